@@ -342,14 +342,18 @@ export async function moveCompared(
   );
 }
 
+/** `accepted`: a person has accepted it as it is. */
+export type OpenDifferenceRow = DifferenceRow & { readonly accepted: boolean };
+
 /** What was found by the last run that looked for it. */
 export async function selectOpenDifferences(
   sql: Sql,
   livemode: boolean,
   kind: string,
-): Promise<DifferenceRow[]> {
+): Promise<OpenDifferenceRow[]> {
   return sql.query(
-    `select kind, subject, details from reconciliation_differences
+    `select kind, subject, details, accepted_at is not null as accepted
+     from reconciliation_differences
      where livemode = $1 and kind = $2 and resolved_at is null`,
     [livemode, kind],
   );
@@ -364,7 +368,7 @@ export async function saveDifferences(
   livemode: boolean,
   differences: readonly DifferenceRow[],
   now: Date,
-): Promise<(DifferenceRow & { readonly accepted: boolean })[]> {
+): Promise<OpenDifferenceRow[]> {
   return tx.query(
     `with found as (
        select * from jsonb_to_recordset($2::jsonb) as t (kind text, subject text, details jsonb)

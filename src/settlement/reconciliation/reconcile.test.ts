@@ -272,36 +272,61 @@ describe('reconciliation', () => {
     assert.deepEqual(await kinds({ rebuild: true }), []);
   });
 
-  it('finds tokens that the contract owes nobody, until a person accepts them', async () => {
-    const { network } = world;
-    const { settlement, usdc } = network.config;
-    const given = (amount: bigint) =>
-      encodeFunctionData({
-        abi: testUsdcAbi,
-        functionName: 'transfer',
-        args: [settlement, amount],
-      });
-    await network.send(payer, usdc, given(2n));
-    const { differences } = await reconcileOnce(deps(), NO_GRACE);
-    assert.deepEqual(
-      differences.map(({ kind, details }) => [kind, details]),
-      [['token_balance_differs', { surplus: '2' }]],
-    );
-    const rows = await world.database.db.query<{ id: bigint }>(
-      `select id from reconciliation_differences
+  describe('tokens that the contract owes nobody', () => {
+    const give = (amount: bigint) => {
+      const { config, send } = world.network;
+      const args = [config.settlement, amount] as const;
+      const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'transfer', args });
+      return send(payer, config.usdc, data);
+    };
+    const accept = async () => {
+      const [row] = await world.database.db.query<{ id: bigint }>(
+        `select id from reconciliation_differences
          where kind = 'token_balance_differs' and resolved_at is null`,
-    );
-    assert.equal(await acceptDifference(world.database.db, rows[0]?.id ?? 0n, new Date()), true);
-    await settle(4_000_000n);
-    assert.deepEqual(await kinds(), [], 'a sale changes nothing about it');
-    await network.send(payer, usdc, given(1n));
-    assert.deepEqual(await kinds({ tokens: false }), [], 'not looked for');
-    assert.deepEqual(await kinds(), ['token_balance_differs']);
-    assert.deepEqual(await kinds({ tokens: false }), ['token_balance_differs'], 'it stays');
-    await query(
-      `update reconciliation_differences set accepted_at = now()
-       where id = ${rows[0]?.id}`,
-    );
+      );
+      assert.equal(await acceptDifference(world.database.db, row?.id ?? 0n, new Date()), true);
+    };
+    const found = async () => {
+      const { differences } = await reconcileOnce(deps(), NO_GRACE);
+      return differences.map(({ kind, details }) => [kind, details]);
+    };
+    const surplus = (details: object) => [['token_balance_differs', details]];
+
+    it('are found, until a person accepts them', async () => {
+      await give(2n);
+      assert.deepEqual(await found(), surplus({ surplus: '2' }));
+      await accept();
+      await settle(4_000_000n);
+      assert.deepEqual(await found(), [], 'a sale changes nothing about it');
+    });
+
+    it('ask nobody again for dust, but for a whole USDC, and name what was accepted', async () => {
+      await give(600_000n);
+      assert.deepEqual(await found(), []);
+      await give(399_999n);
+      assert.deepEqual(await found(), [], 'in all it is an atom less than 1 USDC more');
+      await give(1n);
+      assert.deepEqual(await kinds({ tokens: false }), [], 'not looked for');
+      const more = surplus({ surplus: '1000002', accepted: '2' });
+      assert.deepEqual(await found(), more);
+      assert.deepEqual(await kinds({ tokens: false }), ['token_balance_differs'], 'it stays');
+      assert.deepEqual(await found(), more, 'until a person accepts it');
+      await accept();
+      assert.deepEqual(await found(), []);
+    });
+
+    it('are missed at once when there are fewer than a person has accepted', async () => {
+      const { db } = world.database;
+      const told = { surplus: '1000003' };
+      await db.query(
+        `update reconciliation_differences set details = $1::text::jsonb
+         where kind = 'token_balance_differs' and resolved_at is null`,
+        [JSON.stringify(told)],
+      );
+      assert.deepEqual(await found(), surplus({ surplus: '1000002', accepted: '1000003' }));
+      await accept();
+      assert.deepEqual(await found(), []);
+    });
   });
 
   it('prints a line per difference and ends with 1', async () => {

@@ -18,6 +18,7 @@ import {
   lockCursor,
   moveCompared,
   moveCursor,
+  type OpenDifferenceRow,
   saveDifferences,
   selectCompared,
   selectCursor,
@@ -215,8 +216,29 @@ async function compareTokens(deps: ReconcileDeps, toBlock: bigint): Promise<Diff
   const owed = [decodeView(fees, readFees), ...merchants.map(({ balance }) => balance)];
   const surplus = owed.reduce((left, one) => left - one, decodeView(held, BigInt));
   if (surplus === 0n) return [];
-  // Only what is too much or too little: the sums themselves change with each sale.
-  return [{ kind: TOKEN_DIFFERENCE, subject: 'contract', details: { surplus: `${surplus}` } }];
+  const [open] = await selectOpenDifferences(db, livemode, TOKEN_DIFFERENCE);
+  return [{ kind: TOKEN_DIFFERENCE, subject: 'contract', details: tellSurplus(surplus, open) }];
+}
+
+/**
+ * Anybody can send the contract some atoms, as often as they like. What a person has accepted stays
+ * accepted until this much more is there. Less than was accepted is news at once: nobody can take
+ * tokens out.
+ */
+const GROWTH_THAT_ASKS = 1_000_000n;
+
+/**
+ * What is too much or too little; the sums themselves change with each sale. `accepted`: how much
+ * of it a person has accepted before. Details that stay the same stay accepted.
+ */
+function tellSurplus(surplus: bigint, open: OpenDifferenceRow | undefined) {
+  const told = { surplus: `${surplus}` };
+  const before = open?.accepted === true ? open.details.surplus : open?.details.accepted;
+  if (before === undefined) return told;
+  const accepted = BigInt(String(before));
+  const isAccepted = surplus >= accepted && surplus < accepted + GROWTH_THAT_ASKS;
+  if (open?.accepted === true && isAccepted) return open.details;
+  return { ...told, accepted: `${accepted}` };
 }
 
 function heldCall(settlement: Hex) {
