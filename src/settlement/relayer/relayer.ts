@@ -14,6 +14,7 @@ import { collectReceipts, readFees } from '#settlement/relayer/follow/receipts.t
 import { tendLanes } from '#settlement/relayer/follow/resend.ts';
 import { checkBalances, createBalanceRound } from '#settlement/relayer/lanes/check-balances.ts';
 import { configuredLanes, configureLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
+import { watchIdleNonces } from '#settlement/relayer/lanes/idle-nonces.ts';
 import { keepLanes, releaseAll, settles } from '#settlement/relayer/lanes/keep-lanes.ts';
 import { rereadOpen } from '#settlement/relayer/lanes/load-open.ts';
 import { newSight, startReporter } from '#settlement/relayer/report.ts';
@@ -274,7 +275,10 @@ function startKeeper(relayer: RelayerState, wake: () => void, onError: OnError):
       if (grown) wake();
       if (grown || performance.now() > balancesDueAt) {
         balancesDueAt = performance.now() + BALANCES_MS;
-        await checkBalances(relayer, grown ? [...relayer.lanes.values()] : balances.due());
+        const lanes = grown ? [...relayer.lanes.values()] : balances.due();
+        await checkBalances(relayer, lanes);
+        // Those that were just taken have been looked at.
+        if (!grown) await watchIdleNonces(relayer, lanes);
       }
       if (performance.now() > rereadDueAt) {
         rereadDueAt = performance.now() + REREAD_MS;

@@ -5,7 +5,10 @@ import { batchGasLimit, MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/gas.
 const DRY_LOOKS = 2;
 const ROUND_LOOKS = 8;
 
-/** The lanes to check now: those at work, dry ones more rarely, and the idle ones in turn. */
+/**
+ * The lanes to check now: those at work, dry ones more rarely, and the idle ones in turn. One whose
+ * nonce is ahead is looked at each time until it is clear why.
+ */
 export function createBalanceRound(relayer: RelayerState): { due(): HeldLane[] } {
   const { idleHeadMs } = relayer.chain.config;
   let dryAt = performance.now();
@@ -17,7 +20,14 @@ export function createBalanceRound(relayer: RelayerState): { due(): HeldLane[] }
       const lanes = [...relayer.lanes.values()];
       const withDry = now - dryAt > idleHeadMs * DRY_LOOKS;
       if (withDry) dryAt = now;
-      const due = new Set(lanes.filter((lane) => lane.open.size > 0 || (lane.starved && withDry)));
+      const due = new Set(
+        lanes.filter(
+          (lane) =>
+            lane.open.size > 0 ||
+            (lane.starved && withDry) ||
+            (!lane.stopped && relayer.sightings.has(lane.lane)),
+        ),
+      );
       if (now - roundAt > idleHeadMs * ROUND_LOOKS) {
         roundAt = now;
         const next = lanes[turn++ % Math.max(1, lanes.length)];

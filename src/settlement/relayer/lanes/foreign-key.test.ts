@@ -4,8 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEther } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
+import { createBalanceRound } from '#settlement/relayer/lanes/check-balances.ts';
+import { watchIdleNonces } from '#settlement/relayer/lanes/idle-nonces.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { idleRelayer } from '#testing/idle-relayer.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { type OddWorld, settledNumbers, startOddWorld } from '#testing/relayer-scene.ts';
 
@@ -118,6 +121,29 @@ describe('a lane whose key somebody else has', () => {
     );
     assert.deepEqual(stopped, [{ lane }]);
     assert.deepEqual(await Promise.all([ALARMS, RECOVERIES].map(world.count)), [1, 0]);
+  });
+
+  it('stops while nothing is under way on it', async () => {
+    const worker = await idleRelayer(world);
+    const lane = present([...worker.lanes.values()][0], 'lane');
+    const second = present(world.nodes[1], 'second node');
+    await watchIdleNonces(worker, [...worker.lanes.values()]);
+    assert.equal(await world.count(STOPPED), 0, 'nobody has used it');
+    await steal(present(world.network.config.relayerKeys[lane.lane], 'key'), 0);
+    await world.network.mine();
+    worker.head = await world.network.chain.block('latest');
+    // A single address is not believed at once.
+    second.behaviour = {
+      answer: ({ method }, real) => (method === 'eth_getBlockByNumber' ? { result: null } : real),
+    };
+    await watchIdleNonces(worker, [lane]);
+    assert.equal(await world.count(STOPPED), 0);
+    assert.deepEqual(createBalanceRound(worker).due(), [lane], 'it is looked at again soon');
+    second.behaviour = null;
+    await watchIdleNonces(worker, [lane]);
+    assert.deepEqual(await Promise.all([STOPPED, ALARMS, RECOVERIES].map(world.count)), [1, 1, 0]);
+    assert.equal(lane.stopped, true);
+    assert.deepEqual(createBalanceRound(worker).due(), []);
   });
 
   it('is not suspected because nodes show no receipts', async () => {

@@ -47,7 +47,11 @@ export async function catchUpNonce(
   return true;
 }
 
-async function stopIfShown(
+/**
+ * The chain has used more nonces of a lane than we know of. @returns whether nodes have shown what
+ * used them: the lane is stopped then.
+ */
+export async function stopIfShown(
   relayer: RelayerState,
   lane: HeldLane,
   { nextNonce, chainNonce }: { readonly nextNonce: bigint; readonly chainNonce: bigint },
