@@ -2,11 +2,12 @@
 pragma solidity 0.8.37;
 
 import {Merchants} from "./Merchants.sol";
-import {PackedCharges, PackedChargesFields} from "./PackedCharges.sol";
+import {PackedCharges} from "./PackedCharges.sol";
 import {PackedLedger, PackedLedgerFields} from "./PackedLedger.sol";
 import {PaymentHead, PaymentTail} from "./PaymentCodec.sol";
+import {PaymentRules} from "./PaymentRules.sol";
 import {PaymentTree} from "./PaymentTree.sol";
-import {BASIS_POINTS, MAX_AMOUNT, Reason} from "./PaymentTypes.sol";
+import {Reason} from "./PaymentTypes.sol";
 
 /// @title The books of settled payments: one bit per payment and one Merkle root per batch.
 /// @notice The bit keeps a payment from settling twice. The root binds refunds to what was settled.
@@ -66,7 +67,7 @@ abstract contract Batches is Merchants {
         internal
         returns (uint256)
     {
-        uint256 malformation = _malformation(tail);
+        uint256 malformation = PaymentRules.malformation(tail);
         if (malformation != Reason.NONE) return malformation;
         uint256 number = head.number();
         if (number >> 8 != batch.wordIndex) _loadWord(batch, number >> 8);
@@ -118,33 +119,6 @@ abstract contract Batches is Merchants {
         }
         _ledger = ledger;
         _roots[ledger.batches()] = PaymentTree.root(batch.leaves, batch.settled);
-    }
-
-    /// @dev Rounded down, each on its own, so that nobody pays more than a rate. Cannot overflow:
-    /// amounts have 40 bits and rates 16. Cashback is at most the protocol fee (see {Governance}).
-    /// @return charges What the sale costs its payer.
-    /// @return pulled What leaves the payer's wallet.
-    function _charge(PackedLedger ledger, uint256 amount)
-        internal
-        pure
-        returns (PackedCharges charges, uint256 pulled)
-    {
-        unchecked {
-            uint256 acquirerFee = amount * ledger.acquirerRate() / BASIS_POINTS;
-            uint256 protocolFee = amount * ledger.protocolRate() / BASIS_POINTS;
-            uint256 cashback = amount * ledger.cashbackRate() / BASIS_POINTS;
-            charges = PackedChargesFields.pack(acquirerFee, protocolFee, cashback);
-            pulled = amount + acquirerFee + protocolFee - cashback;
-        }
-    }
-
-    function _malformation(PaymentTail tail) internal pure returns (uint256) {
-        // Zero wraps around, so one comparison covers both ends.
-        unchecked {
-            if (uint256(tail.amount()) - 1 >= MAX_AMOUNT) return Reason.AMOUNT_INVALID;
-        }
-        if (bytes1(tail.orderId()) == 0) return Reason.ORDER_ID_INVALID;
-        return Reason.NONE;
     }
 
     /// @dev Writes the word before it back, unless that is empty or there was none.

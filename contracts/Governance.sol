@@ -5,7 +5,7 @@ import {
     AccessControlDefaultAdminRules
 } from "@openzeppelin/contracts/access/extensions/AccessControlDefaultAdminRules.sol";
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
-import {PackedLedger, PackedLedgerFields} from "./PackedLedger.sol";
+import {PackedLedger} from "./PackedLedger.sol";
 
 /// @notice Fee rates in basis points of the sale. The payer pays acquirer and protocol on top of
 /// the sale and gets cashback out of the protocol fee.
@@ -160,14 +160,6 @@ abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardT
         _setCeiling(scheduled.ceiling);
     }
 
-    /// @notice What may settle per hour of the clock (in atoms), and what has in this one. As hours
-    /// begin together, at most twice the ceiling settles in any 60 minutes.
-    function ceiling() external view returns (uint64 perHour, uint64 settled) {
-        PackedLedger ledger = _ledger;
-        perHour = uint64(ledger.hourlyCeiling() * PackedLedgerFields.CEILING_UNIT);
-        settled = uint64(ledger.settledAt(block.timestamp));
-    }
-
     /// @notice The announced ceiling, and when it may be applied; zeros when there is none.
     function scheduledCeiling() external view returns (uint24, uint48 applicableAt) {
         return (_scheduledCeiling.ceiling, _scheduledCeiling.applicableAt);
@@ -233,33 +225,14 @@ abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardT
         _setRates(scheduled.rates);
     }
 
-    /// @notice The rates in force, in basis points.
-    function rates() external view returns (Rates memory) {
-        PackedLedger ledger = _ledger;
-        return Rates(ledger.acquirerRate(), ledger.protocolRate(), ledger.cashbackRate());
-    }
-
     /// @notice The announced rates, and when they may be applied; zero when there are none.
     function scheduledRates() external view returns (Rates memory, uint48 applicableAt) {
         return (_scheduledRates.rates, _scheduledRates.applicableAt);
     }
 
-    /// @notice Fees booked and not yet collected, in atoms.
-    function bookedFees() external view returns (uint64 acquirerFees, uint64 protocolFees) {
-        return (_ledger.acquirerFees(), _ledger.protocolFees());
-    }
-
-    function settlingPaused() external view returns (bool) {
-        return _ledger.settlingPaused();
-    }
-
-    function refundingPaused() external view returns (bool) {
-        return _ledger.refundingPaused();
-    }
-
-    /// @notice How many batches have settled; also the number of the newest one.
-    function batchCount() external view returns (uint48) {
-        return _ledger.batches();
+    /// @notice Pauses, rates, ceiling, batches and fees in one word: {SettlementLens} reads it.
+    function ledgerWord() external view returns (PackedLedger) {
+        return _ledger;
     }
 
     function _takeBookedFees(address to, uint64 acquirerFees, uint64 protocolFees) internal {

@@ -10,8 +10,10 @@ import {PackedCharges} from "./PackedCharges.sol";
 import {PackedLedger} from "./PackedLedger.sol";
 import {PackedPolicy} from "./PackedPolicy.sol";
 import {PaymentCodec, PaymentHead, PaymentTail} from "./PaymentCodec.sol";
+import {PaymentRules} from "./PaymentRules.sol";
 import {Reason} from "./PaymentTypes.sol";
 import {Refunds} from "./Refunds.sol";
+import {SettlementLens} from "./SettlementLens.sol";
 import {SpendingPolicies} from "./SpendingPolicies.sol";
 
 /// @notice A payer's EIP-3009 ReceiveWithAuthorization for one payment.
@@ -38,28 +40,11 @@ interface IReceiveWithAuthorization {
     ) external;
 }
 
-/// @dev Of Circle's token.
-interface IBlocklist {
-    function isBlacklisted(address account) external view returns (bool);
-}
-
-/// @notice What {payerAccount} knows of a payer. `spent` is that of the current period.
-struct PayerAccount {
-    uint256 balance;
-    uint256 allowance;
-    uint256 nonce;
-    uint48 perPayment;
-    uint48 perPeriod;
-    uint48 spent;
-    uint24 periodSeconds;
-    uint40 expiresAt;
-    uint16 maxFeeRate;
-}
-
 /// @title Settlement of card-less payments in one ERC-20 token.
 /// @notice Pulls sale and fees from payers, credits merchants the whole sale, and keeps one Merkle
 /// root per batch, so that a refund can only ever go back to the payer of a real payment.
 /// @dev The token must be like USDC: no callbacks, no fee on transfer, false or revert on failure.
+/// What is computed for readers alone is in {SettlementLens}, as the code of one contract is limited.
 contract Settlement is Refunds {
     using SafeERC20 for IERC20;
 
@@ -85,6 +70,7 @@ contract Settlement is Refunds {
         Merchants(setup.walletDelay, setup.payoutHold)
     {
         if (address(token) == address(0)) revert AddressInvalid(address(token));
+        new SettlementLens(token);
     }
 
     /// @notice Settles packed payments (see {PaymentCodec}). Each one settles or fails alone; a
@@ -142,7 +128,7 @@ contract Settlement is Refunds {
         _requireInTime(validUntil);
         (PaymentHead head, PaymentTail tail) = PaymentCodec.readOne(packed);
         Batch memory batch = _openBatch(1);
-        (PackedCharges charges, uint256 value) = _charge(batch.ledger, tail.amount());
+        (PackedCharges charges, uint256 value) = PaymentRules.charge(batch.ledger, tail.amount());
         uint256 reason = _refusal(batch, head, tail);
         if (reason == Reason.NONE) {
             reason = _pullAuthorized(head, tail, value, authorization);
@@ -169,55 +155,6 @@ contract Settlement is Refunds {
         if (address(stray) == address(TOKEN)) revert AddressInvalid(address(stray));
         if (to == address(0) || to == address(this)) revert AddressInvalid(to);
         stray.safeTransfer(to, stray.balanceOf(address(this)));
-    }
-
-    /// @notice What would fail now, payment by payment, each seen alone.
-    function preflight(bytes calldata payments) external view returns (uint8[] memory reasons) {
-        uint256 count = PaymentCodec.count(payments);
-        reasons = new uint8[](count);
-        PackedLedger ledger = _ledger;
-        if (ledger.settlingPaused()) revert SettlingIsPaused();
-        for (uint256 i = 0; i < count; ++i) {
-            (PaymentHead head, PaymentTail tail) = PaymentCodec.read(payments, i);
-            reasons[i] = uint8(_preflight(ledger, head, tail));
-        }
-    }
-
-    /// @notice All that this contract and the token know of a payer.
-    function payerAccount(address payer) public view returns (PayerAccount memory) {
-        PackedPolicy policy = _policies[payer].policy;
-        return PayerAccount({
-            balance: TOKEN.balanceOf(payer),
-            allowance: TOKEN.allowance(payer, address(this)),
-            nonce: nonces(payer),
-            perPayment: policy.perPayment(),
-            perPeriod: policy.perPeriod(),
-            spent: policy.spentAt(block.timestamp),
-            periodSeconds: policy.periodSeconds(),
-            expiresAt: policy.expiresAt(),
-            maxFeeRate: policy.maxFeeRate()
-        });
-    }
-
-    /// @notice {payerAccount} of many payers at once.
-    function payerAccounts(address[] calldata payers)
-        external
-        view
-        returns (PayerAccount[] memory accounts)
-    {
-        accounts = new PayerAccount[](payers.length);
-        for (uint256 i = 0; i < payers.length; ++i) accounts[i] = payerAccount(payers[i]);
-    }
-
-    /// @notice What a sale costs its payer now: fees, cashback and the atoms that leave the wallet.
-    function quote(uint40 amount)
-        external
-        view
-        returns (uint256 acquirerFee, uint256 protocolFee, uint256 cashback, uint256 pulled)
-    {
-        PackedCharges charges;
-        (charges, pulled) = _charge(_ledger, amount);
-        return (charges.acquirerFee(), charges.protocolFee(), charges.cashback(), pulled);
     }
 
     /// @notice The EIP-3009 nonce that binds an authorization to its payment. Number and order id
@@ -251,9 +188,10 @@ contract Settlement is Refunds {
         PackedLedger ledger = batch.ledger;
         PolicySlot storage slot = _policies[head.payer()];
         PackedPolicy policy;
-        (reason, policy) = slot.policy.spend(tail.amount(), _feeRate(ledger), block.timestamp);
+        (reason, policy) =
+            slot.policy.spend(tail.amount(), PaymentRules.feeRate(ledger), block.timestamp);
         if (reason != Reason.NONE) return reason;
-        (PackedCharges charges, uint256 value) = _charge(ledger, tail.amount());
+        (PackedCharges charges, uint256 value) = PaymentRules.charge(ledger, tail.amount());
         reason = _pull(head.payer(), value);
         if (reason != Reason.NONE) return reason;
         slot.policy = policy;
@@ -330,38 +268,6 @@ contract Settlement is Refunds {
             succeeded := call(pullGas, token, 0, start, length, 0x00, 0x20)
             let affirmed := and(gt(returndatasize(), 0x1f), eq(mload(0x00), 1))
             succeeded := and(succeeded, or(affirmed, iszero(answers)))
-        }
-    }
-
-    function _preflight(PackedLedger ledger, PaymentHead head, PaymentTail tail)
-        private
-        view
-        returns (uint256 reason)
-    {
-        reason = _malformation(tail);
-        if (reason != Reason.NONE) return reason;
-        if (isSettled(head.number())) return Reason.ALREADY_SETTLED;
-        if (_merchants[tail.merchant()].wallet == address(0)) return Reason.MERCHANT_UNKNOWN;
-        if (tail.amount() > ledger.roomAt(block.timestamp)) return Reason.CEILING_REACHED;
-        address payer = head.payer();
-        (reason,) = _policies[payer].policy.spend(tail.amount(), _feeRate(ledger), block.timestamp);
-        if (reason != Reason.NONE) return reason;
-        (, uint256 value) = _charge(ledger, tail.amount());
-        if (TOKEN.balanceOf(payer) < value) return Reason.INSUFFICIENT_FUNDS;
-        if (TOKEN.allowance(payer, address(this)) < value) return Reason.INSUFFICIENT_ALLOWANCE;
-        return _isBlocked(payer) ? Reason.TRANSFER_REFUSED : Reason.NONE;
-    }
-
-    /// @dev Circle's blocklist. A token without one blocks nobody.
-    function _isBlocked(address account) private view returns (bool) {
-        (bool answered, bytes memory answer) =
-            address(TOKEN).staticcall(abi.encodeCall(IBlocklist.isBlacklisted, (account)));
-        return answered && answer.length == 32 && abi.decode(answer, (uint256)) == 1;
-    }
-
-    function _feeRate(PackedLedger ledger) private pure returns (uint256) {
-        unchecked {
-            return uint256(ledger.acquirerRate()) + ledger.protocolRate();
         }
     }
 }

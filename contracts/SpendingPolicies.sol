@@ -151,6 +151,11 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
         _revoke(payer);
     }
 
+    /// @notice A payer's policy and what was spent under it, in one word: {SettlementLens} reads it.
+    function policyWord(address payer) external view returns (PackedPolicy) {
+        return _policies[payer].policy;
+    }
+
     function _setPolicyBySignature(
         address payer,
         Policy calldata policy,

@@ -14,7 +14,6 @@ const NAMES = new Map(
     'function transferFrom(address,address,uint256)',
     'function balanceOf(address)',
     'function allowance(address,address)',
-    'function isBlacklisted(address)',
     'function permit(address,address,uint256,uint256,bytes)',
     'function receiveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)',
     'function isValidSignature(bytes32,bytes)',
@@ -57,13 +56,6 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   collectFees: ['call token transfer'],
   // The treasurer's, of tokens that somebody sent here by mistake.
   sweep: ['call any transfer', 'staticcall any balanceOf'],
-  preflight: [
-    'staticcall token allowance',
-    'staticcall token balanceOf',
-    'staticcall token isBlacklisted',
-  ],
-  payerAccount: ['staticcall token allowance', 'staticcall token balanceOf'],
-  payerAccounts: ['staticcall token allowance', 'staticcall token balanceOf'],
   registerMerchant: SIGNATURE,
   proposeWallet: SIGNATURE,
   setPolicyBySignature: SIGNATURE,

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { mutate } from '../test/mutations/mutation.ts';
-import { staleArtifacts } from './compile.ts';
+import { RUNTIME_BYTES_LIMIT, staleArtifacts } from './compile.ts';
 import { contractsFolder, runForge } from './forge.ts';
 import { GAS_CEILINGS, measureGas, readGasTable } from './gas.ts';
 import { candidates, generate, KINDS, SOURCES } from './mutations/generate.ts';
@@ -23,6 +23,13 @@ test('the contracts keep their promises in all forge tests', async () => {
   // The long run makes five times as many (foundry.toml).
   const calls = process.env.FOUNDRY_PROFILE === 'long' ? 100_000 : 20_000;
   assert.match(output, new RegExp(`runs: \\d+, calls: ${calls}, reverts: 0`));
+});
+
+test('600 bytes of the settlement contract are left for the mends that will be needed', () => {
+  const path = join(contractsFolder, 'artifacts', 'Settlement.json');
+  const { deployedBytecode } = JSON.parse(readFileSync(path, 'utf8')) as Record<string, string>;
+  const bytes = ((deployedBytecode?.length ?? 0) - 2) / 2;
+  assert.ok(bytes > 20_000 && RUNTIME_BYTES_LIMIT - bytes >= 600, `${bytes} bytes`);
 });
 
 test('no operation costs other gas than gas.json says', async (t) => {

@@ -12,6 +12,7 @@ import {
   concat,
   encodeDeployData,
   encodeFunctionData,
+  getContractAddress,
   type Hex,
   keccak256,
   maxUint256,
@@ -20,6 +21,7 @@ import {
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { settlementAbi, settlementBytecode } from './artifacts/Settlement.ts';
+import { settlementLensAbi } from './artifacts/SettlementLens.ts';
 import { testUsdcAbi, testUsdcBytecode } from './artifacts/TestUSDC.ts';
 import { compileContract } from './compile.ts';
 import { packPayment, paymentLeaf, paymentProof, splitPayments } from './payment-tree.ts';
@@ -306,8 +308,8 @@ async function settleExactly(stage: Stage, sales: readonly Sale[]): Promise<Sett
   const settled = receipt.logs.filter((log) => log.address === to.toLowerCase()).length;
   if (settled !== sales.length) throw new Error(`${settled} of ${sales.length} payments settled`);
   const batch = await stage.node.client.readContract({
-    address: to,
-    abi: settlementAbi,
+    address: getContractAddress({ from: to, nonce: 1n }),
+    abi: settlementLensAbi,
     functionName: 'batchCount',
   });
   return { batch, payments, perPayment: Math.ceil(Number(receipt.gasUsed) / sales.length) };

@@ -7,7 +7,6 @@ interface ISettlement {
     struct Setup { address admin; address[] operators; address registrar; address guardian; address treasurer; uint48 adminDelay; uint48 ratesDelay; uint48 walletDelay; uint48 payoutHold; uint24 hourlyCeiling; Rates rates; }
     struct Policy { uint48 perPayment; uint48 perPeriod; uint24 periodSeconds; uint40 expiresAt; uint16 maxFeeRate; }
     struct Permit { uint256 value; uint256 deadline; bytes signature; }
-    struct PayerAccount { uint256 balance; uint256 allowance; uint256 nonce; uint48 perPayment; uint48 perPeriod; uint48 spent; uint24 periodSeconds; uint40 expiresAt; uint16 maxFeeRate; }
     struct Authorization { bool bindsOrder; bytes32 salt; uint256 validAfter; uint256 validBefore; bytes signature; }
     error AccessControlBadConfirmation();
     error AccessControlEnforcedDefaultAdminDelay(uint48 schedule);
@@ -117,15 +116,12 @@ interface ISettlement {
     function applyRates() external;
     function applyWallet(uint32 merchant) external;
     function authorizationNonce(uint32 merchant, uint64 amount, uint64 number, bytes8 orderId, bytes32 salt) external pure returns (bytes32);
-    function batchCount() external view returns (uint48);
     function batchRoot(uint256 batch) external view returns (bytes32);
     function beginDefaultAdminTransfer(address newAdmin) external;
-    function bookedFees() external view returns (uint64 acquirerFees, uint64 protocolFees);
     function cancelDefaultAdminTransfer() external;
     function cancelGrant(bytes32 role, address account) external;
     function cancelRates() external;
     function cancelWallet(uint32 merchant) external;
-    function ceiling() external view returns (uint64 perHour, uint64 settled);
     function changeDefaultAdminDelay(uint48 newDelay) external;
     function collectFees(address to, uint64 acquirerFees, uint64 protocolFees) external;
     function defaultAdmin() external view returns (address);
@@ -139,6 +135,7 @@ interface ISettlement {
     function holdPayouts(uint32 merchant, uint40 until) external;
     function isSettled(uint64 number) external view returns (bool);
     function isWithdrawalPaid(uint64 number) external view returns (bool);
+    function ledgerWord() external view returns (uint256);
     function lowerCeiling(uint24 ceiling_) external;
     function merchantAccount(uint32 merchant) external view returns (address wallet, uint96 balance, uint40 heldUntil);
     function merchantCount() external view returns (uint32);
@@ -147,16 +144,11 @@ interface ISettlement {
     function owner() external view returns (address);
     function pauseRefunding() external;
     function pauseSettling() external;
-    function payerAccount(address payer) external view returns (PayerAccount memory);
-    function payerAccounts(address[] calldata payers) external view returns (PayerAccount[] memory accounts);
     function pendingDefaultAdmin() external view returns (address newAdmin, uint48 schedule);
     function pendingDefaultAdminDelay() external view returns (uint48 newDelay, uint48 schedule);
-    function preflight(bytes calldata payments) external view returns (uint8[] memory reasons);
+    function policyWord(address payer) external view returns (uint256);
     function proposeWallet(uint32 merchant, address wallet, uint256 deadline, bytes calldata signature) external;
-    function quote(uint40 amount) external view returns (uint256 acquirerFee, uint256 protocolFee, uint256 cashback, uint256 pulled);
-    function rates() external view returns (Rates memory);
     function refund(uint256 batch, bytes calldata packed, bytes32[] calldata proof, uint64 amount, uint64 refundedBefore, bytes16 refundReference) external;
-    function refundingPaused() external view returns (bool);
     function refundsOf(uint64 number) external view returns (uint64 total);
     function registerMerchant(bytes32 merchantReference, address wallet, uint256 deadline, bytes calldata signature) external returns (uint32 merchant);
     function renounceRole(bytes32 role, address account) external;
@@ -173,7 +165,6 @@ interface ISettlement {
     function settleBatch(bytes calldata payments, uint40 validUntil) external returns (bytes memory reasons);
     function settlePaymentSeparately(bytes calldata packed, uint40 validUntil) external returns (uint8);
     function settleWithAuthorization(bytes calldata packed, Authorization calldata authorization, uint40 validUntil) external returns (uint8);
-    function settlingPaused() external view returns (bool);
     function supportsInterface(bytes4 interfaceId) external view returns (bool);
     function sweep(address stray, address to) external;
     function unpauseRefunding() external;

@@ -25,9 +25,11 @@ export const SOURCES: readonly string[] = [
   'PackedLedger.sol',
   'PackedPolicy.sol',
   'PaymentCodec.sol',
+  'PaymentRules.sol',
   'PaymentTree.sol',
   'Refunds.sol',
   'Settlement.sol',
+  'SettlementLens.sol',
   'SpendingPolicies.sol',
 ];
 

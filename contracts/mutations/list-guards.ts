@@ -209,7 +209,7 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'the preflight overlooks the blocklist',
-    file: 'Settlement.sol',
+    file: 'SettlementLens.sol',
     from: 'return _isBlocked(payer) ? Reason.TRANSFER_REFUSED : Reason.NONE;',
     to: 'return Reason.NONE;',
   },

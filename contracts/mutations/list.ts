@@ -48,19 +48,19 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'cashback is not paid',
-    file: 'Batches.sol',
+    file: 'PaymentRules.sol',
     from: 'pulled = amount + acquirerFee + protocolFee - cashback;',
     to: 'pulled = amount + acquirerFee + protocolFee;',
   },
   {
     name: 'fees are rounded up',
-    file: 'Batches.sol',
+    file: 'PaymentRules.sol',
     from: 'uint256 acquirerFee = amount * ledger.acquirerRate() / BASIS_POINTS;',
     to: 'uint256 acquirerFee = (amount * ledger.acquirerRate() + BASIS_POINTS - 1) / BASIS_POINTS;',
   },
   {
     name: 'a sale of zero is accepted',
-    file: 'Batches.sol',
+    file: 'PaymentRules.sol',
     from: 'if (uint256(tail.amount()) - 1 >= MAX_AMOUNT) return Reason.AMOUNT_INVALID;',
     to: 'if (uint256(tail.amount()) > MAX_AMOUNT) return Reason.AMOUNT_INVALID;',
   },
@@ -72,7 +72,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'an empty order id is accepted',
-    file: 'Batches.sol',
+    file: 'PaymentRules.sol',
     from: 'if (bytes1(tail.orderId()) == 0) return Reason.ORDER_ID_INVALID;',
     to: '',
   },

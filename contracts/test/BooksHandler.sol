@@ -251,8 +251,8 @@ contract BooksHandler is BooksModel, SettlementFixture {
             settlement.pauseRefunding();
             refundingPaused = true;
         }
-        assertTrue(settlement.settlingPaused() == settlingPaused, "settling paused");
-        assertTrue(settlement.refundingPaused() == refundingPaused, "refunding paused");
+        assertTrue(lens().settlingPaused() == settlingPaused, "settling paused");
+        assertTrue(lens().refundingPaused() == refundingPaused, "refunding paused");
         if (!was) return;
         vm.prank(ADMIN);
         settlement.unpauseSettling();

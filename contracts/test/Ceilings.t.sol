@@ -32,17 +32,17 @@ contract CeilingsTest is SettlementFixture {
         for (uint256 i = 0; i < expected.length; ++i) {
             assertEq(uint8(reasons[i]), expected[i], "reason");
         }
-        (uint64 perHour, uint64 settled) = settlement.ceiling();
+        (uint64 perHour, uint64 settled) = lens().ceiling();
         assertEq(perHour, 10e6, "ceiling");
         assertEq(settled, 10e6, "settled");
-        assertEq(settlement.preflight(_sale(6))[0], Reason.CEILING_REACHED, "preflight");
+        assertEq(lens().preflight(_sale(6))[0], Reason.CEILING_REACHED, "preflight");
         assertEq(_settleOne(_sale(6)), Reason.CEILING_REACHED, "the next batch");
         vm.warp(block.timestamp + 59 minutes + 59);
         assertEq(_settleOne(_sale(6)), Reason.CEILING_REACHED, "the last second of the hour");
         vm.warp(block.timestamp + 1);
-        assertEq(settlement.preflight(_sale(6))[0], Reason.NONE, "preflight in the next hour");
+        assertEq(lens().preflight(_sale(6))[0], Reason.NONE, "preflight in the next hour");
         assertEq(_settleOne(_sale(6)), Reason.NONE, "the next hour");
-        (, settled) = settlement.ceiling();
+        (, settled) = lens().ceiling();
         assertEq(settled, SALE, "counted anew");
     }
 
@@ -95,7 +95,7 @@ contract CeilingsTest is SettlementFixture {
         settlement.applyCeiling();
         vm.warp(from);
         settlement.applyCeiling();
-        (uint64 perHour,) = settlement.ceiling();
+        (uint64 perHour,) = lens().ceiling();
         assertEq(perHour, 20e6, "raised");
         vm.expectRevert();
         vm.prank(ADMIN);

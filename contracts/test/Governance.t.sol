@@ -83,12 +83,12 @@ contract GovernanceTest is SettlementFixture {
         emit ISettlement.SettlingPaused(GUARDIAN, true);
         vm.prank(GUARDIAN);
         settlement.pauseSettling();
-        assertTrue(settlement.settlingPaused() && !settlement.refundingPaused(), "settling only");
+        assertTrue(lens().settlingPaused() && !lens().refundingPaused(), "settling only");
         vm.expectEmit();
         emit ISettlement.RefundingPaused(GUARDIAN, true);
         vm.prank(GUARDIAN);
         settlement.pauseRefunding();
-        assertTrue(settlement.settlingPaused() && settlement.refundingPaused(), "both");
+        assertTrue(lens().settlingPaused() && lens().refundingPaused(), "both");
         _expectRole(GUARDIAN, bytes32(0));
         vm.prank(GUARDIAN);
         settlement.unpauseSettling();
@@ -99,12 +99,12 @@ contract GovernanceTest is SettlementFixture {
         emit ISettlement.SettlingPaused(ADMIN, false);
         vm.prank(ADMIN);
         settlement.unpauseSettling();
-        assertTrue(!settlement.settlingPaused() && settlement.refundingPaused(), "refunding only");
+        assertTrue(!lens().settlingPaused() && lens().refundingPaused(), "refunding only");
         vm.expectEmit();
         emit ISettlement.RefundingPaused(ADMIN, false);
         vm.prank(ADMIN);
         settlement.unpauseRefunding();
-        assertTrue(!settlement.refundingPaused(), "none");
+        assertTrue(!lens().refundingPaused(), "none");
     }
 
     function test_eitherPauseLeavesTheOtherAsItWas() public {
@@ -112,15 +112,15 @@ contract GovernanceTest is SettlementFixture {
         settlement.pauseRefunding();
         vm.prank(GUARDIAN);
         settlement.pauseSettling();
-        assertTrue(settlement.settlingPaused() && settlement.refundingPaused(), "both");
+        assertTrue(lens().settlingPaused() && lens().refundingPaused(), "both");
         vm.prank(ADMIN);
         settlement.unpauseRefunding();
-        assertTrue(settlement.settlingPaused() && !settlement.refundingPaused(), "settling");
+        assertTrue(lens().settlingPaused() && !lens().refundingPaused(), "settling");
         vm.prank(GUARDIAN);
         settlement.pauseRefunding();
         vm.prank(ADMIN);
         settlement.unpauseSettling();
-        assertTrue(!settlement.settlingPaused() && settlement.refundingPaused(), "refunding");
+        assertTrue(!lens().settlingPaused() && lens().refundingPaused(), "refunding");
     }
 
     function test_pausingKeepsRatesFeesAndBatches() public {
@@ -129,11 +129,11 @@ contract GovernanceTest is SettlementFixture {
         settlement.pauseSettling();
         vm.prank(GUARDIAN);
         settlement.pauseRefunding();
-        (uint64 acquirerFees, uint64 protocolFees) = settlement.bookedFees();
+        (uint64 acquirerFees, uint64 protocolFees) = lens().bookedFees();
         assertEq(acquirerFees, 7_500, "acquirer fees");
         assertEq(protocolFees, 3_750, "protocol fees");
-        assertEq(settlement.rates().acquirer, 30, "rate");
-        assertEq(settlement.batchCount(), 1, "batches");
+        assertEq(lens().rates().acquirer, 30, "rate");
+        assertEq(lens().batchCount(), 1, "batches");
     }
 
     function test_newRatesWaitForTheirDelay() public {
@@ -145,13 +145,13 @@ contract GovernanceTest is SettlementFixture {
         vm.warp(from - 1);
         vm.expectRevert(abi.encodeWithSelector(ISettlement.TooEarly.selector, from - 1, from));
         settlement.applyRates();
-        assertEq(settlement.rates().acquirer, 30, "still the old one");
+        assertEq(lens().rates().acquirer, 30, "still the old one");
         vm.warp(from);
         vm.expectEmit();
         emit ISettlement.RatesApplied(40, 10, 10);
         settlement.applyRates();
         _settle(_sale(1));
-        (uint64 acquirerFees, uint64 protocolFees) = settlement.bookedFees();
+        (uint64 acquirerFees, uint64 protocolFees) = lens().bookedFees();
         assertEq(acquirerFees, 10_000, "acquirer fees");
         assertEq(protocolFees, 0, "protocol fees less cashback");
         vm.expectRevert(ISettlement.NoRatesScheduled.selector);
@@ -343,7 +343,7 @@ contract GovernanceTest is SettlementFixture {
         vm.prank(TREASURER);
         settlement.collectFees(STRANGER, 7_000, 3_750);
         assertEq(token.balanceOf(STRANGER), 10_750, "collected");
-        (uint64 acquirerFees, uint64 protocolFees) = settlement.bookedFees();
+        (uint64 acquirerFees, uint64 protocolFees) = lens().bookedFees();
         assertEq(acquirerFees, 500, "acquirer fees left");
         assertEq(protocolFees, 0, "protocol fees left");
         assertEq(token.balanceOf(address(settlement)), uint256(SALE) + 500, "the rest stays");

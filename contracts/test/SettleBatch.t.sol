@@ -12,11 +12,11 @@ contract SettleBatchTest is SettlementFixture {
         assertEq(_balanceOf(merchant), SALE, "merchant");
         assertEq(before - token.balanceOf(payer), PULLED, "payer");
         assertEq(token.balanceOf(address(settlement)), PULLED, "contract");
-        (uint64 acquirerFees, uint64 protocolFees) = settlement.bookedFees();
+        (uint64 acquirerFees, uint64 protocolFees) = lens().bookedFees();
         assertEq(acquirerFees, 7_500, "acquirer fees");
         assertEq(protocolFees, 3_750, "protocol fees less cashback");
         assertTrue(settlement.isSettled(1), "settled");
-        assertEq(settlement.batchCount(), 1, "batches");
+        assertEq(lens().batchCount(), 1, "batches");
     }
 
     function test_theEventCarriesEverything() public {
@@ -68,7 +68,7 @@ contract SettleBatchTest is SettlementFixture {
             Reason.TRANSFER_REFUSED,
             Reason.NONE
         ];
-        uint8[] memory foreseen = settlement.preflight(payments);
+        uint8[] memory foreseen = lens().preflight(payments);
         bytes memory reasons = _settle(payments);
         for (uint256 i = 0; i < expected.length; ++i) {
             assertEq(uint8(reasons[i]), expected[i], "reason");
@@ -86,7 +86,7 @@ contract SettleBatchTest is SettlementFixture {
         (, bytes32[] memory writes) = vm.accesses(address(settlement));
         assertEq(writes.length, 0, "slots written");
         assertTrue(!settlement.isSettled(2), "number stays unused");
-        assertEq(settlement.batchCount(), 1, "no batch for nothing");
+        assertEq(lens().batchCount(), 1, "no batch for nothing");
     }
 
     function test_aFailedNumberCanSettleLater() public {
@@ -187,7 +187,7 @@ contract SettleBatchTest is SettlementFixture {
         vm.prank(OPERATOR);
         settlement.settleBatch(payment, _now());
         vm.expectRevert(ISettlement.SettlingIsPaused.selector);
-        settlement.preflight(payment);
+        lens().preflight(payment);
     }
 
     function test_feesThatDoNotFitStopABatchInsteadOfRunningOver() public {
@@ -214,7 +214,7 @@ contract SettleBatchTest is SettlementFixture {
         settlement.unpauseSettling();
         bytes32 ledger = vm.load(address(settlement), writes[0]);
         vm.store(address(settlement), writes[0], ledger | bytes32(uint256(fees) << 152));
-        (uint64 acquirerFees, uint64 protocolFees) = settlement.bookedFees();
+        (uint64 acquirerFees, uint64 protocolFees) = lens().bookedFees();
         assertEq(acquirerFees, fees, "booked");
         assertEq(protocolFees, 0, "nothing else");
     }
@@ -265,13 +265,13 @@ contract SettleBatchTest is SettlementFixture {
         _settle(_sale(1));
         address[] memory payers = new address[](2);
         (payers[0], payers[1]) = (payer, STRANGER);
-        assertEq(settlement.payerAccounts(payers)[0].balance, 1e13 - PULLED, "balance");
-        assertEq(settlement.payerAccounts(payers)[0].allowance, type(uint256).max - PULLED, "allowance");
-        assertEq(settlement.payerAccounts(payers)[0].spent, SALE, "spent");
-        assertEq(settlement.payerAccounts(payers)[0].nonce, 1, "nonce");
-        assertEq(settlement.payerAccounts(payers)[1].expiresAt, 0, "no policy");
+        assertEq(lens().payerAccounts(payers)[0].balance, 1e13 - PULLED, "balance");
+        assertEq(lens().payerAccounts(payers)[0].allowance, type(uint256).max - PULLED, "allowance");
+        assertEq(lens().payerAccounts(payers)[0].spent, SALE, "spent");
+        assertEq(lens().payerAccounts(payers)[0].nonce, 1, "nonce");
+        assertEq(lens().payerAccounts(payers)[1].expiresAt, 0, "no policy");
         vm.warp(20_001 days);
-        assertEq(settlement.payerAccount(payer).spent, 0, "spent on a new day");
+        assertEq(lens().payerAccount(payer).spent, 0, "spent on a new day");
     }
 
     function testFuzz_feesAreRoundedDownAndBooksBalance(uint40 amount) public {
@@ -281,13 +281,13 @@ contract SettleBatchTest is SettlementFixture {
         uint256 protocolFee = uint256(amount) * 20 / 10_000;
         uint256 cashback = uint256(amount) * 5 / 10_000;
         uint256 pulled = amount + acquirerFee + protocolFee - cashback;
-        (uint256 a, uint256 p, uint256 c, uint256 quoted) = settlement.quote(amount);
+        (uint256 a, uint256 p, uint256 c, uint256 quoted) = lens().quote(amount);
         assertEq(a, acquirerFee, "quoted acquirer fee");
         assertEq(p, protocolFee, "quoted protocol fee");
         assertEq(c, cashback, "quoted cashback");
         assertEq(quoted, pulled, "quoted pull");
         assertEq(1e13 - token.balanceOf(payer), pulled, "payer");
-        (uint64 acquirerFees, uint64 protocolFees) = settlement.bookedFees();
+        (uint64 acquirerFees, uint64 protocolFees) = lens().bookedFees();
         assertEq(_balanceOf(merchant) + acquirerFees + protocolFees, pulled, "books");
     }
 }

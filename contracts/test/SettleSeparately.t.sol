@@ -32,7 +32,7 @@ contract SettleSeparatelyTest is SettlementFixture {
         assertEq(reason, Reason.POLICY_MISSING, "reason");
         (, bytes32[] memory writes) = vm.accesses(address(settlement));
         assertEq(writes.length, 0, "slots written");
-        assertEq(settlement.batchCount(), 0, "no batch for nothing");
+        assertEq(lens().batchCount(), 0, "no batch for nothing");
     }
 
     function test_onlyOperatorsSettleSeparately() public {

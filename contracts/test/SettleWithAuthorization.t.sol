@@ -165,7 +165,7 @@ contract SettleWithAuthorizationTest is SettlementFixture {
         vm.expectEmit();
         emit ISettlement.PaymentFailed(2, Reason.AMOUNT_INVALID);
         assertEq(_send(payment, authorization), Reason.AMOUNT_INVALID, "amount");
-        assertEq(settlement.batchCount(), 1, "no batch for nothing");
+        assertEq(lens().batchCount(), 1, "no batch for nothing");
     }
 
     function test_takesOnePaymentFromOperatorsWhileNotPaused() public {

@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 import {ISettlement} from "../artifacts/ISettlement.sol";
+import {ISettlementLens} from "../artifacts/ISettlementLens.sol";
 import {ITestUSDC} from "../artifacts/ITestUSDC.sol";
 import {TestBase} from "./TestBase.sol";
 
@@ -50,6 +51,10 @@ abstract contract SettlementFixture is TestBase {
 
     function _deploy(address token_) internal returns (ISettlement) {
         return ISettlement(deploy("Settlement", abi.encode(token_, _setup())));
+    }
+
+    function lens() internal view returns (ISettlementLens) {
+        return ISettlementLens(firstCreationOf(address(settlement)));
     }
 
     function _setup() internal view virtual returns (ISettlement.Setup memory) {

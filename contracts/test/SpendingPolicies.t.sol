@@ -3,6 +3,7 @@ pragma solidity 0.8.37;
 
 import {Reason} from "../PaymentTypes.sol";
 import {ISettlement} from "../artifacts/ISettlement.sol";
+import {ISettlementLens} from "../artifacts/ISettlementLens.sol";
 import {SettlementFixture} from "./SettlementFixture.sol";
 
 contract SpendingPoliciesTest is SettlementFixture {
@@ -38,7 +39,7 @@ contract SpendingPoliciesTest is SettlementFixture {
         ISettlement.Permit memory permit = _permit(NEW_KEY, 1e12, block.timestamp);
         token.permit(newcomer, address(settlement), 1e12, permit.deadline, permit.signature);
         _enrol(permit);
-        assertEq(settlement.payerAccount(newcomer).perPayment, 1e12, "policy");
+        assertEq(lens().payerAccount(newcomer).perPayment, 1e12, "policy");
     }
 
     function test_aFrontRunPolicyDoesNotStopTheEnrolment() public {
@@ -47,7 +48,7 @@ contract SpendingPoliciesTest is SettlementFixture {
         settlement.setPolicyBySignature(newcomer, _widePolicy(), block.timestamp, signature);
         settlement.enrol(newcomer, _widePolicy(), block.timestamp, signature, permit);
         assertEq(token.allowance(newcomer, address(settlement)), 1e12, "allowance");
-        assertEq(settlement.payerAccount(newcomer).nonce, 1, "used once");
+        assertEq(lens().payerAccount(newcomer).nonce, 1, "used once");
     }
 
     function test_enrollingForTermsInForceUsesTheSignatureUp() public {
@@ -57,14 +58,14 @@ contract SpendingPoliciesTest is SettlementFixture {
         uint256 nonce = settlement.nonces(payer);
         settlement.enrol(payer, _widePolicy(), block.timestamp, signature, permit);
         assertEq(settlement.nonces(payer), nonce + 1, "used up");
-        assertEq(settlement.payerAccount(payer).spent, 0, "as if it had been set by signature");
+        assertEq(lens().payerAccount(payer).spent, 0, "as if it had been set by signature");
         _settle(_sale(2));
         vm.expectRevert(abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, payer));
         vm.prank(STRANGER);
         settlement.setPolicyBySignature(payer, _widePolicy(), block.timestamp, signature);
         // Sent again, it gives what the permit gave and changes nothing else.
         settlement.enrol(payer, _widePolicy(), block.timestamp, signature, permit);
-        assertEq(settlement.payerAccount(payer).spent, SALE, "spent");
+        assertEq(lens().payerAccount(payer).spent, SALE, "spent");
     }
 
     function test_nobodyVoidsWhatAPayerSignedByEnrollingItForItsOwnTerms() public {
@@ -74,7 +75,7 @@ contract SpendingPoliciesTest is SettlementFixture {
         vm.prank(STRANGER);
         settlement.enrol(payer, _widePolicy(), block.timestamp, foreign, permit);
         settlement.revokePolicyBySignature(payer, block.timestamp, signature);
-        assertEq(settlement.payerAccount(payer).expiresAt, 1, "revoked");
+        assertEq(lens().payerAccount(payer).expiresAt, 1, "revoked");
     }
 
     function test_anotherPolicyThanTheOneInForceNeedsItsSignature() public {
@@ -104,7 +105,7 @@ contract SpendingPoliciesTest is SettlementFixture {
         permit.signature[31] ^= 0x01;
         vm.expectRevert(abi.encodeWithSelector(ISettlement.AllowanceTooLow.selector, 0, 1e12));
         settlement.enrol(newcomer, _widePolicy(), block.timestamp, signature, permit);
-        assertEq(settlement.payerAccount(newcomer).expiresAt, 0, "no policy");
+        assertEq(lens().payerAccount(newcomer).expiresAt, 0, "no policy");
     }
 
     function test_aSignedPolicyIsUsedOnce() public {
@@ -150,7 +151,7 @@ contract SpendingPoliciesTest is SettlementFixture {
         vm.prank(payer);
         settlement.revokePolicy();
         assertEq(_settleOne(_sale(1)), Reason.POLICY_REVOKED, "reason");
-        ISettlement.PayerAccount memory account = settlement.payerAccount(payer);
+        ISettlementLens.PayerAccount memory account = lens().payerAccount(payer);
         assertEq(account.expiresAt, 1, "shown as revoked");
         assertEq(account.maxFeeRate, 0, "no fees");
         assertEq(account.perPayment, 0, "no payment");
@@ -220,9 +221,9 @@ contract SpendingPoliciesTest is SettlementFixture {
 
     function test_aNewPolicyStartsWithNothingSpent() public {
         _settle(_sale(1));
-        assertEq(settlement.payerAccount(payer).spent, SALE, "spent");
+        assertEq(lens().payerAccount(payer).spent, SALE, "spent");
         vm.prank(payer);
         settlement.setPolicy(_widePolicy());
-        assertEq(settlement.payerAccount(payer).spent, 0, "spent anew");
+        assertEq(lens().payerAccount(payer).spent, 0, "spent anew");
     }
 }

@@ -65,6 +65,12 @@ abstract contract TestBase {
         }
     }
 
+    /// @dev The first contract that `creator` made: its constructor did.
+    function firstCreationOf(address creator) internal pure returns (address) {
+        bytes memory rlp = abi.encodePacked(hex"d694", creator, hex"01");
+        return address(uint160(uint256(keccak256(rlp))));
+    }
+
     function assertEq(uint256 actual, uint256 expected, string memory what) internal pure {
         if (actual != expected) revert NotEqual(actual, expected, what);
     }

@@ -126,7 +126,7 @@ contract WalletSignaturesTest is SettlementFixture {
         vm.etch(account, hex"60006000fd");
         bytes memory signature = _signPolicy(0xde1e, _widePolicy(), block.timestamp);
         settlement.setPolicyBySignature(account, _widePolicy(), block.timestamp, signature);
-        assertEq(settlement.payerAccount(account).perPayment, 1e12, "policy");
+        assertEq(lens().payerAccount(account).perPayment, 1e12, "policy");
     }
 
     function test_aKeyIsNoWalletOfAnothersSignature() public {

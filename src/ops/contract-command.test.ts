@@ -18,8 +18,10 @@ import {
 import { privateKeyToAccount } from 'viem/accounts';
 import { deployContract, newKey } from '#ops/deploy-contract.ts';
 import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-chain.ts';
+import { lensOf } from '#settlement/contract/lens.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
 
 /** docs/operate.md, "A key was stolen: minute by minute", rehearsed with the real command. */
@@ -100,10 +102,12 @@ describe('npm run chain, on a contract that runs', () => {
     return out;
   }
 
+  const isSeen = (name: string) =>
+    settlementLensAbi.some((item) => 'name' in item && item.name === name);
   const read = <T>(functionName: string, args: readonly unknown[] = []) =>
     client().readContract({
-      address: settlement,
-      abi: settlementAbi as never,
+      address: isSeen(functionName) ? lensOf(settlement) : settlement,
+      abi: [...settlementAbi, ...settlementLensAbi] as never,
       functionName,
       args,
     } as never) as Promise<T>;

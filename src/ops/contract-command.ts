@@ -21,8 +21,10 @@ import {
 } from '#ops/contract-actions.ts';
 import { readAddress } from '#ops/deploy-contract.ts';
 import { readSecret } from '#ops/read-secret.ts';
+import { lensOf } from '#settlement/contract/lens.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 
 /** The worst minute is no time to read an ABI: what people do to a contract that runs. */
 export const CONTRACT_USAGE = `  status|pause|unpause|grant|revoke|rates|ceiling|collect|hold
@@ -106,11 +108,9 @@ function networkOf(options: Options): string {
 
 async function readView({ reader, settlement }: Deployment): Promise<ContractView> {
   const contract = { address: settlement, abi: settlementAbi } as const;
-  const [ceiling] = await reader.readContract({ ...contract, functionName: 'ceiling' });
-  const [acquirer, protocol] = await reader.readContract({
-    ...contract,
-    functionName: 'bookedFees',
-  });
+  const lens = { address: lensOf(settlement), abi: settlementLensAbi } as const;
+  const [ceiling] = await reader.readContract({ ...lens, functionName: 'ceiling' });
+  const [acquirer, protocol] = await reader.readContract({ ...lens, functionName: 'bookedFees' });
   return {
     ceiling: Number(ceiling / ATOMS),
     bookedFees: { acquirer, protocol },
@@ -120,28 +120,27 @@ async function readView({ reader, settlement }: Deployment): Promise<ContractVie
 }
 
 async function printStatus({ reader, settlement }: Deployment): Promise<void> {
-  const contract = { address: settlement, abi: settlementAbi } as const;
+  const lens = { address: lensOf(settlement), abi: settlementLensAbi } as const;
   const read = <T>(functionName: string) =>
     reader.readContract({ address: settlement, abi: settlementAbi as Abi, functionName }) as T;
-  const [perHour, settled] = await reader.readContract({ ...contract, functionName: 'ceiling' });
-  const rates = await reader.readContract({ ...contract, functionName: 'rates' });
-  const [acquirer, protocol] = await reader.readContract({
-    ...contract,
-    functionName: 'bookedFees',
-  });
+  const see = <T>(functionName: string) =>
+    reader.readContract({ ...lens, abi: settlementLensAbi as Abi, functionName }) as T;
+  const [perHour, settled] = await reader.readContract({ ...lens, functionName: 'ceiling' });
+  const rates = await reader.readContract({ ...lens, functionName: 'rates' });
+  const [acquirer, protocol] = await reader.readContract({ ...lens, functionName: 'bookedFees' });
   const stopped = (paused: boolean) => (paused ? 'paused' : 'goes on');
   const inUsdc = (atoms: bigint) => `${formatUnits(atoms, 6)} USDC`;
   const lines = {
     contract: settlement,
     token: await read<Hex>('TOKEN'),
-    settling: stopped(await read<boolean>('settlingPaused')),
-    refunding: stopped(await read<boolean>('refundingPaused')),
+    settling: stopped(await see<boolean>('settlingPaused')),
+    refunding: stopped(await see<boolean>('refundingPaused')),
     ceiling: `${inUsdc(perHour)} per hour; ${inUsdc(settled)} in this hour`,
     rates: `${rates.acquirer}, ${rates.protocol}, ${rates.cashback} basis points`,
     'booked fees': `${inUsdc(acquirer)} acquirer, ${inUsdc(protocol)} protocol`,
     admin: await read<Hex>('defaultAdmin'),
     merchants: await read<number>('merchantCount'),
-    batches: await read<number>('batchCount'),
+    batches: await see<number>('batchCount'),
   };
   for (const [name, value] of Object.entries(lines)) console.log(`${name}: ${value}`);
 }

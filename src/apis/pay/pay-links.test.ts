@@ -8,11 +8,13 @@ import {
   stringToHex,
   toHex,
 } from 'viem';
+import { lensOf } from '#settlement/contract/lens.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { AMOUNT, type PayGround, PULLED, startPayGround, summary } from '#testing/pay-ground.ts';
 import { type LinkBody, payByLink, readLink, sign, tokenOf } from '#testing/pay-links.ts';
 import { addIntent, addPayer } from '#testing/store.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
 let ground: PayGround;
 
@@ -276,17 +278,14 @@ describe('a tip', () => {
 describe('the hourly ceiling', () => {
   const reached = async (ways: number) => {
     const lower = { abi: settlementAbi, functionName: 'lowerCeiling' } as const;
+    const ceiling = { abi: settlementLensAbi, functionName: 'ceiling' } as const;
     const { network } = ground.world;
     const { settlement } = network.config;
     const settled = await network.rpc.call('eth_call', [
-      { to: settlement, data: encodeFunctionData({ abi: settlementAbi, functionName: 'ceiling' }) },
+      { to: lensOf(settlement), data: encodeFunctionData(ceiling) },
       'latest',
     ]);
-    const [, soFar] = decodeFunctionResult({
-      abi: settlementAbi,
-      functionName: 'ceiling',
-      data: settled as Hex,
-    });
+    const [, soFar] = decodeFunctionResult({ ...ceiling, data: settled as Hex });
     const args = [Number((soFar + BigInt(AMOUNT * ways)) / 1_000_000n) + 1] as const;
     await network.send(network.guardian, settlement, encodeFunctionData({ ...lower, args }));
   };

@@ -18,8 +18,9 @@ import {
   preflightCall,
   readRevert,
 } from '#settlement/contract/contract-calls.ts';
+import { lensOf } from '#settlement/contract/lens.ts';
 import type { PaymentAuthorization } from '#settlement/requests.ts';
-import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 /** A payment that its payer has signed, and the rates that the signed sum was made of. */
@@ -58,12 +59,13 @@ export async function checkAuthorization(
 
 async function ask(chain: Chain, authorized: AuthorizedPayment): Promise<CheckResult> {
   const { payment, rates } = authorized;
-  const { settlement, usdc } = chain.config;
+  const { usdc } = chain.config;
   const { pulled } = chargesOf(payment.amount, rates);
+  const lens = lensOf(chain.config.settlement);
   const answers = await chain.calls(
     [
-      { to: settlement, data: preflightCall([payment]), words: 3 },
-      { to: settlement, data: ratesCall(), words: RATES_WORDS },
+      { to: lens, data: preflightCall([payment]), words: 3 },
+      { to: lens, data: ratesCall(), words: RATES_WORDS },
       { to: usdc, data: balanceCall(payment), words: 1 },
       pullCall(chain, authorized, pulled),
     ],
@@ -74,7 +76,7 @@ async function ask(chain: Chain, authorized: AuthorizedPayment): Promise<CheckRe
   // The payment is not at fault: the network settles none at all (see readiness.ts).
   if (isPaused(judged)) return { status: 'unavailable' };
   const reason = decodeView(judged, (data) => {
-    return decodeFunctionResult({ abi: settlementAbi, functionName: 'preflight', data });
+    return decodeFunctionResult({ abi: settlementLensAbi, functionName: 'preflight', data });
   }).map(paymentReason)[0];
   if (reason === 'CeilingReached') return { status: 'hour_full' };
   if (reason !== undefined && IN_THE_WAY.has(reason)) return declined('settlement_failed');

@@ -1,7 +1,8 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { type Chain, decodeView } from '#settlement/chain/chain.ts';
+import { lensOf } from '#settlement/contract/lens.ts';
 import type { Hex } from '#settlement/requests.ts';
-import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
 /** What the contract charges a payer on top of a sale. Basis points. */
 export interface FeeRates {
@@ -14,16 +15,16 @@ export interface FeeRates {
 export const RATES_WORDS = 3;
 
 export function ratesCall(): Hex {
-  return encodeFunctionData({ abi: settlementAbi, functionName: 'rates' });
+  return encodeFunctionData({ abi: settlementLensAbi, functionName: 'rates' });
 }
 
 export function readRates(data: Hex): FeeRates {
-  return decodeFunctionResult({ abi: settlementAbi, functionName: 'rates', data });
+  return decodeFunctionResult({ abi: settlementLensAbi, functionName: 'rates', data });
 }
 
 /** @throws RpcUnavailable when no node answers. */
 export async function readFeeRates(chain: Chain): Promise<FeeRates> {
-  const { settlement: to } = chain.config;
+  const to = lensOf(chain.config.settlement);
   const [answer] = await chain.calls([{ to, data: ratesCall(), words: RATES_WORDS }]);
   return decodeView(answer, readRates);
 }

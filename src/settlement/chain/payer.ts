@@ -1,8 +1,9 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { present } from '#core/assert.ts';
 import { type Chain, decodeView } from '#settlement/chain/chain.ts';
+import { lensOf } from '#settlement/contract/lens.ts';
 import type { Hex } from '#settlement/requests.ts';
-import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 /** What chain and contract know about a payer. Amounts in atoms. */
@@ -41,7 +42,7 @@ const REVOKED = 1;
 export async function readPayerAccount(chain: Chain, payer: Hex): Promise<PayerAccount> {
   const data = payerAccountsCall([payer]);
   const words = 2 + PAYER_ACCOUNT_WORDS;
-  const [answer] = await chain.calls([{ to: chain.config.settlement, data, words }]);
+  const [answer] = await chain.calls([{ to: lensOf(chain.config.settlement), data, words }]);
   return present(decodeView(answer, readPayerAccounts)[0], 'payer account');
 }
 
@@ -54,12 +55,12 @@ export async function readPermitNonce(chain: Chain, payer: Hex): Promise<bigint>
 
 export function payerAccountsCall(payers: readonly Hex[]): Hex {
   const args = [payers] as const;
-  return encodeFunctionData({ abi: settlementAbi, functionName: 'payerAccounts', args });
+  return encodeFunctionData({ abi: settlementLensAbi, functionName: 'payerAccounts', args });
 }
 
 export function readPayerAccounts(data: Hex): PayerAccount[] {
   const accounts = decodeFunctionResult({
-    abi: settlementAbi,
+    abi: settlementLensAbi,
     functionName: 'payerAccounts',
     data,
   });

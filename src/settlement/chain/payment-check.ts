@@ -25,8 +25,9 @@ import {
   preflightCall,
   readRevert,
 } from '#settlement/contract/contract-calls.ts';
+import { lensOf } from '#settlement/contract/lens.ts';
 import type { FailureReason, Hex } from '#settlement/requests.ts';
-import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
 /** A sale before it is requested. It has no number yet. */
 interface PaymentCheck {
@@ -92,12 +93,12 @@ async function askContract(chain: Chain, checks: readonly PaymentCheck[]): Promi
   const { settlement } = chain.config;
   const payments = checks.map((check): PaymentCall => ({ ...check, number: NO_NUMBER }));
   const words = arrayWords(payments.length, 1);
-  const call = { to: settlement, data: preflightCall(payments), words };
+  const call = { to: lensOf(settlement), data: preflightCall(payments), words };
   const [answer] = await chain.calls([call], 'latest', URGENT);
   // The payment is not at fault: the network settles none at all (see readiness.ts).
   if (isPaused(answer)) return checks.map(() => ({ status: 'unavailable' }));
   const reasons = decodeView(answer, (data) =>
-    decodeFunctionResult({ abi: settlementAbi, functionName: 'preflight', data }).map(
+    decodeFunctionResult({ abi: settlementLensAbi, functionName: 'preflight', data }).map(
       paymentReason,
     ),
   );
@@ -125,7 +126,7 @@ function isPaused(answer: CallAnswer | undefined): boolean {
 }
 
 async function readAccounts(chain: Chain, checks: readonly PaymentCheck[]) {
-  const { settlement: to } = chain.config;
+  const to = lensOf(chain.config.settlement);
   const payers = checks.map((check) => check.payer);
   const words = arrayWords(payers.length, PAYER_ACCOUNT_WORDS);
   const answers = await chain.calls(

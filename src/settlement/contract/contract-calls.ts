@@ -13,6 +13,7 @@ import type {
   RequestPayloads,
 } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 import { orderIdToBytes8, packPayment } from '../../../contracts/payment-tree.ts';
 
@@ -79,7 +80,7 @@ export function settleWithAuthorizationCall(
 
 export function preflightCall(payments: readonly PaymentCall[]): Hex {
   const args = [concat(payments.map(pack))] as const;
-  return encodeFunctionData({ abi: settlementAbi, functionName: 'preflight', args });
+  return encodeFunctionData({ abi: settlementLensAbi, functionName: 'preflight', args });
 }
 
 export function refundCall(refund: {

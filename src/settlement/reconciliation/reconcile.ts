@@ -6,6 +6,7 @@ import type { Database, Tx } from '#db/database.ts';
 import { type Chain, decodeView } from '#settlement/chain/chain.ts';
 import { type WalkedRange, walkEvents } from '#settlement/chain/chain-walk.ts';
 import { finalBlock } from '#settlement/chain/final-block.ts';
+import { lensOf } from '#settlement/contract/lens.ts';
 import { forgetCompared, markCompared } from '#settlement/network-recovery-queries.ts';
 import { raiseAboveChain } from '#settlement/numbers.ts';
 import { noteForeign } from '#settlement/reconciliation/note-foreign.ts';
@@ -31,6 +32,7 @@ import {
 import { stageRange } from '#settlement/reconciliation/stage-range.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 export interface ReconcileDeps {
@@ -209,7 +211,7 @@ async function compareTokens(deps: ReconcileDeps, toBlock: bigint): Promise<Diff
   const [held, fees] = await chain.calls(
     [
       { to: usdc, data: heldCall(settlement), words: 1 },
-      { to: settlement, data: FEES_CALL, words: 2 },
+      { to: lensOf(settlement), data: FEES_CALL, words: 2 },
     ],
     toBlock,
   );
@@ -245,10 +247,10 @@ function heldCall(settlement: Hex) {
   return encodeFunctionData({ abi: testUsdcAbi, functionName: 'balanceOf', args: [settlement] });
 }
 
-const FEES_CALL = encodeFunctionData({ abi: settlementAbi, functionName: 'bookedFees' });
+const FEES_CALL = encodeFunctionData({ abi: settlementLensAbi, functionName: 'bookedFees' });
 
 function readFees(data: Hex): bigint {
-  const fees = decodeFunctionResult({ abi: settlementAbi, functionName: 'bookedFees', data });
+  const fees = decodeFunctionResult({ abi: settlementLensAbi, functionName: 'bookedFees', data });
   return fees[0] + fees[1];
 }
 

@@ -1,9 +1,10 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { type Loop, startLoop } from '#core/loop.ts';
+import { lensOf } from '#settlement/contract/lens.ts';
 import { upsertReport, type WorkerReport } from '#settlement/readiness-queries.ts';
 import type { ChainSight, RelayerState } from '#settlement/relayer/rows/state.ts';
 import { ceilingCall, watchCeiling } from '#settlement/relayer/watch-ceiling.ts';
-import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
 /** How soon a change is written down. */
 const REPORT_MS = 500;
@@ -85,11 +86,14 @@ export function reportOf(
 
 async function readContract(relayer: RelayerState): Promise<void> {
   const { chain, sight } = relayer;
-  const to = chain.config.settlement;
-  const data = encodeFunctionData({ abi: settlementAbi, functionName: 'settlingPaused' });
-  const [answer, ceiling] = await chain.calls([{ to, data, words: 1 }, ceilingCall(to)]);
+  const { settlement } = chain.config;
+  const data = encodeFunctionData({ abi: settlementLensAbi, functionName: 'settlingPaused' });
+  const [answer, ceiling] = await chain.calls([
+    { to: lensOf(settlement), data, words: 1 },
+    ceilingCall(settlement),
+  ]);
   if (answer?.ok !== true) return;
   const functionName = 'settlingPaused';
-  sight.paused = decodeFunctionResult({ abi: settlementAbi, functionName, data: answer.data });
+  sight.paused = decodeFunctionResult({ abi: settlementLensAbi, functionName, data: answer.data });
   await watchCeiling(relayer, ceiling);
 }

@@ -2,9 +2,10 @@ import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { insertAlarms } from '#settlement/alarms.ts';
 import { selectLargestUsers, updateCeiling } from '#settlement/ceiling-queries.ts';
 import { type CallAnswer, decodeView } from '#settlement/chain/chain.ts';
+import { lensOf } from '#settlement/contract/lens.ts';
 import type { RelayerState } from '#settlement/relayer/rows/state.ts';
 import type { Hex } from '#settlement/requests.ts';
-import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
 /**
  * From this percentage of the hourly ceiling on, a person should look: a busy hour, or a stolen
@@ -16,8 +17,8 @@ const HOUR_MS = 3_600_000;
 const NAMED = 5;
 
 export function ceilingCall(settlement: Hex) {
-  const data = encodeFunctionData({ abi: settlementAbi, functionName: 'ceiling' });
-  return { to: settlement, data, words: 2 };
+  const data = encodeFunctionData({ abi: settlementLensAbi, functionName: 'ceiling' });
+  return { to: lensOf(settlement), data, words: 2 };
 }
 
 /**
@@ -29,7 +30,7 @@ export async function watchCeiling(
   answer: CallAnswer | undefined,
 ): Promise<void> {
   const [perHour, settled] = decodeView(answer, (data) =>
-    decodeFunctionResult({ abi: settlementAbi, functionName: 'ceiling', data }),
+    decodeFunctionResult({ abi: settlementLensAbi, functionName: 'ceiling', data }),
   );
   const headTime = relayer.head?.time ?? relayer.clock.now();
   const { livemode, network } = relayer.chain.config;

@@ -1,7 +1,9 @@
 import { encodeEventTopics, encodeFunctionData, hexToBigInt, numberToHex } from 'viem';
 import type { Chain } from '#settlement/chain/chain.ts';
+import { lensOf } from '#settlement/contract/lens.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 /** Blocks of one `eth_getLogs`. */
@@ -15,7 +17,7 @@ async function readWords(chain: Chain, to: Hex, data: Hex): Promise<bigint[]> {
   return words.map((word) => hexToBigInt(`0x${word}`));
 }
 
-type View = 'merchantCount' | 'merchantAccount' | 'bookedFees';
+type View = 'merchantCount' | 'merchantAccount';
 
 function ask(chain: Chain, functionName: View, args: readonly number[] = []): Promise<bigint[]> {
   const call = { abi: settlementAbi, functionName, args } as never;
@@ -63,7 +65,9 @@ export async function checkTokens(chain: Chain): Promise<string[]> {
     const [, balance = 0n] = await ask(chain, 'merchantAccount', [merchant]);
     owed += balance;
   }
-  const [acquirer = 0n, protocol = 0n] = await ask(chain, 'bookedFees');
+  const fees = encodeFunctionData({ abi: settlementLensAbi, functionName: 'bookedFees' });
+  const lens = lensOf(chain.config.settlement);
+  const [acquirer = 0n, protocol = 0n] = await readWords(chain, lens, fees);
   const surplus = await readSurplus(chain);
   const balanceOf = { abi: testUsdcAbi, functionName: 'balanceOf' } as const;
   const data = encodeFunctionData({ ...balanceOf, args: [chain.config.settlement] });

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {Governance, Rates} from "./Governance.sol";
+import {PackedCharges} from "./PackedCharges.sol";
+import {PackedLedger, PackedLedgerFields} from "./PackedLedger.sol";
+import {PackedPolicy} from "./PackedPolicy.sol";
+import {PaymentCodec, PaymentHead, PaymentTail} from "./PaymentCodec.sol";
+import {PaymentRules} from "./PaymentRules.sol";
+import {Reason} from "./PaymentTypes.sol";
+
+/// @dev What the lens reads of a settlement contract.
+interface ILensSource {
+    function ledgerWord() external view returns (PackedLedger);
+    function policyWord(address payer) external view returns (PackedPolicy);
+    function isSettled(uint64 number) external view returns (bool);
+    function nonces(address owner) external view returns (uint256);
+    function merchantAccount(uint32 merchant)
+        external
+        view
+        returns (address wallet, uint96 balance, uint40 heldUntil);
+}
+
+/// @dev Of Circle's token.
+interface IBlocklist {
+    function isBlacklisted(address account) external view returns (bool);
+}
+
+/// @notice What {payerAccount} knows of a payer. `spent` is that of the current period.
+struct PayerAccount {
+    uint256 balance;
+    uint256 allowance;
+    uint256 nonce;
+    uint48 perPayment;
+    uint48 perPeriod;
+    uint48 spent;
+    uint24 periodSeconds;
+    uint40 expiresAt;
+    uint16 maxFeeRate;
+}
+
+/// @title The settlement contract's words as people and services read them.
+/// @notice Holds nothing and changes nothing. Each settlement contract makes its own in its
+/// constructor: its address is that of the contract's first creation (nonce 1).
+contract SettlementLens {
+    ILensSource public immutable SETTLEMENT;
+    IERC20 public immutable TOKEN;
+
+    constructor(IERC20 token) {
+        SETTLEMENT = ILensSource(msg.sender);
+        TOKEN = token;
+    }
+
+    /// @notice What would fail now, payment by payment, each seen alone.
+    function preflight(bytes calldata payments) external view returns (uint8[] memory reasons) {
+        uint256 count = PaymentCodec.count(payments);
+        reasons = new uint8[](count);
+        PackedLedger ledger = SETTLEMENT.ledgerWord();
+        if (ledger.settlingPaused()) revert Governance.SettlingIsPaused();
+        for (uint256 i = 0; i < count; ++i) {
+            (PaymentHead head, PaymentTail tail) = PaymentCodec.read(payments, i);
+            reasons[i] = uint8(_preflight(ledger, head, tail));
+        }
+    }
+
+    /// @notice All that contract and token know of a payer.
+    function payerAccount(address payer) public view returns (PayerAccount memory) {
+        PackedPolicy policy = SETTLEMENT.policyWord(payer);
+        return PayerAccount({
+            balance: TOKEN.balanceOf(payer),
+            allowance: TOKEN.allowance(payer, address(SETTLEMENT)),
+            nonce: SETTLEMENT.nonces(payer),
+            perPayment: policy.perPayment(),
+            perPeriod: policy.perPeriod(),
+            spent: policy.spentAt(block.timestamp),
+            periodSeconds: policy.periodSeconds(),
+            expiresAt: policy.expiresAt(),
+            maxFeeRate: policy.maxFeeRate()
+        });
+    }
+
+    /// @notice {payerAccount} of many payers at once.
+    function payerAccounts(address[] calldata payers)
+        external
+        view
+        returns (PayerAccount[] memory accounts)
+    {
+        accounts = new PayerAccount[](payers.length);
+        for (uint256 i = 0; i < payers.length; ++i) accounts[i] = payerAccount(payers[i]);
+    }
+
+    /// @notice What a sale costs its payer now: fees, cashback and the atoms that leave the wallet.
+    function quote(uint40 amount)
+        external
+        view
+        returns (uint256 acquirerFee, uint256 protocolFee, uint256 cashback, uint256 pulled)
+    {
+        PackedCharges charges;
+        (charges, pulled) = PaymentRules.charge(SETTLEMENT.ledgerWord(), amount);
+        return (charges.acquirerFee(), charges.protocolFee(), charges.cashback(), pulled);
+    }
+
+    /// @notice The rates in force, in basis points.
+    function rates() external view returns (Rates memory) {
+        PackedLedger ledger = SETTLEMENT.ledgerWord();
+        return Rates(ledger.acquirerRate(), ledger.protocolRate(), ledger.cashbackRate());
+    }
+
+    /// @notice What may settle per hour of the clock (in atoms), and what has in this one. As hours
+    /// begin together, at most twice the ceiling settles in any 60 minutes.
+    function ceiling() external view returns (uint64 perHour, uint64 settled) {
+        PackedLedger ledger = SETTLEMENT.ledgerWord();
+        perHour = uint64(ledger.hourlyCeiling() * PackedLedgerFields.CEILING_UNIT);
+        settled = uint64(ledger.settledAt(block.timestamp));
+    }
+
+    /// @notice Fees booked and not yet collected, in atoms.
+    function bookedFees() external view returns (uint64 acquirerFees, uint64 protocolFees) {
+        PackedLedger ledger = SETTLEMENT.ledgerWord();
+        return (ledger.acquirerFees(), ledger.protocolFees());
+    }
+
+    function settlingPaused() external view returns (bool) {
+        return SETTLEMENT.ledgerWord().settlingPaused();
+    }
+
+    function refundingPaused() external view returns (bool) {
+        return SETTLEMENT.ledgerWord().refundingPaused();
+    }
+
+    /// @notice How many batches have settled; also the number of the newest one.
+    function batchCount() external view returns (uint48) {
+        return SETTLEMENT.ledgerWord().batches();
+    }
+
+    function _preflight(PackedLedger ledger, PaymentHead head, PaymentTail tail)
+        private
+        view
+        returns (uint256 reason)
+    {
+        reason = PaymentRules.malformation(tail);
+        if (reason != Reason.NONE) return reason;
+        if (SETTLEMENT.isSettled(head.number())) return Reason.ALREADY_SETTLED;
+        (address wallet,,) = SETTLEMENT.merchantAccount(tail.merchant());
+        if (wallet == address(0)) return Reason.MERCHANT_UNKNOWN;
+        if (tail.amount() > ledger.roomAt(block.timestamp)) return Reason.CEILING_REACHED;
+        address payer = head.payer();
+        PackedPolicy policy = SETTLEMENT.policyWord(payer);
+        (reason,) = policy.spend(tail.amount(), PaymentRules.feeRate(ledger), block.timestamp);
+        if (reason != Reason.NONE) return reason;
+        (, uint256 value) = PaymentRules.charge(ledger, tail.amount());
+        if (TOKEN.balanceOf(payer) < value) return Reason.INSUFFICIENT_FUNDS;
+        if (TOKEN.allowance(payer, address(SETTLEMENT)) < value) {
+            return Reason.INSUFFICIENT_ALLOWANCE;
+        }
+        return _isBlocked(payer) ? Reason.TRANSFER_REFUSED : Reason.NONE;
+    }
+
+    /// @dev Circle's blocklist. A token without one blocks nobody.
+    function _isBlocked(address account) private view returns (bool) {
+        (bool answered, bytes memory answer) =
+            address(TOKEN).staticcall(abi.encodeCall(IBlocklist.isBlacklisted, (account)));
+        return answered && answer.length == 32 && abi.decode(answer, (uint256)) == 1;
+    }
+}
