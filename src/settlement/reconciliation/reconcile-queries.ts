@@ -83,7 +83,10 @@ export interface TransferRow {
   readonly reference: string | null;
 }
 
-/** Stores the transfers of a range, replacing what was known of it. */
+/**
+ * Stores the transfers of a range, replacing what was known of it. A reorganisation may have moved
+ * one here from a block that is read later: the newest place counts.
+ */
 export async function replaceTransfers(
   tx: Tx,
   range: BlockRange,
@@ -101,7 +104,12 @@ export async function replaceTransfers(
      from jsonb_to_recordset($1::jsonb) as i (
        tx_hash text, log_index integer, kind text, number bigint, merchant_number bigint,
        recipient text, amount bigint, block_number bigint,
-       block_time timestamptz, reference text)`,
+       block_time timestamptz, reference text)
+     on conflict (livemode, tx_hash, log_index) do update set
+       kind = excluded.kind, number = excluded.number,
+       merchant_number = excluded.merchant_number, recipient = excluded.recipient,
+       amount = excluded.amount, block_number = excluded.block_number,
+       block_time = excluded.block_time, reference = excluded.reference`,
     [JSON.stringify(transfers), range.livemode],
   );
 }

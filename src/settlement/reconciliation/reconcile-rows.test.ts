@@ -4,6 +4,7 @@ import { only } from '#core/assert.ts';
 import type { Sql } from '#db/database.ts';
 import {
   type ComparedSince,
+  replaceTransfers,
   selectRefundDifferences,
   selectWithdrawalDifferences,
 } from '#settlement/reconciliation/reconcile-queries.ts';
@@ -184,4 +185,30 @@ test('what becomes of old withdrawals is found', async () => {
   ];
   assert.deepEqual(await find(selectWithdrawalDifferences, LATELY), expected);
   assert.deepEqual(await find(selectWithdrawalDifferences, EVER), expected);
+});
+
+test('a refund that a reorganisation has put into an earlier block is kept once', async () => {
+  const { db } = database;
+  const tx_hash = `0xmoved${'0'.repeat(57)}`;
+  const told = {
+    tx_hash,
+    log_index: 0,
+    kind: 'refund',
+    number: '1',
+    merchant_number: '1',
+  } as const;
+  const rest = { recipient: '0xa', amount: '5', block_time: NOW.toISOString(), reference: null };
+  const read = (fromBlock: bigint, toBlock: bigint, blocks: readonly bigint[]) => {
+    const rows = blocks.map((block) => ({ ...told, ...rest, block_number: `${block}` }));
+    const range = { livemode: false, fromBlock, toBlock };
+    return db.transaction((tx) => replaceTransfers(tx, range, rows));
+  };
+  await read(9_001n, 9_010n, [9_001n]);
+  // The node gives logs of ten blocks: the earlier ones are read first.
+  await read(8_991n, 9_000n, [9_000n]);
+  await read(9_001n, 9_010n, []);
+  const kept = await db.query('select block_number from chain_transfers where tx_hash = $1', [
+    tx_hash,
+  ]);
+  assert.deepEqual(kept, [{ block_number: 9_000n }]);
 });

@@ -5,6 +5,7 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
+import { waitUntil } from '#sandbox/processes.ts';
 import {
   decideForeign,
   selectKeptBack,
@@ -15,6 +16,7 @@ import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import { acceptDifference } from '#settlement/reconciliation/reconcile-queries.ts';
 import { reportReconciliation } from '#settlement/reconciliation/reconcile-report.ts';
 import { readRelayerStatus } from '#settlement/relayer/relayer-status.ts';
+import { askRefund, askWithdrawal } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
@@ -58,6 +60,18 @@ describe('reconciliation', () => {
     const intent = await world.pay({ payer, amount });
     await world.outcomes([intent]);
     return { intent, paymentId: await world.recordPayment(intent) };
+  };
+  /** As the refunds domain would: paid, and told so. */
+  const refundOf = async (paymentId: string, amount: bigint): Promise<void> => {
+    const id = await askRefund(world, paymentId, amount);
+    const [outcome] = await world.outcomes([id]);
+    await query(`update chain_requests set applied_at = now() where subject_id = '${id}'`);
+    await query(
+      `insert into refunds (id, account_id, livemode, position, created, updated, payment_id,
+         amount, status, tx_hash, source, metadata)
+       select '${id}', 'acct_test', false, count(*) + 100, now(), now(), '${paymentId}', ${amount},
+         'succeeded', '${outcome?.facts?.txHash}', 'api', '{}' from refunds`,
+    );
   };
   const query = (sql: string) => world.database.db.query(sql);
 
@@ -160,6 +174,41 @@ describe('reconciliation', () => {
     assert.deepEqual(await place(), before);
   });
 
+  it('keeps foreign refunds and withdrawals apart, too', async () => {
+    const tenant = { accountId: 'acct_test', livemode: false };
+    const { db } = world.database;
+    const { paymentId } = await settle(8_900_000n);
+    const refund = await askRefund(world, paymentId, 900_000n);
+    const withdrawal = await askWithdrawal(world, 70_000n);
+    await world.outcomes([refund, withdrawal]);
+    const both = ['refund_unknown_here', 'withdrawal_unknown_here'];
+    assert.deepEqual(await kinds(), both);
+    assert.equal(await countUnknownHere(db, false), 2, 'our own bytes paid them: they were lost');
+    assert.equal(await selectKeptBack(db, tenant), 0n);
+    await query(
+      `update chain_attempts set tx_hash = 'not ' || tx_hash where tx_hash in (
+         select tx_hash from chain_transfers)`,
+    );
+    assert.deepEqual(await kinds(), both);
+    const found = await db.query<{ found: string }>(
+      `select kind || ' ' || amount as found from foreign_settlements order by kind`,
+    );
+    assert.deepEqual(
+      found.map((row) => row.found),
+      ['refund 900000', 'withdrawal 70000'],
+    );
+    assert.equal(await countUnknownHere(db, false), 0, 'no recovery is asked for');
+    assert.equal(await selectKeptBack(db, tenant), 970_000n);
+    const alarms = `select count(*) from chain_alarms where kind = 'foreign_key_used'`;
+    assert.equal(await world.count(alarms), 1, 'one for the merchant');
+    const upTo = present(await selectNewestForeign(db, tenant), 'foreign transfer');
+    const decided = { decision: 'refused', now: new Date() } as const;
+    assert.equal(await db.transaction((tx) => decideForeign(tx, { ...tenant, upTo }, decided)), 2);
+    assert.equal(await selectKeptBack(db, tenant), 0n, 'they have left the balance');
+    await kinds();
+    assert.deepEqual(await kinds(), [], 'nobody is reminded of what was refused');
+  });
+
   it('finds refunds and withdrawals that only one side knows', async () => {
     const { paymentId } = await settle(9_000_000n);
     const refund = await world.ask({
@@ -223,6 +272,42 @@ describe('reconciliation', () => {
     assert.deepEqual(await kinds(), []);
   });
 
+  it('follows old and new refunds over a reorganisation of the newest blocks', async () => {
+    const { rpc, mine } = world.network;
+    const alarms = await world.count('select count(*) from chain_alarms');
+    const { paymentId } = await settle(9_200_000n);
+    await refundOf(paymentId, 100_000n);
+    await mine(80);
+    assert.deepEqual(await kinds(), []);
+    const { paymentId: fresh } = await settle(9_300_000n);
+    for (const id of [paymentId, fresh]) await refundOf(id, 200_000n);
+    await query(`update chain_requests set applied_at = now() where status = 'succeeded'`);
+    assert.deepEqual(await kinds(), []);
+    const places = () =>
+      world.database.db.query<{ block: bigint }>(
+        `select block_number as block from payments where id = $1
+         union all select t.block_number from refunds f join chain_transactions t using (tx_hash)
+         where f.payment_id in ($1, $2) and f.amount = 200000 and t.status <> 'signed'`,
+        [fresh, paymentId],
+      );
+    const before = await places();
+    const first = Math.min(...before.map(({ block }) => Number(block)));
+    await stopMining();
+    const head = Number(await rpc.call('eth_blockNumber', []));
+    await rpc.call('anvil_reorg', [head - first + 1, []]);
+    stopMining = world.network.mineEvery(60);
+    const areMoved = async () => {
+      const now = await places();
+      return now.length === before.length && now.every(({ block }) => block > head);
+    };
+    assert.ok(await waitUntil(areMoved, 20_000), 'they were not mined again');
+    assert.deepEqual(await kinds(), []);
+    assert.deepEqual(await kinds({ everything: true }), []);
+    assert.equal(await world.count('select count(*) from chain_alarms'), alarms);
+    const paid = `select count(*) from chain_transfers where amount in (100000, 200000)`;
+    assert.equal(await world.count(paid), 3);
+  });
+
   it('compares later what a run has read that was cut off', async () => {
     const intent = await world.pay({ payer, amount: 9_500_000n });
     await world.outcomes([intent]);
@@ -243,8 +328,10 @@ describe('reconciliation', () => {
       functionName: 'withdrawOwn',
       args: [Number(merchant.merchantNumber), 1_000_000n],
     });
+    const known = await world.count('select count(*) from foreign_settlements');
     await network.send(merchant.wallet, network.config.settlement, data);
     assert.deepEqual(await kinds(), []);
+    assert.equal(await world.count('select count(*) from foreign_settlements'), known);
   });
 
   it('finds the same after reading everything again, and rebuilds what was lost', async () => {
