@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { newId } from '#core/ids.ts';
+import { createOperator } from '#people/create-operator.ts';
+import { selectKeptBack, selectNewestForeign } from '#settlement/foreign-settlement-queries.ts';
 import { testDatabase } from '#testing/database.ts';
 import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
@@ -78,4 +81,47 @@ test('the commands are in the audit log, which verifies', async () => {
   const { code, stdout } = await run('audit-log-command.ts', []);
   assert.equal(code, 0);
   assert.match(stdout, /^network 2 [0-9a-f]{64}$/m);
+});
+
+test('what two operators refuse is kept apart, and is decided once', async () => {
+  const { db } = database;
+  const tenant = { accountId: newId('account', new Date()), livemode: false };
+  await db.query(`insert into accounts (id, name, created) values ($1, 'Robbed', now())`, [
+    tenant.accountId,
+  ]);
+  const kinds = ['payment', 'refund', 'withdrawal'];
+  await db.query(
+    `insert into foreign_settlements (livemode, kind, number, tx_hash, log_index, block_number,
+       account_id, address, amount, found)
+     select false, kind, place, '0x' || place, 0, 7, $1, '0xab', 1000 * place, now()
+     from unnest($2::text[]) with ordinality as t (kind, place)`,
+    [tenant.accountId, kinds],
+  );
+  for (const name of ['rita', 'rolf']) {
+    const person = { email: `${name}@demo.test`, password: PASSWORD, name };
+    const actor = { type: 'system', name: 'test' } as const;
+    await createOperator(db, { person, role: 'operator', actor, now: new Date() });
+  }
+  const decide = (verb: string, name: string, password = PASSWORD) => {
+    const args = [verb, 'testnet', tenant.accountId, `${name}@demo.test`];
+    return admin(['foreign-settlements', ...args], `${password}\n`);
+  };
+  const undecided = () => selectNewestForeign(db, tenant);
+  assert.equal((await decide('refuse', 'rita', 'a guessed password')).code, 1);
+  const asked = await decide('refuse', 'rita');
+  assert.match(asked.stdout, /a second operator has to run the same command/, asked.stderr);
+  const own = await decide('refuse', 'rita');
+  assert.match(own.stderr, /a colleague has to agree/);
+  assert.notEqual(await undecided(), null, 'one alone decides nothing');
+  assert.equal(await selectKeptBack(db, tenant), 6_000n);
+  const done = await decide('refuse', 'rolf');
+  assert.match(done.stdout, /refused, they stay apart \(rita@demo.test, rolf@demo.test\)/);
+  assert.equal(await undecided(), null);
+  const { stdout } = await admin(['foreign-settlements']);
+  for (const kind of kinds) assert.match(stdout, new RegExp(`testnet acct_\\w+ refused ${kind} `));
+  assert.equal(await selectKeptBack(db, tenant), 1_000n, 'the payment is in the balance');
+  const recoveries = await db.query(`select from network_recoveries where status <> 'done'`);
+  assert.equal(recoveries.length, 0, 'nothing is to be booked');
+  const again = await decide('accept', 'rita');
+  assert.match(again.stderr, /There is nothing to decide about/);
 });

@@ -108,3 +108,18 @@ test('a start reads its settings beside all of these', () => {
   const ordinary = Object.fromEntries(names.map((name) => [name, 'tcp://10.0.0.1:1']));
   assert.equal(readConfig({ ...ordinary, PORT: '4300' }, []).port, 4300);
 });
+
+test('a share of the hour that is no percentage ends the start with one line', () => {
+  const shareOf = (text: string) => readConfig({ CEILING_SHARE: text }, []).ceilingShare;
+  for (const share of [1, 25, 100]) assert.equal(shareOf(String(share)), share);
+  assert.equal(readConfig({}, []).ceilingShare, null);
+  for (const text of ['0', '101', '-5', '12.5', '25%', 'half', '1e2']) {
+    assert.throws(
+      () => shareOf(text),
+      (error) =>
+        error instanceof StartError &&
+        error.message === `CEILING_SHARE=${text} must be an integer from 1 to 100`,
+      text,
+    );
+  }
+});

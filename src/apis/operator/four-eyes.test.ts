@@ -202,6 +202,43 @@ test('a role is changed by a colleague, and holds from the next request on', asy
   assert.equal(refused.body.error?.code, 'role_missing');
 });
 
+test('an account gets a share of the hour of its own, and the log says who gave it', async () => {
+  const id = newId('account', server.clock.now());
+  await server.db.query(`insert into accounts (id, name, created) values ($1, 'Busy', $2)`, [
+    id,
+    server.clock.now(),
+  ]);
+  const path = `/accounts/${id}/ceiling_share`;
+  const set = (share: unknown) => anna.client.post(path, { ...REASON, share });
+  for (const share of [0, 101, 12.5, '20']) {
+    const refused = await set(share);
+    assert.equal(refused.body.error?.code, 'parameter_invalid', refused.text);
+  }
+  assert.equal((await anna.client.post(path, { share: 20 })).status, 400, 'it needs a reason');
+  const holds = async () => (await anna.client.get(`/accounts/${id}`)).body.ceiling_share;
+  assert.equal(await holds(), null);
+  for (const share of [20, 100, null]) {
+    const done = await set(share);
+    assert.deepEqual([done.status, done.body], [200, { id, ceiling_share: share }], done.text);
+    assert.equal(await holds(), share);
+  }
+  const entries = await server.db.query<{ change: string }>(
+    `select concat_ws(' ', before ->> 'share', '>', after ->> 'share', after ->> 'reason') as change
+     from audit_log where object_id = $1 order by sequence`,
+    [id],
+  );
+  assert.deepEqual(
+    entries.map(({ change }) => change),
+    ['> 20 Stolen wallet.', '20 > 100 Stolen wallet.', '100 > Stolen wallet.'],
+  );
+  const unknown = newId('account', server.clock.now());
+  const nobody = await anna.client.post(`/accounts/${unknown}/ceiling_share`, {
+    ...REASON,
+    share: 20,
+  });
+  assert.equal(nobody.status, 404);
+});
+
 test('no alarm and no difference is left out: they come page after page', async () => {
   await server.db.query(
     `insert into chain_alarms (livemode, kind, subject, details, created)

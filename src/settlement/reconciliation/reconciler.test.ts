@@ -3,7 +3,10 @@ import { after, before, test } from 'node:test';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { connectWakeups, type Wakeups } from '#db/wakeups.ts';
-import { saveDifferences } from '#settlement/reconciliation/reconcile-queries.ts';
+import {
+  type DifferenceRow,
+  saveDifferences,
+} from '#settlement/reconciliation/reconcile-queries.ts';
 import { askIfUnknown } from '#settlement/reconciliation/reconciler.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
@@ -23,11 +26,13 @@ after(async () => {
 });
 
 const UNKNOWN = { kind: 'refund_unknown_here', subject: '7/0x07', details: { chain: {} } };
+const LATER = { kind: 'payment_unknown_here', subject: '8', details: { chain: {} } };
+const FOREIGN = { kind: 'withdrawal_unknown_here', subject: '9', details: { chain: {} } };
 
-/** As a reconciliation would that finds it, again or for the first time. */
-async function find(): Promise<{ asked: number; alarms: string[] }> {
+/** As a reconciliation would that finds these, again or for the first time. */
+async function find(...found: DifferenceRow[]): Promise<{ asked: number; alarms: string[] }> {
   const { db } = database;
-  await db.transaction((tx) => saveDifferences(tx, false, [UNKNOWN], systemClock.now()));
+  await db.transaction((tx) => saveDifferences(tx, false, found, systemClock.now()));
   await askIfUnknown({ db, chain: network.chain, clock: systemClock, wakeups, log: silentLog });
   const [row] = await db.query<{ asked: bigint }>(
     'select asked from network_recoveries where not livemode',
@@ -38,14 +43,43 @@ async function find(): Promise<{ asked: number; alarms: string[] }> {
   return { asked: Number(row?.asked), alarms: alarms.map(({ alarm }) => alarm) };
 }
 
-test('what a recovery did not cure is left to a person: no other one runs for it', async () => {
-  const first = await find();
-  assert.deepEqual(first.alarms, []);
-  // It runs, and leaves the difference as it is.
+/** It leaves every difference as it is. */
+async function endRecovery(): Promise<void> {
   await database.db.query(
     `update network_recoveries set status = 'done', finished = now() where not livemode`,
   );
+}
+
+test('what a recovery did not cure is left to a person: no other one runs for it', async () => {
+  const first = await find(UNKNOWN);
+  assert.deepEqual(first.alarms, []);
+  await endRecovery();
   const uncured = { asked: first.asked, alarms: ['not_recovered refund 7/0x07'] };
-  assert.deepEqual(await find(), uncured);
-  assert.deepEqual(await find(), uncured);
+  assert.deepEqual(await find(UNKNOWN), uncured);
+  assert.deepEqual(await find(UNKNOWN), uncured);
+});
+
+test('what is found only after it gets a recovery of its own, beside what it left', async () => {
+  const before = await find(UNKNOWN);
+  const asked = await find(UNKNOWN, LATER);
+  assert.deepEqual(asked, { asked: before.asked + 1, alarms: before.alarms });
+  await endRecovery();
+  const uncured = [...before.alarms, 'not_recovered payment 8'];
+  assert.deepEqual(await find(UNKNOWN, LATER), { ...asked, alarms: uncured });
+});
+
+test('what operators accept is booked by the next recovery: the last has not failed', async () => {
+  const { db } = database;
+  const before = await find(FOREIGN);
+  await db.query(`insert into accounts (id, name, created) values ('acct_f', 'F', now())`);
+  await db.query(
+    `insert into foreign_settlements (livemode, kind, number, tx_hash, log_index, block_number,
+       account_id, address, amount, found)
+     values (false, 'withdrawal', 9, '0x09', 0, 1, 'acct_f', '0xab', 5, now())`,
+  );
+  await endRecovery();
+  assert.deepEqual(await find(FOREIGN), before, 'nobody has decided');
+  await db.query(`update foreign_settlements set decision = 'accepted'`);
+  const asked = { ...before, asked: before.asked + 1 };
+  assert.deepEqual(await find(FOREIGN), asked);
 });
