@@ -5,25 +5,34 @@ import {
   http,
   numberToHex,
   parseEther,
+  parseEventLogs,
   publicActions,
 } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import {
   type PaymentCall,
+  pack,
+  refundCall,
   registerMerchantCall,
   settleCall,
+  withdrawCall,
 } from '#settlement/contract/contract-calls.ts';
 import { merchantConsent } from '#settlement/contract/signed-messages.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
+import { paymentLeaf, paymentProof } from '../../contracts/payment-tree.ts';
 
 /** Acts on a network's contracts by its keys, past the service: the ledger hears nothing of it. */
 export interface OutsideService {
   /** Settles the payments by the key of the last lane. @throws unless each of them settles. */
   settle(payments: readonly PaymentCall[]): Promise<void>;
+  /** Refunds some of a payment that `settle` has made, by the same key. */
+  refund(payment: PaymentCall, amount: bigint): Promise<void>;
+  /** Pays some of a merchant's balance out to its own wallet, by the same key. */
+  withdraw(payout: Payout): Promise<void>;
   /** A merchant that no account of the service has. @returns its number. */
   addMerchant(): Promise<bigint>;
   /** A wallet with USDC, allowance and policy that the service has never heard of. */
@@ -31,6 +40,12 @@ export interface OutsideService {
   /** A wallet with nothing but USDC that the service has never heard of. */
   addWallet(): Promise<PrivateKeyAccount>;
   usdcOf(address: Hex): Promise<bigint>;
+}
+
+interface Payout {
+  readonly merchantNumber: bigint;
+  readonly amount: bigint;
+  readonly number: bigint;
 }
 
 const FAR_FUTURE = 4_000_000_000;
@@ -104,24 +119,69 @@ async function addMerchant(config: NetworkConfig): Promise<bigint> {
   );
 }
 
+/** In the order of their settlement, with the number of their batch. */
+interface Batch {
+  readonly batchNumber: bigint;
+  readonly payments: readonly PaymentCall[];
+}
+
+async function settle(
+  config: NetworkConfig,
+  operator: PrivateKeyAccount,
+  payments: readonly PaymentCall[],
+): Promise<Batch> {
+  const { timestamp } = await clientOf(config, operator).getBlock();
+  const data = settleCall(payments, Number(timestamp) + VALID_S);
+  const { logs } = await send(config, operator, config.settlement, data);
+  const settled = parseEventLogs({ abi: settlementAbi, eventName: 'PaymentSettled', logs });
+  for (const { number } of payments) {
+    if (settled.some(({ args }) => args.number === number)) continue;
+    throw new Error(`payment ${number} was not settled`);
+  }
+  const { charges } = present(settled[0], 'settled payment').args;
+  return { batchNumber: charges >> 192n, payments };
+}
+
+async function refund(
+  config: NetworkConfig,
+  operator: PrivateKeyAccount,
+  wanted: Batch & { readonly payment: PaymentCall; readonly amount: bigint },
+): Promise<void> {
+  const { batchNumber, payments, payment, amount } = wanted;
+  const leaves = payments.map((one) => paymentLeaf(pack(one)));
+  const proof = paymentProof(leaves, payments.indexOf(payment));
+  const reference = `0x${randomBytes(16).toString('hex')}` as const;
+  const data = refundCall({ payment, batchNumber, proof, amount, refundedBefore: 0n, reference });
+  await send(config, operator, config.settlement, data);
+}
+
+async function withdraw(
+  config: NetworkConfig,
+  operator: PrivateKeyAccount,
+  payout: Payout,
+): Promise<void> {
+  const [wallet] = await clientOf(config, operator).readContract({
+    abi: settlementAbi,
+    address: config.settlement,
+    functionName: 'merchantAccount',
+    args: [Number(payout.merchantNumber)],
+  });
+  await send(config, operator, config.settlement, withdrawCall({ ...payout, wallet }));
+}
+
 export function outsideService(config: NetworkConfig): OutsideService {
   const operator = privateKeyToAccount(present(config.relayerKeys.at(-1), 'key of the last lane'));
+  const batches: Batch[] = [];
   return {
     settle: async (payments) => {
-      const client = clientOf(config, operator);
-      const { timestamp } = await client.getBlock();
-      const data = settleCall(payments, Number(timestamp) + VALID_S);
-      await send(config, operator, config.settlement, data);
-      for (const { number } of payments) {
-        const settled = await client.readContract({
-          abi: settlementAbi,
-          address: config.settlement,
-          functionName: 'isSettled',
-          args: [number],
-        });
-        if (!settled) throw new Error(`payment ${number} was not settled`);
-      }
+      batches.push(await settle(config, operator, payments));
     },
+    refund: (payment, amount) => {
+      const own = batches.find(({ payments }) => payments.includes(payment));
+      const batch = present(own, 'batch that was settled here');
+      return refund(config, operator, { ...batch, payment, amount });
+    },
+    withdraw: (payout) => withdraw(config, operator, payout),
     addMerchant: () => addMerchant(config),
     addPayer: () => addPayer(config),
     addWallet: () => addWallet(config),

@@ -7,6 +7,7 @@ export const STRIKES = [
   'kill',
   'two nodes',
   'spent twice',
+  'foreign key',
 ] as const;
 export type Strike = (typeof STRIKES)[number];
 
@@ -19,6 +20,7 @@ const OF_STRIKE: Readonly<Record<Strike, string>> = {
   kill: 'a lane is never taken over from a worker that died',
   'two nodes': 'whoever waits for a settlement gets no response',
   'spent twice': 'a signature pays for anything',
+  'foreign key': 'what somebody else has settled is booked like a loss',
 };
 
 /** Of a way that has a mutation of its own there. */

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { PaymentSchema } from '#apis/merchant/payment-schema.ts';
+import { present } from '#core/assert.ts';
 import { FAILPOINTS } from '#core/failpoints.ts';
 import { methodOf, type PaymentMethod } from '#payments/payment.ts';
 import { waitUntil } from '#sandbox/processes.ts';
-import { startChaosProcess } from '#testing/chaos/chaos-process.ts';
+import { type ChaosProcess, startChaosProcess } from '#testing/chaos/chaos-process.ts';
 import { REST_MS } from '#testing/restore-ground.ts';
 import {
   beginOld,
@@ -15,6 +16,7 @@ import {
   type Play,
   payAll,
 } from '#testing/ways/cells.ts';
+import { acceptForeign, foundForeign, merchantNumberOf, steal } from '#testing/ways/thief.ts';
 import { openOffice, REFUNDS, withdraw } from '#testing/ways/transfers.ts';
 import { WAYS } from '#testing/ways/ways.ts';
 import { openWaysWorld, type WaysWorld } from '#testing/ways/world.ts';
@@ -22,13 +24,13 @@ import { MUTATIONS } from '../mutations/mutation-list.ts';
 import { killedBy, STRIKES } from './ways-kills.ts';
 
 /**
- * Every way of paying of the table, under every fault. `npm test` puts the database back once;
- * `npm run test:long -- test/long/ways.test.ts` also lets a replica take over that lacks the newest
- * commits, and a worker die at each step of the recovery.
+ * Every way of paying of the table, under every fault. `npm test` puts the database back once, with
+ * all cells; the other faults are in `npm run test:long -- test/long/ways.test.ts`. Each of them
+ * takes half a minute.
  */
-const LONG = process.env.WAYS === 'long';
-/** Each more loss takes half a minute. */
-const LOSSES = { skip: LONG ? false : 'in the long run' };
+const LONG = { skip: process.env.WAYS === 'long' ? false : 'in the long run' };
+/** Reconciliation looks once a minute, and at blocks that are 15 seconds old. */
+const FOUND_MS = 150_000;
 /** One of each way, when the copy does not matter. */
 const ONE_EACH = CELLS.filter(({ young, way, tip }) => young === 'nothing' && tip === way.atTill);
 /** After a loss that is not the first: sales of which nothing or all is in the copy. */
@@ -65,12 +67,8 @@ describe('the table', () => {
 async function lose(plays: readonly Play[]): Promise<void> {
   for (const { cell, till } of plays) {
     if (cell.young !== 'merchant') continue;
-    const [row] = await ways.world.db.query<{ number: bigint }>(
-      `select merchant_number as number from account_modes
-       where account_id = $1 and not livemode`,
-      [till.account],
-    );
-    if (row !== undefined) ways.lostMerchants.add(row.number);
+    const number = await merchantNumberOf(ways.world.db, till.account);
+    if (number !== null) ways.lostMerchants.add(number);
   }
 }
 
@@ -121,19 +119,23 @@ async function refundAndWithdraw(before: readonly Play[], all: readonly Play[]):
 }
 
 describe('every way of paying, when the database is put back to an earlier copy', () => {
-  it('charges once, books what was charged, and takes nothing twice', LOSSES, async () => {
+  it('charges once, books what was charged, and takes nothing twice', async () => {
     await loseAfter({ label: 'put-back', cells: CELLS, transfer: refundAndWithdraw });
   });
 
-  it('does so when a replica takes over that lacks the newest commits', LOSSES, async () => {
+  it('does so when a replica takes over that lacks the newest commits', LONG, async () => {
     await loseAfter({ label: 'tail', cells: OLD_AND_YOUNG, promote: true });
   });
 
   for (const point of FAILPOINTS.filter((name) => name.startsWith('recovery.'))) {
-    it(`does so when a worker dies at ${point}`, LOSSES, async () => {
+    it(`does so when a worker dies at ${point}`, LONG, async () => {
       const { world } = ways;
       const firstEnv = { TAPLINE_FAILPOINT: point };
-      let worker: Awaited<ReturnType<typeof startChaosProcess>> | undefined;
+      let worker: ChaosProcess | undefined;
+      // Whoever else works would recover before it.
+      const transfer = async () => {
+        for (const one of world.nodes.splice(2)) await one.close();
+      };
       const meanwhile = async () => {
         const started = await startChaosProcess(world.ground, {
           ...{ name: `dies at ${point}`, role: 'worker', firstEnv, env: ways.env },
@@ -141,9 +143,7 @@ describe('every way of paying, when the database is put back to an earlier copy'
         worker = started;
         assert.ok(await waitUntil(() => started.starts() > 1, REST_MS), 'nothing died');
       };
-      // Whoever else works would recover before it.
-      for (const one of world.nodes.splice(2)) await one.close();
-      await loseAfter({ label: point, cells: OLD_AND_YOUNG, meanwhile }).finally(() => {
+      await loseAfter({ label: point, cells: OLD_AND_YOUNG, transfer, meanwhile }).finally(() => {
         if (worker !== undefined) world.nodes.push(worker);
       });
     });
@@ -156,14 +156,14 @@ async function checkAll(plays: readonly Play[]): Promise<string[]> {
 }
 
 describe('every way of paying, when nothing is lost', () => {
-  it('survives a reorganisation of the blocks that settled it', async () => {
+  it('survives a reorganisation of the blocks that settled it', LONG, async () => {
     const { plays } = await beginOld(ways, ONE_EACH, 'reorg');
     await payAll(plays);
     await ways.world.ground.testnet.reorganise(3);
     assert.deepEqual(await checkAll(plays), []);
   });
 
-  it('survives a kill of the node that was asked, and of a worker', async () => {
+  it('survives a kill of the node that was asked, and of a worker', LONG, async () => {
     const { plays } = await beginOld(ways, ONE_EACH, 'kill');
     const [api, , worker] = ways.world.nodes;
     const paying = payAll(plays);
@@ -179,7 +179,7 @@ describe('every way of paying, when nothing is lost', () => {
     assert.deepEqual(await checkAll(plays), []);
   });
 
-  it('is one payment when two nodes are asked at once', async () => {
+  it('is one payment when two nodes are asked at once', LONG, async () => {
     const { plays } = await beginOld(ways, ONE_EACH, 'nodes');
     for (const play of plays) {
       const told = await Promise.all([play.attempt.pay(0), play.attempt.pay(1)]);
@@ -188,7 +188,7 @@ describe('every way of paying, when nothing is lost', () => {
     assert.deepEqual(await checkAll(plays), []);
   });
 
-  it('spends what is good for one payment once, at two nodes and for two sales', async () => {
+  it('spends what is good for one payment once, at two nodes and for two sales', LONG, async () => {
     const once = ONE_EACH.filter(({ way }) => !way.again.includes('succeeded'));
     const { plays } = await beginOld(ways, once, 'spend');
     for (const play of plays) {
@@ -197,6 +197,28 @@ describe('every way of paying, when nothing is lost', () => {
       const paid = told.filter(({ said }) => said === 'succeeded').length;
       assert.ok(paid <= 1, `${cell.way.name} has paid ${paid} times`);
     }
+    assert.deepEqual(await ways.judge(), []);
+  });
+});
+
+describe('every way of paying, when somebody else has the key of a lane', () => {
+  it('goes on, and nothing of theirs is booked before operators accept it', LONG, async () => {
+    const { world } = ways;
+    const { asked } = await world.recovery();
+    const { old, plays } = await beginOld(ways, ONE_EACH, 'thief');
+    const paying = payAll(plays);
+    const stolen = await steal(ways, present(old[0], 'payer').from);
+    await paying;
+    const isFound = async () => (await foundForeign(ways)).length === stolen.length;
+    await waitUntil(isFound, FOUND_MS);
+    assert.deepEqual(await foundForeign(ways), stolen);
+    assert.deepEqual(await checkPlays(ways, plays, 1), []);
+    const { asked: askedSince, status } = await world.recovery();
+    assert.deepEqual([askedSince, status], [asked, 'done'], 'nothing was closed or recovered');
+    const booked = await world.db.query(`select from payments where order_id like 'STOLEN-%'`);
+    assert.equal(booked.length, 0);
+    await acceptForeign(ways);
+    await world.recovered(asked);
     assert.deepEqual(await ways.judge(), []);
   });
 });

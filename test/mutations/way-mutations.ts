@@ -40,6 +40,13 @@ export const WAY_MUTATIONS: readonly Mutation[] = [
     to: '(lease_owner is null or lease_owner = $2)',
   },
   {
+    name: 'what somebody else has settled is booked like a loss',
+    file: 'src/settlement/network-recovery-queries.ts',
+    by: 'src/settlement/reconciliation/reconcile.test.ts',
+    from: "f.decision is distinct from 'accepted' and",
+    to: "f.decision = 'refused' and",
+  },
+  {
     name: 'a lane is never taken over from a worker that died',
     file: 'src/settlement/relayer/rows/lane-queries.ts',
     by: WAYS,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { PaymentMethod } from '#payments/payment.ts';
+import { waitUntil } from '#sandbox/processes.ts';
 import { type Caller, caller, type Reply } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
 import { readLink, sign } from '#testing/pay-links.ts';
@@ -107,6 +108,20 @@ async function create(shopping: Shopping, place: number, order: string): Promise
 
 type Present = (door: Door, intent: string, key: string) => Promise<Reply>;
 
+/** Longer than `SETTLE_WITHIN`: by then it is paid, or never will be. */
+const DECIDED_MS = 75_000;
+
+/** A till that is told "processing" asks until it knows. */
+async function awaitEnd(shopping: Shopping, place: number, intent: string): Promise<Told> {
+  let told: Told = { said: 'processing', intent, payment: null };
+  await waitUntil(async () => {
+    const { merchant } = doorAt(shopping, place);
+    told = toTold(await persist(() => merchant.get(`/payment_intents/${intent}`)));
+    return told.said !== 'processing';
+  }, DECIDED_MS);
+  return told;
+}
+
 /** A sale that a merchant's server begins. */
 async function beginWith(
   shopping: Shopping,
@@ -124,7 +139,8 @@ async function beginWith(
       if (errorCodeOf(reply.body) === 'idempotency_request_in_progress') throw new Error('not yet');
       return reply;
     };
-    return toTold(await persist(ask));
+    const told = toTold(await persist(ask));
+    return told.said === 'processing' ? awaitEnd(at, place, id) : told;
   };
   return {
     intent,

@@ -1,0 +1,59 @@
+import { present } from '#core/assert.ts';
+import type { Database } from '#db/database.ts';
+import {
+  decideForeign,
+  selectForeign,
+  selectNewestForeign,
+} from '#settlement/foreign-settlement-queries.ts';
+import { askForRecovery } from '#settlement/network-recovery-queries.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { outsideService } from '#testing/outside-service.ts';
+import type { WaysWorld } from '#testing/ways/world.ts';
+
+/** Numbers that the service has not drawn. */
+const DRAWN_BY_NOBODY = 1n << 40n;
+const AMOUNT = 2_500_000n;
+
+/** The number that the contract knows the merchant by; null: its account was lost. */
+export async function merchantNumberOf(db: Database, accountId: string): Promise<bigint | null> {
+  const [row] = await db.query<{ number: bigint }>(
+    `select merchant_number as number from account_modes
+     where account_id = $1 and not livemode`,
+    [accountId],
+  );
+  return row?.number ?? null;
+}
+
+/**
+ * Somebody has the key of a lane: they settle for the shop, of a payer who has agreed to nothing,
+ * refund some of it and pay some out. @returns what a person has to be told of.
+ */
+export async function steal({ world, till }: WaysWorld, payer: Hex): Promise<readonly string[]> {
+  const outside = outsideService(world.ground.testnet.config);
+  const number = present(await merchantNumberOf(world.db, till.account), 'number of the shop');
+  const merchant = { merchantNumber: number, amount: AMOUNT };
+  const sale = { ...merchant, payer, orderId: 'STOLEN-1', number: DRAWN_BY_NOBODY + 1n };
+  const other = { ...merchant, payer, orderId: 'STOLEN-2', number: DRAWN_BY_NOBODY + 2n };
+  await outside.settle([sale, other]);
+  await outside.refund(sale, 400_000n);
+  await outside.withdraw({ ...merchant, amount: 300_000n, number: DRAWN_BY_NOBODY + 3n });
+  return ['payment 2500000', 'payment 2500000', 'refund 400000', 'withdrawal 300000'];
+}
+
+/** What was found so far that the service did not do. */
+export async function foundForeign({ world }: WaysWorld): Promise<string[]> {
+  const rows = await selectForeign(world.db);
+  return rows.map(({ kind, amount }) => `${kind} ${amount}`).toSorted();
+}
+
+/** As two operators do by command: from now on it counts as the service's own. */
+export async function acceptForeign({ world, till }: WaysWorld): Promise<void> {
+  const tenant = { accountId: till.account, livemode: false };
+  const upTo = present(await selectNewestForeign(world.db, tenant), 'foreign settlement');
+  const decided = { decision: 'accepted', now: new Date() } as const;
+  const asked = { livemode: false, asked: null, reason: 'command', lossShown: false } as const;
+  await world.db.transaction(async (tx) => {
+    await decideForeign(tx, { ...tenant, upTo }, decided);
+    await askForRecovery(tx, asked);
+  });
+}
