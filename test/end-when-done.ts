@@ -1,4 +1,5 @@
 import { after } from 'node:test';
+import { noteTimes } from './times.ts';
 
 /**
  * Ends a test file that is done but left something open, such as a server of a failed test.
@@ -16,4 +17,7 @@ function endWhenDone(): void {
 }
 
 // The runner itself loads this too, and has no tests of its own.
-if (process.env.NODE_TEST_CONTEXT !== undefined) after(endWhenDone);
+if (process.env.NODE_TEST_CONTEXT !== undefined) {
+  after(endWhenDone);
+  noteTimes();
+}

@@ -6,10 +6,12 @@ import { startThrowawayPostgres } from '#sandbox/postgres.ts';
 import { BROWSER_SETTING, launchChromium } from '#testing/chromium.ts';
 import { SANDBOX_SETTING, startSharedSandbox } from '#testing/shared-sandbox.ts';
 import { changedFiles, testsReachedBy } from './reached.ts';
+import { TIMES_SETTING, timesTable } from './times.ts';
 
 /**
  * Runs the tests: all of them, those that have one of the words in their path (`npm test --
- * payments/pay`), or with `--changed` those that what differs from `main` can break. One
+ * payments/pay`), or with `--changed` those that what differs from `main` can break. `--times`
+ * says at the end which files took how long. One
  * PostgreSQL serves all test files (each test clones a database of its own from a template in
  * it), one Chromium and one sandbox all tests in a browser (each opens windows and terminals of
  * its own).
@@ -109,8 +111,13 @@ async function withGround<T>(
   return result;
 }
 
+/** The words that say which files to run. */
+function chosenWords(): string[] {
+  return process.argv.slice(2).filter((word) => word !== '--times');
+}
+
 async function main(): Promise<number> {
-  const files = await testFiles(process.argv.slice(2));
+  const files = await testFiles(chosenWords());
   if (files.length === 0) {
     console.log('No test is reached.');
     return process.argv.includes('--changed') ? 0 : 1;
@@ -123,4 +130,15 @@ async function main(): Promise<number> {
   return again.code;
 }
 
-process.exit(await main());
+async function mainWithTimes(): Promise<number> {
+  if (!process.argv.includes('--times')) return main();
+  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-times-'));
+  const list = path.join(folder, 'times');
+  process.env[TIMES_SETTING] = list;
+  const code = await main();
+  console.log(timesTable(list));
+  await rm(folder, { recursive: true });
+  return code;
+}
+
+process.exit(await mainWithTimes());
