@@ -6,7 +6,7 @@ import { startThrowawayPostgres } from '#sandbox/postgres.ts';
 import { BROWSER_SETTING, launchChromium } from '#testing/chromium.ts';
 import { SANDBOX_SETTING, startSharedSandbox } from '#testing/shared-sandbox.ts';
 import { changedFiles, testsReachedBy } from './reached.ts';
-import { TIMES_SETTING, timesTable } from './times.ts';
+import { childrenSeconds, TIMES_SETTING, timesTable } from './times.ts';
 
 /**
  * Runs the tests: all of them, those that have one of the words in their path (`npm test --
@@ -137,6 +137,9 @@ async function mainWithTimes(): Promise<number> {
   process.env[TIMES_SETTING] = list;
   const code = await main();
   console.log(timesTable(list));
+  // With PostgreSQL, browser and chains, which end with the run.
+  const [took, busy] = [performance.now() / 1_000, childrenSeconds()];
+  console.log(`${took.toFixed(0)} s, with ${busy.toFixed(0)} s of processor time in all`);
   await rm(folder, { recursive: true });
   return code;
 }

@@ -17,8 +17,8 @@ interface FileTimes {
 /** Kernel ticks in a second, which Linux has fixed for programs. */
 const TICKS = 100;
 
-/** 0 where the kernel does not say. */
-function childrenSeconds(): number {
+/** Processor time of all waited-for children, and of theirs; 0 where the kernel does not say. */
+export function childrenSeconds(): number {
   try {
     const stat = readFileSync('/proc/self/stat', 'utf8');
     // Counted behind the name, which may hold spaces: user and system time of waited-for children.
