@@ -9,7 +9,7 @@ import { migrate } from '#db/migrate.ts';
 import { startPostgres } from '#sandbox/postgres.ts';
 import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { addTestMerchant, type TestMerchant } from '#testing/merchants.ts';
-import { startFlags } from '#testing/start-flags.ts';
+import { startFlags } from '#testing/spawn-network.ts';
 import { CREATE_FLOOR, READ_FLOOR, STORE_INTENTS, STORED_INTENTS, storedId } from './floors.ts';
 import type { Job, Result } from './http-load.ts';
 import { findPgbench, runFloor } from './pgbench.ts';

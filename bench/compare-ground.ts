@@ -8,7 +8,7 @@ import { migrate } from '#db/migrate.ts';
 import { startPostgres } from '#sandbox/postgres.ts';
 import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { addTestMerchant } from '#testing/merchants.ts';
-import { startFlags } from '#testing/start-flags.ts';
+import { startFlags } from '#testing/spawn-network.ts';
 import { STORE_INTENTS, STORED_INTENTS } from './floors.ts';
 
 /**

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { present } from '#core/assert.ts';
 import { createRandom } from '#testing/chaos/chaos-random.ts';
 import { earlierRelease } from '#testing/earlier-release.ts';
-import { startFlags } from '#testing/start-flags.ts';
+import { startFlags } from '#testing/spawn-network.ts';
 import { cpuSeconds } from './cpu.ts';
 import { STORED_INTENTS, storedId } from './floors.ts';
 import type { Job, Result } from './http-load.ts';

@@ -1,4 +1,5 @@
-import { type ApiDeps, createSurfaces } from '#app/api-role.ts';
+import { createSurfaces } from '#app/api-role.ts';
+import type { ApiDeps } from '#app/api-shared.ts';
 import type { SurfaceRoutes } from '#app/surface-documents.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';
 import { readConfig } from '#settings/config.ts';

@@ -4,7 +4,7 @@ import type { DashboardDeps } from '#apis/dashboard/person-route.ts';
 import { surfaceSettings } from '#apis/dashboard/settings.ts';
 import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { operatorSurface } from '#apis/operator/operator-routes.ts';
-import type { ApiDeps, createShared } from '#app/api-role.ts';
+import type { ApiDeps, createShared } from '#app/api-shared.ts';
 import type { Surface } from '#http/route.ts';
 import { maskedConfiguration } from '#ops/masked-configuration.ts';
 import type { PeopleDeps } from '#people/people.ts';

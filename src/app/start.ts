@@ -2,8 +2,8 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { type ApiDeps, buildApi } from '#app/api-role.ts';
-import { checkDatabase } from '#app/check-database.ts';
+import { buildApi } from '#app/api-role.ts';
+import type { ApiDeps } from '#app/api-shared.ts';
 import { sandboxLinks } from '#app/sandbox-links.ts';
 import { startRegistrar, startWorkers } from '#app/worker-role.ts';
 import type { AnchorTarget } from '#audit/anchor-target.ts';
@@ -15,6 +15,8 @@ import { NETWORKS, type Network } from '#core/mode.ts';
 import { StartError } from '#core/start-error.ts';
 import { webUrlOf } from '#core/web-url.ts';
 import { type Database, openDatabase } from '#db/database.ts';
+import { requireSameDirect } from '#db/direct.ts';
+import { requireDurability } from '#db/durability.ts';
 import { openIdKey } from '#db/id-key.ts';
 import { keepMark, readMark } from '#db/mark.ts';
 import { migrate } from '#db/migrate.ts';
@@ -388,5 +390,28 @@ export async function start(config: Config, log: Log): Promise<Running> {
   } catch (error) {
     await undo(stops);
     throw error;
+  }
+}
+
+/** The first PostgreSQL that has all that our statements use. */
+const MIN_SERVER_VERSION = 150_000;
+
+/** @throws StartError when it is too old, or losing its primary would cost more than was said. */
+async function checkDatabase(db: Database, config: Config): Promise<void> {
+  const name = config.databaseUrl === null ? 'the embedded PostgreSQL' : 'DATABASE_URL';
+  try {
+    const rows = await db.query<{ version: number }>(
+      `select current_setting('server_version_num')::int as version`,
+    );
+    const version = rows[0]?.version ?? 0;
+    if (version < MIN_SERVER_VERSION) {
+      throw new StartError(`${name}: PostgreSQL 15 or newer is needed, this is ${version}`);
+    }
+    if (config.production) await requireDurability(db, config.durability);
+    if (config.databaseDirectUrl !== null) await requireSameDirect(db);
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    const cause = error instanceof Error ? (error.cause ?? error) : error;
+    throw new StartError(`${name} cannot be reached: ${describeError(cause)}`);
   }
 }

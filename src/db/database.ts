@@ -12,7 +12,6 @@ import {
   requireReplicated,
   toFault,
 } from '#db/faults.ts';
-import { openStandby } from '#db/standby.ts';
 import { typeParsers } from '#db/type-parsers.ts';
 import { DatabaseWatch } from '#db/watch.ts';
 
@@ -290,5 +289,50 @@ export function openDatabase(options: DatabaseOptions): Database {
     close: async () => {
       await Promise.all([pool.end(), standby.close()]);
     },
+  };
+}
+
+/** Lists, exports and statistics: a few people at a time. */
+const STANDBY_CONNECTIONS = 5;
+/** A standby that is away costs a reader this once, not at each statement. */
+const STANDBY_CONNECT_TIMEOUT_MS = 1_000;
+const STANDBY_AWAY_MS = 5_000;
+/** An export's page takes less; a standby may end what holds its replay up. */
+const STANDBY_STATEMENT_TIMEOUT_MS = 25_000;
+
+interface Standby extends Sql {
+  close(): Promise<void>;
+}
+
+/**
+ * Reads from a standby. Whatever goes wrong there (it is away, it ends a query that holds its
+ * replay up, it lacks a table that was just made) the primary answers instead.
+ */
+function openStandby(servers: { readonly url: string | null; readonly primary: Sql }): Standby {
+  const { url, primary } = servers;
+  if (url === null) return { query: primary.query, close: async () => {} };
+  const pool = new pg.Pool({
+    connectionString: url,
+    types: typeParsers(),
+    application_name: 'tapline reads',
+    keepAlive: true,
+    connectionTimeoutMillis: STANDBY_CONNECT_TIMEOUT_MS,
+    max: STANDBY_CONNECTIONS,
+    statement_timeout: STANDBY_STATEMENT_TIMEOUT_MS,
+    options: '-c default_transaction_read_only=on -c enable_seqscan=off -c jit=off',
+  });
+  pool.on('error', () => {});
+  let awayUntil = 0;
+  return {
+    query: async <Row>(text: string, values: readonly unknown[] = []) => {
+      if (performance.now() < awayUntil) return primary.query<Row>(text, values);
+      try {
+        return (await pool.query({ text, values: values as unknown[] })).rows as Row[];
+      } catch {
+        awayUntil = performance.now() + STANDBY_AWAY_MS;
+        return primary.query<Row>(text, values);
+      }
+    },
+    close: () => pool.end(),
   };
 }

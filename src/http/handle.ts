@@ -3,6 +3,8 @@ import { type Answer, isRefusal, type Refusal, resourceMissing } from '#core/ans
 import { present } from '#core/assert.ts';
 import { type IdKind, isId } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
+import { describeError } from '#core/log.ts';
+import { inSpan, isTracing, startSpan } from '#core/tracing.ts';
 import { type Call, callOf, sendAnswer, sendRefusal, sendStream } from '#http/call.ts';
 import { headerOf } from '#http/checks.ts';
 import type { Drain } from '#http/drain.ts';
@@ -18,7 +20,6 @@ import {
 } from '#http/read-body.ts';
 import type { AnyRoute, Handled, Stream } from '#http/route.ts';
 import { DEFAULT_TIME_LIMIT_MS, withinTime } from '#http/time-limit.ts';
-import { traced } from '#http/trace-request.ts';
 import type { CheckHeldKey } from '#idempotency/held-key.ts';
 import type { RunKeyed } from '#idempotency/keys-under-way.ts';
 import { fingerprint, type IdempotentRequest } from '#idempotency/request.ts';
@@ -164,4 +165,45 @@ export function createHandler(route: AnyRoute, deps: HandlerDeps) {
   };
   return (request: FastifyRequest, reply: FastifyReply) =>
     traced({ request, reply, route }, () => handle(request, reply));
+}
+
+const FAULT_FROM = 500;
+
+interface TracedRequest {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly route: AnyRoute;
+}
+
+/** Answers the request as a span of the caller's trace, where somebody traces. */
+function traced(asked: TracedRequest, answer: () => Promise<unknown>): Promise<unknown> {
+  return isTracing() ? inSpanOfRequest(asked, answer) : answer();
+}
+
+async function inSpanOfRequest(
+  { request, reply, route }: TracedRequest,
+  answer: () => Promise<unknown>,
+): Promise<unknown> {
+  const { traceparent } = request.headers;
+  const span = startSpan(route.operationId, {
+    parent: typeof traceparent === 'string' ? traceparent : null,
+    kind: 'server',
+    attributes: {
+      'http.request.method': request.method,
+      'http.route': route.path,
+      'tapline.request_id': callOf(request).requestId,
+    },
+  });
+  if (span === null) return answer();
+  try {
+    const answered = await inSpan(span, answer);
+    span.set({ 'http.response.status_code': reply.statusCode });
+    if (reply.statusCode >= FAULT_FROM) span.fail(`status ${reply.statusCode}`);
+    return answered;
+  } catch (error) {
+    span.fail(describeError(error));
+    throw error;
+  } finally {
+    span.end();
+  }
 }

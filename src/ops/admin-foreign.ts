@@ -4,7 +4,7 @@ import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import { readEmail } from '#core/names.ts';
 import type { Database } from '#db/database.ts';
-import type { AdminInput } from '#ops/admin.ts';
+import type { AdminInput } from '#ops/admin-input.ts';
 import { verifyPassword } from '#people/passwords.ts';
 import { signInFailed } from '#people/sign-in.ts';
 import { selectUserByEmail, type UserRow } from '#people/user-queries.ts';

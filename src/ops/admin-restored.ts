@@ -2,7 +2,7 @@ import { type Actor, NETWORK_TRAIL, recordEntry } from '#audit/audit.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import type { Database, Tx } from '#db/database.ts';
-import type { AdminInput } from '#ops/admin.ts';
+import type { AdminInput } from '#ops/admin-input.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import { deleteUndecided } from '#settlement/foreign-settlement-queries.ts';
 import { stopLane } from '#settlement/lanes.ts';

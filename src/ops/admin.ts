@@ -2,7 +2,10 @@ import { type Actor, NETWORK_TRAIL, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { readEmail } from '#core/names.ts';
 import type { Database, Tx } from '#db/database.ts';
-import { runNetworkCommand } from '#ops/admin-network.ts';
+import { foreignSettlements } from '#ops/admin-foreign.ts';
+import type { AdminInput } from '#ops/admin-input.ts';
+import { sayRestored } from '#ops/admin-restored.ts';
+import { listAfterRestore } from '#ops/after-restore.ts';
 import { createOperator } from '#people/create-operator.ts';
 import { deleteDevicesOf } from '#people/device-queries.ts';
 import { deletePasskeysOf } from '#people/passkey-queries.ts';
@@ -21,14 +24,6 @@ import {
 
 /** Who runs a command is known to the machine, not to the service. */
 const ACTOR: Actor = { type: 'system', name: 'admin command' };
-
-export interface AdminInput {
-  /** The command and its arguments. */
-  readonly args: readonly string[];
-  /** A password, where one is needed: read from the terminal or a pipe, never an argument. */
-  readonly readPassword: () => Promise<string>;
-  readonly now: Date;
-}
 
 export const USAGE = `npm run admin -- <command>
 
@@ -164,5 +159,22 @@ export async function runAdmin(db: Database, input: AdminInput): Promise<Outcome
       return resetFactor(db, input);
     default:
       return (await runNetworkCommand(db, input)) ?? refuse('parameter_invalid', USAGE);
+  }
+}
+
+/** Commands about ledger and chain, rather than about people. null: it is none of them. */
+async function runNetworkCommand(
+  db: Database,
+  input: AdminInput,
+): Promise<{ readonly lines: readonly string[] } | Refusal | null> {
+  switch (input.args[0]) {
+    case 'after-restore':
+      return { lines: await listAfterRestore(db) };
+    case 'restored':
+      return sayRestored(db, input);
+    case 'foreign-settlements':
+      return foreignSettlements(db, input);
+    default:
+      return null;
   }
 }

@@ -1,9 +1,8 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey, sign, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { StartError } from '#core/start-error.ts';
 import { type AppleSigner, makeApplePass } from '#payers/apple-pass.ts';
-import { type GoogleSigner, makeGoogleLink } from '#payers/google-pass.ts';
-import type { PassFiles } from '#payers/pass-files.ts';
+import type { PassFiles, ShownPass } from '#payers/pass-files.ts';
 
 /** Where the operator keeps what passes are signed with: see pass-file-settings.ts. */
 export interface PassFileLocations {
@@ -67,4 +66,54 @@ export async function loadPassFiles(wanted: PassFileLocations): Promise<PassFile
     apple: apple && ((pass) => makeApplePass(apple, pass)),
     google: google && ((pass, now) => makeGoogleLink(google, pass, now)),
   };
+}
+
+/** A service account that may make passes of this issuer. */
+interface GoogleSigner {
+  readonly issuer: string;
+  readonly email: string;
+  /** PEM. */
+  readonly key: string;
+}
+
+const SAVE = 'https://pay.google.com/gp/v/save/';
+
+function encode(part: object): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url');
+}
+
+function text(value: string) {
+  return { defaultValue: { language: 'en', value } };
+}
+
+/** The link that puts the pass into Google Wallet: a JWT (RS256) with the pass in it. */
+function makeGoogleLink(signer: GoogleSigner, pass: ShownPass, now: Date): string {
+  const { issuer, email, key } = signer;
+  const classId = `${issuer}.tapline`;
+  const claims = {
+    iss: email,
+    aud: 'google',
+    typ: 'savetowallet',
+    iat: Math.floor(now.getTime() / 1000),
+    origins: [new URL(pass.walletUrl).origin],
+    payload: {
+      genericClasses: [{ id: classId }],
+      genericObjects: [
+        {
+          id: `${issuer}.${pass.id}`,
+          classId,
+          state: 'ACTIVE',
+          cardTitle: text('Tapline'),
+          header: text(pass.name),
+          hexBackgroundColor: '#123c2f',
+          linksModuleData: {
+            uris: [{ id: 'wallet', uri: pass.walletUrl, description: 'Wallet app' }],
+          },
+        },
+      ],
+    },
+  };
+  const signed = `${encode({ alg: 'RS256', typ: 'JWT' })}.${encode(claims)}`;
+  const signature = sign('RSA-SHA256', Buffer.from(signed), key).toString('base64url');
+  return `${SAVE}${signed}.${signature}`;
 }

@@ -1,11 +1,16 @@
+import type { Actor } from '#audit/audit.ts';
+import { recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { hashSecret } from '#core/secrets.ts';
+import type { Tx } from '#db/database.ts';
 import { Abandon } from '#db/database.ts';
 import { addUser, readPerson } from '#people/add-user.ts';
 import { linkRefused } from '#people/email-links.ts';
 import { type NamedInvitation, takeInvitation } from '#people/invitation-queries.ts';
-import { type Acceptance, join } from '#people/join-team.ts';
+import { insertMembership, selectOwnerEmails } from '#people/membership-queries.ts';
+import { noteOwnerChange } from '#people/owner-changes.ts';
+import type { Visit } from '#people/people.ts';
 import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
 import { readInvitation } from '#people/read-invitation.ts';
 import { type OpenedSession, openSession } from '#people/sessions.ts';
@@ -88,4 +93,53 @@ export async function acceptInvitation(
       : await joinAsKnown(deps, input, user.id);
   deps.wakeups.send(MAIL_TOPIC);
   return joined;
+}
+
+interface Acceptance {
+  readonly token: string;
+  /** Who is signed in, if anybody. */
+  readonly signedInAs: string | null;
+  /** For a person who has no user yet. */
+  readonly name: string | null;
+  readonly password: string | null;
+  readonly requestId: string;
+  readonly visit: Visit;
+}
+
+async function join(
+  tx: Tx,
+  people: PeopleDeps,
+  joining: {
+    readonly invitation: NamedInvitation;
+    readonly userId: string;
+    readonly input: Acceptance;
+  },
+): Promise<void> {
+  const { invitation, userId, input } = joining;
+  const { now, address } = input.visit;
+  const accountId = invitation.account_id;
+  const added = await insertMembership(tx, { accountId, userId, role: invitation.role, now });
+  if (!added) return;
+  const { email } = invitation;
+  const actor: Actor = { type: 'user', userId, email, requestId: input.requestId, address };
+  if (invitation.role === 'owner') {
+    const owners = await selectOwnerEmails(tx, accountId);
+    const change = {
+      accountId,
+      accountName: invitation.account_name,
+      kind: 'joined',
+      email,
+    } as const;
+    await noteOwnerChange(tx, people, { ...change, owners, actor, now });
+  }
+  await recordEntry(tx, {
+    trail: accountId,
+    actor,
+    action: 'member.joined',
+    objectId: userId,
+    livemode: null,
+    before: null,
+    after: { email, role: invitation.role, invited_by: invitation.invited_by },
+    now,
+  });
 }

@@ -1,17 +1,23 @@
 import { actorId } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import { addMs } from '#core/clock.ts';
+import { newId } from '#core/ids.ts';
 import { readEmail } from '#core/names.ts';
-import type { Tx } from '#db/database.ts';
-import { takeInvitationAttempts } from '#people/invitation-limits.ts';
+import { hashSecret, newSecret } from '#core/secrets.ts';
+import type { Sql, Tx } from '#db/database.ts';
+import type { Allowance } from '#people/attempts.ts';
+import { emailBucket, takeAttempt } from '#people/attempts.ts';
 import {
   type InvitationRow,
+  replaceInvitation,
   revokeInvitation,
   revokeInvitationsBy,
 } from '#people/invitation-queries.ts';
+import { queueMail } from '#people/mail.ts';
+import { accountInMail } from '#people/mail-words.ts';
 import { lockMembers } from '#people/membership-queries.ts';
 import { MAIL_TOPIC } from '#people/people.ts';
 import type { Role } from '#people/roles.ts';
-import { sendInvitation } from '#people/send-invitation.ts';
 import { factorNotFresh } from '#people/sessions.ts';
 import { noteOwners, recordTeam, type TeamRef } from '#people/team-changes.ts';
 
@@ -72,4 +78,78 @@ export async function withdrawInvitation(
 /** A person who may not invite any more leaves no door open: that person's invitations are void. */
 export async function endInvitationsOf(tx: Tx, ref: TeamRef, userId: string): Promise<void> {
   await revokeInvitationsBy(tx, { accountId: ref.accountId, userId, now: ref.now });
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** A shop hires a few people on one day; a relay for spam wants hundreds. */
+const PER_INVITER: Allowance = { attempts: 20, windowMs: HOUR_MS };
+const PER_ACCOUNT: Allowance = { attempts: 30, windowMs: DAY_MS };
+/** Invitations to one mailbox, from anyone: counted over all accounts. */
+const PER_MAILBOX: Allowance = { attempts: 5, windowMs: DAY_MS };
+/** The whole network: what is above is an attack on our own standing with mail servers. */
+const PER_DAY: Allowance = { attempts: 5_000, windowMs: DAY_MS };
+
+/** Counts an invitation against everything that it could be too many for. */
+async function takeInvitationAttempts(
+  sql: Sql,
+  wanted: {
+    readonly accountId: string;
+    readonly inviter: string;
+    readonly email: string;
+    readonly now: Date;
+  },
+): Promise<Refusal | null> {
+  const { now } = wanted;
+  const counts: [string, Allowance][] = [
+    [`invitations by ${wanted.inviter}`, PER_INVITER],
+    [`invitations of ${wanted.accountId}`, PER_ACCOUNT],
+    [emailBucket('invitations to', 'merchant', wanted.email), PER_MAILBOX],
+    ['invitations in all', PER_DAY],
+  ];
+  for (const [bucket, allowance] of counts) {
+    const tooMany = await takeAttempt(sql, bucket, { allowance, now });
+    if (tooMany !== null) return tooMany;
+  }
+  return null;
+}
+
+const INVITATION_MS = 7 * 24 * 3_600_000;
+
+function invitationText(ref: TeamRef, role: Role, url: string): string {
+  const { actor } = ref;
+  const who = actor.type === 'system' ? actor.name : actor.email;
+  return (
+    `${who} invites you to join ${accountInMail(ref.accountName)} on Tapline as ${role}. ` +
+    `Open this link:\n\n${url}\n\n` +
+    'It is valid for 7 days and works once. If you do not know the sender, ignore this mail.\n'
+  );
+}
+
+/** Writes the invitation and the mail with its link; an earlier one to the address is void. */
+async function sendInvitation(
+  tx: Tx,
+  ref: TeamRef,
+  invited: { readonly email: string; readonly role: Role },
+): Promise<InvitationRow> {
+  const { accountId, actor, now, people } = ref;
+  const { email, role } = invited;
+  const token = newSecret('invitation');
+  const row = await replaceInvitation(tx, {
+    id: newId('invitation', now),
+    accountId,
+    email,
+    role,
+    hash: hashSecret(token),
+    invitedBy: actorId(actor),
+    now,
+    expiresAt: addMs(now, INVITATION_MS),
+  });
+  const url = `${people.webUrl}/dashboard/invitation#token=${token}`;
+  const text = invitationText(ref, role, url);
+  // Nothing that the sender chose: the subject is what a stranger reads first.
+  const subject = 'You are invited to a team on Tapline';
+  await queueMail(tx, people.secretKey, { to: email, subject, text, now });
+  return row;
 }

@@ -1,6 +1,7 @@
 import { type Algorithm, hash, verify } from '@node-rs/argon2';
+import { ZxcvbnFactory } from '@zxcvbn-ts/core';
+import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
-import { isBreached } from '#people/breached-passwords.ts';
 import { type HashCaller, HashGate } from '#people/hash-shares.ts';
 
 /** NIST SP 800-63B: length is what counts; no rules of composition. */
@@ -80,4 +81,27 @@ export async function verifyPassword(
   const against = isKnown ? storedHash : await decoy;
   const matches = await gate.run(caller, () => verify(against, password.normalize('NFKC')));
   return isRefusal(matches) ? matches : matches && isKnown;
+}
+
+/** Below this many guesses, a list of known passwords with small changes finds it. */
+const MIN_GUESSES = 1e8;
+/** The scorer's time grows fast with the length; 24 characters take a few milliseconds. */
+const JUDGED_LENGTH = 24;
+
+let scorer: ZxcvbnFactory | null = null;
+
+/**
+ * Whether the password is a known one, or a known one with a year, a digit, capitals or "@" for
+ * "a" added. Judged by its first 24 characters. Offline: the lists come with the package.
+ * `personal` are words that this person would use: the address, the product.
+ */
+function isBreached(password: string, personal: readonly string[]): boolean {
+  scorer ??= new ZxcvbnFactory({
+    dictionary,
+    graphs: adjacencyGraphs,
+    maxLength: JUDGED_LENGTH,
+    l33tMaxSubstitutions: 1,
+  });
+  const judged = password.normalize('NFKC').slice(0, JUDGED_LENGTH);
+  return scorer.check(judged, [...personal]).guesses < MIN_GUESSES;
 }

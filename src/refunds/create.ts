@@ -8,6 +8,8 @@ import { networkOf, type Tenant } from '#core/mode.ts';
 import type { Atoms } from '#core/money.ts';
 import { type Stamp, stampOrder } from '#db/commit-order.ts';
 import type { Database, Tx } from '#db/database.ts';
+import type { WaitingRoom } from '#db/waiting-room.ts';
+import { createWaitingRoom } from '#db/waiting-room.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
 import { awaitAnswer } from '#idempotency/await-answer.ts';
@@ -30,8 +32,8 @@ import {
   selectDailyLimit,
   selectReferencedRefund,
   selectRefundedSince,
+  selectRefunds,
 } from '#refunds/refund-queries.ts';
-import { createRefundRoom } from '#refunds/refund-waiting-room.ts';
 import { renderRefund } from '#refunds/render.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 import type { Readiness } from '#settlement/readiness.ts';
@@ -244,5 +246,20 @@ export async function createRefund(
     waitMs: deps.readiness.of(tenant.livemode).settles ? RECEIPT_WAIT_MS : 0,
     answer: (refund) => answerWith(201, renderRefund(refund)),
     request: request.idempotency,
+  });
+}
+
+/** Where requests wait for a refund to end: keyed by its id, woken by the topic `refund`. */
+function createRefundRoom(deps: {
+  readonly db: Database;
+  readonly wakeups: Wakeups;
+}): WaitingRoom<Refund> {
+  return createWaitingRoom({
+    wakeups: deps.wakeups,
+    topic: 'refund',
+    read: async (ids) => {
+      const refunds = await selectRefunds(deps.db, ids);
+      return new Map(refunds.map((refund) => [refund.id, refund]));
+    },
   });
 }

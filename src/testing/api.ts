@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { type ApiDeps, buildApi } from '#app/api-role.ts';
+import { buildApi } from '#app/api-role.ts';
+import type { ApiDeps } from '#app/api-shared.ts';
 import { declaredMerchantRoutes } from '#app/declared-routes.ts';
 import { merchantDocument } from '#app/merchant-document.ts';
 import { present } from '#core/assert.ts';
 import { type Clock, systemClock } from '#core/clock.ts';
 import { type Log, silentLog } from '#core/log.ts';
 import type { Tenant } from '#core/mode.ts';
+import { isLive, NETWORKS } from '#core/mode.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { connectWakeups, type Wakeups } from '#db/wakeups.ts';
 import { readConfig } from '#settings/config.ts';
-import { openAwayChains } from '#testing/away-chains.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { openChain } from '#settlement/chain/chain.ts';
+import { NETWORK_DEFAULTS } from '#settlement/networks.ts';
 import { createAnswerCheck } from '#testing/check-answer.ts';
 import { testDatabase } from '#testing/database.ts';
 import {
@@ -191,4 +195,29 @@ export async function createTestIntent(api: TestApi, body: object = {}): Promise
     body: { amount: 2_500_000, terminal: api.merchant.test.terminal, ...body },
   });
   return answered.body;
+}
+
+/** Nobody listens there. */
+const NOWHERE = 'http://127.0.0.1:1';
+
+/** Both networks, with nodes that nobody can reach: what needs no chain works. */
+function openAwayChains(): Promise<Chain[]> {
+  return Promise.all(
+    NETWORKS.map((network, index) =>
+      openChain(
+        {
+          ...NETWORK_DEFAULTS,
+          network,
+          livemode: isLive(network),
+          chainId: 31_337 + index,
+          rpcUrls: [NOWHERE],
+          usdc: `0x${'11'.repeat(20)}`,
+          settlement: `0x${'22'.repeat(20)}`,
+          relayerKeys: [],
+          registrarKey: `0x${'33'.repeat(32)}`,
+        },
+        silentLog,
+      ),
+    ),
+  );
 }

@@ -1,5 +1,3 @@
-import type { ProviderAnswer, ProviderCall } from '#testing/provider-behaviours.ts';
-
 // A provider's address has several nodes behind it, and each has reached a block of its own.
 
 /** Where a method names the block whose state it asks for. */
@@ -119,4 +117,18 @@ function blockElsewhere(number: unknown) {
   const timestamp = hex(BigInt(Math.floor(Date.now() / 1_000)));
   const parentHash = hashOf(height - 1n);
   return { number: hex(height), hash: hashOf(height), parentHash, timestamp, transactions: [] };
+}
+
+/** One call as it reaches a provider. */
+export interface ProviderCall {
+  readonly id: number;
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+/** An answer to one call, as JSON-RPC has it. */
+export interface ProviderAnswer {
+  readonly id?: unknown;
+  readonly result?: unknown;
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
 }

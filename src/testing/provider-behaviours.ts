@@ -1,18 +1,9 @@
-import { answerElsewhere, answerOnFork } from '#testing/back-ends.ts';
-
-/** One call as it reaches a provider. */
-export interface ProviderCall {
-  readonly id: number;
-  readonly method: string;
-  readonly params: readonly unknown[];
-}
-
-/** An answer to one call, as JSON-RPC has it. */
-export interface ProviderAnswer {
-  readonly id?: unknown;
-  readonly result?: unknown;
-  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
-}
+import {
+  answerElsewhere,
+  answerOnFork,
+  type ProviderAnswer,
+  type ProviderCall,
+} from '#testing/back-ends.ts';
 
 type WholeAnswer =
   | { status: number; body: string; headers?: Record<string, string> }

@@ -3,8 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keccak256 } from 'viem';
+import type { ProviderAnswer, ProviderCall } from '#testing/back-ends.ts';
 import { answerSeenAt, asSeenAt } from '#testing/back-ends.ts';
-import type { Behaviour, ProviderAnswer, ProviderCall } from '#testing/provider-behaviours.ts';
+import type { Behaviour } from '#testing/provider-behaviours.ts';
 
 /** Somebody else's address in front of the test's chain. */
 export interface ProviderProxy {

@@ -1,4 +1,4 @@
-import type { ProviderCall } from '#testing/provider-behaviours.ts';
+import type { ProviderCall } from '#testing/back-ends.ts';
 import type { ProviderProxy } from '#testing/provider-proxy.ts';
 
 const WAIT_MS = 15_000;

@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { present } from '#core/assert.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { SETTING_NAMES } from '#settings/setting-names.ts';
-import { startFlags, startProgram } from '#testing/start-flags.ts';
 
 /** A whole network in a process of its own, as `npm start` runs it. */
 export interface SpawnedNetwork {
@@ -118,4 +119,25 @@ export async function spawnNetwork(options: SpawnOptions): Promise<SpawnedNetwor
       return exited(child);
     },
   };
+}
+
+/** The start script of the release in that folder, word by word. */
+function startWords(root: string): string[] {
+  const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  return present(scripts.start, 'start script').split(' ');
+}
+
+/**
+ * Node's flags as `npm start` sets them, so that what is tested and measured is what runs: they
+ * keep the garbage of a busy second from staying in memory.
+ */
+export function startFlags(): string[] {
+  return startWords(ROOT).filter((word) => word.startsWith('--'));
+}
+
+/** The file that `npm start` runs, in that release. */
+function startProgram(root: string): string {
+  return path.join(root, present(startWords(root).at(-1), 'program'));
 }

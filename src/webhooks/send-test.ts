@@ -1,20 +1,23 @@
 import { type Refusal, resourceMissing } from '#core/answer.ts';
+import { only } from '#core/assert.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
+import { stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { WrittenEvent } from '#events/append.ts';
+import { writeEvents } from '#events/append.ts';
 import { type AttemptResult, attemptDelivery, openTarget, saysGone } from '#webhooks/attempt.ts';
 import type { DeliveryRow } from '#webhooks/delivery.ts';
 import { deliveryIdOf, insertFinished } from '#webhooks/delivery-queries.ts';
 import { disableEndpoint } from '#webhooks/disable-endpoint.ts';
 import type { EndpointRow, WebhookDeps } from '#webhooks/endpoint.ts';
+import { renderEndpoint } from '#webhooks/endpoint.ts';
 import {
   forgetFailures,
   lockEndpoint,
   noteTest,
   selectEndpoint,
 } from '#webhooks/endpoint-queries.ts';
-import { writePing } from '#webhooks/ping-event.ts';
 
 async function sendPing(
   deps: WebhookDeps,
@@ -86,4 +89,18 @@ export async function sendTest(
     deps.wakeups.send('deliveries');
   }
   return row;
+}
+
+async function writePing(
+  deps: WebhookDeps,
+  tenant: Tenant,
+  endpoint: EndpointRow,
+  now: Date,
+): Promise<WrittenEvent> {
+  return deps.db.transaction(async (tx) => {
+    const stamp = await stampOrder(tx, tenant, now, 1);
+    const object = renderEndpoint(endpoint);
+    const draft = { tenant, type: 'ping', objectId: endpoint.id, object, stamp } as const;
+    return only((await writeEvents(tx, [draft])).events, 'event');
+  });
 }

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import type { Log } from '#core/log.ts';
 import { describeError } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
+import { createBatcher } from '#db/batching.ts';
+import type { Database } from '#db/database.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
 import { addressPolicy } from '#webhooks/address-check.ts';
 import { disableEndpoint, type TellDisabled } from '#webhooks/disable-endpoint.ts';
 import { Fleet } from '#webhooks/fleet.ts';
 import { startHousekeeping } from '#webhooks/housekeeping.ts';
-import { createReleaser } from '#webhooks/release.ts';
+import { releaseEndpoints } from '#webhooks/queue-queries.ts';
 import { type Resolver, systemResolver } from '#webhooks/resolver.ts';
 import { createClaimer, createFetcher } from '#webhooks/take.ts';
 
@@ -139,4 +142,31 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
     stop: () => stopAll(fleet, [fetching, claiming, heartbeat, housekeeping], unhear),
     stats: () => fleet.stats(),
   };
+}
+
+/** Of one statement. */
+const MAX_RELEASES = 500;
+
+/** Gives leases back, many at a time; what could not be given back is tried again later. */
+function createReleaser(deps: { readonly db: Database; readonly log: Log }, owner: string) {
+  const batcher = createBatcher<string, void>({
+    run: async (ids) => {
+      await releaseEndpoints(deps.db, owner, ids);
+      return ids.map(() => undefined);
+    },
+    maxInFlight: 1,
+    maxItems: MAX_RELEASES,
+  });
+  const unreleased = new Set<string>();
+  const release = async (endpointId: string) => {
+    try {
+      await batcher.add(endpointId);
+      unreleased.delete(endpointId);
+    } catch (error) {
+      // It also ends by itself, for others; this worker never takes over from itself.
+      unreleased.add(endpointId);
+      deps.log.warn('a webhook lease was not released', { error: describeError(error) });
+    }
+  };
+  return { release, retry: () => Promise.all([...unreleased].map(release)) };
 }

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import Type from 'typebox';
 import { selectBounds, selectTimeZone } from '#accounts/account-queries.ts';
-import { CHUNK, lines, TYPES } from '#apis/dashboard/export-lines.ts';
 import { selectOldest, selectPlace } from '#apis/dashboard/export-queries.ts';
+import type { Chunk, Export } from '#apis/dashboard/exports.ts';
 import { EXPORTS, type ExportName, NAMES } from '#apis/dashboard/exports.ts';
 import {
   type DashboardDeps,
@@ -11,9 +11,12 @@ import {
   personRoute,
 } from '#apis/dashboard/person-route.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
+import type { ExportFormat } from '#core/csv.ts';
+import { csvHeader, csvLine } from '#core/csv.ts';
 import { checkOrder, dayIn } from '#core/days.ts';
 import type { Tenant } from '#core/mode.ts';
-import type { Sql } from '#db/database.ts';
+import type { Database, Sql } from '#db/database.ts';
+import type { Page, Place } from '#db/paging.ts';
 import { readPage } from '#http/paging.ts';
 import type { Stream } from '#http/route.ts';
 import { createdParameters, Day, oneOf, text } from '#http/schema.ts';
@@ -118,3 +121,37 @@ function exportRoute({ db, cursorKey }: DashboardDeps, name: ExportName) {
 export function exportRoutes(deps: DashboardDeps): PersonRoute[] {
   return NAMES.map((name) => exportRoute(deps, name));
 }
+
+/** Rows held in memory at a time, whatever the size of the export. */
+const CHUNK = 500;
+
+/**
+ * The lines of an export, page after page: each page is a statement of its own, so no snapshot is
+ * held while a slow client reads, and nothing is read ahead of what the client has taken.
+ */
+export async function* lines(
+  db: Database,
+  wanted: { readonly name: ExportName; readonly format: ExportFormat; tenant: Tenant; now: Date },
+  first: Page,
+): AsyncGenerator<string> {
+  const kind: Export = EXPORTS[wanted.name];
+  // Who goes on behind a row has the header already.
+  if (wanted.format === 'csv' && first.after === null) yield csvHeader(kind.columns);
+  let page: Page | null = first;
+  while (page !== null) {
+    const { limit }: Page = page;
+    const { places, rows }: Chunk = await kind.read(db.standby, wanted, page);
+    const shown = rows.slice(0, limit);
+    const written = shown.map((row) =>
+      wanted.format === 'csv' ? csvLine(row, kind.columns) : `${JSON.stringify(row)}\n`,
+    );
+    if (written.length > 0) yield written.join('');
+    const last: Place | undefined = rows.length > limit ? places[limit - 1] : undefined;
+    page = last === undefined ? null : { ...first, after: last };
+  }
+}
+
+const TYPES: Record<ExportFormat, string> = {
+  csv: 'text/csv; charset=utf-8',
+  jsonl: 'application/jsonl; charset=utf-8',
+};

@@ -1,5 +1,4 @@
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
-import type { WebhookRoutesDeps } from '#apis/merchant/webhook-endpoint-routes.ts';
 import {
   DELIVERY_EXAMPLE,
   DeliveryListQuery,
@@ -14,6 +13,7 @@ import { answerPage, readPage } from '#http/paging.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { renderDelivery } from '#webhooks/delivery.ts';
 import { selectDeliveries, selectDelivery } from '#webhooks/delivery-queries.ts';
+import type { WebhookDeps } from '#webhooks/endpoint.ts';
 import { selectEndpoint } from '#webhooks/endpoint-queries.ts';
 import { getReplay, renderReplay, startReplay } from '#webhooks/replay.ts';
 import { retryDelivery } from '#webhooks/retry-delivery.ts';
@@ -198,4 +198,10 @@ export function deliveryRoutes(deps: WebhookRoutesDeps): AnyRoute<MerchantCaller
     replayRoute(deps),
     retrieveReplayRoute(deps),
   ];
+}
+
+export interface WebhookRoutesDeps extends WebhookDeps {
+  readonly cursorKey: Buffer;
+  /** Tests send at their own time. */
+  readonly clock: { now(): Date };
 }

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
-import { deliveryRoutes } from '#apis/merchant/webhook-delivery-routes.ts';
+import { deliveryRoutes, type WebhookRoutesDeps } from '#apis/merchant/webhook-delivery-routes.ts';
 import {
   CreateEndpointBody,
   DeletedSchema,
@@ -13,16 +13,10 @@ import {
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { createEndpoint } from '#webhooks/create-endpoint.ts';
-import { renderEndpoint, type WebhookDeps } from '#webhooks/endpoint.ts';
+import { renderEndpoint } from '#webhooks/endpoint.ts';
 import { selectEndpoint, selectEndpoints } from '#webhooks/endpoint-queries.ts';
 import { rotateSecret } from '#webhooks/rotate-secret.ts';
 import { type ChangeEndpoint, changeEndpoint, removeEndpoint } from '#webhooks/update-endpoint.ts';
-
-export interface WebhookRoutesDeps extends WebhookDeps {
-  readonly cursorKey: Buffer;
-  /** Tests send at their own time. */
-  readonly clock: { now(): Date };
-}
 
 const TAG = 'Webhook endpoints';
 const PATH = '/webhook_endpoints';

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
 import { CardSchema } from '#apis/payer/card-schema.ts';
-import { collect, MAX_ROWS } from '#apis/payer/collect-personal-data.ts';
 import type { PayerDeps } from '#apis/payer/deps.ts';
+import { renderTokens } from '#apis/payer/render-tokens.ts';
 import {
   AgentTokenSchema,
   PassSchema,
@@ -14,8 +14,23 @@ import { answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { objectType, Timestamp } from '#http/schema.ts';
+import { selectAgentTokens } from '#payers/agent-token-queries.ts';
+import { renderCard } from '#payers/card.ts';
+import { selectCards } from '#payers/card-queries.ts';
+import type { PayerRow } from '#payers/payer-queries.ts';
+import { selectPasses } from '#payers/payer-queries.ts';
 import { checkFreshSignIn, erasePayer, type PayerSession } from '#payers/personal-data.ts';
-import { selectSignedInAt } from '#payers/personal-data-queries.ts';
+import {
+  selectPayerSessions,
+  selectRequestsOf,
+  selectSignedInAt,
+} from '#payers/personal-data-queries.ts';
+import { renderPass, renderPayer, renderPayerRequest } from '#payers/render.ts';
+import { selectPayerPayments } from '#payments/payment-queries.ts';
+import { renderPayment } from '#payments/render.ts';
+
+/** Of one kind in one export: years of daily use, and still one document. */
+const MAX_ROWS = 10_000;
 
 const TAG = 'Payer app';
 
@@ -96,4 +111,30 @@ function eraseRoute(deps: PayerDeps) {
 /** A payer's data: taken along, or erased. */
 export function personalDataRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
   return [exportRoute(deps), eraseRoute(deps)];
+}
+
+async function collect(deps: PayerDeps, payer: PayerRow, now: Date) {
+  const { db } = deps;
+  const [passes, cards, tokens, requests, sessions, payments] = await Promise.all([
+    selectPasses(db, payer.id, { limit: MAX_ROWS, after: null }),
+    selectCards(db, payer.id, { limit: MAX_ROWS, after: null }),
+    selectAgentTokens(db, payer.id, { limit: MAX_ROWS, after: null }),
+    selectRequestsOf(db, payer.id, MAX_ROWS),
+    selectPayerSessions(db, payer.id),
+    selectPayerPayments(db, payer.id, { limit: MAX_ROWS, after: null }),
+  ]);
+  return {
+    object: 'personal_data',
+    exported_at: now,
+    payer: renderPayer(payer),
+    passes: passes.map((row) => renderPass(row, payer.livemode)),
+    cards: cards.map((row) => renderCard(row, payer.livemode)),
+    agent_tokens: await renderTokens(deps, tokens, now),
+    requests: requests.map((row) => renderPayerRequest(row, payer.livemode)),
+    sessions,
+    payments: payments.slice(0, MAX_ROWS).map(({ payment, merchantName }) => {
+      return { ...renderPayment(payment), merchant_name: merchantName };
+    }),
+    payments_left_out: payments.length > MAX_ROWS,
+  };
 }

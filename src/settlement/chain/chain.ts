@@ -1,8 +1,8 @@
 import { assert, present } from '#core/assert.ts';
 import type { Log } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
+import { readCodeSize } from '#settlement/chain/code-size.ts';
 import { createHeadComparison } from '#settlement/chain/compare-heads.ts';
-import { requireContracts } from '#settlement/chain/deployed-code.ts';
 import type { LogPortion } from '#settlement/chain/log-portion.ts';
 import { readLogPortion } from '#settlement/chain/log-ranges.ts';
 import {
@@ -14,6 +14,7 @@ import {
   RpcUnavailable,
 } from '#settlement/chain/rpc.ts';
 import { readTokenDomain } from '#settlement/chain/token.ts';
+import { isPresentEdition } from '#settlement/contract/contract-edition.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
 import type { NetworkConfig, NetworkSettings } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
@@ -369,4 +370,26 @@ function toReceipt(raw: RawReceipt, host: string): Receipt | null {
     logs: raw.logs,
     host,
   };
+}
+
+/** @throws StartError: nothing, or another contract, is at an address. @throws RpcUnavailable */
+async function requireContracts(
+  { config, rpc }: { readonly config: NetworkConfig; readonly rpc: Rpc },
+  setting: string,
+): Promise<void> {
+  const { settlement, usdc } = config;
+  for (const address of [settlement, usdc]) {
+    const code = await rpc.call('eth_getCode', [address, 'latest']);
+    if (code === '0x') {
+      if ((await readCodeSize(rpc, address)) > 0n) {
+        throw new RpcUnavailable('a node does not give the code of a contract that is there');
+      }
+      throw new StartError(`there is no contract at ${address} on the chain of ${setting}`);
+    }
+    if (address !== settlement || isPresentEdition(code as Hex)) continue;
+    throw new StartError(
+      `the contract at ${settlement} on the chain of ${setting} is no settlement contract of ` +
+        'this release: deploy one with npm run chain -- deploy',
+    );
+  }
 }

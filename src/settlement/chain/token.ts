@@ -6,7 +6,6 @@ import {
   parseAbi,
 } from 'viem';
 import { StartError } from '#core/start-error.ts';
-import type { Chain } from '#settlement/chain/chain.ts';
 import type { NetworkConfig, NetworkSettings } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -28,13 +27,17 @@ interface Told {
   readonly settlesIn: Hex | null;
 }
 
+/** Of a chain, what it takes to ask contracts. */
+interface CanCall {
+  calls(
+    calls: readonly { readonly to: Hex; readonly data: Hex; readonly words: number | 'any' }[],
+  ): Promise<readonly ({ readonly ok: true; readonly data: Hex } | { readonly ok: false })[]>;
+}
+
 type TokenFunction = (typeof TOKEN_ABI)[number]['name'];
 
 /** @throws RpcUnavailable */
-async function ask(
-  chain: Pick<Chain, 'calls'>,
-  { usdc, settlement }: NetworkSettings,
-): Promise<Told> {
+async function ask(chain: CanCall, { usdc, settlement }: NetworkSettings): Promise<Told> {
   const ofToken = (functionName: TokenFunction) => ({
     to: usdc,
     data: encodeFunctionData({ abi: TOKEN_ABI, functionName }),
@@ -82,10 +85,7 @@ function separatorOf(config: NetworkSettings, domain: Domain): Hex {
  * @throws StartError when the token's own DOMAIN_SEPARATOR is not made of them, or when the
  * settlement contract settles in another token. @throws RpcUnavailable
  */
-export async function readTokenDomain(
-  chain: Pick<Chain, 'calls'>,
-  config: NetworkSettings,
-): Promise<Domain> {
+export async function readTokenDomain(chain: CanCall, config: NetworkSettings): Promise<Domain> {
   const prefix = `CHAIN_${config.network.toUpperCase()}_`;
   const told = await ask(chain, config);
   const { usdc, settlement } = config;

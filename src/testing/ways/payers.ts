@@ -7,11 +7,12 @@ import { waitUntil } from '#sandbox/processes.ts';
 import { wallet } from '#sandbox/wallets.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
+import type { Caller, Reply } from '#testing/api-client.ts';
+import { caller } from '#testing/api-client.ts';
 import { CardChip, type CardSettings } from '#testing/card-chip.ts';
-import { REST_MS } from '#testing/restore-ground.ts';
-import { newWallet } from '#testing/wallet-sign-in.ts';
+import { persist, REST_MS } from '#testing/restore-ground.ts';
+import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 import type { OutsideWallets } from '#testing/ways/outside-wallets.ts';
-import { openApp } from '#testing/ways/payer-app.ts';
 import type { Till } from '#testing/ways/shops.ts';
 import { type Facilitator, openFacilitator } from '../../../x402/src/index.ts';
 
@@ -172,4 +173,32 @@ export async function addPayers(
     }
   }
   return payers;
+}
+
+/** The payer app of somebody, who signs in once more when the session has ended. */
+function openApp(
+  { publicUrl, network }: { readonly publicUrl: string; readonly network: NetworkConfig },
+  account: PrivateKeyAccount,
+) {
+  const { chainId } = network;
+  let app: Promise<Caller> | null = null;
+  const signIn = async () => {
+    const token = await signInWallet(publicUrl, account, { chainId });
+    return caller(`${publicUrl}/api/payer/v1`, token);
+  };
+  const ask = async (path: string, body?: object): Promise<Reply> => {
+    app ??= signIn();
+    const open = await app;
+    return body === undefined ? open.get(path) : open.post(path, body);
+  };
+  return async (path: string, body?: object): Promise<Reply['body']> => {
+    const answer = await persist(async () => {
+      const first = await ask(path, body);
+      if (first.status !== 401) return first;
+      app = null;
+      return ask(path, body);
+    });
+    assert.ok(answer.status < 300, JSON.stringify(answer.body));
+    return answer.body;
+  };
 }

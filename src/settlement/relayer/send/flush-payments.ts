@@ -1,10 +1,15 @@
 import { failpoint } from '#core/failpoints.ts';
+import { describeError } from '#core/log.ts';
+import type { Tx } from '#db/database.ts';
+import { insertAlarms } from '#settlement/alarms.ts';
+import { pack } from '#settlement/contract/contract-calls.ts';
+import { failed } from '#settlement/relayer/rows/facts.ts';
 import { LaneLost, lockHeldLane } from '#settlement/relayer/rows/lane-queries.ts';
-import { authorizationOf } from '#settlement/relayer/rows/payloads.ts';
-import type { HeldLane, RelayerState } from '#settlement/relayer/rows/state.ts';
+import { writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
+import { authorizationOf, paymentOf } from '#settlement/relayer/rows/payloads.ts';
+import type { HeldLane, OpenRequest, RelayerState } from '#settlement/relayer/rows/state.ts';
 import { claimPayments, toOpenRequest } from '#settlement/relayer/rows/transaction-queries.ts';
 import { broadcast } from '#settlement/relayer/send/broadcast.ts';
-import { refuseBroken, sortOut } from '#settlement/relayer/send/broken-payments.ts';
 import { groupByDeadline } from '#settlement/relayer/send/deadlines.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/gas.ts';
 import { planBatch, planPayment } from '#settlement/relayer/send/plan-payments.ts';
@@ -51,3 +56,38 @@ export async function flushPayments(relayer: RelayerState, lane: HeldLane): Prom
 
 /** Each is a transaction: this many at once stay below what nodes keep for one sender. */
 const MAX_AUTHORIZED = 8;
+
+/** A payment that cannot even be encoded must not hold up the others for ever. */
+function sortOut(claimed: readonly OpenRequest[]) {
+  const requests: OpenRequest[] = [];
+  const broken: { request: OpenRequest; error: string }[] = [];
+  for (const request of claimed) {
+    try {
+      pack(paymentOf(request));
+      requests.push(request);
+    } catch (error) {
+      broken.push({ request, error: describeError(error) });
+    }
+  }
+  return { requests, broken };
+}
+
+async function refuseBroken(
+  tx: Tx,
+  relayer: RelayerState,
+  broken: readonly { readonly request: OpenRequest; readonly error: string }[],
+): Promise<void> {
+  if (broken.length === 0) return;
+  await writeOutcomes(
+    tx,
+    broken.map(({ request }) => ({
+      requestId: request.id,
+      transactionId: null,
+      result: failed('settlement_failed', null),
+    })),
+  );
+  const alarms = broken.map(({ request, error }) => {
+    return { kind: 'request_invalid', subject: request.subjectId, details: { error } };
+  });
+  await insertAlarms(tx, relayer.chain.config.livemode, alarms, relayer.clock.now());
+}

@@ -1,0 +1,92 @@
+import type { TestPasses } from '#apis/device/test-pass-routes.ts';
+import { createTerminalRoom } from '#apis/device/waiting-rooms.ts';
+import { createDomainCheck } from '#apis/payer/own-domain.ts';
+import { createConfirmationRoom, createRequestRoom } from '#apis/payer/waiting-rooms.ts';
+import type { SandboxLinks } from '#app/sandbox-links.ts';
+import type { IdKey } from '#core/ids.ts';
+import { webUrlOf } from '#core/web-url.ts';
+import type { LoopDeps } from '#db/loop-deps.ts';
+import { createEventStreams } from '#events/event-streams.ts';
+import type { Drain } from '#http/drain.ts';
+import { createKeyReader } from '#idempotency/read-key.ts';
+import type { ProcessHealth } from '#ops/process-health.ts';
+import { NO_PASS_FILES, type PassFiles } from '#payers/pass-files.ts';
+import { createIntentCreator } from '#payments/create.ts';
+import { createIntentRoom } from '#payments/intent-waiting-room.ts';
+import { createIntentPayer } from '#payments/pay.ts';
+import { createPreflight } from '#payments/preflight.ts';
+import { createIntentReader } from '#payments/read-intent.ts';
+import type { Config } from '#settings/config.ts';
+import { cardKey, deriveKey, webhookKey } from '#settings/config.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { createSettlementNumbers } from '#settlement/numbers.ts';
+import type { Readiness } from '#settlement/readiness.ts';
+import { addressPolicy } from '#webhooks/address-check.ts';
+import { systemResolver } from '#webhooks/resolver.ts';
+
+export interface ApiDeps extends LoopDeps {
+  readonly config: Config;
+  readonly secret: Buffer;
+  readonly idKey: IdKey;
+  readonly chains: readonly Chain[];
+  readonly readiness: Readiness;
+  /** What the process says of itself, when another port says it too. */
+  readonly health?: ProcessHealth;
+  /** Takes the server out of service; default: one that nobody begins. */
+  readonly drain?: Drain;
+  /** The demo pass that test helpers tap when none is named; null without demo data. */
+  readonly defaultPass: string | null;
+  /** What terminals in test mode may play the customer with; null without demo data. */
+  readonly testPasses?: TestPasses | null;
+  /** Makes passes for the wallets of phones; default: none. */
+  readonly passFiles?: PassFiles;
+  /** Where people reach the web apps; default: as configured. */
+  readonly webUrl?: () => string;
+  /** The folder with the built web apps; null: only the APIs are served. */
+  readonly webFolder?: string | null;
+  /** For the browser of a sandbox's own machine; null without demo data. */
+  readonly sandboxLinks?: SandboxLinks | null;
+}
+
+/** What several surfaces share: one batcher, one waiting room each per process. */
+export function createShared(deps: ApiDeps) {
+  const intents = createIntentRoom(deps);
+  const readKey = createKeyReader(deps.db);
+  const { settleWithinS } = deps.config;
+  const preflight = createPreflight(deps.chains);
+  const terms = {
+    settleWithinS,
+    cardKey: cardKey(deps.secret),
+    staticPassConfirmFrom: deps.config.staticPassConfirmFrom,
+  };
+  const pay = { ...deps, ...terms, intents, readKey, preflight };
+  return {
+    ...deps,
+    ...terms,
+    passFiles: deps.passFiles ?? NO_PASS_FILES,
+    push: deps.config.push,
+    webUrl: deps.webUrl ?? (() => webUrlOf(deps.config)),
+    cursorKey: deriveKey(deps.secret, 'cursors'),
+    createIntent: createIntentCreator({ ...deps, numbers: createSettlementNumbers(deps.db) }),
+    readIntent: createIntentReader(deps),
+    payIntent: createIntentPayer(pay),
+    intents,
+    readKey,
+    terminals: createTerminalRoom(deps),
+    streams: createEventStreams(deps),
+    confirmations: createConfirmationRoom(deps),
+    requests: createRequestRoom(deps),
+    signIn: {
+      db: deps.db,
+      chains: deps.chains.map((chain) => chain.config),
+      isOwnDomain: createDomainCheck(deps.config.publicUrl, deps.config.lan),
+    },
+    secretKey: webhookKey(deps.secret),
+    network: {
+      policy: addressPolicy(deps.config.webhookAllowCidrs, {
+        ownMachine: deps.config.isSandbox,
+      }),
+      resolver: systemResolver(),
+    },
+  };
+}
