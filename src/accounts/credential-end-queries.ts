@@ -16,12 +16,12 @@ export async function selectCredentialEnds(
   return sql.query(
     `select hash, case when revoked_at <= now() then 'revoked'
        when expires_at <= now() then 'expired' end as ended
-     from api_keys where hash = any((select $1::bytea[])::bytea[])
+     from api_keys where hash = any($1)
      union all
      select d.hash, case when d.revoked_at <= now() then 'unpaired'
        when t.status <> 'active' then 'inactive' end
      from device_keys d join terminals t on t.id = d.terminal_id
-     where d.hash = any((select $1::bytea[])::bytea[])`,
+     where d.hash = any($1)`,
     [hashes],
   );
 }

@@ -30,7 +30,7 @@ export async function selectKeyStandings(
      from api_keys k
      join accounts a on a.id = k.account_id
      join account_modes m on m.account_id = k.account_id and m.livemode = k.livemode
-     where k.hash = any((select $1::bytea[])::bytea[])`,
+     where k.hash = any($1)`,
     [hashes],
   );
 }
@@ -44,7 +44,7 @@ export async function updateLastUsed(sql: Sql, ids: readonly string[], now: Date
     `update api_keys k set last_used_at = $2
      from (
        select id from api_keys
-       where id = any((select $1::text[])::text[])
+       where id = any($1)
          and (last_used_at is null or last_used_at < $2)
        for no key update skip locked
      ) used

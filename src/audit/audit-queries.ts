@@ -1,5 +1,6 @@
 import type { Json } from '#core/canonical-json.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { BEHIND_ALL_NUMBERS } from '#db/paging.ts';
 
 export interface AuditRow {
   readonly chain: string;
@@ -93,11 +94,11 @@ export async function selectNewest(
     readonly limit: number;
   },
 ): Promise<AuditRow[]> {
+  const { trail, before, objectId, limit } = wanted;
   return sql.query(
     `select ${COLUMNS} from audit_log
-     where chain = $1 and ($2::bigint is null or sequence < $2)
-       and ($3::text is null or object_id = $3)
-     order by sequence desc limit $4`,
-    [wanted.trail, wanted.before, wanted.objectId, wanted.limit],
+     where chain = $1 and sequence < $2 ${objectId === null ? '' : 'and object_id = $4'}
+     order by sequence desc limit $3`,
+    [trail, before ?? BEHIND_ALL_NUMBERS, limit, ...(objectId === null ? [] : [objectId])],
   );
 }

@@ -4,7 +4,6 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import {
   derivedOrderId,
-  type IdKey,
   isId,
   type NumberedKind,
   newId,
@@ -12,12 +11,13 @@ import {
   numberOfId,
   refundId,
   refundReference,
+  toIdKey,
   withdrawalId,
   withdrawalNumber,
 } from '#core/ids.ts';
 
-const KEY = Buffer.alloc(32, 7) as IdKey;
-const OTHER_KEY = Buffer.alloc(32, 8) as IdKey;
+const KEY = toIdKey(Buffer.alloc(32, 7));
+const OTHER_KEY = toIdKey(Buffer.alloc(32, 8));
 const KINDS: readonly NumberedKind[] = ['paymentIntent', 'payment', 'receipt'];
 const REQUEST = { tenant: { accountId: 'acct_1', livemode: false }, caller: '', key: 'k1' };
 const numbers = fc.bigInt({ min: 1n, max: 62n ** 9n - 1n });
@@ -146,7 +146,7 @@ test('a reference is HMAC-SHA256 of its parts, whatever their length', () => {
       fc.string({ maxLength: 200 }),
       fc.uint8Array({ minLength: 32, maxLength: 32 }),
       (text, raw) => {
-        const key = Buffer.from(raw) as IdKey;
+        const key = toIdKey(Buffer.from(raw));
         const request = { ...REQUEST, key: text };
         const parts = ['request', 'acct_1', 'testnet', '', text].join('\0');
         const expected = createHmac('sha256', key).update(parts).digest().subarray(0, 16);

@@ -193,10 +193,8 @@ export function columnsFrom<const Types extends ColumnTypes>(
     all,
     at,
     select,
-    // The planner must not see how many rows there are, hence the `select` around the array: for
-    // few rows it would make a new plan for each call.
     table: (name) =>
-      `(select ${select(names, 'n')} from unnest((select ${all(present(names[0], 'column'))}))
+      `(select ${select(names, 'n')} from unnest(${all(present(names[0], 'column'))})
          with ordinality as rows_of (first_column, n)) as ${name}`,
     run: async <Row>(
       sql: Sql,

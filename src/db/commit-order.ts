@@ -61,7 +61,7 @@ const STAMP = `
     stamped_at = greatest(m.stamped_at, $4::timestamptz + m.ahead_seconds * interval '1 second')
   from (
     select account_id, livemode, count
-    from unnest((select $1::text[]), (select $2::boolean[]), (select $3::int[]))
+    from unnest($1::text[], $2::boolean[], $3::int[])
       as t (account_id, livemode, count)
   ) w
   where m.account_id = w.account_id and m.livemode = w.livemode
@@ -71,7 +71,7 @@ const STAMP = `
 const LOCK = `
   select from account_modes
   where (account_id, livemode) in (
-    select * from unnest((select $1::text[]), (select $2::boolean[])))
+    select * from unnest($1::text[], $2::boolean[]))
   order by account_id, livemode for update`;
 
 /** Takes the locks that stamps take, before anything is stamped. Each account and mode once. */

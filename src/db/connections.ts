@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Socket } from 'node:net';
 import type pg from 'pg';
 import { connectionWait } from '#core/meters.ts';
 import { DatabaseUnavailable, toFault } from '#db/faults.ts';
@@ -13,6 +14,17 @@ function nameOf(text: string): string {
   const name = `s${createHash('sha256').update(text).digest('hex').slice(0, 24)}`;
   statementNames.set(text, name);
   return name;
+}
+
+/**
+ * What is asked on a connection before the event loop goes on leaves in one piece. Sent one by one,
+ * the statements of a create cost a fifth of the service's time, in system calls.
+ */
+export function sendTogether(client: pg.ClientBase): void {
+  const { stream } = (client as pg.ClientBase & { connection: { stream: Socket } }).connection;
+  if (stream.writableCorked > 0) return;
+  stream.cork();
+  process.nextTick(() => stream.uncork());
 }
 
 export async function run<Row>(

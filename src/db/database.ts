@@ -1,7 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { assert } from '#core/assert.ts';
-import { checkout, type LogPlace, look, notePlace, run, type Source } from '#db/connections.ts';
+import {
+  checkout,
+  type LogPlace,
+  look,
+  notePlace,
+  run,
+  type Source,
+  sendTogether,
+} from '#db/connections.ts';
 import {
   CommitUnknown,
   codeOf,
@@ -12,6 +20,7 @@ import {
   requireReplicated,
   toFault,
 } from '#db/faults.ts';
+import { connectOptions, SESSION_SETTINGS } from '#db/session-settings.ts';
 import { typeParsers } from '#db/type-parsers.ts';
 import { DatabaseWatch } from '#db/watch.ts';
 
@@ -96,23 +105,6 @@ const MAX_TRIES = 4;
 const MAX_RETRY_PAUSE_MS = 20;
 /** A caller rather hears 503 than waits for a connection that does not come. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Longer than any statement of ours; ends what a lost client left behind. */
-const STATEMENT_TIMEOUT_MS = 25_000;
-/** A transaction that idles holds back vacuum for every queue (measured: five-fold slower). */
-const IDLE_IN_TRANSACTION_MS = 15_000;
-
-/**
- * Plans are kept per connection, and one that was made while a table was tiny reads all of it for
- * as long as nothing replaces it: the keys of a new database were read from end to end by every
- * third batch. Each of our statements has an index, so a sequential scan is never the better plan
- * for long. (Without `jit`, because older servers take a scan that cannot be avoided for a costly
- * one, and compile it.)
- *
- * Arrays of the statements that are asked most are wrapped, `any((select $1::text[])::text[])`: a
- * short one would seem to be worth a plan of its own at every call, and planning took a fifth of
- * the database's time.
- */
-const PLANNER = '-c enable_seqscan=off -c jit=off';
 
 /**
  * SQLSTATEs of a transaction that met another one. What was checked and is there all the same
@@ -144,6 +136,7 @@ async function commit(
   finishing: readonly Promise<unknown>[],
 ): Promise<void> {
   let result: { readonly command: string };
+  sendTogether(client);
   const committed = client.query('COMMIT');
   const noted = notePosition(client, watch);
   try {
@@ -165,6 +158,7 @@ async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<
   let isOpen = true;
   try {
     // Not awaited: the connection is pipelined, so BEGIN travels with the first statement.
+    sendTogether(client);
     const begun = client.query('BEGIN').catch((error) => {
       throw toFault(error);
     });
@@ -190,6 +184,7 @@ async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<
       // our rollback that would stay written.
       query: async (text, values) => {
         assert(isOpen, 'a statement came after the end of its transaction');
+        sendTogether(client);
         return run(client, text, values);
       },
     };
@@ -253,9 +248,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const pool = new pg.Pool({
     ...settings,
     max: options.maxConnections,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-    options: PLANNER,
+    options: connectOptions(SESSION_SETTINGS),
     pipeline: true,
     verify: (client: pg.PoolClient, done: (error?: unknown) => void) => {
       look(client, watch).then(() => done(), done);
@@ -297,8 +290,6 @@ const STANDBY_CONNECTIONS = 5;
 /** A standby that is away costs a reader this once, not at each statement. */
 const STANDBY_CONNECT_TIMEOUT_MS = 1_000;
 const STANDBY_AWAY_MS = 5_000;
-/** An export's page takes less; a standby may end what holds its replay up. */
-const STANDBY_STATEMENT_TIMEOUT_MS = 25_000;
 
 interface Standby extends Sql {
   close(): Promise<void>;
@@ -318,8 +309,7 @@ function openStandby(servers: { readonly url: string | null; readonly primary: S
     keepAlive: true,
     connectionTimeoutMillis: STANDBY_CONNECT_TIMEOUT_MS,
     max: STANDBY_CONNECTIONS,
-    statement_timeout: STANDBY_STATEMENT_TIMEOUT_MS,
-    options: '-c default_transaction_read_only=on -c enable_seqscan=off -c jit=off',
+    options: connectOptions({ ...SESSION_SETTINGS, default_transaction_read_only: 'on' }),
   });
   pool.on('error', () => {});
   let awayUntil = 0;

@@ -1,5 +1,6 @@
 import { StartError } from '#core/start-error.ts';
-import type { Database } from '#db/database.ts';
+import type { Database, Sql } from '#db/database.ts';
+import { SESSION_SETTINGS } from '#db/session-settings.ts';
 
 /** The server, and which of its databases: wake-ups do not pass from one to another. */
 const WHO = `select concat(system_identifier, ' ', (
@@ -20,4 +21,17 @@ export async function requireSameDirect(db: Database): Promise<string> {
   } finally {
     await client.end();
   }
+}
+
+/** Through a pooler, connections must have their settings too. @throws when one is missing. */
+export async function requireSessionSettings(sql: Sql): Promise<string> {
+  const names = Object.keys(SESSION_SETTINGS);
+  const rows = await sql.query<{ name: string; value: string }>(
+    'select name, current_setting(name) as value from unnest($1::text[]) as name',
+    [names],
+  );
+  const wrong = rows.filter(({ name, value }) => value !== SESSION_SETTINGS[name]);
+  if (wrong.length === 0) return `${names.length} settings have reached the server`;
+  const said = wrong.map(({ name, value }) => `${name} is ${value}, not ${SESSION_SETTINGS[name]}`);
+  throw new Error(`${said.join('; ')}: run deploy/pgbouncer/role.sql with the service's role`);
 }

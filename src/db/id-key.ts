@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { present } from '#core/assert.ts';
-import type { IdKey } from '#core/ids.ts';
+import { type IdKey, toIdKey } from '#core/ids.ts';
 import { decrypt, encrypt } from '#core/secrets.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Sql } from '#db/database.ts';
@@ -36,7 +36,7 @@ export async function openIdKey(sql: Sql, sealingKey: Buffer): Promise<IdKey> {
   const fresh = () => encrypt(sealingKey, randomBytes(KEY_BYTES).toString('base64'), NAME);
   const sealed = (await readSealed(sql)) ?? (await readOrKeep(sql, fresh()));
   try {
-    return Buffer.from(decrypt(sealingKey, sealed, NAME), 'base64') as IdKey;
+    return toIdKey(Buffer.from(decrypt(sealingKey, sealed, NAME), 'base64'));
   } catch {
     throw new StartError(
       'this database was set up under another secret: start with the TAPLINE_SECRET (or, where ' +

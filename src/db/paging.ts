@@ -15,6 +15,21 @@ export interface Page {
   readonly createdLt: Date | null;
 }
 
+/**
+ * The bounds of a page as values that a statement compares with, in this order: the last row's
+ * `created` and `position`, the first `created` that counts and the first that does not. What is
+ * not asked for lies at infinity. (`$1 is null or …` would be one plan for both: that reads all.)
+ */
+export function boundsOf(page: Omit<Page, 'limit'>): unknown[] {
+  const { created = 'infinity', position = 0n } = page.after ?? {};
+  return [created, position, page.createdGte ?? '-infinity', page.createdLt ?? 'infinity'];
+}
+
+/** Sorts behind every id: the bound of a first page that begins with the newest id. */
+export const BEHIND_ALL_IDS = '~';
+/** The same for numbers that the database counts. */
+export const BEHIND_ALL_NUMBERS = 2n ** 63n - 1n;
+
 export interface ListOf {
   /** Table and columns: names written in our code, never a client's. */
   readonly table: string;

@@ -79,12 +79,11 @@ function toRow(draft: EventDraft) {
 
 const COPIED = ['account_id', 'livemode', 'position', 'created', 'object_id', 'body'] as const;
 
-/** The planner must not see how many rows there are: see `Columns.table`. */
 const APPEND = `
   with happened as (
     select id, type, array['*', type, ${EVENTS.at('family', 'n')}] as topics,
       ${EVENTS.select(COPIED, 'n')}
-    from unnest((select ${EVENTS.all('id')}), (select ${EVENTS.all('type')}))
+    from unnest(${EVENTS.all('id')}, ${EVENTS.all('type')})
       with ordinality as t (id, type, n)
   ), appended as (
     insert into events (id, account_id, livemode, position, created, type, object_id, body)
@@ -94,15 +93,10 @@ const APPEND = `
       (endpoint_id, event_created, event_position, id, account_id, livemode, event_id, event_type,
        created, updated, due_at)
     select e.id, h.created, h.position, webhook_delivery_id(h.id, e.id), h.account_id, h.livemode,
-      h.id, h.type, w.at, w.at, w.at
+      h.id, h.type, least(h.created, now()), least(h.created, now()), least(h.created, now())
     from happened h
-    cross join lateral (select least(h.created, now()) as at offset 0) w
-    cross join lateral (
-      select id from webhook_endpoints
-      where account_id = h.account_id and livemode = h.livemode
-        and status = 'enabled' and enabled_events && h.topics
-      offset 0) e
-    where h.type <> 'ping'
+    join webhook_endpoints e on e.account_id = h.account_id and e.livemode = h.livemode
+    where h.type <> 'ping' and e.status = 'enabled' and e.enabled_events && h.topics
     returning 1 as delivery
   )
   select count(*) as deliveries from due`;

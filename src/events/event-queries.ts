@@ -1,7 +1,7 @@
 import { idTime } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
-import type { Page } from '#db/paging.ts';
+import { boundsOf, type Page } from '#db/paging.ts';
 
 export interface EventRow {
   created: Date;
@@ -26,22 +26,11 @@ export async function selectEvent(
 
 /** Bounds of a page, as parameters $1 to $7 of the statements below. */
 function pageValues(tenant: Tenant, page: Page): unknown[] {
-  const { after, createdGte, createdLt, limit } = page;
-  return [
-    tenant.accountId,
-    tenant.livemode,
-    after?.created ?? null,
-    after?.position ?? null,
-    createdGte,
-    createdLt,
-    limit + 1,
-  ];
+  return [tenant.accountId, tenant.livemode, ...boundsOf(page), page.limit + 1];
 }
 
 const WITHIN = (created: string, position: string) => `
-  ($3::timestamptz is null or (${created}, ${position}) < ($3, $4::bigint))
-  and ($5::timestamptz is null or ${created} >= $5)
-  and ($6::timestamptz is null or ${created} < $6)`;
+  (${created}, ${position}) < ($3, $4) and ${created} >= $5 and ${created} < $6`;
 
 const NEWEST_FIRST = 'order by created desc, position desc limit $7';
 

@@ -31,8 +31,8 @@ async function selectRows(
   // One look-up by the whole primary key each (`offset 0` keeps them apart): as a join, the plan
   // used only a part of it, and each batch read many of its account's keys.
   return sql.query<ScopedKeyRow>(
-    `select k.* from unnest((select $1::text[]), (select $2::boolean[]), (select $3::text[]),
-           (select $4::text[])) as wanted (account_id, livemode, caller, key)
+    `select k.* from unnest($1::text[], $2::boolean[], $3::text[],
+           $4::text[]) as wanted (account_id, livemode, caller, key)
        cross join lateral (
          select account_id, livemode, caller, key, fingerprint, method, path, status, resource,
            response_status, response_body, created, expires_at

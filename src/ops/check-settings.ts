@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { describeError, type Log, silentLog } from '#core/log.ts';
 import { NETWORKS } from '#core/mode.ts';
 import { type Database, openDatabase } from '#db/database.ts';
-import { requireSameDirect } from '#db/direct.ts';
+import { requireSameDirect, requireSessionSettings } from '#db/direct.ts';
 import { requireDurability } from '#db/durability.ts';
 import { checkMailServer } from '#people/mail.ts';
 import { type Config, type Role, readConfig } from '#settings/config.ts';
@@ -54,6 +54,7 @@ async function lookAtDatabase(config: Config): Promise<Finding[]> {
   try {
     return [
       await finding('database', () => describeDatabase(db, config)),
+      await finding('settings of connections', () => requireSessionSettings(db)),
       ...(directUrl === null
         ? []
         : [await finding('database past the pooler', () => requireSameDirect(db))]),

@@ -13,12 +13,12 @@ interface SealedRow {
 async function selectSealed(
   db: Database,
   wanted: SealedColumn,
-  after: string | null,
+  after: string,
 ): Promise<SealedRow[]> {
   return db.query(
     `select ${wanted.id}::text as id, ${wanted.column} as sealed, ${wanted.context}::text as context
      from ${wanted.table}
-     where ${wanted.column} is not null and ($1::text is null or ${wanted.id}::text > $1)
+     where ${wanted.column} is not null and ${wanted.id}::text > $1
      order by ${wanted.id}::text limit ${BATCH}`,
     [after],
   );
@@ -62,7 +62,7 @@ async function resealColumn(
   key: RotatingKey,
 ): Promise<ResealReport> {
   const counts = { resealed: 0, current: 0, lost: 0 };
-  let after: string | null = null;
+  let after = '';
   for (;;) {
     const rows: SealedRow[] = await selectSealed(db, column, after);
     for (const row of rows) {

@@ -27,7 +27,7 @@ export async function lockAgentTokens(
   hashes: readonly Buffer[],
 ): Promise<(AgentTokenRow & { hash: Buffer })[]> {
   return tx.query(
-    `select ${COLUMNS}, hash from agent_tokens where hash = any((select $1::bytea[])::bytea[])
+    `select ${COLUMNS}, hash from agent_tokens where hash = any($1)
      order by id for update`,
     [hashes],
   );

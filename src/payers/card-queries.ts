@@ -69,7 +69,7 @@ export async function selectPayersOfCards(
   return sql.query(
     `select c.id as credential, y.id, y.livemode, y.address, y.created, y.blocked_at,
        y.limit_per_payment, y.limit_per_day, y.confirm_first_payment
-     from cards c join payers y on y.id = c.payer_id where c.id = any((select $1::text[])::text[])`,
+     from cards c join payers y on y.id = c.payer_id where c.id = any($1)`,
     [ids],
   );
 }
@@ -77,7 +77,7 @@ export async function selectPayersOfCards(
 /** Taps of one card are decided one at a time. Locked in the order of their ids. */
 export async function lockCards(tx: Tx, ids: readonly string[]): Promise<CardRow[]> {
   return tx.query(
-    `select ${COLUMNS} from cards where id = any((select $1::text[])::text[])
+    `select ${COLUMNS} from cards where id = any($1)
      order by id for update`,
     [ids],
   );

@@ -32,7 +32,7 @@ export async function selectPayersOfCodes(
     `select encode(c.hash, 'hex') as credential, y.id, y.livemode, y.address, y.created,
        y.blocked_at, y.limit_per_payment, y.limit_per_day, y.confirm_first_payment
      from pass_codes c join passes p on p.id = c.pass_id join payers y on y.id = p.payer_id
-     where c.hash = any((select $1::bytea[])::bytea[])`,
+     where c.hash = any($1)`,
     [hashes],
   );
 }
@@ -42,7 +42,7 @@ export async function lockPassCodes(tx: Tx, hashes: readonly Buffer[]): Promise<
   return tx.query(
     `select c.hash, c.expires_at, c.used_at, p.id, p.payer_id, p.label, p.created, p.revoked_at
      from pass_codes c join passes p on p.id = c.pass_id
-     where c.hash = any((select $1::bytea[])::bytea[]) order by c.hash for update of c`,
+     where c.hash = any($1) order by c.hash for update of c`,
     [hashes],
   );
 }

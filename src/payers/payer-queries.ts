@@ -43,7 +43,7 @@ export async function lockPayer(tx: Tx, id: string): Promise<PayerRow | undefine
 /** The same for several payers, in one order, so that no two transactions wait in a circle. */
 export async function lockPayers(tx: Tx, ids: readonly string[]): Promise<PayerRow[]> {
   return tx.query(
-    `select ${COLUMNS} from payers where id = any((select $1::text[])::text[])
+    `select ${COLUMNS} from payers where id = any($1)
      order by id for update`,
     [ids],
   );
@@ -58,9 +58,9 @@ export async function selectPayersByCredential(
     `select encode(c.hash, 'hex') as credential, y.id, y.livemode, y.address, y.created,
        y.blocked_at, y.limit_per_payment, y.limit_per_day, y.confirm_first_payment
      from (
-       select hash, payer_id from passes where hash = any((select $1::bytea[])::bytea[])
+       select hash, payer_id from passes where hash = any($1)
        union all
-       select hash, payer_id from agent_tokens where hash = any((select $1::bytea[])::bytea[])
+       select hash, payer_id from agent_tokens where hash = any($1)
      ) c
      join payers y on y.id = c.payer_id`,
     [hashes],
@@ -130,10 +130,7 @@ export async function selectPassesByHash(
   sql: Sql,
   hashes: readonly Buffer[],
 ): Promise<(PassRow & { hash: Buffer })[]> {
-  return sql.query(
-    `select ${PASS_COLUMNS}, hash from passes where hash = any((select $1::bytea[])::bytea[])`,
-    [hashes],
-  );
+  return sql.query(`select ${PASS_COLUMNS}, hash from passes where hash = any($1)`, [hashes]);
 }
 
 export async function selectPassByHash(sql: Sql, hash: Buffer): Promise<PassRow | undefined> {

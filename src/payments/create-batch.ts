@@ -52,7 +52,12 @@ interface Found {
 /** What a request that was not refused ended with. */
 interface Made extends Done {
   /** null: the intent that it asks for existed before the database lost it, and was rebuilt. */
-  readonly created: { readonly intent: PaymentIntent; readonly stamp: Stamp } | null;
+  readonly created: {
+    readonly intent: PaymentIntent;
+    /** As the answer and the event show it. */
+    readonly object: ReturnType<typeof renderIntent>;
+    readonly stamp: Stamp;
+  } | null;
 }
 
 function checkTerminal(terminal: TerminalStatusRow | undefined, tenant: Tenant): Refusal | null {
@@ -75,12 +80,6 @@ interface Deciding {
   readonly stamp: Stamp;
 }
 
-function toMade(intent: PaymentIntent, created: Made['created']): Made {
-  const answer = answerWith(201, renderIntent(intent));
-  const headers = created === null ? { headers: REPLAYED } : {};
-  return { answer: { ...answer, ...headers }, resource: intent.id, created };
-}
-
 function decide(
   idKey: IdKey,
   { request, orderId, drawn, stamp }: Deciding,
@@ -93,7 +92,11 @@ function decide(
     checkLedger(found.watch, tenant.livemode) ??
     checkMayTakePayments(standing);
   if (forbidden !== null) return forbidden;
-  if (orderId.rebuilt !== null) return toMade(asOf(orderId.rebuilt, request.now), null);
+  if (orderId.rebuilt !== null) {
+    const answer = answerWith(201, renderIntent(asOf(orderId.rebuilt, request.now)));
+    const replayed = { ...answer, headers: REPLAYED };
+    return { answer: replayed, resource: orderId.rebuilt.id, created: null };
+  }
   const refusal = checkTerminal(found.terminals.get(request.input.terminalId), tenant);
   if (refusal !== null) return refusal;
   const key = orderKey(request, orderId.text);
@@ -104,7 +107,9 @@ function decide(
   found.taken.add(key);
   const place = { ...stamp, drawn, orderId: orderId.text };
   const intent = { ...toNewIntent(idKey, request, place), position: stamp.next() };
-  return toMade(intent, { intent, stamp });
+  const object = renderIntent(intent);
+  const created = { intent, object, stamp };
+  return { answer: answerWith(201, object), resource: intent.id, created };
 }
 
 async function readFound(tx: Tx, idKey: IdKey, requests: readonly CreateRequest[]): Promise<Found> {
@@ -140,11 +145,11 @@ async function writeDecided(
   stored: readonly StoredKey[],
 ): Promise<number> {
   const created = decided.flatMap(({ done }) => done?.created ?? []);
-  const drafts = created.map(({ intent, stamp }) => ({
+  const drafts = created.map(({ intent, object, stamp }) => ({
     tenant: intent.tenant,
     type: 'payment_intent.created' as const,
     objectId: intent.id,
-    object: renderIntent(intent),
+    object,
     stamp,
   }));
   const intents = created.map(({ intent }) => intent);

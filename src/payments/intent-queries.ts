@@ -14,7 +14,7 @@ export const INTENT_COLUMNS = `id, settlement_number, recovered,
 /** Reads that wait at the same time in one process share one statement; see `read-intent.ts`. */
 export async function selectIntents(sql: Sql, ids: readonly string[]): Promise<PaymentIntent[]> {
   const rows = await sql.query<IntentRow>(
-    `select ${INTENT_COLUMNS} from payment_intents where id = any((select $1::text[])::text[])`,
+    `select ${INTENT_COLUMNS} from payment_intents where id = any($1)`,
     [ids],
   );
   return rows.map(toIntent);
@@ -50,7 +50,7 @@ export async function lockIntent(
 /** Locks several in the order of their ids, so that no two transactions wait in a circle. */
 export async function lockIntents(tx: Tx, ids: readonly string[]): Promise<PaymentIntent[]> {
   const rows = await tx.query<IntentRow>(
-    `select ${INTENT_COLUMNS} from payment_intents where id = any((select $1::text[])::text[])
+    `select ${INTENT_COLUMNS} from payment_intents where id = any($1)
      order by id for update`,
     [ids],
   );
@@ -64,7 +64,7 @@ export async function selectAskedIntents(
 ): Promise<PaymentIntent[]> {
   const rows = await sql.query<IntentRow>(
     `select ${INTENT_COLUMNS} from payment_intents
-     where attempt ->> 'payerId' = any((select $1::text[])::text[]) and status = 'requires_action'
+     where attempt ->> 'payerId' = any($1) and status = 'requires_action'
      order by confirm_by`,
     [payerIds],
   );
@@ -153,7 +153,7 @@ export async function selectNextForTerminals(
 ): Promise<PaymentIntent[]> {
   const rows = await sql.query<IntentRow>(
     `select distinct on (terminal_id) ${INTENT_COLUMNS} from payment_intents
-     where terminal_id = any((select $1::text[])::text[])
+     where terminal_id = any($1)
        and status = 'requires_payment_method' and expires_at > $2
      order by terminal_id, position`,
     [terminalIds, now],
@@ -333,7 +333,7 @@ export async function selectTerminalStatuses(
 ): Promise<TerminalStatusRow[]> {
   return sql.query(
     `select id, account_id, livemode, status from terminals
-     where id = any((select $1::text[])::text[])`,
+     where id = any($1)`,
     [ids],
   );
 }

@@ -85,9 +85,9 @@ export async function selectPayerPayments(
   const rows = await sql.query<PaymentRow & { merchant_name: string }>(
     `select p.*, a.name as merchant_name from payments p join accounts a on a.id = p.account_id
      where p.payer_id = $1
-       and ($2::timestamptz is null or (p.settled_at, p.settlement_number) < ($2, $3::bigint))
+       and (p.settled_at, p.settlement_number) < ($2, $3)
      order by p.settled_at desc, p.settlement_number desc limit $4`,
-    [payerId, page.after?.created ?? null, page.after?.position ?? null, page.limit + 1],
+    [payerId, page.after?.created ?? 'infinity', page.after?.position ?? 0n, page.limit + 1],
   );
   return rows.map((row) => ({ payment: toPayment(row), merchantName: row.merchant_name }));
 }

@@ -33,8 +33,8 @@ export interface TotalsOf {
 export async function selectTotals(sql: Sql, wanted: TotalsOf): Promise<TotalsRow[]> {
   return sql.query<TotalsRow>(
     `with bounds as (
-       select coalesce($7::timestamptz, ($4::date)::timestamp at time zone $6::text) as since,
-         coalesce($8::timestamptz, ($5::date + 1)::timestamp at time zone $6::text) as until
+       select coalesce($6::timestamptz, ($3::date)::timestamp at time zone $5::text) as since,
+         coalesce($7::timestamptz, ($4::date + 1)::timestamp at time zone $5::text) as until
      ), rows as (
        select p.terminal_id, i.metadata->>'cashier' as cashier, 1 as payments,
          p.amount - p.tip as sales, p.tip, 0 as refunds, 0::bigint as refunded, 0 as declines
@@ -55,17 +55,17 @@ export async function selectTotals(sql: Sql, wanted: TotalsOf): Promise<TotalsRo
        sum(sales)::bigint as sales, sum(tip)::bigint as tips, sum(refunds)::int as refunds,
        sum(refunded)::bigint as refunded, sum(declines)::int as declines
      from rows r left join terminals t on t.id = r.terminal_id
-     where $3::text is null or r.terminal_id = $3
+     ${wanted.terminalId === null ? '' : 'where r.terminal_id = $8'}
      group by r.terminal_id, t.label, r.cashier order by t.label, r.terminal_id, r.cashier`,
     [
       wanted.tenant.accountId,
       wanted.tenant.livemode,
-      wanted.terminalId,
       wanted.from,
       wanted.to,
       wanted.timeZone,
       wanted.since,
       wanted.until,
+      ...(wanted.terminalId === null ? [] : [wanted.terminalId]),
     ],
   );
 }

@@ -24,7 +24,7 @@ export async function selectRiskSettingsOf(
        velocity_per_hour, version
      from risk_settings
      where (account_id, livemode) in (
-       select * from unnest((select $1::text[]), (select $2::boolean[])))`,
+       select * from unnest($1::text[], $2::boolean[]))`,
     [tenants.map((tenant) => tenant.accountId), tenants.map((tenant) => tenant.livemode)],
   );
 }
@@ -165,8 +165,8 @@ export async function selectPayerActivities(
         where b.account_id = o.account_id and b.livemode = o.livemode and b.address = o.address)
          is not null as blocked_here
      from unnest(
-         (select $1::text[]), (select $2::text[]), (select $3::text[]), (select $4::boolean[]),
-         (select $5::text[]), (select $6::timestamptz[]), (select $7::timestamptz[]))
+         $1::text[], $2::text[], $3::text[], $4::boolean[],
+         $5::text[], $6::timestamptz[], $7::timestamptz[])
        with ordinality
        as o (payer_id, address, account_id, livemode, except_id, day, hour, place)
      cross join lateral (

@@ -60,7 +60,7 @@ export async function selectUses(
          from payment_intents i
          where i.account_id || '' = o.account_id and i.livemode = o.livemode
            and i.status = 'processing'), 0)::bigint as amount
-     from unnest((select $1::text[]), (select $2::boolean[]))
+     from unnest($1::text[], $2::boolean[])
        with ordinality as o (account_id, livemode, place)
      order by o.place`,
     [asked.map(({ tenant }) => tenant.accountId), asked.map(({ tenant }) => tenant.livemode)],

@@ -3,7 +3,7 @@ import { getAddress } from 'viem';
 import type { MerchantStanding } from '#accounts/merchant-caller.ts';
 import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
 import { type Clock, systemClock } from '#core/clock.ts';
-import { type IdKey, newId } from '#core/ids.ts';
+import { type IdKey, newId, toIdKey } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
 import { startLoop } from '#core/loop.ts';
 import { type Atoms, atoms } from '#core/money.ts';
@@ -26,7 +26,7 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { settling } from '#testing/settling.ts';
 
 /** Of all tests, so that ids of one part are those of another. */
-export const TEST_ID_KEY = Buffer.alloc(32, 'id key') as IdKey;
+export const TEST_ID_KEY = toIdKey(Buffer.alloc(32, 'id key'));
 
 /** What the keys of cards are sealed under. */
 export const TEST_CARD_KEY = Buffer.alloc(32, 'card key');

@@ -1,7 +1,7 @@
 import { idTime } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import type { Page } from '#db/paging.ts';
+import { boundsOf, type Page } from '#db/paging.ts';
 import type { DeliveryRow, DeliveryStatus } from '#webhooks/delivery.ts';
 
 const SHARED = `
@@ -13,7 +13,7 @@ const PENDING = `${SHARED}, 'pending' as status, greatest(due_at, updated) as ne
 const FINISHED = `${SHARED}, status, null::timestamptz(3) as next_attempt_at`;
 
 const BEFORE = `
-  and ($2::timestamptz is null or (event_created, event_position) < ($2, $3::bigint))
+  and (event_created, event_position) < ($2, $3)
   order by event_created desc, event_position desc limit $4`;
 
 function finishedOf(status: 'succeeded' | 'failed'): string {
@@ -41,7 +41,7 @@ export async function selectDeliveries(
   return sql.query(
     `select * from (${parts.join(' union all ')}) d
      order by event_created desc, event_position desc limit $4`,
-    [wanted.endpointId, after?.created ?? null, after?.position ?? null, limit + 1],
+    [wanted.endpointId, after?.created ?? 'infinity', after?.position ?? 0n, limit + 1],
   );
 }
 
@@ -55,9 +55,8 @@ export async function selectUndelivered(
   page: Page,
 ): Promise<DeliveryRow[]> {
   const range = `
-    and ($3::timestamptz is null or (event_created, event_position) < ($3, $4::bigint))
-    and ($5::timestamptz is null or event_created >= $5)
-    and ($6::timestamptz is null or event_created < $6)
+    and (event_created, event_position) < ($3, $4)
+    and event_created >= $5 and event_created < $6
     order by event_created desc, event_position desc limit $7`;
   return sql.query(
     `select d.* from webhook_endpoints e cross join lateral (
@@ -69,15 +68,7 @@ export async function selectUndelivered(
      ) d
      where e.account_id = $1 and e.livemode = $2
      order by event_created desc, event_position desc limit $7`,
-    [
-      tenant.accountId,
-      tenant.livemode,
-      page.after?.created ?? null,
-      page.after?.position ?? null,
-      page.createdGte,
-      page.createdLt,
-      page.limit + 1,
-    ],
+    [tenant.accountId, tenant.livemode, ...boundsOf(page), page.limit + 1],
   );
 }
 

@@ -217,11 +217,11 @@ function at(name: ResultColumn): string {
 const RECORD = `
   with leases as materialized (
     select l.endpoint_id, l.fence from webhook_lanes l
-    where l.endpoint_id = any((select $1::text[])::text[]) order by l.endpoint_id for no key update
+    where l.endpoint_id = any($1) order by l.endpoint_id for no key update
   ), input as (
     select n::int as n,
       ${RESULTS.select(['endpoint_id', 'fence', 'event_created', 'event_position', 'status'], 'n')}
-    from unnest((select ${RESULTS.all('fence')})) with ordinality as t (fence, n)
+    from unnest(${RESULTS.all('fence')}) with ordinality as t (fence, n)
   ), checked as materialized (
     -- "is true" keeps it a look-up in a hash table; as a join it would be a loop in a loop.
     select i.*, ((i.endpoint_id, i.fence) in (select endpoint_id, fence from leases)) is true as ok
@@ -294,13 +294,13 @@ const RECORD_HEALTH = `
     update webhook_lanes l set consecutive_failures = i.consecutive_failures,
       not_before = coalesce(i.not_before, '-infinity')
     from input i
-    where l.endpoint_id = any((select $1::text[])::text[]) and l.endpoint_id = i.endpoint_id and (
+    where l.endpoint_id = any($1) and l.endpoint_id = i.endpoint_id and (
       l.consecutive_failures <> i.consecutive_failures
       or l.not_before <> coalesce(i.not_before, '-infinity'))
   )
   update webhook_endpoints e set failing_since = i.failing_since
   from input i
-  where e.id = any((select $1::text[])::text[]) and e.id = i.endpoint_id
+  where e.id = any($1) and e.id = i.endpoint_id
     and e.failing_since is distinct from i.failing_since`;
 
 /**

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { selectNewest } from '#audit/audit-queries.ts';
+import type { Sql } from '#db/database.ts';
+import type { Page } from '#db/paging.ts';
+import { SESSION_SETTINGS } from '#db/session-settings.ts';
+import { selectEvents, selectEventsOfTypes } from '#events/event-queries.ts';
+import { type IntentFilters, selectIntentPage } from '#payments/intent-page.ts';
+import { selectRequests } from '#request-log/request-log-queries.ts';
 import { createTestIntent, startTestApi, type TestApi } from '#testing/api.ts';
+import { selectDeliveries } from '#webhooks/delivery-queries.ts';
 
 const PATH = '/v1/payment_intents';
 /** Rows of one account: behavior.md 4 promises the same cost on every page of them. */
@@ -47,56 +55,146 @@ function nodes(plan: Plan): Plan[] {
   return [plan, ...(plan.Plans ?? []).flatMap(nodes)];
 }
 
-/** The statement of a page as the service runs it, with its plan. */
-async function explain(where: string, values: readonly unknown[]): Promise<Plan> {
-  const rows = await api.db.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
-    `explain (analyze, buffers, format json)
-     select id from payment_intents where account_id = $1 and livemode = $2 ${where}
-     order by created desc, position desc limit 21`,
-    values,
-  );
-  const plan = rows[0]?.['QUERY PLAN'][0].Plan;
-  assert.ok(plan !== undefined);
-  return plan;
+/**
+ * Runs statements like a connection of the service, and keeps how each was done: by the one plan
+ * that serves all values. (`explain` with values would show a plan for those.)
+ */
+async function openExplaining() {
+  const client = await api.db.connect();
+  for (const [name, value] of Object.entries(SESSION_SETTINGS)) {
+    await client.query('select set_config($1, $2, false)', [name, value]);
+  }
+  const plans: Plan[] = [];
+  let prepared = 0;
+  const literal = (value: unknown): string => {
+    if (value === null) return 'null';
+    if (value instanceof Date) return client.escapeLiteral(value.toISOString());
+    if (Array.isArray(value)) return client.escapeLiteral(`{${value.join()}}`);
+    return client.escapeLiteral(String(value));
+  };
+  const sql: Sql = {
+    query: async (text, values = []) => {
+      const name = `page_${prepared++}`;
+      await client.query(`prepare ${name} as ${text}`);
+      const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+        `explain (analyze, buffers, format json) execute ${name} (${values.map(literal).join()})`,
+      );
+      plans.push(...rows.map((row) => row['QUERY PLAN'][0].Plan));
+      return [];
+    },
+  };
+  return { sql, plans, close: () => client.end() };
 }
 
-test(`any page of ${MANY} rows is a range of an index`, async () => {
-  const { tenant, terminal } = (await api.addMerchant()).test;
-  await addMany(tenant, terminal);
-  const owner = [tenant.accountId, tenant.livemode];
-  const placeOf = (n: number) => [new Date(Date.UTC(2026, 0, 1) + n * 3), BigInt(n)];
-  const after = 'and (created, position) < ($3, $4)';
-  const pages = [
-    { where: '', values: owner, index: 'payment_intents_list' },
-    { where: after, values: [...owner, ...placeOf(MANY / 2)], index: 'payment_intents_list' },
-    { where: after, values: [...owner, ...placeOf(30)], index: 'payment_intents_list' },
-    {
-      where: `${after} and source = $5`,
-      values: [...owner, ...placeOf(MANY / 2), 'api'],
-      index: 'payment_intents_list_source',
-    },
-    {
-      where: `${after} and terminal_id = $5`,
-      values: [...owner, ...placeOf(MANY / 2), 'tml_of_somebody_else'],
-      index: 'payment_intents_list_terminal',
-    },
-    {
-      where: 'and created >= $3 and created < $4',
-      values: [...owner, placeOf(1000)[0], placeOf(MANY / 2)[0]],
-      index: 'payment_intents_list',
-    },
-  ];
-  for (const { where, values, index } of pages) {
-    const plan = await explain(where, values);
+const FIRST = { limit: 20, after: null, createdGte: null, createdLt: null };
+const placeOf = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 3);
+const behind = (n: number) => ({ ...FIRST, after: { created: placeOf(n), position: BigInt(n) } });
+/** Much less than a table, and enough for a page whose rows lie apart. */
+const MOST_BLOCKS = 120;
+
+/** One page each, and the index that it is a range of. */
+type PageOf = readonly [index: string, read: (sql: Sql) => Promise<unknown>];
+
+async function checkPages(pages: readonly PageOf[]): Promise<void> {
+  const explaining = await openExplaining();
+  for (const [index, read] of pages) {
+    await read(explaining.sql);
+    const plan = explaining.plans.pop();
+    assert.ok(plan !== undefined, index);
     const shown = nodes(plan).map((node) => `${node['Node Type']} ${node['Index Name'] ?? ''}`);
-    assert.ok(!shown.some((name) => /Seq Scan|Sort/.test(name)), `${where}: ${shown}`);
+    assert.ok(!shown.some((name) => name.includes('Seq Scan')), `${index}: ${shown}`);
     assert.ok(
       shown.some((name) => name.endsWith(index)),
-      `${where}: ${shown}`,
+      `${index}: ${shown}`,
     );
     const blocks = plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
-    assert.ok(blocks < 80, `${where}: ${blocks} blocks for one page`);
+    assert.ok(blocks < MOST_BLOCKS, `${index}: ${blocks} blocks for one page`);
   }
+  await explaining.close();
+}
+
+test(`any page of ${MANY} intents is a range of an index`, async () => {
+  const { tenant, terminal } = (await api.addMerchant()).test;
+  await addMany(tenant, terminal);
+  const now = new Date();
+  const of =
+    (filters: IntentFilters, page: Page): PageOf[1] =>
+    (sql) =>
+      selectIntentPage(sql, { tenant, filters, now }, page);
+  const between = { ...FIRST, createdGte: placeOf(1000), createdLt: placeOf(MANY / 2) };
+  await checkPages([
+    ['payment_intents_list', of({}, FIRST)],
+    ['payment_intents_list', of({}, behind(MANY / 2))],
+    ['payment_intents_list', of({}, behind(30))],
+    ['payment_intents_list', of({}, between)],
+    ['payment_intents_list_source', of({ source: 'api' }, behind(MANY / 2))],
+    ['payment_intents_list_terminal', of({ terminal_id: 'tml_other' }, behind(MANY / 2))],
+    ['payment_intents_list_canceled', of({ status: 'canceled' }, behind(MANY / 2))],
+    ['payment_intents_list_succeeded', of({ status: 'succeeded' }, FIRST)],
+  ]);
+});
+
+/** Of an account: as many events, deliveries, requests and entries of the audit log. */
+const FILL = [
+  `insert into events (id, account_id, livemode, position, created, type, object_id, body)
+   select 'evt_' || n, $1, false, n, timestamptz '2026-01-01' + n * interval '3 ms',
+     case when n % 5 = 0 then 'payment.created' else 'payment_intent.created' end, 'pi_' || n, '{}'
+   from generate_series(1, $2::int) n`,
+  `insert into webhook_deliveries (endpoint_id, status, event_created, event_position, id,
+     account_id, livemode, event_id, event_type, created, updated, attempt)
+   select 'we_1', case when n % 500 = 0 then 'failed' else 'succeeded' end,
+     timestamptz '2026-01-01' + n * interval '3 ms', n, 'whd_' || n, $1, false, 'evt_' || n,
+     'payment_intent.created', now(), now(), 1
+   from generate_series(1, $2::int) n`,
+  `insert into request_log (id, created, account_id, livemode, method, path, status, api_version,
+     duration_ms, address)
+   select 'req_' || n, timestamptz '2026-01-01' + n * interval '3 ms', $1, false, 'GET', '/',
+     case when n % 500 = 0 then 404 else 200 end, '', 1, ''
+   from generate_series(1, $2::int) n`,
+  `insert into audit_log (chain, sequence, created, actor, action, object_id, previous_hash, hash)
+   select $1, n, now(), '{}', 'x', 'object_' || n % 1000, '', '' from generate_series(1, $2::int) n`,
+];
+const MANY_OTHERS = 100_000;
+
+test(`so is a page of ${MANY_OTHERS} events, deliveries, requests and changes`, async () => {
+  const { tenant } = (await api.addMerchant()).test;
+  for (const text of FILL) await api.db.query(text, [tenant.accountId, MANY_OTHERS]);
+  await api.db.query('analyze events, webhook_deliveries, request_log, audit_log');
+  const types = ['payment.created'];
+  const trail = { trail: tenant.accountId, limit: 20 };
+  const half = MANY_OTHERS / 2;
+  const requests = {
+    ...{ status: null, failed: false, byServers: false, operation: null, callerId: null },
+    ...{ objectId: null, createdGte: null, createdLt: null },
+  };
+  await checkPages([
+    ['_account_id_livemode_created_position_idx', (sql) => selectEvents(sql, tenant, FIRST)],
+    ['_account_id_livemode_created_position_idx', (sql) => selectEvents(sql, tenant, behind(half))],
+    [
+      '_account_id_livemode_type_created_position_idx',
+      (sql) => selectEventsOfTypes(sql, { tenant, types }, behind(half)),
+    ],
+    [
+      'webhook_deliveries_default_pkey',
+      (sql) => selectDeliveries(sql, { endpointId: 'we_1', status: null }, behind(half)),
+    ],
+    [
+      'webhook_deliveries_default_pkey',
+      (sql) => selectDeliveries(sql, { endpointId: 'we_1', status: 'failed' }, FIRST),
+    ],
+    [
+      '_account_id_livemode_status_created_idx',
+      (sql) => {
+        const filters = { ...requests, status: 404 };
+        return selectRequests(sql, { tenant, filters }, { limit: 20, after: null });
+      },
+    ],
+    ['audit_log_pkey', (sql) => selectNewest(sql, { ...trail, before: 50_000n, objectId: null })],
+    [
+      'audit_log_object',
+      (sql) => selectNewest(sql, { ...trail, before: null, objectId: 'object_7' }),
+    ],
+  ]);
 });
 
 /** Every id of a list, page by page, with what `between` does after each page. */

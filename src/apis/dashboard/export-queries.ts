@@ -30,10 +30,14 @@ export async function selectOldest(
 ): Promise<{ readonly id: string; readonly created: Date } | null> {
   const rows = await sql.query<{ id: string; created: Date }>(
     `select id, created from ${wanted.table}
-     where account_id = $1 and livemode = $2 and ($3::timestamptz is null or created >= $3)
-       and ($4::timestamptz is null or created < $4)
+     where account_id = $1 and livemode = $2 and created >= $3 and created < $4
      order by created, position limit 1`,
-    [wanted.tenant.accountId, wanted.tenant.livemode, wanted.since, wanted.until],
+    [
+      wanted.tenant.accountId,
+      wanted.tenant.livemode,
+      wanted.since ?? '-infinity',
+      wanted.until ?? 'infinity',
+    ],
   );
   return rows[0] ?? null;
 }

@@ -1,4 +1,5 @@
 import type { Sql } from '#db/database.ts';
+import { BEHIND_ALL_IDS } from '#db/paging.ts';
 
 export interface FoundAccountRow {
   readonly id: string;
@@ -15,12 +16,12 @@ export async function searchAccounts(
 ): Promise<FoundAccountRow[]> {
   return sql.query(
     `select id, name, status, kyb_status, created from accounts a
-     where ($2::text is null or id < $2)
+     where id < $2
        and ($1::text is null or id = $1 or starts_with(lower(name), lower($1)) or id in (
          select m.account_id from memberships m join users u on u.id = m.user_id
          where u.realm = 'merchant' and u.email = lower($1)))
      order by id desc limit $3`,
-    [wanted.text, wanted.before, wanted.limit],
+    [wanted.text, wanted.before ?? BEHIND_ALL_IDS, wanted.limit],
   );
 }
 

@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '#db/database.ts';
+import { BEHIND_ALL_IDS } from '#db/paging.ts';
 
 export const PROPOSAL_KINDS = [
   'block_payer',
@@ -102,10 +103,10 @@ export async function selectProposals(
 ): Promise<ProposalRow[]> {
   return sql.query(
     `select ${COLUMNS} from ${FROM}
-     where ($1::text is null or p.id < $1)
+     where p.id < $1
        and (not $2 or (p.status = 'open' and p.expires_at > $3))
      order by p.id desc limit $4`,
-    [wanted.before, wanted.open, wanted.now, wanted.limit],
+    [wanted.before ?? BEHIND_ALL_IDS, wanted.open, wanted.now, wanted.limit],
   );
 }
 

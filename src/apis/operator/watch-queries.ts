@@ -1,4 +1,5 @@
 import type { Sql } from '#db/database.ts';
+import { BEHIND_ALL_NUMBERS } from '#db/paging.ts';
 
 export interface OpenAlarmRow {
   readonly id: bigint;
@@ -16,9 +17,9 @@ export async function selectAlarms(
 ): Promise<OpenAlarmRow[]> {
   return sql.query(
     `select id, livemode, kind, subject, details, created from chain_alarms
-     where resolved_at is null and ($1::bigint is null or id < $1::bigint)
+     where resolved_at is null and id < $1
      order by id desc limit $2`,
-    [wanted.before, wanted.limit],
+    [wanted.before ?? BEHIND_ALL_NUMBERS, wanted.limit],
   );
 }
 
@@ -42,9 +43,9 @@ export async function selectOpenDifferences(
   return sql.query(
     `select id, livemode, kind, subject, details, first_seen, last_seen, accepted_at
      from reconciliation_differences
-     where resolved_at is null and ($1::bigint is null or id < $1::bigint)
+     where resolved_at is null and id < $1
      order by id desc limit $2`,
-    [wanted.before, wanted.limit],
+    [wanted.before ?? BEHIND_ALL_NUMBERS, wanted.limit],
   );
 }
 

@@ -169,7 +169,7 @@ const INSERT_TRANSACTIONS = `
   ), submitted as (
     update chain_requests r set status = 'submitted', transaction_id = a.id,
       signed_until = greatest(r.signed_until, a.valid_until)
-    from unnest((select $5::bigint[]), (select $6::bigint[])) as carried (request_id, nonce)
+    from unnest($5::bigint[], $6::bigint[]) as carried (request_id, nonce)
     join added a using (nonce)
     where r.id = carried.request_id and ${hasStatus('queued')}
     returning r.transaction_id

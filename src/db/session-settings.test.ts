@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Sql } from '#db/database.ts';
+import { requireSessionSettings } from '#db/direct.ts';
+import { SESSION_SETTINGS } from '#db/session-settings.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+
+const ROLE = path.join(import.meta.dirname, '../../deploy/pgbouncer/role.sql');
+
+let database: TestDatabase;
+before(async () => {
+  database = await testDatabase();
+});
+after(() => database.close());
+
+test('each connection has the settings, and the doctor names one that is missing', async () => {
+  assert.match(await requireSessionSettings(database.db), /have reached the server/);
+  const bare = await database.db.connect();
+  const sql: Sql = {
+    query: async (text, values) => (await bare.query(text, [...(values ?? [])])).rows,
+  };
+  await assert.rejects(requireSessionSettings(sql), /plan_cache_mode is auto, not force_generic/);
+  await bare.end();
+});
+
+test('behind a pooler the role has the same settings', async () => {
+  const lines = (await readFile(ROLE, 'utf8')).matchAll(
+    /^alter role tapline set (\w+) = '?(\w+)'?;$/gm,
+  );
+  assert.deepEqual(
+    Object.fromEntries([...lines].map(([, name, value]) => [name, value])),
+    SESSION_SETTINGS,
+  );
+});

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { selectIntentPage } from '#payments/intent-page.ts';
+import { selectPaymentPage } from '#payments/payment-queries.ts';
+import {
+  addIntent,
+  addPayer,
+  keepSettling,
+  openStore,
+  pay,
+  summaryOf,
+  type TestStore,
+} from '#testing/store.ts';
+
+let store: TestStore;
+before(async () => {
+  // One connection, so that it knows how each statement was planned.
+  store = await openStore({ maxConnections: 1 });
+});
+after(() => store.close());
+
+/** More often than PostgreSQL by itself would plan a statement anew before it keeps a plan. */
+const SALES = 8;
+
+test('a sale and its lists plan no statement anew', async () => {
+  const { pass } = await addPayer(store);
+  const chain = keepSettling(store);
+  const { tenant } = store.standing;
+  const page = { limit: 10, after: null, createdGte: null, createdLt: null };
+  for (let sale = 0; sale < SALES; sale++) {
+    const intentId = await addIntent(store);
+    assert.equal(summaryOf(await pay(store, { intentId, pass })), 'succeeded');
+    const now = store.clock.now();
+    await selectIntentPage(store.db, { tenant, filters: {}, now }, page);
+    await selectPaymentPage(store.db, { tenant, filters: {} }, page);
+  }
+  await chain.stop();
+  const planned = await store.db.query<{ statement: string; generic: bigint; custom: bigint }>(
+    `select statement, generic_plans as generic, custom_plans as custom
+     from pg_prepared_statements where generic_plans + custom_plans > 0`,
+  );
+  const asked = planned.filter(({ generic, custom }) => generic + custom >= BigInt(SALES));
+  assert.ok(asked.length > 20, `only ${asked.length} statements were asked at each sale`);
+  assert.deepEqual(
+    planned.filter(({ custom }) => custom > 0n).map(({ statement }) => statement),
+    [],
+  );
+});
