@@ -1,19 +1,78 @@
+import { type Answer, answerWith } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
 import { failpoint } from '#core/failpoints.ts';
-import { stampOrders } from '#db/commit-order.ts';
+import { type Stamp, stampOrders } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
-import { appendEvents } from '#events/append.ts';
+import { appendEvents, type EventDraft } from '#events/append.ts';
 import { updateWaiting } from '#idempotency/key-queries.ts';
-import { draftsOf, type Ended, endOf, type Written, waitingAnswer } from '#refunds/refund-end.ts';
-import { lockRefunds } from '#refunds/refund-queries.ts';
-import { writeEnd } from '#refunds/write-end.ts';
+import type { Payment } from '#payments/payment.ts';
+import { selectPayment } from '#payments/payment-queries.ts';
+import { renderPayment } from '#payments/render.ts';
+import { REFUND_FAILURES, type Refund, type RefundFailure } from '#refunds/refund.ts';
+import { book, lockRefunds, release, updateEnded } from '#refunds/refund-queries.ts';
+import { renderRefund } from '#refunds/render.ts';
 import { alarmUnfit } from '#settlement/alarms.ts';
-import { applied, type Outcome, takeOutcomes } from '#settlement/requests.ts';
+import { applied, type FailureReason, type Outcome, takeOutcomes } from '#settlement/requests.ts';
 
 /** A transaction of this size takes a few milliseconds. */
 const BATCH = 50;
 /** refund.succeeded or refund.failed, refund.updated, payment.refunded. */
 const PLACES_PER_REFUND = 3;
+
+type Ended = Refund & { status: 'succeeded' | 'failed' };
+
+function failureOf(reason: FailureReason): RefundFailure {
+  if (reason === 'insufficient_balance' || reason === 'transfer_blocked') return reason;
+  return 'transaction_reverted';
+}
+
+/** The pending refund after this outcome; null when it is not pending any more. */
+function endOf(refund: Refund, outcome: Outcome<'refund'>, now: Date): Ended | null {
+  if (refund.status !== 'pending') return null;
+  const { result } = outcome;
+  const updated = now;
+  if (result.succeeded) {
+    return { ...refund, updated, status: 'succeeded', txHash: result.facts.txHash };
+  }
+  const { txHash, reason } = result;
+  return { ...refund, updated, status: 'failed', failure: failureOf(reason), txHash };
+}
+
+/** An ended refund, and its payment as the refund left it. */
+interface Written {
+  readonly refund: Ended;
+  readonly payment: Payment;
+}
+
+function draftsOf({ refund, payment }: Written, stamp: Stamp): EventDraft[] {
+  const { tenant } = refund;
+  const about = { tenant, objectId: refund.id, object: renderRefund(refund), stamp };
+  const previousAttributes = { status: 'pending', tx_hash: null };
+  const updated: EventDraft = { ...about, type: 'refund.updated', previousAttributes };
+  if (refund.status === 'failed') return [updated, { ...about, type: 'refund.failed' }];
+  const object = renderPayment(payment);
+  return [
+    updated,
+    { ...about, type: 'refund.succeeded' },
+    { tenant, type: 'payment.refunded', objectId: payment.id, object, stamp },
+  ];
+}
+
+/** The answer for a client that waits for the refund, or asks again with its key. */
+function waitingAnswer(refund: Ended): Answer & { readonly resource: string } {
+  return { resource: refund.id, ...answerWith(201, renderRefund(refund)) };
+}
+
+/** Books or releases the reserved amount, ends the refund. */
+async function writeEnd(tx: Tx, refund: Ended): Promise<Written> {
+  if (refund.status === 'succeeded') await book(tx, refund.paymentId, refund.amount);
+  else await release(tx, refund.paymentId, refund.amount);
+  const message = refund.status === 'failed' ? REFUND_FAILURES[refund.failure] : null;
+  await updateEnded(tx, refund, message);
+  const payment = await selectPayment(tx, refund.tenant, refund.paymentId);
+  return { refund, payment: present(payment, 'payment') };
+}
 
 async function writeAll(tx: Tx, ended: readonly Ended[], now: Date): Promise<number> {
   if (ended.length === 0) return 0;

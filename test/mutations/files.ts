@@ -152,8 +152,6 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
   'src/refunds/refund-queries.ts': [...REFUND, 'test/api/retrieve-refund.test.ts'],
   'src/refunds/refund.ts': REFUND,
   'src/refunds/apply-outcomes.ts': REFUND,
-  'src/refunds/refund-end.ts': REFUND,
-  'src/refunds/write-end.ts': REFUND,
   'src/settlement/relayer/rows/facts.ts': OUTCOMES,
   'src/settlement/relayer/rows/kinds.ts': OUTCOMES,
   'src/settlement/relayer/follow/finish.ts': [
