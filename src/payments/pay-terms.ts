@@ -10,8 +10,7 @@ import {
 } from '#payments/pay-link.ts';
 import { addPayTerms, type PayTerms } from '#payments/pay-link-queries.ts';
 import { ratesOf, termsAfter } from '#payments/pay-message.ts';
-import type { Chain } from '#settlement/chain/chain.ts';
-import { type FeeRates, readFeeRates, sameRates } from '#settlement/chain/fee-rates.ts';
+import { readFeeRates, sameRates } from '#settlement/chain/fee-rates.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -48,7 +47,7 @@ async function presentTerms(
 ): Promise<PayTerms> {
   const last = terms.at(-1);
   if (closed !== null && last !== undefined) return last;
-  const rates = await currentRates(chain);
+  const rates = await chain.remember('fee rates', RATES_MS, () => readFeeRates(chain));
   const until = Math.ceil(intent.expiresAt.getTime() / 1000) + deps.settleWithinS;
   if (closed !== null) return { salt: NO_SALT, valid_before: until, ...rates };
   // Advancing a test clock brings the end nearer; what was signed with a later end stays good.
@@ -65,13 +64,3 @@ const NO_SALT: Hex = `0x${'0'.repeat(64)}`;
 
 /** The rates of one chain, shared by requests that come at about the same time. */
 const RATES_MS = 1_000;
-const known = new WeakMap<Chain, { readonly rates: Promise<FeeRates>; readonly at: number }>();
-
-function currentRates(chain: Chain): Promise<FeeRates> {
-  const last = known.get(chain);
-  if (last !== undefined && performance.now() - last.at < RATES_MS) return last.rates;
-  const rates = readFeeRates(chain);
-  known.set(chain, { rates, at: performance.now() });
-  rates.catch(() => known.delete(chain));
-  return rates;
-}

@@ -152,7 +152,8 @@ const FILL = [
      case when n % 500 = 0 then 404 else 200 end, '', 1, ''
    from generate_series(1, $2::int) n`,
   `insert into audit_log (chain, sequence, created, actor, action, object_id, previous_hash, hash)
-   select $1, n, now(), '{}', 'x', 'object_' || n % 1000, '', '' from generate_series(1, $2::int) n`,
+   select $1 || ' busy', n, now(), '{}', 'x', 'object_' || n % 1000, '', ''
+   from generate_series(1, $2::int) n`,
 ];
 const MANY_OTHERS = 100_000;
 
@@ -161,7 +162,7 @@ test(`so is a page of ${MANY_OTHERS} events, deliveries, requests and changes`, 
   for (const text of FILL) await api.db.query(text, [tenant.accountId, MANY_OTHERS]);
   await api.db.query('analyze events, webhook_deliveries, request_log, audit_log');
   const types = ['payment.created'];
-  const trail = { trail: tenant.accountId, limit: 20 };
+  const trail = { trail: `${tenant.accountId} busy`, limit: 20 };
   const half = MANY_OTHERS / 2;
   const requests = {
     ...{ status: null, failed: false, byServers: false, operation: null, callerId: null },

@@ -73,6 +73,8 @@ export interface Chain {
   logs(filter: LogFilter): Promise<RawLog[]>;
   /** The logs of a range in portions that nodes are willing to read, the newest first if asked. */
   logPortions(filter: LogFilter & { readonly newestFirst?: boolean }): AsyncGenerator<LogPortion>;
+  /** What was read of it at most so long ago, for callers that ask often; else it is read now. */
+  remember<T>(what: string, maxAgeMs: number, read: () => Promise<T>): Promise<T>;
   /** Whether its contracts were found to match the settings: until then nothing is signed. */
   isChecked(): boolean;
   /** Resolves with what is wrong when that was found only after the start. */
@@ -229,12 +231,26 @@ function chainOver(
       return logs;
     },
     logPortions: portions,
+    remember: createMemory(),
     isChecked: () => later.isChecked,
     refuted: later.refuted,
     close: () => {
       clearTimeout(later.timer);
       return rpc.close();
     },
+  };
+}
+
+function createMemory(): Chain['remember'] {
+  const readings = new Map<string, { readonly at: number; readonly value: Promise<unknown> }>();
+  return <T>(what: string, maxAgeMs: number, read: () => Promise<T>) => {
+    const last = readings.get(what);
+    if (last !== undefined && performance.now() - last.at < maxAgeMs)
+      return last.value as Promise<T>;
+    const value = read();
+    readings.set(what, { at: performance.now(), value });
+    value.catch(() => readings.delete(what));
+    return value;
   };
 }
 

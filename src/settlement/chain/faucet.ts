@@ -6,23 +6,19 @@ import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 /** Holds no role on any token. */
 const ANYBODY: Hex = '0x00000000000000000000000000000000000ab0DE';
 
-const asked = new WeakMap<object, boolean>();
-
 /**
  * Whether anyone can mint the network's token, as is true of TestUSDC, but not of real USDC, even
  * on a test network. Asked once: this does not change. @throws RpcUnavailable
  */
-export async function hasFaucet(chain: Pick<Chain, 'calls' | 'config'>): Promise<boolean> {
-  const known = asked.get(chain);
-  if (known !== undefined) return known;
-  const args = [ANYBODY, 1n] as const;
-  const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'mint', args });
-  const [answer] = await chain.calls([
-    { from: ANYBODY, to: chain.config.usdc, data, words: 'any' },
-  ]);
-  const has = answer?.ok === true;
-  asked.set(chain, has);
-  return has;
+export function hasFaucet(chain: Pick<Chain, 'calls' | 'config' | 'remember'>): Promise<boolean> {
+  return chain.remember('faucet', Number.POSITIVE_INFINITY, async () => {
+    const args = [ANYBODY, 1n] as const;
+    const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'mint', args });
+    const [answer] = await chain.calls([
+      { from: ANYBODY, to: chain.config.usdc, data, words: 'any' },
+    ]);
+    return answer?.ok === true;
+  });
 }
 
 /** Where test USDC comes from when the network's token is Circle's. */

@@ -98,9 +98,6 @@ interface Seen {
   readonly balances: readonly bigint[];
 }
 
-/** The last readings of each chain, for callers that scrape numbers every few seconds. */
-const seenBefore = new WeakMap<Chain, Seen & { readonly key: string; readonly at: number }>();
-
 /** An old head would look like a chain that stands still. */
 const HEAD_AGE_MS = 15_000;
 
@@ -109,16 +106,13 @@ async function readChain(
   addresses: readonly Hex[],
   maxAgeMs: number,
 ): Promise<Seen | null> {
-  const key = addresses.join();
-  const known = seenBefore.get(chain);
-  const ageMs = known?.key === key ? performance.now() - known.at : Number.POSITIVE_INFINITY;
-  if (known !== undefined && ageMs < Math.min(maxAgeMs, HEAD_AGE_MS)) return known;
+  const newest = Math.min(maxAgeMs, HEAD_AGE_MS);
   try {
-    const head = await chain.newest();
-    if (known !== undefined && ageMs < maxAgeMs) return { ...known, head };
-    const seen = { head, balances: await chain.balances(addresses) };
-    seenBefore.set(chain, { ...seen, key, at: performance.now() });
-    return seen;
+    const head = await chain.remember('head', newest, () => chain.newest());
+    const balances = await chain.remember(`balances of ${addresses.join()}`, maxAgeMs, () =>
+      chain.balances(addresses),
+    );
+    return { head, balances };
   } catch (error) {
     if (error instanceof RpcUnavailable) return null;
     throw error;

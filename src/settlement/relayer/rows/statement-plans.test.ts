@@ -17,7 +17,7 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
  * are few payments must not read all payments when there are many.
  */
 let database: TestDatabase;
-/** Sends text alone: with values, `explain` would show a plan for those, and not the one for all. */
+/** Sends text alone: with values, `explain` would show a plan for those, not the one for all. */
 let client: pg.Client;
 before(async () => {
   database = await testDatabase();
