@@ -25,7 +25,7 @@ struct Setup {
     address admin;
     address[] operators;
     address registrar;
-    address guardian;
+    address[] guardians;
     address treasurer;
     uint48 adminDelay;
     uint48 ratesDelay;
@@ -37,9 +37,10 @@ struct Setup {
 
 /// @title Roles, pauses and fee rates.
 /// @notice admin: roles (granting is delayed, revoking is not), rates (capped, delayed), a higher
-/// ceiling (delayed), lifting a pause. operators: settle, refund, pay withdrawals out. registrar:
-/// merchants. guardian: pausing, lowering the ceiling, holding payouts of new merchants, dropping
-/// what the admin announced. treasurer: booked fees.
+/// ceiling (delayed, but back to one that has waited before at once), lifting a pause, revoking the
+/// last guardian (delayed). operators: settle, refund, pay withdrawals out. registrar: merchants.
+/// guardians: pausing, lowering the ceiling, holding payouts of new merchants, dropping what was
+/// announced. treasurer: booked fees.
 /// @dev Every function that writes what a batch keeps in memory shares the batch's lock.
 abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardTransient {
     bytes32 public constant OPERATOR_ROLE = keccak256("OPERATOR_ROLE");
@@ -72,6 +73,12 @@ abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardT
     ScheduledCeiling private _scheduledCeiling;
     mapping(bytes32 role => mapping(address account => uint48 applicableAt)) private _announcedGrants;
 
+    /// @dev The last ceiling that was there from the start or waited for its delay.
+    uint24 private _approvedCeiling;
+    /// @dev From when on the last guardian may be revoked; zero while that is not announced.
+    uint48 private _lastGuardianUntil;
+    uint16 private _guardians;
+
     event SettlingPaused(address indexed by, bool paused);
     event RefundingPaused(address indexed by, bool paused);
     event RatesScheduled(uint16 acquirer, uint16 protocol, uint16 cashback, uint48 applicableAt);
@@ -80,6 +87,7 @@ abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardT
     event CeilingScheduled(uint24 ceiling, uint48 applicableAt);
     event CeilingChanged(uint24 ceiling, address indexed by);
     event GrantAnnounced(bytes32 indexed role, address indexed account, uint48 applicableAt);
+    event LastRevocationAnnounced(uint48 applicableAt);
     event GrantCanceled(bytes32 indexed role, address indexed account, address indexed by);
     event FeesCollected(address indexed to, uint64 acquirerFees, uint64 protocolFees);
 
@@ -92,7 +100,9 @@ abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardT
     error NoGrantAnnounced(bytes32 role, address account);
     error CeilingNotLower(uint256 attempted, uint256 current);
     error CeilingNotHigher(uint256 attempted, uint256 current);
+    error CeilingNotApproved(uint256 attempted, uint256 approved);
     error CeilingZero();
+    error LastGuardianStays();
     error Lapsed(uint256 attemptedAt, uint256 allowedUntil);
     error TooEarly(uint256 attemptedAt, uint256 allowedFrom);
     error InsufficientFees(uint256 attempted, uint256 available);
@@ -104,10 +114,14 @@ abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardT
             _grantFirst(OPERATOR_ROLE, setup.operators[i]);
         }
         _grantFirst(REGISTRAR_ROLE, setup.registrar);
-        _grantFirst(GUARDIAN_ROLE, setup.guardian);
+        for (uint256 i = 0; i < setup.guardians.length; ++i) {
+            _grantFirst(GUARDIAN_ROLE, setup.guardians[i]);
+        }
+        // Without one, nobody could stop what a stolen key does.
+        if (_guardians == 0) revert LastGuardianStays();
         _grantFirst(TREASURER_ROLE, setup.treasurer);
         if (setup.hourlyCeiling == 0) revert CeilingZero();
-        _setCeiling(setup.hourlyCeiling);
+        _approveCeiling(setup.hourlyCeiling);
         _requireRatesAllowed(setup.rates);
         _setRates(setup.rates);
     }
@@ -157,7 +171,21 @@ abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardT
         if (scheduled.applicableAt == 0) revert NoCeilingScheduled();
         _requireApplicable(scheduled.applicableAt);
         delete _scheduledCeiling;
-        _setCeiling(scheduled.ceiling);
+        _approveCeiling(scheduled.ceiling);
+    }
+
+    /// @notice Undoes a {lowerCeiling} at once, wholly or in part: lowering by mistake must not stop
+    /// sales for days, and more than has waited for its delay once is never allowed this way.
+    function restoreCeiling(uint24 ceiling_) external onlyRole(DEFAULT_ADMIN_ROLE) nonReentrant {
+        uint24 current = _ledger.hourlyCeiling();
+        if (ceiling_ <= current) revert CeilingNotHigher(ceiling_, current);
+        if (ceiling_ > _approvedCeiling) revert CeilingNotApproved(ceiling_, _approvedCeiling);
+        _setCeiling(ceiling_);
+    }
+
+    /// @notice The highest ceiling that {restoreCeiling} allows.
+    function approvedCeiling() external view returns (uint24) {
+        return _approvedCeiling;
     }
 
     /// @notice The announced ceiling, and when it may be applied; zeros when there is none.
@@ -181,7 +209,8 @@ abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardT
         emit GrantCanceled(role, account, msg.sender);
     }
 
-    /// @notice Gives a role to whom {announceGrant} has announced. Revoking waits for nothing.
+    /// @notice Gives a role to whom {announceGrant} has announced. Revoking waits for nothing, the last
+    /// guardian excepted ({announceLastRevocation}).
     function grantRole(bytes32 role, address account)
         public
         override
@@ -197,6 +226,21 @@ abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardT
     /// @notice When an announced grant can be made; zero when none is.
     function announcedGrant(bytes32 role, address account) external view returns (uint48) {
         return _announcedGrants[role][account];
+    }
+
+    /// @notice Announces that the last guardian will be revoked, or leave. While there is another one,
+    /// neither needs an announcement. Nobody can drop this one: a stolen guardian's key could else
+    /// keep its role and stop every grant.
+    function announceLastRevocation() external onlyRole(DEFAULT_ADMIN_ROLE) {
+        uint48 applicableAt = uint48(block.timestamp) + RATES_DELAY;
+        _lastGuardianUntil = applicableAt;
+        emit LastRevocationAnnounced(applicableAt);
+    }
+
+    /// @notice How many guardians there are, and from when on the last one may be revoked: zero while
+    /// that is not announced.
+    function guardians() external view returns (uint16 count, uint48 lastRevocableAt) {
+        return (_guardians, _lastGuardianUntil);
     }
 
     /// @notice Drops announced rates: the admin and the guardian may.
@@ -246,9 +290,39 @@ abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardT
         emit FeesCollected(to, acquirerFees, protocolFees);
     }
 
+    function _grantRole(bytes32 role, address account)
+        internal
+        virtual
+        override
+        returns (bool granted)
+    {
+        granted = super._grantRole(role, account);
+        if (granted && role == GUARDIAN_ROLE) ++_guardians;
+    }
+
+    /// @dev Also where a guardian renounces its role: else a thief of both keys would be quicker.
+    function _revokeRole(bytes32 role, address account)
+        internal
+        virtual
+        override
+        returns (bool revoked)
+    {
+        revoked = super._revokeRole(role, account);
+        if (!revoked || role != GUARDIAN_ROLE || --_guardians > 0) return revoked;
+        uint48 applicableAt = _lastGuardianUntil;
+        if (applicableAt == 0) revert LastGuardianStays();
+        _requireApplicable(applicableAt);
+        delete _lastGuardianUntil;
+    }
+
     function _grantFirst(bytes32 role, address account) private {
         if (account == address(0)) revert AddressInvalid(account);
         _grantRole(role, account);
+    }
+
+    function _approveCeiling(uint24 ceiling_) private {
+        _approvedCeiling = ceiling_;
+        _setCeiling(ceiling_);
     }
 
     function _setCeiling(uint24 ceiling_) private {
@@ -256,7 +330,7 @@ abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardT
         emit CeilingChanged(ceiling_, msg.sender);
     }
 
-    function _requireApplicable(uint48 applicableAt) private view {
+    function _requireApplicable(uint48 applicableAt) internal view {
         if (block.timestamp < applicableAt) revert TooEarly(block.timestamp, applicableAt);
         uint256 until = uint256(applicableAt) + ANNOUNCEMENT_LIFE;
         if (block.timestamp > until) revert Lapsed(block.timestamp, until);

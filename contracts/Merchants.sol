@@ -26,8 +26,9 @@ abstract contract Merchants is Governance, SpendingPolicies {
     /// @notice The guardian can extend that to this long after the registration.
     uint48 public constant MAX_PAYOUT_HOLD = 30 days;
 
-    /// @notice In this time a merchant's wallet can cancel two proposals of another wallet: a stolen
-    /// key of the wallet must not keep the merchant from a new one for ever.
+    /// @notice In this time a merchant's wallet can cancel two of the proposals that it made itself: a
+    /// stolen key of the wallet must not keep the merchant from a new one for ever. Proposals of the
+    /// registrar it can cancel always: a stolen key of the registrar must not wear its right down.
     uint48 public constant CANCELLATION_PERIOD = 30 days;
 
     /// @dev Where the balance starts in a Merchant slot.
@@ -50,11 +51,14 @@ abstract contract Merchants is Governance, SpendingPolicies {
     struct WalletChange {
         address wallet;
         uint48 applicableAt;
+        address proposer;
     }
 
     mapping(uint32 merchant => Merchant) internal _merchants;
     mapping(uint32 merchant => MerchantHistory) private _histories;
     mapping(uint32 merchant => WalletChange) private _walletChanges;
+    /// @dev What this proposer proposed until then is dropped; of address 0: what anybody did.
+    mapping(address proposer => uint256 time) private _droppedAt;
     mapping(bytes32 merchantReference => uint32 merchant) private _merchantOf;
     /// @dev A whole word for a bit: writing a part of one would read it first.
     mapping(uint64 number => uint256) private _withdrawn;
@@ -63,7 +67,11 @@ abstract contract Merchants is Governance, SpendingPolicies {
     event MerchantRegistered(
         uint32 indexed merchant, bytes32 indexed merchantReference, address indexed wallet
     );
-    event WalletProposed(uint32 indexed merchant, address indexed wallet, uint48 applicableAt);
+    event WalletProposed(
+        uint32 indexed merchant, address indexed wallet, uint48 applicableAt, address proposer
+    );
+    /// @param proposer Address 0: of everybody.
+    event WalletProposalsDropped(address indexed proposer, address indexed by);
     event WalletProposalCanceled(uint32 indexed merchant, address indexed wallet, address by);
     event WalletChanged(uint32 indexed merchant, address indexed from, address indexed to);
     event PayoutsHeld(uint32 indexed merchant, uint40 heldUntil);
@@ -77,6 +85,7 @@ abstract contract Merchants is Governance, SpendingPolicies {
     error MayNotChangeWallet(address attempted, uint32 merchant);
     error NoWalletProposed(uint32 merchant);
     error WalletAlreadyProposed(uint32 merchant, address wallet);
+    error WalletChangePending(uint32 merchant, address wallet);
     error TooManyCancellations(uint256 attemptedAt, uint256 allowedFrom);
     error PayoutsAreHeld(uint256 attemptedAt, uint256 allowedFrom);
     error HoldNotExtended(uint256 attempted, uint256 current);
@@ -116,7 +125,8 @@ abstract contract Merchants is Governance, SpendingPolicies {
         emit MerchantRegistered(merchant, merchantReference, wallet);
     }
 
-    /// @notice Announces a new wallet; it waits WALLET_DELAY, in which {cancelWallet} can stop it.
+    /// @notice Announces a new wallet; it waits WALLET_DELAY, in which {cancelWallet} can stop it, and
+    /// lapses ANNOUNCEMENT_LIFE later.
     /// @param signature The new wallet's consent: EIP-712 `WalletConsent`, with the new wallet's
     /// nonce.
     function proposeWallet(
@@ -131,31 +141,38 @@ abstract contract Merchants is Governance, SpendingPolicies {
             abi.encode(WALLET_CONSENT_TYPEHASH, merchant, wallet, _useNonce(wallet), deadline)
         );
         _requireSignature(wallet, structHash, deadline, signature);
-        address pending = _walletChanges[merchant].wallet;
+        address pending = _pendingChange(merchant).wallet;
         if (pending != address(0)) revert WalletAlreadyProposed(merchant, pending);
         uint48 applicableAt = uint48(block.timestamp) + WALLET_DELAY;
-        _walletChanges[merchant] = WalletChange(wallet, applicableAt);
-        emit WalletProposed(merchant, wallet, applicableAt);
+        _walletChanges[merchant] = WalletChange(wallet, applicableAt, msg.sender);
+        emit WalletProposed(merchant, wallet, applicableAt, msg.sender);
     }
 
-    /// @notice Drops an announced wallet: the registrar and the guardian may, and the present wallet
-    /// twice in CANCELLATION_PERIOD.
+    /// @notice Drops an announced wallet: the registrar and the guardian may, and the present wallet;
+    /// what the wallet proposed itself, twice in CANCELLATION_PERIOD.
     function cancelWallet(uint32 merchant) external {
         if (!hasRole(GUARDIAN_ROLE, msg.sender)) _requireWalletOrRegistrar(merchant);
-        address wallet = _walletChanges[merchant].wallet;
-        if (wallet == address(0)) revert NoWalletProposed(merchant);
-        if (msg.sender == _merchants[merchant].wallet) _countCancellation(merchant);
+        WalletChange memory change = _pendingChange(merchant);
+        if (change.wallet == address(0)) revert NoWalletProposed(merchant);
+        if (msg.sender == _merchants[merchant].wallet && msg.sender == change.proposer) {
+            _countCancellation(merchant);
+        }
         delete _walletChanges[merchant];
-        emit WalletProposalCanceled(merchant, wallet, msg.sender);
+        emit WalletProposalCanceled(merchant, change.wallet, msg.sender);
     }
 
-    /// @notice Puts an announced wallet into force. Anyone may, once the delay has passed.
+    /// @notice Drops every announced wallet of every merchant, whoever announced it. What is proposed
+    /// from the next second on waits and applies as always.
+    function dropWalletChanges() external onlyRole(GUARDIAN_ROLE) {
+        _dropProposals(address(0));
+    }
+
+    /// @notice Puts an announced wallet into force. Anyone may, once the delay has passed, until the
+    /// proposal lapses.
     function applyWallet(uint32 merchant) external nonReentrant {
-        WalletChange memory change = _walletChanges[merchant];
+        WalletChange memory change = _pendingChange(merchant);
         if (change.wallet == address(0)) revert NoWalletProposed(merchant);
-        if (block.timestamp < change.applicableAt) {
-            revert TooEarly(block.timestamp, change.applicableAt);
-        }
+        _requireApplicable(change.applicableAt);
         address from = _merchants[merchant].wallet;
         delete _walletChanges[merchant];
         _merchants[merchant].wallet = change.wallet;
@@ -178,7 +195,8 @@ abstract contract Merchants is Governance, SpendingPolicies {
         emit PayoutsHeld(merchant, until);
     }
 
-    /// @notice Pays out to the registered wallet on the merchant's order.
+    /// @notice Pays out to the registered wallet on the merchant's order. Waits while another wallet
+    /// is announced: it may be announced because this one's key was stolen.
     /// @param wallet Must be the registered one, so that nobody is paid whom the merchant did not
     /// mean.
     /// @param number Any but zero, unique per network: a second call with it pays nothing. Numbers
@@ -189,13 +207,15 @@ abstract contract Merchants is Governance, SpendingPolicies {
         nonReentrant
     {
         if (number == 0) revert NumberZero();
+        address pending = _pendingChange(merchant).wallet;
+        if (pending != address(0)) revert WalletChangePending(merchant, pending);
         if (_withdrawn[number] != 0) revert WithdrawalAlreadyPaid(number);
         _withdrawn[number] = 1;
         _withdraw(merchant, wallet, amount, number);
     }
 
     /// @notice Pays out to the registered wallet at its own call. Once the merchant's first payouts
-    /// are not held any more, no role can pause or refuse this.
+    /// are not held any more, no role can pause or refuse this, and no announced wallet delays it.
     /// @dev The event carries number 0. The balance itself is the replay guard.
     function withdrawOwn(uint32 merchant, uint64 amount) external nonReentrant {
         _withdraw(merchant, msg.sender, amount, 0);
@@ -217,13 +237,15 @@ abstract contract Merchants is Governance, SpendingPolicies {
         return _merchantOf[merchantReference];
     }
 
-    /// @notice The announced wallet and when it may be applied; zeros when there is none.
+    /// @notice The announced wallet, when it may be applied, and who announced it; zeros when there is
+    /// none, or none any more.
     function walletChange(uint32 merchant)
         external
         view
-        returns (address wallet, uint48 applicableAt)
+        returns (address wallet, uint48 applicableAt, address proposer)
     {
-        return (_walletChanges[merchant].wallet, _walletChanges[merchant].applicableAt);
+        WalletChange memory change = _pendingChange(merchant);
+        return (change.wallet, change.applicableAt, change.proposer);
     }
 
     function merchantCount() external view returns (uint32) {
@@ -233,6 +255,36 @@ abstract contract Merchants is Governance, SpendingPolicies {
     /// @notice Whether an operator has paid the withdrawal of this number.
     function isWithdrawalPaid(uint64 number) external view returns (bool) {
         return _withdrawn[number] != 0;
+    }
+
+    /// @dev A registrar whose role is taken away takes its proposals along.
+    function _revokeRole(bytes32 role, address account)
+        internal
+        virtual
+        override
+        returns (bool revoked)
+    {
+        revoked = super._revokeRole(role, account);
+        if (revoked && role == REGISTRAR_ROLE) _dropProposals(account);
+    }
+
+    function _dropProposals(address proposer) private {
+        _droppedAt[proposer] = block.timestamp;
+        emit WalletProposalsDropped(proposer, msg.sender);
+    }
+
+    /// @return change The proposal that can still come into force; zeros when there is none.
+    function _pendingChange(uint32 merchant) private view returns (WalletChange memory change) {
+        WalletChange storage stored = _walletChanges[merchant];
+        (address wallet, uint256 applicableAt) = (stored.wallet, stored.applicableAt);
+        if (wallet == address(0)) return change;
+        if (block.timestamp > applicableAt + ANNOUNCEMENT_LIFE) return change;
+        uint256 proposedAt = applicableAt - WALLET_DELAY;
+        address proposer = stored.proposer;
+        if (proposedAt <= _droppedAt[address(0)] || proposedAt <= _droppedAt[proposer]) {
+            return change;
+        }
+        return WalletChange(wallet, uint48(applicableAt), proposer);
     }
 
     function _withdraw(uint32 merchant, address wallet, uint64 amount, uint64 number) private {

@@ -20,6 +20,10 @@ interface ILensSource {
         external
         view
         returns (address wallet, uint96 balance, uint40 heldUntil);
+    function walletChange(uint32 merchant)
+        external
+        view
+        returns (address wallet, uint48 applicableAt, address proposer);
 }
 
 /// @dev Of Circle's token.
@@ -38,6 +42,15 @@ struct PayerAccount {
     uint24 periodSeconds;
     uint40 expiresAt;
     uint16 maxFeeRate;
+}
+
+/// @notice A wallet that waits to replace another one.
+struct AnnouncedWallet {
+    uint32 merchant;
+    address from;
+    address to;
+    uint48 applicableAt;
+    address proposer;
 }
 
 /// @title The settlement contract's words as people and services read them.
@@ -132,6 +145,26 @@ contract SettlementLens {
     /// @notice How many batches have settled; also the number of the newest one.
     function batchCount() external view returns (uint48) {
         return SETTLEMENT.ledgerWord().batches();
+    }
+
+    /// @notice The wallets that are announced for merchants `first` to `last`, both included.
+    function walletChanges(uint32 first, uint32 last)
+        external
+        view
+        returns (AnnouncedWallet[] memory found)
+    {
+        found = new AnnouncedWallet[](uint256(last) - first + 1);
+        uint256 count = 0;
+        for (uint256 i = first; i <= last; ++i) {
+            uint32 merchant = uint32(i);
+            (address to, uint48 applicableAt, address proposer) = SETTLEMENT.walletChange(merchant);
+            if (to == address(0)) continue;
+            (address from,,) = SETTLEMENT.merchantAccount(merchant);
+            found[count++] = AnnouncedWallet(merchant, from, to, applicableAt, proposer);
+        }
+        assembly ("memory-safe") {
+            mstore(found, count)
+        }
     }
 
     function _preflight(PackedLedger ledger, PaymentHead head, PaymentTail tail)

@@ -24,7 +24,7 @@ const SETUP = {
   admin: SOMEBODY,
   operators: [SOMEBODY],
   registrar: SOMEBODY,
-  guardian: SOMEBODY,
+  guardians: [SOMEBODY],
   treasurer: SOMEBODY,
   adminDelay: 1,
   ratesDelay: 1,

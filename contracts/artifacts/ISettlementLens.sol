@@ -5,6 +5,7 @@ pragma solidity 0.8.37;
 interface ISettlementLens {
     struct PayerAccount { uint256 balance; uint256 allowance; uint256 nonce; uint48 perPayment; uint48 perPeriod; uint48 spent; uint24 periodSeconds; uint40 expiresAt; uint16 maxFeeRate; }
     struct Rates { uint16 acquirer; uint16 protocol; uint16 cashback; }
+    struct AnnouncedWallet { uint32 merchant; address from; address to; uint48 applicableAt; address proposer; }
     error PaymentsMalformed(uint256 length, uint256 sizeOfOne);
     error SettlingIsPaused();
     error TooManyPayments(uint256 attempted, uint256 allowed);
@@ -20,4 +21,5 @@ interface ISettlementLens {
     function rates() external view returns (Rates memory);
     function refundingPaused() external view returns (bool);
     function settlingPaused() external view returns (bool);
+    function walletChanges(uint32 first, uint32 last) external view returns (AnnouncedWallet[] memory found);
 }

@@ -363,5 +363,56 @@ export const settlementLensAbi = [
     ],
     "stateMutability": "view",
     "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "uint32",
+        "name": "first",
+        "type": "uint32"
+      },
+      {
+        "internalType": "uint32",
+        "name": "last",
+        "type": "uint32"
+      }
+    ],
+    "name": "walletChanges",
+    "outputs": [
+      {
+        "components": [
+          {
+            "internalType": "uint32",
+            "name": "merchant",
+            "type": "uint32"
+          },
+          {
+            "internalType": "address",
+            "name": "from",
+            "type": "address"
+          },
+          {
+            "internalType": "address",
+            "name": "to",
+            "type": "address"
+          },
+          {
+            "internalType": "uint48",
+            "name": "applicableAt",
+            "type": "uint48"
+          },
+          {
+            "internalType": "address",
+            "name": "proposer",
+            "type": "address"
+          }
+        ],
+        "internalType": "struct AnnouncedWallet[]",
+        "name": "found",
+        "type": "tuple[]"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
   }
 ] as const;

@@ -94,6 +94,62 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
     to: '_setCeiling(ceiling_);',
   },
   {
+    name: 'the admin restores more than has ever waited',
+    file: 'Governance.sol',
+    from: 'if (ceiling_ > _approvedCeiling) revert CeilingNotApproved(ceiling_, _approvedCeiling);',
+    to: '',
+  },
+  {
+    name: 'the guardian restores the ceiling',
+    file: 'Governance.sol',
+    from: 'restoreCeiling(uint24 ceiling_) external onlyRole(DEFAULT_ADMIN_ROLE)',
+    to: 'restoreCeiling(uint24 ceiling_) external onlyRole(GUARDIAN_ROLE)',
+  },
+  {
+    name: 'a raised ceiling cannot be restored',
+    file: 'Governance.sol',
+    from: '_approveCeiling(scheduled.ceiling);',
+    to: '_setCeiling(scheduled.ceiling);',
+  },
+  {
+    name: 'the last guardian goes at once',
+    file: 'Governance.sol',
+    from:
+      'if (applicableAt == 0) revert LastGuardianStays();\n' +
+      '        _requireApplicable(applicableAt);',
+    to: '',
+  },
+  {
+    name: 'an announced last revocation need not wait',
+    file: 'Governance.sol',
+    from: 'LastGuardianStays();\n        _requireApplicable(applicableAt);',
+    to: 'LastGuardianStays();',
+  },
+  {
+    name: 'one announcement is good for every last guardian',
+    file: 'Governance.sol',
+    from: 'delete _lastGuardianUntil;',
+    to: '',
+  },
+  {
+    name: 'a guardian granted later does not count',
+    file: 'Governance.sol',
+    from: 'if (granted && role == GUARDIAN_ROLE) ++_guardians;',
+    to: 'if (granted && role == GUARDIAN_ROLE && address(this).code.length == 0) ++_guardians;',
+  },
+  {
+    name: 'anybody announces that the last guardian goes',
+    file: 'Governance.sol',
+    from: 'announceLastRevocation() external onlyRole(DEFAULT_ADMIN_ROLE) {',
+    to: 'announceLastRevocation() external {',
+  },
+  {
+    name: 'a contract without a guardian is deployed',
+    file: 'Governance.sol',
+    from: 'if (_guardians == 0) revert LastGuardianStays();',
+    to: '',
+  },
+  {
     name: 'a role is granted without an announcement',
     file: 'Governance.sol',
     from: 'if (applicableAt == 0) revert NoGrantAnnounced(role, account);\n        _require',
@@ -150,7 +206,83 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a wallet cancels for ever',
     file: 'Merchants.sol',
-    from: 'if (msg.sender == _merchants[merchant].wallet) _countCancellation(merchant);',
+    from: '_countCancellation(merchant);\n        }',
+    to: '}',
+  },
+  {
+    name: 'a wallet wears its right to cancel proposals of the registrar down',
+    file: 'Merchants.sol',
+    from: ' && msg.sender == change.proposer) {',
+    to: ') {',
+  },
+  {
+    name: 'a cancellation of any merchant counts for all',
+    file: 'Merchants.sol',
+    from: 'MerchantHistory storage history = _histories[merchant];',
+    to: 'MerchantHistory storage history = _histories[merchant * 0];',
+  },
+  {
+    name: 'a wallet change lifts the hold',
+    file: 'Merchants.sol',
+    from: '_merchants[merchant].wallet = change.wallet;',
+    to: '_merchants[merchant].wallet = change.wallet;\n        _merchants[merchant].heldUntil = 0;',
+  },
+  {
+    name: 'a proposal of a wallet never lapses',
+    file: 'Merchants.sol',
+    from: 'if (block.timestamp > applicableAt + ANNOUNCEMENT_LIFE) return change;',
+    to: '',
+  },
+  {
+    name: 'a lapsed proposal keeps a new one out',
+    file: 'Merchants.sol',
+    from:
+      '_pendingChange(merchant).wallet;\n' +
+      '        if (pending != address(0)) revert WalletAlreadyProposed',
+    to:
+      '_walletChanges[merchant].wallet;\n' +
+      '        if (pending != address(0)) revert WalletAlreadyProposed',
+  },
+  {
+    name: 'the guardian drops no proposals',
+    file: 'Merchants.sol',
+    from: 'proposedAt <= _droppedAt[address(0)] || ',
+    to: '',
+  },
+  {
+    name: 'a proposal of the second in which all are dropped stays',
+    file: 'Merchants.sol',
+    from: 'proposedAt <= _droppedAt[address(0)]',
+    to: 'proposedAt < _droppedAt[address(0)]',
+  },
+  {
+    name: 'the proposals of a revoked registrar stay',
+    file: 'Merchants.sol',
+    from: ' || proposedAt <= _droppedAt[proposer]',
+    to: '',
+  },
+  {
+    name: 'whoever loses any role takes its proposals along',
+    file: 'Merchants.sol',
+    from: 'if (revoked && role == REGISTRAR_ROLE) _dropProposals',
+    to: 'if (revoked) _dropProposals',
+  },
+  {
+    name: 'revoking a registrar drops the proposals of all',
+    file: 'Merchants.sol',
+    from: 'role == REGISTRAR_ROLE) _dropProposals(account);',
+    to: 'role == REGISTRAR_ROLE) _dropProposals(address(0));',
+  },
+  {
+    name: 'anybody drops all proposals',
+    file: 'Merchants.sol',
+    from: 'function dropWalletChanges() external onlyRole(GUARDIAN_ROLE) {',
+    to: 'function dropWalletChanges() external {',
+  },
+  {
+    name: 'an operator pays out while another wallet is announced',
+    file: 'Merchants.sol',
+    from: 'if (pending != address(0)) revert WalletChangePending(merchant, pending);',
     to: '',
   },
   {

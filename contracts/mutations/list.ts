@@ -295,8 +295,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a wallet changes at once',
     file: 'Merchants.sol',
-    from: 'if (block.timestamp < change.applicableAt) {',
-    to: 'if (false) {',
+    from: '_requireApplicable(change.applicableAt);',
+    to: '',
   },
   {
     name: 'rates have no cap',

@@ -36,7 +36,7 @@ contract BooksTest is TestBase {
 
     /// @dev Settling and refunding are listed more than once to be drawn more often.
     function targetSelectors() external view returns (FuzzSelector[] memory targets) {
-        bytes4[] memory selectors = new bytes4[](15);
+        bytes4[] memory selectors = new bytes4[](20);
         for (uint256 i = 0; i < 4; ++i) {
             selectors[i] = BooksHandler.settle.selector;
         }
@@ -52,6 +52,11 @@ contract BooksTest is TestBase {
         selectors[12] = BooksHandler.changeRates.selector;
         selectors[13] = BooksHandler.pause.selector;
         selectors[14] = BooksHandler.changeCeiling.selector;
+        selectors[15] = BooksHandler.changeWallet.selector;
+        selectors[16] = BooksHandler.changeWallet.selector;
+        selectors[17] = BooksHandler.hold.selector;
+        selectors[18] = BooksHandler.changeRoles.selector;
+        selectors[19] = BooksHandler.enrol.selector;
         targets = new FuzzSelector[](1);
         targets[0] = FuzzSelector(address(handler), selectors);
     }
@@ -59,8 +64,11 @@ contract BooksTest is TestBase {
     function invariant_everyBalanceIsTheModels() external view {
         uint256 owed;
         for (uint32 i = 1; i <= handler.MERCHANTS(); ++i) {
-            (, uint96 balance,) = settlement.merchantAccount(i);
+            (address wallet, uint96 balance, uint40 held) = settlement.merchantAccount(i);
             assertEq(balance, handler.merchantBalance(i), "merchant balance");
+            (address expected, uint256 heldUntil) = handler.walletModel(i);
+            assertEq(wallet, expected, "merchant wallet");
+            assertEq(held, heldUntil, "held until");
             owed += balance;
         }
         (uint64 acquirerFees, uint64 protocolFees) = lens.bookedFees();
@@ -78,7 +86,7 @@ contract BooksTest is TestBase {
     /// @dev One long sequence that must have met every reason: else the campaign proves little.
     function test_theCampaignMeetsEverything() external {
         bytes4[] memory selectors = this.targetSelectors()[0].selectors;
-        for (uint256 i = 0; i < 3_000; ++i) {
+        for (uint256 i = 0; i < 4_000; ++i) {
             bytes4 selector = selectors[uint256(keccak256(abi.encode(i))) % selectors.length];
             (bool succeeded, bytes memory answer) =
                 address(handler).call(abi.encodeWithSelector(selector, i));
@@ -86,9 +94,14 @@ contract BooksTest is TestBase {
         }
         this.invariant_everyBalanceIsTheModels();
         for (uint8 reason = Reason.NONE; reason <= Reason.CEILING_REACHED; ++reason) {
-            assertTrue(handler.reasonSeen(reason) > 10, "a reason was hardly ever seen");
+            uint256 seen = handler.reasonSeen(reason);
+            if (seen <= 10) revert NotEqual(seen, reason, "times was this reason seen");
         }
         assertTrue(handler.refundsPaid() > 100 && handler.refundsRefused() > 100, "refunds");
-        assertTrue(handler.withdrawalsPaid() > 100, "withdrawals");
+        assertTrue(handler.withdrawalsPaid() > 50, "withdrawals");
+        assertTrue(handler.withdrawalsHeldBack() > 5, "withdrawals held back");
+        assertTrue(handler.walletsApplied() > 5 && handler.walletsCanceled() > 5, "wallets");
+        assertTrue(handler.walletsDropped() > 2, "dropped wallets");
+        assertTrue(handler.enrolments() > 20 && handler.enrolmentsRefused() > 20, "enrolments");
     }
 }

@@ -14,6 +14,11 @@ contract BooksHandler is BooksModel, SettlementFixture {
     /// some around the powers of two in between.
     uint256 private constant NUMBERS = 640;
     uint256 private constant MAX_BATCH = 5;
+    uint48 private constant HOLD = 2 days;
+    /// @dev The keys of the wallets that are proposed: few, so that two merchants share one at times.
+    uint256 private constant FIRST_WALLET_KEY = 0x3a11e7;
+    uint256 private constant WALLETS = 4;
+    address private constant SPARE_OPERATOR = address(0x0a);
 
     bool private settlingPaused;
     bool private refundingPaused;
@@ -26,12 +31,25 @@ contract BooksHandler is BooksModel, SettlementFixture {
     uint256 public refundsPaid;
     uint256 public refundsRefused;
     uint256 public withdrawalsPaid;
+    uint256 public withdrawalsHeldBack;
+    uint256 public walletsApplied;
+    uint256 public walletsCanceled;
+    uint256 public cancellationsRefused;
+    uint256 public walletsDropped;
+    uint256 public holdsExtended;
+    uint256 public enrolments;
+    uint256 public enrolmentsRefused;
+    bool private spareOperates;
+    bool private otherGuards = true;
+    uint256 private allDroppedAt;
     uint256 public actions;
 
     constructor() {
         SettlementFixture.setUp();
         rates = Fees(30, 20, 5);
         ceiling = CEILING;
+        (walletKeyOf[merchant], walletKeyOf[otherMerchant]) = (WALLET_KEY, OTHER_WALLET_KEY);
+        heldUntil[merchant] = heldUntil[otherMerchant] = block.timestamp + HOLD;
         for (uint256 i = 0; i < PAYERS; ++i) {
             payers[i].key = 1_000 + i;
             payers[i].account = vm.addr(1_000 + i);
@@ -43,6 +61,11 @@ contract BooksHandler is BooksModel, SettlementFixture {
     }
 
     function setUp() public pure override {}
+
+    function _setup() internal view override returns (ISettlement.Setup memory setup) {
+        setup = super._setup();
+        setup.payoutHold = HOLD;
+    }
 
     /// @notice Settles a batch of random payments, a single one separately, and expects the model's
     /// reasons.
@@ -145,9 +168,12 @@ contract BooksHandler is BooksModel, SettlementFixture {
         bool allowed = amount != 0 && amount <= merchantBalance[to];
         bool own = (seed >> 8) & 1 == 1;
         uint64 number = _withdrawalNumber(seed >> 16);
-        address wallet = vm.addr(to == merchant ? WALLET_KEY : OTHER_WALLET_KEY);
+        address wallet = vm.addr(walletKeyOf[to]);
         address named = (seed >> 240) % 16 == 0 ? STRANGER : wallet;
         allowed = allowed && (own || (number != 0 && !withdrawalPaid[number] && named == wallet));
+        bool waits = block.timestamp < heldUntil[to] || (!own && _isPending(to));
+        if (allowed && waits) ++withdrawalsHeldBack;
+        allowed = allowed && !waits;
         bytes memory call = own
             ? abi.encodeCall(settlement.withdrawOwn, (to, amount))
             : abi.encodeCall(settlement.withdraw, (to, named, amount, number));
@@ -167,6 +193,205 @@ contract BooksHandler is BooksModel, SettlementFixture {
         number = uint64(seed >> 72) >> ((seed >> 8) % 64);
         if (seed % 16 == 1) number = type(uint64).max - number % 3;
         withdrawalNumbers.push(number);
+    }
+
+    /// @notice Proposes, cancels, applies and drops wallets, by those who may and by others.
+    function changeWallet(uint256 drawn) external {
+        uint256 seed = _count(drawn);
+        uint32 whose = uint32(1 + seed % MERCHANTS);
+        uint256 what = (seed >> 8) % 16;
+        if (what < 7) _propose(whose, seed >> 16);
+        else if (what < 10) _cancel(whose, seed >> 16);
+        else if (what < 14) _apply(whose);
+        else if (what == 14) _dropAll();
+        else _replaceRegistrar();
+    }
+
+    function _isPending(uint32 whose) private view returns (bool) {
+        ChangeModel storage change = changes[whose];
+        return change.open && block.timestamp <= change.proposedAt + WALLET_DELAY + 7 days;
+    }
+
+    function _propose(uint32 whose, uint256 seed) private {
+        address wallet = vm.addr(walletKeyOf[whose]);
+        address[4] memory all = [wallet, REGISTRAR, REGISTRAR, STRANGER];
+        address by = all[seed % 4];
+        uint256 key = FIRST_WALLET_KEY + (seed >> 8) % WALLETS;
+        bool forged = (seed >> 16) % 8 == 0;
+        bytes memory consent = _signWalletConsent(forged ? key + 1 : key, whose, block.timestamp);
+        bool allowed = by != STRANGER && !forged && !_isPending(whose);
+        vm.prank(by);
+        try settlement.proposeWallet(whose, vm.addr(key), block.timestamp, consent) {
+            assertTrue(allowed, "a proposal that must be refused");
+        } catch {
+            assertTrue(!allowed, "a proposal that must be taken");
+            return;
+        }
+        // What is proposed in the very second in which all is dropped is dropped with it.
+        changes[whose] = ChangeModel(block.timestamp != allDroppedAt, key, block.timestamp, by);
+    }
+
+    function _cancel(uint32 whose, uint256 seed) private {
+        address wallet = vm.addr(walletKeyOf[whose]);
+        address[4] memory all = [wallet, wallet, GUARDIAN, STRANGER];
+        address by = all[seed % 4];
+        uint256[] storage own = ownCancellations[whose];
+        bool isOwn = by == wallet && changes[whose].proposer == by;
+        bool tooMany =
+            isOwn && own.length >= 2 && block.timestamp < own[own.length - 2] + 30 days;
+        bool allowed = _isPending(whose) && by != STRANGER && !tooMany;
+        if (_isPending(whose) && tooMany) ++cancellationsRefused;
+        vm.prank(by);
+        try settlement.cancelWallet(whose) {
+            assertTrue(allowed, "a cancellation that must be refused");
+        } catch {
+            assertTrue(!allowed, "a cancellation that must be taken");
+            return;
+        }
+        if (isOwn) own.push(block.timestamp);
+        changes[whose].open = false;
+        ++walletsCanceled;
+    }
+
+    function _apply(uint32 whose) private {
+        ChangeModel storage change = changes[whose];
+        bool allowed = _isPending(whose) && block.timestamp >= change.proposedAt + WALLET_DELAY;
+        try settlement.applyWallet(whose) {
+            assertTrue(allowed, "a wallet that must not apply");
+        } catch {
+            assertTrue(!allowed, "a wallet that must apply");
+            return;
+        }
+        walletKeyOf[whose] = change.key;
+        change.open = false;
+        ++walletsApplied;
+    }
+
+    function _dropAll() private {
+        vm.prank(GUARDIAN);
+        settlement.dropWalletChanges();
+        allDroppedAt = block.timestamp;
+        for (uint32 whose = 1; whose <= MERCHANTS; ++whose) {
+            if (_isPending(whose)) ++walletsDropped;
+            changes[whose].open = false;
+        }
+    }
+
+    /// @dev Its proposals go with it, and do not come back with the role.
+    function _replaceRegistrar() private {
+        bytes32 role = settlement.REGISTRAR_ROLE();
+        vm.prank(ADMIN);
+        settlement.revokeRole(role, REGISTRAR);
+        for (uint32 whose = 1; whose <= MERCHANTS; ++whose) {
+            if (changes[whose].proposer != REGISTRAR) continue;
+            if (_isPending(whose)) ++walletsDropped;
+            changes[whose].open = false;
+        }
+        _grant(role, REGISTRAR);
+    }
+
+    function _grant(bytes32 role, address account) private {
+        vm.prank(ADMIN);
+        settlement.announceGrant(role, account);
+        vm.warp(block.timestamp + RATES_DELAY);
+        vm.prank(ADMIN);
+        settlement.grantRole(role, account);
+    }
+
+    /// @notice Holds first payouts, too late or too long now and then.
+    function hold(uint256 drawn) external {
+        uint256 seed = _count(drawn);
+        uint32 whose = uint32(1 + seed % MERCHANTS);
+        uint256 until = block.timestamp + (seed >> 8) % 32 days;
+        bool allowed = block.timestamp < heldUntil[whose] && until > heldUntil[whose]
+            && until <= 20_000 days + 12 hours + 30 days;
+        vm.prank(GUARDIAN);
+        try settlement.holdPayouts(whose, uint40(until)) {
+            assertTrue(allowed, "a hold that must be refused");
+        } catch {
+            assertTrue(!allowed, "a hold that must be taken");
+            return;
+        }
+        heldUntil[whose] = until;
+        ++holdsExtended;
+    }
+
+    /// @notice Gives a role and takes it away. The last guardian never goes at once.
+    function changeRoles(uint256 drawn) external {
+        uint256 seed = _count(drawn);
+        bytes32 operators = settlement.OPERATOR_ROLE();
+        bytes32 guardians = settlement.GUARDIAN_ROLE();
+        if (seed % 2 == 0) {
+            if (spareOperates) _revoke(operators, SPARE_OPERATOR);
+            else _grant(operators, SPARE_OPERATOR);
+            spareOperates = !spareOperates;
+        } else {
+            if (otherGuards) _revoke(guardians, OTHER_GUARDIAN);
+            else _grant(guardians, OTHER_GUARDIAN);
+            otherGuards = !otherGuards;
+        }
+        assertTrue(settlement.hasRole(operators, SPARE_OPERATOR) == spareOperates, "operator");
+        assertTrue(settlement.hasRole(guardians, OTHER_GUARDIAN) == otherGuards, "guardian");
+        if (otherGuards) return;
+        vm.expectRevert(ISettlement.LastGuardianStays.selector);
+        vm.prank(ADMIN);
+        settlement.revokeRole(guardians, GUARDIAN);
+    }
+
+    function _revoke(bytes32 role, address account) private {
+        vm.prank(ADMIN);
+        settlement.revokeRole(role, account);
+    }
+
+    /// @notice Enrols: for the terms in force or for others, well signed or not.
+    function enrol(uint256 drawn) external {
+        uint256 seed = _count(drawn);
+        uint256 index = seed % (PAYERS - 1);
+        PayerModel storage model = payers[index];
+        if (model.blocked) return;
+        ISettlement.Policy memory policy = model.policy;
+        bool isSame = !model.revoked && (seed >> 8) % 2 == 0;
+        if (!isSame) {
+            policy = _widePolicy();
+            policy.perPayment = uint48(bound(seed >> 16, 1e8, 1e9));
+            policy.perPeriod = 2 * policy.perPayment;
+            policy.maxFeeRate = 120;
+        }
+        isSame = isSame || (!model.revoked && _sameTerms(policy, model.policy));
+        bool forged = (seed >> 72) % 3 == 0;
+        bytes memory signature = _signPolicy(forged ? 1 : model.key, policy, block.timestamp);
+        // Mostly enough for one payment or two, so that allowances run out.
+        uint256 value = policy.perPayment + (seed >> 96) % 1e9;
+        if ((seed >> 80) % 8 == 0) value = policy.perPayment - 1;
+        ISettlement.Permit memory permit = _permit(model.key, value, block.timestamp);
+        bool allowed = value >= policy.perPayment
+            && (forged ? isSame : policy.expiresAt > block.timestamp);
+        uint256 nonce = settlement.nonces(model.account);
+        vm.prank(STRANGER);
+        try settlement.enrol(model.account, policy, block.timestamp, signature, permit) {
+            assertTrue(allowed, "an enrolment that must be refused");
+        } catch {
+            assertTrue(!allowed, "an enrolment that must be taken");
+            ++enrolmentsRefused;
+            return;
+        }
+        ++enrolments;
+        model.allowance = value;
+        // A good signature is used up, a bad one uses up nothing.
+        assertEq(settlement.nonces(model.account), forged ? nonce : nonce + 1, "nonce");
+        if (!forged) _recordPolicy(model, policy);
+    }
+
+    function _recordPolicy(PayerModel storage model, ISettlement.Policy memory policy) private {
+        (model.enrolled, model.revoked, model.policy, model.spent) = (true, false, policy, 0);
+    }
+
+    function _sameTerms(ISettlement.Policy memory a, ISettlement.Policy memory b)
+        private
+        pure
+        returns (bool)
+    {
+        return keccak256(abi.encode(a)) == keccak256(abi.encode(b));
     }
 
     function collectFees(uint256 drawn) external {
@@ -320,7 +545,7 @@ contract BooksHandler is BooksModel, SettlementFixture {
         PayerModel storage model = payers[index];
         vm.prank(model.account);
         settlement.setPolicy(policy);
-        (model.enrolled, model.revoked, model.policy, model.spent) = (true, false, policy, 0);
+        _recordPolicy(model, policy);
     }
 
     function _fund(uint256 index, uint256 amount) private {

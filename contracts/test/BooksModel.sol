@@ -44,6 +44,14 @@ abstract contract BooksModel is TestBase {
         uint256 cashback;
     }
 
+    /// @dev A wallet that was proposed, until it is applied, canceled or dropped.
+    struct ChangeModel {
+        bool open;
+        uint256 key;
+        uint256 proposedAt;
+        address proposer;
+    }
+
     uint256 internal constant PAYERS = 6;
     uint32 public constant MERCHANTS = 2;
 
@@ -53,6 +61,11 @@ abstract contract BooksModel is TestBase {
     uint64[] internal settledNumbers;
 
     mapping(uint32 merchant => uint256) public merchantBalance;
+    mapping(uint32 merchant => uint256 key) internal walletKeyOf;
+    mapping(uint32 merchant => uint256) internal heldUntil;
+    mapping(uint32 merchant => ChangeModel) internal changes;
+    /// @dev When the merchant's wallet canceled what it had proposed itself.
+    mapping(uint32 merchant => uint256[]) internal ownCancellations;
     uint256 public acquirerFees;
     uint256 public protocolFees;
     uint256 public batches;
@@ -62,6 +75,10 @@ abstract contract BooksModel is TestBase {
 
     function payerModel(uint256 index) external view returns (address account, uint256 balance) {
         return (payers[index].account, payers[index].balance);
+    }
+
+    function walletModel(uint32 merchant) external view returns (address wallet, uint256 held) {
+        return (vm.addr(walletKeyOf[merchant]), heldUntil[merchant]);
     }
 
     function payerCount() external pure returns (uint256) {

@@ -102,6 +102,42 @@ contract CeilingsTest is SettlementFixture {
         settlement.lowerCeiling(1);
     }
 
+    function test_theAdminReturnsAtOnceToWhatHasWaitedBeforeAndNoFurther() public {
+        assertEq(settlement.approvedCeiling(), LOW, "from the start");
+        vm.prank(GUARDIAN);
+        settlement.lowerCeiling(0);
+        vm.expectRevert();
+        vm.prank(GUARDIAN);
+        settlement.restoreCeiling(1);
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.CeilingNotApproved.selector, 11, 10));
+        vm.prank(ADMIN);
+        settlement.restoreCeiling(11);
+        vm.prank(ADMIN);
+        settlement.restoreCeiling(4);
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.CeilingNotHigher.selector, 4, 4));
+        vm.prank(ADMIN);
+        settlement.restoreCeiling(4);
+        vm.expectEmit();
+        emit ISettlement.CeilingChanged(10, ADMIN);
+        vm.prank(ADMIN);
+        settlement.restoreCeiling(10);
+        assertEq(_settleOne(_sale(1)), Reason.NONE, "sales go on");
+        // One that was raised is one that has waited; an announcement alone is not.
+        vm.prank(ADMIN);
+        settlement.scheduleCeiling(20);
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.CeilingNotApproved.selector, 20, 10));
+        vm.prank(ADMIN);
+        settlement.restoreCeiling(20);
+        vm.warp(block.timestamp + RATES_DELAY);
+        settlement.applyCeiling();
+        vm.prank(GUARDIAN);
+        settlement.lowerCeiling(1);
+        vm.prank(ADMIN);
+        settlement.restoreCeiling(20);
+        (uint64 perHour,) = lens().ceiling();
+        assertEq(perHour, 20e6, "restored");
+    }
+
     function test_loweringDropsARaiseThatWasAnnounced() public {
         vm.prank(ADMIN);
         settlement.scheduleCeiling(20);
@@ -196,6 +232,26 @@ contract CeilingsTest is SettlementFixture {
         settlement.holdPayouts(merchant, registered + 31 days);
         vm.prank(vm.addr(WALLET_KEY));
         settlement.withdrawOwn(merchant, SALE);
+    }
+
+    function test_anotherWalletWaitsForTheHoldToo() public {
+        uint256 key = 0x4e4577;
+        _settle(_sale(1));
+        vm.prank(GUARDIAN);
+        settlement.holdPayouts(merchant, _now() + 30 days);
+        bytes memory signature = _signWalletConsent(key, merchant, block.timestamp);
+        vm.prank(REGISTRAR);
+        settlement.proposeWallet(merchant, vm.addr(key), block.timestamp, signature);
+        uint256 heldUntil = block.timestamp + 30 days;
+        vm.warp(block.timestamp + WALLET_DELAY);
+        settlement.applyWallet(merchant);
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                ISettlement.PayoutsAreHeld.selector, block.timestamp, heldUntil
+            )
+        );
+        vm.prank(vm.addr(key));
+        settlement.withdrawOwn(merchant, 1);
     }
 
     function test_aHoldThatHasEndedCannotBeginAgain() public {

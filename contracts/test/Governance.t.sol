@@ -317,7 +317,7 @@ contract GovernanceTest is SettlementFixture {
             ISettlement.Setup memory setup = _setup();
             if (i == 0) setup.operators[1] = address(0);
             if (i == 1) setup.registrar = address(0);
-            if (i == 2) setup.guardian = address(0);
+            if (i == 2) setup.guardians[1] = address(0);
             if (i == 3) setup.treasurer = address(0);
             vm.expectRevert(invalid);
             this.deployWith(setup);
@@ -334,6 +334,87 @@ contract GovernanceTest is SettlementFixture {
             abi.encodeWithSelector(ISettlement.HoldTooLong.selector, 30 days + 1, 30 days)
         );
         this.deployWith(open);
+    }
+
+    function test_aContractIsDeployedWithAGuardianAtLeast() public {
+        ISettlement.Setup memory setup = _setup();
+        setup.guardians = new address[](0);
+        vm.expectRevert(ISettlement.LastGuardianStays.selector);
+        this.deployWith(setup);
+        // The same one twice is one.
+        setup = _setup();
+        setup.guardians[1] = GUARDIAN;
+        ISettlement one = ISettlement(deploy("Settlement", abi.encode(token, setup)));
+        (uint16 count,) = one.guardians();
+        assertEq(count, 1, "guardians");
+    }
+
+    function test_theLastGuardianIsRevokedOnlyAfterTheDelay() public {
+        bytes32 role = settlement.GUARDIAN_ROLE();
+        (uint16 count, uint48 revocableAt) = settlement.guardians();
+        assertEq(count, 2, "guardians");
+        assertEq(revocableAt, 0, "nothing is announced");
+        vm.prank(ADMIN);
+        settlement.revokeRole(role, OTHER_GUARDIAN);
+        // Who is none any more counts once.
+        vm.prank(ADMIN);
+        settlement.revokeRole(role, OTHER_GUARDIAN);
+        vm.expectRevert(ISettlement.LastGuardianStays.selector);
+        vm.prank(ADMIN);
+        settlement.revokeRole(role, GUARDIAN);
+        vm.expectRevert(ISettlement.LastGuardianStays.selector);
+        vm.prank(GUARDIAN);
+        settlement.renounceRole(role, GUARDIAN);
+        _expectRole(GUARDIAN, bytes32(0));
+        vm.prank(GUARDIAN);
+        settlement.announceLastRevocation();
+        uint48 from = uint48(block.timestamp) + RATES_DELAY;
+        vm.expectEmit();
+        emit ISettlement.LastRevocationAnnounced(from);
+        vm.prank(ADMIN);
+        settlement.announceLastRevocation();
+        vm.warp(from - 1);
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.TooEarly.selector, from - 1, from));
+        vm.prank(ADMIN);
+        settlement.revokeRole(role, GUARDIAN);
+        (count, revocableAt) = settlement.guardians();
+        assertEq(count, 1, "it still stops what it has to");
+        assertEq(revocableAt, from, "announced");
+        vm.warp(from);
+        vm.prank(ADMIN);
+        settlement.revokeRole(role, GUARDIAN);
+        assertTrue(!settlement.hasRole(role, GUARDIAN), "revoked");
+        (count, revocableAt) = settlement.guardians();
+        assertEq(uint256(count) + revocableAt, 0, "used up");
+    }
+
+    function test_anAnnouncedLastRevocationLapses() public {
+        bytes32 role = settlement.GUARDIAN_ROLE();
+        vm.prank(ADMIN);
+        settlement.announceLastRevocation();
+        vm.prank(ADMIN);
+        settlement.revokeRole(role, OTHER_GUARDIAN);
+        uint256 until = block.timestamp + RATES_DELAY + settlement.ANNOUNCEMENT_LIFE();
+        vm.warp(until + 1);
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.Lapsed.selector, until + 1, until));
+        vm.prank(ADMIN);
+        settlement.revokeRole(role, GUARDIAN);
+    }
+
+    function test_aGrantedGuardianMakesTheOtherOneFreeToGo() public {
+        bytes32 role = settlement.GUARDIAN_ROLE();
+        vm.prank(ADMIN);
+        settlement.revokeRole(role, OTHER_GUARDIAN);
+        vm.prank(ADMIN);
+        settlement.announceGrant(role, STRANGER);
+        vm.warp(block.timestamp + RATES_DELAY);
+        vm.prank(ADMIN);
+        settlement.grantRole(role, STRANGER);
+        vm.prank(GUARDIAN);
+        settlement.renounceRole(role, GUARDIAN);
+        vm.expectRevert(ISettlement.LastGuardianStays.selector);
+        vm.prank(ADMIN);
+        settlement.revokeRole(role, STRANGER);
     }
 
     function test_theTreasurerCollectsWhatIsBooked() public {

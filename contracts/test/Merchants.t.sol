@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 import {ISettlement} from "../artifacts/ISettlement.sol";
+import {ISettlementLens} from "../artifacts/ISettlementLens.sol";
 import {SettlementFixture} from "./SettlementFixture.sol";
 
 contract MerchantsTest is SettlementFixture {
@@ -16,10 +17,7 @@ contract MerchantsTest is SettlementFixture {
     }
 
     function _propose(address by) private {
-        uint256 deadline = block.timestamp;
-        bytes memory signature = _signWalletConsent(NEW_KEY, merchant, deadline);
-        vm.prank(by);
-        settlement.proposeWallet(merchant, vm.addr(NEW_KEY), deadline, signature);
+        _proposeFor(merchant, by);
     }
 
     function _wallet(uint32 merchant_) private view returns (address wallet) {
@@ -87,7 +85,10 @@ contract MerchantsTest is SettlementFixture {
         _settle(_sale(1));
         vm.expectEmit();
         emit ISettlement.WalletProposed(
-            merchant, vm.addr(NEW_KEY), uint48(block.timestamp) + WALLET_DELAY
+            merchant,
+            vm.addr(NEW_KEY),
+            uint48(block.timestamp) + WALLET_DELAY,
+            vm.addr(WALLET_KEY)
         );
         _propose(vm.addr(WALLET_KEY));
         uint256 from = block.timestamp + WALLET_DELAY;
@@ -108,8 +109,10 @@ contract MerchantsTest is SettlementFixture {
 
     function test_walletChangesComeFromTheWalletOrTheRegistrarOnly() public {
         _propose(REGISTRAR);
-        (address proposed,) = settlement.walletChange(merchant);
+        (address proposed, uint48 applicableAt, address by) = settlement.walletChange(merchant);
         assertEq(proposed, vm.addr(NEW_KEY), "proposed");
+        assertEq(applicableAt, block.timestamp + WALLET_DELAY, "applicable at");
+        assertEq(by, REGISTRAR, "by");
         address[4] memory others = [OPERATOR, GUARDIAN, ADMIN, vm.addr(OTHER_WALLET_KEY)];
         for (uint256 i = 0; i < others.length; ++i) {
             uint256 deadline = block.timestamp;
@@ -177,16 +180,17 @@ contract MerchantsTest is SettlementFixture {
         settlement.proposeWallet(merchant, vm.addr(NEW_KEY), deadline, signature);
     }
 
-    function test_theWalletCancelsAtMostTwiceInThirtyDays() public {
+    function test_theWalletCancelsItsOwnProposalsAtMostTwiceInThirtyDays() public {
         address wallet = vm.addr(WALLET_KEY);
         uint256 start = block.timestamp;
         for (uint256 i = 0; i < 2; ++i) {
-            _propose(REGISTRAR);
+            _propose(wallet);
             vm.prank(wallet);
             settlement.cancelWallet(merchant);
             vm.warp(start + 10 days);
         }
-        _propose(REGISTRAR);
+        vm.warp(start + 25 days);
+        _propose(wallet);
         vm.warp(start + 30 days - 1);
         vm.expectRevert(
             abi.encodeWithSelector(
@@ -198,7 +202,7 @@ contract MerchantsTest is SettlementFixture {
         vm.warp(start + 30 days);
         vm.prank(wallet);
         settlement.cancelWallet(merchant);
-        _propose(REGISTRAR);
+        _propose(wallet);
         vm.expectRevert(
             abi.encodeWithSelector(
                 ISettlement.TooManyCancellations.selector, block.timestamp, start + 40 days
@@ -212,6 +216,156 @@ contract MerchantsTest is SettlementFixture {
         _propose(REGISTRAR);
         vm.prank(REGISTRAR);
         settlement.cancelWallet(merchant);
+    }
+
+    function test_theWalletCancelsProposalsOfTheRegistrarForEver() public {
+        for (uint256 i = 0; i < 5; ++i) {
+            _propose(REGISTRAR);
+            vm.prank(vm.addr(WALLET_KEY));
+            settlement.cancelWallet(merchant);
+        }
+        // None of these has used up a cancellation of its own proposals.
+        for (uint256 i = 0; i < 2; ++i) {
+            _propose(vm.addr(WALLET_KEY));
+            vm.prank(vm.addr(WALLET_KEY));
+            settlement.cancelWallet(merchant);
+        }
+    }
+
+    function test_cancellationsOfOneMerchantDoNotCountForAnother() public {
+        address wallet = vm.addr(WALLET_KEY);
+        for (uint256 i = 0; i < 2; ++i) {
+            _propose(wallet);
+            vm.prank(wallet);
+            settlement.cancelWallet(merchant);
+        }
+        address other = vm.addr(OTHER_WALLET_KEY);
+        _proposeFor(otherMerchant, other);
+        vm.prank(other);
+        settlement.cancelWallet(otherMerchant);
+    }
+
+    function test_aProposalLapsesSevenDaysAfterItCouldBeApplied() public {
+        _propose(REGISTRAR);
+        uint256 until = block.timestamp + WALLET_DELAY + 7 days;
+        vm.warp(until + 1);
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.NoWalletProposed.selector, merchant));
+        settlement.applyWallet(merchant);
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.NoWalletProposed.selector, merchant));
+        vm.prank(GUARDIAN);
+        settlement.cancelWallet(merchant);
+        _requireNoChange(merchant);
+        // A new one takes its place, and in its last second it applies.
+        _propose(REGISTRAR);
+        vm.warp(block.timestamp + WALLET_DELAY + 7 days);
+        settlement.applyWallet(merchant);
+        assertEq(_wallet(merchant), vm.addr(NEW_KEY), "wallet");
+    }
+
+    function test_theGuardianDropsAllProposalsMadeBeforeNow() public {
+        _propose(vm.addr(WALLET_KEY));
+        _proposeFor(otherMerchant, REGISTRAR);
+        _expectRole(REGISTRAR, settlement.GUARDIAN_ROLE());
+        vm.prank(REGISTRAR);
+        settlement.dropWalletChanges();
+        ISettlementLens.AnnouncedWallet[] memory all = lens().walletChanges(1, 9);
+        assertEq(all.length, 2, "both are announced");
+        assertEq(all[1].merchant, otherMerchant, "merchant");
+        assertEq(all[1].from, vm.addr(OTHER_WALLET_KEY), "from");
+        assertEq(all[1].to, vm.addr(NEW_KEY), "to");
+        assertEq(all[1].applicableAt, block.timestamp + WALLET_DELAY, "applicable at");
+        assertEq(all[1].proposer, REGISTRAR, "by");
+        assertEq(lens().walletChanges(2, 2).length, 1, "one of them");
+        vm.expectEmit();
+        emit ISettlement.WalletProposalsDropped(address(0), GUARDIAN);
+        vm.prank(GUARDIAN);
+        settlement.dropWalletChanges();
+        assertEq(lens().walletChanges(1, 2).length, 0, "none");
+        _requireNoChange(merchant);
+        _requireNoChange(otherMerchant);
+        vm.warp(block.timestamp + 1);
+        _propose(REGISTRAR);
+        vm.warp(block.timestamp + WALLET_DELAY);
+        vm.expectRevert(
+            abi.encodeWithSelector(ISettlement.NoWalletProposed.selector, otherMerchant)
+        );
+        settlement.applyWallet(otherMerchant);
+        settlement.applyWallet(merchant);
+        assertEq(_wallet(merchant), vm.addr(NEW_KEY), "what came later applies");
+    }
+
+    function test_revokingARegistrarDropsItsProposalsAndNoOthers() public {
+        _propose(vm.addr(WALLET_KEY));
+        _proposeFor(otherMerchant, REGISTRAR);
+        bytes32 role = settlement.REGISTRAR_ROLE();
+        vm.expectEmit();
+        emit ISettlement.WalletProposalsDropped(REGISTRAR, ADMIN);
+        vm.prank(ADMIN);
+        settlement.revokeRole(role, REGISTRAR);
+        _requireNoChange(otherMerchant);
+        // They do not come back with the role.
+        vm.prank(ADMIN);
+        settlement.announceGrant(role, REGISTRAR);
+        vm.warp(block.timestamp + RATES_DELAY);
+        vm.prank(ADMIN);
+        settlement.grantRole(role, REGISTRAR);
+        _requireNoChange(otherMerchant);
+        vm.expectRevert(
+            abi.encodeWithSelector(ISettlement.NoWalletProposed.selector, otherMerchant)
+        );
+        settlement.applyWallet(otherMerchant);
+        settlement.applyWallet(merchant);
+        assertEq(_wallet(merchant), vm.addr(NEW_KEY), "the merchant's own");
+    }
+
+    function test_losingAnotherRoleDropsNoProposal() public {
+        _proposeFor(otherMerchant, REGISTRAR);
+        bytes32[2] memory roles = [settlement.OPERATOR_ROLE(), settlement.REGISTRAR_ROLE()];
+        vm.prank(ADMIN);
+        settlement.revokeRole(roles[0], OPERATOR);
+        // Who never was registrar takes nothing along either.
+        vm.prank(ADMIN);
+        settlement.revokeRole(roles[1], STRANGER);
+        (address proposed,,) = settlement.walletChange(otherMerchant);
+        assertEq(proposed, vm.addr(NEW_KEY), "proposed");
+    }
+
+    function test_operatorsPayNothingOutWhileAnotherWalletIsAnnounced() public {
+        _settle(_sale(1));
+        _propose(REGISTRAR);
+        address wallet = vm.addr(WALLET_KEY);
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                ISettlement.WalletChangePending.selector, merchant, vm.addr(NEW_KEY)
+            )
+        );
+        vm.prank(OPERATOR);
+        settlement.withdraw(merchant, wallet, 1, 1);
+        // The wallet's own call never waits for it.
+        vm.prank(wallet);
+        settlement.withdrawOwn(merchant, 1);
+        vm.prank(wallet);
+        settlement.cancelWallet(merchant);
+        vm.prank(OPERATOR);
+        settlement.withdraw(merchant, wallet, 1, 1);
+        _propose(REGISTRAR);
+        vm.warp(block.timestamp + WALLET_DELAY);
+        settlement.applyWallet(merchant);
+        vm.prank(OPERATOR);
+        settlement.withdraw(merchant, vm.addr(NEW_KEY), 1, 2);
+        assertEq(token.balanceOf(vm.addr(NEW_KEY)), 1, "paid to the new one");
+    }
+
+    function _proposeFor(uint32 merchant_, address by) private {
+        uint256 deadline = block.timestamp;
+        bytes memory signature = _signWalletConsent(NEW_KEY, merchant_, deadline);
+        vm.prank(by);
+        settlement.proposeWallet(merchant_, vm.addr(NEW_KEY), deadline, signature);
+    }
+
+    function _requireNoChange(uint32 merchant_) private view {
+        (address to, uint48 since, address by) = settlement.walletChange(merchant_);
+        assertEq(uint256(uint160(to)) + since + uint160(by), 0, "none is announced");
     }
 
     function test_operatorsPayOutToTheRegisteredWalletOncePerNumber() public {

@@ -80,9 +80,11 @@ contract PullsTest is SettlementFixture {
         settlement.scheduleCeiling(2_000);
         vm.prank(ADMIN);
         settlement.scheduleRates(ISettlement.Rates(1, 1, 1));
-        bytes memory signature = _signWalletConsent(OTHER_WALLET_KEY, merchant, block.timestamp);
+        // Of a merchant that no withdrawal below is for: that would wait.
+        otherMerchant = _register("acct_2", OTHER_WALLET_KEY);
+        bytes memory signature = _signWalletConsent(WALLET_KEY, otherMerchant, block.timestamp);
         vm.prank(REGISTRAR);
-        settlement.proposeWallet(merchant, vm.addr(OTHER_WALLET_KEY), block.timestamp, signature);
+        settlement.proposeWallet(otherMerchant, vm.addr(WALLET_KEY), block.timestamp, signature);
         vm.warp(block.timestamp + RATES_DELAY);
         for (uint256 i = 0; i < roles.length; ++i) {
             vm.prank(ADMIN);
@@ -105,7 +107,7 @@ contract PullsTest is SettlementFixture {
         calls[4] = abi.encodeCall(settlement.pauseSettling, ());
         calls[5] = abi.encodeCall(settlement.pauseRefunding, ());
         calls[6] = abi.encodeCall(settlement.applyRates, ());
-        calls[7] = abi.encodeCall(settlement.applyWallet, (merchant));
+        calls[7] = abi.encodeCall(settlement.applyWallet, (otherMerchant));
         calls[8] = abi.encodeCall(settlement.setPolicy, (_widePolicy()));
         calls[9] = abi.encodeCall(
             settlement.enrol, (payer, _widePolicy(), block.timestamp, policySignature, permit)

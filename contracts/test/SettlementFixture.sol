@@ -21,6 +21,7 @@ abstract contract SettlementFixture is TestBase {
     address internal constant OTHER_OPERATOR = address(0x02);
     address internal constant REGISTRAR = address(0x03);
     address internal constant GUARDIAN = address(0x04);
+    address internal constant OTHER_GUARDIAN = address(0x07);
     address internal constant TREASURER = address(0x05);
     address internal constant STRANGER = address(0x06);
 
@@ -60,11 +61,13 @@ abstract contract SettlementFixture is TestBase {
     function _setup() internal view virtual returns (ISettlement.Setup memory) {
         address[] memory operators = new address[](2);
         (operators[0], operators[1]) = (OPERATOR, OTHER_OPERATOR);
+        address[] memory guardians = new address[](2);
+        (guardians[0], guardians[1]) = (GUARDIAN, OTHER_GUARDIAN);
         return ISettlement.Setup({
             admin: ADMIN,
             operators: operators,
             registrar: REGISTRAR,
-            guardian: GUARDIAN,
+            guardians: guardians,
             treasurer: TREASURER,
             adminDelay: ADMIN_DELAY,
             ratesDelay: RATES_DELAY,

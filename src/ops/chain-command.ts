@@ -12,7 +12,8 @@ const USAGE = `npm run chain -- <command>
   deploy                deploys the settlement contract; asks for the private key that pays
     --network testnet|mainnet   whose settings are printed
     --rpc-url <url> --usdc <address>
-    --admin <address> --guardian <address> --treasurer <address> --registrar <address>
+    --admin <address> --treasurer <address> --registrar <address>
+    --guardians <address>,<address>,…          two or more, of different people
     --operators <address>,<address>,…          the relayers' and two spare ones, kept offline
     --wallet-delay-hours <hours>               default 48, at least 24
     --payout-hold-hours <hours>                default 48, at least 24, at most 720
@@ -49,8 +50,15 @@ function integers(
 }
 
 async function deploy(args: readonly string[]): Promise<void> {
-  const names = ['network', 'rpc-url', 'usdc', 'admin', 'guardian', 'treasurer', 'registrar'];
-  const more = ['operators', 'wallet-delay-hours', 'payout-hold-hours', 'hourly-ceiling', 'rates'];
+  const names = ['network', 'rpc-url', 'usdc', 'admin', 'treasurer', 'registrar'];
+  const more = [
+    'operators',
+    'guardians',
+    'wallet-delay-hours',
+    'payout-hold-hours',
+    'hourly-ceiling',
+    'rates',
+  ];
   const token = ['usdc-name', 'usdc-version'];
   const isTest = args.includes('--test-network');
   const options = Object.fromEntries(
@@ -63,7 +71,8 @@ async function deploy(args: readonly string[]): Promise<void> {
     throw new StartError('--network must be testnet or mainnet');
   }
   const address = (name: string) => readAddress(values[name], name);
-  const operators = (values.operators ?? '').split(',').map((one) => readAddress(one, 'operators'));
+  const addresses = (name: string) =>
+    (values[name] ?? '').split(',').map((one) => readAddress(one, name));
   const integer = (name: string, otherwise: string) =>
     integers(values[name] ?? otherwise, { name, count: 1 })[0] ?? 0;
   const rates = integers(values.rates ?? '30,20,5', { name: 'rates', count: 3 });
@@ -72,9 +81,9 @@ async function deploy(args: readonly string[]): Promise<void> {
     rpcUrl: values['rpc-url'] ?? '',
     usdc: address('usdc'),
     admin: address('admin'),
-    operators,
+    operators: addresses('operators'),
     registrar: address('registrar'),
-    guardian: address('guardian'),
+    guardians: addresses('guardians'),
     treasurer: address('treasurer'),
     walletDelay: integer('wallet-delay-hours', '48') * 3600,
     payoutHold: integer('payout-hold-hours', '48') * 3600,

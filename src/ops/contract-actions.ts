@@ -8,7 +8,13 @@ export interface ContractCall {
   readonly functionName: string;
   readonly args: readonly unknown[];
   /** Who may send it. */
-  readonly by: 'admin' | 'guardian' | 'admin or guardian' | 'treasurer' | 'anyone';
+  readonly by:
+    | 'admin'
+    | 'guardian'
+    | 'admin or guardian'
+    | 'guardian, registrar or merchant'
+    | 'treasurer'
+    | 'anyone';
   /** One sentence, before anything is sent. */
   readonly says: string;
 }
@@ -21,6 +27,20 @@ export interface ContractView {
   readonly bookedFees: { readonly acquirer: bigint; readonly protocol: bigint };
   /** Unix seconds from which an announced grant can be made; 0: none is announced. */
   announcedGrant(role: Hex, account: Hex): Promise<number>;
+  /** How many there are, and from when on the last one may be revoked; 0: not announced. */
+  guardians(): Promise<{ readonly count: number; readonly lastRevocableAt: number }>;
+  /** The highest that needs no delay, in whole USDC per hour. */
+  approvedCeiling(): Promise<number>;
+  walletChange(merchant: number): Promise<AnnouncedWallet | null>;
+}
+
+/** A settlement wallet that waits to replace another one. */
+export interface AnnouncedWallet {
+  readonly to: Hex;
+  /** Unix seconds. */
+  readonly applicableAt: number;
+  /** Who announced it. */
+  readonly proposer: Hex;
 }
 
 export type Options = Readonly<Record<string, string | boolean | undefined>>;
@@ -36,6 +56,9 @@ export const CONTRACT_ACTIONS = {
   revoke,
   rates,
   ceiling,
+  'restore-ceiling': restoreCeiling,
+  'cancel-wallet': cancelWallet,
+  'drop-wallet-changes': async () => DROP_WALLET_CHANGES,
   collect,
   hold,
 } satisfies Record<
@@ -99,8 +122,16 @@ async function grant(options: Options, view: ContractView): Promise<ContractCall
   return [{ functionName: 'grantRole', args, by: 'admin', says }];
 }
 
-async function revoke(options: Options): Promise<ContractCall[]> {
+/** At once, the last guardian excepted: without one, nobody could stop a thief. */
+async function revoke(options: Options, view: ContractView): Promise<ContractCall[]> {
   const { name, role, account } = roleOf(options);
+  if (name === 'guardian') {
+    const { count, lastRevocableAt } = await view.guardians();
+    if (count === 1 && lastRevocableAt === 0) {
+      const says = 'announces that the last guardian goes: run this again after the delay';
+      return [{ functionName: 'announceLastRevocation', args: [], by: 'admin', says }];
+    }
+  }
   const says = `${account} is no ${name} any more, at once`;
   return [{ functionName: 'revokeRole', args: [role, account], by: 'admin', says }];
 }
@@ -136,6 +167,36 @@ async function ceiling(options: Options, view: ContractView): Promise<ContractCa
   const says = `announces a ceiling of ${value} USDC per hour (now ${view.ceiling})`;
   return [{ functionName: 'scheduleCeiling', args: [value], by: 'admin', says }];
 }
+
+async function restoreCeiling(options: Options, view: ContractView): Promise<ContractCall[]> {
+  const approved = await view.approvedCeiling();
+  const { 'usdc-per-hour': wanted = String(approved) } = options;
+  const value = integer(String(wanted), 'usdc-per-hour');
+  if (value > approved) {
+    throw new StartError(`at most ${approved} can be restored: more waits (see "ceiling")`);
+  }
+  const says = `up to ${value} USDC settle per hour again, at once (now ${view.ceiling})`;
+  return [{ functionName: 'restoreCeiling', args: [value], by: 'admin', says }];
+}
+
+async function cancelWallet(options: Options, view: ContractView): Promise<ContractCall[]> {
+  const merchant = integer(given(options, 'merchant'), 'merchant');
+  const change = await view.walletChange(merchant);
+  if (change === null) throw new StartError(`no wallet is announced for merchant ${merchant}`);
+  const by = 'guardian, registrar or merchant';
+  const { to, proposer } = change;
+  const says = `merchant ${merchant} keeps its wallet: ${to}, announced by ${proposer}, is dropped`;
+  return [{ functionName: 'cancelWallet', args: [merchant], by, says }];
+}
+
+const DROP_WALLET_CHANGES: readonly ContractCall[] = [
+  {
+    functionName: 'dropWalletChanges',
+    args: [],
+    by: 'guardian',
+    says: 'every wallet that is announced now is dropped, for all merchants, whoever announced it',
+  },
+];
 
 async function collect(options: Options, view: ContractView): Promise<ContractCall[]> {
   const to = readAddress(given(options, 'to'), 'to');

@@ -30,6 +30,7 @@ const COMMAND = path.join(import.meta.dirname, 'chain-command.ts');
 const DAY_SECONDS = 86_400;
 const ADMIN = newKey();
 const GUARDIAN = newKey();
+const OTHER_GUARDIAN = newKey();
 const TREASURER = newKey();
 const REGISTRAR = newKey();
 const STOLEN = newKey();
@@ -66,7 +67,7 @@ describe('npm run chain, on a contract that runs', () => {
         admin: ADMIN.address,
         operators: [STOLEN.address, SPARE.address],
         registrar: REGISTRAR.address,
-        guardian: GUARDIAN.address,
+        guardians: [GUARDIAN.address, OTHER_GUARDIAN.address],
         treasurer: TREASURER.address,
         walletDelay: DAY_SECONDS,
         payoutHold: DAY_SECONDS,
@@ -112,6 +113,14 @@ describe('npm run chain, on a contract that runs', () => {
       args,
     } as never) as Promise<T>;
   const isOperator = (address: Hex) => read<boolean>('hasRole', [OPERATOR_ROLE, address]);
+
+  async function sendAsRegistrar(data: Hex): Promise<void> {
+    const account = privateKeyToAccount(REGISTRAR.key);
+    const wallet = createWalletClient({ account, transport: http(chain.rpcUrl) });
+    const hash = await wallet.sendTransaction({ chain: null, to: settlement, data });
+    const { status } = await client().waitForTransactionReceipt({ hash });
+    assert.equal(status, 'success');
+  }
 
   it('says what it will do and sends nothing without a yes', async () => {
     const { code, out } = await run(['pause'], GUARDIAN.key);
@@ -166,6 +175,32 @@ describe('npm run chain, on a contract that runs', () => {
     assert.deepEqual(await read('ceiling'), [2_000_000_000n, 0n]);
   });
 
+  it('restores a ceiling that was lowered, at once and no further', async () => {
+    await done(['ceiling', '--usdc-per-hour', '0'], GUARDIAN.key);
+    const far = ['restore-ceiling', '--usdc-per-hour', '2001', '--yes'];
+    assert.match((await run(far, ADMIN.key)).out, /at most 2000 can be restored: more waits/);
+    const out = await done(['restore-ceiling'], ADMIN.key);
+    assert.match(out, /up to 2000 USDC settle per hour again, at once \(now 0\)/);
+    assert.deepEqual(await read('ceiling'), [2_000_000_000n, 0n]);
+  });
+
+  it('lets a guardian go at once, and the last one after the delay', async () => {
+    const revoke = (one: Hex) => ['revoke', '--role', 'guardian', '--account', one];
+    const later = newKey().address;
+    const grant = ['grant', '--role', 'guardian', '--account', later];
+    await done(revoke(OTHER_GUARDIAN.address), ADMIN.key);
+    assert.match((await run(['status'])).out, /guardians: 1\n/);
+    const out = await done(revoke(GUARDIAN.address), ADMIN.key);
+    assert.match(out, /announces that the last guardian goes: run this again after the delay/);
+    assert.match((await run(['status'])).out, /guardians: 1, the last may go from 20/);
+    assert.match((await run([...revoke(GUARDIAN.address), '--yes'], ADMIN.key)).out, /TooEarly/);
+    await done(grant, ADMIN.key);
+    await client().increaseTime({ seconds: 2 * DAY_SECONDS });
+    await client().mine({ blocks: 1 });
+    await done(grant, ADMIN.key);
+    assert.match((await run(['status'])).out, /guardians: 2, the last may go/);
+  });
+
   it('drops what was announced', async () => {
     const account = newKey().address;
     const grant = ['grant', '--role', 'guardian', '--account', account];
@@ -199,13 +234,7 @@ describe('npm run chain, on a contract that runs', () => {
     });
     const args = [reference, merchant.address, deadline, signature] as const;
     const call = { abi: settlementAbi, functionName: 'registerMerchant', args } as const;
-    const wallet = createWalletClient({
-      account: privateKeyToAccount(REGISTRAR.key),
-      transport: http(chain.rpcUrl),
-    });
-    const data = encodeFunctionData(call);
-    const hash = await wallet.sendTransaction({ chain: null, to: settlement, data });
-    await client().waitForTransactionReceipt({ hash });
+    await sendAsRegistrar(encodeFunctionData(call));
     const until = Number(timestamp) + 20 * DAY_SECONDS;
     const time = new Date(until * 1000).toISOString();
     const hold = ['hold', '--merchant', '1', '--until', time];
@@ -214,6 +243,48 @@ describe('npm run chain, on a contract that runs', () => {
     assert.equal(heldUntil, until);
     const early = await run([...hold.slice(0, -1), new Date(0).toISOString()], GUARDIAN.key);
     assert.match(early.out, /HoldNotExtended/);
+  });
+
+  it('shows announced wallets, cancels one and drops them all', async () => {
+    const thief = privateKeyToAccount(newKey().key);
+    const propose = async (nonce: bigint) => {
+      const deadline = (await client().getBlock()).timestamp + BigInt(DAY_SECONDS);
+      const signature = await thief.signTypedData({
+        domain: {
+          name: 'Tapline Settlement',
+          version: '1',
+          chainId: 31_500,
+          verifyingContract: settlement,
+        },
+        types: {
+          WalletConsent: [
+            { name: 'merchant', type: 'uint32' },
+            { name: 'wallet', type: 'address' },
+            { name: 'nonce', type: 'uint256' },
+            { name: 'deadline', type: 'uint256' },
+          ],
+        },
+        primaryType: 'WalletConsent',
+        message: { merchant: 1, wallet: thief.address, nonce, deadline },
+      });
+      const args = [1, thief.address, deadline, signature] as const;
+      await sendAsRegistrar(
+        encodeFunctionData({ abi: settlementAbi, functionName: 'proposeWallet', args }),
+      );
+    };
+    assert.match((await run(['wallet-changes'])).out, /^no wallet is announced/);
+    const cancel = ['cancel-wallet', '--merchant', '1'];
+    assert.match((await run([...cancel, '--yes'], GUARDIAN.key)).out, /no wallet is announced for/);
+    await propose(0n);
+    assert.match((await run(['status'])).out, /announced wallets: 1 \(see wallet-changes\)/);
+    const { out } = await run(['wallet-changes']);
+    assert.match(out, /^merchant 1: 0x\w{40} → 0x\w{40} from 20\S+Z, by 0x\w{40}\n$/);
+    assert.ok(out.includes(`→ ${thief.address}`) && out.includes(`by ${REGISTRAR.address}`), out);
+    assert.match(await done(cancel, GUARDIAN.key), /merchant 1 keeps its wallet/);
+    await propose(1n);
+    await done(['drop-wallet-changes'], GUARDIAN.key);
+    assert.match((await run(['wallet-changes'])).out, /^no wallet is announced/);
+    assert.match((await run(['status'])).out, /announced wallets: none/);
   });
 
   it('collects for the treasurer, and refuses a hold of nobody', async () => {

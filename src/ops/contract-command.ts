@@ -27,13 +27,19 @@ import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 
 /** The worst minute is no time to read an ABI: what people do to a contract that runs. */
-export const CONTRACT_USAGE = `  status|pause|unpause|grant|revoke|rates|ceiling|collect|hold
+export const CONTRACT_USAGE = `  status|wallet-changes|pause|unpause|grant|revoke|rates|ceiling|
+  restore-ceiling|cancel-wallet|drop-wallet-changes|collect|hold
     --rpc-url <url> --settlement <address>, or --network testnet|mainnet for those of the settings
     pause, unpause          --only settling|refunding, default both
     grant, revoke           --role operator|registrar|guardian|treasurer --account <address>
-                            (grant announces first; again after the delay it grants; --cancel)
+                            (grant announces first; again after the delay it grants; --cancel;
+                            so does revoke, for the last guardian alone)
     rates                   --rates <acquirer>,<protocol>,<cashback>, later --apply; --cancel
     ceiling                 --usdc-per-hour <USDC>: lower at once, higher later with --apply
+    restore-ceiling         --usdc-per-hour <USDC>, default the last one that had waited: at once
+    wallet-changes          shows every settlement wallet that is announced
+    cancel-wallet           --merchant <number>: drops the announced one
+    drop-wallet-changes     drops all that are announced now
     collect                 --to <address>: all booked fees
     hold                    --merchant <number> --until <time>
     --key-file <path>       the private key; without it, it is asked for or read from a pipe
@@ -59,9 +65,16 @@ function isAction(name: string): name is Action {
   return Object.hasOwn(CONTRACT_ACTIONS, name);
 }
 
+/** What only looks. */
+const LOOKS = { status: printStatus, 'wallet-changes': printWalletChanges } as const;
+
+function isLook(name: string): name is keyof typeof LOOKS {
+  return Object.hasOwn(LOOKS, name);
+}
+
 /** Whether `runContractCommand` knows this command. */
 export function isContractCommand(name: string | undefined): name is string {
-  return name === 'status' || (name !== undefined && isAction(name));
+  return name !== undefined && (isLook(name) || isAction(name));
 }
 
 /** @throws StartError with what is wrong, before anything is sent. */
@@ -76,7 +89,8 @@ export async function runContractCommand(name: string, args: readonly string[]):
   const settlement = readAddress(setting('settlement', 'SETTLEMENT'), 'settlement');
   const reader = createPublicClient({ transport: http(rpcUrl), pollingInterval: POLL_MS });
   const deployment = { reader, settlement, rpcUrl };
-  if (!isAction(name)) return printStatus(deployment);
+  if (isLook(name)) return LOOKS[name](deployment);
+  if (!isAction(name)) throw new StartError(`there is no command ${name}`);
   const calls = await CONTRACT_ACTIONS[name](options, await readView(deployment));
   if (options.unsigned === true) return printUnsigned(deployment, calls, options);
   return sendAll(deployment, calls, options);
@@ -116,10 +130,85 @@ async function readView({ reader, settlement }: Deployment): Promise<ContractVie
     bookedFees: { acquirer, protocol },
     announcedGrant: (role, account) =>
       reader.readContract({ ...contract, functionName: 'announcedGrant', args: [role, account] }),
+    guardians: async () => {
+      const read = reader.readContract({ ...contract, functionName: 'guardians' });
+      const [count, lastRevocableAt] = await read;
+      return { count, lastRevocableAt };
+    },
+    approvedCeiling: () => reader.readContract({ ...contract, functionName: 'approvedCeiling' }),
+    walletChange: async (merchant) => {
+      const call = { ...contract, functionName: 'walletChange', args: [merchant] } as const;
+      const [to, applicableAt, proposer] = await reader.readContract(call);
+      return applicableAt === 0 ? null : { to, applicableAt, proposer };
+    },
   };
 }
 
-async function printStatus({ reader, settlement }: Deployment): Promise<void> {
+/** As many in one call: a node answers within its limits. */
+const MERCHANTS_PER_CALL = 500;
+
+/** Every wallet that waits, by merchant. */
+async function readWalletChanges({ reader, settlement }: Deployment) {
+  const contract = { address: settlement, abi: settlementAbi } as const;
+  const lens = { address: lensOf(settlement), abi: settlementLensAbi } as const;
+  const merchants = await reader.readContract({ ...contract, functionName: 'merchantCount' });
+  const found = [];
+  for (let first = 1; first <= merchants; first += MERCHANTS_PER_CALL) {
+    const args = [first, Math.min(first + MERCHANTS_PER_CALL - 1, merchants)] as const;
+    const call = { ...lens, functionName: 'walletChanges', args } as const;
+    found.push(...(await reader.readContract(call)));
+  }
+  return found;
+}
+
+const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString();
+
+async function printWalletChanges(deployment: Deployment): Promise<void> {
+  const found = await readWalletChanges(deployment);
+  if (found.length === 0) console.log('no wallet is announced');
+  for (const { merchant, from, to, applicableAt, proposer } of found) {
+    console.log(
+      `merchant ${merchant}: ${from} → ${to} from ${timeOf(applicableAt)}, by ${proposer}`,
+    );
+  }
+}
+
+/** What comes into force, or may, unless somebody stops it. */
+async function readPending(deployment: Deployment): Promise<Record<string, string>> {
+  const { reader, settlement } = deployment;
+  const contract = { address: settlement, abi: settlementAbi } as const;
+  const [ceiling, ceilingAt] = await reader.readContract({
+    ...contract,
+    functionName: 'scheduledCeiling',
+  });
+  const [rates, ratesAt] = await reader.readContract({
+    ...contract,
+    functionName: 'scheduledRates',
+  });
+  const [admin, adminAt] = await reader.readContract({
+    ...contract,
+    functionName: 'pendingDefaultAdmin',
+  });
+  const [guardians, lastRevocableAt] = await reader.readContract({
+    ...contract,
+    functionName: 'guardians',
+  });
+  const announced = (text: string, at: number) =>
+    at === 0 ? 'none' : `${text} from ${timeOf(at)}`;
+  const { acquirer, protocol, cashback } = rates;
+  const wallets = (await readWalletChanges(deployment)).length;
+  const leaving = lastRevocableAt === 0 ? '' : `, the last may go from ${timeOf(lastRevocableAt)}`;
+  return {
+    guardians: `${guardians}${leaving}`,
+    'announced ceiling': announced(`${ceiling} USDC per hour`, ceilingAt),
+    'announced rates': announced(`${acquirer}, ${protocol}, ${cashback} basis points`, ratesAt),
+    'announced admin': announced(admin, adminAt),
+    'announced wallets': wallets === 0 ? 'none' : `${wallets} (see wallet-changes)`,
+  };
+}
+
+async function printStatus(deployment: Deployment): Promise<void> {
+  const { reader, settlement } = deployment;
   const lens = { address: lensOf(settlement), abi: settlementLensAbi } as const;
   const read = <T>(functionName: string) =>
     reader.readContract({ address: settlement, abi: settlementAbi as Abi, functionName }) as T;
@@ -136,11 +225,13 @@ async function printStatus({ reader, settlement }: Deployment): Promise<void> {
     settling: stopped(await see<boolean>('settlingPaused')),
     refunding: stopped(await see<boolean>('refundingPaused')),
     ceiling: `${inUsdc(perHour)} per hour; ${inUsdc(settled)} in this hour`,
+    'restorable ceiling': `${await read<number>('approvedCeiling')} USDC per hour`,
     rates: `${rates.acquirer}, ${rates.protocol}, ${rates.cashback} basis points`,
     'booked fees': `${inUsdc(acquirer)} acquirer, ${inUsdc(protocol)} protocol`,
     admin: await read<Hex>('defaultAdmin'),
     merchants: await read<number>('merchantCount'),
     batches: await see<number>('batchCount'),
+    ...(await readPending(deployment)),
   };
   for (const [name, value] of Object.entries(lines)) console.log(`${name}: ${value}`);
 }

@@ -71,7 +71,7 @@ describe('npm run chain -- deploy', () => {
       'rpc-url': chain.rpcUrl,
       usdc,
       admin: newKey().address,
-      guardian: newKey().address,
+      guardians: `${newKey().address},${newKey().address}`,
       treasurer: newKey().address,
       registrar: newKey().address,
       operators: `${newKey().address},${SPARE}`,
@@ -111,7 +111,11 @@ describe('npm run chain -- deploy', () => {
       [{ 'wallet-delay-hours': '23' }, /wallet-delay-hours must be at least 24/],
       [{ 'payout-hold-hours': '23' }, /payout-hold-hours must be at least 24/],
       [{ operators: SPARE }, /operators needs 3 addresses or more/],
-      [{ admin, guardian: admin }, /each role and each operator needs an address of its own/],
+      [{ guardians: admin }, /guardians needs 2 addresses or more/],
+      [
+        { admin, guardians: `${SPARE},${admin}` },
+        /each role and each operator needs an address of its own/,
+      ],
     ];
     for (const [other, complaint] of cases) {
       assert.match(await refusal({ ...NAMED, ...other }), complaint);
@@ -147,10 +151,11 @@ describe('npm run chain -- deploy', () => {
   });
 
   it('refuses nobody as the holder of a role', async () => {
-    for (const role of ['admin', 'guardian', 'treasurer', 'registrar']) {
+    for (const role of ['admin', 'treasurer', 'registrar']) {
       await refusal({ ...NAMED, [role]: zeroAddress });
     }
     await refusal({ ...NAMED, operators: `${zeroAddress},${SPARE}` });
+    await refusal({ ...NAMED, guardians: `${zeroAddress},${newKey().address}` });
   });
 
   it('lifts the floors for a test network, and production refuses such a contract', async () => {

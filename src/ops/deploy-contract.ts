@@ -12,7 +12,7 @@ export interface Deployment {
   readonly admin: Hex;
   readonly operators: readonly Hex[];
   readonly registrar: Hex;
-  readonly guardian: Hex;
+  readonly guardians: readonly Hex[];
   readonly treasurer: Hex;
   /** Seconds that a new settlement wallet of a merchant waits. */
   readonly walletDelay: number;
@@ -38,6 +38,8 @@ export interface Deployed {
 const GOVERNANCE_DELAY_SECONDS = 2 * 86_400;
 /** One that works, and two that wait offline: granting another one takes days. */
 const MIN_OPERATORS = 3;
+/** Two people: the contract lets the last one go only after a delay. */
+const MIN_GUARDIANS = 2;
 /** A busy public chain takes its time. */
 const RECEIPT_TIMEOUT_MS = 180_000;
 const POLL_MS = 500;
@@ -54,9 +56,9 @@ export function newKey(): { readonly key: Hex; readonly address: Hex } {
 }
 
 function setupOf(deployment: Deployment) {
-  const { rpcUrl, usdc, operators, ...setup } = deployment;
+  const { rpcUrl, usdc, operators, guardians, ...setup } = deployment;
   const delays = { adminDelay: GOVERNANCE_DELAY_SECONDS, ratesDelay: GOVERNANCE_DELAY_SECONDS };
-  return { ...setup, ...delays, operators: [...operators] };
+  return { ...setup, ...delays, operators: [...operators], guardians: [...guardians] };
 }
 
 /**
@@ -64,7 +66,7 @@ function setupOf(deployment: Deployment) {
  * @throws StartError
  */
 export function requireFloors(deployment: Deployment): void {
-  const { walletDelay, payoutHold, operators, admin, registrar, guardian, treasurer } = deployment;
+  const { walletDelay, payoutHold, operators, guardians, ...holders } = deployment;
   if (walletDelay < MIN_CONTRACT_DELAY_SECONDS) {
     throw new StartError('--wallet-delay-hours must be at least 24 (--test-network lifts this)');
   }
@@ -77,7 +79,16 @@ export function requireFloors(deployment: Deployment): void {
         'spare ones whose keys stay offline (--test-network lifts this)',
     );
   }
-  const all = [...operators, admin, registrar, guardian, treasurer].map((one) => one.toLowerCase());
+  if (guardians.length < MIN_GUARDIANS) {
+    throw new StartError(
+      `--guardians needs ${MIN_GUARDIANS} addresses or more: with one, a lost phone leaves ` +
+        'nobody to stop what a stolen key does (--test-network lifts this)',
+    );
+  }
+  const { admin, registrar, treasurer } = holders;
+  const all = [...operators, ...guardians, admin, registrar, treasurer].map((one) =>
+    one.toLowerCase(),
+  );
   if (new Set(all).size < all.length) {
     throw new StartError('each role and each operator needs an address of its own');
   }

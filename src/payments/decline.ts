@@ -90,6 +90,7 @@ export const FAILURE_DECLINES: Readonly<Record<FailureReason, Decline>> = {
   insufficient_balance: 'settlement_failed',
   transfer_blocked: 'settlement_failed',
   wallet_changed: 'settlement_failed',
+  wallet_not_announced: 'settlement_failed',
   transaction_reverted: 'settlement_failed',
 };
 

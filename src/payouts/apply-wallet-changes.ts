@@ -1,8 +1,10 @@
 import { recordEntry } from '#audit/audit.ts';
+import { isRefusal } from '#core/answer.ts';
 import { addMs, addSeconds } from '#core/clock.ts';
 import { networkOf } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
+import { type PayoutDeps, readOnChain } from '#payouts/merchant-on-chain.ts';
 import {
   lockDueWalletChanges,
   lockWalletChange,
@@ -11,6 +13,8 @@ import {
   type WalletChangeRow,
 } from '#payouts/wallet-change-queries.ts';
 import { applied, type Outcome, requestOnChain, takeOutcomes } from '#settlement/requests.ts';
+
+type WalletDeps = LoopDeps & Pick<PayoutDeps, 'chains'>;
 
 const BATCH = 20;
 /** Block times lag behind ours: this much later the contract agrees that the wait is over. */
@@ -39,18 +43,25 @@ async function moveTo(
   });
 }
 
-/** A refused application is tried again: the wallet waits on the chain until it is applied. */
-async function applyStep(tx: Tx, outcome: Outcome<'wallet_change'>, deps: LoopDeps): Promise<void> {
+/**
+ * A refused application is tried again: the wallet waits on the chain until it is applied.
+ * @returns a change that the contract knows nothing of any more.
+ */
+async function applyStep(
+  tx: Tx,
+  outcome: Outcome<'wallet_change'>,
+  deps: LoopDeps,
+): Promise<WalletChangeRow | null> {
   const now = deps.clock.now();
   const { result } = outcome;
   const [id = '', step] = outcome.subjectId.split(':');
   const row = await lockWalletChange(tx, id);
-  if (row === undefined) return;
+  if (row === undefined) return null;
   if (!result.succeeded) {
     deps.log.warn('the contract refused a wallet change', { id, step, reason: result.reason });
-    if (step !== 'propose') return;
+    if (step !== 'propose') return result.reason === 'wallet_not_announced' ? row : null;
     await moveTo(tx, row, { status: 'failed', failure_reason: result.reason, now });
-    return;
+    return null;
   }
   if (step === 'propose') {
     const announcedAt = new Date(result.facts.blockTime);
@@ -63,18 +74,42 @@ async function applyStep(tx: Tx, outcome: Outcome<'wallet_change'>, deps: LoopDe
     await updateSettlementWallet(tx, { tenant, wallet: row.wallet });
     await moveTo(tx, row, { status: 'applied', now });
   }
+  return null;
+}
+
+/**
+ * Ends a change that the contract does not wait for any more. Anybody may have put it into force;
+ * otherwise a guardian or the registrar has dropped it, or it has lapsed. The wallet on the chain
+ * says which. When no node answers, the next refusal asks again.
+ */
+async function followContract(deps: WalletDeps, gone: WalletChangeRow): Promise<void> {
+  const tenant = { accountId: gone.account_id, livemode: gone.livemode };
+  const found = await readOnChain(deps, tenant);
+  if (isRefusal(found)) return;
+  await deps.db.transaction(async (tx) => {
+    const now = deps.clock.now();
+    const row = await lockWalletChange(tx, gone.id);
+    if (row?.status !== 'announced') return;
+    if (found.wallet.toLowerCase() === row.wallet.toLowerCase()) {
+      await updateSettlementWallet(tx, { tenant, wallet: row.wallet });
+      await moveTo(tx, row, { status: 'applied', now });
+    } else {
+      await moveTo(tx, row, { status: 'canceled', now });
+    }
+  });
 }
 
 /** Applies what the chain has said of settlement wallets. @returns whether there may be more. */
-export async function applyWalletOutcomes(deps: LoopDeps): Promise<boolean> {
-  const [outcome] = await deps.db.transaction(async (tx) => {
+export async function applyWalletOutcomes(deps: WalletDeps): Promise<boolean> {
+  const { outcome, gone } = await deps.db.transaction(async (tx) => {
     // One at a time: each is written to another account's audit log.
-    const taken = await takeOutcomes(tx, 'wallet_change', 1);
-    for (const one of taken) await applyStep(tx, one, deps);
-    const ids = taken.map((one) => one.requestId);
-    if (ids.length > 0) await applied(tx, ids, deps.clock.now());
-    return taken;
+    const [outcome] = await takeOutcomes(tx, 'wallet_change', 1);
+    if (outcome === undefined) return { outcome, gone: null };
+    const gone = await applyStep(tx, outcome, deps);
+    await applied(tx, [outcome.requestId], deps.clock.now());
+    return { outcome, gone };
   });
+  if (gone !== null) await followContract(deps, gone);
   return outcome !== undefined;
 }
 

@@ -1,7 +1,9 @@
 import { type Refusal, refuse } from '#core/answer.ts';
+import type { Tenant } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
 import type { MerchantOnChain } from '#payouts/merchant-on-chain.ts';
 import { checkNotHeld } from '#payouts/payout-holds.ts';
+import { selectWalletChange } from '#payouts/wallet-change-queries.ts';
 import type { WithdrawRequest } from '#payouts/withdrawal-number.ts';
 import { selectSpokenFor } from '#payouts/withdrawal-queries.ts';
 import { selectKeptBack } from '#settlement/foreign-settlement-queries.ts';
@@ -10,6 +12,16 @@ import { selectKeptBack } from '#settlement/foreign-settlement-queries.ts';
 function heldByContract(until: Date): Refusal {
   const time = until.toISOString();
   return refuse('amount_too_large', `Nothing can be withdrawn before ${time}.`, 'amount');
+}
+
+/** The contract pays nothing out meanwhile: the present wallet's key may have been stolen. */
+async function checkNoWalletAnnounced(tx: Tx, tenant: Tenant): Promise<Refusal | null> {
+  const open = await selectWalletChange(tx, tenant);
+  if (open?.status !== 'announced') return null;
+  return refuse(
+    'unexpected_state',
+    'Another settlement wallet is announced: withdraw once it is in force, or cancel it first.',
+  );
 }
 
 /** Somebody else has settled for this merchant with a key of the network. */
@@ -30,6 +42,8 @@ export async function checkMayWithdraw(
 ): Promise<Refusal | null> {
   const held = await checkNotHeld(tx, tenant.accountId);
   if (held !== null) return held;
+  const announced = await checkNoWalletAnnounced(tx, tenant);
+  if (announced !== null) return announced;
   if (found.heldUntil !== null) return heldByContract(found.heldUntil);
   const left = found.available - (await selectSpokenFor(tx, tenant, found.blockNumber));
   const keptBack = await selectKeptBack(tx, tenant);

@@ -7,8 +7,8 @@ import type { WithdrawalRow } from '#payouts/withdrawal-queries.ts';
 export const WITHDRAWAL_FAILURES: { readonly [code: string]: string } = {
   insufficient_balance: 'The merchant balance on the contract does not cover the withdrawal.',
   wallet_changed:
-    'Another settlement wallet was registered before this was paid. Nothing was moved: withdraw ' +
-    'again, to the new wallet.',
+    'Another settlement wallet was announced or registered before this was paid. Nothing was ' +
+    'moved: withdraw again once the wallet is the one that you want.',
   transaction_reverted: 'The settlement contract refused the withdrawal. Nothing was moved.',
 };
 

@@ -110,7 +110,7 @@ export async function prepareNetwork(
       admin: from,
       operators,
       registrar: role('registrar'),
-      guardian: role('guardian'),
+      guardians: [role('guardian'), role('second guardian')],
       treasurer: role('treasurer'),
       adminDelay: DAY_SECONDS,
       ratesDelay: DAY_SECONDS,

@@ -102,6 +102,8 @@ export type FailureReason =
   | 'transfer_blocked'
   /** Of a withdrawal: another wallet was registered before it was paid. */
   | 'wallet_changed'
+  /** Of a wallet change: the contract knows no such announcement, or none any more. */
+  | 'wallet_not_announced'
   | 'transaction_reverted';
 
 export interface OutcomeFacts {

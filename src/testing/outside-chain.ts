@@ -113,7 +113,7 @@ async function deployAt({ rpcUrl, chainId, usdc, payingKey, fund }: Ground) {
       admin: newKey().address,
       operators: operators.map(({ address }) => address),
       registrar: registrar.address,
-      guardian: guardian.address,
+      guardians: [guardian.address, newKey().address],
       treasurer: newKey().address,
       walletDelay: 60,
       payoutHold: 0,

@@ -156,7 +156,7 @@ async function deploy(
     admin: admin.address,
     operators,
     registrar,
-    guardian: guardian.address,
+    guardians: [guardian.address],
     treasurer: admin.address,
     adminDelay: 0,
     ratesDelay: 0,

@@ -167,7 +167,7 @@ test('keys are made and the contract is deployed by command', async () => {
       'rpc-url': chains.get(network)?.rpcUrl ?? '',
       usdc: getAddress(usdc ?? '0x'),
       admin: newKey().address,
-      guardian: newKey().address,
+      guardians: `${newKey().address},${newKey().address}`,
       treasurer: newKey().address,
       registrar: registrar[0],
       operators: operators.map(([address]) => address).join(','),

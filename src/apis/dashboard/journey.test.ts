@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Secret, TOTP } from 'otpauth';
-import type { TypedDataDefinition } from 'viem';
+import { encodeFunctionData, type TypedDataDefinition } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { isRefusal } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
@@ -18,6 +18,7 @@ import { requestPayments } from '#settlement/requests.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
 /** A new merchant's way, from the first mail to the money in its wallet, on a real chain. */
 
@@ -325,7 +326,7 @@ async function announce(to: PrivateKeyAccount) {
 
 async function walletStatus(wanted: string): Promise<string> {
   return until(`the wallet to be ${wanted}`, async () => {
-    await applyWalletOutcomes({ ...server, log: silentLog });
+    await applyWalletOutcomes({ ...server, chains: [network.chain], log: silentLog });
     const { body } = await merchant.get(path('test/settlement_wallet'));
     const { status } = body.change as { status: string };
     return status === wanted ? String(body.wallet) : null;
@@ -342,9 +343,20 @@ test('another wallet is announced, can be stopped, and waits before it gets mone
   server.clock.advance(1_000);
   assert.equal((await announce(next)).status, 202, 'the nonce has moved on');
   await walletStatus('announced');
+  const { error } = (await withdraw(1, 'meanwhile')).body;
+  assert.match(String(error?.message), /Another settlement wallet is announced/);
+  // The guardian drops all, and the service is told by nobody.
+  const drop = { abi: settlementAbi, functionName: 'dropWalletChanges' } as const;
+  await network.send(network.guardian, network.config.settlement, encodeFunctionData(drop));
+  assert.equal((await merchant.delete(path('test/settlement_wallet'))).status, 202);
+  assert.equal(await walletStatus('canceled'), wallet.address);
+  server.clock.advance(1_000);
+  await network.rpc.call('evm_increaseTime', [1]);
+  assert.equal((await announce(next)).status, 202, 'nothing of the dropped one is left');
+  await walletStatus('announced');
   await server.sendMails();
   const told = server.mails.filter((mail) => mail.subject.includes('settlement wallet'));
-  assert.equal(told.length, 2);
+  assert.equal(told.length, 3);
   const deps = { ...server, log: silentLog };
   await applyDueWallets(deps);
   assert.equal(await walletStatus('announced'), wallet.address, 'not before its time');

@@ -247,6 +247,8 @@ export function readRevert(data: unknown): Revert {
 const REASONS: { readonly [error: string]: FailureReason } = {
   InsufficientMerchantBalance: 'insufficient_balance',
   NotMerchantWallet: 'wallet_changed',
+  WalletChangePending: 'wallet_changed',
+  NoWalletProposed: 'wallet_not_announced',
 };
 
 /** The contract's Reason, by its value (contracts/PaymentTypes.sol). */
