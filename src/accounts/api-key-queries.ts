@@ -1,3 +1,4 @@
+import type { Scope } from '#accounts/scopes.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
@@ -7,7 +8,7 @@ export interface ApiKeyRow {
   readonly livemode: boolean;
   readonly hint: string;
   readonly name: string;
-  readonly scopes: string[];
+  readonly scopes: Scope[];
   readonly ip_allowlist: string[];
   readonly api_version: string;
   readonly created: Date;

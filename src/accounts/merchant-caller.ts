@@ -1,3 +1,4 @@
+import type { Scope } from '#accounts/scopes.ts';
 import { type Refusal, type ResponseHeaders, refuse } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 
@@ -18,7 +19,7 @@ export interface MerchantCaller {
   readonly keyId: string;
   readonly rateKey: string;
   readonly idempotencySpace: '';
-  readonly scopes: readonly string[];
+  readonly scopes: readonly Scope[];
   readonly apiVersion: string;
   /** Where the request came from, for callers that have to check the key's allowlist again. */
   readonly address: string;

@@ -1,3 +1,4 @@
+import type { Scope } from '#accounts/scopes.ts';
 import type { Sql } from '#db/database.ts';
 
 /** A key with what its account is allowed to do. */
@@ -6,7 +7,7 @@ export interface KeyStandingRow {
   id: string;
   account_id: string;
   livemode: boolean;
-  scopes: string[];
+  scopes: Scope[];
   ip_allowlist: string[];
   api_version: string;
   expires_at: Date | null;

@@ -6,21 +6,6 @@ import type { Tenant } from '#core/mode.ts';
 import type { Asks, Moves } from '#http/moves.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 
-/** Scopes of merchant keys (behavior.md 3.5). */
-export const SCOPES = [
-  'balance:read',
-  'events:read',
-  'payments:read',
-  'payments:write',
-  'refunds:read',
-  'refunds:write',
-  'terminals:read',
-  'webhooks:read',
-  'webhooks:write',
-] as const;
-
-export type Scope = (typeof SCOPES)[number];
-
 /** Who calls: every surface has its own kind, with at least this. */
 export interface Caller {
   readonly tenant: Tenant;
@@ -35,6 +20,9 @@ export interface Caller {
   /** Sent with every response to this request, such as a renewed session cookie. */
   readonly responseHeaders?: ResponseHeaders;
 }
+
+/** What a key of this caller may be limited to. */
+type ScopeOf<C extends Caller> = NonNullable<C['scopes']>[number];
 
 type Shape<S> = S extends TSchema ? Static<S> : undefined;
 
@@ -101,7 +89,7 @@ export interface Route<
   readonly summary: string;
   readonly description?: string;
   /** null: every authenticated caller of the surface. */
-  readonly scope: Scope | null;
+  readonly scope: ScopeOf<C> | null;
   /** What a caller has to be, in the words of the surface's `authorize`, such as a role. */
   readonly access?: string;
   readonly idempotency: 'required' | 'accepted' | 'ignored';

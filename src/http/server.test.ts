@@ -6,7 +6,7 @@ import { answerWith, refuse } from '#core/answer.ts';
 import { defineVersions } from '#core/api-versions.ts';
 import { CommitUnknown, DatabaseUnavailable } from '#db/database.ts';
 import { memoryRateLimiter } from '#http/rate-limit.ts';
-import { type AnyRoute, defineRoute, type Scope } from '#http/route.ts';
+import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { type BareServer, bareSurface, GOOD_KEY, startBareServer } from '#testing/http-kit.ts';
 
 const Body = Type.Object({ amount: Type.Integer({ minimum: 1 }) });
@@ -58,7 +58,7 @@ const versions = defineVersions('2026-09-28', [
   },
 ]);
 
-const write: Scope = 'payments:write';
+const write = 'payments:write';
 const routes = [
   route('/things', ok),
   route('/guarded', ok, { scope: write, idempotency: 'required' }),

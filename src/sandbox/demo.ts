@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAccountWithOwner } from '#accounts/create-account.ts';
 import { createApiKey } from '#accounts/create-api-key.ts';
+import { SCOPES } from '#accounts/scopes.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
-import { SCOPES } from '#http/route.ts';
 import { createOperator } from '#people/create-operator.ts';
 import type { DataFolder } from '#sandbox/data-folder.ts';
 import { createDemoPayers } from '#sandbox/demo-payers.ts';

@@ -1,5 +1,6 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 import { networkOf, type Tenant } from '#core/mode.ts';
+import { atoms, basisPoints } from '#core/money.ts';
 
 /** What the contract lets settle in an hour, as far as it is known. */
 export interface Ceiling {
@@ -21,6 +22,8 @@ export const WHOLE_HOUR = 100;
 /** Percent. Four of them have to work together to keep the others from selling. */
 const SHARE_OF_MANY = 25;
 
+const POINTS_PER_PERCENT = 100;
+
 export function isFull({ perHour, settled }: Ceiling): boolean {
   return perHour - settled < LEAST_ROOM;
 }
@@ -32,7 +35,7 @@ export function commonShare({ sellers }: Ceiling, set: number | null): number {
 
 /** Atoms per hour; null: all that there is, so the contract alone decides. */
 export function atomsOf({ perHour }: Ceiling, share: number): bigint | null {
-  return share >= WHOLE_HOUR ? null : (perHour * BigInt(share)) / 100n;
+  return share >= WHOLE_HOUR ? null : basisPoints(atoms(perHour), share * POINTS_PER_PERCENT);
 }
 
 /** Less is left of this hour than the payment needs. */

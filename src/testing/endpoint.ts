@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { SCOPES, type Scope } from '#accounts/scopes.ts';
 import { newSecret } from '#core/secrets.ts';
-import { SCOPES, type Scope } from '#http/route.ts';
 import { type Answered, type Call, startTestApi, type TestApi } from '#testing/api.ts';
 
 /** A request that is wrong in one way, and how it is refused. */

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { insertAccount } from '#accounts/account-queries.ts';
 import { issueApiKey } from '#accounts/create-api-key.ts';
+import { SCOPES } from '#accounts/scopes.ts';
 import type { Actor } from '#audit/audit.ts';
 import { isRefusal } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
-import { SCOPES } from '#http/route.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 
 /** A merchant's things in one mode. */

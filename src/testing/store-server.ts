@@ -1,4 +1,5 @@
 import { issueApiKey } from '#accounts/create-api-key.ts';
+import { SCOPES } from '#accounts/scopes.ts';
 import { deviceSurface } from '#apis/device/device-routes.ts';
 import { pairingSurface } from '#apis/device/pairing-routes.ts';
 import type { TestPasses } from '#apis/device/test-pass-routes.ts';
@@ -7,7 +8,7 @@ import { payerSurface } from '#apis/payer/routes.ts';
 import { merchantSurface } from '#app/api-role.ts';
 import { createShared } from '#app/api-shared.ts';
 import { silentLog } from '#core/log.ts';
-import { SCOPES, type Surface } from '#http/route.ts';
+import type { Surface } from '#http/route.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
 import { createIntentPayer } from '#payments/pay.ts';
 import { serveReceiptsAt } from '#payments/receipt-url.ts';

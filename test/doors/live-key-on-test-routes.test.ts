@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { createApiKey } from '#accounts/create-api-key.ts';
+import { SCOPES } from '#accounts/scopes.ts';
 import { isRefusal } from '#core/answer.ts';
-import { SCOPES } from '#http/route.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { addOwner } from '#testing/people.ts';
 

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { DOCUMENT_KINDS } from '#accounts/kyb-documents.ts';
+import { SCOPES } from '#accounts/scopes.ts';
 import {
   count,
   EmailOut,
@@ -7,7 +8,6 @@ import {
   nameOut,
   RoleField,
 } from '#apis/dashboard/person-schema.ts';
-import { SCOPES } from '#http/route.ts';
 import {
   AtomsOut,
   Currency,

@@ -1,5 +1,6 @@
 import { decideKey } from '#accounts/authenticate.ts';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import type { Scope } from '#accounts/scopes.ts';
 import { selectKeyStandings } from '#accounts/standing-queries.ts';
 import { isRefusal } from '#core/answer.ts';
 import type { Clock } from '#core/clock.ts';
@@ -11,7 +12,7 @@ const LOOK_EVERY_MS = 400;
 
 interface Watched {
   readonly caller: MerchantCaller;
-  readonly scope: string;
+  readonly scope: Scope;
   readonly end: () => void;
 }
 

@@ -1,4 +1,5 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
+import { atoms, basisPoints } from '#core/money.ts';
 import { type Chain, decodeView } from '#settlement/chain/chain.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import type { Hex } from '#settlement/requests.ts';
@@ -40,7 +41,7 @@ export interface Charges {
 
 /** Each share is rounded down on its own, as the contract does. */
 export function chargesOf(amount: bigint, rates: FeeRates): Charges {
-  const share = (points: number) => (amount * BigInt(points)) / 10_000n;
+  const share = (points: number) => basisPoints(atoms(amount), points);
   const [acquirer, protocol, cashback] = [
     share(rates.acquirer),
     share(rates.protocol),

@@ -1,8 +1,8 @@
 import { createAccountWithOwner } from '#accounts/create-account.ts';
 import { issueApiKey } from '#accounts/create-api-key.ts';
+import { SCOPES } from '#accounts/scopes.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import type { Tx } from '#db/database.ts';
-import { SCOPES } from '#http/route.ts';
 import { signMerchantConsent } from '#sandbox/demo-wallets.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import { wallet } from '#sandbox/wallets.ts';
