@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { glob, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 import { startThrowawayPostgres } from '#sandbox/postgres.ts';
 import { BROWSER_SETTING, launchChromium } from '#testing/chromium.ts';
 import { SANDBOX_SETTING, startSharedSandbox } from '#testing/shared-sandbox.ts';
@@ -11,19 +12,28 @@ import { childrenSeconds, TIMES_SETTING, timesTable } from './times.ts';
 /**
  * Runs the tests: all of them, those that have one of the words in their path (`npm test --
  * payments/pay`), or with `--changed` those that what differs from `main` can break. `--times`
- * says at the end which files took how long. One
- * PostgreSQL serves all test files (each test clones a database of its own from a template in
- * it), one Chromium and one sandbox all tests in a browser (each opens windows and terminals of
- * its own).
+ * says at the end which files took how long. One PostgreSQL serves all test files (each test
+ * clones a database of its own from a template in it), one Chromium and one sandbox all tests in
+ * a browser (each opens windows and terminals of its own).
  */
 const ROOT = path.join(import.meta.dirname, '..');
+const { values: options, positionals: words } = parseArgs({
+  allowPositionals: true,
+  options: {
+    changed: { type: 'boolean' },
+    times: { type: 'boolean' },
+    concurrency: { type: 'string' },
+  },
+});
 const PATTERNS = [
   'src/**/*.test.ts',
   'contracts/**/*.test.ts',
   'test/**/*.test.ts',
   'web/**/*.test.ts',
 ];
-/** Two cores: more files at once only slow each other down. */
+/** What Node has made of the sources: without it each process of a test makes it again. */
+const COMPILED = path.join(ROOT, 'node_modules/.cache/compiled');
+/** For two cores; `--concurrency=3` tries another number. */
 const CONCURRENCY = 2;
 /** A test that hangs must not hang the run; the longest takes well under a minute. */
 const TIMEOUT_MS = 300_000;
@@ -34,14 +44,14 @@ const TIMEOUT_MS = 300_000;
  */
 const MOST_AGAIN = 6;
 
-async function testFiles(words: readonly string[]): Promise<string[]> {
+async function testFiles(): Promise<string[]> {
   const files: string[] = [];
   for await (const file of glob(PATTERNS, { exclude: (name) => name === 'node_modules' })) {
     // Those have a runner of their own: npm run test:long.
     if (!file.startsWith('test/long/')) files.push(file);
   }
   files.sort();
-  if (words.includes('--changed')) return testsReachedBy(changedFiles(ROOT), files, ROOT);
+  if (options.changed) return testsReachedBy(changedFiles(ROOT), files, ROOT);
   // A file that is named whole runs wherever it lies, such as a long one.
   const others = words.filter((word) => !files.some((file) => file.includes(word)));
   const chosen = files.filter((file) => words.some((word) => file.includes(word)));
@@ -87,7 +97,7 @@ async function runFiles(
       `--test-reporter-destination=${list}`,
       ...files,
     ],
-    { stdio: 'inherit', env: { ...process.env, ...settings } },
+    { stdio: 'inherit', env: { ...process.env, ...settings, NODE_COMPILE_CACHE: COMPILED } },
   );
   const code = await new Promise<number>((resolve) => {
     child.once('exit', (exitCode) => resolve(exitCode ?? 1));
@@ -111,18 +121,14 @@ async function withGround<T>(
   return result;
 }
 
-/** The words that say which files to run. */
-function chosenWords(): string[] {
-  return process.argv.slice(2).filter((word) => word !== '--times');
-}
-
 async function main(): Promise<number> {
-  const files = await testFiles(chosenWords());
+  const files = await testFiles();
   if (files.length === 0) {
     console.log('No test is reached.');
-    return process.argv.includes('--changed') ? 0 : 1;
+    return options.changed ? 0 : 1;
   }
-  const first = await withGround(files, (settings) => runFiles(files, CONCURRENCY, settings));
+  const concurrency = Number(options.concurrency ?? CONCURRENCY);
+  const first = await withGround(files, (settings) => runFiles(files, concurrency, settings));
   if (first.failed.length === 0 || first.failed.length > MOST_AGAIN) return first.code;
   console.log(`Again, one file at a time: ${first.failed.join(' ')}`);
   const again = await withGround(first.failed, (settings) => runFiles(first.failed, 1, settings));
@@ -131,7 +137,7 @@ async function main(): Promise<number> {
 }
 
 async function mainWithTimes(): Promise<number> {
-  if (!process.argv.includes('--times')) return main();
+  if (!options.times) return main();
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-times-'));
   const list = path.join(folder, 'times');
   process.env[TIMES_SETTING] = list;

@@ -1,8 +1,11 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Names the file that every test process adds its line to; not set: nobody wants to know. */
-export const TIMES_SETTING = 'TAPLINE_TEST_TIMES';
+/**
+ * Names the file that every test process adds its line to; not set: nobody wants to know. The
+ * service refuses names that begin like its own settings and are none.
+ */
+export const TIMES_SETTING = 'TEST_TIMES_FILE';
 
 interface FileTimes {
   readonly file: string;
