@@ -3,6 +3,7 @@ import {
   type KybStatus,
   lockAccount,
   lockOwnAccount,
+  selectAccount,
   updateAccount,
 } from '#accounts/account-queries.ts';
 import {
@@ -169,6 +170,13 @@ function decisionMail(accountName: string, approved: boolean, reason: string | n
       `Your business could not be verified: ${reason ?? ''}\n\n` +
       'Change what is missing and submit it again.\n',
   };
+}
+
+/** Why nobody can ask to approve the business now; null: somebody can. */
+export async function mayNotApprove(tx: Tx, accountId: string): Promise<Refusal | null> {
+  const account = await selectAccount(tx, accountId);
+  if (account === undefined) return refuse('resource_missing', 'No such account.', 'account');
+  return account.kyb_status === 'pending' ? null : unexpected(account.kyb_status);
 }
 
 /**

@@ -2,10 +2,12 @@ import {
   type AccountRow,
   type AccountUpdate,
   hasTimeZone,
+  type KybStatus,
   lockAccount,
   updateAccount,
 } from '#accounts/account-queries.ts';
-import { type Actor, recordEntry } from '#audit/audit.ts';
+import { saveNameRequest, takeNameRequest } from '#accounts/name-request-queries.ts';
+import { type Actor, actorId, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
 import type { Json } from '#core/canonical-json.ts';
@@ -14,6 +16,8 @@ import { toJsonAtoms } from '#core/money.ts';
 import { readName } from '#core/names.ts';
 import { staleVersion } from '#core/stale-version.ts';
 import type { Tx } from '#db/database.ts';
+import { queueMail } from '#people/mail.ts';
+import { selectOwnerEmails } from '#people/membership-queries.ts';
 
 /** Bounds of what an account may choose; the table checks them as well. */
 export const MAX_REFUND_WINDOW_DAYS = 3650;
@@ -83,7 +87,12 @@ export async function editAccount(
   };
   const refused = await mayChange(before, change);
   if (refused !== null) return refused;
-  const rows = await updateAccount(tx, before, change);
+  const wish = edit.name === undefined ? undefined : await wishForName(tx, ref, { before, name });
+  const rows = await updateAccount(
+    tx,
+    before,
+    wish == null ? change : { ...change, name: before.name },
+  );
   const after = only(rows, 'account');
   await recordEntry(tx, {
     trail: ref.accountId,
@@ -92,10 +101,94 @@ export async function editAccount(
     objectId: ref.accountId,
     livemode: null,
     before: settingsOf(before),
-    after: settingsOf(after),
+    after: { ...settingsOf(after), ...(wish == null ? {} : { requested_name: wish }) },
     now: ref.now,
   });
   return after;
+}
+
+/**
+ * Payers trust the name that was verified, so another one waits for the network's staff. Asking for
+ * the present name takes the wish back.
+ * @returns the name that waits; null: nothing has to.
+ */
+async function wishForName(
+  tx: Tx,
+  { accountId, actor, now }: AccountRef,
+  { before, name }: { readonly before: AccountRow; readonly name: string },
+): Promise<string | null> {
+  if (name === before.name) {
+    await takeNameRequest(tx, accountId);
+    return null;
+  }
+  if (!isReviewed(before.kyb_status)) return null;
+  await saveNameRequest(tx, { accountId, name, by: actorId(actor), now });
+  return name;
+}
+
+/** Somebody has looked at this business under its name, or is looking. */
+function isReviewed(status: KybStatus): boolean {
+  return status === 'approved' || status === 'pending';
+}
+
+function nameMail(names: { readonly old: string; readonly asked: string }, reason: string | null) {
+  const { old, asked } = names;
+  if (reason === null) {
+    const text = `Payers see the name “${asked}” from now on, on receipts and at the till.\n`;
+    return { subject: `${asked}: the new name of ${old}`, text };
+  }
+  return {
+    subject: `${old} keeps its name`,
+    text: `You asked for the name “${asked}”. It was not accepted: ${reason}\n`,
+  };
+}
+
+/** The network's staff lets a verified business pay under another name, or does not. */
+export async function decideName(
+  tx: Tx,
+  ref: AccountRef & { readonly secretKey: Buffer },
+  decision: { readonly approved: boolean; readonly reason: string },
+): Promise<AccountRow | Refusal> {
+  const { accountId, actor, now, secretKey } = ref;
+  const before = await lockAccount(tx, accountId);
+  if (before === undefined) return refuse('resource_missing', 'No such account.', 'account');
+  const asked = await takeNameRequest(tx, accountId);
+  if (asked === undefined) return nobodyAsked();
+  const { approved, reason } = decision;
+  const { name: old } = before;
+  const change = { ...unchanged(before), name: approved ? asked : old };
+  const after = only(await updateAccount(tx, before, change), 'account');
+  const mail = nameMail({ old, asked }, approved ? null : reason);
+  for (const to of await selectOwnerEmails(tx, accountId)) {
+    await queueMail(tx, secretKey, { to, ...mail, now });
+  }
+  await recordEntry(tx, {
+    trail: accountId,
+    actor,
+    action: approved ? 'account.renamed' : 'account.name_rejected',
+    objectId: accountId,
+    livemode: null,
+    before: { name: old },
+    after: { name: after.name, asked, reason },
+    now,
+  });
+  return after;
+}
+
+export function nobodyAsked(): Refusal {
+  return refuse('unexpected_state', 'This account asks for no other name.');
+}
+
+function unchanged(account: AccountRow): AccountUpdate {
+  return {
+    name: account.name,
+    status: account.status,
+    disabledReason: account.disabled_reason,
+    kybStatus: account.kyb_status,
+    refundWindowDays: account.refund_window_days,
+    refundDailyLimit: account.refund_daily_limit,
+    timeZone: account.time_zone,
+  };
 }
 
 /** Disables an account (every key answers 403 within a second), or enables it again. */
@@ -108,13 +201,9 @@ export async function setAccountStatus(
   if (before === undefined) return refuse('resource_missing', 'No such account.', 'account');
   if (before.status === change.status) return before;
   const rows = await updateAccount(tx, before, {
-    name: before.name,
+    ...unchanged(before),
     status: change.status,
     disabledReason: change.status === 'disabled' ? change.reason : null,
-    kybStatus: before.kyb_status,
-    refundWindowDays: before.refund_window_days,
-    refundDailyLimit: before.refund_daily_limit,
-    timeZone: before.time_zone,
   });
   await recordEntry(tx, {
     trail: ref.accountId,

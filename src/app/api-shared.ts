@@ -8,6 +8,7 @@ import { webUrlOf } from '#core/web-url.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
 import { createEventStreams } from '#events/event-streams.ts';
 import type { Drain } from '#http/drain.ts';
+import type { ServerOptions } from '#http/server.ts';
 import { createKeyReader } from '#idempotency/read-key.ts';
 import type { ProcessHealth } from '#ops/process-health.ts';
 import { NO_PASS_FILES, type PassFiles } from '#payers/pass-files.ts';
@@ -34,6 +35,8 @@ export interface ApiDeps extends LoopDeps {
   readonly health?: ProcessHealth;
   /** Takes the server out of service; default: one that nobody begins. */
   readonly drain?: Drain;
+  /** Runs the work of each request; default: as it is. */
+  readonly around?: ServerOptions['around'];
   /** The demo pass that test helpers tap when none is named; null without demo data. */
   readonly defaultPass: string | null;
   /** What terminals in test mode may play the customer with; null without demo data. */

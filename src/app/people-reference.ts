@@ -1,6 +1,7 @@
 import type { TObject, TSchema } from 'typebox';
+import { consentOf } from '#apis/dashboard/consent.ts';
 import type { SurfaceRoutes } from '#app/surface-documents.ts';
-import { asksOf } from '#http/moves.ts';
+import type { Asks } from '#http/moves.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';
 
 /** The written reference of an API for people, made of its declared routes. */
@@ -114,25 +115,26 @@ const BEGIN = '<!-- What routes move: npm run people-reference -->\n';
 const END = '<!-- End of what routes move -->';
 
 /** What is asked for at APIs whose callers have no second factor. */
-const PROOF: Readonly<Record<keyof SurfaceRoutes, string>> = {
+const PROOF: Readonly<Record<Exclude<keyof SurfaceRoutes, 'dashboard' | 'operator'>, string>> = {
   merchant: 'API key with its scope',
   device: 'device key',
   payer: 'session of the wallet',
   pay: 'signature of the wallet',
-  dashboard: '',
-  operator: 'fresh factor',
 };
 
-const ASKED = {
+const ASKED: Readonly<Record<Asks, string>> = {
   always: 'fresh factor',
-  live: 'fresh factor in live mode, mail to the owners',
+  live: 'fresh factor in live mode',
+  fresh: 'fresh factor, also a new one',
   own: 'fresh factor, by what is asked for',
   never: 'session',
-} as const;
+};
 
 function proofOf(api: keyof SurfaceRoutes, route: DeclaredRoute): string {
-  const isOpen = ['public', 'half_signed_in', 'signed_in'].includes(route.access ?? '');
-  return api === 'dashboard' || (api === 'operator' && isOpen) ? ASKED[asksOf(route)] : PROOF[api];
+  if (api !== 'dashboard' && api !== 'operator') return PROOF[api];
+  const { asks, mails, fourEyes } = consentOf(route);
+  const more = [...(mails ? ['mail to the owners'] : []), ...(fourEyes ? ['a colleague'] : [])];
+  return [ASKED[asks], ...more].join(', ');
 }
 
 /** Every route that moves money, access or a name, and what its caller has to show. */

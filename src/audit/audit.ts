@@ -3,21 +3,21 @@ import { type AuditRow, insertAudit, lockTrail, selectHead } from '#audit/audit-
 import { canonicalJson, type Json } from '#core/canonical-json.ts';
 import type { Tx } from '#db/database.ts';
 
+/**
+ * Hears of a person's change in the transaction that makes it, such as to leave a mail about it:
+ * whatever becomes of the process, there is both or neither.
+ */
+export type Witness = (tx: Tx) => Promise<void>;
+
 /** Who changes something, for the audit log. */
 export type Actor =
   | {
-      readonly type: 'user';
+      readonly type: 'user' | 'operator';
       readonly userId: string;
       readonly email: string;
       readonly requestId: string;
       readonly address: string;
-    }
-  | {
-      readonly type: 'operator';
-      readonly userId: string;
-      readonly email: string;
-      readonly requestId: string;
-      readonly address: string;
+      readonly witness?: Witness | null;
     }
   | {
       /** A command or a worker of the service itself: `admin command`, `demo data`, … */
@@ -81,9 +81,11 @@ function whoIs(actor: Actor): Json {
  * commit: call it last in the transaction, after the account's order row, for one trail only.
  */
 export async function recordEntry(tx: Tx, entry: Entry): Promise<void> {
+  const { actor } = entry;
+  // Before the lock, which all changes of the account wait for.
+  if (actor.type !== 'system') await actor.witness?.(tx);
   await lockTrail(tx, entry.trail);
   const head = await selectHead(tx, entry.trail);
-  const { actor } = entry;
   const row = {
     chain: entry.trail,
     sequence: (head?.sequence ?? 0n) + 1n,

@@ -135,6 +135,10 @@ export interface HandlerDeps {
   readonly checkHeldKey: CheckHeldKey | undefined;
   readonly runKeyed: RunKeyed;
   readonly drain: Drain;
+  /** Told which route it is: tests look at what each one writes. */
+  readonly around:
+    | ((route: AnyRoute, work: () => Promise<unknown>) => Promise<unknown>)
+    | undefined;
 }
 
 /** The last part of a request: body and query, the route's own work, the answer. */
@@ -163,8 +167,11 @@ export function createHandler(route: AnyRoute, deps: HandlerDeps) {
     if ('stream' in answer) return sendStream(reply, call, answer);
     return sendAnswer(reply, call, answer);
   };
-  return (request: FastifyRequest, reply: FastifyReply) =>
-    traced({ request, reply, route }, () => handle(request, reply));
+  const { around } = deps;
+  return (request: FastifyRequest, reply: FastifyReply) => {
+    const answer = () => handle(request, reply);
+    return traced({ request, reply, route }, () => around?.(route, answer) ?? answer());
+  };
 }
 
 const FAULT_FROM = 500;

@@ -79,7 +79,12 @@ export function decideRate(
   return { decision: decisionOf(limit, found), nextArrivalMs };
 }
 
-export function memoryRateLimiter(limit: RateLimit): RateLimiter {
+/** Decides at once: nothing of a request is done before it is counted. */
+export interface MemoryRateLimiter extends RateLimiter {
+  take(key: string, nowMs: number): RateDecision;
+}
+
+export function memoryRateLimiter(limit: RateLimit): MemoryRateLimiter {
   const arrivals = new Map<string, number>();
   let sweptMs = 0;
   return {

@@ -85,6 +85,10 @@ export interface Route<
   readonly moves: Moves;
   /** Only where it differs from what follows from `moves`. */
   readonly asks?: Asks;
+  /** Staff only: one of them is enough, although it moves money or access. Says why beside it. */
+  readonly alone?: true;
+  /** The audit log keeps who has read it, under this action: what others entrusted to us. */
+  readonly records?: string;
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;

@@ -198,6 +198,14 @@ for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 
   });
 }
 
+test('a service with a route that does not say what it moves does not start', async () => {
+  const silent = { ...route('/silent', ok), moves: undefined } as unknown as AnyRoute;
+  await assert.rejects(
+    startBareServer({ surfaces: [bareSurface([silent])] }),
+    /\/silent does not say what it moves/,
+  );
+});
+
 test('a path without /api is told where the API is', async () => {
   const response = await fetch(`${server.url.replace(/\/api.*$/, '')}/v1/things?a=1`);
   assert.equal(response.status, 404);

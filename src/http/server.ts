@@ -47,6 +47,8 @@ export interface ServerOptions {
   readonly patience?: Patience;
   /** Takes the server out of service; default: one that nobody begins. */
   readonly drain?: Drain;
+  /** Runs the work of each request; default: as it is. */
+  readonly around?: HandlerDeps['around'];
 }
 
 /** How long a sender may take. */
@@ -257,8 +259,8 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   // Of every type: what a route takes is checked with the body, and an empty one has no type.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, keepBytes);
   addCommonAnswers(app, options, { connections, drain });
-  const { log, checkHeldKey } = options;
-  const deps = { log, checkHeldKey, runKeyed: createKeysUnderWay(), drain };
+  const { log, checkHeldKey, around } = options;
+  const deps = { log, checkHeldKey, runKeyed: createKeysUnderWay(), drain, around };
   for (const surface of options.surfaces) {
     await app.register(async (scope) => addSurface(scope, surface, { options, deps }), {
       prefix: surface.root,

@@ -3,7 +3,7 @@ import { decide, propose } from '#apis/operator/proposals.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import { readEmail } from '#core/names.ts';
-import type { Database } from '#db/database.ts';
+import { Abandon, type Database } from '#db/database.ts';
 import type { AdminInput } from '#ops/admin-input.ts';
 import { verifyPassword } from '#people/passwords.ts';
 import { signInFailed } from '#people/sign-in.ts';
@@ -54,13 +54,13 @@ async function decideBy(
   const livemode = network === 'mainnet';
   const kind = `${verb}_foreign` as const;
   const actor = { ...OPERATOR, userId: person.id, email: person.email };
-  const by = { userId: person.id, actor, now: input.now };
+  const by = { userId: person.id, actor, now: input.now, people: NOTHING_TO_SEAL };
   return db.transaction<Outcome>(async (tx) => {
     const wanted = { kind, livemode, subject: accountId, now: input.now };
     const open = await selectOpenProposal(tx, wanted);
     if (open !== undefined) {
       const decided = await decide(tx, { id: open.id, approves: true, reason: REASON }, by);
-      if (isRefusal(decided)) return decided;
+      if (decided instanceof Abandon || isRefusal(decided)) return decided;
       return { lines: [`${accountId}: ${DONE[verb]} (${open.proposed_by_email}, ${email})`] };
     }
     const newest = await selectNewestForeign(tx, { accountId, livemode });
@@ -69,7 +69,7 @@ async function decideBy(
     }
     const wish = { kind, livemode, subject: accountId, payload: { up_to: Number(newest) } };
     const made = await propose(tx, { ...wish, reason: REASON }, by);
-    if (isRefusal(made)) return made;
+    if (made instanceof Abandon || isRefusal(made)) return made;
     return { lines: [`${made.id}: a second operator has to run the same command, or approve it`] };
   });
 }
@@ -78,6 +78,9 @@ const DONE = {
   accept: 'accepted, a worker books them now',
   refuse: 'refused, they stay apart',
 } as const;
+
+/** These two kinds send no mail and seal nothing, and always take two. */
+const NOTHING_TO_SEAL = { secretKey: Buffer.alloc(0), factorAgeMs: 1 };
 
 const OPERATOR = { type: 'operator', requestId: 'admin command', address: '' } as const;
 

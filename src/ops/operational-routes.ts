@@ -3,6 +3,7 @@ import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import { isLive, NETWORKS } from '#core/mode.ts';
 import { equalInConstantTime } from '#core/secrets.ts';
+import { limitByAddress, PROBES } from '#http/page-limit.ts';
 import { checkReadiness } from '#ops/health.ts';
 import type { ProcessHealth } from '#ops/process-health.ts';
 
@@ -39,7 +40,9 @@ function addProbes(app: FastifyInstance, health: ProcessHealth): void {
   app.get('/livez', async (_request, reply) =>
     reply.header('Cache-Control', 'no-store').send({ status: 'ok' }),
   );
-  app.get('/readyz', async (_request, reply) => {
+  // Unlike /livez, it asks the database.
+  const onRequest = limitByAddress(PROBES);
+  app.get('/readyz', { onRequest }, async (_request, reply) => {
     const checked = await checkReadiness(health.checks);
     const status = health.serves ? checked.status : 'not_ready';
     // Told, and no reason for 503: everything but taking money goes on.

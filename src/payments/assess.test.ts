@@ -76,6 +76,8 @@ function factsWith(faults: Faults): PaymentFacts {
       settled_here_within_hour: 0,
       under_way_here: 0,
       blocked_here: faults.listed,
+      refused_within_hour: 0,
+      refused_here_within_hour: 0,
     },
   };
 }

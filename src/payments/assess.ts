@@ -12,7 +12,7 @@ import {
   selectPayerActivities,
   selectRiskSettingsOf,
 } from '#risk/risk-queries.ts';
-import { assessRisk, type RiskRule } from '#risk/rules.ts';
+import { assessRisk, isRefusedOften, type RiskRule } from '#risk/rules.ts';
 import { type RiskSettings, toRiskSettings } from '#risk/settings.ts';
 
 /** What the chain says about a payment before it is requested. */
@@ -112,6 +112,10 @@ export function assessPayment(facts: PaymentFacts): Assessment {
   if (payer.blocked_at !== null) return { kind: 'decline', decline: 'risk_blocked' };
   if (!preflight.ok) return { kind: 'decline', decline: preflight.decline };
   if (!isSigned && exceedsLimits(facts)) return { kind: 'decline', decline: 'limit_exceeded' };
+  // A signature is given without being asked for.
+  const refusals = isSigned
+    ? { ofPayer: 0, ofAll: 0 }
+    : { ofPayer: activity.refused_within_hour, ofAll: activity.refused_here_within_hour };
   const verdict = assessRisk({
     settings,
     amount,
@@ -120,9 +124,13 @@ export function assessPayment(facts: PaymentFacts): Assessment {
     paymentsWithinHour: activity.settled_here_within_hour + activity.under_way_here,
     payerConfirmsFirst: payer.confirm_first_payment,
     copyConfirmFrom: facts.confirmFrom,
+    refusals,
   });
   // The count that the database has of it may be behind: only the payer knows of each tap.
   if (verdict.kind !== 'block' && facts.card !== null && facts.card.asks_since !== null) {
+    if (isRefusedOften({ refusals })) {
+      return { kind: 'decline', decline: 'risk_blocked', rule: 'REFUSED_OFTEN' };
+    }
     return { kind: 'ask_payer', rule: 'CARD_AFTER_RECOVERY' };
   }
   switch (verdict.kind) {

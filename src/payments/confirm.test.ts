@@ -123,6 +123,47 @@ describe('a first payment from 50 USDC', () => {
   });
 });
 
+describe('a payer who says no', () => {
+  const tapOf = async (pass: string, now: Date, amount = HIGH) => {
+    const intentId = await addIntent(store, { amount });
+    const intent = bodyOf(await pay(store, { intentId, pass, now }));
+    return { intentId, intent };
+  };
+
+  test('ten times in an hour is asked no more by this merchant in that hour', async () => {
+    const { pass, payer, passId } = await addPayer(store);
+    for (let i = 0; i < 10; i++) {
+      const { intentId, intent } = await tapOf(pass, NOON);
+      assert.equal(intent.status, 'requires_action', `no. ${i + 1}`);
+      const asked = { intentId, payerId: payer.id, passId, pass };
+      assert.equal(await answer(asked, false), 'payer_rejected');
+    }
+    const { intent } = await tapOf(pass, NOON);
+    assert.equal(intent.last_payment_error?.decline_code, 'risk_blocked');
+    assert.equal(intent.last_payment_error?.reason_code, 'REFUSED_OFTEN');
+    const small = await tapOf(pass, NOON, 1_000_000);
+    assert.equal(small.intent.status, 'processing', 'what needs no yes goes on');
+    const later = new Date(NOON.getTime() + 3_600_000);
+    const again = await tapOf((await addPayer(store)).pass, later);
+    assert.equal(again.intent.status, 'requires_action', 'others were not refused');
+    assert.equal((await tapOf(pass, later)).intent.status, 'requires_action');
+    await store.db.query('delete from payer_refusals');
+  });
+
+  test('and then yes, is asked as before', async () => {
+    const { pass, payer, passId } = await addPayer(store);
+    const askAgain = async () => {
+      const { intentId, intent } = await tapOf(pass, NOON);
+      assert.equal(intent.status, 'requires_action');
+      return { intentId, payerId: payer.id, passId, pass };
+    };
+    for (let i = 0; i < 9; i++) await answer(await askAgain(), false);
+    assert.equal(await answer(await askAgain(), true), 'processing');
+    const rows = await store.db.query('select from payer_refusals where payer_id = $1', [payer.id]);
+    assert.equal(rows.length, 0);
+  });
+});
+
 describe('an approval', () => {
   test('59.9 s after the tap is accepted', async () => {
     const asked = await ask();

@@ -1,14 +1,16 @@
 import { selectStandings } from '#accounts/standing-queries.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
+import { addMs } from '#core/clock.ts';
 import type { Tx } from '#db/database.ts';
 import { type AnnounceDeps, announce } from '#payments/announce.ts';
 import { decideApproval } from '#payments/decide-approval.ts';
 import { checkHourShare } from '#payments/hour-share.ts';
 import { lockIntents } from '#payments/intent-queries.ts';
-import { asOf, type PaymentIntent, transition } from '#payments/payment-intent.ts';
+import { asOf, byAccountClock, type PaymentIntent, transition } from '#payments/payment-intent.ts';
 import { saveSteps } from '#payments/save.ts';
 import { requestSettlement } from '#payments/settlement-of.ts';
+import { deleteRefusals, insertRefusal } from '#risk/risk-queries.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 import { checkSettles, type Readiness } from '#settlement/readiness.ts';
 
@@ -42,6 +44,20 @@ async function findMerchantNumber(tx: Tx, intent: PaymentIntent): Promise<bigint
 /** An app that lost the answer to its approval asks again: nothing changes, and that is fine. */
 function isAnsweredAlready(intent: PaymentIntent, approve: boolean): boolean {
   return approve && (intent.status === 'processing' || intent.status === 'succeeded');
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Noes count against the merchant for an hour of its clock; a yes makes good for them. */
+async function noteAnswer(
+  tx: Tx,
+  { intent, payerId }: { readonly intent: PaymentIntent; readonly payerId: string },
+  { approve, now }: ConfirmationAnswer,
+): Promise<void> {
+  const { tenant } = intent;
+  if (approve) return deleteRefusals(tx, { tenant, payerId });
+  const at = byAccountClock(intent, now);
+  await insertRefusal(tx, { tenant, payerId }, { at, until: addMs(at, -HOUR_MS) });
 }
 
 interface Answered {
@@ -81,6 +97,7 @@ async function answer(
   if (full !== null) return full;
   const steps = transition(before, command, now);
   if (isRefusal(steps)) return steps;
+  if (payerId !== null) await noteAnswer(tx, { intent: before, payerId }, request);
   const intent = present(steps.at(-1), 'step of a confirmation').intent;
   if (intent.status === 'processing') {
     const number = present(merchantNumber, 'merchant number');

@@ -25,8 +25,11 @@ export async function decideApproval(tx: Tx, intent: Asked, now: Date): Promise<
   // A token that ran out while its payer was asked was in time when it was sent.
   const sentAt = confirmationAskedAt(intent.confirmBy);
   const [facts] = await readActivities(tx, [{ intent, payer }], now);
+  const { settings, activity } = present(facts, 'facts of a payment');
   const assessment = assessPayment({
-    ...present(facts, 'facts of a payment'),
+    settings,
+    // This is a yes: earlier noes do not stand in its way.
+    activity: { ...activity, refused_within_hour: 0, refused_here_within_hour: 0 },
     intent,
     amount: chargeOf(intent),
     payer,

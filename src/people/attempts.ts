@@ -31,6 +31,8 @@ export const MAILS_PER_ADDRESS: Allowance = { attempts: 20, windowMs: 60 * MINUT
 export const MAILS_PER_MAILBOX: Allowance = { attempts: 5, windowMs: 60 * MINUTE_MS };
 /** Pairing codes have 40 bits and live for minutes. */
 export const PAIRINGS_PER_ADDRESS: Allowance = { attempts: 20, windowMs: 15 * MINUTE_MS };
+/** Of one of the staff: more than a busy day's work, and few accounts for a stolen session. */
+export const STAFF_CHANGES: Allowance = { attempts: 60, windowMs: 10 * MINUTE_MS };
 
 /** A whole IPv6 site counts as one: a caller with one address of it has 2^64. */
 const IPV6_SITE_BITS = 64;
@@ -57,12 +59,39 @@ export async function takeAttempt(
   const windowStart = addMs(now, -allowance.windowMs);
   const count = await countAttempt(sql, { bucket, windowStart, now });
   if (count.attempts <= allowance.attempts) return null;
-  const waitMs = count.since.getTime() + allowance.windowMs - now.getTime();
+  return tooManyAttempts(count.since.getTime() + allowance.windowMs - now.getTime());
+}
+
+function tooManyAttempts(waitMs: number): Refusal {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   return {
     ...refuse('rate_limit_exceeded', `Too many attempts. Try again in ${seconds} seconds.`),
     headers: { 'Retry-After': String(seconds) },
   };
+}
+
+/** So many guesses are free; each further one has to come later: typing errors come at once. */
+const FREE_GUESSES = 5;
+/** After the first of them that has to wait; then twice as long each time. */
+const FIRST_WAIT_MS = 2 * MINUTE_MS;
+
+/** An attempt of somebody who guesses, or has mistyped: the more there were, the slower. */
+export async function takeGuess(
+  sql: Sql,
+  bucket: string,
+  wanted: { readonly allowance: Allowance; readonly now: Date },
+): Promise<{ readonly refused: Refusal | null; readonly guesses: number }> {
+  const { allowance, now } = wanted;
+  const windowStart = addMs(now, -allowance.windowMs);
+  const { attempts: guesses, since } = await countAttempt(sql, { bucket, windowStart, now });
+  const isOver = guesses > allowance.attempts;
+  const late = guesses - FREE_GUESSES;
+  const slowMs = late > 0 ? FIRST_WAIT_MS * 2 ** (late - 1) : 0;
+  const opensAt = addMs(since, isOver ? allowance.windowMs : Math.min(slowMs, allowance.windowMs));
+  if (opensAt <= now) return { refused: null, guesses };
+  // It was not tried, so it does not make the next one wait longer.
+  if (!isOver) await uncountAttempt(sql, bucket);
+  return { refused: tooManyAttempts(opensAt.getTime() - now.getTime()), guesses };
 }
 
 export { deleteAttempts as forgetAttempts, uncountAttempt as giveBackAttempt };

@@ -79,3 +79,21 @@ async function tell(
     now,
   });
 }
+
+/** Whoever types wrong codes has the password already: the person hears of it before more comes. */
+export async function mailGuessed(
+  tx: Tx,
+  people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>,
+  { user, now }: { readonly user: UserRow; readonly now: Date },
+): Promise<void> {
+  await mailChange(tx, people, {
+    userId: user.id,
+    accountId: null,
+    what:
+      'Somebody has typed wrong codes at your Tapline sign-in, after the right password. Further ' +
+      'tries have to wait. If it was you, there is nothing to do.',
+    subject: 'Wrong codes at your Tapline sign-in',
+    to: [user.email],
+    now,
+  });
+}

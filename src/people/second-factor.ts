@@ -6,13 +6,20 @@ import { decrypt, encrypt } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import {
   forgetAttempts,
+  giveBackAttempt,
   PER_KNOWN_DEVICES,
   PER_SECOND_FACTOR,
   secondFactorBucket,
   takeAttempt,
+  takeGuess,
 } from '#people/attempts.ts';
 import { deleteDevicesOf } from '#people/device-queries.ts';
-import { isSetUpOver, mailFactorAdded, mailFactorChange } from '#people/factor-changes.ts';
+import {
+  isSetUpOver,
+  mailFactorAdded,
+  mailFactorChange,
+  mailGuessed,
+} from '#people/factor-changes.ts';
 import { countPasskeys } from '#people/passkey-queries.ts';
 import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
 import {
@@ -33,6 +40,8 @@ const PERIOD_SECONDS = 30;
 /** One step back and forth: clocks of phones are rarely off by more. */
 const WINDOW_STEPS = 1;
 const RECOVERY_CODES = 10;
+/** A person mistypes a code once or twice; the third time they hear of it, once an hour. */
+const TOLD_AT_GUESS = 3;
 /** 80 bits: nothing to guess, so a plain hash is enough. */
 const RECOVERY_BYTES = 10;
 
@@ -218,16 +227,26 @@ export async function proveSecondFactor(
 ): Promise<OpenedSession | Refusal> {
   const { code } = proof;
   const counted = counts(ref.userId, proof.device);
-  for (const { bucket, allowance } of counted) {
-    const tooMany = await takeAttempt(deps.db, bucket, { allowance, now: ref.now });
-    if (tooMany !== null) return tooMany;
-  }
+  const all = counted.length > 1 ? counted[0] : undefined;
+  const { bucket: own, allowance } = present(counted.at(-1), 'count');
+  const ofAll =
+    all === undefined
+      ? null
+      : await takeAttempt(deps.db, all.bucket, { allowance: all.allowance, now: ref.now });
+  if (ofAll !== null) return ofAll;
+  const { refused, guesses } = await takeGuess(deps.db, own, { allowance, now: ref.now });
+  if (refused !== null && all !== undefined) await giveBackAttempt(deps.db, all.bucket);
+  if (refused !== null) return refused;
   const session = await deps.db.transaction<OpenedSession | Refusal>(async (tx) => {
     const user = present(await lockUser(tx, ref.userId), 'user');
-    if (!(await acceptCode(deps, tx, { user, code, now: ref.now }))) return codeRefused();
+    if (!(await acceptCode(deps, tx, { user, code, now: ref.now }))) {
+      if (guesses === TOLD_AT_GUESS) await mailGuessed(tx, deps, { user, now: ref.now });
+      return codeRefused();
+    }
     if (user.factors_end_at !== null) await updateFactorsEnd(tx, { userId: user.id, at: null });
     return strengthenSession(tx, { ...ref, realm: user.realm });
   });
+  deps.wakeups.send(MAIL_TOPIC);
   if (!isRefusal(session)) {
     for (const { bucket } of counted) await forgetAttempts(deps.db, bucket);
   }

@@ -41,6 +41,7 @@ export function previewRisk(settings: RiskSettings, payments: readonly PastPayme
       paymentsWithinHour: before.length,
       payerConfirmsFirst: false,
       copyConfirmFrom: null,
+      refusals: { ofPayer: 0, ofAll: 0 },
     });
     const isFree = verdict.kind === 'allow' || (verdict.kind === 'confirm' && payment.isSigned);
     if (!isFree) counts.set(verdict.rule, (counts.get(verdict.rule) ?? 0) + 1);

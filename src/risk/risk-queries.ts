@@ -119,6 +119,9 @@ export interface PayerActivity {
   readonly settled_here_within_hour: number;
   readonly under_way_here: number;
   readonly blocked_here: boolean;
+  /** How often this payer has said no to the account, and everybody has. */
+  readonly refused_within_hour: number;
+  readonly refused_here_within_hour: number;
 }
 
 /** A payer at an account. */
@@ -163,7 +166,13 @@ export async function selectPayerActivities(
          as settled_here_within_hour,
        (select true from risk_blocked_payers b
         where b.account_id = o.account_id and b.livemode = o.livemode and b.address = o.address)
-         is not null as blocked_here
+         is not null as blocked_here,
+       (select count(*)::int from payer_refusals r
+        where r.account_id = o.account_id and r.livemode = o.livemode
+          and r.payer_id = o.payer_id and r.refused_at > o.hour) as refused_within_hour,
+       (select count(*)::int from payer_refusals r
+        where r.account_id = o.account_id and r.livemode = o.livemode
+          and r.refused_at > o.hour) as refused_here_within_hour
      from unnest(
          $1::text[], $2::text[], $3::text[], $4::boolean[],
          $5::text[], $6::timestamptz[], $7::timestamptz[])
@@ -187,5 +196,35 @@ export async function selectPayerActivities(
       wanted.map((one) => one.day),
       wanted.map((one) => one.hour),
     ],
+  );
+}
+
+interface RefusalOf {
+  readonly tenant: Tenant;
+  readonly payerId: string;
+}
+
+/** A payer has said no. What is older than `until` counts no more, and goes. */
+export async function insertRefusal(
+  tx: Tx,
+  { tenant, payerId }: RefusalOf,
+  times: { readonly at: Date; readonly until: Date },
+): Promise<void> {
+  const { accountId, livemode } = tenant;
+  await tx.query(
+    `with old as (
+       delete from payer_refusals
+       where account_id = $1 and livemode = $2 and payer_id = $3 and refused_at <= $5)
+     insert into payer_refusals (account_id, livemode, payer_id, refused_at)
+     values ($1, $2, $3, $4)`,
+    [accountId, livemode, payerId, times.at, times.until],
+  );
+}
+
+/** A payer who says yes knows the merchant. */
+export async function deleteRefusals(tx: Tx, { tenant, payerId }: RefusalOf): Promise<void> {
+  await tx.query(
+    'delete from payer_refusals where account_id = $1 and livemode = $2 and payer_id = $3',
+    [tenant.accountId, tenant.livemode, payerId],
   );
 }

@@ -7,6 +7,7 @@ import {
   blockedPayer,
   firstMerchantPayment,
   highAmount,
+  isRefusedOften,
   type RiskFacts,
   staticPass,
   velocity,
@@ -24,6 +25,7 @@ const CALM: RiskFacts = {
   paymentsWithinHour: 0,
   payerConfirmsFirst: false,
   copyConfirmFrom: null,
+  refusals: { ofPayer: 0, ofAll: 0 },
 };
 
 function facts(changes: Partial<RiskFacts>): RiskFacts {
@@ -72,6 +74,17 @@ test('BLOCKED_PAYER blocks a payer on the account’s list', () => {
   assert.equal(blockedPayer(facts({})), 'allow');
 });
 
+test('REFUSED_OFTEN: who was refused again and again asks nobody, and sells on', () => {
+  const high = { settings: { ...OFF, highAmountConfirmFrom: atoms(50) } };
+  const refused = (ofPayer: number, ofAll: number) =>
+    assessRisk(facts({ ...high, refusals: { ofPayer, ofAll } }));
+  assert.equal(refused(9, 49).kind, 'confirm');
+  assert.deepEqual(refused(10, 10), { kind: 'block', rule: 'REFUSED_OFTEN' });
+  assert.deepEqual(refused(0, 50), { kind: 'block', rule: 'REFUSED_OFTEN' });
+  const small = { ...high, amount: atoms(49), refusals: { ofPayer: 99, ofAll: 99 } };
+  assert.equal(assessRisk(facts(small)).kind, 'allow', 'what needs no yes goes on');
+});
+
 test('STATIC_PASS asks from the amount upwards where the network has set one', () => {
   const copied = { copyConfirmFrom: atoms(50) };
   assert.equal(staticPass(facts({ ...copied, amount: atoms(49) })), 'allow');
@@ -93,6 +106,10 @@ describe('all rules together', () => {
     paymentsWithinHour: fc.integer({ min: 0, max: 6 }),
     payerConfirmsFirst: fc.boolean(),
     copyConfirmFrom: anyLimit,
+    refusals: fc.record({
+      ofPayer: fc.integer({ min: 0, max: 12 }),
+      ofAll: fc.integer({ min: 0, max: 60 }),
+    }),
   });
 
   test('ask nobody to confirm what would be blocked anyway', () => {
@@ -102,7 +119,8 @@ describe('all rules together', () => {
         const asks = [firstMerchantPayment, highAmount, staticPass].some(
           (rule) => rule(one) === 'confirm',
         );
-        const expected = blocks ? 'block' : asks ? 'confirm' : 'allow';
+        const asking = isRefusedOften(one) ? 'block' : 'confirm';
+        const expected = blocks ? 'block' : asks ? asking : 'allow';
         assert.equal(assessRisk(one).kind, expected);
       }),
     );

@@ -8,6 +8,7 @@ export const RISK_RULES = [
   'FIRST_MERCHANT_PAYMENT',
   'HIGH_AMOUNT',
   'STATIC_PASS',
+  'REFUSED_OFTEN',
 ] as const;
 
 export type RiskRule = (typeof RISK_RULES)[number];
@@ -26,7 +27,16 @@ export interface RiskFacts {
   readonly payerConfirmsFirst: boolean;
   /** From this many atoms on the network asks: a reader of this pass can copy it. */
   readonly copyConfirmFrom: Atoms | null;
+  /** How often this payer has said no to the account within the hour, and how often all have. */
+  readonly refusals: { readonly ofPayer: number; readonly ofAll: number };
 }
+
+/**
+ * So often may a payer say no to a merchant within an hour, without a yes between, before the
+ * merchant may not ask again; and all payers together. Who asks until a thumb slips gets nothing.
+ */
+const MAX_REFUSALS = 10;
+const MAX_REFUSALS_OF_ALL = 50;
 
 export type RiskVerdict =
   | { readonly kind: 'allow' }
@@ -73,10 +83,17 @@ const RULES: readonly (readonly [RiskRule, (facts: RiskFacts) => Answer])[] = [
   ['STATIC_PASS', staticPass],
 ];
 
+/** Whether the payer may not be asked, whatever for. */
+export function isRefusedOften({ refusals }: Pick<RiskFacts, 'refusals'>): boolean {
+  return refusals.ofPayer >= MAX_REFUSALS || refusals.ofAll >= MAX_REFUSALS_OF_ALL;
+}
+
 /** The first rule that does not allow the payment decides. */
 export function assessRisk(facts: RiskFacts): RiskVerdict {
   for (const [rule, decide] of RULES) {
     const kind = decide(facts);
+    if (kind === 'confirm' && isRefusedOften(facts))
+      return { kind: 'block', rule: 'REFUSED_OFTEN' };
     if (kind !== 'allow') return { kind, rule };
   }
   return { kind: 'allow' };

@@ -32,6 +32,8 @@ export interface Demo {
   readonly account: string;
   readonly dashboard: { readonly email: string; readonly password: string };
   readonly operator: { readonly email: string; readonly password: string };
+  /** Counts as a colleague once it has set up its second factor. */
+  readonly operator_2: { readonly email: string; readonly password: string };
   readonly test: DemoMode;
   readonly live: DemoMode;
 }
@@ -41,6 +43,8 @@ export interface DemoDeps extends LoopDeps {
   readonly secret: Buffer;
   readonly chains: readonly Chain[];
 }
+
+type Kept = Omit<Demo, 'operator_2'> & Partial<Pick<Demo, 'operator_2'>>;
 
 const DEMO_FILE = 'demo.json';
 const ACTOR = { type: 'system', name: 'demo data' } as const;
@@ -76,15 +80,16 @@ async function approveKyb(sql: Sql, accountId: string): Promise<void> {
   await sql.query(`update accounts set kyb_status = 'approved' where id = $1`, [accountId]);
 }
 
-async function createPeople(
-  deps: DemoDeps,
-): Promise<Pick<Demo, 'account' | 'dashboard' | 'operator'>> {
+type People = Pick<Demo, 'account' | 'dashboard' | 'operator' | 'operator_2'>;
+
+async function createPeople(deps: DemoDeps): Promise<People> {
   const { db, secret } = deps;
   const now = deps.clock.now();
   const dashboard = { email: 'owner@demo.test', password: password(secret, 'owner') };
   const operator = { email: 'operator@demo.test', password: password(secret, 'operator') };
+  const operator_2 = await ensureSecondOperator(deps);
   const known = await findOwned(db, dashboard.email);
-  if (known !== null) return { account: known, dashboard, operator };
+  if (known !== null) return { account: known, dashboard, operator, operator_2 };
   const { accountId } = orThrow(
     await createAccountWithOwner(db, {
       accountName: 'Demo Coffee',
@@ -96,7 +101,15 @@ async function createPeople(
   await approveKyb(db, accountId);
   // A second attempt finds the operator there already: that is fine.
   await createOperator(db, { person: { ...operator, name: 'Demo Operator' }, actor: ACTOR, now });
-  return { account: accountId, dashboard, operator };
+  return { account: accountId, dashboard, operator, operator_2 };
+}
+
+async function ensureSecondOperator({ db, secret, clock }: DemoDeps): Promise<Demo['operator_2']> {
+  const person = { email: 'operator2@demo.test', password: password(secret, 'operator 2') };
+  const named = { ...person, name: 'Demo Operator 2' };
+  // Refused where it is there already.
+  await createOperator(db, { person: named, actor: ACTOR, now: clock.now() });
+  return person;
 }
 
 async function createMode(
@@ -237,13 +250,23 @@ async function requireNodes(chains: DemoDeps['chains']): Promise<void> {
   }
 }
 
+/** Folders of earlier releases have one operator only. */
+async function withSecondOperator(deps: DemoDeps, kept: Kept): Promise<Demo> {
+  const demo = { ...kept, operator_2: await ensureSecondOperator(deps) };
+  await deps.folder.writeJson(DEMO_FILE, demo);
+  return demo;
+}
+
 /**
  * The demo account with its people, keys, terminals and payers: made at the first start, the same
  * at every later one. A start that was cut short makes what is missing again.
  */
 export async function ensureDemo(deps: DemoDeps): Promise<Demo> {
-  const kept = (await deps.folder.readJson(DEMO_FILE)) as Demo | undefined;
-  if (kept !== undefined && (await findAccount(deps.db, kept.account))) return kept;
+  const kept = (await deps.folder.readJson(DEMO_FILE)) as Kept | undefined;
+  if (kept !== undefined && (await findAccount(deps.db, kept.account))) {
+    const { operator_2 } = kept;
+    return operator_2 === undefined ? withSecondOperator(deps, kept) : { ...kept, operator_2 };
+  }
   await requireNodes(deps.chains);
   const demo = await createDemo(deps);
   await deps.folder.writeJson(DEMO_FILE, demo);

@@ -19,6 +19,7 @@ export interface SandboxFile {
   readonly account: string;
   readonly dashboard: Demo['dashboard'];
   readonly operator: Demo['operator'];
+  readonly operator_2: Demo['operator_2'];
   readonly test: SandboxMode;
   readonly live: SandboxMode;
 }
@@ -55,6 +56,7 @@ export async function writeSandboxFile(
     account: demo.account,
     dashboard: demo.dashboard,
     operator: demo.operator,
+    operator_2: demo.operator_2,
     test: modeOf(
       demo.test,
       networks.find((network) => !network.livemode),

@@ -23,6 +23,7 @@ import {
   type KeyOptions,
   type TestMerchant,
 } from '#testing/merchants.ts';
+import { guardedDatabase, watchMoves } from '#testing/moves-guard.ts';
 import { settling } from '#testing/settling.ts';
 import { TEST_ID_KEY } from '#testing/store.ts';
 
@@ -102,13 +103,19 @@ interface NodeOf {
 async function startNode({ databaseUrl, clock, log, options }: NodeOf) {
   const env = { RATE_LIMIT: options.rateLimit ?? NO_LIMIT, ...options.env };
   const url = (await options.databaseUrlFor?.(databaseUrl)) ?? databaseUrl;
-  const db = openDatabase({ url, maxConnections: 8 });
+  const db = guardedDatabase(openDatabase({ url, maxConnections: 8 }));
   const wakeups = await connectWakeups(db);
   const config = readConfig(env, []);
   const secret = TEST_SECRET;
   const parts = { config, secret, idKey: TEST_ID_KEY, db, wakeups, clock, log };
   const chains = await openAwayChains();
-  const deps: ApiDeps = { ...parts, chains, readiness: settling, defaultPass: null };
+  const deps: ApiDeps = {
+    ...parts,
+    chains,
+    readiness: settling,
+    defaultPass: null,
+    around: watchMoves,
+  };
   const app = await buildApi(deps);
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;

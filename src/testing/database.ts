@@ -5,6 +5,7 @@ import pg from 'pg';
 import { type Database, openDatabase } from '#db/database.ts';
 import { MIGRATIONS_FOLDER, migrate } from '#db/migrate.ts';
 import { startThrowawayPostgres } from '#sandbox/postgres.ts';
+import { guardedDatabase, MOVES_TRIGGERS } from '#testing/moves-guard.ts';
 
 export interface TestDatabase {
   readonly db: Database;
@@ -30,6 +31,7 @@ function templateName(): string {
   for (const name of readdirSync(MIGRATIONS_FOLDER).sort()) {
     digest.update(name).update(readFileSync(path.join(MIGRATIONS_FOLDER, name)));
   }
+  for (const statement of MOVES_TRIGGERS) digest.update(statement);
   return `template_${digest.digest('hex').slice(0, 16)}`;
 }
 
@@ -43,6 +45,7 @@ async function ensureTemplate(admin: pg.Client, cluster: string): Promise<string
     await admin.query(`create database ${building}`);
     const db = openDatabase({ url: withDatabase(cluster, building), maxConnections: 2 });
     await migrate(db);
+    for (const statement of MOVES_TRIGGERS) await db.query(statement);
     await db.close();
     await admin.query(`alter database ${building} rename to ${name}`);
     return name;
@@ -88,7 +91,7 @@ export async function testDatabase(maxConnections = TEST_CONNECTIONS): Promise<T
     await admin.query(`create database ${name} template ${template}`);
   });
   const url = withDatabase(cluster, name);
-  const db = openDatabase({ url, maxConnections });
+  const db = guardedDatabase(openDatabase({ url, maxConnections }));
   return {
     db,
     url,

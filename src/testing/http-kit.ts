@@ -7,6 +7,7 @@ import { silentLog } from '#core/log.ts';
 import { memoryRateLimiter } from '#http/rate-limit.ts';
 import type { AnyRoute, Caller, Surface } from '#http/route.ts';
 import { buildServer, type ServerOptions } from '#http/server.ts';
+import { watchMoves } from '#testing/moves-guard.ts';
 
 /** The key that the surfaces of these tests know. */
 export const GOOD_KEY = 'good';
@@ -47,6 +48,7 @@ export async function startBareServer(
     limiter: memoryRateLimiter({ requests: 1_000_000, seconds: 1 }),
     log: silentLog,
     trustedProxies: [],
+    around: watchMoves,
     ...options,
   });
   await app.listen({ host: '127.0.0.1', port: 0 });

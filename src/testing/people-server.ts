@@ -17,6 +17,7 @@ import { buildServer } from '#http/server.ts';
 import { type Mail, sendDueMails } from '#people/mail.ts';
 import type { PeopleDeps } from '#people/people.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { watchMoves } from '#testing/moves-guard.ts';
 
 export interface PeopleServer {
   readonly db: Database;
@@ -46,7 +47,7 @@ export interface ServerContext {
 }
 
 /** A fault of ours is shown: no test here expects one. */
-const log: Log = { ...silentLog, error: stderrLog().error };
+const FAULTS: Log = { ...silentLog, error: stderrLog().error };
 
 const ORIGIN = 'http://localhost:4242';
 
@@ -83,6 +84,8 @@ export interface PeopleServerOptions {
   readonly key?: Buffer;
   /** As a sandbox has it, if it is left out: a new factor counts at once. */
   readonly factorAgeMs?: number;
+  /** Default: faults of ours are shown. */
+  readonly log?: Log;
 }
 
 /**
@@ -92,7 +95,7 @@ export interface PeopleServerOptions {
 export async function startPeopleServer(
   surfaces: (context: ServerContext) => readonly Surface[] = peopleSurfaces,
   given?: TestDatabase,
-  { key = randomBytes(32), factorAgeMs = 0 }: PeopleServerOptions = {},
+  { key = randomBytes(32), factorAgeMs = 0, log = FAULTS }: PeopleServerOptions = {},
 ): Promise<PeopleServer> {
   const database = given ?? (await testDatabase());
   const { db } = database;
@@ -106,6 +109,7 @@ export async function startPeopleServer(
     limiter: memoryRateLimiter({ requests: 10_000, seconds: 1 }),
     log,
     trustedProxies: [],
+    around: watchMoves,
   });
   addMailPages(app, { people, clock });
   await app.listen({ host: '127.0.0.1', port: 0 });

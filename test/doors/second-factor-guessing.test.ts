@@ -58,7 +58,28 @@ test('cookies collected before the factor was turned on give no further guesses'
   const owner = await signInAs(server, email);
   const tokens = await collectDevices(8);
   await addTotp(server, owner);
-  assert.equal(await guess(tokens, ROUNDS), ROUNDS - 10);
+  assert.equal(await guess(tokens, ROUNDS), ROUNDS - 5);
+});
+
+test('wrong codes after the right password are told by mail, and slow down', async () => {
+  await addTotp(server, await signInAs(server, email));
+  const told = async () => {
+    await server.sendMails();
+    return server.mails.filter((mail) => mail.to === email && /wrong codes/i.test(mail.subject));
+  };
+  assert.equal(await guess([], 2), 0);
+  assert.equal((await told()).length, 0, 'a typing error is no news');
+  assert.equal(await guess([], 3), 0);
+  const [mail, ...more] = await told();
+  assert.equal(more.length, 0);
+  assert.match(mail?.text ?? '', /by-mail/, 'with a link that stops it');
+  assert.equal(await guess([], 20), 20, 'the sixth has to wait');
+  for (const minutes of [2, 2, 4, 8, 16]) {
+    server.clock.advance(minutes * 60_000);
+    assert.equal(await guess([], 3), 2, `one more after ${minutes} minutes`);
+  }
+  server.clock.advance(20 * 60_000);
+  assert.equal(await guess([], 1), 1, 'ten in an hour, however slow');
 });
 
 test('many devices of one person together have an end, too', async () => {

@@ -20,6 +20,7 @@ const QUIET: Known = {
   cursors: [READ],
   differences: [],
   submissions: [],
+  names: [],
   work: [{ queue: 'mails', waiting: 3, oldest: '2026-11-01T10:00:00.000Z' }],
 };
 

@@ -1,5 +1,6 @@
 import type {
   ListAlarmsResponse,
+  ListNameRequestsResponse,
   ListProposalsResponse,
   ListVerificationQueueResponse,
   ReadQueuesResponse,
@@ -27,6 +28,7 @@ export interface Known {
   readonly cursors: readonly ReadUpTo[];
   readonly differences: readonly Difference[];
   readonly submissions: ListVerificationQueueResponse['data'];
+  readonly names: ListNameRequestsResponse['data'];
   readonly work: ReadQueuesResponse['data'];
   readonly proposals: ListProposalsResponse['data'];
   /** There are more alarms than these, and more differences. */
@@ -147,6 +149,16 @@ export function needsOf(known: Known): Need[] {
       path: `/operator/verification/${account}`,
     }),
   );
+  const renamings = known.names.map(
+    ({ account, name, requested_name: asked, created }): Need => ({
+      key: `name ${account}`,
+      what: `Look at the new name of ${name}`,
+      about: asked,
+      tone: 'warn',
+      since: created,
+      path: `/operator/accounts/${account}`,
+    }),
+  );
   return [
     ...networks.flatMap(needsOfNetwork),
     ...needsOfMore(known),
@@ -155,6 +167,7 @@ export function needsOf(known: Known): Need[] {
     ...needsOfReading(known),
     ...needsOfBooks(differences),
     ...waiting,
+    ...renamings,
     ...needsOfWork(work),
   ].sort((a, b) => (a.since ?? '').localeCompare(b.since ?? ''));
 }

@@ -1,9 +1,8 @@
 import Type from 'typebox';
-import { selectModes } from '#accounts/account-queries.ts';
 import { createAccount } from '#accounts/create-account.ts';
 import { editAccount, MAX_REFUND_DAILY_LIMIT, MAX_REFUND_WINDOW_DAYS } from '#accounts/settings.ts';
 import { AccountSchema, TimeZone } from '#apis/dashboard/account-schema.ts';
-import { accountView, readAccountView } from '#apis/dashboard/account-view.ts';
+import { readAccountView } from '#apis/dashboard/account-view.ts';
 import { mayChangeSettings } from '#apis/dashboard/consent-mail.ts';
 import {
   ACCOUNT,
@@ -123,6 +122,9 @@ function updateRoute(deps: DashboardDeps) {
     moves: 'name',
     tag: TAG,
     summary: 'Change name, refund window, daily refund limit or time zone',
+    description:
+      'A business that is verified, or is being verified, keeps its name until the network’s ' +
+      'staff has accepted the new one: see `requested_name`.',
     access: 'admin',
     body: SettingsBody,
     response: AccountSchema,
@@ -145,7 +147,7 @@ function updateRoute(deps: DashboardDeps) {
       const row = await db.transaction((tx) => editAccount(tx, ref, edit, mayChange(tx)));
       deps.wakeups.send('mail');
       if (isRefusal(row)) return row;
-      return answerWith(200, accountView(row, await selectModes(db, accountId)));
+      return answerWith(200, present(await readAccountView(db, accountId), 'account'));
     },
   });
 }

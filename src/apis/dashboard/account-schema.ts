@@ -60,6 +60,7 @@ export const AccountSchema = Type.Object(
     id: AccountId,
     object: objectType('account'),
     name: nameOut('The name of the account, as payers see it.'),
+    requested_name: nullableText('The name that waits for a review; null: none does.'),
     status: oneOf(['active', 'disabled'] as const, 'Set by the network operator.'),
     disabled_reason: nullableText('Why the operator disabled it; null: it is active.'),
     kyb_status: oneOf(KYB_STATUSES, 'How far the business verification is.'),

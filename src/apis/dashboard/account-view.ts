@@ -4,6 +4,7 @@ import {
   selectAccount,
   selectModes,
 } from '#accounts/account-queries.ts';
+import { selectRequestedName } from '#accounts/name-request-queries.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import type { Sql } from '#db/database.ts';
@@ -19,11 +20,18 @@ function modeView(mode: ModeRow) {
   };
 }
 
-export function accountView(account: AccountRow, modes: readonly ModeRow[]) {
+function accountView(
+  account: AccountRow,
+  {
+    modes,
+    requestedName,
+  }: { readonly modes: readonly ModeRow[]; readonly requestedName: string | null },
+) {
   return {
     id: account.id,
     object: 'account',
     name: account.name,
+    requested_name: requestedName,
     status: account.status,
     disabled_reason: account.disabled_reason,
     kyb_status: account.kyb_status,
@@ -37,9 +45,10 @@ export function accountView(account: AccountRow, modes: readonly ModeRow[]) {
 }
 
 export async function readAccountView(sql: Sql, accountId: string) {
-  const [account, modes] = await Promise.all([
+  const [account, modes, requestedName] = await Promise.all([
     selectAccount(sql, accountId),
     selectModes(sql, accountId),
+    selectRequestedName(sql, accountId),
   ]);
-  return account === undefined ? null : accountView(account, modes);
+  return account === undefined ? null : accountView(account, { modes, requestedName });
 }

@@ -3,11 +3,9 @@ import { accessRefusal } from '#apis/dashboard/consent.ts';
 import type { Refusal } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
-import { asksOf } from '#http/moves.ts';
-import type { AnyRoute, Caller } from '#http/route.ts';
 import { accountInMail } from '#people/mail-words.ts';
 import { selectOwnerEmails } from '#people/membership-queries.ts';
-import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people.ts';
 import { mailChange } from '#people/person-links.ts';
 import type { SessionRow } from '#people/session-queries.ts';
 
@@ -33,28 +31,6 @@ export async function mailAccountChange(
     to: await selectOwnerEmails(tx, tenant.accountId),
     now,
   });
-}
-
-interface Person extends Caller {
-  readonly session: SessionRow | null;
-}
-
-/** A change of access with real money at stake is a mail to the owners. */
-export function telling<C extends Person>(people: PeopleDeps, route: AnyRoute<C>): AnyRoute<C> {
-  if (route.moves !== 'access' || asksOf(route) !== 'live') return route;
-  return {
-    ...route,
-    handle: async (request) => {
-      const answer = await route.handle(request);
-      const { session, tenant }: Person = request.caller;
-      const isDone = 'status' in answer && answer.status < 300;
-      if (!isDone || session === null || !tenant.livemode) return answer;
-      const done = { session, tenant, summary: route.summary, now: request.now };
-      await people.db.transaction((tx) => mailAccountChange(tx, people, done));
-      people.wakeups.send(MAIL_TOPIC);
-      return answer;
-    },
-  };
 }
 
 /** The name that a verified business pays under, and how much can be given back. */

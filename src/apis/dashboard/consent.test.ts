@@ -1,14 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { PersonRoute } from '#apis/dashboard/person-route.ts';
-import { isRefusal } from '#core/answer.ts';
+import { inspect } from 'node:util';
+import { consentOf } from '#apis/dashboard/consent.ts';
+import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
+import { Done } from '#apis/dashboard/person-schema.ts';
+import { personSurface } from '#apis/dashboard/surface.ts';
+import { answerWith, isRefusal } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
 import { type IdKind, newId } from '#core/ids.ts';
-import { asksOf } from '#http/moves.ts';
+import { silentLog } from '#core/log.ts';
 import { createOperator } from '#people/create-operator.ts';
 import { FACTOR_AGE_MS } from '#people/factor-trust.ts';
 import { hasRole, ROLES, type Role } from '#people/roles.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { addMember, addOwner, PASSWORD, signInAs } from '#testing/people.ts';
+import { type ServerContext, startPeopleServer } from '#testing/people-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
 /** How old the proof is, and whether the factor counts already. */
@@ -64,7 +70,14 @@ function send(client: PersonClient, route: PersonRoute, mode: string) {
 /** It would end the memberships of this test. */
 const LEFT_OUT = ['leaveTeam'];
 
-test('each route × role × mode × factor: asked for where the declaration says so', async () => {
+/** Whoever may use it, and one who may not; all roles in test/long. */
+function rolesFor(route: PersonRoute): readonly Role[] {
+  const may = ROLES.filter((role) => hasRole(role, route.access as Role));
+  const mayNot = ROLES.filter((role) => !may.includes(role));
+  return [may.at(0), mayNot.at(-1)].filter((role) => role !== undefined);
+}
+
+test('each route × mode × factor: asked for where the declaration says so', async () => {
   const routes = server.dashboardRoutes.filter(
     ({ path, operationId }) =>
       path.startsWith('/accounts/{account}') && !LEFT_OUT.includes(operationId),
@@ -74,11 +87,13 @@ test('each route × role × mode × factor: asked for where the declaration says
     await putFactors(factor);
     for (const route of routes) {
       const modes = route.path.includes('{mode}') ? ['test', 'live'] : ['live'];
-      for (const [role, client] of clients) {
+      for (const role of rolesFor(route)) {
+        const client = present(clients.get(role), role);
         for (const mode of modes) {
+          const { asks } = consentOf(route);
           const isAsked =
-            asksOf(route) === 'always' ||
-            (asksOf(route) === 'live' && mode === 'live' && route.path.includes('{mode}'));
+            asks === 'always' ||
+            (asks === 'live' && mode === 'live' && route.path.includes('{mode}'));
           const { body, text } = await send(client, route, mode);
           const what = `${factor} ${role} ${mode} ${route.operationId}: ${text.slice(0, 200)}`;
           const code = body.error?.code ?? '';
@@ -90,7 +105,7 @@ test('each route × role × mode × factor: asked for where the declaration says
       }
     }
   }
-  assert.ok(asked > 100, `${asked} were asked`);
+  assert.ok(asked > 80, `${asked} were asked`);
 });
 
 test('staff confirm every change with a fresh factor that counts', async () => {
@@ -114,37 +129,64 @@ test('staff confirm every change with a fresh factor that counts', async () => {
 });
 
 test('what says that it moves nothing writes no money, access or name', async () => {
-  await server.db.query('create table moved (what text not null)');
-  await server.db.query(
-    `create function note_move() returns trigger language plpgsql as
-       $$ begin insert into moved values (tg_table_name); return null; end $$`,
-  );
-  const tables = [
-    ...['api_keys', 'device_keys', 'pairing_codes', 'terminals', 'memberships', 'invitations'],
-    ...['passkeys', 'recovery_codes', 'payout_holds', 'withdrawals', 'refunds', 'accounts'],
-    ...['kyb_submissions', 'webhook_endpoints', 'agent_tokens', 'passes', 'payments'],
-  ];
-  for (const table of tables) {
-    await server.db.query(
-      `create trigger note_move after insert or update or delete on ${table}
-       for each statement execute function note_move()`,
-    );
-  }
   await putFactors('fresh');
-  const [owner] = ROLES.toReversed().map((role) => clients.get(role));
-  assert.ok(owner);
+  const owner = present(clients.get('owner'), 'owner');
   const still = server.dashboardRoutes.filter(({ moves }) => moves === 'nothing');
   assert.ok(still.length > 40);
   for (const route of still) {
-    await send(owner, route, 'test');
-    const moved = await server.db.query('delete from moved returning what');
-    assert.deepEqual(moved, [], route.operationId);
+    const { status, text } = await send(owner, route, 'test');
+    assert.notEqual(status, 500, `${route.operationId}: ${text}`);
   }
+});
+
+test('a route that says so wrongly fails in every test, and nothing is written', async () => {
+  const liar = personRoute({
+    method: 'POST',
+    path: '/rename',
+    operationId: 'renameQuietly',
+    moves: 'nothing',
+    tag: 'Me',
+    summary: 'Moves a name, and does not say so',
+    access: 'public',
+    response: Done,
+    handle: async () => {
+      await lying.db.transaction((tx) => tx.query("update accounts set name = 'Stolen'"));
+      return answerWith(200, { status: 'renamed' });
+    },
+  });
+  const errors: unknown[] = [];
+  const log = { ...silentLog, error: (_message: string, fields?: object) => errors.push(fields) };
+  const surfaces = ({ merchant }: ServerContext) => [personSurface(merchant, [liar])];
+  const lying = await startPeopleServer(surfaces, undefined, { log });
+  await addOwner(lying, 'owner@quiet.test');
+  // No client of ours: it takes documented routes only.
+  const answer = await fetch(`${lying.dashboard}/rename`, { method: 'POST' });
+  const names = await lying.db.query('select name from accounts');
+  await lying.close();
+  assert.equal(answer.status, 500);
+  assert.deepEqual(names, [{ name: 'Some Shop' }]);
+  assert.match(inspect(errors), /says it moves nothing has written accounts/);
+});
+
+test('key, entry and mail are one transaction: no kill comes between them', async () => {
+  await putFactors('fresh');
+  await server.db.query("update accounts set kyb_status = 'approved' where id = $1", [account]);
   const key = { name: 'Server', scopes: ['payments:read'] };
-  const made = await owner.post(`/accounts/${account}/test/api_keys`, key);
+  const owner = present(clients.get('owner'), 'owner');
+  const made = await owner.post(`/accounts/${account}/live/api_keys`, key);
   assert.equal(made.status, 201, made.text);
-  const noticed = await server.db.query('delete from moved returning what');
-  assert.deepEqual(noticed, [{ what: 'api_keys' }], 'the triggers are on');
+  const written = await server.db.query<{ xmins: number; mails: number }>(
+    `select count(distinct x)::int as xmins,
+       count(*) filter (where what = 'mail')::int as mails
+     from (
+       select k.xmin::text as x, 'key' as what from api_keys k where k.id = $1
+       union all select xmin::text, 'entry' from audit_log where object_id = $1
+       union all select xmin::text, 'mail' from mail_outbox where created >= $2
+         and xmin = (select xmin from api_keys where id = $1)
+     ) rows`,
+    [made.body.id, server.clock.now()],
+  );
+  assert.deepEqual(written, [{ xmins: 1, mails: 1 }], 'one mail to the only owner');
 });
 
 test('a live key is a mail to the owners that can stop it; so are limits of refunds', async () => {

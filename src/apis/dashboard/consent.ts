@@ -1,5 +1,5 @@
 import type { Refusal } from '#core/answer.ts';
-import { asksOf } from '#http/moves.ts';
+import { type Asks, asksOf, isSerious } from '#http/moves.ts';
 import type { AnyRoute } from '#http/route.ts';
 import { factorTooNew, isFactorTrusted } from '#people/factor-trust.ts';
 import type { SessionRow } from '#people/session-queries.ts';
@@ -29,15 +29,46 @@ export function accessRefusal({ session, now, isSandbox }: Asked): Refusal | nul
   return factorRefusal(session, now);
 }
 
-type Declared = Pick<AnyRoute, 'moves' | 'asks' | 'access' | 'method'>;
+/** What consent reads of a route's declaration. */
+export type Declared = Pick<AnyRoute, 'moves' | 'asks' | 'alone' | 'access' | 'path' | 'method'>;
+
+/** All that follows from what a route of people says it moves. Nobody decides it anywhere else. */
+export interface Consent {
+  /** When a fresh factor is asked for. */
+  readonly asks: Asks;
+  /** Owners get a mail in the transaction of the change. Its link holds payouts. */
+  readonly mails: boolean;
+  /** The audit log of the account, or of the network, has an entry in the same transaction. */
+  readonly isRecorded: boolean;
+  /** A colleague has to agree, where there is one. */
+  readonly fourEyes: boolean;
+  /** `staff`: counted apart, because one of the staff can do it to everybody. */
+  readonly rate: 'usual' | 'staff';
+}
+
+const BELOW_ACCOUNT = '/accounts/{account}';
+
+export function consentOf(route: Declared): Consent {
+  const changes = route.method !== 'GET' && isSerious(route.moves);
+  const byStaff = route.access === 'operator' && route.method !== 'GET';
+  const asks = byStaff ? 'always' : asksOf(route);
+  return {
+    asks,
+    mails: changes && !byStaff && route.moves === 'access' && asks === 'live',
+    isRecorded: changes && (byStaff || route.path.startsWith(BELOW_ACCOUNT)),
+    fourEyes: changes && byStaff && route.moves !== 'name' && route.alone !== true,
+    rate: byStaff ? 'staff' : 'usual',
+  };
+}
 
 /** Staff confirm every change; an account's people what the route's declaration says. */
 export function consentRefusal(route: Declared, asked: Asked): Refusal | null {
-  if (route.access === 'operator') {
-    return route.method === 'GET' ? null : factorRefusal(asked.session, asked.now);
-  }
-  const asks = asksOf(route);
+  const { asks } = consentOf(route);
   if (asks === 'never' || asks === 'own') return null;
   if (asks === 'live' && !asked.livemode) return null;
-  return route.moves === 'money' ? factorRefusal(asked.session, asked.now) : accessRefusal(asked);
+  const { session, now } = asked;
+  if (asks === 'fresh')
+    return isFactorFresh(session.second_factor_at, now) ? null : factorNotFresh();
+  const isForAll = route.access === 'operator' || route.moves === 'money';
+  return isForAll ? factorRefusal(session, now) : accessRefusal(asked);
 }

@@ -123,11 +123,15 @@ export function feedRoutes(deps: DashboardDeps): PersonRoute[] {
       const { tenant } = caller;
       const { id: sessionId, user_id: userId } = sessionOf(caller);
       if ((open.get(userId) ?? 0) >= MAX_STREAMS) return tooMany();
+      // Before anything is waited for: those that come at the same instant would all pass.
+      change(userId, 1);
       const lastId = caller.lastEventId ?? query.last_event_id ?? null;
-      const start = await startPlace(deps, { tenant, lastId, now });
+      const start = await startPlace(deps, { tenant, lastId, now }).catch((error: unknown) => {
+        change(userId, -1);
+        throw error;
+      });
       const following = { tenant, sessionId, start, gone: whenGone() };
       const stream = Readable.from(follow(deps, following), { highWaterMark: 1 });
-      change(userId, 1);
       stream.once('close', () => change(userId, -1));
       return {
         status: 200,

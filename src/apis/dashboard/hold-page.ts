@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Clock } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
+import { limitByAddress, PAGES } from '#http/page-limit.ts';
 import { escapeHtml, plainPage, sendPage } from '#http/plain-page.ts';
 import { cancelWalletChange } from '#payouts/cancel-wallet-change.ts';
 import type { HoldLinkRow } from '#payouts/payout-hold-queries.ts';
@@ -57,12 +58,13 @@ export function addHoldPage(
 ): void {
   const { people, clock } = deps;
   const path = `${HOLD_PATH}/:token`;
-  app.get<{ Params: { token: string } }>(path, async (request, reply) => {
+  const onRequest = limitByAddress(PAGES);
+  app.get<{ Params: { token: string } }>(path, { onRequest }, async (request, reply) => {
     const { token } = request.params;
     const link = await findHoldLink(people.db, { token, now: clock.now() });
     return link === undefined ? gone(reply) : sendPage(reply, 200, question(link));
   });
-  app.post<{ Params: { token: string } }>(path, async (request, reply) => {
+  app.post<{ Params: { token: string } }>(path, { onRequest }, async (request, reply) => {
     const { token } = request.params;
     const now = clock.now();
     const requestId = newId('request', now);

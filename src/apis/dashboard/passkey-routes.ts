@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Confirmation, confirmIdentity, requireFreshFactor } from '#apis/dashboard/fresh-factor.ts';
+import { Confirmation, confirmIdentity } from '#apis/dashboard/fresh-factor.ts';
 import { type PersonRoute, personRoute, sessionOf } from '#apis/dashboard/person-route.ts';
 import {
   Done,
@@ -99,7 +99,7 @@ function removePasskeyRoute(settings: SurfaceSettings) {
     path: '/me/passkeys/{id}',
     operationId: `${settings.cookies.realm}RemovePasskey`,
     moves: 'access',
-    asks: 'own',
+    asks: 'fresh',
     tag: TAG,
     summary: 'Remove a passkey',
     access: 'signed_in',
@@ -107,8 +107,6 @@ function removePasskeyRoute(settings: SurfaceSettings) {
     response: Done,
     errors: ['resource_missing', 'unexpected_state'],
     handle: async ({ caller, params, now }) => {
-      const stale = requireFreshFactor(caller, now);
-      if (stale !== null) return stale;
       const refused = await removePasskey(settings.people, factorRef(caller, now), params.id ?? '');
       return refused ?? answerWith(200, { status: 'removed' });
     },

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { addHoldPage } from '#apis/dashboard/hold-page.ts';
 import type { Clock } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
+import { limitByAddress, PAGES } from '#http/page-limit.ts';
 import { escapeHtml, plainPage, sendPage } from '#http/plain-page.ts';
 import { pressPersonLink } from '#payouts/press-person-link.ts';
 import type { PeopleDeps } from '#people/people.ts';
@@ -78,12 +79,13 @@ interface PageDeps {
 function addPersonLinkPage(app: FastifyInstance, deps: PageDeps): void {
   const { people, clock } = deps;
   const path = `${PERSON_LINK_PATH}/:token`;
-  app.get<{ Params: { token: string } }>(path, async (request, reply) => {
+  const onRequest = limitByAddress(PAGES);
+  app.get<{ Params: { token: string } }>(path, { onRequest }, async (request, reply) => {
     const { token } = request.params;
     const link = await findPersonLink(people.db, { token, now: clock.now() });
     return link === undefined ? gone(reply) : sendPage(reply, 200, question(link));
   });
-  app.post<{ Params: { token: string } }>(path, async (request, reply) => {
+  app.post<{ Params: { token: string } }>(path, { onRequest }, async (request, reply) => {
     const { token } = request.params;
     const now = clock.now();
     const press = { token, address: request.ip, requestId: newId('request', now), now };

@@ -35,6 +35,8 @@ type Declared<Q extends TSchema | undefined, B extends TSchema | undefined> = Pi
   | 'operationId'
   | 'moves'
   | 'asks'
+  | 'alone'
+  | 'records'
   | 'tag'
   | 'summary'
   | 'description'
@@ -120,5 +122,6 @@ export function sessionOf(caller: PersonCaller): SessionRow {
 export function actorOf(caller: PersonCaller, requestId: string): Actor {
   const { user_id: userId, email } = sessionOf(caller);
   const type = caller.realm === 'operator' ? 'operator' : 'user';
-  return { type, userId, email, requestId, address: caller.visit.address };
+  const { visit, witness } = caller;
+  return { type, userId, email, requestId, address: visit.address, witness };
 }

@@ -1,14 +1,16 @@
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { consentRefusal } from '#apis/dashboard/consent.ts';
-import { telling } from '#apis/dashboard/consent-mail.ts';
+import { consenting } from '#apis/dashboard/consenting.ts';
 import {
   type CookieSettings,
   type ReadCookies,
   readCookies,
   sessionCookie,
 } from '#apis/dashboard/cookies.ts';
+import type { Witness } from '#audit/audit.ts';
 import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { assert } from '#core/assert.ts';
+import { addressKey } from '#http/rate-limit.ts';
 import type { AnyRoute, Caller, Credentials, Surface } from '#http/route.ts';
 import { LATEST_API_VERSION } from '#http/versions.ts';
 import type { PeopleDeps, Visit } from '#people/people.ts';
@@ -39,6 +41,8 @@ export interface PersonCaller
   readonly accountStatus: 'active' | 'disabled' | null;
   readonly cookies: ReadCookies;
   readonly visit: Visit;
+  /** Hears of the change that the route makes; null: nobody has to. */
+  readonly witness: Witness | null;
   /** What an EventSource has seen last. */
   readonly lastEventId: string | null;
 }
@@ -96,11 +100,12 @@ async function identify(settings: SurfaceSettings, request: Credentials): Promis
     role: row?.role ?? null,
     accountStatus: row?.account_status ?? null,
     cookies,
+    witness: null,
     visit: { address, userAgent: header(request, 'user-agent') ?? '', now },
     lastEventId: header(request, 'last-event-id') ?? null,
     tenant,
     keyId: row?.id ?? '',
-    rateKey: row === null ? `address ${address}` : `user ${row.user_id}`,
+    rateKey: row === null ? addressKey(address) : `user ${row.user_id}`,
     idempotencySpace: row?.user_id ?? '',
     scopes: null,
     apiVersion: LATEST_API_VERSION,
@@ -225,7 +230,7 @@ export function personSurface(
       const asked = { session, now: request.now, livemode: tenant.livemode, isSandbox };
       return consentRefusal(route, asked);
     },
-    routes: routes.map((route) => telling(settings.people, route)),
+    routes: routes.map((route) => consenting(settings.people, route)),
   };
   // The server hands each surface the callers that the surface itself made.
   return surface as unknown as Surface;

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Confirmation, confirmIdentity, requireFreshFactor } from '#apis/dashboard/fresh-factor.ts';
+import { Confirmation, confirmIdentity } from '#apis/dashboard/fresh-factor.ts';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { Code, Done } from '#apis/dashboard/person-schema.ts';
 import { answerStrong, factorRef } from '#apis/dashboard/session-routes.ts';
@@ -86,15 +86,13 @@ function removeTotpRoute(settings: SurfaceSettings) {
     path: '/me/totp',
     operationId: `${settings.cookies.realm}RemoveTotp`,
     moves: 'access',
-    asks: 'own',
+    asks: 'fresh',
     tag: TAG,
     summary: 'Remove the authenticator app',
     access: 'signed_in',
     response: Done,
     errors: ['unexpected_state'],
     handle: async ({ caller, now }) => {
-      const stale = requireFreshFactor(caller, now);
-      if (stale !== null) return stale;
       const refused = await removeTotp(settings.people, factorRef(caller, now));
       return refused ?? answerWith(200, { status: 'removed' });
     },
@@ -107,15 +105,13 @@ function replaceRecoveryCodesRoute(settings: SurfaceSettings) {
     path: '/me/recovery_codes',
     operationId: `${settings.cookies.realm}ReplaceRecoveryCodes`,
     moves: 'access',
-    asks: 'own',
+    asks: 'fresh',
     tag: TAG,
     summary: 'Ten new recovery codes; the old ones are void',
     access: 'signed_in',
     response: RecoveryCodes,
     errors: ['unexpected_state'],
     handle: async ({ caller, now }) => {
-      const stale = requireFreshFactor(caller, now);
-      if (stale !== null) return stale;
       const codes = await replaceRecoveryCodes(settings.people, factorRef(caller, now));
       return isRefusal(codes) ? codes : answerWith(200, { recovery_codes: codes });
     },

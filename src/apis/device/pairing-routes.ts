@@ -4,6 +4,7 @@ import { answerWith, isRefusal } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
 import { CURRENT_API_VERSION } from '#events/append.ts';
+import { addressKey } from '#http/rate-limit.ts';
 import { defineRoute, type Surface } from '#http/route.ts';
 import { idOf } from '#http/schema.ts';
 import { lookAtPairingCode, redeemPairingCode } from '#terminals/pairing.ts';
@@ -113,7 +114,7 @@ export function pairingSurface(deps: { readonly db: Database }): Surface<Strange
     authenticate: async ({ address }) => ({
       tenant: NOBODY,
       address,
-      rateKey: `address ${address}`,
+      rateKey: addressKey(address),
       idempotencySpace: '',
       scopes: null,
       apiVersion: CURRENT_API_VERSION,

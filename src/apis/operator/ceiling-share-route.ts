@@ -31,6 +31,8 @@ export function ceilingShareRoute({ db }: OperatorDeps) {
     operationId: 'setCeilingShare',
     tag: 'Accounts',
     moves: 'money',
+    // It bounds what one account may sell in an hour, within what the contract lets all sell.
+    alone: true,
     summary: 'How much of the contract’s hourly ceiling an account may use',
     description:
       'Above it, taps answer 503 until the next hour begins. Without a share of its own ' +

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Secret, TOTP } from 'otpauth';
+import { consentOf } from '#apis/dashboard/consent.ts';
 import { isRefusal } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import { createOperator } from '#people/create-operator.ts';
 import type { StaffRole } from '#people/user-queries.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { addOwner } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 
@@ -33,13 +35,18 @@ interface Person {
   readonly client: PersonClient;
 }
 
-async function staff(name: string, role: StaffRole = 'operator'): Promise<Person> {
+async function staff(
+  name: string,
+  role: StaffRole = 'operator',
+  factor: 'factor' | 'no factor yet' = 'factor',
+): Promise<Person> {
   const email = `${name}@eyes.test`;
   const person = { email, password: PASSWORD, name };
   const made = await createOperator(server.db, { person, role, actor, now: server.clock.now() });
   assert.ok(!isRefusal(made));
   const client = new PersonClient(server.operator);
   assert.equal((await client.post('/session', { email, password: PASSWORD })).status, 200);
+  if (factor === 'no factor yet') return { id: made.userId, client };
   const begun = await client.post('/me/totp', { current_password: PASSWORD });
   const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });
   const code = totp.generate({ timestamp: server.clock.now().getTime() });
@@ -73,8 +80,28 @@ async function lastActions(client: PersonClient, count: number): Promise<string[
 let anna: Person;
 let ben: Person;
 
+/** A business that has handed in its papers. */
+async function addPending(email: string): Promise<string> {
+  const { accountId } = await addOwner(server, email);
+  await server.db.query("update accounts set kyb_status = 'pending' where id = $1", [accountId]);
+  return accountId;
+}
+
+async function statusOf(account: string) {
+  const rows = await server.db.query<{ name: string; status: string; kyb_status: string }>(
+    'select name, status, kyb_status from accounts where id = $1',
+    [account],
+  );
+  return rows[0];
+}
+
 test('who works alone decides alone, and the log says so', async () => {
   anna = await staff('anna');
+  const account = await addPending('alone@eyes.test');
+  await staff('second', 'operator', 'no factor yet');
+  const decision = { decision: 'approved' };
+  const approved = await anna.client.post(`/accounts/${account}/kyb/decision`, decision);
+  assert.deepEqual([approved.body.status, approved.body.proposal], ['approved', null]);
   const payer = await addPayer();
   const done = await anna.client.post(`/payers/${payer}/block`, REASON);
   assert.deepEqual([done.status, done.body.status], [200, 'approved'], done.text);
@@ -99,6 +126,81 @@ test('with a colleague a block waits for the colleague', async () => {
   const late = await ben.client.post(`/proposals/${asked.body.id}/reject`, REASON);
   assert.equal(late.body.error?.code, 'unexpected_state');
   assert.deepEqual(await lastActions(anna.client, 2), ['payer.blocked', 'proposal.created']);
+});
+
+test('with a colleague no business is verified, stopped or renamed by one person', async () => {
+  const account = await addPending('two@eyes.test');
+  const path = `/accounts/${account}`;
+  await server.db.query(
+    `insert into account_name_requests (account_id, name, requested_by, created)
+     values ($1, 'Another Shop', 'usr_someone', $2)`,
+    [account, server.clock.now()],
+  );
+  const wishes = [
+    { at: `${path}/kyb/decision`, body: { decision: 'approved' } },
+    { at: `${path}/name_request/decision`, body: { decision: 'approved', ...REASON } },
+    { at: `${path}/disable`, body: REASON },
+  ];
+  for (const { at, body } of wishes) {
+    const asked = await anna.client.post(at, body);
+    assert.match(String(asked.body.proposal), /^prop_/, asked.text);
+    const again = await anna.client.post(at, body);
+    assert.equal(again.body.error?.code, 'already_exists', 'the same person twice is one person');
+  }
+  const still = { name: 'Some Shop', status: 'active', kyb_status: 'pending' };
+  assert.deepEqual(await statusOf(account), still);
+  const seen = await ben.client.get(`${path}/kyb`);
+  assert.equal(seen.body.asked_by, 'anna@eyes.test');
+  for (const { at, body } of wishes) {
+    const agreed = await ben.client.post(at, body);
+    assert.deepEqual([agreed.status, agreed.body.proposal], [200, null], agreed.text);
+  }
+  const done = { name: 'Another Shop', status: 'disabled', kyb_status: 'approved' };
+  assert.deepEqual(await statusOf(account), done);
+});
+
+test('nobody may change things because one person says so', async () => {
+  const tim = await staff('tim', 'support');
+  const role = { ...REASON, role: 'operator' };
+  const asked = await anna.client.post(`/operators/${tim.id}/role`, role);
+  assert.equal(asked.body.role, 'support', asked.text);
+  const path = `/proposals/${asked.body.proposal}`;
+  assert.equal((await ben.client.post(`${path}/reject`, REASON)).status, 200);
+  const view = await server.db.query('select staff_role from users where id = $1', [tim.id]);
+  assert.deepEqual(view, [{ staff_role: 'support' }]);
+});
+
+test('each change by staff that takes two is one of those that are tried here', () => {
+  const two = server.operatorRoutes.filter((route) => consentOf(route).fourEyes);
+  const tried = [
+    ...['decideVerification', 'decideName', 'disableAccount', 'enableAccount'],
+    ...['changeOperatorRole', 'blockAnyPayer', 'unblockAnyPayer', 'proposeContractChange'],
+    ...['approveProposal', 'rejectProposal'],
+  ];
+  assert.deepEqual(two.map(({ operationId }) => operationId).sort(), tried.sort());
+});
+
+test('who reads papers, or looks for a payer, is in the audit log', async () => {
+  const account = await addPending('read@eyes.test');
+  await anna.client.get(`/accounts/${account}/kyb`);
+  await anna.client.get('/payers?text=pyr_nobody');
+  assert.deepEqual(await lastActions(anna.client, 2), ['payers.searched', 'kyb.read']);
+});
+
+test('nobody changes a hundred things in a minute', async () => {
+  const body = { decision: 'approved', ...REASON };
+  const path = `/accounts/${newId('account', server.clock.now())}/kyb/decision`;
+  const refused = await ben.client.post(path, body);
+  assert.equal(refused.status, 404, 'what was refused does not count');
+  await server.db.query(
+    `update sign_in_attempts set attempts = 60 where bucket = 'staff changes ${ben.id}'`,
+  );
+  const tooMany = await ben.client.post(path, body);
+  assert.equal(tooMany.status, 429, tooMany.text);
+  assert.equal((await ben.client.get('/accounts')).status, 200, 'looking goes on');
+  await server.db.query(
+    `update sign_in_attempts set attempts = 0 where bucket = 'staff changes ${ben.id}'`,
+  );
 });
 
 test('two at once agree once, and a no leaves everything as it is', async () => {

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { setAccountStatus } from '#accounts/settings.ts';
+import { selectAccount } from '#accounts/account-queries.ts';
 import { AccountSchema, MemberSchema } from '#apis/dashboard/account-schema.ts';
 import { readAccountView } from '#apis/dashboard/account-view.ts';
 import { ACCOUNT, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
@@ -8,7 +8,11 @@ import { ceilingShareRoute, readShare, Share } from '#apis/operator/ceiling-shar
 import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { searchAccounts } from '#apis/operator/operator-queries.ts';
 import { accountMissing, pathRef, Reason } from '#apis/operator/path-account.ts';
-import { answerWith, isRefusal } from '#core/answer.ts';
+import type { ProposalRow } from '#apis/operator/proposal-queries.ts';
+import { propose } from '#apis/operator/proposals.ts';
+import { byOf, ProposalId, waitingOf } from '#apis/operator/staff-changes.ts';
+import { answerWith, isRefusal, type Refusal } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
 import { idOf, limitParameter, oneOf, Timestamp, text, textOut } from '#http/schema.ts';
 import { selectMembers } from '#people/membership-queries.ts';
 
@@ -89,7 +93,7 @@ function readRoute({ db }: OperatorDeps) {
 const StatusBody = Type.Object({ reason: Reason });
 
 function statusRoute(
-  { db }: OperatorDeps,
+  deps: OperatorDeps,
   wish: { readonly verb: 'disable' | 'enable'; readonly status: 'active' | 'disabled' },
 ) {
   return personRoute<undefined, typeof StatusBody>({
@@ -102,20 +106,33 @@ function statusRoute(
       wish.verb === 'disable'
         ? 'Disable an account: its keys and terminals answer 403 within a second'
         : 'Enable an account again',
+    description: 'A colleague has to agree; an operator who works alone does it at once.',
     access: 'operator',
     body: StatusBody,
     response: Type.Object(
       {
         id: idOf('acct_', 'account'),
         status: oneOf(['active', 'disabled'] as const, 'Whether it can be used now.'),
+        proposal: ProposalId,
       },
       { description: 'Whether the account can be used now.' },
     ),
-    errors: ['resource_missing'],
+    errors: ['resource_missing', 'already_exists'],
     handle: async (request) => {
-      const change = { status: wish.status, reason: request.body.reason };
-      const row = await db.transaction((tx) => setAccountStatus(tx, pathRef(request), change));
-      return isRefusal(row) ? row : answerWith(200, { id: row.id, status: row.status });
+      const { accountId: subject } = pathRef(request);
+      const { reason } = request.body;
+      const made = await deps.db.transaction<ProposalRow | Refusal | null>(async (tx) => {
+        const account = await selectAccount(tx, subject);
+        if (account === undefined) return accountMissing();
+        if (account.status === wish.status) return null;
+        const kind = `${wish.verb}_account` as const;
+        const asked = { kind, livemode: true, subject, payload: {}, reason };
+        return propose(tx, asked, byOf(deps, request));
+      });
+      if (made !== null && isRefusal(made)) return made;
+      const { status } = present(await selectAccount(deps.db, subject), 'account');
+      const proposal = made === null ? null : waitingOf(made);
+      return answerWith(200, { id: subject, status, proposal });
     },
   });
 }

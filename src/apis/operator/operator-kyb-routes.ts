@@ -1,15 +1,23 @@
 import Type from 'typebox';
-import { decideKyb } from '#accounts/kyb.ts';
+import { type AccountRow, selectAccount } from '#accounts/account-queries.ts';
+import { decideKyb, mayNotApprove } from '#accounts/kyb.ts';
 import { DOCUMENT_TYPES, readDocument } from '#accounts/kyb-documents.ts';
 import { selectQueue } from '#accounts/kyb-queries.ts';
+import { selectNameRequests, selectRequestedName } from '#accounts/name-request-queries.ts';
+import { decideName, nobodyAsked } from '#accounts/settings.ts';
 import { KybSchema } from '#apis/dashboard/account-schema.ts';
-import { answerKyb, fileAnswer, kybView } from '#apis/dashboard/kyb-routes.ts';
+import { fileAnswer, kybView } from '#apis/dashboard/kyb-routes.ts';
 import { ACCOUNT, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { listed } from '#apis/dashboard/person-schema.ts';
 import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { accountMissing, pathRef, Reason } from '#apis/operator/path-account.ts';
-import { answerWith, isRefusal } from '#core/answer.ts';
-import { idOf, oneOf, Timestamp, textOut } from '#http/schema.ts';
+import { type ProposalRow, selectOpenProposal } from '#apis/operator/proposal-queries.ts';
+import { propose } from '#apis/operator/proposals.ts';
+import { byOf, ProposalId, waitingOf } from '#apis/operator/staff-changes.ts';
+import { answerWith, isRefusal, type Refusal } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import type { Database } from '#db/database.ts';
+import { idOf, nullable, oneOf, Timestamp, textOut } from '#http/schema.ts';
 import { MAIL_TOPIC } from '#people/people.ts';
 
 const TAG = 'Accounts';
@@ -43,6 +51,23 @@ function queueRoute({ db }: OperatorDeps) {
   });
 }
 
+const StaffKybSchema = Type.Object(
+  {
+    ...KybSchema.properties,
+    proposal: ProposalId,
+    asked_by: nullable(textOut('Who has asked for the approval that waits for a colleague.')),
+  },
+  { description: 'The submission, its documents, and who wants to approve it.' },
+);
+
+async function staffView(db: Database, accountId: string, now: Date): Promise<object | null> {
+  const view = await kybView(db, accountId);
+  if (view === null) return null;
+  const wanted = { kind: 'approve_account', livemode: true, subject: accountId, now } as const;
+  const open = await selectOpenProposal(db, wanted);
+  return { ...view, proposal: open?.id ?? null, asked_by: open?.proposed_by_email ?? null };
+}
+
 function readKybRoute({ db }: OperatorDeps) {
   return personRoute({
     method: 'GET',
@@ -52,10 +77,11 @@ function readKybRoute({ db }: OperatorDeps) {
     tag: TAG,
     summary: 'A submission with its documents',
     access: 'operator',
-    response: KybSchema,
+    records: 'kyb.read',
+    response: StaffKybSchema,
     errors: ['resource_missing'],
-    handle: async ({ params }) => {
-      const view = await kybView(db, params.account ?? '');
+    handle: async ({ params, now }) => {
+      const view = await staffView(db, params.account ?? '', now);
       return view === null ? accountMissing() : answerWith(200, view);
     },
   });
@@ -70,6 +96,7 @@ function documentRoute({ db, settings }: OperatorDeps) {
     tag: TAG,
     summary: 'The file of a document',
     access: 'operator',
+    records: 'kyb.document_read',
     params: { id: 'document' },
     returns: 'The file, as it was uploaded.',
     sends: DOCUMENT_TYPES,
@@ -87,7 +114,8 @@ const DecisionBody = Type.Object({
   reason: Type.Optional(Reason),
 });
 
-function decideRoute({ db, wakeups, settings }: OperatorDeps) {
+function decideRoute(deps: OperatorDeps) {
+  const { db, wakeups, settings } = deps;
   return personRoute<undefined, typeof DecisionBody>({
     method: 'POST',
     path: `${ACCOUNT}/kyb/decision`,
@@ -95,25 +123,110 @@ function decideRoute({ db, wakeups, settings }: OperatorDeps) {
     moves: 'access',
     tag: TAG,
     summary: 'Approve or reject a business',
-    description: 'Sends kyb.status_changed in both modes. An approval can be taken back.',
+    description:
+      'Sends kyb.status_changed in both modes. An approval can be taken back. A colleague has to ' +
+      'agree to an approval, by asking for the same or by approving the proposal; an operator ' +
+      'who works alone does it at once, and so does everybody who rejects.',
     access: 'operator',
     body: DecisionBody,
-    response: KybSchema,
-    errors: ['resource_missing', 'unexpected_state'],
+    response: StaffKybSchema,
+    errors: ['resource_missing', 'unexpected_state', 'already_exists'],
     handle: async (request) => {
-      const { body } = request;
+      const { body, now } = request;
+      const reason = body.reason ?? null;
       const ref = { ...pathRef(request), secretKey: settings.people.secretKey };
-      const decision = { approved: body.decision === 'approved', reason: body.reason ?? null };
-      const row = await db.transaction((tx) => decideKyb(tx, ref, decision));
-      if (isRefusal(row)) return row;
+      const { accountId: subject } = ref;
+      const done = await db.transaction<ProposalRow | AccountRow | Refusal>(async (tx) => {
+        if (body.decision === 'rejected') return decideKyb(tx, ref, { approved: false, reason });
+        const mayNot = await mayNotApprove(tx, subject);
+        if (mayNot !== null) return mayNot;
+        const wish = { kind: 'approve_account', livemode: true, subject, payload: {} } as const;
+        return propose(tx, { ...wish, reason: reason ?? '' }, byOf(deps, request));
+      });
+      if (isRefusal(done)) return done;
       wakeups.send('deliveries');
       wakeups.send(MAIL_TOPIC);
-      return answerKyb(db, row.id);
+      return answerWith(200, present(await staffView(db, subject, now), 'account'));
+    },
+  });
+}
+
+const NameRequest = Type.Object({
+  account: idOf('acct_', 'account'),
+  name: textOut('The name that payers see until somebody has decided.'),
+  requested_name: textOut('The name that the account asks for.'),
+  created: Timestamp,
+});
+
+function namesRoute({ db }: OperatorDeps) {
+  return personRoute({
+    method: 'GET',
+    path: '/name_requests',
+    operationId: 'listNameRequests',
+    moves: 'nothing',
+    tag: TAG,
+    summary: 'Verified businesses that ask for another name, the longest wait first',
+    access: 'operator',
+    response: listed(NameRequest, 'Names that wait for a decision.'),
+    handle: async () => {
+      const rows = await selectNameRequests(db, QUEUE_LIMIT);
+      const data = rows.map(({ account_id: account, present_name, name, created }) => {
+        return { account, name: present_name, requested_name: name, created };
+      });
+      return answerWith(200, { object: 'list', data });
+    },
+  });
+}
+
+const NameDecision = Type.Object({
+  decision: oneOf(['approved', 'rejected'] as const, 'Whether payers see the new name.'),
+  reason: Reason,
+});
+
+function decideNameRoute(deps: OperatorDeps) {
+  const { db, settings } = deps;
+  return personRoute<undefined, typeof NameDecision>({
+    method: 'POST',
+    path: `${ACCOUNT}/name_request/decision`,
+    operationId: 'decideName',
+    moves: 'access',
+    tag: TAG,
+    summary: 'Let a verified business take another name, or not',
+    description: 'A colleague has to agree to the new name, as to the approval of a business.',
+    access: 'operator',
+    body: NameDecision,
+    response: Type.Object(
+      { id: idOf('acct_', 'account'), name: textOut('The name now.'), proposal: ProposalId },
+      { description: 'The name that payers see now.' },
+    ),
+    errors: ['resource_missing', 'unexpected_state', 'already_exists'],
+    handle: async (request) => {
+      const { decision, reason } = request.body;
+      const ref = { ...pathRef(request), secretKey: settings.people.secretKey };
+      const { accountId: subject } = ref;
+      const done = await db.transaction<ProposalRow | AccountRow | Refusal>(async (tx) => {
+        if (decision === 'rejected') return decideName(tx, ref, { approved: false, reason });
+        if ((await selectRequestedName(tx, subject)) === null) return nobodyAsked();
+        const wish = { kind: 'rename_account', livemode: true, subject, payload: {} } as const;
+        return propose(tx, { ...wish, reason }, byOf(deps, request));
+      });
+      if (isRefusal(done)) return done;
+      deps.wakeups.send(MAIL_TOPIC);
+      const { name } = present(await selectAccount(db, subject), 'account');
+      const proposal = 'kind' in done ? waitingOf(done) : null;
+      return answerWith(200, { id: subject, name, proposal });
     },
   });
 }
 
 /** Verification of businesses, as the network's staff sees and decides it. */
 export function operatorKybRoutes(deps: OperatorDeps): PersonRoute[] {
-  return [queueRoute(deps), readKybRoute(deps), documentRoute(deps), decideRoute(deps)];
+  return [
+    queueRoute(deps),
+    readKybRoute(deps),
+    documentRoute(deps),
+    decideRoute(deps),
+    namesRoute(deps),
+    decideNameRoute(deps),
+  ];
 }

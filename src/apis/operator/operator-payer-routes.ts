@@ -4,10 +4,11 @@ import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { listed } from '#apis/dashboard/person-schema.ts';
 import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { searchPayers } from '#apis/operator/operator-queries.ts';
+import type { ProposalRow } from '#apis/operator/proposal-queries.ts';
 import { ProposalSchema, proposalView } from '#apis/operator/proposal-routes.ts';
 import { propose } from '#apis/operator/proposals.ts';
 import { byOf, ReasonBody } from '#apis/operator/staff-changes.ts';
-import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
+import { answerWith, isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import { idOf, nullable, oneOf, Timestamp, text, textOut } from '#http/schema.ts';
 import { selectPayer } from '#payers/payer-queries.ts';
@@ -34,6 +35,7 @@ function payersRoute({ db }: OperatorDeps) {
     tag: TAG,
     summary: 'Payers by id or wallet',
     access: 'operator',
+    records: 'payers.searched',
     query: PayerQuery,
     response: listed(PayerSchema, 'The payers that were found.'),
     handle: async ({ query }) => {
@@ -46,7 +48,7 @@ function payersRoute({ db }: OperatorDeps) {
   });
 }
 
-function blockRoute({ db }: OperatorDeps, verb: 'block' | 'unblock') {
+function blockRoute(deps: OperatorDeps, verb: 'block' | 'unblock') {
   return personRoute<undefined, typeof ReasonBody>({
     method: 'POST',
     path: `/payers/{id}/${verb}`,
@@ -63,12 +65,12 @@ function blockRoute({ db }: OperatorDeps, verb: 'block' | 'unblock') {
     handle: async (request) => {
       const id = request.params.id ?? '';
       const { reason } = request.body;
-      const made = await db.transaction(async (tx) => {
+      const made = await deps.db.transaction<ProposalRow | Refusal>(async (tx) => {
         const payer = await selectPayer(tx, id);
         if (payer === undefined) return resourceMissing('payer');
         const kind = verb === 'block' ? 'block_payer' : 'unblock_payer';
         const wish = { kind, livemode: payer.livemode, subject: id, payload: {}, reason } as const;
-        return propose(tx, wish, byOf(request));
+        return propose(tx, wish, byOf(deps, request));
       });
       return isRefusal(made) ? made : answerWith(200, proposalView(made));
     },

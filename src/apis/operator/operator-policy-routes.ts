@@ -76,6 +76,8 @@ function saveRoute({ db }: OperatorDeps) {
     path: PATH,
     operationId: 'savePolicyDefaults',
     moves: 'money',
+    // What a wallet proposes to sign: each payer sees it and agrees, or does not.
+    alone: true,
     tag: TAG,
     summary: 'Change what the payer app proposes; what was signed stays as it is',
     access: 'operator',

@@ -9,6 +9,11 @@ export const PROPOSAL_KINDS = [
   'change_rates',
   'accept_foreign',
   'refuse_foreign',
+  'approve_account',
+  'disable_account',
+  'enable_account',
+  'rename_account',
+  'make_operator',
 ] as const;
 export type ProposalKind = (typeof PROPOSAL_KINDS)[number];
 
@@ -131,23 +136,27 @@ export async function decideProposal(
 
 /**
  * Makes proposals and their decisions wait for each other, and says whether somebody works alone:
- * no other operator is active, and no colleague has sent one away lately.
+ * no other operator is active, and no colleague has sent one away lately. With `inSandbox` a
+ * colleague counts from the second factor on: its second operator is there for who wants to see
+ * how two work, and keeps nobody else from working alone.
  */
 export async function lockWorksAlone(
   tx: Tx,
-  wanted: { readonly userId: string; readonly since: Date },
+  wanted: { readonly userId: string; readonly since: Date; readonly inSandbox: boolean },
 ): Promise<boolean> {
   await tx.query(`select pg_advisory_xact_lock(hashtext('operator proposals'))`);
   const rows = await tx.query<{ alone: boolean }>(
     `select not exists (
-       select from users where realm = 'operator' and status = 'active'
+       select from users u where realm = 'operator' and status = 'active'
          and staff_role = 'operator' and id <> $1
+         and (not $3 or totp_confirmed_at is not null
+           or exists (select from passkeys p where p.user_id = u.id))
      ) and not exists (
        select from audit_log where chain = 'network' and created >= $2
          and actor ->> 'type' = 'operator'
          and action in ('operator.disabled', 'operator.role_changed')
      ) as alone`,
-    [wanted.userId, wanted.since],
+    [wanted.userId, wanted.since, wanted.inSandbox],
   );
   return rows[0]?.alone ?? false;
 }

@@ -10,7 +10,7 @@ import {
 } from '#apis/operator/proposal-queries.ts';
 import { decide, propose } from '#apis/operator/proposals.ts';
 import { byOf, ReasonBody } from '#apis/operator/staff-changes.ts';
-import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
+import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import {
   idOf,
@@ -115,7 +115,7 @@ const ProposeBody = Type.Object({
   rates: Type.Optional(RatesSchema),
 });
 
-function proposeRoute({ db }: OperatorDeps) {
+function proposeRoute(deps: OperatorDeps) {
   return personRoute<undefined, typeof ProposeBody>({
     method: 'POST',
     path: '/proposals',
@@ -136,13 +136,15 @@ function proposeRoute({ db }: OperatorDeps) {
       const payload = kind === 'change_rates' && rates !== undefined ? { ...rates } : {};
       const livemode = network === 'mainnet';
       const wish = { kind, livemode, subject: network, payload, reason };
-      const made = await db.transaction((tx) => propose(tx, wish, byOf(request)));
+      const made = await deps.db.transaction<ProposalRow | Refusal>((tx) =>
+        propose(tx, wish, byOf(deps, request)),
+      );
       return isRefusal(made) ? made : answerWith(201, proposalView(made));
     },
   });
 }
 
-function decideRoute({ db }: OperatorDeps, verb: 'approve' | 'reject') {
+function decideRoute(deps: OperatorDeps, verb: 'approve' | 'reject') {
   const approves = verb === 'approve';
   return personRoute<undefined, typeof ReasonBody>({
     method: 'POST',
@@ -160,7 +162,9 @@ function decideRoute({ db }: OperatorDeps, verb: 'approve' | 'reject') {
     errors: ['resource_missing', 'unexpected_state'],
     handle: async (request) => {
       const decision = { id: request.params.id ?? '', approves, reason: request.body.reason };
-      const row = await db.transaction((tx) => decide(tx, decision, byOf(request)));
+      const row = await deps.db.transaction<ProposalRow | Refusal>((tx) =>
+        decide(tx, decision, byOf(deps, request)),
+      );
       return isRefusal(row) ? row : answerWith(200, proposalView(row));
     },
   });

@@ -1,3 +1,5 @@
+import { decideKyb } from '#accounts/kyb.ts';
+import { decideName, setAccountStatus } from '#accounts/settings.ts';
 import {
   decideProposal,
   insertProposal,
@@ -9,12 +11,14 @@ import {
   selectProposal,
 } from '#apis/operator/proposal-queries.ts';
 import { type Actor, NETWORK_TRAIL, recordEntry } from '#audit/audit.ts';
-import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
-import type { Tx } from '#db/database.ts';
+import { Abandon, type Tx } from '#db/database.ts';
 import { updatePayerBlocked } from '#payers/payer-queries.ts';
+import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
+import { updateStaffRole } from '#people/user-queries.ts';
 import { decideForeign } from '#settlement/foreign-settlement-queries.ts';
 import { askForRecovery } from '#settlement/network-recovery-queries.ts';
 
@@ -24,12 +28,16 @@ const OPEN_MS = 3 * DAY_MS;
 /** For so long after a colleague was removed, an operator does not count as the only one. */
 const ALONE_AFTER_MS = 7 * DAY_MS;
 
-/** Who does something, and when. */
+/** Who does something, when, and what it takes to carry it out. */
 export interface By {
   readonly userId: string;
   readonly actor: Actor;
   readonly now: Date;
+  readonly people: Pick<PeopleDeps, 'secretKey' | 'factorAgeMs'>;
 }
+
+/** What a colleague has to agree to, or what was done because there is none. */
+export type Proposed = ProposalRow | Refusal | Abandon<Refusal>;
 
 export interface Wish {
   readonly kind: ProposalKind;
@@ -57,21 +65,42 @@ async function recordProposal(
 }
 
 /** What the service itself can do. The contract's keys are elsewhere: their holder acts. */
-async function carryOut(
-  tx: Tx,
-  row: Pick<ProposalRow, 'kind' | 'livemode' | 'subject' | 'payload'>,
-  now: Date,
-): Promise<void> {
-  if (row.kind === 'block_payer') await updatePayerBlocked(tx, row.subject, now);
-  if (row.kind === 'unblock_payer') await updatePayerBlocked(tx, row.subject, null);
-  const decision = FOREIGN[row.kind];
-  if (decision === undefined) return;
-  const { livemode, subject: accountId } = row;
-  const group = { accountId, livemode, upTo: BigInt(row.payload.up_to ?? 0) };
+async function carryOut(tx: Tx, row: Carried, by: By): Promise<Refusal | null> {
+  const { kind, subject, payload } = row;
+  const { now } = by;
+  if (kind === 'block_payer') await updatePayerBlocked(tx, subject, now);
+  if (kind === 'unblock_payer') await updatePayerBlocked(tx, subject, null);
+  if (kind === 'make_operator') await updateStaffRole(tx, { id: subject, role: 'operator' });
+  const done = await changeAccount(tx, row, by);
+  if (done !== null) return done;
+  const decision = FOREIGN[kind];
+  if (decision === undefined) return null;
+  const { livemode } = row;
+  const group = { accountId: subject, livemode, upTo: BigInt(payload.up_to ?? 0) };
   const decided = await decideForeign(tx, group, { decision, now });
-  if (decision === 'refused' || decided === 0) return;
+  if (decision === 'refused' || decided === 0) return null;
   // Recovery books what a person has accepted, as it books what was lost.
   await askForRecovery(tx, { livemode, asked: null, reason: 'command', lossShown: false });
+  return null;
+}
+
+type Carried = Pick<ProposalRow, 'kind' | 'livemode' | 'subject' | 'payload' | 'reason'>;
+
+/** @returns why it cannot be done any more; null: it is done, or it is not about an account. */
+async function changeAccount(tx: Tx, row: Carried, by: By): Promise<Refusal | null> {
+  const { kind, subject: accountId, reason } = row;
+  const ref = { accountId, actor: by.actor, now: by.now, secretKey: by.people.secretKey };
+  const work = {
+    approve_account: () => decideKyb(tx, ref, { approved: true, reason: reason || null }),
+    disable_account: () => setAccountStatus(tx, ref, { status: 'disabled', reason }),
+    enable_account: () => setAccountStatus(tx, ref, { status: 'active', reason }),
+    rename_account: () => decideName(tx, ref, { approved: true, reason }),
+  } as const;
+  if (!(kind in work)) return null;
+  const done = await work[kind as keyof typeof work]();
+  tx.hint('deliveries', '');
+  tx.hint(MAIL_TOPIC, '');
+  return isRefusal(done) ? done : null;
 }
 
 /** What was settled with a key of ours, but not by us. */
@@ -89,19 +118,40 @@ const DONE: Readonly<Record<ProposalKind, string>> = {
   change_rates: 'contract.rates_approved',
   accept_foreign: 'foreign_settlements.accepted',
   refuse_foreign: 'foreign_settlements.refused',
+  approve_account: 'account.approved',
+  disable_account: 'account.disabled',
+  enable_account: 'account.enabled',
+  rename_account: 'account.renamed',
+  make_operator: 'operator.role_changed',
 };
+
+/** Somebody else who asks for the same has agreed to it: they have looked at the same page. */
+const AGREED_BY_ASKING: readonly ProposalKind[] = [
+  'approve_account',
+  'disable_account',
+  'enable_account',
+  'rename_account',
+  'make_operator',
+];
 
 /**
  * Asks a colleague to agree. Where nobody else could, it is done at once, and the audit log says
  * that it was one person's decision. Only settlements that a thief may have made always need two.
  */
-export async function propose(tx: Tx, wish: Wish, by: By): Promise<ProposalRow | Refusal> {
-  const { userId, now } = by;
+export async function propose(tx: Tx, wish: Wish, by: By): Promise<Proposed> {
+  const { userId, now, people } = by;
   const since = addMs(now, -ALONE_AFTER_MS);
-  const worksAlone = await lockWorksAlone(tx, { userId, since });
+  const worksAlone = await lockWorksAlone(tx, {
+    userId,
+    since,
+    inSandbox: people.factorAgeMs === 0,
+  });
   const isAlone = worksAlone && FOREIGN[wish.kind] === undefined;
   const known = await selectOpenProposal(tx, { ...wish, now });
   if (known !== undefined) {
+    const agrees = AGREED_BY_ASKING.includes(wish.kind) && known.proposed_by !== userId;
+    const { reason } = wish;
+    if (agrees) return decide(tx, { id: known.id, approves: true, reason }, by);
     return refuse('already_exists', `${known.proposed_by_email} has asked for the same already.`);
   }
   const id = newId('proposal', now);
@@ -109,7 +159,8 @@ export async function propose(tx: Tx, wish: Wish, by: By): Promise<ProposalRow |
   const expiresAt = addMs(now, OPEN_MS);
   await insertProposal(tx, { ...wish, id, status, proposedBy: userId, now, expiresAt });
   const made = present(await selectProposal(tx, id), 'proposal');
-  if (isAlone) await carryOut(tx, made, now);
+  const refused = isAlone ? await carryOut(tx, made, by) : null;
+  if (refused !== null) return new Abandon(refused);
   const action = isAlone ? DONE[wish.kind] : 'proposal.created';
   await recordProposal(tx, made, { action, reason: wish.reason, by });
   return made;
@@ -120,7 +171,7 @@ export async function decide(
   tx: Tx,
   decision: { readonly id: string; readonly approves: boolean; readonly reason: string },
   by: By,
-): Promise<ProposalRow | Refusal> {
+): Promise<Proposed> {
   const row = await lockProposal(tx, decision.id);
   if (row === undefined) return resourceMissing('proposal');
   if (row.status !== 'open' || row.expires_at <= by.now) {
@@ -134,7 +185,8 @@ export async function decide(
   }
   const status = decision.approves ? 'approved' : 'rejected';
   await decideProposal(tx, { ...decision, status, by: by.userId, now: by.now });
-  if (decision.approves) await carryOut(tx, row, by.now);
+  const refused = decision.approves ? await carryOut(tx, row, by) : null;
+  if (refused !== null) return new Abandon(refused);
   const action = decision.approves ? DONE[row.kind] : 'proposal.rejected';
   await recordProposal(tx, row, { action, reason: decision.reason, by });
   return present(await selectProposal(tx, decision.id), 'proposal');

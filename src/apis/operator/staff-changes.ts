@@ -1,15 +1,30 @@
 import Type from 'typebox';
 import { actorOf, type PersonRequest, sessionOf } from '#apis/dashboard/person-route.ts';
+import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
+import type { ProposalRow } from '#apis/operator/proposal-queries.ts';
 import type { By } from '#apis/operator/proposals.ts';
 import { NETWORK_TRAIL, recordEntry } from '#audit/audit.ts';
 import type { Tx } from '#db/database.ts';
-import { text } from '#http/schema.ts';
+import { idOf, nullable, text } from '#http/schema.ts';
 
 /** Each change by staff says why. */
 export const ReasonBody = Type.Object({ reason: text(500, 'For the audit log.', 1) });
 
-export function byOf({ caller, requestId, now }: PersonRequest): By {
-  return { userId: sessionOf(caller).user_id, actor: actorOf(caller, requestId), now };
+export function byOf(
+  { settings: { people } }: Pick<OperatorDeps, 'settings'>,
+  { caller, requestId, now }: PersonRequest,
+): By {
+  return { userId: sessionOf(caller).user_id, actor: actorOf(caller, requestId), now, people };
+}
+
+/** Of what has to wait for a colleague where there is one. */
+export const ProposalId = nullable(
+  idOf('prop_', 'proposal that a colleague has to agree to; null: it is done'),
+);
+
+/** The id of a proposal that waits; null when it was carried out at once. */
+export function waitingOf({ id, status }: Pick<ProposalRow, 'id' | 'status'>): string | null {
+  return status === 'open' ? id : null;
 }
 
 export async function recordByStaff(

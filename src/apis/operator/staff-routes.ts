@@ -2,8 +2,16 @@ import Type from 'typebox';
 import { type PersonRoute, personRoute, sessionOf } from '#apis/dashboard/person-route.ts';
 import { Done, listed } from '#apis/dashboard/person-schema.ts';
 import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
-import { ReasonBody, recordByStaff } from '#apis/operator/staff-changes.ts';
-import { answerWith, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import type { ProposalRow } from '#apis/operator/proposal-queries.ts';
+import { propose } from '#apis/operator/proposals.ts';
+import {
+  byOf,
+  ProposalId,
+  ReasonBody,
+  recordByStaff,
+  waitingOf,
+} from '#apis/operator/staff-changes.ts';
+import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { idOf, oneOf, Timestamp, textOut } from '#http/schema.ts';
 import { deleteSessionsOf } from '#people/session-queries.ts';
 import {
@@ -57,6 +65,8 @@ function disableRoute({ db }: OperatorDeps) {
     path: '/operators/{id}/disable',
     operationId: 'disableOperator',
     moves: 'access',
+    // Of two, one may be a thief. Whoever sends colleagues away is not alone for a week.
+    alone: true,
     tag: TAG,
     summary: 'Remove a colleague’s access, everywhere and at once',
     access: 'operator',
@@ -84,7 +94,7 @@ function disableRoute({ db }: OperatorDeps) {
 
 const RoleBody = Type.Object({ ...ReasonBody.properties, role: RoleField });
 
-function roleRoute({ db }: OperatorDeps) {
+function roleRoute(deps: OperatorDeps) {
   return personRoute<undefined, typeof RoleBody>({
     method: 'POST',
     path: '/operators/{id}/role',
@@ -92,24 +102,37 @@ function roleRoute({ db }: OperatorDeps) {
     moves: 'access',
     tag: TAG,
     summary: 'Let a colleague change things, or only look',
+    description:
+      'Another colleague has to agree that somebody may change things. Taking that away is done ' +
+      'at once.',
     access: 'operator',
     params: { id: 'user' },
     body: RoleBody,
-    response: Type.Object({ role: RoleField }, { description: 'The role as it is now.' }),
-    errors: ['resource_missing', 'unexpected_state'],
+    response: Type.Object(
+      { role: RoleField, proposal: ProposalId },
+      { description: 'The role as it is now.' },
+    ),
+    errors: ['resource_missing', 'unexpected_state', 'already_exists'],
     handle: async (request) => {
       const id = request.params.id ?? '';
       const { reason, role } = request.body;
       if (id === sessionOf(request.caller).user_id) return notYourself('change the role of');
-      const found = await db.transaction(async (tx) => {
+      const made = await deps.db.transaction<ProposalRow | Refusal | null>(async (tx) => {
         const user = await selectUser(tx, id);
-        if (user?.realm !== 'operator') return false;
-        if (!(await updateStaffRole(tx, { id, role }))) return true;
+        if (user?.realm !== 'operator') return resourceMissing('operator');
+        if (user.staff_role === role) return null;
+        if (role === 'operator') {
+          const wish = { kind: 'make_operator', livemode: true, subject: id, payload: {} } as const;
+          return propose(tx, { ...wish, reason }, byOf(deps, request));
+        }
+        await updateStaffRole(tx, { id, role });
         const action = 'operator.role_changed';
         await recordByStaff(tx, request, { action, objectId: id, livemode: null, reason });
-        return true;
+        return null;
       });
-      return found ? answerWith(200, { role }) : resourceMissing('operator');
+      if (made !== null && isRefusal(made)) return made;
+      const proposal = made === null ? null : waitingOf(made);
+      return answerWith(200, { role: proposal === null ? role : 'support', proposal });
     },
   });
 }

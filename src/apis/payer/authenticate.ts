@@ -5,6 +5,7 @@ import type { Tenant } from '#core/mode.ts';
 import { hashSecret, isSecret } from '#core/secrets.ts';
 import type { Database } from '#db/database.ts';
 import { CURRENT_API_VERSION } from '#events/append.ts';
+import { addressKey } from '#http/rate-limit.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
 import { selectSessionPayer } from '#payers/session-queries.ts';
 
@@ -32,7 +33,7 @@ function visitor(address: string): PayerCaller {
     tenant: { accountId: '', livemode: false },
     payer: null,
     sessionHash: null,
-    rateKey: `address ${address}`,
+    rateKey: addressKey(address),
     idempotencySpace: '',
     scopes: null,
     apiVersion: CURRENT_API_VERSION,

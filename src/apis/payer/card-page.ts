@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { isId } from '#core/ids.ts';
 import type { Database } from '#db/database.ts';
+import { limitByAddress, PAGES } from '#http/page-limit.ts';
 import { plainPage, sendPage } from '#http/plain-page.ts';
 import { type CardRow, selectCard } from '#payers/card-queries.ts';
 import { CARD_PATH } from '#payers/card-url.ts';
@@ -22,7 +23,8 @@ const UNKNOWN = plainPage('No such card', '<p>This network has no card with this
 
 /** What a phone shows that is held to a card. It reads, whatever the URL says of a tap. */
 export function addCardPage(app: FastifyInstance, { db }: { readonly db: Database }): void {
-  app.get<{ Params: { id: string } }>(`${CARD_PATH}/:id`, async (request, reply) => {
+  const onRequest = limitByAddress(PAGES);
+  app.get<{ Params: { id: string } }>(`${CARD_PATH}/:id`, { onRequest }, async (request, reply) => {
     const { id } = request.params;
     const card = isId('card', id) ? await selectCard(db, id) : undefined;
     if (card === undefined) return sendPage(reply, 404, UNKNOWN);

@@ -71,11 +71,14 @@ function readLimits(typed: { readonly days: string; readonly limit: string }) {
 
 const LIMIT_HINT = 'In USDC, for all keys and people together. It limits what a stolen key can do.';
 
+const NAME_WAITS = 'Saved. The network’s staff looks at the new name first.';
+
 function AccountForm({ account }: { readonly account: ReadAccountResponse }): ReactNode {
   const { call } = useMerchant();
   const toast = useToast();
   const [opened, setOpened] = useState(account.version);
-  const [name, setName] = useState(account.name);
+  const wished = account.requested_name ?? account.name;
+  const [name, setName] = useState(wished);
   const [days, setDays] = useState(String(account.refund_window_days));
   const storedLimit = formatAtoms(BigInt(account.refund_daily_limit));
   const [limit, setLimit] = useState(storedLimit);
@@ -87,12 +90,13 @@ function AccountForm({ account }: { readonly account: ReadAccountResponse }): Re
     const read = readLimits({ days, limit });
     if (read.wrong !== null) return sending.refuse(...read.wrong);
     const limits = { refund_window_days: read.days, refund_daily_limit: Number(read.limit) };
-    const texts = { name: name.trim(), time_zone: timeZone.trim() };
+    const isRenamed = name.trim() !== wished;
+    const texts = { ...(isRenamed && { name: name.trim() }), time_zone: timeZone.trim() };
     const body = { version: account.version, ...texts, ...limits };
     const saved = await sending.send(() => call('PATCH /accounts/{account}', { body }));
     if (saved === null) return;
     setOpened(saved.version);
-    toast('Saved.');
+    toast(saved.requested_name !== null && isRenamed ? NAME_WAITS : 'Saved.');
   };
   return (
     <Form sending={sending} onSend={save} send="Save">
@@ -101,7 +105,7 @@ function AccountForm({ account }: { readonly account: ReadAccountResponse }): Re
         label="Name of the business"
         value={name}
         onChange={(event) => setName(event.target.value)}
-        hint={stored(account.name, name) ?? 'Customers see it when they pay.'}
+        hint={nameHint(account) ?? stored(account.name, name) ?? 'Customers see it when they pay.'}
         error={sending.problemAt('name')}
       />
       <TextField
@@ -128,6 +132,12 @@ function AccountForm({ account }: { readonly account: ReadAccountResponse }): Re
       />
     </Form>
   );
+}
+
+/** A verified business keeps its name until somebody has looked at the new one. */
+function nameHint({ name, requested_name: asked }: ReadAccountResponse): string | null {
+  if (asked === null) return null;
+  return `Customers see “${name}” until the network’s staff has accepted “${asked}”.`;
 }
 
 interface TimeZoneFieldProps {

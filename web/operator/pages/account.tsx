@@ -10,6 +10,7 @@ import { ObjectStatus, Status } from '../../ui/status.tsx';
 import { type Column, Fact, FactList, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useOperator, useRead } from '../operator.ts';
+import { saidOf } from '../parts/proposal-words.ts';
 import { ReasonDialog } from '../parts/reason-dialog.tsx';
 
 type Account = ReadAnyAccountResponse;
@@ -70,6 +71,14 @@ function Facts({ account }: { readonly account: Account }): ReactNode {
         <Fact name="Id">
           <span className="id">{id}</span>
         </Fact>
+        {account.requested_name === null ? null : (
+          <Fact name="New name asked for">
+            <span className="row">
+              {account.requested_name}
+              <NameSwitch account={account} name={account.requested_name} />
+            </span>
+          </Fact>
+        )}
         <Fact name="Status">
           <ObjectStatus status={status} />
         </Fact>
@@ -140,6 +149,48 @@ function ShareSwitch({ account }: { readonly account: Account }): ReactNode {
   );
 }
 
+/** Payers trust the name that was verified: somebody looks at a new one first. */
+function NameSwitch({
+  account,
+  name,
+}: {
+  readonly account: Account;
+  readonly name: string;
+}): ReactNode {
+  const { call, mayChange } = useOperator();
+  const [open, setOpen] = useState<'approved' | 'rejected' | null>(null);
+  if (!mayChange) return null;
+  const path = { account: account.id };
+  const decide = (decision: 'approved' | 'rejected') => (reason: string) =>
+    call('POST /accounts/{account}/name_request/decision', { path, body: { decision, reason } });
+  return (
+    <>
+      <Button onClick={() => setOpen('approved')}>Approve name</Button>
+      <Button onClick={() => setOpen('rejected')}>Reject name</Button>
+      {open === null ? null : (
+        <ReasonDialog
+          title={open === 'approved' ? `Call it ${name}?` : `Keep the name ${account.name}?`}
+          send={open === 'approved' ? 'Approve name' : 'Reject name'}
+          kind={open === 'approved' ? 'primary' : 'danger'}
+          hint={
+            open === 'approved'
+              ? 'What you have checked. The audit log keeps it.'
+              : 'Sent to the owners, and kept in the audit log.'
+          }
+          request={decide(open)}
+          said={saidOf(open === 'approved' ? 'Renamed.' : 'Rejected.')}
+          onClose={() => setOpen(null)}
+        >
+          <p>
+            Payers see {account.name} now. A name that is close to somebody else’s lets a thief pass
+            for them.
+          </p>
+        </ReasonDialog>
+      )}
+    </>
+  );
+}
+
 /** Stops an account, or lets it go on. */
 function Switch({ account }: { readonly account: Account }): ReactNode {
   const { call, mayChange } = useOperator();
@@ -161,7 +212,7 @@ function Switch({ account }: { readonly account: Account }): ReactNode {
           kind="danger"
           hint={hint}
           request={(reason) => call('POST /accounts/{account}/disable', { path, body: { reason } })}
-          said="Disabled."
+          said={saidOf('Disabled.')}
           onClose={close}
         >
           <p>Its keys and terminals are refused within a second. Its money stays its own.</p>
@@ -173,7 +224,7 @@ function Switch({ account }: { readonly account: Account }): ReactNode {
           send="Enable"
           hint={hint}
           request={(reason) => call('POST /accounts/{account}/enable', { path, body: { reason } })}
-          said="Enabled."
+          said={saidOf('Enabled.')}
           onClose={close}
         >
           <p>Its keys and terminals work again.</p>

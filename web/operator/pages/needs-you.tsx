@@ -36,6 +36,7 @@ export function NeedsYou(): ReactNode {
   const networks = useNetworks();
   const reconciled = useReconciled();
   const submissions = useRead('GET /kyb', undefined, { everyMs: WATCH_MS });
+  const names = useRead('GET /name_requests', undefined, { everyMs: WATCH_MS });
   const work = useRead('GET /queues', undefined, { everyMs: WATCH_MS });
   const alarms = useRead('GET /alarms', { query: { limit: 100 } }, { everyMs: WATCH_MS });
   const proposals = useRead(
@@ -43,7 +44,7 @@ export function NeedsYou(): ReactNode {
     { query: { open: true, limit: 100 } },
     { everyMs: WATCH_MS },
   );
-  const isRead = [networks, reconciled, submissions, work, alarms, proposals].every(
+  const isRead = [networks, reconciled, submissions, names, work, alarms, proposals].every(
     ({ data }) => data !== undefined,
   );
   const needs = needsOf({
@@ -55,6 +56,7 @@ export function NeedsYou(): ReactNode {
     networks: networks.data?.data ?? [],
     differences: reconciled.data?.data ?? [],
     submissions: submissions.data?.data ?? [],
+    names: names.data?.data ?? [],
     work: work.data?.data ?? [],
   });
   return (

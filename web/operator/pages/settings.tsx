@@ -11,6 +11,7 @@ import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useOperator, useRead } from '../operator.ts';
 import { PolicyForms } from '../parts/policy-form.tsx';
+import { saidOf } from '../parts/proposal-words.ts';
 import { ReasonDialog } from '../parts/reason-dialog.tsx';
 
 type Colleague = ListOperatorsResponse['data'][number];
@@ -107,7 +108,7 @@ function ChangeRole({ colleague }: { readonly colleague: Colleague }): ReactNode
           request={(reason) =>
             call('POST /operators/{id}/role', { path: { id }, body: { reason, role: next } })
           }
-          said="Changed."
+          said={saidOf('Changed.')}
           onClose={() => setIsOpen(false)}
         >
           <p>

@@ -2,14 +2,17 @@ import { type ReactNode, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import { fromRoot } from '../../data/root.ts';
 import type { ReadSubmissionResponse } from '../../data/types/operator.ts';
+import { useDesk } from '../../desk/desk-context.ts';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Button } from '../../ui/button.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { sizeWords } from '../../ui/size-words.ts';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useOperator, useRead } from '../operator.ts';
+import { saidOf } from '../parts/proposal-words.ts';
 import { ReasonDialog } from '../parts/reason-dialog.tsx';
 
 type Kyb = ReadSubmissionResponse;
@@ -23,17 +26,35 @@ export function SubmissionPage(): ReactNode {
     <Page title="Verification" actions={kyb === undefined ? null : <Decide kyb={kyb} />}>
       <Loaded query={query}>
         {(loaded) => (
-          <div className="columns">
-            <Business kyb={loaded} />
-            <Papers kyb={loaded} />
-          </div>
+          <>
+            <WaitsForColleague kyb={loaded} />
+            <div className="columns">
+              <Business kyb={loaded} />
+              <Papers kyb={loaded} />
+            </div>
+          </>
         )}
       </Loaded>
     </Page>
   );
 }
 
+function WaitsForColleague({ kyb }: { readonly kyb: Kyb }): ReactNode {
+  const { session } = useDesk();
+  const { asked_by: by } = kyb;
+  if (by === null) return null;
+  const isOwn = by === session.user.email;
+  return (
+    <Notice tone="warn">
+      {isOwn
+        ? 'You have approved this business. A colleague has to approve it too.'
+        : `${by} has approved this business. It is verified as soon as you approve it too.`}
+    </Notice>
+  );
+}
+
 function Decide({ kyb }: { readonly kyb: Kyb }): ReactNode {
+  const { session } = useDesk();
   const { call, mayChange } = useOperator();
   const [open, setOpen] = useState<'approved' | 'rejected' | null>(null);
   const path = { account: kyb.account };
@@ -46,7 +67,7 @@ function Decide({ kyb }: { readonly kyb: Kyb }): ReactNode {
   if (!mayChange) return null;
   return (
     <>
-      {kyb.status === 'pending' ? (
+      {kyb.status === 'pending' && kyb.asked_by !== session.user.email ? (
         <Button kind="primary" onClick={() => setOpen('approved')}>
           Approve
         </Button>
@@ -63,7 +84,7 @@ function Decide({ kyb }: { readonly kyb: Kyb }): ReactNode {
           needsReason={false}
           hint="Shown to the merchant. Optional."
           request={decide('approved')}
-          said="Approved."
+          said={saidOf('Approved.')}
           onClose={close}
         >
           <p>The merchant may then go live. You can reject the business later.</p>

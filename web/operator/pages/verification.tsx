@@ -1,10 +1,13 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import type { ListVerificationQueueResponse } from '../../data/types/operator.ts';
+import type {
+  ListNameRequestsResponse,
+  ListVerificationQueueResponse,
+} from '../../data/types/operator.ts';
 import { List } from '../../desk/list.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
-import type { Column } from '../../ui/table.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useRead } from '../operator.ts';
 import { Measured } from '../parts/measured.tsx';
@@ -27,9 +30,26 @@ const COLUMNS: readonly Column<Waiting>[] = [
   { name: 'Documents', number: true, cell: ({ documents }) => String(documents) },
 ];
 
+type Renaming = ListNameRequestsResponse['data'][number];
+
+const NAMES: readonly Column<Renaming>[] = [
+  {
+    name: 'Account',
+    cell: ({ account }) => (
+      <Link href={`/operator/accounts/${account}`} className="id">
+        {account}
+      </Link>
+    ),
+  },
+  { name: 'Name now', cell: ({ name }) => name },
+  { name: 'Asks for', cell: ({ requested_name: name }) => name },
+  { name: 'Since', cell: ({ created }) => <Time at={created} /> },
+];
+
 /** Businesses that wait for a decision, the longest wait first. */
 export function Verification(): ReactNode {
   const query = useRead('GET /kyb', undefined, { everyMs: WATCH_MS });
+  const names = useRead('GET /name_requests', undefined, { everyMs: WATCH_MS });
   return (
     <Page title="Verification">
       <List
@@ -44,6 +64,17 @@ export function Verification(): ReactNode {
           </EmptyState>
         }
       />
+      {names.data === undefined || names.data.data.length === 0 ? null : (
+        <>
+          <h2>New names</h2>
+          <Table
+            label="New names"
+            columns={NAMES}
+            rows={names.data.data}
+            keyOf={({ account }) => account}
+          />
+        </>
+      )}
       <Measured query={query} />
     </Page>
   );

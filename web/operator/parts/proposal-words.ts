@@ -27,6 +27,16 @@ export function proposalWords({ kind, subject, payload }: Proposal): string {
       return `Book what was settled for ${subject} with a key that somebody else has used`;
     case 'refuse_foreign':
       return `Keep apart what was settled for ${subject} with a key that somebody else has used`;
+    case 'approve_account':
+      return `Verify the business ${subject}`;
+    case 'disable_account':
+      return `Disable the account ${subject}`;
+    case 'enable_account':
+      return `Enable the account ${subject}`;
+    case 'rename_account':
+      return `Accept the new name of ${subject}`;
+    case 'make_operator':
+      return `Let ${subject} change things`;
     default:
       return kind;
   }
@@ -34,4 +44,10 @@ export function proposalWords({ kind, subject, payload }: Proposal): string {
 
 export function isOpen(proposal: Proposal): boolean {
   return proposal.status === 'open' && Date.parse(proposal.expires_at) > Date.now();
+}
+
+/** A person who works alone has decided; otherwise it waits for a colleague. */
+export function saidOf(done: string) {
+  return ({ proposal }: { readonly proposal: string | null }): string =>
+    proposal === null ? done : 'Sent. A colleague has to approve it.';
 }

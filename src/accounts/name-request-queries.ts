@@ -1,0 +1,55 @@
+import type { Sql, Tx } from '#db/database.ts';
+
+export interface NameRequestRow {
+  readonly account_id: string;
+  /** The name that people pay under until somebody has decided. */
+  readonly present_name: string;
+  readonly name: string;
+  readonly created: Date;
+}
+
+/** A newer wish takes the place of the one before. */
+export async function saveNameRequest(
+  tx: Tx,
+  wish: {
+    readonly accountId: string;
+    readonly name: string;
+    readonly by: string;
+    readonly now: Date;
+  },
+): Promise<void> {
+  await tx.query(
+    `insert into account_name_requests (account_id, name, requested_by, created)
+     values ($1, $2, $3, $4)
+     on conflict (account_id) do update
+     set name = excluded.name, requested_by = excluded.requested_by, created = excluded.created`,
+    [wish.accountId, wish.name, wish.by, wish.now],
+  );
+}
+
+/** @returns the name that was asked for; undefined: none was. */
+export async function takeNameRequest(tx: Tx, accountId: string): Promise<string | undefined> {
+  const rows = await tx.query<{ name: string }>(
+    'delete from account_name_requests where account_id = $1 returning name',
+    [accountId],
+  );
+  return rows[0]?.name;
+}
+
+export async function selectRequestedName(sql: Sql, accountId: string): Promise<string | null> {
+  const rows = await sql.query<{ name: string }>(
+    'select name from account_name_requests where account_id = $1',
+    [accountId],
+  );
+  return rows[0]?.name ?? null;
+}
+
+/** Names that wait for a decision, the longest wait first. */
+export async function selectNameRequests(sql: Sql, limit: number): Promise<NameRequestRow[]> {
+  return sql.query(
+    `select r.account_id, a.name as present_name, r.name, r.created
+     from account_name_requests r join accounts a on a.id = r.account_id
+     order by r.created limit $1`,
+    [limit],
+  );
+}

@@ -1,0 +1,75 @@
+import { consentOf } from '#apis/dashboard/consent.ts';
+import { mailAccountChange } from '#apis/dashboard/consent-mail.ts';
+import { actorOf, type PersonRequest, type PersonRoute } from '#apis/dashboard/person-route.ts';
+import { NETWORK_TRAIL, recordEntry, type Witness } from '#audit/audit.ts';
+import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
+import type { Tx } from '#db/database.ts';
+import type { Stream } from '#http/route.ts';
+import { giveBackAttempt, STAFF_CHANGES, takeAttempt } from '#people/attempts.ts';
+import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
+
+type Request = PersonRequest<never, never>;
+
+/** Leaves the mail to the owners with the entry of the change: once, however many entries. */
+function ownersHear(people: PeopleDeps, route: PersonRoute, request: Request): Witness | null {
+  const { session, tenant } = request.caller;
+  if (session === null || !tenant.livemode) return null;
+  const told = new WeakSet<Tx>();
+  return async (tx) => {
+    if (told.has(tx)) return;
+    told.add(tx);
+    const { summary } = route;
+    await mailAccountChange(tx, people, { session, tenant, summary, now: request.now });
+    tx.onCommit(() => people.wakeups.send(MAIL_TOPIC));
+  };
+}
+
+/** Before the answer is sent: nobody reads what the log does not know of. */
+function recordReading(people: PeopleDeps, request: Request, action: string): Promise<void> {
+  const { caller, params, query, requestId, now } = request;
+  const { account } = params;
+  const { text } = (query ?? {}) as { readonly text?: string };
+  return people.db.transaction((tx) =>
+    recordEntry(tx, {
+      trail: NETWORK_TRAIL,
+      actor: actorOf(caller, requestId),
+      action,
+      objectId: params.id ?? account ?? NETWORK_TRAIL,
+      livemode: null,
+      before: null,
+      after: {
+        ...(account === undefined ? {} : { account }),
+        ...(text === undefined ? {} : { text }),
+      },
+      now,
+    }),
+  );
+}
+
+function isDone(answer: Answer | Refusal | Stream): boolean {
+  return !isRefusal(answer) && answer.status < 300;
+}
+
+/** A route with what follows from its declaration around its own work. */
+export function consenting(people: PeopleDeps, route: PersonRoute): PersonRoute {
+  const { mails, rate } = consentOf(route);
+  const { records } = route;
+  if (!mails && rate === 'usual' && records === undefined) return route;
+  const work = async (request: Request) => {
+    const witness = mails ? ownersHear(people, route, request) : null;
+    const answer = await route.handle({ ...request, caller: { ...request.caller, witness } });
+    if (records !== undefined && isDone(answer)) await recordReading(people, request, records);
+    return answer;
+  };
+  if (rate === 'usual') return { ...route, handle: work };
+  const counted = async (request: Request) => {
+    const bucket = `staff changes ${request.caller.session?.user_id}`;
+    const asked = { allowance: STAFF_CHANGES, now: request.now };
+    const tooMany = await takeAttempt(people.db, bucket, asked);
+    if (tooMany !== null) return tooMany;
+    const answer = await work(request);
+    if (!isDone(answer)) await giveBackAttempt(people.db, bucket);
+    return answer;
+  };
+  return { ...route, handle: counted };
+}

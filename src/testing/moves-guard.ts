@@ -1,0 +1,59 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Database, Sql, Tx } from '#db/database.ts';
+import type { AnyRoute } from '#http/route.ts';
+import type { ServerOptions } from '#http/server.ts';
+
+/**
+ * What a route that says it moves nothing, or only data, never writes: money, who may act, and the
+ * names that payers trust. Triggers of the tests' databases refuse it.
+ */
+const GUARDED_TABLES = [
+  ...['api_keys', 'device_keys', 'pairing_codes', 'memberships', 'invitations', 'owner_changes'],
+  ...['passkeys', 'recovery_codes', 'payout_holds', 'withdrawals', 'refunds', 'payments'],
+  ...['accounts', 'account_modes', 'account_name_requests', 'operator_proposals', 'terminals'],
+  ...['webhook_endpoints', 'agent_tokens', 'passes', 'cards', 'go_live_requests'],
+  ...['wallet_changes', 'risk_settings', 'risk_blocked_payers', 'spending_policy_defaults'],
+];
+
+/** Statements of such a route begin with it, so that a trigger knows whose they are. */
+const MARK = '/* moves nothing */ ';
+
+/** Run once in the template of the tests' databases. */
+export const MOVES_TRIGGERS = [
+  `create function refuse_unsaid_move() returns trigger language plpgsql as $$ begin
+     raise exception 'a route that says it moves nothing has written %', tg_table_name;
+   end $$`,
+  ...GUARDED_TABLES.map(
+    (table) =>
+      `create trigger refuse_unsaid_move after insert or update or delete on ${table}
+       for each row when (starts_with(current_query(), '${MARK.trim()}'))
+       execute function refuse_unsaid_move()`,
+  ),
+];
+
+const atRest = new AsyncLocalStorage<boolean>();
+
+function marked(text: string): string {
+  return atRest.getStore() === true ? `${MARK}${text}` : text;
+}
+
+function guardedSql<T extends Sql>(sql: T): T {
+  const query: Sql['query'] = (text, values) => sql.query(marked(text), values);
+  return { ...sql, query };
+}
+
+/** The same database, which knows for which route a statement runs. */
+export function guardedDatabase(db: Database): Database {
+  return {
+    ...guardedSql(db),
+    transaction: (work) => db.transaction((tx: Tx) => work(guardedSql(tx))),
+  };
+}
+
+function movesNothing({ moves }: AnyRoute): boolean {
+  return moves === 'nothing' || moves === 'data';
+}
+
+/** For `around` of a server: every opener of the tests has it. */
+export const watchMoves: NonNullable<ServerOptions['around']> = (route, work) =>
+  atRest.run(movesNothing(route), work);
