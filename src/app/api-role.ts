@@ -20,6 +20,7 @@ import { liveRefusal } from '#apis/test-helpers/live-refusal.ts';
 import { testHelperRoutes } from '#apis/test-helpers/routes.ts';
 import { createOperations } from '#app/api-operations.ts';
 import { type ApiDeps, createShared } from '#app/api-shared.ts';
+import { operatorDoor } from '#app/operator-door.ts';
 import { peopleDeps, peopleSurfaces } from '#app/people-surfaces.ts';
 import { addSandboxLinks } from '#app/sandbox-links.ts';
 import { type SurfaceRoutes, surfaceDocuments } from '#app/surface-documents.ts';
@@ -114,6 +115,7 @@ export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
     trustedProxies: deps.config.trustedProxies,
     https: deps.config.publicUrl?.startsWith('https:') === true,
     onAnswered: operations.onAnswered,
+    isThere: operatorDoor(deps.config),
     checkHeldKey: createHeldKeyCheck(deps.db),
   });
   addCardPage(app, deps);

@@ -13,7 +13,8 @@ import { peopleKey } from '#settings/config.ts';
 
 function realmSettings(deps: ApiDeps, realm: Realm) {
   const { config, db, wakeups } = deps;
-  const { publicUrl, port } = config;
+  const { port } = config;
+  const publicUrl = (realm === 'operator' ? config.operatorUrl : null) ?? config.publicUrl;
   // Also with a chain of its own, a network that is no production has nobody's money to guard.
   const isSandbox = !config.production;
   const secretKey = peopleKey(deps.secret);

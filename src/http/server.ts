@@ -47,6 +47,8 @@ export interface ServerOptions {
   readonly patience?: Patience;
   /** Takes the server out of service; default: one that nobody begins. */
   readonly drain?: Drain;
+  /** Whether this caller finds anything at this path; default: everybody does. */
+  readonly isThere?: (request: FastifyRequest) => boolean;
   /** Runs the work of each request; default: as it is. */
   readonly around?: HandlerDeps['around'];
 }
@@ -190,13 +192,18 @@ function addCommonAnswers(
   { connections, drain }: { readonly connections: Connections; readonly drain: Drain },
 ): void {
   const headers = securityHeaders({ https: options.https === true });
+  const notFound = (request: FastifyRequest, reply: FastifyReply) => {
+    const path = request.url.split('?')[0] ?? '';
+    return refuseEarly(nothingAt(path, options.surfaces), { request, reply }, options);
+  };
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers);
     const { socket } = request.raw;
     if (!connections.begin(socket, reply.raw)) return reply.hijack();
     if (drain.isClosing()) reply.raw.shouldKeepAlive = false;
     const refusal = checkFraming(request.raw);
-    if (refusal === null) return done();
+    if (refusal === null && (options.isThere?.(request) ?? true)) return done();
+    if (refusal === null) return void notFound(request, reply).catch(done);
     connections.distrust(socket);
     const { log } = options;
     log.warn('malformed request', { address: request.ip, why: refusal.message });
@@ -209,10 +216,6 @@ function addCommonAnswers(
       options,
     ),
   );
-  const notFound = (request: FastifyRequest, reply: FastifyReply) => {
-    const path = request.url.split('?')[0] ?? '';
-    return refuseEarly(nothingAt(path, options.surfaces), { request, reply }, options);
-  };
   app.setNotFoundHandler(options.notFound ?? notFound);
   app.addHook('onResponse', (request, reply, done) => {
     if (request.call !== null) options.onAnswered?.(request, request.call, reply.statusCode);

@@ -66,6 +66,8 @@ export function maskedConfiguration(config: Config): { readonly [key: string]: J
     redis_url: plainUrl(config.redisUrl),
     rate_limit: `${config.rateLimit.requests}/${config.rateLimit.seconds}`,
     webhook_allow_cidrs: [...config.webhookAllowCidrs],
+    operator_url: config.operatorUrl,
+    operator_allow_cidrs: [...config.operatorAllowCidrs],
     trusted_proxies: [...config.trustedProxies],
     secret: masked(config.secret),
     smtp_url: plainUrl(config.smtpUrl),

@@ -1,4 +1,4 @@
-import { assert, assertNever, present } from '#core/assert.ts';
+import { assert, assertNever, only, present } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import { atoms } from '#core/money.ts';
 import type { Sql, Tx } from '#db/database.ts';
@@ -230,4 +230,21 @@ export async function updateEnded(
     ],
   );
   assert(rows.length === 1, 'a refund ended twice');
+}
+
+/** Counts what a person asks for. @returns the sum of the UTC day with it. */
+export async function addAskedByPeople(
+  tx: Tx,
+  asked: { readonly accountId: string; readonly amount: bigint; readonly now: Date },
+): Promise<bigint> {
+  const rows = await tx.query<{ asked: bigint }>(
+    `insert into refund_days as d (account_id, day, asked)
+     values ($1, ($3::timestamptz at time zone 'UTC')::date, $2)
+     on conflict (account_id) do update
+     set asked = case when d.day = excluded.day then d.asked else 0 end + excluded.asked,
+       day = excluded.day
+     returning asked`,
+    [asked.accountId, asked.amount, asked.now],
+  );
+  return only(rows, 'sum of refunds').asked;
 }

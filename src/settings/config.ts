@@ -63,6 +63,10 @@ export interface Config {
   /** Percent of the hourly ceiling that one account may use; null: see `commonShare`. */
   readonly ceilingShare: number | null;
   readonly webhookAllowCidrs: readonly string[];
+  /** Where staff reach the console and its API, and nowhere else; null: where all others do. */
+  readonly operatorUrl: string | null;
+  /** From where they do; empty: from everywhere. */
+  readonly operatorAllowCidrs: readonly string[];
   /** Its test network is embedded. Receivers of test mode may run beside it. */
   readonly isSandbox: boolean;
   readonly trustedProxies: readonly string[];
@@ -318,8 +322,12 @@ function checkProduction(config: Config): void {
   }
   if (config.lan !== null)
     throw new StartError('--lan is for sandboxes: production has TAPLINE_PUBLIC_URL');
-  if (config.publicUrl?.startsWith('http:') === true) {
-    throw new StartError('TAPLINE_PUBLIC_URL must begin with https: in production');
+  for (const [name, address] of [
+    ['TAPLINE_PUBLIC_URL', config.publicUrl],
+    ['OPERATOR_URL', config.operatorUrl],
+  ]) {
+    if (address?.startsWith('http:') !== true) continue;
+    throw new StartError(`${name} must begin with https: in production`);
   }
 }
 
@@ -354,6 +362,8 @@ export function readConfig(env: Env, args: readonly string[]): Config {
     staticPassConfirmFrom: staticPass(env),
     ceilingShare: ceilingShare(env),
     webhookAllowCidrs: cidrs(env, 'WEBHOOK_ALLOW_CIDRS'),
+    operatorUrl: url(env, 'OPERATOR_URL', ['http:', 'https:']),
+    operatorAllowCidrs: cidrs(env, 'OPERATOR_ALLOW_CIDRS'),
     isSandbox: env.NODE_ENV !== 'production' && testnet === null,
     trustedProxies: cidrs(env, 'TRUSTED_PROXIES'),
     secret: secret(env),

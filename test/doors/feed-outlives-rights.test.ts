@@ -87,3 +87,18 @@ test('a disabled user hears nothing any more; a second factor changes nothing', 
   });
   assert.ok(both < WITHIN_MS, `${both} ms`);
 });
+
+test('of forty feeds that are opened at the same instant exactly ten open', async () => {
+  const { client } = await member();
+  const stop = new AbortController();
+  const path = `${server.dashboard}/accounts/${account}/test/feed`;
+  const opened = await Promise.all(
+    Array.from({ length: 40 }, () =>
+      fetch(path, { headers: client.headers(), signal: stop.signal }),
+    ),
+  );
+  const statuses = opened.map(({ status }) => status);
+  stop.abort();
+  assert.equal(statuses.filter((status) => status === 200).length, 10, statuses.join());
+  assert.equal(statuses.filter((status) => status === 429).length, 30, statuses.join());
+});

@@ -73,6 +73,21 @@ export function endPin(): void {
   keepSettings({ ...keptSettings(), pin: null, locked: false });
 }
 
+/**
+ * Whether the PIN, the cashier and the shift stay: with the same terminal, and with another one of
+ * the same merchant. Who gets a till from somebody else must not get their PIN with it.
+ */
+export function isSameMerchant({ pairing, from, to }: Pick<Change, 'pairing' | 'from' | 'to'>) {
+  if (to.device.id === pairing.terminal) return true;
+  return from !== null && from.merchant_name === to.device.merchant_name;
+}
+
+/** Of the merchant before: the till is another merchant’s from now on. */
+export function forgetMerchant(): void {
+  const former = { pin: null, locked: false, cashier: '', shiftSince: null, asksForTips: false };
+  keepSettings({ ...keptSettings(), ...former });
+}
+
 /** What this device is now; null when the service does not know its key any more. */
 export async function presentDevice({ key }: Pairing): Promise<Device | null | Problem> {
   const answer = await createDeviceApi(key).device();

@@ -9,6 +9,7 @@ import { answerWith, isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { type IdKind, newId } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
+import { checkMayGoLive } from '#payouts/may-go-live.ts';
 import { createOperator } from '#people/create-operator.ts';
 import { FACTOR_AGE_MS } from '#people/factor-trust.ts';
 import { hasRole, ROLES, type Role } from '#people/roles.ts';
@@ -166,6 +167,31 @@ test('a route that says so wrongly fails in every test, and nothing is written',
   assert.equal(answer.status, 500);
   assert.deepEqual(names, [{ name: 'Some Shop' }]);
   assert.match(inspect(errors), /says it moves nothing has written accounts/);
+});
+
+test('no account goes live on mainnet while an owner or admin has a password only', async () => {
+  const { accountId } = await addOwner(server, 'owner@mainnet.test');
+  await addMember(server, { email: 'admin@mainnet.test', accountId, role: 'admin' });
+  await addMember(server, { email: 'member@mainnet.test', accountId, role: 'member' });
+  await server.db.query("update accounts set kyb_status = 'approved' where id = $1", [accountId]);
+  const why = async (livemode: boolean) => {
+    const refused = await server.db.transaction((tx) =>
+      checkMayGoLive(tx, { accountId, livemode }),
+    );
+    return refused?.message.match(/\w+@mainnet.test/g)?.sort() ?? null;
+  };
+  const enrol = (email: string) =>
+    server.db.query(
+      `update users set totp_secret = 'x', totp_begun_at = $2, totp_confirmed_at = $2
+       where email = $1`,
+      [email, server.clock.now()],
+    );
+  assert.deepEqual(await why(true), ['admin@mainnet.test', 'owner@mainnet.test']);
+  await enrol('owner@mainnet.test');
+  assert.deepEqual(await why(true), ['admin@mainnet.test']);
+  assert.equal(await why(false), null, 'the testnet asks for nothing');
+  await enrol('admin@mainnet.test');
+  assert.equal(await why(true), null, 'members need none');
 });
 
 test('key, entry and mail are one transaction: no kill comes between them', async () => {

@@ -8,6 +8,7 @@ import {
   personRoute,
   sessionOf,
 } from '#apis/dashboard/person-route.ts';
+import { createStreamSlots } from '#apis/merchant/stream-slots.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Place } from '#db/paging.ts';
@@ -31,7 +32,7 @@ const COMMENT_EVERY_MS = 15_000;
 /** Then the browser comes back by itself, and its session and role are checked again. */
 const MAX_MS = 5 * 60_000;
 const BATCH = 100;
-/** Open tabs of one person, per process. */
+/** Open tabs of one person, over all processes. */
 const MAX_STREAMS = 10;
 
 const FeedQuery = Type.Object({ last_event_id: Type.Optional(idOf('evt_', 'event')) });
@@ -96,12 +97,7 @@ function tooMany(): Refusal {
 
 /** Server-sent events: everything that happens in the mode, resumable where it broke off. */
 export function feedRoutes(deps: DashboardDeps): PersonRoute[] {
-  const open = new Map<string, number>();
-  const change = (userId: string, by: number) => {
-    const count = (open.get(userId) ?? 0) + by;
-    if (count === 0) open.delete(userId);
-    else open.set(userId, count);
-  };
+  const slots = createStreamSlots({ ...deps, most: MAX_STREAMS });
   const route = personRoute<typeof FeedQuery>({
     method: 'GET',
     path: `${MODE}/feed`,
@@ -122,17 +118,17 @@ export function feedRoutes(deps: DashboardDeps): PersonRoute[] {
     handle: async ({ caller, query, now, whenGone }) => {
       const { tenant } = caller;
       const { id: sessionId, user_id: userId } = sessionOf(caller);
-      if ((open.get(userId) ?? 0) >= MAX_STREAMS) return tooMany();
-      // Before anything is waited for: those that come at the same instant would all pass.
-      change(userId, 1);
+      // Before anything else is waited for: of those that come at the same instant ten get a place.
+      const free = await slots.take(userId);
+      if (free === null) return tooMany();
       const lastId = caller.lastEventId ?? query.last_event_id ?? null;
       const start = await startPlace(deps, { tenant, lastId, now }).catch((error: unknown) => {
-        change(userId, -1);
+        free();
         throw error;
       });
       const following = { tenant, sessionId, start, gone: whenGone() };
       const stream = Readable.from(follow(deps, following), { highWaterMark: 1 });
-      stream.once('close', () => change(userId, -1));
+      stream.once('close', free);
       return {
         status: 200,
         stream,

@@ -5,6 +5,7 @@ import type { Actor } from '#audit/audit.ts';
 import type { ErrorCode } from '#core/answer.ts';
 import { assert, present } from '#core/assert.ts';
 import type { IdKind } from '#core/ids.ts';
+import type { Log } from '#core/log.ts';
 import { type AnyRoute, defineRoute, type Handled, type Route } from '#http/route.ts';
 import { ROLES } from '#people/roles.ts';
 import type { SessionRow } from '#people/session-queries.ts';
@@ -17,6 +18,7 @@ export interface DashboardDeps extends RefundDeps, WebhookDeps {
   readonly settings: SurfaceSettings;
   readonly chains: readonly Chain[];
   readonly cursorKey: Buffer;
+  readonly log: Log;
   /** The merchant API's routes: what both APIs have runs the same handlers. */
   readonly merchantRoutes: readonly AnyRoute<MerchantCaller>[];
 }

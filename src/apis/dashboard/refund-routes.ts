@@ -1,10 +1,13 @@
 import Type from 'typebox';
+import { accessRefusal } from '#apis/dashboard/consent.ts';
 import {
   actorOf,
   type DashboardDeps,
   MODE,
+  type PersonRequest,
   type PersonRoute,
   personRoute,
+  sessionOf,
 } from '#apis/dashboard/person-route.ts';
 import {
   CreateRefundBody,
@@ -13,11 +16,13 @@ import {
   refundAskedFor,
 } from '#apis/merchant/refund-schema.ts';
 import { recordEntry } from '#audit/audit.ts';
-import { answerWith, refuse, resourceMissing } from '#core/answer.ts';
+import { answerWith, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
+import { Abandon, type Tx } from '#db/database.ts';
 import { nullable, Timestamp } from '#http/schema.ts';
+import { selectPayment } from '#payments/payment-queries.ts';
 import { createRefund } from '#refunds/create.ts';
-import { selectRefund } from '#refunds/refund-queries.ts';
+import { addAskedByPeople, selectRefund } from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
 import { endBlockedRefund, selectBlockedRefund } from '#settlement/blocked-refunds.ts';
 
@@ -113,27 +118,62 @@ function endRoute({ db, wakeups }: DashboardDeps) {
   });
 }
 
+/**
+ * What an account's people give back on a UTC day with a session alone: a shop's usual day. Above
+ * it each refund takes a fresh factor, so that a stolen session cannot empty the balance.
+ */
+const FREE_REFUNDS = 500_000_000n;
+
+/** Counts the refund, in the transaction of its entry: those of the same instant count, too. */
+async function refundRefusal(
+  tx: Tx,
+  request: Pick<PersonRequest, 'caller' | 'now'>,
+  asked: {
+    readonly paymentId: string;
+    readonly amount: number | null;
+    readonly isSandbox: boolean;
+  },
+): Promise<Refusal | null> {
+  const { caller, now } = request;
+  const { tenant } = caller;
+  if (!tenant.livemode) return null;
+  const payment = await selectPayment(tx, tenant, asked.paymentId);
+  if (payment === null) return null;
+  const amount = asked.amount === null ? payment.amount : BigInt(asked.amount);
+  const sum = await addAskedByPeople(tx, { accountId: tenant.accountId, amount, now });
+  if (sum <= FREE_REFUNDS) return null;
+  const session = sessionOf(caller);
+  return accessRefusal({ session, now, livemode: true, isSandbox: asked.isSandbox });
+}
+
 function refundRoute(deps: DashboardDeps): PersonRoute {
   const route = personRoute<undefined, typeof CreateRefundBody>({
     method: 'POST',
     path: `${MODE}/refunds`,
     operationId: 'createDashboardRefund',
     moves: 'money',
-    asks: 'never',
+    asks: 'own',
     tag: TAG,
     summary: 'Refund a payment, wholly or in part',
+    description:
+      'In live mode a fresh second factor is needed as soon as an account’s people have refunded ' +
+      'more than 500 USDC on a UTC day.',
     access: 'member',
     idempotency: 'required',
     body: CreateRefundBody,
     status: 201,
     response: RefundSchema,
     errors: ['amount_too_large', 'payment_already_refunded'],
-    handle: async ({ caller, body, idempotency, requestId, now }) => {
+    handle: async (request) => {
+      const { caller, body, idempotency, requestId, now } = request;
       const { tenant } = caller;
       const asked = refundAskedFor(body);
+      const isSandbox = deps.settings.people.factorAgeMs === 0;
       // Before the refund: whatever happens then, the log knows who asked for it.
-      await deps.db.transaction((tx) =>
-        recordEntry(tx, {
+      const refused = await deps.db.transaction<Refusal | null>(async (tx) => {
+        const stale = await refundRefusal(tx, request, { ...asked, isSandbox });
+        if (stale !== null) return new Abandon(stale);
+        await recordEntry(tx, {
           trail: tenant.accountId,
           actor: actorOf(caller, requestId),
           action: 'refund.requested',
@@ -142,8 +182,10 @@ function refundRoute(deps: DashboardDeps): PersonRoute {
           before: null,
           after: { amount: asked.amount, reason: asked.reason },
           now,
-        }),
-      );
+        });
+        return null;
+      });
+      if (refused !== null) return refused;
       return createRefund(deps, {
         tenant,
         keyHash: null,

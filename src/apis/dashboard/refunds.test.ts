@@ -55,6 +55,26 @@ async function block(refundId: string): Promise<void> {
   await markBlocked(server.db, { id: request.id, by: SAYS }, server.clock.now());
 }
 
+test('above 500 USDC a day a session alone gives nothing back where money is real', async () => {
+  const live = base.replace('/test', '/live');
+  const tenant = { accountId: base.split('/')[2] ?? '', livemode: true };
+  const mode = { tenant, key: '', keyId: '', terminal: newId('terminal', new Date()) };
+  const sale = await addTestPayment(server.db, mode, 100_000_000n);
+  server.clock.advance(6 * 60_000);
+  // All at the same instant, and none of them large; more than the sale, so that nothing is sent.
+  const body = { payment: sale.id, amount: 150_000_000 };
+  const answers = await Promise.all(
+    [1, 2, 3, 4].map((i) =>
+      member.post(`${live}/refunds`, body, { 'idempotency-key': `live ${i}` }),
+    ),
+  );
+  const codes = answers.map((answer) => answer.body.error?.code ?? '');
+  const large = Array(3).fill('amount_too_large');
+  assert.deepEqual(codes.sort(), [...large, 'second_factor_required']);
+  const again = await member.post(`${base}/refunds`, body, { 'idempotency-key': 'test mode' });
+  assert.notEqual(again.body.error?.code, 'second_factor_required', 'test mode asks for none');
+});
+
 test('a wait that the database did not write down is not taken for written', async () => {
   const gone = await testDatabase();
   await gone.close();

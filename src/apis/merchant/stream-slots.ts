@@ -19,13 +19,16 @@ export interface StreamSlots {
   take(keyId: string): Promise<(() => void) | null>;
 }
 
-/** Places of API keys for open streams, counted over all processes that share the database. */
+/** Places for open streams, of a key or a person, over all processes that share the database. */
 export function createStreamSlots({
   db,
   log,
+  most = MAX_STREAMS_OF_KEY,
 }: {
   readonly db: Database;
   readonly log: Log;
+  /** At most {@link MAX_STREAMS_OF_KEY}: the table has no more places for one. */
+  readonly most?: number;
 }): StreamSlots {
   const held = new Set<StreamSlot>();
   let timer: NodeJS.Timeout | undefined;
@@ -42,7 +45,7 @@ export function createStreamSlots({
   };
   return {
     take: async (keyId) => {
-      const wanted = { keyId, slots: MAX_STREAMS_OF_KEY, holdMs: HOLD_MS };
+      const wanted = { keyId, slots: most, holdMs: HOLD_MS };
       for (;;) {
         const slot = await takeStreamSlot(db, wanted);
         if (slot !== undefined) {
@@ -52,7 +55,7 @@ export function createStreamSlots({
           return () => free(mine);
         }
         // Somebody was quicker with the place that was chosen, or there is none.
-        if ((await countStreamSlots(db, keyId)) >= MAX_STREAMS_OF_KEY) return null;
+        if ((await countStreamSlots(db, keyId)) >= most) return null;
       }
     },
   };

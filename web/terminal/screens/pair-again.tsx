@@ -6,7 +6,16 @@ import { LockScreen } from '../../ui/lock-screen.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Facts } from '../../ui/table.tsx';
 import { keptSettings } from '../kept.ts';
-import { become, type Change, endPin, managerAgrees, type Proof, proofFor } from '../pairing.ts';
+import {
+  become,
+  type Change,
+  endPin,
+  forgetMerchant,
+  isSameMerchant,
+  managerAgrees,
+  type Proof,
+  proofFor,
+} from '../pairing.ts';
 
 function DeviceFacts({ title, device }: { title: string; device: Device | null }): ReactNode {
   return (
@@ -82,6 +91,7 @@ export function PairAgain({ change, onPaired, onBack }: PairAgainProps): ReactNo
     setBusy(false);
     if (failed !== null) return setProblem(failed.problem);
     if (endsPin) endPin();
+    if (!isSameMerchant(change)) forgetMerchant();
     onPaired();
   };
   if (asksPin && pin !== null) {
@@ -101,6 +111,9 @@ export function PairAgain({ change, onPaired, onBack }: PairAgainProps): ReactNo
         <h1>This till becomes another terminal</h1>
         <DeviceFacts title="Now" device={change.from} />
         <DeviceFacts title="Then" device={change.to.device} />
+        {change.hasPin && !isSameMerchant(change) ? (
+          <Notice tone="info">The PIN, the cashier and the shift of this till end with it.</Notice>
+        ) : null}
         {problem === null ? null : <Notice tone="bad">{problem}</Notice>}
         <Agreement proof={proof} busy={busy} onPress={press} />
         {asksManager(proof) ? <ManagerForm change={change} onAgreed={agreed} /> : null}
