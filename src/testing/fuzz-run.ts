@@ -24,6 +24,15 @@ export interface FuzzRun {
   /** Who asks: `Authorization`, or a cookie with its token. */
   headersOf(request: FuzzRequest): Readonly<Record<string, string>>;
   readonly leaveOut?: readonly string[];
+  /** Looks at an answer beside the document's own check. */
+  onAnswer?(request: FuzzRequest, answer: FuzzAnswer): void;
+}
+
+export interface FuzzAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** null: a stream. */
+  readonly text: string | null;
 }
 
 /** How often each operation was answered with each status. */
@@ -61,6 +70,7 @@ function createSender(pool: Pool, run: FuzzRun, seen: Map<string, Map<number, nu
     if (text !== null && !isFile && status !== REQUEST_TIMEOUT)
       check({ method, path, status, headers: shown, text });
     assert.notEqual(status, 500, text ?? '');
+    run.onAnswer?.(request, { status, headers: shown, text });
   };
 }
 

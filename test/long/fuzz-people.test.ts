@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Secret, TOTP } from 'otpauth';
+import { consentOf } from '#apis/dashboard/consent.ts';
 import { declaredRoutes } from '#app/declared-routes.ts';
 import { surfaceDocuments } from '#app/surface-documents.ts';
+import { present } from '#core/assert.ts';
+import type { DeclaredRoute } from '#http/route-errors.ts';
 import { createOperator } from '#people/create-operator.ts';
 import { insertMembership } from '#people/membership-queries.ts';
+import { hasRole, ROLES, type Role } from '#people/roles.ts';
 import { createTestIntent, startTestApi, type TestApi } from '#testing/api.ts';
 import { addTestPayment, keepRefunding, LOCAL_WEBHOOKS } from '#testing/api-objects.ts';
-import type { KnownIds } from '#testing/fuzz.ts';
-import { assertReached, runFuzz } from '#testing/fuzz-run.ts';
+import type { FuzzRequest, KnownIds } from '#testing/fuzz.ts';
+import { assertReached, type FuzzAnswer, runFuzz } from '#testing/fuzz-run.ts';
 import { addOwner, PASSWORD } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
@@ -112,4 +116,119 @@ test(`operators: ${REQUESTS} wrong requests, answered as documented`, async () =
   assertReached(await runFuzz({ ...run, requests: REQUESTS, headersOf, leaveOut }), 0.4);
   const ending = await addStaff('ending-staff@fuzz.test');
   await runFuzz({ ...run, requests: REQUESTS / 10, headersOf: () => ending.headers() });
+});
+
+/** How old the proof is, and whether the factor counts already. */
+const FACTORS = ['stale', 'young', 'fresh'] as const;
+type Factor = (typeof FACTORS)[number];
+
+async function putFactors(factor: Factor): Promise<void> {
+  const now = api.clock.now().getTime();
+  const provenAt = new Date(factor === 'stale' ? now - 5 * 60_000 : now);
+  const trustedFrom = factor === 'young' ? new Date(now + 3_600_000) : null;
+  await api.db.query('update sessions set second_factor_at = $1', [provenAt]);
+  await api.db.query('update users set factor_trusted_from = $1', [trustedFrom]);
+}
+
+/** Whether the declaration asks this person at this path for a factor of that age. */
+function isAsked(route: DeclaredRoute, path: string, factor: Factor): boolean {
+  const { asks } = consentOf(route);
+  if (factor === 'fresh') return false;
+  if (asks === 'fresh') return factor === 'stale';
+  return asks === 'always' || (asks === 'live' && path.includes('/live/'));
+}
+
+async function addTeam(): Promise<Map<string, PersonClient>> {
+  const people = new Map<string, PersonClient>();
+  for (const role of ROLES) {
+    const email = `${role}@consent-fuzz.test`;
+    const { userId } = await addOwner(api, email);
+    const member = { accountId: api.merchant.accountId, userId, role };
+    const now = api.clock.now();
+    await api.db.transaction((tx) => insertMembership(tx, { ...member, now }));
+    people.set(role, await signIn('dashboard', email));
+  }
+  return people;
+}
+
+/** Those who left a change behind without an entry, or owners without their mail. */
+async function unrecorded(ids: readonly string[], mailed: readonly string[]): Promise<unknown[]> {
+  return api.db.query(
+    `select id from unnest($1::text[]) as id
+     where not exists (select from audit_log a where a.request_id = id
+       and (id <> all($2::text[]) or exists (select from mail_outbox m where m.xmin = a.xmin)))`,
+    [ids, mailed],
+  );
+}
+
+/** What was seen of one person's requests. */
+interface Watched {
+  refused: number;
+  /** Requests whose change has to be in the audit log; those that owners hear of, too. */
+  readonly changes: string[];
+  readonly mailed: string[];
+}
+
+interface Asker {
+  readonly role: string;
+  readonly factor: Factor;
+  readonly routes: ReadonlyMap<string, DeclaredRoute>;
+}
+
+function judge(
+  watched: Watched,
+  { role, factor, routes }: Asker,
+  { request, answer }: { readonly request: FuzzRequest; readonly answer: FuzzAnswer },
+): void {
+  const route = routes.get(request.operationId);
+  if (route === undefined) return;
+  const { status, headers, text } = answer;
+  const isDone = status < 300;
+  const what = `${factor} ${role} ${request.method} ${request.path}: ${status} ${text}`;
+  const ofTeam = ROLES.find((one) => one === route.access);
+  assert.ok(!isDone || ofTeam === undefined || hasRole(role as Role, ofTeam), what);
+  assert.ok(!isDone || !isAsked(route, request.path, factor), what);
+  const asked = /"second_factor_(required|too_new)"/.test(text ?? '');
+  assert.ok(factor !== 'fresh' || !asked, what);
+  watched.refused += asked ? 1 : 0;
+  const { isRecorded, mails } = consentOf(route);
+  if (!isDone || !isRecorded) return;
+  const id = headers['request-id'] ?? '';
+  watched.changes.push(id);
+  if (mails && request.path.includes('/live/')) watched.mailed.push(id);
+}
+
+test('each route × role × factor: asked, recorded and told as the declaration says', async () => {
+  const people = await addTeam();
+  people.set('operator', await addStaff('staff@consent-fuzz.test'));
+  await addStaff('colleague@consent-fuzz.test');
+  const declared = declaredRoutes();
+  const known = await knownObjects();
+  const watched: Watched = { refused: 0, changes: [], mailed: [] };
+  const ends = ENDS_SESSIONS.flatMap((name) => [`merchant${name}`, `operator${name}`]);
+  for (const factor of FACTORS) {
+    await putFactors(factor);
+    for (const surface of ['dashboard', 'operator'] as const) {
+      const routes = new Map(declared[surface].map((route) => [route.operationId, route]));
+      const roles = surface === 'operator' ? ['operator'] : [...ROLES];
+      const askers = new Map<FuzzRequest, Asker>();
+      await runFuzz({
+        url: api.url,
+        document: documentOf(surface),
+        known,
+        requests: REQUESTS / 4,
+        leaveOut: ['leaveTeam', ...ends],
+        headersOf: (request) => {
+          const role = roles[askers.size % roles.length] ?? '';
+          askers.set(request, { role, factor, routes });
+          return people.get(role)?.headers() ?? {};
+        },
+        onAnswer: (request, answer) =>
+          judge(watched, present(askers.get(request), 'asker'), { request, answer }),
+      });
+    }
+  }
+  const { refused, changes, mailed } = watched;
+  assert.ok(refused > 20 && changes.length > 10, `${refused} refused, ${changes.length} done`);
+  assert.deepEqual(await unrecorded(changes, mailed), []);
 });

@@ -166,6 +166,24 @@ export const SHOTS: readonly Shot[] = [
     await change(`/accounts/${sandbox.account}/kyb`, { ...SUBMISSION, account: sandbox.account });
     await open(`/verification/${sandbox.account}`, 'Verification');
   }),
+  staffShot('submission-second-pair', async ({ open, change, sandbox }) => {
+    const { account } = sandbox;
+    const asked = { proposal: PROPOSAL.id, asked_by: 'nina@demo.test' };
+    await change(`/accounts/${account}/kyb`, { ...SUBMISSION, ...asked, account });
+    await open(`/verification/${account}`, 'Verification');
+  }),
+  staffShot('new-name', async ({ open, change, sandbox, window: { page } }) => {
+    const { account } = sandbox;
+    await change(`/accounts/${account}`, { requested_name: LONG_NAME });
+    await open(`/accounts/${account}`, 'Demo Coffee');
+    await page.getByRole('button', { name: 'Approve name' }).click();
+    await page.getByRole('dialog').waitFor();
+  }),
+  staffShot('new-names', async ({ open, change, sandbox: { account } }) => {
+    const row = { account, name: 'Demo Coffee', requested_name: LONG_NAME, created: AT };
+    await change('/name_requests', list(row));
+    await open('/verification', 'Verification');
+  }),
   staffShot('policy-wrong', async ({ open, window: { page } }) => {
     await open('/settings', 'Settings');
     const save = page.getByRole('button', { name: 'Save for testnet' });
