@@ -1,6 +1,6 @@
 import { dashboardRoutes } from '#apis/dashboard/dashboard-routes.ts';
 import type { PersonRoute } from '#apis/dashboard/person-route.ts';
-import { personSurface } from '#apis/dashboard/surface.ts';
+import { personSurface } from '#apis/dashboard/person-surface.ts';
 import { operatorRoutes } from '#apis/operator/operator-routes.ts';
 import { merchantSurface } from '#app/api-role.ts';
 import { type ApiDeps, createShared } from '#app/api-shared.ts';

@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { consentOf } from '#apis/dashboard/consent.ts';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { Done } from '#apis/dashboard/person-schema.ts';
-import { personSurface } from '#apis/dashboard/surface.ts';
+import { personSurface } from '#apis/dashboard/person-surface.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { type IdKind, newId } from '#core/ids.ts';

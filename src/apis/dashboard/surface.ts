@@ -1,6 +1,4 @@
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
-import { consentRefusal } from '#apis/dashboard/consent.ts';
-import { consenting } from '#apis/dashboard/consenting.ts';
 import {
   type CookieSettings,
   type ReadCookies,
@@ -9,9 +7,8 @@ import {
 } from '#apis/dashboard/cookies.ts';
 import type { Witness } from '#audit/audit.ts';
 import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
-import { assert } from '#core/assert.ts';
 import { addressKey } from '#http/rate-limit.ts';
-import type { AnyRoute, Caller, Credentials, Surface } from '#http/route.ts';
+import type { Caller, Credentials } from '#http/route.ts';
 import { LATEST_API_VERSION } from '#http/versions.ts';
 import type { PeopleDeps, Visit } from '#people/people.ts';
 import { hasRole, ROLES, type Role } from '#people/roles.ts';
@@ -76,12 +73,16 @@ interface PathScope {
 }
 
 /** The account and mode that the path names; an operator's path never does. */
-function scopeOf(path: string): PathScope {
+export function scopeOf(path: string): PathScope {
   const [, accountId = null, mode = null] = IN_ACCOUNT.exec(path) ?? [];
   return { accountId, mode };
 }
 
-async function identify(settings: SurfaceSettings, request: Credentials): Promise<PersonCaller> {
+/** Who asks: the session of the cookie, or nobody. */
+export async function identify(
+  settings: SurfaceSettings,
+  request: Credentials,
+): Promise<PersonCaller> {
   const { people, cookies: cookieSettings } = settings;
   const { realm } = cookieSettings;
   const { now, address } = request;
@@ -184,7 +185,7 @@ function checkStaff({ session }: PersonCaller, request: Credentials): Refusal | 
   return refuse('role_missing', 'Support staff only look. An operator can do this.');
 }
 
-function isAccess(text: string | undefined): text is Access {
+export function isAccess(text: string | undefined): text is Access {
   const others = ['public', 'half_signed_in', 'signed_in', 'operator'];
   return text !== undefined && (others.includes(text) || ROLES.some((role) => role === text));
 }
@@ -206,32 +207,4 @@ export function authorizePerson(
   if (access === 'signed_in') return null;
   if (access === 'operator') return checkStaff(caller, request);
   return checkRole(access, caller, request);
-}
-
-/** The surface of one realm: sessions by cookie, access as each route declares it. */
-export function personSurface(
-  settings: SurfaceSettings,
-  routes: readonly AnyRoute<PersonCaller>[],
-): Surface {
-  const surface: Surface<PersonCaller> = {
-    root: ROOTS[settings.cookies.realm],
-    authenticate: (request) => identify(settings, request),
-    authorize: (route, caller, request) => {
-      const { access } = route;
-      assert(isAccess(access), `${route.operationId} does not say who may use it`);
-      const { mode } = scopeOf(request.path);
-      if (route.path.includes('{account}/{mode}') && mode === null) {
-        return refuse('route_missing', 'The mode in the path is test or live.');
-      }
-      const refused = authorizePerson(settings, access, { caller, request });
-      if (refused !== null || caller.session === null) return refused;
-      const { session, tenant } = caller;
-      const isSandbox = settings.people.factorAgeMs === 0;
-      const asked = { session, now: request.now, livemode: tenant.livemode, isSandbox };
-      return consentRefusal(route, asked);
-    },
-    routes: routes.map((route) => consenting(settings.people, route)),
-  };
-  // The server hands each surface the callers that the surface itself made.
-  return surface as unknown as Surface;
 }

@@ -1,8 +1,8 @@
 import { meRoutes } from '#apis/dashboard/me-routes.ts';
 import { passwordRoutes } from '#apis/dashboard/password-routes.ts';
 import type { PersonRoute } from '#apis/dashboard/person-route.ts';
+import { personSurface } from '#apis/dashboard/person-surface.ts';
 import { sessionRoutes } from '#apis/dashboard/session-routes.ts';
-import { personSurface } from '#apis/dashboard/surface.ts';
 import { operatorAccountRoutes } from '#apis/operator/operator-account-routes.ts';
 import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { operatorKybRoutes } from '#apis/operator/operator-kyb-routes.ts';

@@ -1,0 +1,42 @@
+import { consentRefusal } from '#apis/dashboard/consent.ts';
+import { consenting } from '#apis/dashboard/consenting.ts';
+import {
+  authorizePerson,
+  identify,
+  isAccess,
+  type PersonCaller,
+  ROOTS,
+  type SurfaceSettings,
+  scopeOf,
+} from '#apis/dashboard/surface.ts';
+import { refuse } from '#core/answer.ts';
+import { assert } from '#core/assert.ts';
+import type { AnyRoute, Surface } from '#http/route.ts';
+
+/** The surface of one realm: sessions by cookie, access as each route declares it. */
+export function personSurface(
+  settings: SurfaceSettings,
+  routes: readonly AnyRoute<PersonCaller>[],
+): Surface {
+  const surface: Surface<PersonCaller> = {
+    root: ROOTS[settings.cookies.realm],
+    authenticate: (request) => identify(settings, request),
+    authorize: (route, caller, request) => {
+      const { access } = route;
+      assert(isAccess(access), `${route.operationId} does not say who may use it`);
+      const { mode } = scopeOf(request.path);
+      if (route.path.includes('{account}/{mode}') && mode === null) {
+        return refuse('route_missing', 'The mode in the path is test or live.');
+      }
+      const refused = authorizePerson(settings, access, { caller, request });
+      if (refused !== null || caller.session === null) return refused;
+      const { session, tenant } = caller;
+      const isSandbox = settings.people.factorAgeMs === 0;
+      const asked = { session, now: request.now, livemode: tenant.livemode, isSandbox };
+      return consentRefusal(route, asked);
+    },
+    routes: routes.map((route) => consenting(settings.people, route)),
+  };
+  // The server hands each surface the callers that the surface itself made.
+  return surface as unknown as Surface;
+}
