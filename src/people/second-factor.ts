@@ -246,8 +246,8 @@ export async function proveSecondFactor(
     if (user.factors_end_at !== null) await updateFactorsEnd(tx, { userId: user.id, at: null });
     return strengthenSession(tx, { ...ref, realm: user.realm });
   });
-  deps.wakeups.send(MAIL_TOPIC);
-  if (!isRefusal(session)) {
+  if (isRefusal(session)) deps.wakeups.send(MAIL_TOPIC);
+  else {
     for (const { bucket } of counted) await forgetAttempts(deps.db, bucket);
   }
   return session;

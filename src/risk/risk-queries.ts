@@ -204,7 +204,7 @@ interface RefusalOf {
   readonly payerId: string;
 }
 
-/** A payer has said no. What is older than `until` counts no more, and goes. */
+/** A payer has said no. What the account has of before `until` counts no more, and goes. */
 export async function insertRefusal(
   tx: Tx,
   { tenant, payerId }: RefusalOf,
@@ -213,8 +213,10 @@ export async function insertRefusal(
   const { accountId, livemode } = tenant;
   await tx.query(
     `with old as (
-       delete from payer_refusals
-       where account_id = $1 and livemode = $2 and payer_id = $3 and refused_at <= $5)
+       delete from payer_refusals where ctid in (
+         select ctid from payer_refusals
+         where account_id = $1 and livemode = $2 and refused_at <= $5
+         limit 100 for update skip locked))
      insert into payer_refusals (account_id, livemode, payer_id, refused_at)
      values ($1, $2, $3, $4)`,
     [accountId, livemode, payerId, times.at, times.until],

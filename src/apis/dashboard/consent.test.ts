@@ -129,6 +129,18 @@ test('staff confirm every change with a fresh factor that counts', async () => {
   }
 });
 
+test('outside a sandbox a colleague counts before the first sign-in', async () => {
+  const person = { email: 'colleague@consent.test', password: PASSWORD, name: 'Cora Colleague' };
+  const actor = { type: 'system', name: 'test' } as const;
+  await createOperator(server.db, { person, actor, now: server.clock.now() });
+  const staff = new PersonClient(server.operator);
+  await staff.post('/session', { email: 'staff@consent.test', password: PASSWORD });
+  await putFactors('fresh');
+  const asked = await staff.post(`/accounts/${account}/disable`, { reason: 'A complaint.' });
+  assert.match(String(asked.body.proposal), /^prop_/, asked.text);
+  assert.equal(asked.body.status, 'active');
+});
+
 test('what says that it moves nothing writes no money, access or name', async () => {
   await putFactors('fresh');
   const owner = present(clients.get('owner'), 'owner');
