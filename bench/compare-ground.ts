@@ -8,13 +8,12 @@ import { migrate } from '#db/migrate.ts';
 import { startPostgres } from '#sandbox/postgres.ts';
 import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { addTestMerchant } from '#testing/merchants.ts';
-import { startFlags } from '#testing/spawn-network.ts';
 import { STORE_INTENTS, STORED_INTENTS } from './floors.ts';
 
 /**
  * One side of bench/compare.ts: a durable PostgreSQL, a merchant with stored intents, and an API
  * process, all of the tree that this file lies in. bench/compare.ts copies it into an earlier tree,
- * so it uses only what that has as well.
+ * so it uses only what that has as well. Its arguments are the flags of the API process.
  */
 const temporary = await openTemporaryFolder('tapline-compare');
 const postgres = await startPostgres({ folder: temporary.folder, log: () => {} });
@@ -32,7 +31,7 @@ await db.query(STORE_INTENTS, [merchant.accountId, merchant.test.terminal, STORE
 await db.query('vacuum analyze payment_intents');
 const server = fork(join(import.meta.dirname, 'api-server.ts'), {
   env: { ...process.env, DATABASE_URL: postgres.url, RATE_LIMIT: '100000000/1' },
-  execArgv: startFlags(),
+  execArgv: process.argv.slice(2),
 });
 const [{ port }] = (await once(server, 'message')) as [{ port: number }];
 process.send?.({ port, key: merchant.test.key, terminal: merchant.test.terminal });

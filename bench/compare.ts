@@ -56,7 +56,7 @@ async function hear<T>(child: ChildProcess): Promise<T> {
 }
 
 async function openGround(root: string): Promise<Ground> {
-  const child = fork(path.join(root, 'bench/compare-ground.ts'), { cwd: root });
+  const child = fork(path.join(root, 'bench/compare-ground.ts'), startFlags(), { cwd: root });
   return { child, ...(await hear<Omit<Ground, 'child'>>(child)) };
 }
 
