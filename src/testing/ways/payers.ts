@@ -127,7 +127,15 @@ function assemble(ground: PayersGround, kind: PayerKind, made: Wallet): WayPayer
     from,
     account,
     pass: () => pass ?? '',
-    code: async () => String((await ask(`/passes/${await newestPass()}/codes`, {})).value),
+    code: async () => {
+      const { value } = await ask(`/passes/${await newestPass()}/codes`, {});
+      // Its minute must not be over before it is presented for another sale: that would hide why.
+      await ground.db.query(
+        `update pass_codes set expires_at = expires_at + interval '1 hour'
+         where expires_at > now()`,
+      );
+      return String(value);
+    },
     chip: current,
     renew: async () => {
       pass = String((await ask('/passes', { label: 'Another' })).nfc_id);

@@ -6,9 +6,10 @@ import { waitUntil } from '#sandbox/processes.ts';
 import { type Caller, caller, type Reply } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
 import { readLink, sign } from '#testing/pay-links.ts';
-import { persist, REST_MS } from '#testing/restore-ground.ts';
+import { persist } from '#testing/restore-ground.ts';
 import type { PayerKind, WayPayer } from '#testing/ways/payers.ts';
 import type { Till } from '#testing/ways/shops.ts';
+import { DECIDED_MS } from '#testing/ways/world.ts';
 
 /** What a sale is about. */
 export interface Wish {
@@ -109,9 +110,6 @@ async function create(shopping: Shopping, place: number, order: string): Promise
 
 type Present = (door: Door, intent: string, key: string) => Promise<Reply>;
 
-/** Longer than `SETTLE_WITHIN`: by then it is paid, or never will be. */
-const DECIDED_MS = 75_000;
-
 /** A till that is told "processing" asks until it knows. */
 async function awaitEnd(shopping: Shopping, place: number, intent: string): Promise<Told> {
   let told: Told = { said: 'processing', intent, payment: null };
@@ -186,11 +184,15 @@ function signed(shopping: Shopping): Promise<Attempt> {
     };
     const { account, from } = shopping.payer;
     const tip = shopping.wish.tip === null ? '' : `&tip_amount=${shopping.wish.tip}`;
-    const token = await tokenOf(door, intent);
-    const link = await readLink(door.pay, token, `${from}${tip}` as typeof from);
-    const signature = await sign(account, link);
+    const open = async (at: Door, id: string) =>
+      readLink(at.pay, await tokenOf(at, id), `${from}${tip}` as typeof from);
+    const signature = await sign(account, await open(door, intent));
     const body = { from, signature, ...tipOf(shopping) };
-    return async (at, id, key) => at.pay.post(`/${await tokenOf(at, id)}/authorization`, body, key);
+    return async (at, id, key) => {
+      // Presented for another sale: that one has terms for this wallet, too.
+      if (id !== intent) await open(at, id);
+      return at.pay.post(`/${await tokenOf(at, id)}/authorization`, body, key);
+    };
   });
 }
 
@@ -304,7 +306,7 @@ async function sellOverX402(shopping: Shopping): Promise<Attempt> {
       const said = settled.success ? 'succeeded' : (settled.errorReason ?? 'failed');
       told = { said, intent: settled.extra?.paymentIntent ?? null, payment: null };
       return true;
-    }, REST_MS);
+    }, DECIDED_MS);
     return told;
   };
   return {

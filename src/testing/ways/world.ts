@@ -40,10 +40,15 @@ async function addReceiver(url: string, till: Till) {
   return receiver;
 }
 
+/** Longer than any fault here lasts on a busy machine: nothing is declined for want of time. */
+const SETTLE_WITHIN_S = 120;
+/** By then a payment is paid, or never will be. */
+export const DECIDED_MS = 140_000;
+
 export async function openWaysWorld(workers = 1): Promise<WaysWorld> {
   const front = await startTcpProxy(0);
   const publicUrl = `http://127.0.0.1:${front.port}`;
-  const env = { TAPLINE_PUBLIC_URL: publicUrl };
+  const env = { TAPLINE_PUBLIC_URL: publicUrl, SETTLE_WITHIN: String(SETTLE_WITHIN_S) };
   const world = await openRestoreGround(workers, env);
   const url = (place: number) => String(world.nodes[place]?.url);
   front.targetPort = Number(new URL(url(0)).port);
