@@ -368,6 +368,20 @@ test('another wallet is announced, can be stopped, and waits before it gets mone
   clearInterval(asking);
 });
 
+test('a wallet that somebody else has put into force is the merchant’s from then on', async () => {
+  const next = privateKeyToAccount(generatePrivateKey());
+  await merchant.post('/session/second_factor', { code: await nextCode() });
+  assert.equal((await announce(next)).status, 202);
+  await walletStatus('announced');
+  await network.rpc.call('evm_increaseTime', [3600]);
+  await network.mine();
+  const call = { abi: settlementAbi, functionName: 'applyWallet', args: [1] } as const;
+  await network.send(network.guardian, network.config.settlement, encodeFunctionData(call));
+  server.clock.advance(3_600_000);
+  await applyDueWallets({ ...server, log: silentLog });
+  assert.equal(await walletStatus('applied'), next.address);
+});
+
 test('everything is in the audit log', async () => {
   const { body } = await merchant.get(path('audit_log?limit=100'));
   const actions = (body.data as { action: string; address: string }[]).map((row) => row.action);
