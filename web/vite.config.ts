@@ -110,7 +110,7 @@ export default defineConfig({
       configureServer: (server) => {
         server.middlewares.use((request, _response, next) => {
           const [, app = ''] = /^\/([a-z]+)(?:[/?]|$)/.exec(request.url ?? '') ?? [];
-          const page = `${app === 'receipts' ? 'receipt' : app}.html`;
+          const page = `${{ receipts: 'receipt', t: 'tag' }[app] ?? app}.html`;
           const wantsPage = request.headers.accept?.includes('text/html') === true;
           if (wantsPage && pages.includes(page)) request.url = `/${page}`;
           next();

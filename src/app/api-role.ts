@@ -14,6 +14,7 @@ import { refundRoutes } from '#apis/merchant/refund-routes.ts';
 import { terminalRoutes } from '#apis/merchant/terminal-routes.ts';
 import { webhookRoutes } from '#apis/merchant/webhook-endpoint-routes.ts';
 import { paySurface } from '#apis/pay/pay-routes.ts';
+import { createTagGate } from '#apis/pay/tag-page.ts';
 import { addCardPage } from '#apis/payer/card-page.ts';
 import { payerSurface } from '#apis/payer/routes.ts';
 import { liveRefusal } from '#apis/test-helpers/live-refusal.ts';
@@ -126,7 +127,8 @@ export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
   if (webFolder != null) {
     const nodes = deps.chains.flatMap((chain) => chain.config.publicRpcUrl ?? []);
     const mayAsk = { receipt: nodes, wallet: nodes };
-    await addWebRoutes(app, { ...config, folder: webFolder, mayAsk });
+    const gates = { tag: createTagGate(deps) };
+    await addWebRoutes(app, { ...config, folder: webFolder, mayAsk, gates });
   }
   return app;
 }

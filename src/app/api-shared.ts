@@ -73,6 +73,7 @@ export function createShared(deps: ApiDeps) {
     createIntent: createIntentCreator({ ...deps, numbers: createSettlementNumbers(deps.db) }),
     readIntent: createIntentReader(deps),
     payIntent: createIntentPayer(pay),
+    preflight,
     intents,
     readKey,
     terminals: createTerminalRoom(deps),

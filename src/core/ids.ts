@@ -10,6 +10,7 @@ export const ID_PREFIXES = {
   payer: 'pyr_',
   pass: 'pass_',
   card: 'card_',
+  chip: 'chip_',
   agentToken: 'agtok_',
   approval: 'apv_',
   faucet: 'fct_',
@@ -101,8 +102,11 @@ export function toIdKey(bytes: Buffer): IdKey {
   return createSecretKey(bytes) as IdKey;
 }
 
-/** What a settlement number is the number of: an intent, its pay link, its payment, the receipt. */
-export type NumberedKind = 'paymentIntent' | 'payLink' | 'payment' | 'receipt';
+/**
+ * What a settlement number is the number of: an intent, its pay link, what a terminal's tag calls
+ * it, its payment, the receipt.
+ */
+export type NumberedKind = 'paymentIntent' | 'payLink' | 'tagPayment' | 'payment' | 'receipt';
 
 /** Each network's contract counts for itself. */
 export interface Numbered {
@@ -120,6 +124,7 @@ export interface KeyedRequest {
 const NUMBERED_PREFIXES: Readonly<Record<NumberedKind, string>> = {
   paymentIntent: ID_PREFIXES.paymentIntent,
   payLink: '',
+  tagPayment: '',
   payment: ID_PREFIXES.payment,
   receipt: '',
 };

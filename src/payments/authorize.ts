@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { getAddress } from 'viem';
-import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
+import { type Answer, answerWith, isRefusal, type Refusal } from '#core/answer.ts';
 import { hashSecret } from '#core/secrets.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 import { findReplay } from '#idempotency/run-once.ts';
 import { createPayer } from '#payers/create-payer.ts';
+import { notNow } from '#payments/ask-chain.ts';
 import { type AwaitDeps, answerWhenSettled } from '#payments/await-settlement.ts';
+import { type Decline, paymentError } from '#payments/decline.ts';
 import type { PayIntent } from '#payments/pay.ts';
 import {
   findPayLink,
@@ -14,19 +16,32 @@ import {
   payLinkMissing,
   withTip,
 } from '#payments/pay-link.ts';
+import type { PayTerms } from '#payments/pay-link-queries.ts';
+import { ratesOf, sumOf } from '#payments/pay-message.ts';
+import type { Preflight } from '#payments/pay-request.ts';
+import { byAccountClock } from '#payments/payment-intent.ts';
+import type { SignedBy } from '#payments/presented.ts';
+import { renderIntent } from '#payments/render.ts';
 import { verifyAuthorization } from '#payments/verify-authorization.ts';
 import { normalSignature } from '#settlement/chain/verify-signature.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 export interface AuthorizeDeps extends PayLinkDeps, AwaitDeps {
   readonly payIntent: PayIntent;
+  readonly preflight: Preflight;
 }
 
 /** What a wallet sends to a pay link. */
-export interface Authorization {
+export interface Authorization extends Signed {
   readonly token: string;
+}
+
+/** What a wallet has signed for a payment. */
+export interface Signed {
   readonly from: string;
   readonly signature: Hex;
+  /** A chip at a till; default: a wallet by a link. */
+  readonly by?: SignedBy;
   /** Where tips are asked for. */
   readonly tipAmount: number | undefined;
   readonly requestId: string;
@@ -54,10 +69,23 @@ export async function authorizePayment(
   deps: AuthorizeDeps,
   request: Authorization,
 ): Promise<Answer | Refusal> {
-  const { now } = request;
   const from = getAddress(request.from);
   const found = await findPayLink(deps, { token: request.token, address: from });
-  if (found === null) return payLinkMissing();
+  return found === null ? payLinkMissing() : authorizeLink(deps, found, request);
+}
+
+/**
+ * The same for a link that is read already, as `request.from` sees it. A wallet that the chain
+ * would refuse gets its decline; where the link is a static tag nothing is written of it, because
+ * whoever has a photo of the tag can make wallets without end.
+ */
+export async function authorizeLink(
+  deps: AuthorizeDeps,
+  found: PayLink,
+  request: Signed,
+): Promise<Answer | Refusal> {
+  const { now, by = 'authorization' } = request;
+  const from = getAddress(request.from);
   const link = withTip(found, request.tipAmount);
   if (isRefusal(link)) return link;
   const signature = normalSignature(request.signature);
@@ -68,15 +96,18 @@ export async function authorizePayment(
   const terms = await verifyAuthorization(deps.db, link, { from, signature });
   if (isRefusal(terms)) return terms;
   const { livemode } = link.intent.tenant;
+  const unable = link.bindsOrder ? null : await whyUnable(deps, link, { from, signature, terms });
+  if (unable !== null) return isRefusal(unable) ? unable : declined(link, unable.decline, now);
   const payer = await deps.db.transaction((tx) =>
     createPayer(tx, { livemode, address: from, now }),
   );
-  const { salt, valid_before: validBefore, ...rates } = terms;
-  const authorization = { salt, validBefore: String(validBefore), signature };
   const answer = await deps.payIntent({
     standing: link.standing,
     intentId: link.intent.id,
-    presented: { type: 'authorization', signed: { payer, authorization, rates } },
+    presented: {
+      type: 'authorization',
+      signed: { payer, by, ...signedOf(link, terms, signature) },
+    },
     tip: link.tip,
     idempotency,
     requestId: request.requestId,
@@ -91,6 +122,41 @@ export async function authorizePayment(
     : answerOfFirst(deps, request, { link, idempotency, replay: first });
 }
 
+function signedOf({ bindsOrder }: PayLink, terms: PayTerms, signature: Hex) {
+  const { salt, valid_before: validBefore } = terms;
+  const hides = bindsOrder ? {} : ({ bindsOrder: false } as const);
+  const authorization = { salt, ...hides, validBefore: String(validBefore), signature };
+  return { authorization, rates: ratesOf(terms) };
+}
+
+/** Why the chain would not take it from this wallet now; null: it would. */
+async function whyUnable(
+  { preflight }: AuthorizeDeps,
+  link: PayLink,
+  signed: { readonly from: Hex; readonly signature: Hex; readonly terms: PayTerms },
+): Promise<{ readonly decline: Decline } | Refusal | null> {
+  const { intent, number, standing } = link;
+  const { livemode } = intent.tenant;
+  const { merchantNumber } = standing;
+  if (merchantNumber === null) return null;
+  const asked = await preflight({
+    livemode,
+    payer: signed.from,
+    merchantNumber,
+    amount: sumOf(link),
+    orderId: intent.orderId,
+    signed: { ...signedOf(link, signed.terms, signed.signature), number },
+  });
+  if (typeof asked === 'string') return notNow(asked, livemode);
+  return asked.ok ? null : { decline: asked.decline };
+}
+
+/** As a decline is answered, of an intent that has not changed. */
+function declined({ intent }: PayLink, decline: Decline, now: Date): Answer {
+  const lastPaymentError = paymentError(decline, byAccountClock(intent, now));
+  return answerWith(200, renderIntent({ ...intent, lastPaymentError }));
+}
+
 function isUnderWay(answer: Answer | Refusal): boolean {
   return isRefusal(answer) && answer.code === 'idempotency_request_in_progress';
 }
@@ -98,7 +164,7 @@ function isUnderWay(answer: Answer | Refusal): boolean {
 /** The first request may still be under way, here or on another node: its answer is this one's. */
 async function answerOfFirst(
   deps: AuthorizeDeps,
-  { gone }: Authorization,
+  { gone }: Signed,
   first: {
     readonly link: PayLink;
     readonly idempotency: IdempotentRequest;

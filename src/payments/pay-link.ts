@@ -28,6 +28,8 @@ export interface PayLink {
   /** What the customer adds; null: not chosen yet. */
   readonly tip: Atoms | null;
   readonly chain: Chain;
+  /** Whether what is signed names the order; from a static tag it does not. */
+  readonly bindsOrder: boolean;
   readonly standing: MerchantStanding;
   /** Oldest first. */
   readonly terms: readonly PayTerms[];
@@ -63,16 +65,22 @@ export async function findPayLink(
     const number = numberOfId(deps.idKey, 'payLink', { livemode, id: token });
     const chain = deps.chains.find(({ config }) => config.livemode === livemode);
     if (number === null || chain === undefined) continue;
-    return readLink(deps, { number, chain, address });
+    return readPayLink(deps, { number, chain, address, bindsOrder: true });
   }
   return null;
 }
 
-async function readLink(
-  deps: PayLinkDeps,
-  wanted: { readonly number: bigint; readonly chain: Chain; readonly address: Hex | null },
+/** Of the intent with this settlement number. */
+export async function readPayLink(
+  deps: Pick<PayLinkDeps, 'db' | 'clock' | 'idKey'>,
+  wanted: {
+    readonly number: bigint;
+    readonly chain: Chain;
+    readonly address: Hex | null;
+    readonly bindsOrder: boolean;
+  },
 ): Promise<PayLink | null> {
-  const { number, chain, address } = wanted;
+  const { number, chain, address, bindsOrder } = wanted;
   const { livemode } = chain.config;
   const id = numberedId(deps.idKey, 'paymentIntent', { livemode, number });
   const [[found], row] = await Promise.all([
@@ -88,6 +96,7 @@ async function readLink(
     number,
     tip: null,
     chain,
+    bindsOrder,
     standing: { tenant: intent.tenant, name, kybApproved, merchantNumber, keyHash: null },
     terms: row.terms,
     answers: row.answers,

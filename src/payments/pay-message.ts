@@ -29,11 +29,12 @@ export function sumOf({ intent, tip }: PayLink): Atoms {
 
 /** The message that pays this intent on these terms, for the wallet `from`. */
 export function messageOf(link: PayLink, terms: PayTerms, from: Hex) {
-  const { intent, number, chain, standing } = link;
+  const { intent, number, chain, standing, bindsOrder } = link;
   const merchantNumber = standing.merchantNumber ?? 0n;
   const { orderId } = intent;
   const amount = sumOf(link);
   const payment = { payer: from, merchantNumber, number, amount, orderId };
   const { salt, valid_before: validBefore } = terms;
-  return authorizationMessage(chain.config, payment, { salt, validBefore, rates: ratesOf(terms) });
+  const rates = ratesOf(terms);
+  return authorizationMessage(chain.config, payment, { salt, bindsOrder, validBefore, rates });
 }

@@ -25,7 +25,15 @@ export async function openPayLink(
   },
 ): Promise<{ readonly link: PayLink; readonly terms: PayTerms } | Refusal> {
   const found = await findPayLink(deps, asked);
-  if (found === null) return payLinkMissing();
+  return found === null ? payLinkMissing() : openLink(deps, found, asked);
+}
+
+/** The same for a link that is read already, as `asked.address` sees it. */
+export async function openLink(
+  deps: PayLinkDeps,
+  found: PayLink,
+  asked: { readonly address: Hex | null; readonly tipAmount: number | undefined },
+): Promise<{ readonly link: PayLink; readonly terms: PayTerms } | Refusal> {
   const link = withTip(found, asked.tipAmount);
   if (isRefusal(link)) return link;
   try {

@@ -22,7 +22,10 @@ export function serveReceiptsAt(at: ReceiptPages): void {
  * The public page that shows a payment and its proof. Its address is derived from the same facts as
  * the payment's id, so nothing is stored for it, and nobody can guess it.
  */
-export function receiptUrl({ tenant, settlementNumber: number }: Payment): string | null {
+export function receiptUrl({
+  tenant,
+  settlementNumber: number,
+}: Pick<Payment, 'tenant' | 'settlementNumber'>): string | null {
   if (pages === null) return null;
   const token = numberedId(pages.idKey, 'receipt', { livemode: tenant.livemode, number });
   return `${pages.webUrl()}/receipts/${token}`;

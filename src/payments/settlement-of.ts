@@ -5,8 +5,9 @@ import { chargeOf } from '#payments/tip.ts';
 import type { PaymentAuthorization, PaymentRequest } from '#settlement/requests.ts';
 import { requestPayments } from '#settlement/requests.ts';
 
-function signatureOf({ salt, validBefore, signature }: PaymentAuthorization): PaymentAuthorization {
-  return { salt, validBefore, signature };
+function signatureOf(signed: PaymentAuthorization): PaymentAuthorization {
+  const { salt, validBefore, signature, bindsOrder } = signed;
+  return { salt, validBefore, signature, ...(bindsOrder === false ? { bindsOrder } : {}) };
 }
 
 /** Whom a payment goes to, and until when it may settle. */
@@ -32,7 +33,7 @@ export function settlementOf(
       payer: intent.attempt.payerAddress,
       amount: chargeOf(intent).toString(),
       orderId: intent.orderId,
-      ...(credential.type === 'authorization' ? { authorization: signatureOf(credential) } : {}),
+      ...('signature' in credential ? { authorization: signatureOf(credential) } : {}),
       attempt: toStoredAttempt(intent.attempt),
     },
   };

@@ -69,11 +69,14 @@ export interface RequestPayloads {
 export type RequestKind = keyof RequestPayloads;
 
 /**
- * A payer's EIP-3009 ReceiveWithAuthorization, whose nonce binds merchant, amount, number and order
- * id of the payment, and whose value is what the contract charges for it. Valid from the beginning.
+ * A payer's EIP-3009 ReceiveWithAuthorization, whose nonce binds merchant, amount, salt and, unless
+ * it hides them, number and order id of the payment, and whose value is what the contract charges
+ * for it. Valid from the beginning.
  */
 export interface PaymentAuthorization {
   readonly salt: Hex;
+  /** false: the nonce names neither number nor order, so that it tells nobody the order's id. */
+  readonly bindsOrder?: false;
   /** Unix seconds: the token takes it in blocks before this time. */
   readonly validBefore: string;
   /** From a key: 65 bytes; a contract wallet (ERC-1271) gives any length. */

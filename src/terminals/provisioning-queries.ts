@@ -1,6 +1,7 @@
 import { only } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { type Page, selectPage } from '#db/paging.ts';
 
 export interface TerminalRow {
   readonly id: string;
@@ -16,10 +17,12 @@ export interface TerminalRow {
   readonly status: 'active' | 'inactive';
   readonly last_seen_at: Date | null;
   readonly version: number;
+  /** The number of its tag: see tag.ts. */
+  readonly tag: string;
 }
 
 const COLUMNS = `id, account_id, livemode, position, created, label, name, platform,
-  software_version, status, last_seen_at, version`;
+  software_version, status, last_seen_at, version, tag`;
 
 export async function insertTerminal(
   tx: Tx,
@@ -134,6 +137,46 @@ export async function updateSoftware(
     [terminal.id, terminal.platform, terminal.software_version],
   );
   return only(rows, 'terminal');
+}
+
+/** Draws another number for the terminal's tag. */
+export async function renewTag(tx: Tx, id: string): Promise<TerminalRow> {
+  const rows = await tx.query<TerminalRow>(
+    `update terminals set tag = gen_random_uuid() where id = $1 returning ${COLUMNS}`,
+    [id],
+  );
+  return only(rows, 'terminal');
+}
+
+/** Where a tag hangs, and whose counter that is. */
+export interface TaggedTerminal {
+  readonly id: string;
+  readonly livemode: boolean;
+  readonly status: 'active' | 'inactive';
+  readonly merchant_name: string;
+  readonly account_status: 'active' | 'disabled';
+}
+
+export async function selectTaggedTerminal(
+  sql: Sql,
+  tag: string,
+): Promise<TaggedTerminal | undefined> {
+  const rows = await sql.query<TaggedTerminal>(
+    `select t.id, t.livemode, t.status, a.name as merchant_name, a.status as account_status
+     from terminals t join accounts a on a.id = t.account_id where t.tag = $1`,
+    [tag],
+  );
+  return rows[0];
+}
+
+/** A page of them as the dashboard shows them. */
+export function selectManagedTerminals(
+  sql: Sql,
+  wanted: { readonly tenant: Tenant; readonly status: string | null },
+  page: Page,
+): Promise<TerminalRow[]> {
+  const list = { table: 'terminals', columns: COLUMNS, filters: { status: wanted.status } };
+  return selectPage<TerminalRow>(sql, list, wanted.tenant, page);
 }
 
 export async function insertDeviceKey(

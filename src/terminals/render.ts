@@ -1,9 +1,10 @@
 import type { Json } from '#core/canonical-json.ts';
 import { networkOf } from '#core/mode.ts';
 import type { TerminalRow } from '#terminals/provisioning-queries.ts';
+import { type TagPlace, tagUrl } from '#terminals/tag.ts';
 
 /** The terminal object of behavior.md 14. */
-export function terminalObject(row: Omit<TerminalRow, 'version'>): { [key: string]: Json } {
+export function terminalObject(row: Omit<TerminalRow, 'version' | 'tag'>): { [key: string]: Json } {
   return {
     id: row.id,
     object: 'terminal',
@@ -17,4 +18,9 @@ export function terminalObject(row: Omit<TerminalRow, 'version'>): { [key: strin
     last_seen_at: row.last_seen_at?.toISOString() ?? null,
     created: row.created.toISOString(),
   };
+}
+
+/** As its people see it: with the version that an edit names, and the address of its tag. */
+export function managedTerminal(place: TagPlace, row: TerminalRow): { [key: string]: Json } {
+  return { ...terminalObject(row), tag_url: tagUrl(place, row), version: row.version };
 }

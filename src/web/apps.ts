@@ -8,6 +8,8 @@ export interface WebApp {
   readonly installable: boolean;
   /** Shown by a sandbox only. */
   readonly sandboxOnly?: boolean;
+  /** Asked each time, and never kept: what it shows is of this moment, and an address can end. */
+  readonly unkept?: boolean;
 }
 
 export const WEB_APPS: readonly WebApp[] = [
@@ -32,6 +34,7 @@ export const WEB_APPS: readonly WebApp[] = [
     installable: false,
   },
   { name: 'pay', paths: ['/pay/*'], page: 'pay.html', installable: false },
+  { name: 'tag', paths: ['/t/*'], page: 'tag.html', installable: false, unkept: true },
   { name: 'receipt', paths: ['/receipts/*'], page: 'receipt.html', installable: false },
   { name: 'ui', paths: ['/dev/ui'], page: 'ui.html', installable: false, sandboxOnly: true },
 ];

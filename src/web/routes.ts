@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { present } from '#core/assert.ts';
 import { WEB_APPS, type WebApp } from '#web/apps.ts';
 import { readBuilt, sendFile, tagOf, type WebFile } from '#web/files.ts';
@@ -9,7 +9,12 @@ export interface WebSettings {
   readonly production: boolean;
   /** Foreign addresses that one app's page may ask, by the app's name. */
   readonly mayAsk?: Readonly<Record<string, readonly string[]>>;
+  /** By the app's name: what looks at each request for its page first. */
+  readonly gates?: Readonly<Record<string, Gate>>;
 }
+
+/** Sends something else than the page; null: the page is sent. */
+export type Gate = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | null>;
 
 type Files = ReadonlyMap<string, WebFile>;
 
@@ -49,10 +54,17 @@ function rootFrom(url: string): string {
   return '../'.repeat(slashes) || './';
 }
 
-function addPage(app: FastifyInstance, page: WebApp, files: Files, policy: string): void {
+function addPage(
+  app: FastifyInstance,
+  page: WebApp,
+  serving: { readonly files: Files; readonly policy: string; readonly gate: Gate | undefined },
+): void {
+  const { files, policy, gate } = serving;
   const html = present(files.get(page.page), page.page).plain.toString();
   for (const path of page.paths) {
     app.get(path, async (request, reply) => {
+      const instead = await gate?.(request, reply);
+      if (instead != null) return instead;
       const plain = Buffer.from(
         html.replace('<head>', `<head>\n<base href="${rootFrom(request.url)}">`),
       );
@@ -62,6 +74,9 @@ function addPage(app: FastifyInstance, page: WebApp, files: Files, policy: strin
         .header('Referrer-Policy', 'no-referrer')
         .header('Cross-Origin-Opener-Policy', 'same-origin');
       const type = 'text/html; charset=utf-8';
+      if (page.unkept === true) {
+        return reply.header('Cache-Control', 'no-store').type(type).send(plain);
+      }
       const file = { type, plain, packed: {}, tag: tagOf(plain), immutable: false };
       return sendFile(request, reply, file);
     });
@@ -115,7 +130,8 @@ export async function addWebRoutes(app: FastifyInstance, settings: WebSettings):
   }
   for (const page of WEB_APPS) {
     if (page.sandboxOnly === true && settings.production) continue;
-    addPage(app, page, files, policyOf(settings.mayAsk?.[page.name] ?? []));
+    const policy = policyOf(settings.mayAsk?.[page.name] ?? []);
+    addPage(app, page, { files, policy, gate: settings.gates?.[page.name] });
     if (page.installable) addWorker(app, page, files);
   }
 }

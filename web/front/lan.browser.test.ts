@@ -46,6 +46,7 @@ test('npm start -- --lan: a phone takes a payment over https, and learns no secr
   const terminal = { id: sandbox.test.terminal, deviceKey: sandbox.test.device_key };
   const payments = await paymentsOf(sandbox, {
     ...terminal,
+    tagUrl: '',
     pairingCode: async () => '',
     openingCode: async () => '',
   });

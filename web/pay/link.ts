@@ -1,9 +1,23 @@
 import { type Answer, type Api, createApi } from '../data/api.ts';
-import type { PayLink, PaymentAuthorization, PaymentIntent } from '../data/types/pay.ts';
+import type {
+  PayLink as LinkOfService,
+  PaymentAuthorization,
+  PaymentIntent,
+  TagPayment,
+} from '../data/types/pay.ts';
 import type { Hex } from '../wallet/bytes.ts';
 
-export type { PayLink } from '../data/types/pay.ts';
-export type Intent = PaymentIntent;
+/** What is to be paid: by its link, or by the tag of its till, which hides order and number. */
+export type PayLink = Omit<TagPayment, 'object' | 'reference'> &
+  Partial<Pick<LinkOfService, 'order_id' | 'number'> & Pick<TagPayment, 'reference'>>;
+
+/** What became of it. `receipt_url`: where only who has signed is told. */
+export type Intent = Pick<
+  PaymentIntent,
+  'status' | 'cancellation_reason' | 'last_payment_error'
+> & {
+  readonly receipt_url?: string | null;
+};
 export type TypedData = PaymentAuthorization;
 
 /** Everything that the page asks of the service. */
@@ -11,6 +25,8 @@ export interface PayApi {
   read(wallet?: { readonly from?: Hex; readonly tip?: bigint | null }): Promise<Answer<PayLink>>;
   /** Sending the same again is safe: it gets the first answer. */
   pay(signed: Signed): Promise<Answer<Intent>>;
+  /** What was sent before and has no answer yet, where that is kept. */
+  sent?(): Signed | null;
 }
 
 export interface Signed {
@@ -32,7 +48,8 @@ export function payApi(token: string): PayApi {
   };
 }
 
-function numberOf(tip: bigint | null | undefined): number | undefined {
+/** JSON's number for a tip. */
+export function numberOf(tip: bigint | null | undefined): number | undefined {
   return tip == null ? undefined : Number(tip);
 }
 

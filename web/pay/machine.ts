@@ -20,7 +20,14 @@ export type Step =
     }
   /** `mine`: something was or may have been sent from here, and its answer is being waited for. */
   | { readonly at: 'checking'; readonly link: PayLink; readonly mine: boolean }
-  | { readonly at: 'ended'; readonly link: PayLink; readonly outcome: Outcome };
+  | {
+      readonly at: 'ended';
+      readonly link: PayLink;
+      readonly outcome: Outcome;
+      /** It ended by what was sent from here. */
+      readonly mine: boolean;
+      readonly receipt: string | null;
+    };
 
 export type Outcome = 'paid' | 'canceled' | 'expired';
 
@@ -30,6 +37,8 @@ export type PayEvent =
   /** Nothing was sent. */
   | { readonly type: 'stopped'; readonly problem: string | null }
   | { readonly type: 'sent' }
+  /** It was sent before this page was loaded: the same is sent again until there is an answer. */
+  | { readonly type: 'resumed'; readonly link: PayLink }
   /** To what was sent. `unknown` ends nothing: the same is sent again. */
   | { readonly type: 'answered'; readonly answer: Answer<Intent> };
 
@@ -42,8 +51,9 @@ function open(
   return { at: 'open', link, busy: false, problem, declined };
 }
 
-function ended(link: PayLink, reason: PayLink['cancellation_reason']): Step {
-  return { at: 'ended', link, outcome: reason === 'expired' ? 'expired' : 'canceled' };
+function ended(link: PayLink, reason: PayLink['cancellation_reason'], mine: boolean): Step {
+  const outcome = reason === 'expired' ? 'expired' : 'canceled';
+  return { at: 'ended', link, outcome, mine, receipt: null };
 }
 
 /** What the service says of the payment itself. */
@@ -54,10 +64,16 @@ function ofLink(step: Step, link: PayLink): Step {
       if (step.at === 'checking' && step.mine) return step;
       if (step.at === 'open') return { ...step, link };
       return step.at === 'checking' ? open(link, { declined: WORDS.notPaid }) : open(link);
-    case 'succeeded':
-      return { at: 'ended', link, outcome: 'paid' };
+    case 'succeeded': {
+      const mine = step.at === 'checking' && step.mine;
+      // A tag tells the receipt to the answer alone: it is waited for.
+      if (mine && link.reference !== undefined) return step;
+      return { at: 'ended', link, outcome: 'paid', mine, receipt: null };
+    }
     case 'canceled':
-      return step.at === 'checking' && step.mine ? step : ended(link, link.cancellation_reason);
+      return step.at === 'checking' && step.mine
+        ? step
+        : ended(link, link.cancellation_reason, false);
     default:
       if (step.at === 'open' && step.busy) return { ...step, link };
       return { at: 'checking', link, mine: step.at === 'checking' && step.mine };
@@ -84,11 +100,14 @@ function onAnswered(link: PayLink, answer: Answer<Intent>): Step {
     return open(link, { problem: answer.error.message });
   }
   const { status, last_payment_error: error, cancellation_reason: reason } = answer.value;
-  if (status === 'succeeded') return { at: 'ended', link, outcome: 'paid' };
+  if (status === 'succeeded') {
+    const receipt = answer.value.receipt_url ?? null;
+    return { at: 'ended', link, outcome: 'paid', mine: true, receipt };
+  }
   if (status === 'requires_payment_method') {
     return open(link, { declined: error?.customer_message ?? error?.message ?? '' });
   }
-  if (status === 'canceled') return ended(link, reason);
+  if (status === 'canceled') return ended(link, reason, true);
   return { at: 'checking', link, mine: false };
 }
 
@@ -103,6 +122,8 @@ export function next(step: Step, event: PayEvent): Step {
       return step.at === 'open' ? open(step.link, { problem: event.problem }) : step;
     case 'sent':
       return step.at === 'open' ? { at: 'checking', link: step.link, mine: true } : step;
+    case 'resumed':
+      return { at: 'checking', link: event.link, mine: true };
     case 'answered':
       if (step.at !== 'checking' || !step.mine) return step;
       return onAnswered(step.link, event.answer);

@@ -33,18 +33,23 @@ function word(value: bigint | number): string {
   return BigInt(value).toString(16).padStart(64, '0');
 }
 
-/** The nonce that binds an authorization to merchant, amount, number, order and salt. */
+/**
+ * The nonce that binds an authorization to merchant, amount, number, order and salt. From a tag it
+ * names neither number nor order: both are zero.
+ */
 export function nonceOf(
   link: Pick<PayLink, 'merchant' | 'number' | 'order_id' | 'salt'>,
   sum: bigint,
 ): Hex {
   const type = toHex(keccak_256(new TextEncoder().encode(TYPE))).slice(2);
-  const order = toHex(new TextEncoder().encode(link.order_id)).slice(2).padEnd(64, '0');
+  const order = toHex(new TextEncoder().encode(link.order_id ?? ''))
+    .slice(2)
+    .padEnd(64, '0');
   const words = [
     type,
     word(link.merchant.number ?? 0),
     word(sum),
-    word(link.number),
+    word(link.number ?? 0),
     order,
     (link.salt ?? '').slice(2),
   ];

@@ -1,6 +1,6 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { Amount } from '../ui/amount.tsx';
-import { Button } from '../ui/button.tsx';
+import { Button, buttonClass } from '../ui/button.tsx';
 import { EmptyState } from '../ui/empty-state.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Notice } from '../ui/notice.tsx';
@@ -11,7 +11,7 @@ import { useKept } from '../wallet/kept.ts';
 import type { Provider } from './ethereum.ts';
 import { watchWallets } from './ethereum.ts';
 import { InjectedWallet } from './injected-wallet.tsx';
-import { type PayLink, priceOf } from './link.ts';
+import { type PayApi, type PayLink, payApi, priceOf } from './link.ts';
 import type { Step } from './machine.ts';
 import { type Payment, usePayment } from './use-payment.ts';
 import { formatLeft, WORDS } from './words.ts';
@@ -79,7 +79,7 @@ function Left({ link, clockOffsetMs }: { link: PayLink; clockOffsetMs: number })
   const left = Date.parse(link.expires_at) - (now + clockOffsetMs);
   return (
     <p className="soft small row row-apart">
-      <span>Order {link.order_id}</span>
+      <span>{link.order_id === undefined ? null : `Order ${link.order_id}`}</span>
       <span role="timer">{formatLeft(left)} left</span>
     </p>
   );
@@ -182,6 +182,11 @@ function ResultScreen({ step }: { step: Extract<Step, { at: 'ended' | 'checking'
         </p>
         <p>{ended === null ? WORDS.checkingHint : WORDS.outcomeHint[ended]}</p>
       </section>
+      {step.at === 'ended' && step.receipt !== null ? (
+        <a className={buttonClass({ wide: true })} href={step.receipt}>
+          Receipt
+        </a>
+      ) : null}
     </>
   );
 }
@@ -213,26 +218,41 @@ function Screen({ payment }: { readonly payment: Payment }): ReactNode {
 
 /** One payment, by its link. */
 export function PayPage({ token }: { readonly token: string }): ReactNode {
+  const api = useMemo(() => payApi(token), [token]);
+  return (
+    <main className="sheet pay">
+      <Paying api={api} />
+    </main>
+  );
+}
+
+export interface PayingProps {
+  readonly api: PayApi;
+  /** It has ended, and not by what was sent from here. */
+  readonly onOthers?: () => void;
+}
+
+/** Everything from the sum to the result. */
+export function Paying({ api, onOthers }: PayingProps): ReactNode {
   const [tip, setTip] = useState<bigint | null>(null);
-  const payment = usePayment(token, tip);
+  const payment = usePayment(api, tip);
   const { step } = payment;
+  const isOthers = step.at === 'ended' && !step.mine;
+  useEffect(() => {
+    if (isOthers) onOthers?.();
+  }, [isOthers, onOthers]);
   const asked = step.at === 'open' && tip === null ? step.link.tipping : null;
   // The sum with the tip is the service's to say: its answer comes first.
   const isTold = step.at !== 'open' || BigInt(step.link.tip_amount) === (tip ?? 0n);
-  return (
-    <main className="sheet pay">
-      {step.at === 'open' && asked !== null ? (
-        <TipChoice
-          merchant={step.link.merchant.name}
-          amount={BigInt(step.link.amount)}
-          percentages={asked.percentages}
-          onTip={setTip}
-        />
-      ) : isTold ? (
-        <Screen payment={payment} />
-      ) : (
-        <p role="status">Loading…</p>
-      )}
-    </main>
-  );
+  if (step.at === 'open' && asked !== null) {
+    return (
+      <TipChoice
+        merchant={step.link.merchant.name}
+        amount={BigInt(step.link.amount)}
+        percentages={asked.percentages}
+        onTip={setTip}
+      />
+    );
+  }
+  return isTold ? <Screen payment={payment} /> : <p role="status">Loading…</p>;
 }

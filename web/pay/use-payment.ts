@@ -1,9 +1,9 @@
-import { useCallback, useEffect, useMemo, useReducer, useRef } from 'react';
+import { useCallback, useEffect, useReducer, useRef } from 'react';
 import type { Answer } from '../data/api.ts';
 import type { Hex } from '../wallet/bytes.ts';
 import { Refused } from './ethereum.ts';
-import { type PayApi, type PayLink, payApi, priceOf, type Signed } from './link.ts';
-import { next, START, type Step } from './machine.ts';
+import { type PayApi, type PayLink, priceOf, type Signed } from './link.ts';
+import { next, type PayEvent, START, type Step } from './machine.ts';
 import type { Message } from './message.ts';
 import { WORDS } from './words.ts';
 
@@ -79,9 +79,16 @@ async function messageNow(
   return { message };
 }
 
+/** What was sent before the page was loaded anew gets its answer. */
+async function resume(api: PayApi, signed: Signed, dispatch: (event: PayEvent) => void) {
+  const read = await api.read({ tip: signed.tip });
+  if (read.is !== 'done') return dispatch({ type: 'read', answer: read });
+  dispatch({ type: 'resumed', link: read.value });
+  dispatch({ type: 'answered', answer: await sendUntilKnown(api, signed) });
+}
+
 /** `tip`: null while none was chosen, and where none is asked for. */
-export function usePayment(token: string, tip: bigint | null): Payment {
-  const api = useMemo(() => payApi(token), [token]);
+export function usePayment(api: PayApi, tip: bigint | null): Payment {
   const [step, dispatch] = useReducer(next, START);
   const offset = useRef(0);
   const isPaying = useRef(false);
@@ -97,10 +104,11 @@ export function usePayment(token: string, tip: bigint | null): Payment {
 
   useEffect(() => {
     if (isOver) return;
-    void reload();
+    const sent = api.sent?.() ?? null;
+    void (sent === null ? reload() : resume(api, sent, dispatch));
     const timer = setInterval(() => void reload(), POLL_MS);
     return () => clearInterval(timer);
-  }, [isOver, reload]);
+  }, [api, isOver, reload]);
 
   const run = async (shown: PayLink, connect: () => Promise<Signer | null>) => {
     dispatch({ type: 'began' });

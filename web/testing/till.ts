@@ -11,6 +11,8 @@ import type { TestBrowser, TestWindow } from './browser.ts';
 export interface TestTerminal {
   readonly id: string;
   readonly deviceKey: string;
+  /** The page of its tag. */
+  readonly tagUrl: string;
   /** A fresh one. The present key ends when it is used. */
   pairingCode(): Promise<string>;
   /** One that opens a forgotten PIN. The demo owner has a second factor from then on. */
@@ -42,6 +44,7 @@ export async function addTestTerminal(
   return {
     id,
     deviceKey: String(body.device_key),
+    tagUrl: String(body.tag_url),
     pairingCode: () => makeCode({ with_factor: false }),
     openingCode: async () => {
       await addFactorNow(person, sandbox.dashboard.password);

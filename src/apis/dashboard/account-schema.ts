@@ -13,6 +13,7 @@ import {
   Currency,
   commonFields,
   idOf,
+  listOf,
   nullable,
   objectType,
   oneOf,
@@ -152,10 +153,21 @@ export const ManagedTerminalSchema = Type.Object(
     status: oneOf(['active', 'inactive'] as const, 'Inactive terminals take no payments.'),
     last_seen_at: nullable(Timestamp),
     created: Timestamp,
+    tag_url: Type.String({
+      format: 'uri',
+      description:
+        'For an NFC sticker or a QR code on the counter: a page that shows what this terminal ' +
+        'asks for, and takes the payment. `tag/rotate` makes another address.',
+    }),
     version: VersionOut,
   },
-  { description: 'The terminal, with the version that an edit names.' },
+  {
+    title: 'DashboardTerminal',
+    description: 'The terminal, with its tag and the version that an edit names.',
+  },
 );
+
+export const ManagedTerminalList = listOf(ManagedTerminalSchema);
 
 export const TerminalWithKey = Type.Object(
   {

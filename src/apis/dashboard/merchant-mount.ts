@@ -33,6 +33,7 @@ const WRITES: Readonly<Record<string, Role>> = {
  * terminal-routes.ts, endpoint-routes.ts, feed-routes.ts).
  */
 const LEFT_OUT = [
+  'listTerminals',
   'retrieveIdempotencyKey',
   'retrieveRefund',
   'retrieveTerminal',

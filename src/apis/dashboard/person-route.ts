@@ -11,10 +11,11 @@ import { ROLES } from '#people/roles.ts';
 import type { SessionRow } from '#people/session-queries.ts';
 import type { RefundDeps } from '#refunds/create.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
+import type { TagPlace } from '#terminals/tag.ts';
 import type { WebhookDeps } from '#webhooks/endpoint.ts';
 
 /** What the dashboard's routes need of the process. */
-export interface DashboardDeps extends RefundDeps, WebhookDeps {
+export interface DashboardDeps extends RefundDeps, WebhookDeps, TagPlace {
   readonly settings: SurfaceSettings;
   readonly chains: readonly Chain[];
   readonly cursorKey: Buffer;

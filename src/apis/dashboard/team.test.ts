@@ -184,10 +184,27 @@ test('another account sees nothing of this one, whatever it asks for', async () 
     await other.post(`${theirs}/api_keys/${key.body.id}/revoke`),
     await other.post(`${theirs}/terminals/${terminal.body.id}/deactivate`),
     await other.post(`${theirs}/terminals/${terminal.body.id}/rotate_device_key`),
+    await other.post(`${theirs}/terminals/${terminal.body.id}/tag/rotate`),
     await other.get(`${theirs}/terminals/${terminal.body.id}`),
     await owner.post(path(`live/api_keys/${key.body.id}/revoke`)),
     await owner.get(path(`live/terminals/${terminal.body.id}`)),
   ]) {
     assert.equal(answer.body.error?.code, 'resource_missing', answer.text);
   }
+});
+
+test('an admin replaces the address of a tag, and everybody of the account sees it', async () => {
+  const made = await owner.post(path('test/terminals'), { label: 'Tagged' });
+  const at = path(`test/terminals/${made.body.id}`);
+  assert.match(String(made.body.tag_url), /\/t\/[0-9A-Za-z]{22}$/);
+  const member = await signIn('new@team.test');
+  assert.equal((await member.get(at)).body.tag_url, made.body.tag_url);
+  assert.equal((await member.post(`${at}/tag/rotate`)).body.error?.code, 'role_missing');
+  const rotated = await owner.post(`${at}/tag/rotate`);
+  assert.deepEqual([rotated.status, rotated.body.id], [200, made.body.id]);
+  assert.notEqual(rotated.body.tag_url, made.body.tag_url);
+  const [listed] = (await owner.get(path('test/terminals'))).body.data as { tag_url: string }[];
+  assert.equal(listed?.tag_url, rotated.body.tag_url);
+  const trail = await owner.get(path('audit_log'));
+  assert.match(trail.text, /terminal\.tag_rotated/);
 });

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import {
+  ManagedTerminalList,
   ManagedTerminalSchema,
   PairingCodeSchema,
   TerminalWithKey,
@@ -14,19 +15,18 @@ import {
   personRoute,
 } from '#apis/dashboard/person-route.ts';
 import { PersonName, Version } from '#apis/dashboard/person-schema.ts';
+import { TerminalListQuery } from '#apis/merchant/terminal-schema.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
+import { answerPage, readPage } from '#http/paging.ts';
 import { text } from '#http/schema.ts';
 import { editTerminal, rotateDeviceKey } from '#terminals/change-terminal.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 import { createPairingCode } from '#terminals/pairing.ts';
-import { selectManagedTerminal, type TerminalRow } from '#terminals/provisioning-queries.ts';
-import { terminalObject } from '#terminals/render.ts';
+import { selectManagedTerminal, selectManagedTerminals } from '#terminals/provisioning-queries.ts';
+import { managedTerminal } from '#terminals/render.ts';
+import { rotateTag } from '#terminals/tag.ts';
 
 const TAG = 'Terminals';
-
-function terminalView(row: TerminalRow) {
-  return { ...terminalObject(row), version: row.version };
-}
 
 function terminalRef({ caller, params, requestId, now }: PersonRequest) {
   const { tenant } = caller;
@@ -39,7 +39,8 @@ const CreateBody = Type.Object({
   platform: Type.Optional(text(40, 'What runs on it, such as generic.', 1)),
 });
 
-function createRoute({ db, wakeups }: DashboardDeps) {
+function createRoute(deps: DashboardDeps) {
+  const { db, wakeups } = deps;
   return personRoute<undefined, typeof CreateBody>({
     method: 'POST',
     path: `${MODE}/terminals`,
@@ -59,12 +60,13 @@ function createRoute({ db, wakeups }: DashboardDeps) {
       );
       if (isRefusal(issued)) return issued;
       wakeups.send('deliveries');
-      return answerWith(201, { ...terminalView(issued.row), device_key: issued.secret });
+      return answerWith(201, { ...managedTerminal(deps, issued.row), device_key: issued.secret });
     },
   });
 }
 
-function readRoute({ db }: DashboardDeps) {
+function readRoute(deps: DashboardDeps) {
+  const { db } = deps;
   return personRoute({
     method: 'GET',
     path: `${MODE}/terminals/{id}`,
@@ -77,7 +79,32 @@ function readRoute({ db }: DashboardDeps) {
     response: ManagedTerminalSchema,
     handle: async ({ caller, params }) => {
       const row = await selectManagedTerminal(db, caller.tenant, params.id ?? '');
-      return row === undefined ? resourceMissing('terminal') : answerWith(200, terminalView(row));
+      return row === undefined
+        ? resourceMissing('terminal')
+        : answerWith(200, managedTerminal(deps, row));
+    },
+  });
+}
+
+function listRoute(deps: DashboardDeps) {
+  return personRoute<typeof TerminalListQuery>({
+    method: 'GET',
+    path: `${MODE}/terminals`,
+    operationId: 'dashboardListTerminals',
+    moves: 'nothing',
+    tag: TAG,
+    summary: 'The terminals, newest first',
+    access: 'viewer',
+    query: TerminalListQuery,
+    response: ManagedTerminalList,
+    errors: ['cursor_invalid'],
+    handle: async ({ caller: { tenant }, query }) => {
+      const walk = { list: 'terminals', tenant, query, cursorKey: deps.cursorKey };
+      const page = readPage(walk, query);
+      if (isRefusal(page)) return page;
+      const wanted = { tenant, status: query.status ?? null };
+      const rows = await selectManagedTerminals(deps.db.standby, wanted, page);
+      return answerPage(walk, page, rows, (row) => managedTerminal(deps, row));
     },
   });
 }
@@ -88,7 +115,8 @@ const LabelBody = Type.Object({
   name: Type.Optional(PersonName),
 });
 
-function labelRoute({ db, wakeups }: DashboardDeps) {
+function labelRoute(deps: DashboardDeps) {
+  const { db, wakeups } = deps;
   return personRoute<undefined, typeof LabelBody>({
     method: 'PATCH',
     path: `${MODE}/terminals/{id}`,
@@ -108,15 +136,16 @@ function labelRoute({ db, wakeups }: DashboardDeps) {
       );
       if (isRefusal(row)) return row;
       wakeups.send('deliveries');
-      return answerWith(200, terminalView(row));
+      return answerWith(200, managedTerminal(deps, row));
     },
   });
 }
 
 function statusRoute(
-  { db, wakeups }: DashboardDeps,
+  deps: DashboardDeps,
   change: { readonly verb: 'activate' | 'deactivate'; readonly status: 'active' | 'inactive' },
 ) {
+  const { db, wakeups } = deps;
   return personRoute({
     method: 'POST',
     path: `${MODE}/terminals/{id}/${change.verb}`,
@@ -136,12 +165,13 @@ function statusRoute(
       const row = await db.transaction((tx) => editTerminal(tx, terminalRef(request), edit));
       if (isRefusal(row)) return row;
       wakeups.send('deliveries');
-      return answerWith(200, terminalView(row));
+      return answerWith(200, managedTerminal(deps, row));
     },
   });
 }
 
-function rotateRoute({ db }: DashboardDeps) {
+function rotateRoute(deps: DashboardDeps) {
+  const { db } = deps;
   return personRoute({
     method: 'POST',
     path: `${MODE}/terminals/{id}/rotate_device_key`,
@@ -156,7 +186,27 @@ function rotateRoute({ db }: DashboardDeps) {
     handle: async (request) => {
       const issued = await db.transaction((tx) => rotateDeviceKey(tx, terminalRef(request)));
       if (isRefusal(issued)) return issued;
-      return answerWith(201, { ...terminalView(issued.row), device_key: issued.secret });
+      return answerWith(201, { ...managedTerminal(deps, issued.row), device_key: issued.secret });
+    },
+  });
+}
+
+function tagRoute(deps: DashboardDeps) {
+  return personRoute({
+    method: 'POST',
+    path: `${MODE}/terminals/{id}/tag/rotate`,
+    operationId: 'rotateTerminalTag',
+    moves: 'access',
+    // It takes an address away; whoever finds the new one can see a sum and pay it.
+    asks: 'never',
+    tag: TAG,
+    summary: 'Another address for the tag; the old one opens nothing any more',
+    access: 'admin',
+    params: { id: 'terminal' },
+    response: ManagedTerminalSchema,
+    handle: async (request) => {
+      const row = await deps.db.transaction((tx) => rotateTag(tx, terminalRef(request)));
+      return isRefusal(row) ? row : answerWith(200, managedTerminal(deps, row));
     },
   });
 }
@@ -199,15 +249,17 @@ function pairingRoute({ db }: DashboardDeps) {
   });
 }
 
-/** What the dashboard does to terminals; it lists them as the merchant API does. */
+/** What the dashboard does to terminals. */
 export function managedTerminalRoutes(deps: DashboardDeps): PersonRoute[] {
   return [
     createRoute(deps),
+    listRoute(deps),
     readRoute(deps),
     labelRoute(deps),
     statusRoute(deps, { verb: 'activate', status: 'active' }),
     statusRoute(deps, { verb: 'deactivate', status: 'inactive' }),
     rotateRoute(deps),
+    tagRoute(deps),
     pairingRoute(deps),
   ];
 }

@@ -1,18 +1,16 @@
-import Type from 'typebox';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
-import { TERMINAL_EXAMPLE, TerminalList, TerminalSchema } from '#apis/merchant/terminal-schema.ts';
+import {
+  TERMINAL_EXAMPLE,
+  TerminalList,
+  TerminalListQuery,
+  TerminalSchema,
+} from '#apis/merchant/terminal-schema.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import type { Database } from '#db/database.ts';
 import { answerPage, readPage } from '#http/paging.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
-import { oneOf, pageParameters } from '#http/schema.ts';
 import { terminalObject } from '#terminals/render.ts';
 import { selectTerminal, selectTerminalPage } from '#terminals/terminal-queries.ts';
-
-const TerminalListQuery = Type.Object({
-  ...pageParameters,
-  status: Type.Optional(oneOf(['active', 'inactive'] as const, 'Only terminals of this status.')),
-});
 
 interface TerminalRoutesDeps {
   readonly db: Database;

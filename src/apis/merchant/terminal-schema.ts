@@ -7,6 +7,7 @@ import {
   listOf,
   nullable,
   oneOf,
+  pageParameters,
   Timestamp,
   text,
   textOut,
@@ -31,6 +32,11 @@ export const TerminalSchema = Type.Object(terminalFields, {
   description: 'A terminal of the account.',
 });
 export const TerminalList = listOf(TerminalSchema);
+
+export const TerminalListQuery = Type.Object({
+  ...pageParameters,
+  status: Type.Optional(oneOf(['active', 'inactive'] as const, 'Only terminals of this status.')),
+});
 
 /** What a device learns of itself. */
 export const DeviceSchema = Type.Object(
@@ -115,13 +121,15 @@ export const TappedCredential = Type.Object(
   {
     type: oneOf(
       TAPPED_TYPES,
-      'What was read: the static chip of a pass, a SUN card, or a code of the wallet app.',
+      'What was read: the static chip of a pass, a SUN card, a code of the wallet app, or the ' +
+        'pass in Google Wallet or Apple Wallet.',
     ),
     value: Type.String({
       pattern: '^[\\x21-\\x7e]{1,500}$',
       description:
         'nfc_id: the credential of the pass (nfc_…). nfc_sun: the URL that the card gave. ' +
-        'qr: what the code says.',
+        'qr: what the code says. smart_tap, apple_vas: base64url of a byte 1, the 32 bytes that ' +
+        'the phone drew (Smart Tap) or the 4 bytes of its Unix time (VAS), and what the pass said.',
     }),
   },
   { additionalProperties: false, description: 'What the reader of the terminal read.' },

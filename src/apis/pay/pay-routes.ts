@@ -1,20 +1,16 @@
 import { getAddress } from 'viem';
 import { PaymentIntentSchema } from '#apis/merchant/payment-schema.ts';
+import type { TagDeps } from '#apis/pay/find-tag.ts';
 import { type PayCaller, visitor } from '#apis/pay/pay-caller.ts';
 import { AuthorizationBody, PayLinkQuery, PayLinkSchema } from '#apis/pay/pay-schema.ts';
 import { type ReceiptDeps, receiptRoute } from '#apis/pay/receipt-routes.ts';
+import { renderLink } from '#apis/pay/render-link.ts';
+import { tagRoutes } from '#apis/pay/tag-routes.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
-import { networkOf } from '#core/mode.ts';
-import { toJsonAtoms } from '#core/money.ts';
 import { defineRoute, type Surface } from '#http/route.ts';
 import { type AuthorizeDeps, authorizePayment } from '#payments/authorize.ts';
 import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
-import type { PayLink } from '#payments/pay-link.ts';
-import type { PayTerms } from '#payments/pay-link-queries.ts';
-import { messageOf, ratesOf, sumOf } from '#payments/pay-message.ts';
 import { openPayLink } from '#payments/pay-terms.ts';
-import { byAccountClock } from '#payments/payment-intent.ts';
-import { chargesOf } from '#settlement/chain/fee-rates.ts';
 
 const TAG = 'Pay links';
 
@@ -95,57 +91,10 @@ function authorizationRoute(deps: AuthorizeDeps) {
 }
 
 /** Paying with any wallet, by the link that a terminal shows; receipts (behavior.md 19 and 6.5). */
-export function paySurface(deps: AuthorizeDeps & ReceiptDeps): Surface<PayCaller> {
+export function paySurface(deps: TagDeps & ReceiptDeps): Surface<PayCaller> {
   return {
     root: '/api/pay/v1',
     authenticate: async ({ address }) => visitor(address),
-    routes: [linkRoute(deps), authorizationRoute(deps), receiptRoute(deps)],
-  };
-}
-
-/** JSON has no integers of 256 bits; these are far below what it holds exactly. */
-function renderMessage({ domain, types, primaryType, message }: ReturnType<typeof messageOf>) {
-  const { value, validAfter, validBefore } = message;
-  const numbers = {
-    value: toJsonAtoms(value),
-    validAfter: Number(validAfter),
-    validBefore: Number(validBefore),
-  };
-  return { domain, types, primaryType, message: { ...message, ...numbers } };
-}
-
-/** The link as everybody sees it; with `from` and while it is open, what that wallet signs. */
-function renderLink(link: PayLink, terms: PayTerms, from: string | undefined) {
-  const { intent, number, chain, standing, closed } = link;
-  const { amount, tipping } = intent;
-  const sum = sumOf(link);
-  const { acquirer, protocol, cashback } = chargesOf(sum, ratesOf(terms));
-  const isAsked = from !== undefined && closed === null;
-  return {
-    object: 'pay_link',
-    status: intent.status,
-    cancellation_reason: intent.status === 'canceled' ? intent.cancellationReason : null,
-    merchant: {
-      name: standing.name,
-      number: standing.merchantNumber === null ? null : Number(standing.merchantNumber),
-    },
-    amount: toJsonAtoms(amount),
-    tip_amount: toJsonAtoms(link.tip ?? 0n),
-    tipping: tipping === null ? null : { percentages: [...tipping.percentages] },
-    fees: {
-      acquirer: toJsonAtoms(acquirer),
-      protocol: toJsonAtoms(protocol),
-      cashback: toJsonAtoms(cashback),
-    },
-    total_charged: toJsonAtoms(sum + acquirer + protocol),
-    expires_at: byAccountClock(intent, intent.expiresAt).toISOString(),
-    network: networkOf(intent.tenant.livemode),
-    chain_id: chain.config.chainId,
-    usdc: chain.config.usdc,
-    settlement: chain.config.settlement,
-    order_id: intent.orderId,
-    number: Number(number),
-    salt: closed === null ? terms.salt : null,
-    typed_data: isAsked ? renderMessage(messageOf(link, terms, getAddress(from))) : null,
+    routes: [...tagRoutes(deps), linkRoute(deps), authorizationRoute(deps), receiptRoute(deps)],
   };
 }

@@ -3,7 +3,7 @@ import { OrderId, TipAmount, Tipping } from '#apis/merchant/payment-schema.ts';
 import { Amount, AtomsOut, nullable, objectType, oneOf, Timestamp } from '#http/schema.ts';
 import { CANCELLATION_REASONS, INTENT_STATUSES } from '#payments/payment-intent.ts';
 
-const Address = Type.String({
+export const Address = Type.String({
   pattern: '^0x[0-9a-fA-F]{40}$',
   description: 'A wallet address.',
 });

@@ -96,8 +96,8 @@ function balanceCall({ payer }: PaymentCall) {
 /** The pull itself, as the settlement contract would make it: blocklist, nonce, time, signature. */
 function pullCall(chain: Chain, { payment, authorization }: AuthorizedPayment, value: bigint) {
   const { settlement, usdc } = chain.config;
-  const { salt, validBefore, signature } = authorization;
-  const nonce = authorizationNonce(payment, salt);
+  const { validBefore, signature } = authorization;
+  const nonce = authorizationNonce(payment, authorization);
   const data = encodeFunctionData({
     abi: testUsdcAbi,
     functionName: 'receiveWithAuthorization',

@@ -7,6 +7,8 @@ import type { Hex } from '#settlement/requests.ts';
 /** What a wallet is asked to sign, in addition to the payment itself. */
 export interface AuthorizationTerms {
   readonly salt: Hex;
+  /** Whether the nonce names number and order of the payment; default: it does. */
+  readonly bindsOrder?: boolean;
   /** Unix seconds. */
   readonly validBefore: number;
   readonly rates: FeeRates;
@@ -23,6 +25,6 @@ export function authorizationMessage(
     from: payment.payer,
     value: charges.pulled,
     validBefore: BigInt(terms.validBefore),
-    nonce: authorizationNonce(payment, terms.salt),
+    nonce: authorizationNonce(payment, terms),
   });
 }

@@ -49,27 +49,44 @@ const AUTHORIZATION_TYPE = keccak256(
   ),
 );
 
-/** The contract's `authorizationNonce`: what a payer signs for exactly this payment. */
-export function authorizationNonce(payment: Omit<PaymentCall, 'payer'>, salt: Hex): Hex {
-  const { merchantNumber, amount, number, orderId } = payment;
+/** In a nonce that does not say which order it is for. */
+const NO_ORDER: Hex = `0x${'0'.repeat(16)}`;
+
+/** What makes the nonce of an authorization, in addition to the payment. */
+export interface NonceTerms {
+  readonly salt: Hex;
+  readonly bindsOrder?: boolean;
+}
+
+/**
+ * The contract's `authorizationNonce`: what a payer signs for exactly this payment. Without the
+ * order it says merchant, sum and salt; a salt is drawn for one payment alone.
+ */
+export function authorizationNonce(
+  payment: Omit<PaymentCall, 'payer'>,
+  { salt, bindsOrder = true }: NonceTerms,
+): Hex {
+  const { merchantNumber, amount } = payment;
+  const number = bindsOrder ? payment.number : 0n;
+  const order = bindsOrder ? orderIdToBytes8(payment.orderId) : NO_ORDER;
   const types = ['bytes32', 'uint32', 'uint64', 'uint64', 'bytes8', 'bytes32'] as const;
   return keccak256(
     encodeAbiParameters(
       types.map((type) => ({ type })),
-      [AUTHORIZATION_TYPE, merchantNumber, amount, number, orderIdToBytes8(orderId), salt],
+      [AUTHORIZATION_TYPE, merchantNumber, amount, number, order, salt],
     ),
   );
 }
 
-/** It binds the payment's order, so that the signature pays nothing else. */
+/** The nonce binds the payment's order unless it hides it: the signature pays nothing else. */
 export function settleWithAuthorizationCall(
   payment: PaymentCall,
   authorization: PaymentAuthorization,
   validUntil: number,
 ): Hex {
-  const { salt, signature } = authorization;
+  const { salt, signature, bindsOrder = true } = authorization;
   const validBefore = BigInt(authorization.validBefore);
-  const signed = { bindsOrder: true, salt, validAfter: 0n, validBefore, signature };
+  const signed = { bindsOrder, salt, validAfter: 0n, validBefore, signature };
   const args = [pack(payment), signed, validUntil] as const;
   return encodeFunctionData({
     abi: settlementAbi,

@@ -99,8 +99,11 @@ const CREDENTIALS: Readonly<Record<string, string>> = {
   nfc_id: 'Tap of a wallet pass',
   nfc_sun: 'Tap of a card',
   qr: 'Code of the wallet app',
+  smart_tap: 'Tap of a phone, Google Wallet',
+  apple_vas: 'Tap of a phone, Apple Wallet',
   agent_token: 'Token of an agent',
   authorization: 'Any wallet, by the code on the terminal',
+  chip: 'Chip that signed at the terminal',
 };
 
 function Origin({ payment }: { readonly payment: Payment }): ReactNode {

@@ -1,9 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { Link, useParams } from 'wouter';
-import type {
-  PaymentIntent,
-  DashboardRetrieveTerminalResponse as Terminal,
-} from '../../data/types/dashboard.ts';
+import type { PaymentIntent, DashboardTerminal as Terminal } from '../../data/types/dashboard.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
 import { Form } from '../../desk/form.tsx';
@@ -22,6 +19,8 @@ import { useMerchant, useRead } from '../merchant.ts';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
 import { Pairing } from '../parts/pairing.tsx';
+import { Software } from '../parts/software.tsx';
+import { TerminalTag } from '../parts/tag.tsx';
 
 /** Soon enough to see a device that was just connected. */
 const WATCH_MS = 5_000;
@@ -58,7 +57,9 @@ function TerminalView({ terminal }: { readonly terminal: Terminal }): ReactNode 
           <FactList>
             <Fact name="Last seen">{seen === null ? 'Never' : <Time at={seen} />}</Fact>
             <Fact name="Name">{terminal.name}</Fact>
-            <Fact name="Platform">{terminal.platform}</Fact>
+            <Fact name="Software">
+              <Software terminal={terminal} />
+            </Fact>
             <Fact name="Added">
               <Time at={terminal.created} />
             </Fact>
@@ -79,6 +80,7 @@ function TerminalView({ terminal }: { readonly terminal: Terminal }): ReactNode 
           </section>
         ) : null}
         {mode === 'test' && may('member') && isActive ? <TestTap id={id} /> : null}
+        <TerminalTag terminal={terminal} />
       </div>
     </>
   );

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import type { Terminal } from '../../data/types/dashboard.ts';
+import type { DashboardTerminal as Terminal } from '../../data/types/dashboard.ts';
 import { FilterBar, FilterSelect, useFilters } from '../../desk/filters.tsx';
 import { List } from '../../desk/list.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -11,6 +11,7 @@ import { Time } from '../../ui/time.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
 import { AddTerminalDialog } from '../parts/add-terminal-dialog.tsx';
 import { ObjectLink } from '../parts/object-link.tsx';
+import { Software } from '../parts/software.tsx';
 
 const PAGE = 50;
 
@@ -18,6 +19,7 @@ const COLUMNS: readonly Column<Terminal>[] = [
   { name: 'Terminal', cell: ({ id }) => <ObjectLink id={id} /> },
   { name: 'Label', cell: ({ label }) => label },
   { name: 'Status', cell: ({ status }) => <ObjectStatus status={status} /> },
+  { name: 'Software', cell: (terminal) => <Software terminal={terminal} /> },
   {
     name: 'Last seen',
     cell: ({ last_seen_at: seen }) => (seen === null ? 'Never' : <Time at={seen} />),

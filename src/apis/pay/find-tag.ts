@@ -1,0 +1,74 @@
+import { isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
+import { numberedId, numberOfId } from '#core/ids.ts';
+import type { Database } from '#db/database.ts';
+import type { WaitingRoom } from '#db/waiting-room.ts';
+import type { AuthorizeDeps } from '#payments/authorize.ts';
+import { type PayLink, readPayLink } from '#payments/pay-link.ts';
+import type { PaymentIntent } from '#payments/payment-intent.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { selectTaggedTerminal, type TaggedTerminal } from '#terminals/provisioning-queries.ts';
+import { tagOfToken } from '#terminals/tag.ts';
+
+export interface TagDeps extends AuthorizeDeps {
+  /** Where terminals wait for work, and pages of tags with them. */
+  readonly terminals: WaitingRoom<PaymentIntent>;
+}
+
+/** The terminal whose tag has this token now. */
+export async function findTag(
+  { db, idKey }: { readonly db: Database } & Pick<TagDeps, 'idKey'>,
+  token: string,
+): Promise<TaggedTerminal | null> {
+  const tag = tagOfToken(idKey, token);
+  return tag === null ? null : ((await selectTaggedTerminal(db, tag)) ?? null);
+}
+
+/** What a tag calls this payment: it says neither the intent nor its pay link. */
+export function referenceOf({ idKey }: Pick<TagDeps, 'idKey'>, link: PayLink): string {
+  const { livemode } = link.intent.tenant;
+  return numberedId(idKey, 'tagPayment', { livemode, number: link.number });
+}
+
+function readBy(
+  deps: TagDeps,
+  { livemode }: TaggedTerminal,
+  wanted: { readonly number: bigint | null; readonly address: Hex | null },
+): Promise<PayLink | null> {
+  const { number, address } = wanted;
+  const chain = deps.chains.find(({ config }) => config.livemode === livemode);
+  if (number === null || chain === undefined) return Promise.resolve(null);
+  return readPayLink(deps, { number, chain, address, bindsOrder: false });
+}
+
+/** A payment of the tag's terminal by its reference, however far it is. */
+export async function findTagPayment(
+  deps: TagDeps,
+  terminal: TaggedTerminal,
+  wanted: { readonly reference: string; readonly address: Hex | null },
+): Promise<PayLink | Refusal> {
+  const { reference: id, address } = wanted;
+  const number = numberOfId(deps.idKey, 'tagPayment', { livemode: terminal.livemode, id });
+  const link = await readBy(deps, terminal, { number, address });
+  const isHere = link !== null && link.intent.terminalId === terminal.id;
+  return isHere ? link : resourceMissing('payment', 'payment');
+}
+
+/**
+ * The oldest payment that the terminal asks for, as soon as there is one; null when there is none
+ * until the time is up, and where the shop takes no payments now.
+ */
+export async function awaitTagPayment(
+  deps: TagDeps,
+  terminal: TaggedTerminal,
+  waiting: { readonly address: Hex | null; readonly waitMs: number; readonly gone: AbortSignal },
+): Promise<PayLink | null> {
+  const { address, waitMs, gone } = waiting;
+  const takesPayments = terminal.status === 'active' && terminal.account_status === 'active';
+  const accept = (found: PaymentIntent | undefined) => takesPayments && found !== undefined;
+  const intent = await deps.terminals.wait(terminal.id, { accept, waitMs, gone });
+  if (intent === undefined || !takesPayments) return null;
+  const { livemode } = terminal;
+  const number = numberOfId(deps.idKey, 'paymentIntent', { livemode, id: intent.id });
+  const link = await readBy(deps, terminal, { number, address });
+  return link === null || isRefusal(link.closed) ? null : link;
+}

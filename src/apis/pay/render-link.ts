@@ -1,0 +1,55 @@
+import { getAddress } from 'viem';
+import { networkOf } from '#core/mode.ts';
+import { toJsonAtoms } from '#core/money.ts';
+import type { PayLink } from '#payments/pay-link.ts';
+import type { PayTerms } from '#payments/pay-link-queries.ts';
+import { messageOf, ratesOf, sumOf } from '#payments/pay-message.ts';
+import { byAccountClock } from '#payments/payment-intent.ts';
+import { chargesOf } from '#settlement/chain/fee-rates.ts';
+
+/** JSON has no integers of 256 bits; these are far below what it holds exactly. */
+function renderMessage({ domain, types, primaryType, message }: ReturnType<typeof messageOf>) {
+  const { value, validAfter, validBefore } = message;
+  const numbers = {
+    value: toJsonAtoms(value),
+    validAfter: Number(validAfter),
+    validBefore: Number(validBefore),
+  };
+  return { domain, types, primaryType, message: { ...message, ...numbers } };
+}
+
+/** The link as everybody sees it; with `from` and while it is open, what that wallet signs. */
+export function renderLink(link: PayLink, terms: PayTerms, from: string | undefined) {
+  const { intent, number, chain, standing, closed } = link;
+  const { amount, tipping } = intent;
+  const sum = sumOf(link);
+  const { acquirer, protocol, cashback } = chargesOf(sum, ratesOf(terms));
+  const isAsked = from !== undefined && closed === null;
+  return {
+    object: 'pay_link',
+    status: intent.status,
+    cancellation_reason: intent.status === 'canceled' ? intent.cancellationReason : null,
+    merchant: {
+      name: standing.name,
+      number: standing.merchantNumber === null ? null : Number(standing.merchantNumber),
+    },
+    amount: toJsonAtoms(amount),
+    tip_amount: toJsonAtoms(link.tip ?? 0n),
+    tipping: tipping === null ? null : { percentages: [...tipping.percentages] },
+    fees: {
+      acquirer: toJsonAtoms(acquirer),
+      protocol: toJsonAtoms(protocol),
+      cashback: toJsonAtoms(cashback),
+    },
+    total_charged: toJsonAtoms(sum + acquirer + protocol),
+    expires_at: byAccountClock(intent, intent.expiresAt).toISOString(),
+    network: networkOf(intent.tenant.livemode),
+    chain_id: chain.config.chainId,
+    usdc: chain.config.usdc,
+    settlement: chain.config.settlement,
+    order_id: intent.orderId,
+    number: Number(number),
+    salt: closed === null ? terms.salt : null,
+    typed_data: isAsked ? renderMessage(messageOf(link, terms, getAddress(from))) : null,
+  };
+}

@@ -1,0 +1,160 @@
+import { getAddress } from 'viem';
+import {
+  awaitTagPayment,
+  findTag,
+  findTagPayment,
+  referenceOf,
+  type TagDeps,
+} from '#apis/pay/find-tag.ts';
+import type { PayCaller } from '#apis/pay/pay-caller.ts';
+import { renderLink } from '#apis/pay/render-link.ts';
+import {
+  TagAuthorizationBody,
+  TagOutcomeSchema,
+  TagQuery,
+  TagSchema,
+} from '#apis/pay/tag-schema.ts';
+import { answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
+import { networkOf } from '#core/mode.ts';
+import { defineRoute } from '#http/route.ts';
+import { authorizeLink } from '#payments/authorize.ts';
+import type { PayLink } from '#payments/pay-link.ts';
+import { openLink } from '#payments/pay-terms.ts';
+import { receiptUrl } from '#payments/receipt-url.ts';
+import type { TaggedTerminal } from '#terminals/provisioning-queries.ts';
+
+const TAG = 'Tags';
+
+export function tagMissing(): Refusal {
+  return refuse('resource_missing', 'There is no such tag, or its address was replaced.', 'token');
+}
+
+/** Who stands there is unknown: neither the order nor what leads to it. */
+async function renderPayment(
+  deps: TagDeps,
+  link: PayLink,
+  query: { readonly from?: string; readonly tip_amount?: number },
+) {
+  const opened = await openLink(deps, link, {
+    address: query.from === undefined ? null : getAddress(query.from),
+    tipAmount: query.tip_amount,
+  });
+  if (isRefusal(opened)) return opened;
+  const {
+    object: _,
+    order_id: _order,
+    number: _number,
+    ...shown
+  } = renderLink(opened.link, opened.terms, query.from);
+  return { object: 'tag_payment', reference: referenceOf(deps, link), ...shown };
+}
+
+function renderTag(terminal: TaggedTerminal, payment: unknown) {
+  return {
+    object: 'tag',
+    merchant: { name: terminal.merchant_name },
+    network: networkOf(terminal.livemode),
+    payment,
+  };
+}
+
+function readRoute(deps: TagDeps) {
+  return defineRoute<PayCaller, typeof TagQuery>({
+    method: 'GET',
+    path: '/tags/{token}',
+    operationId: 'retrieveTag',
+    moves: 'nothing',
+    tag: TAG,
+    summary: 'What the terminal of a tag asks for',
+    description:
+      'The token is the last part of a terminal’s `tag_url`. With `wait` this is a long poll: it ' +
+      'answers as soon as the terminal asks for a payment. `payment` asks for one that was shown ' +
+      'before, whatever became of it.',
+    scope: null,
+    idempotency: 'ignored',
+    params: { token: 'text' },
+    query: TagQuery,
+    responses: { 200: { schema: TagSchema, description: 'The tag.' } },
+    errors: ['resource_missing', 'service_unavailable'],
+    handle: async ({ params, query, whenGone }) => {
+      const terminal = await findTag(deps, params.token ?? '');
+      if (terminal === null) return tagMissing();
+      const address = query.from === undefined ? null : getAddress(query.from);
+      const link =
+        query.payment === undefined
+          ? await awaitTagPayment(deps, terminal, {
+              address,
+              waitMs: (query.wait ?? 0) * 1000,
+              gone: whenGone(),
+            })
+          : await findTagPayment(deps, terminal, { reference: query.payment, address });
+      if (isRefusal(link)) return link;
+      if (link === null) return answerWith(200, renderTag(terminal, null));
+      const payment = await renderPayment(deps, link, query);
+      return isRefusal(payment) ? payment : answerWith(200, renderTag(terminal, payment));
+    },
+  });
+}
+
+/** Of the answer that is stored for a signature only what concerns who has signed. */
+function renderOutcome(deps: TagDeps, link: PayLink, body: string) {
+  const { status, cancellation_reason, last_payment_error } = JSON.parse(body);
+  const { intent, number: settlementNumber } = link;
+  const { tenant } = intent;
+  const isPaid = status === 'succeeded';
+  return {
+    object: 'tag_outcome',
+    reference: referenceOf(deps, link),
+    status,
+    cancellation_reason,
+    last_payment_error,
+    receipt_url: isPaid ? receiptUrl({ tenant, settlementNumber }) : null,
+  };
+}
+
+function authorizationRoute(deps: TagDeps) {
+  return defineRoute<PayCaller, undefined, typeof TagAuthorizationBody>({
+    method: 'POST',
+    path: '/tags/{token}/authorization',
+    operationId: 'authorizeTagPayment',
+    moves: 'money',
+    tag: TAG,
+    summary: 'Pay what the terminal of a tag asks for with what the wallet has signed',
+    description:
+      'As by a pay link. A wallet that cannot pay is declined and leaves nothing behind: the ' +
+      'payment stays open for others. Only the answer to a signature has the receipt.',
+    scope: null,
+    idempotency: 'ignored',
+    params: { token: 'text' },
+    body: TagAuthorizationBody,
+    responses: { 200: { schema: TagOutcomeSchema, description: 'What became of it.' } },
+    errors: [
+      'resource_missing',
+      'signature_invalid',
+      'wallet_not_deployed',
+      'rate_limit_exceeded',
+      'payment_intent_unexpected_state',
+      'terminal_inactive',
+      'account_not_live',
+      'kyb_required',
+      'service_unavailable',
+    ],
+    handle: async ({ params, body, requestId, now, whenGone }) => {
+      const terminal = await findTag(deps, params.token ?? '');
+      if (terminal === null) return tagMissing();
+      const { payment: reference, from, signature, tip_amount: tipAmount } = body;
+      const address = getAddress(from);
+      const link = await findTagPayment(deps, terminal, { reference, address });
+      if (isRefusal(link)) return link;
+      const signed = { from, signature, tipAmount, requestId, now, gone: whenGone() };
+      const answer = await authorizeLink(deps, link, signed);
+      if (isRefusal(answer)) return answer;
+      return answerWith(answer.status, renderOutcome(deps, link, answer.body));
+    },
+  });
+}
+
+/** Paying at a counter by the address that its tag holds (behavior.md 19). */
+export function tagRoutes(deps: TagDeps) {
+  return [readRoute(deps), authorizationRoute(deps)];
+}

@@ -1,0 +1,71 @@
+import Type from 'typebox';
+import { PaymentIntentSchema } from '#apis/merchant/payment-schema.ts';
+import { WaitParameter } from '#apis/merchant/terminal-schema.ts';
+import { AuthorizationBody, PayLinkQuery, PayLinkSchema } from '#apis/pay/pay-schema.ts';
+import { nullable, objectType } from '#http/schema.ts';
+
+const Reference = Type.String({
+  pattern: '^[0-9A-Za-z]{22}$',
+  description: 'What this tag calls the payment. It opens nothing but this tag.',
+});
+
+const { object: _, order_id: _order, number: _number, ...shown } = PayLinkSchema.properties;
+
+/** What the page of a tag sees: neither the order nor its number, and not the pay link. */
+export const TagPaymentSchema = Type.Object(
+  { object: objectType('tag_payment'), reference: Reference, ...shown },
+  {
+    title: 'TagPayment',
+    description:
+      'A payment as a tag shows it. In the nonce of its `typed_data`, number and order id are ' +
+      'zero: so it binds merchant, amount and salt, and gives no order id away.',
+  },
+);
+
+export const TagSchema = Type.Object(
+  {
+    object: objectType('tag'),
+    merchant: Type.Object(
+      { name: Type.String({ description: 'Whose counter it is.' }) },
+      { description: 'Whose counter it is.' },
+    ),
+    network: PayLinkSchema.properties.network,
+    payment: {
+      ...nullable(TagPaymentSchema),
+      description:
+        'The oldest payment that the terminal asks for, or the one that was asked about. null: ' +
+        'the terminal asks for none now.',
+    },
+  },
+  { title: 'Tag', description: 'What the terminal of a tag asks for.' },
+);
+
+export const TagQuery = Type.Object({
+  wait: WaitParameter,
+  payment: Type.Optional(Reference),
+  ...PayLinkQuery.properties,
+});
+
+export const TagAuthorizationBody = Type.Object({
+  payment: Reference,
+  ...AuthorizationBody.properties,
+});
+
+const { status, cancellation_reason, last_payment_error } = PaymentIntentSchema.properties;
+
+export const TagOutcomeSchema = Type.Object(
+  {
+    object: objectType('tag_outcome'),
+    reference: Reference,
+    status,
+    cancellation_reason,
+    last_payment_error,
+    receipt_url: nullable(
+      Type.String({
+        format: 'uri',
+        description: 'Once it is paid: only who has signed for it is told.',
+      }),
+    ),
+  },
+  { title: 'TagOutcome', description: 'What became of a payment, for who has signed it.' },
+);

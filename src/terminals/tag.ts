@@ -1,0 +1,84 @@
+import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
+import { type Actor, recordEntry } from '#audit/audit.ts';
+import { type Refusal, resourceMissing } from '#core/answer.ts';
+import { base62, fromBase62 } from '#core/base62.ts';
+import type { IdKey } from '#core/ids.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { Tx } from '#db/database.ts';
+import { lockTerminal, renewTag, type TerminalRow } from '#terminals/provisioning-queries.ts';
+
+/** The path of a tag's page below the web address. */
+const TAG_PATH = '/t';
+
+/** What a process needs to say where a terminal's tag is. */
+export interface TagPlace {
+  readonly idKey: IdKey;
+  /** Where people reach the web apps. */
+  readonly webUrl: () => string;
+}
+
+/** 128 bits need 22 base62 digits. */
+const LENGTH = 22;
+const TOKEN = /^[0-9A-Za-z]{22}$/;
+const BITS = 128n;
+
+/** Of the id key, because the tags that are printed outlive every change of the secret. */
+function keyOf(idKey: IdKey): Buffer {
+  return Buffer.from(hkdfSync('sha256', idKey, '', 'terminal tags', 32));
+}
+
+/**
+ * A tag's number is one block, enciphered: nothing is stored that opens the page, each token
+ * belongs to one number, and nobody who knows numbers can make a token. A hash would have to be
+ * looked up beside a sealed copy for the dashboard: two columns for one secret.
+ */
+function encipher(idKey: IdKey, tag: string): Buffer {
+  const cipher = createCipheriv('aes-256-ecb', keyOf(idKey), null).setAutoPadding(false);
+  return Buffer.concat([cipher.update(tag.replaceAll('-', ''), 'hex'), cipher.final()]);
+}
+
+/** The token of the tag with this number (a uuid). */
+export function tagToken(idKey: IdKey, tag: string): string {
+  return base62(BigInt(`0x${encipher(idKey, tag).toString('hex')}`), LENGTH);
+}
+
+/** The number that a token would be of, whether or not there is one; null for what is no token. */
+export function tagOfToken(idKey: IdKey, token: string): string | null {
+  const value = TOKEN.test(token) ? fromBase62(token) : null;
+  if (value === null || value >= 1n << BITS) return null;
+  const block = Buffer.from(value.toString(16).padStart(32, '0'), 'hex');
+  const decipher = createDecipheriv('aes-256-ecb', keyOf(idKey), null).setAutoPadding(false);
+  const plain = Buffer.concat([decipher.update(block), decipher.final()]).toString('hex');
+  return plain.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+/** The address to write on a sticker. */
+export function tagUrl({ idKey, webUrl }: TagPlace, { tag }: Pick<TerminalRow, 'tag'>): string {
+  return `${webUrl()}${TAG_PATH}/${tagToken(idKey, tag)}`;
+}
+
+/** Another address: the one before it opens nothing any more. */
+export async function rotateTag(
+  tx: Tx,
+  ref: {
+    readonly tenant: Tenant;
+    readonly id: string;
+    readonly actor: Actor;
+    readonly now: Date;
+  },
+): Promise<TerminalRow | Refusal> {
+  const { tenant, id, actor, now } = ref;
+  if ((await lockTerminal(tx, tenant, id)) === undefined) return resourceMissing('terminal');
+  const row = await renewTag(tx, id);
+  await recordEntry(tx, {
+    trail: tenant.accountId,
+    actor,
+    action: 'terminal.tag_rotated',
+    objectId: id,
+    livemode: tenant.livemode,
+    before: null,
+    after: null,
+    now,
+  });
+  return row;
+}

@@ -1,0 +1,66 @@
+import { type ReactNode, useState } from 'react';
+import type { DashboardTerminal } from '../../data/types/dashboard.ts';
+import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
+import { Button } from '../../ui/button.tsx';
+import { CopyField } from '../../ui/copy-field.tsx';
+import { partOf } from '../../ui/part.ts';
+import { useMerchant } from '../merchant.ts';
+
+const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
+
+/** The address that hangs at the counter: to write on a sticker, or to print as this card. */
+export function TerminalTag({ terminal }: { readonly terminal: DashboardTerminal }): ReactNode {
+  const { account, may } = useMerchant();
+  const { tag_url: url, label } = terminal;
+  return (
+    <section className="card stack">
+      <h2>Tag</h2>
+      <p className="soft">
+        An address for the counter: write it on an NFC sticker, or print the card. A phone that is
+        held to it opens what this till asks for, and pays it.
+      </p>
+      <div className="tag-card">
+        <p className="tag-shop">
+          <bdi>{account.name}</bdi>
+        </p>
+        <Qr value={url} label="Address of the tag" />
+        <p>Scan to pay, or hold your phone here.</p>
+        <p className="soft small">
+          <bdi>{label}</bdi>
+        </p>
+      </div>
+      <CopyField label="Tag address" value={url} />
+      <p className="soft small">
+        Who has a photo of it sees what this till asks for, and can pay it. Nothing else: no order,
+        no earlier sale, no receipt of others.
+      </p>
+      <div className="row">
+        <Button onClick={() => window.print()}>Print the card</Button>
+        {may('admin') ? <Replace id={terminal.id} /> : null}
+      </div>
+    </section>
+  );
+}
+
+function Replace({ id }: { readonly id: string }): ReactNode {
+  const { call } = useMerchant();
+  const [isAsking, setIsAsking] = useState(false);
+  return (
+    <>
+      <Button onClick={() => setIsAsking(true)}>Replace the address</Button>
+      {isAsking ? (
+        <ConfirmDialog
+          title="Replace the tag’s address?"
+          send="Replace the address"
+          request={() =>
+            call('POST /accounts/{account}/{mode}/terminals/{id}/tag/rotate', { path: { id } })
+          }
+          onDone={() => setIsAsking(false)}
+          onClose={() => setIsAsking(false)}
+        >
+          <p>Stickers and cards with the present address open nothing any more.</p>
+        </ConfirmDialog>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,81 @@
+import { type Answer, createApi } from '../data/api.ts';
+import type { Tag, TagOutcome } from '../data/types/pay.ts';
+import { numberOf, type PayApi, type Signed } from '../pay/link.ts';
+
+const api = createApi({ root: 'api/pay/v1' });
+
+function pathOf(token: string): string {
+  return `/tags/${encodeURIComponent(token)}`;
+}
+
+/** What the till asks for, as soon as it asks or when so many seconds are over. */
+export function awaitPayment(
+  token: string,
+  { wait, signal }: { readonly wait: number; readonly signal: AbortSignal },
+): Promise<Answer<Tag>> {
+  return api({ path: pathOf(token), query: { wait }, signal });
+}
+
+interface Kept {
+  readonly token: string;
+  readonly reference: string;
+  readonly from: Signed['from'];
+  readonly signature: Signed['signature'];
+  /** Atoms. */
+  readonly tip: string | null;
+}
+
+/** Of this tab alone: a page that is loaded anew still gets the answer to what it has sent. */
+const KEPT = 'tag-sent';
+
+function readKept(): Kept | null {
+  try {
+    return JSON.parse(sessionStorage.getItem(KEPT) ?? 'null') as Kept | null;
+  } catch {
+    return null;
+  }
+}
+
+/** Which payment this tab has signed for at this tag, and has no answer yet. */
+export function sentAt(token: string): string | null {
+  const kept = readKept();
+  return kept?.token === token ? kept.reference : null;
+}
+
+function keep(kept: Kept | null): void {
+  try {
+    if (kept === null) sessionStorage.removeItem(KEPT);
+    else sessionStorage.setItem(KEPT, JSON.stringify(kept));
+  } catch {
+    // A browser that keeps nothing pays all the same.
+  }
+}
+
+/** One payment of a tag, by its reference. */
+export function tagApi(token: string, reference: string): PayApi {
+  return {
+    read: async ({ from, tip } = {}) => {
+      const query = { payment: reference, from, tip_amount: numberOf(tip) };
+      const answer = await api<Tag>({ path: pathOf(token), query });
+      if (answer.is !== 'done') return answer;
+      const { payment } = answer.value;
+      return payment === null ? { is: 'unknown' } : { ...answer, value: payment };
+    },
+    pay: async ({ tip, from, signature }) => {
+      keep({ token, reference, from, signature, tip: tip === null ? null : String(tip) });
+      const body = { payment: reference, from, signature, tip_amount: numberOf(tip) };
+      const path = `${pathOf(token)}/authorization`;
+      const answer = await api<TagOutcome>({ method: 'POST', path, body });
+      // The receipt is told to this signature alone: it asks until it is known.
+      if (answer.is === 'done' && answer.value.status === 'processing') return { is: 'unknown' };
+      if (answer.is === 'done' || answer.is === 'refused') keep(null);
+      return answer;
+    },
+    sent: () => {
+      const kept = readKept();
+      if (kept?.token !== token || kept.reference !== reference) return null;
+      const { from, signature, tip } = kept;
+      return { from, signature, tip: tip === null ? null : BigInt(tip) };
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { openBrowser, PHONE, type TestBrowser, type TestWindow } from '../testing/browser.ts';
+import { loseAnswers } from '../testing/network-faults.ts';
+import { askForPayment, fundedAccount, injectWallet } from '../testing/payer.ts';
+import { measureFirstLoad } from '../testing/payload.ts';
+import { addTestTerminal, paymentsOf, type TestTerminal } from '../testing/till.ts';
+
+/** 86 KB: the page of a pay link, and what waits for the till. */
+const BUDGET_BYTES = 86_000;
+const PULLED = 2_511_250n;
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+const payButton = ({ page }: TestWindow) => page.getByRole('button', { name: /^Pay / });
+const waiting = ({ page }: TestWindow) =>
+  page.getByRole('status').filter({ hasText: 'The till has not asked for money yet' });
+const paid = ({ page }: TestWindow) =>
+  page.getByRole('status').filter({ has: page.getByText('Paid', { exact: true }) });
+
+async function openTag(terminal: TestTerminal, usdc = PULLED): Promise<TestWindow> {
+  const window = await browser.open(PHONE);
+  await injectWallet(window, shared.sandbox, await fundedAccount(shared.sandbox, usdc));
+  await window.page.goto(terminal.tagUrl);
+  return window;
+}
+
+test('a phone at the tag waits for the till, pays, and alone gets the receipt', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const [customer, onlooker] = [await openTag(terminal), await openTag(terminal)];
+  await Promise.all([waiting(customer).waitFor(), waiting(onlooker).waitFor()]);
+  await customer.checkAccessibility();
+  const { id } = await askForPayment(sandbox, terminal, { order_id: 'SECRET-1' });
+  await Promise.all([payButton(customer).waitFor(), payButton(onlooker).waitFor()]);
+  await customer.checkAccessibility();
+  assert.match((await payButton(customer).textContent()) ?? '', /^Pay 2\.51125 USDC to .+$/);
+  const words = (await customer.page.locator('body').textContent()) ?? '';
+  for (const word of ['SECRET-1', id, 'Order']) assert.equal(words.includes(word), false, word);
+  await payButton(customer).click();
+  await paid(customer).waitFor();
+  await waiting(onlooker).waitFor();
+  const receipt = await customer.page.getByRole('link', { name: /^Receipt/ }).getAttribute('href');
+  assert.match(receipt ?? '', /\/receipts\/[0-9A-Za-z]{22}$/);
+  assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
+  customer.checkClean();
+  await Promise.all([customer.close(), onlooker.close()]);
+});
+
+test('a page that is loaded anew while it waits for its answer still gets it', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  await askForPayment(sandbox, terminal);
+  const window = await openTag(terminal, PULLED * 2n);
+  const { page } = window;
+  const lost = await loseAnswers(page, /\/authorization$/);
+  await payButton(window).click();
+  await page.getByText('Checking…').waitFor();
+  while (lost.met === 0) await page.waitForTimeout(50);
+  await page.reload();
+  await lost.end();
+  await paid(window).waitFor();
+  await page.getByRole('link', { name: /^Receipt/ }).waitFor();
+  assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
+  await window.close();
+});
+
+test('the first load of a tag is small', async () => {
+  const terminal = await addTestTerminal(shared.sandbox);
+  const window = await browser.open();
+  const bytes = await measureFirstLoad(window, terminal.tagUrl);
+  assert.ok(bytes > 10_000, 'something was measured');
+  assert.ok(bytes <= BUDGET_BYTES, `${bytes} bytes`);
+  await window.close();
+});

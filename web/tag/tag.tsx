@@ -1,0 +1,112 @@
+import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
+import type { Tag } from '../data/types/pay.ts';
+import { Paying } from '../pay/pay.tsx';
+import { WORDS as PAY_WORDS } from '../pay/words.ts';
+import { EmptyState } from '../ui/empty-state.tsx';
+import { Notice } from '../ui/notice.tsx';
+import { Status } from '../ui/status.tsx';
+import { awaitPayment, sentAt, tagApi } from './tag-api.ts';
+
+const WORDS = {
+  waiting: 'The till has not asked for money yet.',
+  waitingHint: 'Leave this page open: it shows the sum as soon as the till asks.',
+  missing: 'There is no till with this address, or the shop has replaced it. Ask at the till.',
+} as const;
+
+/** Shorter than what proxies cut off. */
+const WAIT_SECONDS = 20;
+/** Between two questions where there is no network, or whose answer came too soon. */
+const PAUSE_MS = 1_500;
+
+type Seen =
+  | { readonly is: 'loading' | 'missing' }
+  | { readonly is: 'waiting'; readonly tag: Tag | null; readonly away: boolean }
+  | { readonly is: 'payment'; readonly reference: string };
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Asks until the till asks for a payment. */
+async function watch(token: string, signal: AbortSignal, show: (seen: Seen) => void) {
+  let tag: Tag | null = null;
+  // The first answer comes at once, so that the page knows what to say while it waits.
+  let wait = 0;
+  while (!signal.aborted) {
+    const asked = performance.now();
+    const answer = await awaitPayment(token, { wait, signal });
+    if (signal.aborted) return;
+    if (answer.is === 'refused' && answer.status === 404) return show({ is: 'missing' });
+    if (answer.is === 'done') {
+      tag = answer.value;
+      if (tag.payment !== null) return show({ is: 'payment', reference: tag.payment.reference });
+    }
+    show({ is: 'waiting', tag, away: answer.is !== 'done' });
+    const isEarly = wait > 0 && performance.now() - asked < PAUSE_MS;
+    if (isEarly || answer.is !== 'done') await sleep(PAUSE_MS);
+    else wait = WAIT_SECONDS;
+  }
+}
+
+function useTag(token: string) {
+  const sent = sentAt(token);
+  const [seen, setSeen] = useState<Seen>(
+    sent === null ? { is: 'loading' } : { is: 'payment', reference: sent },
+  );
+  const isOpen = seen.is === 'payment' || seen.is === 'missing';
+  useEffect(() => {
+    if (isOpen) return;
+    const ending = new AbortController();
+    void watch(token, ending.signal, setSeen);
+    return () => ending.abort();
+  }, [token, isOpen]);
+  const wait = useCallback(() => setSeen({ is: 'waiting', tag: null, away: false }), []);
+  return { seen, wait };
+}
+
+function Waiting({ seen }: { readonly seen: Extract<Seen, { is: 'waiting' }> }): ReactNode {
+  const { tag, away } = seen;
+  return (
+    <>
+      <title>Pay at the counter · Tapline</title>
+      <section className="pay-who" role="status">
+        {tag?.network === 'testnet' ? <Status tone="warn">Test mode</Status> : null}
+        <h1>{tag === null ? 'At the counter' : <bdi>{tag.merchant.name}</bdi>}</h1>
+        <span className="spinner" aria-hidden="true" />
+        <p>{WORDS.waiting}</p>
+        <p className="soft">{WORDS.waitingHint}</p>
+      </section>
+      {away ? (
+        <Notice tone="bad" role="alert">
+          {PAY_WORDS.unreachable}
+        </Notice>
+      ) : null}
+    </>
+  );
+}
+
+function OnePayment(props: {
+  readonly token: string;
+  readonly reference: string;
+  readonly onOthers: () => void;
+}): ReactNode {
+  const { token, reference, onOthers } = props;
+  const api = useMemo(() => tagApi(token, reference), [token, reference]);
+  return <Paying api={api} onOthers={onOthers} />;
+}
+
+/** What lies behind a sticker on the counter: whatever the till asks for now. */
+export function TagPage({ token }: { readonly token: string }): ReactNode {
+  const { seen, wait } = useTag(token);
+  return (
+    <main className="sheet pay">
+      {seen.is === 'missing' ? (
+        <EmptyState title="Nothing to pay here">{WORDS.missing}</EmptyState>
+      ) : seen.is === 'payment' ? (
+        <OnePayment key={seen.reference} token={token} reference={seen.reference} onOthers={wait} />
+      ) : seen.is === 'waiting' ? (
+        <Waiting seen={seen} />
+      ) : (
+        <p role="status">Loading…</p>
+      )}
+    </main>
+  );
+}
