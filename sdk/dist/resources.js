@@ -125,6 +125,12 @@ export class TestHelpers extends Resource {
     tapCard(card, options) {
         return this.call('POST /v1/test_helpers/cards/{id}/taps', { ids: [card] }, options);
     }
+    tapGoogleWallet(pass, options) {
+        return this.call('POST /v1/test_helpers/passes/{id}/smart_tap', { ids: [pass] }, options);
+    }
+    tapAppleWallet(pass, options) {
+        return this.call('POST /v1/test_helpers/passes/{id}/apple_vas', { ids: [pass] }, options);
+    }
     payerConfirm(intent, body, options) {
         const sent = { ids: [intent], body };
         return this.call('POST /v1/test_helpers/payment_intents/{id}/payer_confirm', sent, options);

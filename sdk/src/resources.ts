@@ -184,6 +184,16 @@ export class TestHelpers extends Resource {
     return this.call('POST /v1/test_helpers/cards/{id}/taps', { ids: [card] }, options);
   }
 
+  /** What a phone with the pass in Google Wallet would give a reader: type `smart_tap`. */
+  tapGoogleWallet(pass: string, options?: Options) {
+    return this.call('POST /v1/test_helpers/passes/{id}/smart_tap', { ids: [pass] }, options);
+  }
+
+  /** What a phone with the pass in Apple Wallet would give a reader: type `apple_vas`. */
+  tapAppleWallet(pass: string, options?: Options) {
+    return this.call('POST /v1/test_helpers/passes/{id}/apple_vas', { ids: [pass] }, options);
+  }
+
   /** As if the payer answered in the app. */
   payerConfirm(intent: string, body: T.TestPayerConfirmBody, options?: Options) {
     const sent = { ids: [intent], body };

@@ -201,7 +201,16 @@ export interface Payment {
     /** How it was paid. The list may grow. */
     type: 'wallet_pass' | 'wallet' | 'agent_token' | 'unknown';
     /** What was presented. The list may grow. */
-    credential: 'nfc_id' | 'nfc_sun' | 'qr' | 'authorization' | 'agent_token' | 'unknown';
+    credential:
+      | 'nfc_id'
+      | 'nfc_sun'
+      | 'qr'
+      | 'smart_tap'
+      | 'apple_vas'
+      | 'authorization'
+      | 'chip'
+      | 'agent_token'
+      | 'unknown';
   };
   /** Intents of one split bill carry the same value. */
   split_group: string | null;
@@ -607,6 +616,12 @@ export interface NewAgentToken {
 export interface CardTap {
   /** What the card gives: good for one attempt. */
   url: string;
+}
+
+/** What a phone with the pass gives a reader now. */
+export interface PhoneTap {
+  /** What the reader sends: good for one attempt. */
+  value: string;
 }
 
 export interface TestClock {
@@ -1479,11 +1494,15 @@ export interface ReplayWebhookEventsBody {
 export interface TestTapTerminalBody {
   /** What the reader of the terminal read. */
   credential?: {
-    /** What was read: the static chip of a pass, a SUN card, or a code of the wallet app. */
-    type: 'nfc_id' | 'nfc_sun' | 'qr';
+    /**
+     * What was read: the static chip of a pass, a SUN card, a code of the wallet app, or the pass
+     * in Google Wallet or Apple Wallet.
+     */
+    type: 'nfc_id' | 'nfc_sun' | 'qr' | 'smart_tap' | 'apple_vas';
     /**
      * nfc_id: the credential of the pass (nfc_…). nfc_sun: the URL that the card gave. qr: what
-     * the code says.
+     * the code says. smart_tap, apple_vas: base64url of a byte 1, the 32 bytes that the phone drew
+     * (Smart Tap) or the 4 bytes of its Unix time (VAS), and what the pass said.
      */
     value: string;
   };
@@ -1962,6 +1981,32 @@ export interface Operations {
     id: 'testTapCard';
     path: { id: string };
     response: CardTap;
+  };
+  /**
+   * What a phone with the pass in Google Wallet would give a reader
+   *
+   * Plays a tap by Smart Tap of a pass of the test network. Send the value as a credential of type
+   * `smart_tap`.
+   *
+   * Needs a key with the scope `payments:write`.
+   */
+  'POST /v1/test_helpers/passes/{id}/smart_tap': {
+    id: 'testSmartTap';
+    path: { id: string };
+    response: PhoneTap;
+  };
+  /**
+   * What a phone with the pass in Apple Wallet would give a reader
+   *
+   * Plays a tap by VAS of a pass of the test network. Send the value as a credential of type
+   * `apple_vas`.
+   *
+   * Needs a key with the scope `payments:write`.
+   */
+  'POST /v1/test_helpers/passes/{id}/apple_vas': {
+    id: 'testAppleVas';
+    path: { id: string };
+    response: PhoneTap;
   };
   /**
    * The test clock of this account's test mode

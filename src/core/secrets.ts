@@ -12,6 +12,8 @@ export const SECRET_PREFIXES = {
   agentToken: 'agt_',
   pass: 'nfc_',
   passCode: 'tlpc_',
+  smartTap: 'tlst_',
+  appleVas: 'tlav_',
   payerSession: 'tlps_',
   session: 'tlus_',
   mailLink: 'tlml_',

@@ -136,5 +136,12 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     purpose: 'webhooks',
   },
   { table: 'cards', id: 'id', column: 'keys', context: 'id', purpose: 'cards' },
+  {
+    table: 'phone_passes',
+    id: 'hash',
+    column: 'sealed',
+    context: `kind || ' ' || pass_id`,
+    purpose: 'cards',
+  },
   { table: 'service_keys', id: 'name', column: 'sealed', context: 'name', purpose: 'ids' },
 ];

@@ -70,8 +70,8 @@ export async function makeApplePass(signer: AppleSigner, pass: ShownPass): Promi
     value: pass.walletUrl,
     attributedValue: `<a href="${pass.walletUrl}">${pass.walletUrl}</a>`,
   });
-  if (nfcPublicKey !== null) {
-    file.setNFC({ message: pass.id, encryptionPublicKey: nfcPublicKey });
+  if (nfcPublicKey !== null && pass.readerValue !== null) {
+    file.setNFC({ message: pass.readerValue, encryptionPublicKey: nfcPublicKey });
   }
   return file.getAsBuffer();
 }

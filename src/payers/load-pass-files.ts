@@ -63,6 +63,7 @@ export async function loadPassFiles(wanted: PassFileLocations): Promise<PassFile
   const apple = wanted.apple && (await loadApple(wanted.apple));
   const google = wanted.google && (await loadGoogle(wanted.google));
   return {
+    appleAtReaders: apple?.nfcPublicKey != null,
     apple: apple && ((pass) => makeApplePass(apple, pass)),
     google: google && ((pass, now) => makeGoogleLink(google, pass, now)),
   };
@@ -97,7 +98,8 @@ function makeGoogleLink(signer: GoogleSigner, pass: ShownPass, now: Date): strin
     iat: Math.floor(now.getTime() / 1000),
     origins: [new URL(pass.walletUrl).origin],
     payload: {
-      genericClasses: [{ id: classId }],
+      // Readers of this issuer get the value of the object, over an encrypted channel.
+      genericClasses: [{ id: classId, enableSmartTap: true, redemptionIssuers: [issuer] }],
       genericObjects: [
         {
           id: `${issuer}.${pass.id}`,
@@ -106,6 +108,7 @@ function makeGoogleLink(signer: GoogleSigner, pass: ShownPass, now: Date): strin
           cardTitle: text('Tapline'),
           header: text(pass.name),
           hexBackgroundColor: '#123c2f',
+          ...(pass.readerValue === null ? {} : { smartTapRedemptionValue: pass.readerValue }),
           linksModuleData: {
             uris: [{ id: 'wallet', uri: pass.walletUrl, description: 'Wallet app' }],
           },

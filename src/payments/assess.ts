@@ -4,6 +4,7 @@ import type { Atoms } from '#core/money.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { CardRow } from '#payers/card-queries.ts';
+import type { ChipRow } from '#payers/chip-queries.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
 import type { Decline } from '#payments/decline.ts';
 import { byAccountClock, type PaymentIntent } from '#payments/payment-intent.ts';
@@ -34,6 +35,10 @@ export interface PaymentFacts {
    * From this many atoms on, the payer has to confirm, because what was presented can be copied.
    */
   readonly confirmFrom: Atoms | null;
+  /** What the owner of the signing address has registered, if anything. */
+  readonly chip?: Pick<ChipRow, 'per_payment_limit' | 'blocked_at'> | null;
+  /** Set: which taps of this credential were used is lost, so its payer is asked. */
+  readonly doubtedAt?: Date | null;
   readonly preflight: Checked;
   readonly settings: RiskSettings;
   readonly activity: PayerActivity;
@@ -103,15 +108,20 @@ function exceedsLimits({ amount, payer, card, activity }: PaymentFacts): boolean
 /**
  * The checks of behavior.md 12.1 in their order; the first that fails decides. A signature of the
  * payer overrides the limits, which a payer sets for passes and tokens, and answers rules that
- * would ask for a confirmation.
+ * would ask for a confirmation. What the owner of a chip has set holds for its address.
  */
 export function assessPayment(facts: PaymentFacts): Assessment {
   const { amount, payer, credentialProblem, preflight, settings, activity } = facts;
-  const { isSigned = false } = facts;
+  const { isSigned = false, chip = null } = facts;
   if (credentialProblem !== null) return { kind: 'decline', decline: credentialProblem };
   if (payer.blocked_at !== null) return { kind: 'decline', decline: 'risk_blocked' };
+  if (chip !== null && chip.blocked_at !== null) {
+    return { kind: 'decline', decline: 'risk_blocked' };
+  }
   if (!preflight.ok) return { kind: 'decline', decline: preflight.decline };
-  if (!isSigned && exceedsLimits(facts)) return { kind: 'decline', decline: 'limit_exceeded' };
+  const chipLimit = chip?.per_payment_limit ?? null;
+  const exceeds = isSigned ? chipLimit !== null && amount > chipLimit : exceedsLimits(facts);
+  if (exceeds) return { kind: 'decline', decline: 'limit_exceeded' };
   // A signature is given without being asked for.
   const refusals = isSigned
     ? { ofPayer: 0, ofAll: 0 }
@@ -127,7 +137,8 @@ export function assessPayment(facts: PaymentFacts): Assessment {
     refusals,
   });
   // The count that the database has of it may be behind: only the payer knows of each tap.
-  if (verdict.kind !== 'block' && facts.card !== null && facts.card.asks_since !== null) {
+  const doubtedAt = facts.card?.asks_since ?? facts.doubtedAt ?? null;
+  if (verdict.kind !== 'block' && doubtedAt !== null) {
     if (isRefusedOften({ refusals })) {
       return { kind: 'decline', decline: 'risk_blocked', rule: 'REFUSED_OFTEN' };
     }

@@ -1,5 +1,6 @@
 import type { Atoms } from '#core/money.ts';
 import type { Traced } from '#core/tracing.ts';
+import type { PhoneKind } from '#payers/phone-tap.ts';
 import type { PaymentAuthorization } from '#settlement/requests.ts';
 
 /** Which tips the terminal offers the customer, in percent of the sale. */
@@ -13,9 +14,11 @@ export type Credential =
   | { readonly type: 'nfc_sun'; readonly cardId: string }
   /** A code that the wallet app showed for this pass. */
   | { readonly type: 'qr'; readonly passId: string }
+  /** The pass in the wallet of a phone. */
+  | { readonly type: PhoneKind; readonly passId: string }
   | { readonly type: 'agent_token'; readonly tokenId: string }
   /** Signed by the wallet for this payment alone. */
-  | ({ readonly type: 'authorization' } & PaymentAuthorization)
+  | ({ readonly type: 'authorization' | 'chip' } & PaymentAuthorization)
   /** The tap was lost with the database, and only the chain knows of the payment. */
   | { readonly type: 'unknown' };
 

@@ -5,13 +5,20 @@ import {
   lockAgentTokens,
 } from '#payers/agent-token-queries.ts';
 import { type CardRow, lockCards, selectCard } from '#payers/card-queries.ts';
+import { type ChipRow, lockChipsOf } from '#payers/chip-queries.ts';
 import { lockPassCodes, type PassCodeRow } from '#payers/pass-code-queries.ts';
 import { type PassRow, selectPass, selectPassesByHash } from '#payers/payer-queries.ts';
+import {
+  type FoundPhonePass,
+  lockPhonePasses,
+  selectUsedTaps,
+} from '#payers/phone-pass-queries.ts';
+import type { PhoneKind, PhoneTap } from '#payers/phone-tap.ts';
 import type { Credential } from '#payments/attempt.ts';
 import type { Decline } from '#payments/decline.ts';
 import { selectIntents } from '#payments/intent-queries.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
-import { credentialKey, hashOf, type Presented } from '#payments/presented.ts';
+import { credentialKey, hashOf, type Presented, type SignedBy } from '#payments/presented.ts';
 import type { PaymentAuthorization } from '#settlement/requests.ts';
 
 /** A credential that we know, whether or not it is still valid. */
@@ -26,9 +33,19 @@ export type Found =
       readonly code: PassCodeRow | null;
     }
   | {
+      readonly type: PhoneKind;
+      readonly payerId: string;
+      readonly pass: PassRow;
+      /** null: it belongs to an attempt that is under way, whose tap is used up. */
+      readonly phone: PhoneState | null;
+    }
+  | {
       readonly type: 'authorization';
       readonly payerId: string;
       readonly authorization: PaymentAuthorization;
+      readonly by: SignedBy;
+      /** What the owner of this address has registered, if anything. */
+      readonly chip: ChipRow | null;
     }
   | {
       readonly type: 'agent_token';
@@ -37,6 +54,16 @@ export type Found =
       /** The intent that it was last accepted for. */
       readonly usedBy: PaymentIntent | null;
     };
+
+/** What is known of the taps of a phone's pass. */
+export interface PhoneState {
+  readonly hash: Buffer;
+  readonly doubtedAt: Date | null;
+  /** Of the taps that are presented, those that were used before, in hex. */
+  readonly usedBefore: ReadonlySet<string>;
+  /** Those that this batch uses. */
+  readonly uses: readonly PhoneTap[];
+}
 
 /**
  * Credentials by {@link credentialKey}. What can be accepted only once is locked, each kind in one
@@ -54,28 +81,44 @@ export async function lockCredentials(
     hashes('qr'),
   ];
   const cardIds = presented.flatMap((one) => (one.type === 'nfc_sun' ? one.cardId : []));
-  const [passes, tokens, cards, codes] = await Promise.all([
+  const taps = presented.flatMap((one) => ('tap' in one ? one.tap : []));
+  const signers = presented.flatMap((one) =>
+    one.type === 'authorization' ? one.signed.payer.address : [],
+  );
+  const [passes, tokens, cards, codes, phones, chips] = await Promise.all([
     passHashes.length === 0 ? [] : selectPassesByHash(tx, passHashes),
     tokenHashes.length === 0 ? [] : lockAgentTokens(tx, tokenHashes),
     cardIds.length === 0 ? [] : lockCards(tx, cardIds),
     codeHashes.length === 0 ? [] : lockPassCodes(tx, codeHashes),
+    taps.length === 0
+      ? []
+      : lockPhonePasses(
+          tx,
+          taps.flatMap(({ valueHash }) => valueHash ?? []),
+        ),
+    signers.length === 0 ? [] : lockChipsOf(tx, signers),
   ]);
   // What a token was used for is read once its lock is held, never in the same statement: a
   // statement that has waited for a lock shows the other tables as they were before the wait.
   const usedBy = await readUses(tx, tokens);
+  const tapHashes = taps.map(({ tapHash }) => tapHash);
+  const usedBefore = phones.length === 0 ? new Set<string>() : await selectUsedTaps(tx, tapHashes);
   return new Map<string, Found>([
-    ...presented.flatMap(ofSigned),
+    ...presented.flatMap((one) => ofSigned(one, chips)),
     ...passes.map((pass) => [pass.hash.toString('hex'), ofPass(pass)] as const),
     ...tokens.map((token) => [token.hash.toString('hex'), ofToken(token, usedBy)] as const),
     ...cards.map((card) => [card.id, ofCard(card)] as const),
     ...codes.map((code) => [code.hash.toString('hex'), ofCode(code)] as const),
+    ...phones.map((one) => [one.phone_hash.toString('hex'), ofPhone(one, usedBefore)] as const),
   ]);
 }
 
-function ofSigned(presented: Presented): [string, Found][] {
+function ofSigned(presented: Presented, chips: readonly ChipRow[]): [string, Found][] {
   if (presented.type !== 'authorization') return [];
-  const { payer, authorization } = presented.signed;
-  const found: Found = { type: 'authorization', payerId: payer.id, authorization };
+  const { payer, authorization, by } = presented.signed;
+  const { livemode, address } = payer;
+  const chip = chips.find((one) => one.livemode === livemode && one.address === address) ?? null;
+  const found: Found = { type: 'authorization', payerId: payer.id, authorization, by, chip };
   return [[credentialKey(presented), found]];
 }
 
@@ -89,6 +132,11 @@ function ofCard(card: CardRow): Found {
 
 function ofCode(code: PassCodeRow): Found {
   return { type: 'qr', payerId: code.payer_id, pass: code, code };
+}
+
+function ofPhone(pass: FoundPhonePass, usedBefore: ReadonlySet<string>): Found {
+  const { phone_hash: hash, doubted_at: doubtedAt, kind, payer_id: payerId } = pass;
+  return { type: kind, payerId, pass, phone: { hash, doubtedAt, usedBefore, uses: [] } };
 }
 
 function ofToken(token: AgentTokenRow, intents: ReadonlyMap<string, PaymentIntent>): Found {
@@ -112,11 +160,16 @@ async function readUses(
 export async function lockCredential(tx: Tx, credential: Credential): Promise<Found | null> {
   switch (credential.type) {
     case 'nfc_id':
-    case 'qr': {
+    case 'qr':
+    case 'smart_tap':
+    case 'apple_vas': {
       const pass = await selectPass(tx, credential.passId);
       if (pass === undefined) return null;
+      const { payer_id: payerId } = pass;
       if (credential.type === 'nfc_id') return ofPass(pass);
-      return { type: 'qr', payerId: pass.payer_id, pass, code: null };
+      return credential.type === 'qr'
+        ? { type: 'qr', payerId, pass, code: null }
+        : { type: credential.type, payerId, pass, phone: null };
     }
     case 'nfc_sun': {
       const card = await selectCard(tx, credential.cardId);
@@ -129,6 +182,7 @@ export async function lockCredential(tx: Tx, credential: Credential): Promise<Fo
     }
     // Nobody is asked about a payment that was signed.
     case 'authorization':
+    case 'chip':
     case 'unknown':
       return null;
   }
@@ -138,11 +192,13 @@ export function toCredential(found: Found): Credential {
   switch (found.type) {
     case 'nfc_id':
     case 'qr':
+    case 'smart_tap':
+    case 'apple_vas':
       return { type: found.type, passId: found.pass.id };
     case 'nfc_sun':
       return { type: 'nfc_sun', cardId: found.card.id };
     case 'authorization':
-      return { type: 'authorization', ...found.authorization };
+      return { type: found.by, ...found.authorization };
     case 'agent_token':
       return { type: 'agent_token', tokenId: found.token.id };
   }

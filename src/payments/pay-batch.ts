@@ -211,11 +211,13 @@ function command(
     payer,
     credentialProblem: checkCredential(found, intent, payer.livemode, now) ?? judged.decline,
     card: found.type === 'nfc_sun' ? found.card : null,
+    doubtedAt: found.type === 'smart_tap' ? (found.phone?.doubtedAt ?? null) : null,
     confirmFrom: found.type === 'nfc_id' ? ground.terms.staticPassConfirmFrom : null,
     preflight,
     settings,
     activity: withBatch(activity, ground, { payerId: payer.id, intent }),
     isSigned: found.type === 'authorization',
+    chip: found.type === 'authorization' ? found.chip : null,
   });
   const full = assessment.kind === 'decline' ? null : checkShare(ground, intent, tip);
   if (full !== null) return full;
@@ -289,7 +291,10 @@ function decide(ground: Ground, item: PayItem, index: number): PaymentIntent | R
   const wrongTip = checkTip(current, request.tip);
   if (wrongTip !== null) return wrongTip;
   const { now, presented } = request;
-  const isTap = presented.type !== 'agent_token' && presented.type !== 'authorization';
+  const isTap =
+    presented.type === 'authorization'
+      ? presented.signed.by === 'chip'
+      : presented.type !== 'agent_token';
   const tappedAt = current.tappedAt ?? (isTap ? tapTime(current, now) : null);
   const intent = { ...current, tappedAt };
   // Asks the state machine first, so an intent that cannot be paid says so whatever is tapped.

@@ -6,9 +6,12 @@ export const PAYMENT_STATUSES = ['succeeded', 'partially_refunded', 'refunded'] 
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 
 export type PaymentMethod =
-  | { readonly type: 'wallet_pass'; readonly credential: 'nfc_id' | 'nfc_sun' | 'qr' }
+  | {
+      readonly type: 'wallet_pass';
+      readonly credential: 'nfc_id' | 'nfc_sun' | 'qr' | 'smart_tap' | 'apple_vas';
+    }
   | { readonly type: 'agent_token'; readonly credential: 'agent_token' }
-  | { readonly type: 'wallet'; readonly credential: 'authorization' }
+  | { readonly type: 'wallet'; readonly credential: 'authorization' | 'chip' }
   | { readonly type: 'unknown'; readonly credential: 'unknown' };
 
 /** A settled payment: facts of the chain, and how much of it went back. */
@@ -96,8 +99,11 @@ export function methodOf(credential: PaymentMethod['credential']): PaymentMethod
     case 'nfc_id':
     case 'nfc_sun':
     case 'qr':
+    case 'smart_tap':
+    case 'apple_vas':
       return { type: 'wallet_pass', credential };
     case 'authorization':
+    case 'chip':
       return { type: 'wallet', credential };
     case 'agent_token':
     case 'unknown':

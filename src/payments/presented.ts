@@ -2,12 +2,13 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import { hashSecret, isSecret, type SecretKind } from '#core/secrets.ts';
 import { parseCardUrl } from '#payers/card-url.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
+import { PHONE_KINDS, type PhoneKind, type PhoneTap, parsePhoneTap } from '#payers/phone-tap.ts';
 import type { SunMessage } from '#payers/sun-message.ts';
 import type { FeeRates } from '#settlement/chain/fee-rates.ts';
 import type { PaymentAuthorization } from '#settlement/requests.ts';
 
 /** What a terminal can read. */
-export const TAPPED_TYPES = ['nfc_id', 'nfc_sun', 'qr'] as const;
+export const TAPPED_TYPES = ['nfc_id', 'nfc_sun', 'qr', ...PHONE_KINDS] as const;
 
 /** What a wallet has signed for one payment, after the signature was verified. */
 export interface SignedPayment {
@@ -15,12 +16,18 @@ export interface SignedPayment {
   readonly authorization: PaymentAuthorization;
   /** The rates that went into the signed sum. */
   readonly rates: FeeRates;
+  /** Who handed it in: a pay link or tag, or a till at which a chip has signed. A mere label. */
+  readonly by: SignedBy;
 }
+
+/** What a signed payment is called. No rule trusts it. */
+export type SignedBy = 'authorization' | 'chip';
 
 /** What was tapped on a terminal, or sent by a merchant's server. */
 export type Presented =
   | { readonly type: 'nfc_id' | 'qr' | 'agent_token'; readonly value: string }
   | { readonly type: 'nfc_sun'; readonly cardId: string; readonly message: SunMessage }
+  | { readonly type: PhoneKind; readonly tap: PhoneTap }
   | { readonly type: 'authorization'; readonly signed: SignedPayment };
 
 type BearerSecret = Extract<Presented, { readonly value: string }>;
@@ -42,6 +49,7 @@ export function credentialKey(presented: Presented): string {
   if (presented.type === 'authorization') {
     return hashSecret(presented.signed.authorization.signature).toString('hex');
   }
+  if ('tap' in presented) return presented.tap.valueHash?.toString('hex') ?? '';
   return hashOf(presented)?.toString('hex') ?? '';
 }
 
@@ -66,6 +74,13 @@ export function readTapped(tapped: {
       return read === null
         ? wrong('the URL that the card gave: …/card/card_…?p=32 hex digits&c=16 hex digits')
         : { type, ...read };
+    }
+    case 'smart_tap':
+    case 'apple_vas': {
+      const tap = parsePhoneTap(type, value);
+      return tap === null
+        ? wrong('what the reader made of the phone’s answer: base64url of its format 1')
+        : { type, tap };
     }
   }
 }

@@ -2,6 +2,7 @@ import type { Sql } from '#db/database.ts';
 import { selectPayersOfCards } from '#payers/card-queries.ts';
 import { selectPayersOfCodes } from '#payers/pass-code-queries.ts';
 import { type PayerRow, selectPayersByCredential } from '#payers/payer-queries.ts';
+import { selectPayersOfPhones } from '#payers/phone-pass-queries.ts';
 import { credentialKey, hashOf, type Presented } from '#payments/presented.ts';
 
 /** The payers of these credentials; null for each unknown one. */
@@ -14,10 +15,12 @@ export async function readPayers(
   const others = presented.flatMap((one) =>
     one.type === 'nfc_id' || one.type === 'agent_token' ? (hashOf(one) ?? []) : [],
   );
+  const phones = presented.flatMap((one) => ('tap' in one ? (one.tap.valueHash ?? []) : []));
   const payers = await Promise.all([
     others.length === 0 ? [] : selectPayersByCredential(sql, others),
     cardIds.length === 0 ? [] : selectPayersOfCards(sql, cardIds),
     codes.length === 0 ? [] : selectPayersOfCodes(sql, codes),
+    phones.length === 0 ? [] : selectPayersOfPhones(sql, phones),
   ]);
   const byCredential = new Map(payers.flat().map((payer) => [payer.credential, payer]));
   return (one) =>

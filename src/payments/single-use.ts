@@ -1,11 +1,15 @@
-import { assert } from '#core/assert.ts';
+import { assert, present } from '#core/assert.ts';
+import { addMs } from '#core/clock.ts';
 import type { RotatingKey } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { openCardKeys } from '#payers/card.ts';
 import { useUpTaps } from '#payers/card-queries.ts';
 import { useUpPassCodes } from '#payers/pass-code-queries.ts';
+import { VAS_MS } from '#payers/phone-pass.ts';
+import { insertUsedTaps, sweepUsedTaps } from '#payers/phone-pass-queries.ts';
+import type { PhoneKind, PhoneTap } from '#payers/phone-tap.ts';
 import { readSunMessage } from '#payers/sun-message.ts';
-import type { Found } from '#payments/credential.ts';
+import type { Found, PhoneState } from '#payments/credential.ts';
 import type { Decline } from '#payments/decline.ts';
 import type { Presented } from '#payments/presented.ts';
 
@@ -41,7 +45,53 @@ export function judge(
     const after = { ...found, code: { ...code, used_at: now } };
     return { decline: code.expires_at <= now ? 'pass_code_expired' : null, after };
   }
+  if ('phone' in found && found.phone !== null && 'tap' in presented) {
+    return judgePhone({ ...found, phone: found.phone }, presented.tap, now);
+  }
   return { decline: null, after: found };
+}
+
+type FoundPhone = Extract<Found, { readonly type: PhoneKind }> & { readonly phone: PhoneState };
+
+/**
+ * A tap of a phone is good once: by its nonce, or by its time, which has to be of now. What an
+ * Apple phone gave before a loss of data is refused: it may have been used in the lost time.
+ */
+function judgePhone(found: FoundPhone, tap: PhoneTap, now: Date): Judged {
+  const { phone } = found;
+  const isUsed =
+    phone.usedBefore.has(tap.tapHash.toString('hex')) ||
+    phone.uses.some(({ tapHash }) => tapHash.equals(tap.tapHash));
+  if (isUsed || !isTimely(tap, phone.doubtedAt, now)) {
+    return { decline: 'pass_replayed', after: found };
+  }
+  const after = { ...found, phone: { ...phone, uses: [...phone.uses, tap] } };
+  return { decline: null, after };
+}
+
+function isTimely({ at }: PhoneTap, doubtedAt: Date | null, now: Date): boolean {
+  if (at === null) return true;
+  if (Math.abs(now.getTime() - at.getTime()) > VAS_MS) return false;
+  return doubtedAt === null || at > doubtedAt;
+}
+
+/** Rows dropped with what a batch uses: the table cannot grow faster than it is swept. */
+const SWEEP_PER_TAP = 2;
+
+async function writeUsedTaps(tx: Tx, used: readonly Found[], now: Date): Promise<void> {
+  const taps = used.flatMap((found) =>
+    'phone' in found && found.phone !== null
+      ? found.phone.uses.map(({ tapHash, at }) => ({
+          hash: tapHash,
+          phonePass: present(found.phone, 'phone of a tap').hash,
+          // Its time is so far ahead at most that it is taken for twice as long.
+          sweptFrom: at === null ? null : addMs(at, 2 * VAS_MS),
+        }))
+      : [],
+  );
+  if (taps.length === 0) return;
+  await sweepUsedTaps(tx, now, SWEEP_PER_TAP * taps.length);
+  assert((await insertUsedTaps(tx, taps, now)) === taps.length, 'a tap of a phone was used twice');
 }
 
 /**
@@ -59,6 +109,7 @@ export async function writeUsedUp(tx: Tx, used: Iterable<Found>, now: Date): Pro
   if (taps.length > 0) {
     assert((await useUpTaps(tx, taps, now)) === taps.length, 'a tap of a card was used twice');
   }
+  await writeUsedTaps(tx, all, now);
   if (codes.length > 0) {
     assert((await useUpPassCodes(tx, codes, now)) === codes.length, 'a code was used twice');
   }

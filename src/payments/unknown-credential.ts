@@ -9,6 +9,8 @@ const UNKNOWN = {
   nfc_id: 'pass_unknown',
   nfc_sun: 'pass_unknown',
   qr: 'pass_unknown',
+  smart_tap: 'pass_unknown',
+  apple_vas: 'pass_unknown',
   agent_token: 'agent_token_unknown',
   authorization: 'authorization_refused',
 } as const;

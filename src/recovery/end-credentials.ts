@@ -44,6 +44,16 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => 
      returning 1 as ended`,
     ({ livemode, before, now }) => [livemode, before, now],
   ],
+  // Each tap of a Google phone asks until the pass is put into the phone once more, which draws
+  // another value: its nonces of the lost time are unknown, and no yes makes them known. What an
+  // Apple phone gave says when.
+  'passes in phones whose taps may be used': [
+    `update phone_passes f set doubted_at = $3 from passes p, payers y
+     where p.id = f.pass_id and y.id = p.payer_id and y.livemode = $1 and f.created < $2
+       and (f.doubted_at is null or f.doubted_at < $2)
+     returning 1 as ended`,
+    ({ livemode, before, now }) => [livemode, before, now],
+  ],
   'pairing codes': [
     `delete from pairing_codes c using terminals t
      where t.id = c.terminal_id and t.livemode = $1 returning 1 as ended`,

@@ -27,11 +27,14 @@ const OF_STRIKE: Readonly<Record<Strike, string>> = {
 const OF_WAY: Readonly<Partial<Record<Strike, Readonly<Record<string, string>>>>> = {
   'put back': {
     'a one-minute code': 'codes of the lost time pay on',
+    'a pass in Google Wallet': 'taps of phones of the lost time pay on',
     'an agent token': 'agent tokens of the lost time pay on',
   },
   'spent twice': {
     'a one-minute code': 'a code pays as often as it is shown',
     'a SUN card': 'a tap of a card pays as often as it is sent',
+    'a pass in Google Wallet': 'a tap of a phone pays as often as it is sent',
+    'a pass in Apple Wallet': 'a tap of a phone pays as often as it is sent',
     'an agent token': 'a spent token pays again',
     x402: 'a signature of x402 buys a second thing',
   },

@@ -26,6 +26,13 @@ export const WAY_MUTATIONS: readonly Mutation[] = [
     to: 'where false and p.id = c.pass_id and y.id = p.payer_id and y.livemode = $1',
   },
   {
+    name: 'taps of phones of the lost time pay on',
+    file: 'src/recovery/end-credentials.ts',
+    by: WAYS,
+    from: 'where p.id = f.pass_id and y.id = p.payer_id and y.livemode = $1',
+    to: 'where false and p.id = f.pass_id and y.id = p.payer_id and y.livemode = $1',
+  },
+  {
     name: 'agent tokens of the lost time pay on',
     file: 'src/recovery/end-credentials.ts',
     by: WAYS,
@@ -75,6 +82,13 @@ export const WAY_MUTATIONS: readonly Mutation[] = [
     by: WAYS,
     from: 'tap !== null && tap.counter > card.counter && ',
     to: 'tap !== null && ',
+  },
+  {
+    name: 'a tap of a phone pays as often as it is sent',
+    file: 'src/payments/single-use.ts',
+    by: WAYS,
+    from: 'if (isUsed || !isTimely(tap, phone.doubtedAt, now)) {',
+    to: 'if (!isTimely(tap, phone.doubtedAt, now)) {',
   },
   {
     name: 'a spent token pays again',

@@ -158,7 +158,17 @@ export const PaymentSchema = Type.Object(
           'How it was paid. The list may grow.',
         ),
         credential: oneOf(
-          ['nfc_id', 'nfc_sun', 'qr', 'authorization', 'agent_token', 'unknown'] as const,
+          [
+            'nfc_id',
+            'nfc_sun',
+            'qr',
+            'smart_tap',
+            'apple_vas',
+            'authorization',
+            'chip',
+            'agent_token',
+            'unknown',
+          ] as const,
           'What was presented. The list may grow.',
         ),
       },

@@ -3,9 +3,11 @@ import Type from 'typebox';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
 import type { PayerDeps } from '#apis/payer/deps.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
-import { type AnyRoute, defineRoute, type Stream } from '#http/route.ts';
+import { type AnyRoute, defineRoute, type Handled, type Stream } from '#http/route.ts';
 import type { ShownPass } from '#payers/pass-files.ts';
 import { selectPass } from '#payers/payer-queries.ts';
+import { issuePhonePass } from '#payers/phone-pass.ts';
+import type { PhoneKind } from '#payers/phone-tap.ts';
 
 const PKPASS = 'application/vnd.apple.pkpass';
 const NAMELESS = 'Payment pass';
@@ -25,16 +27,22 @@ function notConfigured(wallet: string): Refusal {
 
 async function shownPass(
   deps: PayerDeps,
-  caller: PayerCaller,
-  id: string,
+  request: Pick<Handled<PayerCaller, unknown, unknown>, 'caller' | 'params' | 'now'>,
+  kind: PhoneKind | null,
 ): Promise<ShownPass | Refusal> {
-  const pass = await selectPass(deps.db, id);
-  if (pass?.payer_id !== payerOfCaller(caller).id) return resourceMissing('pass');
+  const { params, now } = request;
+  const { id = '' } = params;
+  const { db, cardKey } = deps;
+  const payerId = payerOfCaller(request.caller).id;
+  const pass = await selectPass(db, id);
+  if (pass?.payer_id !== payerId) return resourceMissing('pass');
   if (pass.revoked_at !== null) {
     return refuse('unexpected_state', 'This pass was revoked: it has no file any more.');
   }
   const name = pass.label || NAMELESS;
-  return { id, name, walletUrl: `${deps.webUrl()}/wallet` };
+  const made = kind === null ? null : { payerId, passId: id, kind, cardKey, now };
+  const readerValue = made && (await db.transaction((tx) => issuePhonePass(tx, made)));
+  return { id, name, walletUrl: `${deps.webUrl()}/wallet`, readerValue };
 }
 
 function appleRoute(deps: PayerDeps) {
@@ -44,12 +52,15 @@ function appleRoute(deps: PayerDeps) {
     operationId: 'downloadApplePass',
     moves: 'nothing',
     summary: 'The pass as a file for Apple Wallet',
-    description: 'Its name and a link to the wallet app, never a credential.',
+    description:
+      'Its name and a link to the wallet app. Where Apple lets the operator make passes for ' +
+      'readers, also what the phone gives a reader: a value of its own.',
     responses: { 200: { schema: null, contentTypes: [PKPASS], description: 'A .pkpass file.' } },
-    handle: async ({ caller, params }) => {
-      const pass = await shownPass(deps, caller, params.id ?? '');
+    handle: async (request) => {
+      const { apple: make, appleAtReaders } = deps.passFiles;
+      const kind = make !== null && appleAtReaders ? 'apple_vas' : null;
+      const pass = await shownPass(deps, request, kind);
       if (isRefusal(pass)) return pass;
-      const make = deps.passFiles.apple;
       if (make === null) return notConfigured('Apple Wallet');
       const stream: Stream = {
         status: 200,
@@ -79,15 +90,17 @@ function googleRoute(deps: PayerDeps) {
     operationId: 'createGooglePassLink',
     moves: 'nothing',
     summary: 'A link that adds the pass to Google Wallet',
-    description: 'Its name and a link to the wallet app, never a credential.',
+    description:
+      'Its name, a link to the wallet app, and what the phone gives a reader by Smart Tap: a ' +
+      'value of its own. Who has the link can put the pass into a phone.',
     responses: { 200: { schema: SaveLinkSchema, description: 'The link.' } },
-    handle: async ({ caller, params, now }) => {
-      const pass = await shownPass(deps, caller, params.id ?? '');
+    handle: async (request) => {
+      const { google: make } = deps.passFiles;
+      const pass = await shownPass(deps, request, make === null ? null : 'smart_tap');
       if (isRefusal(pass)) return pass;
-      const make = deps.passFiles.google;
       return make === null
         ? notConfigured('Google Wallet')
-        : answerWith(200, { url: make(pass, now) });
+        : answerWith(200, { url: make(pass, request.now) });
     },
   });
 }

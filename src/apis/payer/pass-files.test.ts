@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { createHash, generateKeyPairSync, verify } from 'node:crypto';
+import { createHash, generateKeyPairSync, randomBytes, verify } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -8,10 +8,11 @@ import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { StartError } from '#core/start-error.ts';
 import { loadPassFiles, type PassFileLocations } from '#payers/load-pass-files.ts';
+import { writePhoneTap } from '#payers/phone-tap.ts';
 import { readPassFileSettings } from '#settings/pass-file-settings.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
-import { openStore, type TestStore } from '#testing/store.ts';
+import { addIntent, keepSettling, openStore, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 
@@ -116,7 +117,8 @@ async function download(from: Pick<StoreServer, 'url'>, token: string): Promise<
 async function passOf(files: PassFileLocations): Promise<Map<string, Buffer>> {
   const { apple } = await loadPassFiles(files);
   assert.ok(apple !== null);
-  return unzip(await apple({ id: passId, name: 'Phone', walletUrl: 'https://pay.example/wallet' }));
+  const walletUrl = 'https://pay.example/wallet';
+  return unzip(await apple({ id: passId, name: 'Phone', walletUrl, readerValue: 'tlav_1' }));
 }
 
 const json = (bytes: Buffer | undefined) => JSON.parse(String(bytes));
@@ -168,11 +170,11 @@ describe('a pass for Apple Wallet', () => {
         'pass.json',
       ),
     );
-    assert.deepEqual(pass.nfc, { message: passId, encryptionPublicKey: nfcPublicKey });
+    assert.deepEqual(pass.nfc, { message: 'tlav_1', encryptionPublicKey: nfcPublicKey });
   });
 });
 
-test('the link for Google Wallet is signed and holds no credential', async () => {
+test('the link for Google Wallet is signed, and holds what the phone gives a reader', async () => {
   const { body: made } = await me.post('/passes', { label: 'Watch' });
   const { status, body } = await me.get(`/passes/${made.id}/google`);
   assert.equal(status, 200, JSON.stringify(body));
@@ -189,6 +191,14 @@ test('the link for Google Wallet is signed and holds no credential', async () =>
   assert.equal(shown.header.defaultValue.value, 'Watch');
   assert.match(shown.linksModuleData.uris[0].uri, /\/wallet$/);
   assert.ok(!JSON.stringify(payload).includes(String(made.nfc_id)));
+  const [kind] = payload.genericClasses;
+  assert.deepEqual([kind.enableSmartTap, kind.redemptionIssuers], [true, ['3388000000012345678']]);
+  const value = writePhoneTap(shown.smartTapRedemptionValue, randomBytes(32));
+  const credential = { type: 'smart_tap', value };
+  const path = `/payment_intents/${await addIntent(store)}/tap`;
+  const settling = keepSettling(store);
+  assert.equal((await server.device().post(path, { credential })).body.status, 'succeeded');
+  await settling.stop();
 });
 
 test('no certificates, no files; nobody gets another’s, or that of a revoked pass', async () => {

@@ -126,7 +126,7 @@ const MONEY: readonly Rule[] = [
       left join passes s on s.id = i.attempt #>> '{credential,passId}'
       left join cards c on c.id = i.attempt #>> '{credential,cardId}'
       left join agent_tokens t on t.id = i.attempt #>> '{credential,tokenId}'
-      left join payers w on i.attempt #>> '{credential,type}' = 'authorization'
+      left join payers w on i.attempt #>> '{credential,type}' in ('authorization', 'chip')
         and w.address = i.attempt ->> 'payerAddress' and w.livemode = i.livemode
       where not p.recovered and coalesce(s.payer_id, c.payer_id, t.payer_id, w.id, '') <> p.payer_id
         or t.amount <> p.amount or t.account_id <> p.account_id or t.livemode <> p.livemode

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Database } from '#db/database.ts';
+import type { PhoneKind } from '#payers/phone-tap.ts';
 import { createDemoPayers } from '#sandbox/demo-payers.ts';
 import type { DemoWallet } from '#sandbox/demo-wallets.ts';
 import { waitUntil } from '#sandbox/processes.ts';
@@ -33,6 +34,8 @@ export interface WayPayer {
   pass(): string;
   /** A code for the next minute. */
   code(): Promise<string>;
+  /** What a phone with the newest pass gives a reader; a merchant's test helper plays it. */
+  phone(kind: PhoneKind, merchant: Caller): Promise<string>;
   /** Of the card in use. */
   chip(): Promise<CardChip>;
   /** From now on another pass and another card are used. */
@@ -135,6 +138,12 @@ function assemble(ground: PayersGround, kind: PayerKind, made: Wallet): WayPayer
          where expires_at > now()`,
       );
       return String(value);
+    },
+    phone: async (kind, merchant) => {
+      const path = `/test_helpers/passes/${await newestPass()}/${kind}`;
+      const { status, body } = await persist(() => merchant.post(path));
+      assert.equal(status, 201, JSON.stringify(body));
+      return String(body.value);
     },
     chip: current,
     renew: async () => {

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { x402Client } from '@x402/core/client';
 import { ExactEvmScheme } from '@x402/evm';
 import type { PaymentMethod } from '#payments/payment.ts';
+import type { TAPPED_TYPES } from '#payments/presented.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import { type Caller, caller, type Reply } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
-import { readLink, sign } from '#testing/pay-links.ts';
+import { type LinkBody, readLink, sign } from '#testing/pay-links.ts';
 import { persist } from '#testing/restore-ground.ts';
 import type { PayerKind, WayPayer } from '#testing/ways/payers.ts';
 import type { Till } from '#testing/ways/shops.ts';
@@ -155,11 +156,14 @@ async function beginWith(
 const tipOf = ({ wish }: Shopping) => (wish.tip === null ? {} : { tip_amount: wish.tip });
 
 /** What a reader at the till reads. */
-function tapped(type: 'nfc_id' | 'nfc_sun' | 'qr', read: (payer: WayPayer) => Promise<string>) {
+function tapped(
+  type: (typeof TAPPED_TYPES)[number],
+  read: (payer: WayPayer, merchant: Caller) => Promise<string>,
+) {
   return (shopping: Shopping) =>
     beginWith(shopping, async () => {
       const body = {
-        credential: { type, value: await read(shopping.payer) },
+        credential: { type, value: await read(shopping.payer, doorAt(shopping, 0).merchant) },
         ...tipOf(shopping),
       };
       return ({ terminal }, id, key) => terminal.post(`/payment_intents/${id}/tap`, body, key);
@@ -193,6 +197,20 @@ function signed(shopping: Shopping): Promise<Attempt> {
       if (id !== intent) await open(at, id);
       return at.pay.post(`/${await tokenOf(at, id)}/authorization`, body, key);
     };
+  });
+}
+
+/** A chip signs at the till what the till was told, and the till hands it in. */
+function signedAtTill(shopping: Shopping): Promise<Attempt> {
+  return beginWith(shopping, async (intent) => {
+    const { account, from } = shopping.payer;
+    const pathOf = (id: string) => `/payment_intents/${id}/authorization`;
+    const tip = shopping.wish.tip === null ? '' : `&tip_amount=${shopping.wish.tip}`;
+    const { terminal } = doorAt(shopping, 0);
+    const told = await persist(() => terminal.get(`${pathOf(intent)}?from=${from}${tip}`));
+    const signature = await sign(account, told.body as unknown as LinkBody);
+    const body = { from, signature, ...tipOf(shopping) };
+    return (at, id) => at.terminal.post(pathOf(id), body);
   });
 }
 
@@ -235,6 +253,22 @@ export const WAYS: readonly Way[] = [
     begin: tapped('nfc_sun', async (payer) => (await payer.chip()).tap()),
   },
   {
+    name: 'a pass in Google Wallet',
+    method: { type: 'wallet_pass', credential: 'smart_tap' },
+    payer: 'enrolled',
+    atTill: true,
+    again: ['requires_payment_method', 'requires_action'],
+    begin: tapped('smart_tap', (payer, merchant) => payer.phone('smart_tap', merchant)),
+  },
+  {
+    name: 'a pass in Apple Wallet',
+    method: { type: 'wallet_pass', credential: 'apple_vas' },
+    payer: 'enrolled',
+    atTill: true,
+    again: ['requires_payment_method'],
+    begin: tapped('apple_vas', (payer, merchant) => payer.phone('apple_vas', merchant)),
+  },
+  {
     name: 'a wallet with a key',
     method: { type: 'wallet', credential: 'authorization' },
     payer: 'wallet',
@@ -249,6 +283,14 @@ export const WAYS: readonly Way[] = [
     atTill: true,
     again: ['signature_invalid'],
     begin: signed,
+  },
+  {
+    name: 'a chip at the till',
+    method: { type: 'wallet', credential: 'chip' },
+    payer: 'wallet',
+    atTill: true,
+    again: ['signature_invalid'],
+    begin: signedAtTill,
   },
   {
     name: 'an agent token',

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { FakeClock } from '#core/clock.ts';
+import { newSecret } from '#core/secrets.ts';
+import { type PhoneKind, timeHead, writePhoneTap } from '#payers/phone-tap.ts';
+import { endCredentials } from '#recovery/end-credentials.ts';
+import type { Caller } from '#testing/api-client.ts';
+import { errorCodeOf } from '#testing/error-code.ts';
+import { addIntent, addPayer, keepSettling, openStore, type TestStore } from '#testing/store.ts';
+import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+import { smartTapValue, vasValue } from '../../../reader/src/protocols/tap.ts';
+
+/** So many bytes stand before what the pass says. */
+const HEADS = { smart_tap: 33, apple_vas: 5 } as const;
+
+const clock = new FakeClock();
+let store: TestStore;
+let nodes: [StoreServer, StoreServer];
+let helpers: Caller;
+let settling: { stop(): Promise<void> };
+
+before(async () => {
+  store = await openStore({ clock });
+  nodes = [await serveStore(store), await serveStore({ ...store, pay: { ...store.pay } })];
+  helpers = await nodes[0].merchant();
+  settling = keepSettling(store);
+});
+
+after(async () => {
+  await settling.stop();
+  for (const node of nodes) await node.close();
+  await store.close();
+});
+
+async function signIn(wallet: ReturnType<typeof newWallet>): Promise<Caller> {
+  return nodes[0].payer(await signInWallet(nodes[0].url, wallet, { now: clock.now() }));
+}
+
+async function newPass(wallet = newWallet()): Promise<{ me: Caller; passId: string }> {
+  const me = await signIn(wallet);
+  return { me, passId: String((await me.post('/passes', { label: 'Phone' })).body.id) };
+}
+
+/** What a phone with the pass gives a reader now. */
+async function tapOf(passId: string, kind: PhoneKind): Promise<string> {
+  const { status, body } = await helpers.post(`/test_helpers/passes/${passId}/${kind}`);
+  assert.equal(status, 201, JSON.stringify(body));
+  return String(body.value);
+}
+
+/** What the pass says in the phone: behind the nonce, or the time. */
+const saidIn = (tap: string, kind: PhoneKind) =>
+  Buffer.from(tap, 'base64url').subarray(HEADS[kind]);
+
+interface Tapped {
+  readonly kind: PhoneKind;
+  readonly value: string;
+  readonly intentId?: string;
+  readonly node?: 0 | 1;
+}
+
+async function tap({ kind: type, value, node = 0, ...given }: Tapped) {
+  const intentId = given.intentId ?? (await addIntent(store));
+  const credential = { type, value };
+  return nodes[node].device().post(`/payment_intents/${intentId}/tap`, { credential });
+}
+
+async function outcome(tapped: Tapped): Promise<string> {
+  const { body } = await tap(tapped);
+  const declined = body.last_payment_error as { decline_code: string } | null;
+  return errorCodeOf(body) ?? declined?.decline_code ?? String(body.status);
+}
+
+for (const kind of ['smart_tap', 'apple_vas'] as const) {
+  describe(`a pass in a phone, read by ${kind}`, () => {
+    test('pays once with each tap; what is kept of it is sealed, or a hash', async () => {
+      const { passId } = await newPass();
+      const value = await tapOf(passId, kind);
+      const intentId = await addIntent(store);
+      assert.equal(await outcome({ kind, value, intentId }), 'succeeded');
+      const [payment] = await store.db.query(
+        'select method_type, credential_type from payments where payment_intent_id = $1',
+        [intentId],
+      );
+      assert.deepEqual(payment, { method_type: 'wallet_pass', credential_type: kind });
+      assert.equal(await outcome({ kind, value }), 'pass_replayed');
+      clock.advance(1_000);
+      const next = await tapOf(passId, kind);
+      assert.deepEqual(saidIn(next, kind), saidIn(value, kind), 'the pass in the phone stays');
+      assert.equal(await outcome({ kind, value: next }), 'succeeded');
+      const rows = await store.db.query<{ row: string }>(
+        'select p::text as row from phone_passes p',
+      );
+      const said = saidIn(value, kind);
+      const shapes = [said.toString(), said.toString('hex')];
+      assert.ok(rows.every(({ row }) => shapes.every((shape) => !row.includes(shape))));
+    });
+
+    test('sent by 12 tills at once over two nodes pays one of 12 intents', async () => {
+      const value = await tapOf((await newPass()).passId, kind);
+      const intents = await Promise.all(Array.from({ length: 12 }, () => addIntent(store)));
+      const told = await Promise.all(
+        intents.map((intentId, i) => outcome({ kind, value, intentId, node: i % 2 === 0 ? 0 : 1 })),
+      );
+      assert.equal(told.filter((one) => one === 'succeeded').length, 1, told.join());
+      assert.equal(told.filter((one) => one === 'pass_replayed').length, 11, told.join());
+    });
+
+    test('that nobody made is unknown, and a broken one is refused without a decline', async () => {
+      const head = kind === 'smart_tap' ? randomBytes(32) : timeHead(clock.now());
+      const stranger = writePhoneTap(newSecret('smartTap'), head);
+      assert.equal(await outcome({ kind, value: stranger }), 'pass_unknown');
+      const good = await tapOf((await newPass()).passId, kind);
+      const bytes = Buffer.from(good, 'base64url');
+      const otherFormat = Buffer.concat([Buffer.from([2]), bytes.subarray(1)]);
+      const broken = [
+        `${good}=`,
+        `${good}!`,
+        otherFormat.toString('base64url'),
+        bytes.subarray(0, HEADS[kind]).toString('base64url'),
+        'AQ',
+      ];
+      for (const value of broken) {
+        assert.equal(await outcome({ kind, value }), 'parameter_invalid', value);
+      }
+      assert.equal(await outcome({ kind, value: good }), 'succeeded');
+    });
+
+    test('ends with its pass; no phone plays one of the live network', async () => {
+      const { me, passId } = await newPass();
+      const value = await tapOf(passId, kind);
+      await me.send('DELETE', `/passes/${passId}`);
+      assert.equal(await outcome({ kind, value }), 'pass_revoked');
+      const path = `/test_helpers/passes/${passId}/${kind}`;
+      assert.equal(errorCodeOf((await helpers.post(path)).body), 'unexpected_state');
+      const live = await addPayer(store, { livemode: true });
+      const elsewhere = `/test_helpers/passes/${live.passId}/${kind}`;
+      assert.equal((await helpers.post(elsewhere)).status, 404);
+    });
+  });
+}
+
+test('what tapline-reader makes of a phone’s answer is what the service reads', async () => {
+  const { passId } = await newPass();
+  const said = saidIn(await tapOf(passId, 'smart_tap'), 'smart_tap');
+  const smart = smartTapValue({ value: said, deviceNonce: randomBytes(32) });
+  assert.equal(await outcome({ kind: 'smart_tap', value: smart }), 'succeeded');
+  const message = saidIn(await tapOf(passId, 'apple_vas'), 'apple_vas');
+  const vas = vasValue({ message, at: clock.now() });
+  assert.equal(await outcome({ kind: 'apple_vas', value: vas }), 'succeeded');
+  assert.equal(await outcome({ kind: 'apple_vas', value: smart }), 'pass_unknown');
+  const asApple = writePhoneTap(said.toString(), timeHead(clock.now()));
+  assert.equal(await outcome({ kind: 'apple_vas', value: asApple }), 'pass_unknown');
+});
+
+test('an Apple tap is good for a minute of real time, before and after', async () => {
+  const { passId } = await newPass();
+  const message = saidIn(await tapOf(passId, 'apple_vas'), 'apple_vas').toString();
+  clock.advance(1_000 - (clock.now().getTime() % 1_000));
+  const at = (seconds: number) =>
+    writePhoneTap(message, timeHead(new Date(clock.now().getTime() + seconds * 1_000)));
+  const kind = 'apple_vas';
+  assert.equal(await outcome({ kind, value: at(-61) }), 'pass_replayed');
+  assert.equal(await outcome({ kind, value: at(61) }), 'pass_replayed');
+  const [early, late] = [at(60), at(-60)];
+  assert.equal(await outcome({ kind, value: late }), 'succeeded');
+  assert.equal(await outcome({ kind, value: early }), 'succeeded');
+  clock.advance(110_000);
+  assert.equal(await outcome({ kind, value: early }), 'pass_replayed', 'swept no earlier');
+});
+
+test('after a loss nothing of the lost time pays without its payer', async () => {
+  const wallet = newWallet();
+  const { passId } = await newPass(wallet);
+  const [smart, vas] = [await tapOf(passId, 'smart_tap'), await tapOf(passId, 'apple_vas')];
+  clock.advance(1_000);
+  const lose = () =>
+    store.db.transaction((tx) =>
+      endCredentials(tx, { livemode: false, before: clock.now(), now: clock.now() }),
+    );
+  assert.ok(((await lose())['passes in phones whose taps may be used'] ?? 0) >= 2);
+  clock.advance(1_000);
+  assert.equal(await outcome({ kind: 'apple_vas', value: vas }), 'pass_replayed');
+  const asked = await tap({ kind: 'smart_tap', value: smart });
+  assert.equal(
+    (asked.body.next_action as { reason_code: string } | null)?.reason_code,
+    'CARD_AFTER_RECOVERY',
+  );
+  const me = await signIn(wallet);
+  const yes = await me.post(`/confirmations/${asked.body.id}/approve`);
+  assert.ok(['processing', 'succeeded'].includes(String(yes.body.status)));
+  const again = writePhoneTap(saidIn(smart, 'smart_tap').toString(), randomBytes(32));
+  assert.equal(await outcome({ kind: 'smart_tap', value: again }), 'requires_action');
+  const anew = await tapOf(passId, 'smart_tap');
+  assert.notDeepEqual(saidIn(anew, 'smart_tap'), saidIn(smart, 'smart_tap'));
+  assert.equal(await outcome({ kind: 'smart_tap', value: anew }), 'succeeded');
+  const late = writePhoneTap(saidIn(smart, 'smart_tap').toString(), randomBytes(32));
+  assert.equal(await outcome({ kind: 'smart_tap', value: late }), 'pass_unknown');
+  const fresh = await tapOf(passId, 'apple_vas');
+  assert.equal(await outcome({ kind: 'apple_vas', value: fresh }), 'succeeded');
+});

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import Type from 'typebox';
+import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import type { CardTapDeps } from '#apis/test-helpers/card-tap-routes.ts';
+import { answerWith, refuse, resourceMissing } from '#core/answer.ts';
+import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { selectPass } from '#payers/payer-queries.ts';
+import { issuePhonePass } from '#payers/phone-pass.ts';
+import { isTestPass } from '#payers/phone-pass-queries.ts';
+import {
+  type PhoneKind,
+  SMART_TAP_NONCE_BYTES,
+  timeHead,
+  writePhoneTap,
+} from '#payers/phone-tap.ts';
+
+const PhoneTapSchema = Type.Object(
+  { value: Type.String({ description: 'What the reader sends: good for one attempt.' }) },
+  { title: 'PhoneTap', description: 'What a phone with the pass gives a reader now.' },
+);
+
+const PHONES = {
+  smart_tap: { name: 'Google Wallet', by: 'Smart Tap', operationId: 'testSmartTap' },
+  apple_vas: { name: 'Apple Wallet', by: 'VAS', operationId: 'testAppleVas' },
+} as const satisfies Record<PhoneKind, object>;
+
+function phoneTapRoute(deps: CardTapDeps, kind: PhoneKind) {
+  const { name, by, operationId } = PHONES[kind];
+  return defineRoute<MerchantCaller>({
+    method: 'POST',
+    path: `/test_helpers/passes/{id}/${kind}`,
+    operationId,
+    moves: 'data',
+    tag: 'Test helpers',
+    summary: `What a phone with the pass in ${name} would give a reader`,
+    description:
+      `Plays a tap by ${by} of a pass of the test network. Send the value as a credential of ` +
+      `type \`${kind}\`.`,
+    scope: 'payments:write',
+    idempotency: 'ignored',
+    params: { id: 'pass' },
+    responses: {
+      201: {
+        schema: PhoneTapSchema,
+        description: 'The tap.',
+        example: { value: 'AWkmPgB0bGF2XzFMSXp0a2pZQjBSa1Q4aE1uQ1E' },
+      },
+    },
+    errors: ['route_missing', 'resource_missing', 'unexpected_state'],
+    handle: async ({ params, now }) => {
+      const passId = params.id ?? '';
+      const isKnown = await isTestPass(deps.db, passId);
+      const pass = isKnown ? await selectPass(deps.db, passId) : undefined;
+      if (pass === undefined) return resourceMissing('pass of the test network');
+      if (pass.revoked_at !== null) {
+        return refuse('unexpected_state', 'This pass was revoked: no phone holds it any more.');
+      }
+      const made = { payerId: pass.payer_id, passId, kind, cardKey: deps.cardKey, now };
+      const value = await deps.db.transaction((tx) => issuePhonePass(tx, made));
+      const head = kind === 'smart_tap' ? randomBytes(SMART_TAP_NONCE_BYTES) : timeHead(now);
+      return answerWith(201, { value: writePhoneTap(value, head) });
+    },
+  });
+}
+
+/** Phones without a phone at hand. */
+export function phoneTapRoutes(deps: CardTapDeps): AnyRoute<MerchantCaller>[] {
+  return [phoneTapRoute(deps, 'smart_tap'), phoneTapRoute(deps, 'apple_vas')];
+}

@@ -1,0 +1,134 @@
+import { only } from '#core/assert.ts';
+import type { Sql, Tx } from '#db/database.ts';
+import type { PassRow, PayerRow } from '#payers/payer-queries.ts';
+import type { PhoneKind } from '#payers/phone-tap.ts';
+
+/** A pass in the wallet of a phone. */
+export interface PhonePassRow {
+  readonly hash: Buffer;
+  readonly kind: PhoneKind;
+  readonly sealed: Buffer;
+  /** Which of its taps were used was lost then; null: all of them are known. */
+  readonly doubted_at: Date | null;
+}
+
+/** A pass in a phone, and the pass. */
+export interface FoundPhonePass extends PassRow {
+  readonly phone_hash: Buffer;
+  readonly kind: PhoneKind;
+  readonly doubted_at: Date | null;
+}
+
+export async function selectPhonePass(
+  sql: Sql,
+  wanted: { readonly passId: string; readonly kind: PhoneKind },
+): Promise<PhonePassRow | undefined> {
+  const rows = await sql.query<PhonePassRow>(
+    'select hash, kind, sealed, doubted_at from phone_passes where pass_id = $1 and kind = $2',
+    [wanted.passId, wanted.kind],
+  );
+  return rows[0];
+}
+
+/** Takes the place of the one that the pass had in such a phone before. */
+export async function replacePhonePass(
+  tx: Tx,
+  made: {
+    readonly hash: Buffer;
+    readonly passId: string;
+    readonly kind: PhoneKind;
+    readonly sealed: Buffer;
+    readonly now: Date;
+  },
+): Promise<void> {
+  await tx.query('delete from phone_passes where pass_id = $1 and kind = $2', [
+    made.passId,
+    made.kind,
+  ]);
+  await tx.query(
+    `insert into phone_passes (hash, pass_id, kind, sealed, created) values ($1, $2, $3, $4, $5)`,
+    [made.hash, made.passId, made.kind, made.sealed, made.now],
+  );
+}
+
+/** Whose they are, by the hash of the value in hex. */
+export async function selectPayersOfPhones(
+  sql: Sql,
+  hashes: readonly Buffer[],
+): Promise<(PayerRow & { credential: string })[]> {
+  return sql.query(
+    `select encode(f.hash, 'hex') as credential, y.id, y.livemode, y.address, y.created,
+       y.blocked_at, y.limit_per_payment, y.limit_per_day, y.confirm_first_payment
+     from phone_passes f join passes p on p.id = f.pass_id join payers y on y.id = p.payer_id
+     where f.hash = any((select $1::bytea[])::bytea[])`,
+    [hashes],
+  );
+}
+
+/** Taps of one phone's pass are decided one at a time. Locked in the order of their hashes. */
+export async function lockPhonePasses(
+  tx: Tx,
+  hashes: readonly Buffer[],
+): Promise<FoundPhonePass[]> {
+  return tx.query(
+    `select f.hash as phone_hash, f.kind, f.doubted_at, p.id, p.payer_id, p.label, p.created,
+       p.revoked_at
+     from phone_passes f join passes p on p.id = f.pass_id
+     where f.hash = any((select $1::bytea[])::bytea[]) order by f.hash for update of f`,
+    [hashes],
+  );
+}
+
+/** Which of these taps were used, in hex. Read once the locks of their passes are held. */
+export async function selectUsedTaps(tx: Tx, hashes: readonly Buffer[]): Promise<Set<string>> {
+  const rows = await tx.query<{ hash: Buffer }>(
+    'select hash from phone_taps where hash = any((select $1::bytea[])::bytea[])',
+    [hashes],
+  );
+  return new Set(rows.map(({ hash }) => hash.toString('hex')));
+}
+
+/** A tap that an attempt has used. */
+export interface UsedTap {
+  readonly hash: Buffer;
+  readonly phonePass: Buffer;
+  /** From then on nobody would take it anyway; null: it is kept. */
+  readonly sweptFrom: Date | null;
+}
+
+/** @returns how many were new; fewer than asked for: somebody else has been here. */
+export async function insertUsedTaps(tx: Tx, taps: readonly UsedTap[], now: Date): Promise<number> {
+  const rows = await tx.query(
+    `insert into phone_taps (hash, phone_pass, used_at, swept_from)
+     select t.hash, t.phone_pass, $4, t.swept_from
+     from unnest($1::bytea[], $2::bytea[], $3::timestamptz[]) as t (hash, phone_pass, swept_from)
+     on conflict do nothing returning 1 as used`,
+    [
+      taps.map(({ hash }) => hash),
+      taps.map(({ phonePass }) => phonePass),
+      taps.map(({ sweptFrom }) => sweptFrom),
+      now,
+    ],
+  );
+  return rows.length;
+}
+
+/** Drops up to `limit` taps that are too old to be taken again. */
+export async function sweepUsedTaps(tx: Tx, now: Date, limit: number): Promise<void> {
+  await tx.query(
+    `delete from phone_taps where hash in (
+       select hash from phone_taps where swept_from < $1 limit $2 for update skip locked)`,
+    [now, limit],
+  );
+}
+
+/** Whether the pass belongs to the network on which customers can be played. */
+export async function isTestPass(sql: Sql, id: string): Promise<boolean> {
+  const rows = await sql.query<{ known: boolean }>(
+    `select exists (
+       select from passes p join payers y on y.id = p.payer_id where p.id = $1 and not y.livemode
+     ) as known`,
+    [id],
+  );
+  return only(rows, 'whether there is such a pass').known;
+}

@@ -1,0 +1,60 @@
+import { hashSecret, isSecret } from '#core/secrets.ts';
+import { sha256 } from '#core/sha256.ts';
+
+/** Which wallet of a phone it comes from, and by which protocol. */
+export const PHONE_KINDS = ['smart_tap', 'apple_vas'] as const;
+export type PhoneKind = (typeof PHONE_KINDS)[number];
+
+/** What a reader read from a phone, taken apart. */
+export interface PhoneTap {
+  readonly kind: PhoneKind;
+  /** What the pass in the phone is found by; null where its checksum shows that it is not ours. */
+  readonly valueHash: Buffer | null;
+  /** Of the whole: the same tap once more is the same hash. */
+  readonly tapHash: Buffer;
+  /** What the phone says that the time is; null: its protocol has a nonce instead. */
+  readonly at: Date | null;
+}
+
+const FORMAT = 1;
+/** Of the phone, drawn for one conversation. */
+const NONCE_BYTES = 32;
+/** Unix seconds. */
+const TIME_BYTES = 4;
+/** Longer than a value of ours, shorter than anything that would have to be hashed for long. */
+const MAX_VALUE_BYTES = 256;
+const BASE64URL = /^[A-Za-z0-9_-]+$/;
+
+/** What the pass says. */
+export const SECRET_KINDS = { smart_tap: 'smartTap', apple_vas: 'appleVas' } as const;
+
+const HEAD_BYTES = { smart_tap: NONCE_BYTES, apple_vas: TIME_BYTES } as const;
+
+/** `format ‖ nonce or time ‖ value`, base64url without padding; null for anything else. */
+export function parsePhoneTap(kind: PhoneKind, text: string): PhoneTap | null {
+  const bytes = BASE64URL.test(text) ? Buffer.from(text, 'base64url') : null;
+  // One spelling for one tap: another one of the same bytes would be told apart by nobody.
+  if (bytes === null || bytes.toString('base64url') !== text || bytes[0] !== FORMAT) return null;
+  const start = 1 + HEAD_BYTES[kind];
+  const value = bytes.subarray(start);
+  if (value.length === 0 || value.length > MAX_VALUE_BYTES) return null;
+  const at = kind === 'apple_vas' ? new Date(bytes.readUInt32BE(1) * 1000) : null;
+  const tapHash = sha256(Buffer.concat([Buffer.from(`${kind} `), bytes]));
+  const said = value.toString('latin1');
+  const valueHash = isSecret(SECRET_KINDS[kind], said) ? hashSecret(said) : null;
+  return { kind, valueHash, tapHash, at };
+}
+
+/** What a reader makes of a phone's answer: as `tapline-reader` does. */
+export function writePhoneTap(value: string, head: Buffer): string {
+  return Buffer.concat([Buffer.from([FORMAT]), head, Buffer.from(value)]).toString('base64url');
+}
+
+/** The moment of a tap, as an Apple phone tells it. */
+export function timeHead(at: Date): Buffer {
+  const head = Buffer.alloc(TIME_BYTES);
+  head.writeUInt32BE(Math.floor(at.getTime() / 1000));
+  return head;
+}
+
+export const SMART_TAP_NONCE_BYTES = NONCE_BYTES;
