@@ -43,6 +43,7 @@ export async function erasePayerRows(
   await tx.query(
     `with ended as (delete from payer_sessions where payer_id = $1),
        cards as (delete from cards where payer_id = $1),
+       chips as (delete from chips where payer_id = $1),
        passes as (delete from passes where payer_id = $1),
        unused as (delete from agent_tokens where payer_id = $1 and payment_intent_id is null),
        used as (update agent_tokens set revoked_at = coalesce(revoked_at, $2)

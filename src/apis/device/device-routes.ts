@@ -1,9 +1,15 @@
 import Type from 'typebox';
 import { terminalInactive } from '#accounts/credential-ends.ts';
+import { type ChipDeps, chipAuthorizationRoutes } from '#apis/device/authorization-routes.ts';
+import {
+  DEVICE_INTENT_EXAMPLE,
+  DeviceIntentSchema,
+  showOnTerminal,
+} from '#apis/device/device-intent.ts';
 import { readDeviceRoute, reportDeviceRoute } from '#apis/device/terminal-routes.ts';
 import { type TestPasses, testPassesRoute } from '#apis/device/test-pass-routes.ts';
 import { totalsRoute } from '#apis/device/totals-route.ts';
-import { PaymentIntentSchema, PaymentList } from '#apis/merchant/payment-schema.ts';
+import { PaymentList } from '#apis/merchant/payment-schema.ts';
 import {
   CreateRefundBody,
   REFUND_EXAMPLE,
@@ -18,7 +24,6 @@ import {
   TapBody,
   WatchQuery,
 } from '#apis/merchant/terminal-schema.ts';
-import type { Answer } from '#core/answer.ts';
 import { answerWith, isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Clock } from '#core/clock.ts';
@@ -29,15 +34,12 @@ import type { WaitingRoom } from '#db/waiting-room.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { answerPage, readPage } from '#http/paging.ts';
 import { defineRoute, type Surface } from '#http/route.ts';
-import { nullable, pageParameters } from '#http/schema.ts';
+import { pageParameters } from '#http/schema.ts';
 import type { ReadKey } from '#idempotency/read-key.ts';
 import { cancelIntent } from '#payments/cancel.ts';
 import type { CreateIntent } from '#payments/create.ts';
-import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
 import { updatePickedUp } from '#payments/intent-queries.ts';
 import type { PayIntent } from '#payments/pay.ts';
-import { payToken } from '#payments/pay-link.ts';
-import type { IntentStatus } from '#payments/payment-intent.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';
 import { readTapped } from '#payments/presented.ts';
@@ -46,7 +48,7 @@ import { createRefund } from '#refunds/create.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 import { createDeviceAuthenticator, type DeviceCaller } from '#terminals/authenticate.ts';
 
-export interface DeviceDeps {
+export interface DeviceDeps extends ChipDeps {
   readonly db: Database;
   readonly wakeups: Wakeups;
   readonly clock: Clock;
@@ -343,6 +345,7 @@ export function deviceSurface(deps: DeviceDeps): Surface<DeviceCaller> {
       watchRoute(deps),
       cashierRoute(deps),
       tapRoute(deps),
+      ...chipAuthorizationRoutes(deps),
       cancelRoute(deps),
       paymentsRoute(deps),
       refundRoute(deps),
@@ -350,47 +353,4 @@ export function deviceSurface(deps: DeviceDeps): Surface<DeviceCaller> {
       totalsRoute(deps),
     ],
   };
-}
-
-const PaymentUrl = nullable(
-  Type.String({
-    format: 'uri',
-    description:
-      'Show it as a QR code: anybody who opens it can pay with any wallet. null while the ' +
-      'payment cannot be paid.',
-  }),
-);
-
-/** A payment intent as terminals see it. */
-const DeviceIntentSchema = Type.Object(
-  { ...PaymentIntentSchema.properties, payment_url: PaymentUrl },
-  { title: 'PaymentIntent', description: 'The wish to be paid once, and how far it is.' },
-);
-
-const DEVICE_INTENT_EXAMPLE = {
-  ...PAYMENT_INTENT_EXAMPLE,
-  payment_url: 'https://pay.example.com/pay/0000003Fc2kHq8vXo1TzYd',
-} as const;
-
-interface Shown {
-  readonly object?: string;
-  readonly id: string;
-  readonly livemode: boolean;
-  readonly status: IntentStatus;
-}
-
-/**
- * Adds the pay link to the answer about an intent. What was stored for an Idempotency-Key is the
- * same for every API, and so is what is made of it here, each time it is replayed.
- */
-function showOnTerminal(
-  deps: { readonly idKey: IdKey; readonly webUrl: () => string },
-  answer: Answer | Refusal,
-): Answer | Refusal {
-  if (isRefusal(answer)) return answer;
-  const intent: Shown = JSON.parse(answer.body);
-  if (intent.object !== 'payment_intent') return answer;
-  const token = intent.status === 'requires_payment_method' ? payToken(deps.idKey, intent) : null;
-  const paymentUrl = token === null ? null : `${deps.webUrl()}/pay/${token}`;
-  return { ...answer, body: JSON.stringify({ ...intent, payment_url: paymentUrl }) };
 }

@@ -17,6 +17,8 @@ import { objectType, Timestamp } from '#http/schema.ts';
 import { selectAgentTokens } from '#payers/agent-token-queries.ts';
 import { renderCard } from '#payers/card.ts';
 import { selectCards } from '#payers/card-queries.ts';
+import { renderChip } from '#payers/chip.ts';
+import { selectChips } from '#payers/chip-queries.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
 import { selectPasses } from '#payers/payer-queries.ts';
 import { checkFreshSignIn, erasePayer, type PayerSession } from '#payers/personal-data.ts';
@@ -115,9 +117,10 @@ export function personalDataRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
 
 async function collect(deps: PayerDeps, payer: PayerRow, now: Date) {
   const { db } = deps;
-  const [passes, cards, tokens, requests, sessions, payments] = await Promise.all([
+  const [passes, cards, chips, tokens, requests, sessions, payments] = await Promise.all([
     selectPasses(db, payer.id, { limit: MAX_ROWS, after: null }),
     selectCards(db, payer.id, { limit: MAX_ROWS, after: null }),
+    selectChips(db, payer.id),
     selectAgentTokens(db, payer.id, { limit: MAX_ROWS, after: null }),
     selectRequestsOf(db, payer.id, MAX_ROWS),
     selectPayerSessions(db, payer.id),
@@ -129,6 +132,7 @@ async function collect(deps: PayerDeps, payer: PayerRow, now: Date) {
     payer: renderPayer(payer),
     passes: passes.map((row) => renderPass(row, payer.livemode)),
     cards: cards.map((row) => renderCard(row, payer.livemode)),
+    chips: chips.map(renderChip),
     agent_tokens: await renderTokens(deps, tokens, now),
     requests: requests.map((row) => renderPayerRequest(row, payer.livemode)),
     sessions,

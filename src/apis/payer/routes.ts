@@ -7,6 +7,7 @@ import {
   payerOfCaller,
 } from '#apis/payer/authenticate.ts';
 import { cardRoutes } from '#apis/payer/card-routes.ts';
+import { chipRoutes } from '#apis/payer/chip-routes.ts';
 import { confirmationRoutes } from '#apis/payer/confirmation-routes.ts';
 import type { PayerDeps } from '#apis/payer/deps.ts';
 import { NETWORKS_PATH, networkRoutes } from '#apis/payer/network-routes.ts';
@@ -68,6 +69,7 @@ export function payerSurface(deps: PayerDeps): Surface<PayerCaller> {
       ...signInRoutes(deps),
       ...passRoutes(deps),
       ...cardRoutes(deps),
+      ...chipRoutes(deps),
       ...passCodeRoutes(deps),
       ...passFileRoutes(deps),
       ...approvalRoutes(deps),

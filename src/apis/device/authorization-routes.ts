@@ -1,0 +1,130 @@
+import Type from 'typebox';
+import { getAddress } from 'viem';
+import { terminalInactive } from '#accounts/credential-ends.ts';
+import {
+  DEVICE_INTENT_EXAMPLE,
+  DeviceIntentSchema,
+  showOnTerminal,
+} from '#apis/device/device-intent.ts';
+import { AuthorizationBody, PayLinkQuery, PayLinkSchema } from '#apis/pay/pay-schema.ts';
+import { renderLink } from '#apis/pay/render-link.ts';
+import { answerWith, isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
+import { numberOfId } from '#core/ids.ts';
+import { defineRoute } from '#http/route.ts';
+import { type AuthorizeDeps, authorizeLink } from '#payments/authorize.ts';
+import { type PayLink, readPayLink } from '#payments/pay-link.ts';
+import { openLink } from '#payments/pay-terms.ts';
+import type { Hex } from '#settlement/requests.ts';
+import type { DeviceCaller } from '#terminals/authenticate.ts';
+
+export interface ChipDeps extends AuthorizeDeps {
+  /** Where people reach the web apps. */
+  readonly webUrl: () => string;
+}
+
+const TAG = 'Terminal protocol';
+
+/** An intent of this terminal as something to sign, as `address` sees it. */
+async function findOwn(
+  deps: ChipDeps,
+  caller: DeviceCaller,
+  wanted: { readonly id: string; readonly address: Hex },
+): Promise<PayLink | Refusal> {
+  const { livemode, accountId } = caller.tenant;
+  const number = numberOfId(deps.idKey, 'paymentIntent', { livemode, id: wanted.id });
+  const chain = deps.chains.find(({ config }) => config.livemode === livemode);
+  const link =
+    number === null || chain === undefined
+      ? null
+      : await readPayLink(deps, { number, chain, address: wanted.address, bindsOrder: true });
+  const isOwn =
+    link !== null &&
+    link.intent.terminalId === caller.terminalId &&
+    link.intent.tenant.accountId === accountId;
+  // The key of the device may have ended: what it hands in is decided by its own standing.
+  return isOwn ? { ...link, standing: caller.standing } : resourceMissing('payment intent');
+}
+
+const ToSignQuery = Type.Object({
+  from: AuthorizationBody.properties.from,
+  tip_amount: PayLinkQuery.properties.tip_amount,
+});
+
+function toSignRoute(deps: ChipDeps) {
+  return defineRoute<DeviceCaller, typeof ToSignQuery>({
+    method: 'GET',
+    path: '/payment_intents/{id}/authorization',
+    operationId: 'retrieveChipAuthorization',
+    moves: 'nothing',
+    tag: TAG,
+    summary: 'What a chip signs to pay an intent of this terminal',
+    description:
+      'For chips that sign payments themselves (HaLo, Burner, Keycard): `typed_data` for the ' +
+      'address of the chip. null when the intent cannot be paid now.',
+    scope: null,
+    idempotency: 'ignored',
+    params: { id: 'paymentIntent' },
+    query: ToSignQuery,
+    responses: { 200: { schema: PayLinkSchema, description: 'The payment, as it is signed.' } },
+    errors: ['resource_missing', 'service_unavailable'],
+    handle: async ({ caller, params, query }) => {
+      const address = getAddress(query.from);
+      const link = await findOwn(deps, caller, { id: params.id ?? '', address });
+      if (isRefusal(link)) return link;
+      const opened = await openLink(deps, link, { address, tipAmount: query.tip_amount });
+      if (isRefusal(opened)) return opened;
+      return answerWith(200, renderLink(opened.link, opened.terms, query.from));
+    },
+  });
+}
+
+function handInRoute(deps: ChipDeps) {
+  return defineRoute<DeviceCaller, undefined, typeof AuthorizationBody>({
+    method: 'POST',
+    path: '/payment_intents/{id}/authorization',
+    operationId: 'authorizePaymentIntent',
+    moves: 'money',
+    checksCredential: true,
+    tag: TAG,
+    summary: 'Pay an intent of this terminal with what a chip has signed',
+    description:
+      'The same `from` and `signature` again get the first answer. Limit and block of a ' +
+      'registered chip hold. The payer needs no gas.',
+    scope: null,
+    idempotency: 'ignored',
+    params: { id: 'paymentIntent' },
+    body: AuthorizationBody,
+    responses: {
+      200: {
+        schema: DeviceIntentSchema,
+        description: 'The intent after the tap.',
+        example: DEVICE_INTENT_EXAMPLE,
+      },
+    },
+    errors: [
+      'resource_missing',
+      'signature_invalid',
+      'wallet_not_deployed',
+      'rate_limit_exceeded',
+      'payment_intent_unexpected_state',
+      'terminal_inactive',
+      'account_not_live',
+      'kyb_required',
+      'service_unavailable',
+    ],
+    handle: async ({ caller, params, body, requestId, now, whenGone }) => {
+      if (!caller.active) return terminalInactive();
+      const { from, signature, tip_amount: tipAmount } = body;
+      const address = getAddress(from);
+      const link = await findOwn(deps, caller, { id: params.id ?? '', address });
+      if (isRefusal(link)) return link;
+      const signed = { from, signature, by: 'chip', tipAmount, requestId, now } as const;
+      return showOnTerminal(deps, await authorizeLink(deps, link, { ...signed, gone: whenGone() }));
+    },
+  });
+}
+
+/** Chips that sign at the till (behavior.md 19.9). */
+export function chipAuthorizationRoutes(deps: ChipDeps) {
+  return [toSignRoute(deps), handInRoute(deps)];
+}

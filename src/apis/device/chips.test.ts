@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import type { Caller, Reply } from '#testing/api-client.ts';
+import { errorCodeOf } from '#testing/error-code.ts';
+import { AMOUNT, type PayGround, PULLED, startPayGround, summary } from '#testing/pay-ground.ts';
+import { type LinkBody, payByLink, readLink, sign, tokenOf } from '#testing/pay-links.ts';
+import { addIntent, addTerminal } from '#testing/store.ts';
+import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+
+let ground: PayGround;
+let till: Caller;
+
+before(async () => {
+  ground = await startPayGround();
+  till = ground.server.device();
+});
+
+after(() => ground.close());
+
+const pathOf = (intentId: string) => `/payment_intents/${intentId}/authorization`;
+
+/** Held to the till: told what to sign, and handed in. */
+async function hold(chip: PrivateKeyAccount, intentId: string, tip?: number): Promise<Reply> {
+  const tipped = tip === undefined ? '' : `&tip_amount=${tip}`;
+  const told = await till.get(`${pathOf(intentId)}?from=${chip.address}${tipped}`);
+  assert.equal(told.status, 200, JSON.stringify(told.body));
+  const signature = await sign(chip, told.body as unknown as LinkBody);
+  const body = { from: chip.address, signature };
+  return till.post(pathOf(intentId), tip === undefined ? body : { ...body, tip_amount: tip });
+}
+
+/** Somebody's wallet app. */
+async function openApp(): Promise<Caller> {
+  const { chainId } = ground.world.network.config;
+  return ground.server.payer(await signInWallet(ground.server.url, newWallet(), { chainId }));
+}
+
+function change(me: Caller, path: string, body: object): Promise<Reply> {
+  const headers = { 'Content-Type': 'application/json' };
+  return me.send('PATCH', path, { headers, body: JSON.stringify(body) });
+}
+
+async function register(me: Caller, chip: PrivateKeyAccount, more: object = {}): Promise<Reply> {
+  const { body } = await me.get(`/chips/proof?address=${chip.address}`);
+  const signature = await chip.signMessage({ message: String(body.message) });
+  return me.post('/chips', { address: chip.address, signature, ...more });
+}
+
+test('a chip pays what its till shows, with a tip, and is named as a chip', async () => {
+  const chip = await ground.bare(PULLED * 2n);
+  const tipping = { percentages: [10] };
+  const intentId = await addIntent(ground.store, { amount: AMOUNT, tipping });
+  const paid = await hold(chip, intentId, 250_000);
+  assert.equal(summary(paid), '200 succeeded');
+  assert.equal(paid.body.payment_url, null);
+  assert.notEqual(paid.body.tapped_at, null);
+  const merchant = await ground.server.merchant();
+  const [payment] = (await merchant.get(`/payments?payment_intent=${intentId}`)).body
+    .data as Record<string, unknown>[];
+  assert.deepEqual(payment?.payment_method, { type: 'wallet', credential: 'chip' });
+  assert.deepEqual([payment?.amount, payment?.tip], [2_750_000, 250_000]);
+});
+
+test('a signature that is altered, late, or for another sale or till never charges', async () => {
+  const chip = await ground.bare(PULLED * 2n);
+  const [first, second] = [await addIntent(ground.store), await addIntent(ground.store)];
+  const told = await till.get(`${pathOf(first)}?from=${chip.address}`);
+  const signature = await sign(chip, told.body as unknown as LinkBody);
+  const body = { from: chip.address, signature };
+  assert.equal(summary(await till.post(pathOf(second), body)), '400 signature_invalid');
+  const digit = signature[20] === '0' ? '1' : '0';
+  const altered = `${signature.slice(0, 20)}${digit}${signature.slice(21)}`;
+  const wrong = await till.post(pathOf(first), { ...body, signature: altered });
+  assert.equal(summary(wrong), '400 signature_invalid');
+  const { db, clock, standing } = ground.store;
+  const other = ground.server.device((await addTerminal(db, standing, clock.now())).deviceKey);
+  assert.equal((await other.post(pathOf(first), body)).status, 404);
+  assert.equal((await other.get(`${pathOf(first)}?from=${chip.address}`)).status, 404);
+  assert.equal(summary(await till.post(pathOf(first), body)), '200 succeeded');
+  assert.deepEqual(
+    (await till.post(pathOf(first), body)).body,
+    (await till.post(pathOf(first), body)).body,
+  );
+  assert.equal(summary(await till.post(pathOf(second), body)), '400 signature_invalid');
+  assert.equal(await ground.world.network.usdcOf(chip.address), PULLED);
+});
+
+test('limit and block of a registered chip hold for its address at every door', async () => {
+  const [me, stranger] = [await openApp(), await openApp()];
+  const chip = await ground.bare(PULLED * 2n);
+  const made = await register(me, chip, { label: 'Ring', per_payment_limit: AMOUNT - 1 });
+  assert.equal(made.status, 201, JSON.stringify(made.body));
+  const again = await register(stranger, chip);
+  assert.equal(errorCodeOf(again.body), 'unexpected_state', 'who stole it lifts no limit');
+  const intentId = await addIntent(ground.store, { amount: AMOUNT });
+  assert.equal(summary(await hold(chip, intentId)), '200 limit_exceeded');
+  const byLink = await payByLink(ground.server.pay, tokenOf(intentId), { account: chip });
+  assert.equal(summary(byLink), '200 limit_exceeded');
+  const path = `/chips/${chip.address}`;
+  assert.equal((await change(stranger, path, { blocked: false })).status, 404);
+  assert.equal((await change(me, path, { per_payment_limit: null })).status, 200);
+  const blocked = await change(me, `/chips/${made.body.id}`, { blocked: true });
+  assert.deepEqual([blocked.body.blocked, blocked.body.label], [true, 'Ring']);
+  assert.equal(summary(await hold(chip, intentId)), '200 risk_blocked');
+  const [listed] = (await me.get('/chips')).body.data as Record<string, unknown>[];
+  assert.deepEqual([listed?.address, listed?.blocked], [chip.address, true]);
+  assert.equal((await me.send('DELETE', path)).body.deleted, true);
+  assert.equal(summary(await hold(chip, intentId)), '200 succeeded');
+});
+
+test('a chip is registered by its own signature for this wallet, and by no other', async () => {
+  const [me, other] = [await openApp(), await openApp()];
+  const [chip, another] = [newWallet(), newWallet()];
+  const { body } = await other.get(`/chips/proof?address=${chip.address}`);
+  const forOther = await chip.signMessage({ message: String(body.message) });
+  const mine = String((await me.get(`/chips/proof?address=${chip.address}`)).body.message);
+  const byAnother = await another.signMessage({ message: mine });
+  for (const signature of [forOther, byAnother]) {
+    const answer = await me.post('/chips', { address: chip.address, signature });
+    assert.equal(errorCodeOf(answer.body), 'signature_invalid');
+  }
+  assert.equal((await me.get('/chips')).body.has_more, false);
+});
+
+test('a till whose key has ended hands nothing in', async () => {
+  const chip = await ground.bare();
+  const { db, clock, standing } = ground.store;
+  const counter = { standing, ...(await addTerminal(db, standing, clock.now())) };
+  const own = ground.server.device(counter.deviceKey);
+  const created = await own.post('/payment_intents', { amount: AMOUNT }, 'chip till');
+  const id = String(created.body.id);
+  const told = await own.get(`${pathOf(id)}?from=${chip.address}`);
+  const signature = await sign(chip, told.body as unknown as LinkBody);
+  await db.query('update device_keys set revoked_at = $2 where terminal_id = $1', [
+    counter.terminalId,
+    clock.now(),
+  ]);
+  const late = await own.post(pathOf(id), { from: chip.address, signature });
+  assert.equal(late.status, 401);
+  assert.equal(await ground.world.network.usdcOf(chip.address), PULLED);
+  assert.equal((await readLink(ground.server.pay, tokenOf(id))).status, 'requires_payment_method');
+});

@@ -1,0 +1,51 @@
+import Type from 'typebox';
+import { PaymentIntentSchema } from '#apis/merchant/payment-schema.ts';
+import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
+import type { IdKey } from '#core/ids.ts';
+import { nullable } from '#http/schema.ts';
+import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
+import { payToken } from '#payments/pay-link.ts';
+import type { IntentStatus } from '#payments/payment-intent.ts';
+
+const PaymentUrl = nullable(
+  Type.String({
+    format: 'uri',
+    description:
+      'Show it as a QR code: anybody who opens it can pay with any wallet. null while the ' +
+      'payment cannot be paid.',
+  }),
+);
+
+/** A payment intent as terminals see it. */
+export const DeviceIntentSchema = Type.Object(
+  { ...PaymentIntentSchema.properties, payment_url: PaymentUrl },
+  { title: 'PaymentIntent', description: 'The wish to be paid once, and how far it is.' },
+);
+
+export const DEVICE_INTENT_EXAMPLE = {
+  ...PAYMENT_INTENT_EXAMPLE,
+  payment_url: 'https://pay.example.com/pay/0000003Fc2kHq8vXo1TzYd',
+} as const;
+
+interface Shown {
+  readonly object?: string;
+  readonly id: string;
+  readonly livemode: boolean;
+  readonly status: IntentStatus;
+}
+
+/**
+ * Adds the pay link to the answer about an intent. What was stored for an Idempotency-Key is the
+ * same for every API, and so is what is made of it here, each time it is replayed.
+ */
+export function showOnTerminal(
+  deps: { readonly idKey: IdKey; readonly webUrl: () => string },
+  answer: Answer | Refusal,
+): Answer | Refusal {
+  if (isRefusal(answer)) return answer;
+  const intent: Shown = JSON.parse(answer.body);
+  if (intent.object !== 'payment_intent') return answer;
+  const token = intent.status === 'requires_payment_method' ? payToken(deps.idKey, intent) : null;
+  const paymentUrl = token === null ? null : `${deps.webUrl()}/pay/${token}`;
+  return { ...answer, body: JSON.stringify({ ...intent, payment_url: paymentUrl }) };
+}

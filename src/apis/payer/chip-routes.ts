@@ -1,0 +1,233 @@
+import Type from 'typebox';
+import { isAddress } from 'viem';
+import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
+import type { PayerDeps } from '#apis/payer/deps.ts';
+import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
+import { checkDirections } from '#core/names.ts';
+import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { Amount, commonFields, idOf, nullable, objectType, Timestamp, text } from '#http/schema.ts';
+import { chipProof, registerChip, renderChip } from '#payers/chip.ts';
+import { deleteChip, lockChip, selectChips, updateChip } from '#payers/chip-queries.ts';
+
+const TAG = 'Payer app';
+
+const Address = Type.String({
+  pattern: '^0x[0-9a-fA-F]{40}$',
+  description: 'Of the chip: whose key signs.',
+});
+
+const ChipSchema = Type.Object(
+  {
+    id: idOf('chip_', 'chip'),
+    ...commonFields('chip'),
+    address: Address,
+    label: text(100, 'What the payer calls it.'),
+    per_payment_limit: { ...nullable(Amount), description: 'null: as much as the chip holds.' },
+    blocked: Type.Boolean({ description: 'true: nothing that it signs pays here.' }),
+    created: Timestamp,
+  },
+  { title: 'Chip', description: 'A chip that signs payments itself, and what its owner allows.' },
+);
+
+const ChipListSchema = Type.Object(
+  {
+    object: objectType('list'),
+    data: Type.Array(ChipSchema, { description: 'All of them, the oldest first.' }),
+    has_more: Type.Literal(false, { description: 'There is no further page.' }),
+    next_cursor: Type.Null({ description: 'There is no further page.' }),
+  },
+  { title: 'ChipList', description: 'The payer’s chips.' },
+);
+
+const Label = text(100, 'Up to 100 characters: what the payer calls it.');
+const Limit = nullable(
+  Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000_000_000,
+    description: 'The largest payment, sale plus tip, in USDC atoms without fees. null: no limit.',
+  }),
+);
+const Blocked = Type.Boolean({ description: 'true: nothing that the chip signs pays here.' });
+
+const changes = {
+  label: Type.Optional(Label),
+  per_payment_limit: Type.Optional(Limit),
+  blocked: Type.Optional(Blocked),
+};
+
+const NewChipBody = Type.Object({
+  address: Address,
+  signature: Type.Unsafe<`0x${string}`>({
+    type: 'string',
+    pattern: '^0x[0-9a-fA-F]{130}$',
+    description: 'Of the chip, over the text of `GET /chips/proof` (EIP-191).',
+  }),
+  ...changes,
+});
+
+const ProofQuery = Type.Object({ address: Address });
+
+const ProofSchema = Type.Object(
+  { message: Type.String({ description: 'What the chip signs, as a text (EIP-191).' }) },
+  { title: 'ChipProof', description: 'Says that the chip belongs to this wallet.' },
+);
+
+const shared = { tag: TAG, scope: null, idempotency: 'ignored' } as const;
+
+function proofRoute() {
+  return defineRoute<PayerCaller, typeof ProofQuery>({
+    ...shared,
+    method: 'GET',
+    path: '/chips/proof',
+    operationId: 'retrieveChipProof',
+    moves: 'nothing',
+    summary: 'What a chip signs to be registered',
+    query: ProofQuery,
+    responses: { 200: { schema: ProofSchema, description: 'The text.' } },
+    errors: [],
+    handle: async ({ caller, query }) =>
+      answerWith(200, { message: chipProof(payerOfCaller(caller), query.address) }),
+  });
+}
+
+function listRoute({ db }: PayerDeps) {
+  return defineRoute<PayerCaller>({
+    ...shared,
+    method: 'GET',
+    path: '/chips',
+    operationId: 'listChips',
+    moves: 'nothing',
+    summary: 'The payer’s chips',
+    responses: { 200: { schema: ChipListSchema, description: 'All of them.' } },
+    errors: [],
+    handle: async ({ caller }) => {
+      const rows = await selectChips(db, payerOfCaller(caller).id);
+      const data = rows.map(renderChip);
+      return answerWith(200, { object: 'list', data, has_more: false, next_cursor: null });
+    },
+  });
+}
+
+function registerRoute({ db }: PayerDeps) {
+  return defineRoute<PayerCaller, undefined, typeof NewChipBody>({
+    ...shared,
+    method: 'POST',
+    path: '/chips',
+    operationId: 'registerChip',
+    moves: 'access',
+    asks: 'never',
+    summary: 'Register a chip, so that its limit and block hold',
+    description:
+      'For chips that sign payments themselves (HaLo, Burner, Keycard). Whoever shows the ' +
+      'chip’s signature first registers it. An unregistered chip pays like every wallet.',
+    body: NewChipBody,
+    bodyExample: {
+      address: '0x5B38Da6a701c568545dCfcB03FcB875f56beddC4',
+      signature: `0x${'1b'.repeat(65)}`,
+      label: 'Ring',
+      per_payment_limit: 20000000,
+    },
+    responses: { 201: { schema: ChipSchema, description: 'The chip.' } },
+    errors: ['signature_invalid', 'unexpected_state'],
+    handle: async ({ caller, body, now }) => {
+      const { label = '', per_payment_limit: limit = null, blocked = false, ...rest } = body;
+      const turned = checkDirections(label, 'label');
+      if (turned !== null) return turned;
+      const perPaymentLimit = limit === null ? null : BigInt(limit);
+      const made = { ...rest, label, perPaymentLimit, blocked, now };
+      const row = await db.transaction((tx) => registerChip(tx, payerOfCaller(caller), made));
+      return isRefusal(row) ? row : answerWith(201, renderChip(row));
+    },
+  });
+}
+
+const ChangeBody = Type.Object(changes);
+
+/** Chips are named by their id, or by the address that is printed on them. */
+function nameIn(params: Readonly<Record<string, string>>) {
+  const { id = '' } = params;
+  if (id.startsWith('chip_') || isAddress(id, { strict: false })) return id;
+  return refuse('resource_missing', 'There is no such chip.', 'id');
+}
+
+function changeRoute({ db }: PayerDeps) {
+  return defineRoute<PayerCaller, undefined, typeof ChangeBody>({
+    ...shared,
+    method: 'PATCH',
+    path: '/chips/{id}',
+    operationId: 'updateChip',
+    moves: 'access',
+    asks: 'never',
+    summary: 'A chip’s label, limit or block; by its id or its address',
+    params: { id: 'text' },
+    body: ChangeBody,
+    bodyExample: { blocked: true },
+    responses: { 200: { schema: ChipSchema, description: 'The changed chip.' } },
+    errors: ['resource_missing'],
+    handle: async ({ caller, params, body, now }) => {
+      const turned = checkDirections(body.label ?? '', 'label');
+      if (turned !== null) return turned;
+      const name = nameIn(params);
+      if (isRefusal(name)) return name;
+      const payerId = payerOfCaller(caller).id;
+      // The lock waits for a payment that is being decided with this chip, and comes after it.
+      const row = await db.transaction(async (tx) => {
+        const before = await lockChip(tx, { payerId, name });
+        if (before === undefined) return undefined;
+        const { per_payment_limit: limit, blocked } = body;
+        const stays = blocked === undefined || blocked === (before.blocked_at !== null);
+        const after = {
+          ...before,
+          label: body.label ?? before.label,
+          per_payment_limit:
+            limit === undefined ? before.per_payment_limit : limit === null ? null : BigInt(limit),
+          blocked_at: stays ? before.blocked_at : blocked ? now : null,
+        };
+        await updateChip(tx, after);
+        return after;
+      });
+      return row === undefined ? resourceMissing('chip') : answerWith(200, renderChip(row));
+    },
+  });
+}
+
+const DeletedSchema = Type.Object(
+  {
+    id: idOf('chip_', 'chip'),
+    object: objectType('chip'),
+    deleted: Type.Literal(true, { description: 'It is registered no longer.' }),
+  },
+  { title: 'DeletedChip', description: 'The chip that was deleted.' },
+);
+
+function deleteRoute({ db }: PayerDeps) {
+  return defineRoute<PayerCaller>({
+    ...shared,
+    method: 'DELETE',
+    path: '/chips/{id}',
+    operationId: 'deleteChip',
+    moves: 'access',
+    asks: 'never',
+    summary: 'Forget a chip: no limit and no block holds for it here any more',
+    params: { id: 'text' },
+    responses: { 200: { schema: DeletedSchema, description: 'It is gone.' } },
+    errors: ['resource_missing'],
+    handle: async ({ caller, params }) => {
+      const name = nameIn(params);
+      if (isRefusal(name)) return name;
+      const payerId = payerOfCaller(caller).id;
+      const row = await db.transaction(async (tx) => {
+        const chip = await lockChip(tx, { payerId, name });
+        if (chip !== undefined) await deleteChip(tx, chip.id);
+        return chip;
+      });
+      if (row === undefined) return resourceMissing('chip');
+      return answerWith(200, { id: row.id, object: 'chip', deleted: true });
+    },
+  });
+}
+
+/** Chips that sign (behavior.md 19.10). */
+export function chipRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
+  return [proofRoute(), listRoute(deps), registerRoute(deps), changeRoute(deps), deleteRoute(deps)];
+}

@@ -1,0 +1,93 @@
+import type { Sql, Tx } from '#db/database.ts';
+
+/** A chip that signs, as its owner has registered it. */
+export interface ChipRow {
+  readonly id: string;
+  readonly payer_id: string;
+  readonly livemode: boolean;
+  readonly address: string;
+  readonly label: string;
+  readonly per_payment_limit: bigint | null;
+  readonly blocked_at: Date | null;
+  readonly created: Date;
+}
+
+const COLUMNS = 'id, payer_id, livemode, address, label, per_payment_limit, blocked_at, created';
+
+/** @returns undefined where the address is registered already. */
+export async function insertChip(
+  tx: Tx,
+  chip: {
+    readonly id: string;
+    readonly payerId: string;
+    readonly livemode: boolean;
+    readonly address: string;
+    readonly label: string;
+    readonly perPaymentLimit: bigint | null;
+    readonly blockedAt: Date | null;
+    readonly now: Date;
+  },
+): Promise<ChipRow | undefined> {
+  const rows = await tx.query<ChipRow>(
+    `insert into chips (id, payer_id, livemode, address, label, per_payment_limit, blocked_at,
+       created)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)
+     on conflict (livemode, address) do nothing returning ${COLUMNS}`,
+    [
+      chip.id,
+      chip.payerId,
+      chip.livemode,
+      chip.address,
+      chip.label,
+      chip.perPaymentLimit,
+      chip.blockedAt,
+      chip.now,
+    ],
+  );
+  return rows[0];
+}
+
+/** The oldest first; nobody has many. */
+export async function selectChips(sql: Sql, payerId: string): Promise<ChipRow[]> {
+  return sql.query(`select ${COLUMNS} from chips where payer_id = $1 order by created, id`, [
+    payerId,
+  ]);
+}
+
+/** By its id or its address. */
+export interface NamedChip {
+  readonly payerId: string;
+  readonly name: string;
+}
+
+export async function lockChip(tx: Tx, wanted: NamedChip): Promise<ChipRow | undefined> {
+  const rows = await tx.query<ChipRow>(
+    `select ${COLUMNS} from chips
+     where payer_id = $1 and (id = $2 or lower(address) = lower($2)) for update`,
+    [wanted.payerId, wanted.name],
+  );
+  return rows[0];
+}
+
+export async function updateChip(
+  tx: Tx,
+  chip: Pick<ChipRow, 'id' | 'label' | 'per_payment_limit' | 'blocked_at'>,
+): Promise<void> {
+  await tx.query(
+    `update chips set label = $2, per_payment_limit = $3, blocked_at = $4 where id = $1`,
+    [chip.id, chip.label, chip.per_payment_limit, chip.blocked_at],
+  );
+}
+
+export async function deleteChip(tx: Tx, id: string): Promise<void> {
+  await tx.query('delete from chips where id = $1', [id]);
+}
+
+/** What owners say of these addresses. Locked: a block that is older than a tap holds for it. */
+export async function lockChipsOf(tx: Tx, addresses: readonly string[]): Promise<ChipRow[]> {
+  return tx.query(
+    `select ${COLUMNS} from chips where address = any((select $1::text[])::text[])
+     order by id for update`,
+    [addresses],
+  );
+}

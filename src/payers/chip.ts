@@ -1,0 +1,82 @@
+import { getAddress, verifyMessage } from 'viem';
+import { type Refusal, refuse } from '#core/answer.ts';
+import { newId } from '#core/ids.ts';
+import { networkOf } from '#core/mode.ts';
+import { toJsonAtoms } from '#core/money.ts';
+import type { Tx } from '#db/database.ts';
+import { type ChipRow, insertChip, selectChips } from '#payers/chip-queries.ts';
+import { lockPayer, type PayerRow } from '#payers/payer-queries.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** As many as passes and cards. */
+const MAX_CHIPS = 16;
+
+/**
+ * What a chip signs (EIP-191) to say whose it is. It names the wallet, so it is of no use to
+ * others, and nothing that could be paid.
+ */
+export function chipProof(payer: Pick<PayerRow, 'address' | 'livemode'>, address: string): string {
+  return [
+    'Tapline: this chip belongs to this wallet.',
+    `Chip: ${getAddress(address)}`,
+    `Wallet: ${getAddress(payer.address)}`,
+    `Network: ${networkOf(payer.livemode)}`,
+  ].join('\n');
+}
+
+export interface NewChip {
+  readonly address: string;
+  readonly signature: Hex;
+  readonly label: string;
+  readonly perPaymentLimit: bigint | null;
+  readonly blocked: boolean;
+}
+
+/** Registers a chip for whoever holds it first. Locks the payer. */
+export async function registerChip(
+  tx: Tx,
+  payer: PayerRow,
+  made: NewChip & { readonly now: Date },
+): Promise<ChipRow | Refusal> {
+  const { signature, blocked, now, ...rest } = made;
+  const address = getAddress(made.address);
+  const message = chipProof(payer, address);
+  const isOfChip = await verifyMessage({ address, message, signature }).catch(() => false);
+  if (!isOfChip) {
+    return refuse(
+      'signature_invalid',
+      'This chip did not sign that it belongs to this wallet. Sign what `GET /chips/proof` says.',
+      'signature',
+    );
+  }
+  await lockPayer(tx, payer.id);
+  if ((await selectChips(tx, payer.id)).length >= MAX_CHIPS) {
+    return refuse('unexpected_state', `At most ${MAX_CHIPS} chips: delete one.`);
+  }
+  const row = await insertChip(tx, {
+    ...rest,
+    id: newId('chip', now),
+    payerId: payer.id,
+    livemode: payer.livemode,
+    address,
+    blockedAt: blocked ? now : null,
+    now,
+  });
+  // Who has stolen a chip must not lift its limit by registering it anew.
+  return row ?? refuse('unexpected_state', 'This chip is registered already.');
+}
+
+export function renderChip(chip: ChipRow) {
+  const limit = chip.per_payment_limit;
+  return {
+    id: chip.id,
+    object: 'chip',
+    livemode: chip.livemode,
+    network: networkOf(chip.livemode),
+    address: chip.address,
+    label: chip.label,
+    per_payment_limit: limit === null ? null : toJsonAtoms(limit),
+    blocked: chip.blocked_at !== null,
+    created: chip.created.toISOString(),
+  };
+}
