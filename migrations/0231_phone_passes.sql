@@ -9,6 +9,8 @@ create table phone_passes (
   created timestamptz(3) not null,
   -- The database has lost which of its taps were used: see src/payers/phone-pass.ts.
   doubted_at timestamptz(3),
+  -- The second of the last tap that test mode has played: each has one of its own.
+  played_at timestamptz(0),
   unique (pass_id, kind)
 );
 

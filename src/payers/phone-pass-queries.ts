@@ -132,3 +132,20 @@ export async function isTestPass(sql: Sql, id: string): Promise<boolean> {
   );
   return only(rows, 'whether there is such a pass').known;
 }
+
+/**
+ * The time of the next tap that test mode plays: now, or a second behind the last one, because two
+ * taps within a second would be one.
+ */
+export async function takePlayedSecond(
+  tx: Tx,
+  phone: { readonly passId: string; readonly kind: PhoneKind; readonly now: Date },
+): Promise<Date> {
+  const rows = await tx.query<{ played_at: Date }>(
+    `update phone_passes
+     set played_at = greatest(date_trunc('second', $3::timestamptz), played_at + interval '1 second')
+     where pass_id = $1 and kind = $2 returning played_at`,
+    [phone.passId, phone.kind, phone.now],
+  );
+  return only(rows, 'phone that is played').played_at;
+}

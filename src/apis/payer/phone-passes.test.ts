@@ -86,7 +86,6 @@ for (const kind of ['smart_tap', 'apple_vas'] as const) {
       );
       assert.deepEqual(payment, { method_type: 'wallet_pass', credential_type: kind });
       assert.equal(await outcome({ kind, value }), 'pass_replayed');
-      clock.advance(1_000);
       const next = await tapOf(passId, kind);
       assert.deepEqual(saidIn(next, kind), saidIn(value, kind), 'the pass in the phone stays');
       assert.equal(await outcome({ kind, value: next }), 'succeeded');

@@ -6,7 +6,7 @@ import { answerWith, refuse, resourceMissing } from '#core/answer.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { selectPass } from '#payers/payer-queries.ts';
 import { issuePhonePass } from '#payers/phone-pass.ts';
-import { isTestPass } from '#payers/phone-pass-queries.ts';
+import { isTestPass, takePlayedSecond } from '#payers/phone-pass-queries.ts';
 import {
   type PhoneKind,
   SMART_TAP_NONCE_BYTES,
@@ -56,9 +56,12 @@ function phoneTapRoute(deps: CardTapDeps, kind: PhoneKind) {
         return refuse('unexpected_state', 'This pass was revoked: no phone holds it any more.');
       }
       const made = { payerId: pass.payer_id, passId, kind, cardKey: deps.cardKey, now };
-      const value = await deps.db.transaction((tx) => issuePhonePass(tx, made));
-      const head = kind === 'smart_tap' ? randomBytes(SMART_TAP_NONCE_BYTES) : timeHead(now);
-      return answerWith(201, { value: writePhoneTap(value, head) });
+      const { said, at } = await deps.db.transaction(async (tx) => ({
+        said: await issuePhonePass(tx, made),
+        at: await takePlayedSecond(tx, made),
+      }));
+      const head = kind === 'smart_tap' ? randomBytes(SMART_TAP_NONCE_BYTES) : timeHead(at);
+      return answerWith(201, { value: writePhoneTap(said, head) });
     },
   });
 }
