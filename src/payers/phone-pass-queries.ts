@@ -143,7 +143,8 @@ export async function takePlayedSecond(
 ): Promise<Date> {
   const rows = await tx.query<{ played_at: Date }>(
     `update phone_passes
-     set played_at = greatest(date_trunc('second', $3::timestamptz), played_at + interval '1 second')
+     set played_at =
+       greatest(date_trunc('second', $3::timestamptz), played_at + interval '1 second')
      where pass_id = $1 and kind = $2 returning played_at`,
     [phone.passId, phone.kind, phone.now],
   );
