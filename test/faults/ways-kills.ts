@@ -26,7 +26,6 @@ const OF_STRIKE: Readonly<Record<Strike, string>> = {
 /** Of a way that has a mutation of its own there. */
 const OF_WAY: Readonly<Partial<Record<Strike, Readonly<Record<string, string>>>>> = {
   'put back': {
-    'a one-minute code': 'codes of the lost time pay on',
     'a pass in Google Wallet': 'taps of phones of the lost time pay on',
     'an agent token': 'agent tokens of the lost time pay on',
   },
