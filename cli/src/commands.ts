@@ -112,8 +112,15 @@ export function addAgentCommand(program: Command, run: Run): void {
     .command('mcp')
     .description('serves payments to AI agents over the Model Context Protocol (stdio)')
     .option('--refund-limit <usdc>', 'the most that one refund may be', '100')
-    .action(({ refundLimit }) => {
+    .option('--session-limit <usdc>', 'the most that refunds of a session may be', '300')
+    .option('--day-limit <usdc>', 'the most that refunds of a UTC day may be', '500')
+    .action(({ refundLimit, sessionLimit, dayLimit }) => {
       const live = program.opts<GlobalOptions>().live === true;
-      return run((settings) => serveMcp(settings, { live, refundLimit: usdc(refundLimit) }));
+      const refundLimits = {
+        each: usdc(refundLimit),
+        session: usdc(sessionLimit),
+        day: usdc(dayLimit),
+      };
+      return run((settings) => serveMcp(settings, { live, refundLimits }));
     });
 }

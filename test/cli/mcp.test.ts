@@ -52,7 +52,7 @@ test('it greets as the protocol wants, in a version that both know', async () =>
   assert.deepEqual(mcp.strays.map(({ error }) => error?.code).sort(), [-32_600, -32_700]);
 });
 
-test('a sale and its refund, every call made ten times: money moves once each way', async () => {
+test('a sale and its refund, every call made ten times: one charge, and a link', async () => {
   const order = { order_id: 'mcp-1', amount: '2.50' };
   const created = (await repeated('create_payment', order)).structuredContent;
   const intents = await tapline.paymentIntents.list({ order_id: 'mcp-1' }).page;
@@ -78,15 +78,11 @@ test('a sale and its refund, every call made ten times: money moves once each wa
   assert.match(guide.content[0]?.text ?? '', /\/docs\/agents\.md: x402/);
 
   const asked = (await repeated('refund_payment', { payment, amount: '1.50' })).structuredContent;
-  assert.equal(asked?.status, 'needs_confirmation');
-  assert.equal((await tapline.refunds.list({ payment: String(payment) }).page).data.length, 0);
-  const { confirmation } = asked as { confirmation: string };
-  const given = (await repeated('refund_payment', { payment, confirmation })).structuredContent;
+  assert.equal(asked?.status, 'needs_a_person');
+  const { web_url: web } = network.sandbox;
+  assert.equal(asked?.link, `${web}/dashboard/payments/${payment}?refund=1.50`);
   const refunds = await tapline.refunds.list({ payment: String(payment) }).page;
-  assert.deepEqual(
-    refunds.data.map((refund) => [refund.id, refund.amount, refund.status]),
-    [[given?.refund, 1_500_000, 'succeeded']],
-  );
+  assert.equal(refunds.data.length, 0, 'no call of a model gives money back');
 });
 
 test('what a model gets wrong is told to it in words, and moves nothing', async () => {
@@ -97,7 +93,8 @@ test('what a model gets wrong is told to it in words, and moves nothing', async 
     ['create_payment', { order_id: 'mcp-2' }, /amount is missing/],
     ['create_payment', { order_id: 'mcp-2', amount: '1', tip: '1' }, /There is no tip/],
     ['get_payment', { id: 'pi_000000000000000000000000' }, /resource_missing/],
-    ['refund_payment', { payment: 'pay_0', confirmation: '1-0-abc' }, /does not fit this payment/],
+    ['refund_payment', { payment: 'pay_0', confirmation: 'yes' }, /There is no confirmation/],
+    ['refund_payment', { payment: 'pay_0' }, /resource_missing/],
   ];
   for (const [name, given, words] of wrong) {
     const answer = await repeated(name, given);
@@ -108,21 +105,49 @@ test('what a model gets wrong is told to it in words, and moves nothing', async 
   assert.equal(none.data.length, 0);
 });
 
-test('a refund above the limit is not given, with or without a confirmation', async () => {
-  await mcp.call('create_payment', { order_id: 'mcp-big', amount: '6.00' });
-  const { data } = await tapline.paymentIntents.list({ order_id: 'mcp-big' }).page;
+/** A paid sale. @returns its payment. */
+async function sell(order_id: string, amount: string): Promise<string> {
+  await mcp.call('create_payment', { order_id, amount });
+  const { data } = await tapline.paymentIntents.list({ order_id }).page;
   const id = String(data[0]?.id);
   await tapline.testHelpers.tap(network.sandbox.test.terminal, { payment_intent: id });
-  const { payment } = await tapline.paymentIntents.waitFor(id);
-  const refused = await mcp.call('refund_payment', { payment });
-  assert.match(refused.content[0]?.text ?? '', /at most 5\.00 USDC/);
-  const generous = startMcp(['--refund-limit', '50'], env);
-  const asked = await generous.call('refund_payment', { payment });
-  await generous.close();
-  const { confirmation } = asked.structuredContent as { confirmation: string };
-  const confirmed = await mcp.call('refund_payment', { payment, confirmation });
-  assert.match(confirmed.content[0]?.text ?? '', /at most 5\.00 USDC/);
-  assert.equal((await tapline.refunds.list({ payment: String(payment) }).page).data.length, 0);
+  return String((await tapline.paymentIntents.waitFor(id)).payment);
+}
+
+test('refunds above the limits of each, session and day are not prepared', async () => {
+  const [big, small, other] = [
+    await sell('mcp-big', '6.00'),
+    await sell('mcp-sm', '3.00'),
+    await sell('mcp-ot', '3.00'),
+  ];
+  const session = startMcp(['--refund-limit', '5', '--session-limit', '5'], env);
+  const wordsOf = async (client: McpClient, payment: string) =>
+    (await client.call('refund_payment', { payment })).content[0]?.text ?? '';
+  assert.match(await wordsOf(session, big), /at most 5\.00 USDC.*--refund-limit/);
+  assert.match(await wordsOf(session, small), /needs_a_person/);
+  assert.match(await wordsOf(session, small), /needs_a_person/, 'the same again is no other one');
+  assert.match(await wordsOf(session, other), /session.*at most 5\.00 USDC.*--session-limit/);
+  await session.close();
+  const day = startMcp(['--day-limit', '4'], env);
+  assert.match(await wordsOf(day, small), /needs_a_person/);
+  await tapline.refunds.create({ payment: other, amount: 2_000_000 });
+  assert.match(await wordsOf(day, small), /day.*at most 4\.00 USDC.*--day-limit/);
+  await day.close();
+});
+
+test('text of others comes between marks, and the model is told that it is data', async () => {
+  const { test: mode, base_url: baseUrl } = network.sandbox;
+  const paired = new Tapline(mode.secret_key, { baseUrl });
+  const { data } = await paired.terminals.list({ status: 'active', limit: 100 }).page;
+  const label = data.find((terminal) => terminal.label !== '')?.label;
+  const { structuredContent: terminals } = await mcp.call('list_terminals');
+  const shown = (terminals as { terminals: { label: string }[] }).terminals;
+  assert.ok(
+    shown.some((one) => one.label === `⟦${label}⟧`),
+    JSON.stringify(shown),
+  );
+  const { result } = await mcp.ask('initialize', { protocolVersion: '2025-06-18' });
+  assert.match(String(result?.instructions), /data, never an instruction/);
 });
 
 test('a decline is explained with what can be done', async () => {
@@ -146,10 +171,7 @@ test('annotations are true: what says that it only reads, reads only', async () 
   // Each may be repeated: the tests above do.
   assert.ok(tools.every(({ annotations }) => annotations.idempotentHint));
   const destructive = tools.filter(({ annotations }) => annotations.destructiveHint);
-  assert.deepEqual(
-    destructive.map(({ name }) => name),
-    ['refund_payment'],
-  );
+  assert.deepEqual(destructive, [], 'no tool moves money back, pays out or makes keys');
 });
 
 test('real money needs --live, and a key that may do little', async () => {

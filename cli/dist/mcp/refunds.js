@@ -1,64 +1,65 @@
-import { createHmac } from 'node:crypto';
 import { formatUsdc, usdc } from 'tapline';
 import { AMOUNT } from './payments.js';
 import { inputs, ToolRefusal } from './tool.js';
-function confirmationOf({ apiKey }, { payment, amount, refundedBefore, }) {
-    const words = `mcp refund ${payment} ${amount} ${refundedBefore}`;
-    const digest = createHmac('sha256', apiKey).update(words).digest('hex').slice(0, 24);
-    return `${amount}-${refundedBefore}-${digest}`;
-}
 async function refundPayment(deps, given) {
-    const { payment: id = '', amount: wanted, reason, confirmation } = given;
-    if (confirmation !== undefined)
-        return carryOut(deps, { id, reason, confirmation });
+    const { payment: id = '', amount: wanted } = given;
     const payment = await deps.tapline.payments.retrieve(id);
     const left = payment.amount - payment.amount_refunded;
     const amount = wanted === undefined ? left : usdc(wanted);
     if (amount < 1 || amount > left) {
         throw new ToolRefusal(`Of ${id} ${formatUsdc(left)} USDC can be given back.`);
     }
-    checkLimit(deps, amount);
-    const refundedBefore = payment.amount_refunded;
+    await checkLimits(deps, id, amount);
+    deps.asked.set(id, amount);
+    const link = new URL(`dashboard/payments/${id}`, deps.webUrl);
+    link.searchParams.set('refund', formatUsdc(amount));
     return {
-        status: 'needs_confirmation',
-        what: `Give ${formatUsdc(amount)} USDC of payment ${id} (order ${payment.order_id}) back.`,
-        next: 'Ask the person you work for. If they agree, call this again with the confirmation.',
-        confirmation: confirmationOf(deps, { payment: id, amount, refundedBefore }),
+        status: 'needs_a_person',
+        what: `Give ${formatUsdc(amount)} USDC of payment ${id} back.`,
+        link: link.href,
+        next: 'Show the link to the person you work for. They look at the payment there, and give the ' +
+            'money back with their second factor. Nothing has happened yet; get_payment tells when.',
     };
 }
-function checkLimit({ refundLimit }, amount) {
-    if (amount <= refundLimit)
-        return;
-    throw new ToolRefusal(`Refunds here are at most ${formatUsdc(refundLimit)} USDC. A person can give more back in ` +
-        'the dashboard, or start `tapline mcp` with a higher --refund-limit.');
+function refuseAbove(limit, what, option) {
+    throw new ToolRefusal(`${what} at most ${formatUsdc(limit)} USDC. A person can give more back in the dashboard, or ` +
+        `start \`tapline mcp\` with a higher ${option}.`);
 }
-async function carryOut(deps, { id, reason, confirmation }) {
-    const [amount = 0, refundedBefore = 0] = confirmation.split('-').map(Number);
-    if (confirmation !== confirmationOf(deps, { payment: id, amount, refundedBefore })) {
-        throw new ToolRefusal('The confirmation does not fit this payment: call without it first.');
+async function checkLimits(deps, id, amount) {
+    const { each, session, day } = deps.refundLimits;
+    if (amount > each)
+        refuseAbove(each, 'Refunds here are', '--refund-limit');
+    const others = [...deps.asked].filter(([payment]) => payment !== id);
+    const asked = others.reduce((sum, [, atoms]) => sum + atoms, amount);
+    if (asked > session)
+        refuseAbove(session, 'Refunds of one session are', '--session-limit');
+    if ((await refundedToday(deps, day)) + asked > day) {
+        refuseAbove(day, 'Refunds of one day are', '--day-limit');
     }
-    checkLimit(deps, amount);
-    const body = { payment: id, amount, ...(reason === undefined ? {} : { reason }) };
-    const idempotencyKey = `mcp-refund-${id}-${confirmation}`;
-    const refund = await deps.tapline.refunds.create(body, { idempotencyKey });
-    const { id: refundId, status, failure_code, failure_message } = refund;
-    const given = `${formatUsdc(refund.amount)} USDC`;
-    return { refund: refundId, amount: given, status, failure_code, failure_message };
+}
+async function refundedToday({ tapline }, limit) {
+    const midnight = `${new Date().toISOString().slice(0, 10)}T00:00:00.000Z`;
+    let sum = 0;
+    for await (const refund of tapline.refunds.list({ created_gte: midnight, limit: 100 })) {
+        if (refund.status !== 'failed')
+            sum += refund.amount;
+        if (sum > limit)
+            break;
+    }
+    return sum;
 }
 export const REFUND_TOOL = {
     name: 'refund_payment',
-    description: 'Gives money of a payment back. The first call says what would happen and gives a ' +
-        'confirmation; the call with that confirmation does it, once, however often it is repeated.',
+    description: 'Prepares to give money of a payment back, and returns a link. A person opens it and decides ' +
+        'there, with a second factor. The tool itself moves no money.',
     inputSchema: inputs({
         payment: { type: 'string', description: 'pay_…', pattern: '^pay_[0-9A-Za-z]+$' },
         amount: { ...AMOUNT, description: `${AMOUNT.description} Default: all that is left.` },
-        reason: { type: 'string', description: 'For the books.', pattern: '^.{1,500}$' },
-        confirmation: { type: 'string', description: 'From the first call.', pattern: '^[\\w-]+$' },
     }, ['payment']),
     annotations: {
-        title: 'Give money back',
+        title: 'Prepare a refund',
         readOnlyHint: false,
-        destructiveHint: true,
+        destructiveHint: false,
         idempotentHint: true,
         openWorldHint: false,
     },

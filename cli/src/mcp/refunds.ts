@@ -1,92 +1,79 @@
-import { createHmac } from 'node:crypto';
 import { formatUsdc, usdc } from 'tapline';
 import { AMOUNT } from './payments.ts';
 import { inputs, type Tool, type ToolDeps, ToolRefusal } from './tool.ts';
 
 /**
- * What a refund is confirmed with: it names payment, amount, and how much was given back before, so
- * it fits this one refund. It is made from the key, and so is the same after a restart.
+ * A model asks for a refund and never makes one: whatever it is told to answer, the yes is given by
+ * a person with a second factor, on the page that the link opens.
  */
-function confirmationOf(
-  { apiKey }: ToolDeps,
-  {
-    payment,
-    amount,
-    refundedBefore,
-  }: { readonly payment: string; readonly amount: number; readonly refundedBefore: number },
-): string {
-  const words = `mcp refund ${payment} ${amount} ${refundedBefore}`;
-  const digest = createHmac('sha256', apiKey).update(words).digest('hex').slice(0, 24);
-  return `${amount}-${refundedBefore}-${digest}`;
-}
-
-/** First it says what it would do; with the confirmation it does it, once. */
 async function refundPayment(deps: ToolDeps, given: Readonly<Record<string, string>>) {
-  const { payment: id = '', amount: wanted, reason, confirmation } = given;
-  if (confirmation !== undefined) return carryOut(deps, { id, reason, confirmation });
+  const { payment: id = '', amount: wanted } = given;
   const payment = await deps.tapline.payments.retrieve(id);
   const left = payment.amount - payment.amount_refunded;
   const amount = wanted === undefined ? left : usdc(wanted);
   if (amount < 1 || amount > left) {
     throw new ToolRefusal(`Of ${id} ${formatUsdc(left)} USDC can be given back.`);
   }
-  checkLimit(deps, amount);
-  const refundedBefore = payment.amount_refunded;
+  await checkLimits(deps, id, amount);
+  deps.asked.set(id, amount);
+  const link = new URL(`dashboard/payments/${id}`, deps.webUrl);
+  link.searchParams.set('refund', formatUsdc(amount));
   return {
-    status: 'needs_confirmation',
-    what: `Give ${formatUsdc(amount)} USDC of payment ${id} (order ${payment.order_id}) back.`,
-    next: 'Ask the person you work for. If they agree, call this again with the confirmation.',
-    confirmation: confirmationOf(deps, { payment: id, amount, refundedBefore }),
+    status: 'needs_a_person',
+    what: `Give ${formatUsdc(amount)} USDC of payment ${id} back.`,
+    link: link.href,
+    next:
+      'Show the link to the person you work for. They look at the payment there, and give the ' +
+      'money back with their second factor. Nothing has happened yet; get_payment tells when.',
   };
 }
 
-function checkLimit({ refundLimit }: ToolDeps, amount: number): void {
-  if (amount <= refundLimit) return;
+function refuseAbove(limit: number, what: string, option: string): never {
   throw new ToolRefusal(
-    `Refunds here are at most ${formatUsdc(refundLimit)} USDC. A person can give more back in ` +
-      'the dashboard, or start `tapline mcp` with a higher --refund-limit.',
+    `${what} at most ${formatUsdc(limit)} USDC. A person can give more back in the dashboard, or ` +
+      `start \`tapline mcp\` with a higher ${option}.`,
   );
 }
 
-interface Confirmed {
-  readonly id: string;
-  readonly reason: string | undefined;
-  readonly confirmation: string;
+async function checkLimits(deps: ToolDeps, id: string, amount: number): Promise<void> {
+  const { each, session, day } = deps.refundLimits;
+  if (amount > each) refuseAbove(each, 'Refunds here are', '--refund-limit');
+  // The same refund again is not another one.
+  const others = [...deps.asked].filter(([payment]) => payment !== id);
+  const asked = others.reduce((sum, [, atoms]) => sum + atoms, amount);
+  if (asked > session) refuseAbove(session, 'Refunds of one session are', '--session-limit');
+  if ((await refundedToday(deps, day)) + asked > day) {
+    refuseAbove(day, 'Refunds of one day are', '--day-limit');
+  }
 }
 
-/** The confirmation is the key, too: however often it is sent, it is one refund. */
-async function carryOut(deps: ToolDeps, { id, reason, confirmation }: Confirmed) {
-  const [amount = 0, refundedBefore = 0] = confirmation.split('-').map(Number);
-  if (confirmation !== confirmationOf(deps, { payment: id, amount, refundedBefore })) {
-    throw new ToolRefusal('The confirmation does not fit this payment: call without it first.');
+/** Stops reading where the limit is reached. */
+async function refundedToday({ tapline }: ToolDeps, limit: number): Promise<number> {
+  const midnight = `${new Date().toISOString().slice(0, 10)}T00:00:00.000Z`;
+  let sum = 0;
+  for await (const refund of tapline.refunds.list({ created_gte: midnight, limit: 100 })) {
+    if (refund.status !== 'failed') sum += refund.amount;
+    if (sum > limit) break;
   }
-  checkLimit(deps, amount);
-  const body = { payment: id, amount, ...(reason === undefined ? {} : { reason }) };
-  const idempotencyKey = `mcp-refund-${id}-${confirmation}`;
-  const refund = await deps.tapline.refunds.create(body, { idempotencyKey });
-  const { id: refundId, status, failure_code, failure_message } = refund;
-  const given = `${formatUsdc(refund.amount)} USDC`;
-  return { refund: refundId, amount: given, status, failure_code, failure_message };
+  return sum;
 }
 
 export const REFUND_TOOL: Tool = {
   name: 'refund_payment',
   description:
-    'Gives money of a payment back. The first call says what would happen and gives a ' +
-    'confirmation; the call with that confirmation does it, once, however often it is repeated.',
+    'Prepares to give money of a payment back, and returns a link. A person opens it and decides ' +
+    'there, with a second factor. The tool itself moves no money.',
   inputSchema: inputs(
     {
       payment: { type: 'string', description: 'pay_…', pattern: '^pay_[0-9A-Za-z]+$' },
       amount: { ...AMOUNT, description: `${AMOUNT.description} Default: all that is left.` },
-      reason: { type: 'string', description: 'For the books.', pattern: '^.{1,500}$' },
-      confirmation: { type: 'string', description: 'From the first call.', pattern: '^[\\w-]+$' },
     },
     ['payment'],
   ),
   annotations: {
-    title: 'Give money back',
+    title: 'Prepare a refund',
     readOnlyHint: false,
-    destructiveHint: true,
+    destructiveHint: false,
     idempotentHint: true,
     openWorldHint: false,
   },

@@ -1,13 +1,22 @@
 import type { Tapline } from 'tapline';
 
+/** What the person who started the server has set, in atoms. */
+export interface RefundLimits {
+  readonly each: number;
+  readonly session: number;
+  /** Of the UTC day, with what others have given back. */
+  readonly day: number;
+}
+
 /** What a tool works with. */
 export interface ToolDeps {
   readonly tapline: Tapline;
   readonly apiKey: string;
   /** The web root of the network: its documents are there. */
   readonly webUrl: string;
-  /** Atoms that one refund may be, at most. */
-  readonly refundLimit: number;
+  readonly refundLimits: RefundLimits;
+  /** What this session has asked to give back, in atoms by payment. */
+  readonly asked: Map<string, number>;
   /** Where payments are taken when no terminal is named. */
   readonly terminal: () => Promise<string>;
 }

@@ -16,14 +16,14 @@ import { useMerchant, useRead } from '../merchant.ts';
 import { Course } from '../parts/course.tsx';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
-import { leftOf, RefundDialog } from '../parts/refund-dialog.tsx';
+import { leftOf, RefundDialog, refundWish } from '../parts/refund-dialog.tsx';
 import { TerminalLink } from '../parts/terminal-names.tsx';
 import { REFUND_COLUMNS } from './refunds.tsx';
 
 export function PaymentPage(): ReactNode {
   const { id = '' } = useParams();
   const query = useRead('GET /accounts/{account}/{mode}/payments/{id}', { path: { id } });
-  const [isRefunding, setIsRefunding] = useState(false);
+  const [isRefunding, setIsRefunding] = useState(() => refundWish() !== null);
   const { may } = useMerchant();
   const payment = query.data;
   const canRefund = payment !== undefined && leftOf(payment) > 0n;
@@ -39,7 +39,7 @@ export function PaymentPage(): ReactNode {
       <Loaded query={query} missing={<OtherMode />}>
         {(found) => <PaymentView payment={found} />}
       </Loaded>
-      {isRefunding && payment !== undefined ? (
+      {isRefunding && payment !== undefined && may('member') ? (
         <RefundDialog payment={payment} onClose={() => setIsRefunding(false)} />
       ) : null}
     </Page>

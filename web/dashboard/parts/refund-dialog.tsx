@@ -18,6 +18,11 @@ export interface RefundDialogProps {
   readonly onClose: () => void;
 }
 
+/** The amount of a link that prepares a refund (`?refund=2.50`); null: it is no such link. */
+export function refundWish(): bigint | null {
+  return parseAtoms(new URLSearchParams(location.search).get('refund') ?? '');
+}
+
 export function leftOf({ amount, amount_refunded }: Payment): bigint {
   return BigInt(amount) - BigInt(amount_refunded);
 }
@@ -34,7 +39,7 @@ export function RefundDialog({ payment, onClose }: RefundDialogProps): ReactNode
   const { call } = useMerchant();
   // What could be given back when the dialog was opened: what was typed stays meant.
   const [left] = useState(() => leftOf(payment));
-  const [typed, setTyped] = useState(() => formatAtoms(left));
+  const [typed, setTyped] = useState(() => formatAtoms(refundWish() ?? left));
   const [reason, setReason] = useState('');
   const [refund, setRefund] = useState<Refund | null>(null);
   const sending = useSend(['amount', 'reason']);
