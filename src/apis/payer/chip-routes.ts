@@ -16,7 +16,7 @@ const Address = Type.String({
   description: 'Of the chip: whose key signs.',
 });
 
-const ChipSchema = Type.Object(
+export const ChipSchema = Type.Object(
   {
     id: idOf('chip_', 'chip'),
     ...commonFields('chip'),

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
 import { CardSchema } from '#apis/payer/card-schema.ts';
+import { ChipSchema } from '#apis/payer/chip-routes.ts';
 import type { PayerDeps } from '#apis/payer/deps.ts';
 import { renderTokens } from '#apis/payer/render-tokens.ts';
 import {
@@ -43,6 +44,7 @@ const PersonalDataSchema = Type.Object(
     payer: PayerSchema,
     passes: Type.Array(PassSchema, { description: 'Passes of the payer.' }),
     cards: Type.Array(CardSchema, { description: 'SUN cards.' }),
+    chips: Type.Array(ChipSchema, { description: 'Chips that sign, with limits and blocks.' }),
     agent_tokens: Type.Array(AgentTokenSchema, { description: 'Tokens that agents pay with.' }),
     requests: Type.Array(PayerRequestSchema, {
       description: 'What was asked of the chain: approvals and test money.',
