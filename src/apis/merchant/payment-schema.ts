@@ -34,13 +34,17 @@ const TxHash = Type.String({
 const PayerConfirmation = Type.Object(
   {
     type: Type.Literal('payer_confirmation', { description: 'What has to happen next.' }),
-    reason_code: Type.String({ description: 'The rule that asked. The list may grow.' }),
+    reason_code: Type.String({
+      minLength: 1,
+      description: 'The rule that asked. The list may grow.',
+    }),
     expires_at: Timestamp,
   },
   { description: 'What the customer has to do before the payment can go on.' },
 );
 
 const CustomerMessage = Type.String({
+  minLength: 1,
   description: 'What to tell the customer, in plain words. Its text may change.',
 });
 
@@ -50,9 +54,13 @@ const PaymentErrorSchema = Type.Object(
     code: Type.Literal('payment_declined', { description: 'See decline_code for the reason.' }),
     decline_code: oneOf(Object.keys(DECLINES), 'Why. The list may grow.'),
     reason_code: Type.String({
+      minLength: 1,
       description: "The decline code in upper case, or the risk rule's name. The list may grow.",
     }),
-    message: Type.String({ description: 'The reason in words. Its text may change.' }),
+    message: Type.String({
+      minLength: 1,
+      description: 'The reason in words. Its text may change.',
+    }),
     created: Timestamp,
     customer_message: CustomerMessage,
   },

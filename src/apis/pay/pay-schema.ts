@@ -11,7 +11,7 @@ export const Address = Type.String({
 const Word = Type.String({ pattern: '^0x[0-9a-f]{64}$', description: '32 bytes in hex.' });
 
 const TypedField = Type.Object({
-  name: Type.String({ description: 'The name of the field.' }),
+  name: Type.String({ minLength: 1, description: 'The name of the field.' }),
   type: Type.String({ description: 'Its type.' }),
 });
 
@@ -19,9 +19,9 @@ const TypedDataSchema = Type.Object(
   {
     domain: Type.Object(
       {
-        name: Type.String({ description: 'The name of the token.' }),
-        version: Type.String({ description: 'The version of the token.' }),
-        chainId: Type.Integer({ description: 'The chain.' }),
+        name: Type.String({ minLength: 1, description: 'The name of the token.' }),
+        version: Type.String({ minLength: 1, description: 'The version of the token.' }),
+        chainId: Type.Integer({ minimum: 1, description: 'The chain.' }),
         verifyingContract: Address,
       },
       { description: 'The token.' },
@@ -44,7 +44,10 @@ const TypedDataSchema = Type.Object(
           description: 'What leaves the wallet: `total_charged` less the cashback.',
         }),
         validAfter: Type.Literal(0, { description: 'Valid at once.' }),
-        validBefore: Type.Integer({ description: 'Unix seconds: not valid from then on.' }),
+        validBefore: Type.Integer({
+          minimum: 1,
+          description: 'Unix seconds: not valid from then on.',
+        }),
         nonce: Word,
       },
       {
@@ -70,7 +73,7 @@ export const PayLinkSchema = Type.Object(
     ),
     merchant: Type.Object(
       {
-        name: Type.String({ description: 'Who is paid.' }),
+        name: Type.String({ minLength: 1, description: 'Who is paid.' }),
         number: nullable(Type.Integer({ description: 'The merchant on the contract.' })),
       },
       { description: 'Who is paid.' },

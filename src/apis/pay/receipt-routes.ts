@@ -36,7 +36,9 @@ const ProofSchema = Type.Object(
     }),
     number: Type.Integer({ minimum: 1, description: 'Of the payment, on the contract.' }),
     batch: Type.Integer({ minimum: 0, description: 'Of the batch that it was settled in.' }),
-    merchant: nullable(Type.Integer({ description: 'The merchant’s number on the contract.' })),
+    merchant: nullable(
+      Type.Integer({ minimum: 0, description: 'The merchant’s number on the contract.' }),
+    ),
     rpc_url: nullable(
       Type.String({ description: 'A node that anybody may ask, if the operator names one.' }),
     ),
@@ -51,7 +53,7 @@ export const ReceiptSchema = Type.Object(
   {
     ...commonFields('receipt'),
     merchant: Type.Object(
-      { name: Type.String({ description: 'Who was paid.' }) },
+      { name: Type.String({ minLength: 1, description: 'Who was paid.' }) },
       { description: 'Who was paid.' },
     ),
     order_id: PaymentSchema.properties.order_id,
@@ -74,7 +76,7 @@ export const ReceiptSchema = Type.Object(
       { description: 'Oldest first.' },
     ),
     currency: PaymentSchema.properties.currency,
-    payer: Type.String({ description: 'The payer’s address, shortened.' }),
+    payer: Type.String({ minLength: 1, description: 'The payer’s address, shortened.' }),
     payment_method: PaymentSchema.properties.payment_method,
     settled_at: Timestamp,
     proof: ProofSchema,

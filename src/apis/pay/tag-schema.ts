@@ -6,6 +6,7 @@ import { nullable, objectType } from '#http/schema.ts';
 
 const Reference = Type.String({
   pattern: '^[0-9A-Za-z]{22}$',
+  examples: ['3nF8qTz0LwKc5YbRm1XaVe'],
   description: 'What this tag calls the payment. It opens nothing but this tag.',
 });
 
@@ -26,7 +27,7 @@ export const TagSchema = Type.Object(
   {
     object: objectType('tag'),
     merchant: Type.Object(
-      { name: Type.String({ description: 'Whose counter it is.' }) },
+      { name: Type.String({ minLength: 1, description: 'Whose counter it is.' }) },
       { description: 'Whose counter it is.' },
     ),
     network: PayLinkSchema.properties.network,
