@@ -4,6 +4,7 @@ import { declaredRoutes } from '#app/declared-routes.ts';
 import { surfaceDocuments } from '#app/surface-documents.ts';
 import { hashSecret, newSecret } from '#core/secrets.ts';
 import { payToken } from '#payments/pay-link.ts';
+import { tagToken } from '#terminals/tag.ts';
 import { createTestIntent, startTestApi, type TestApi } from '#testing/api.ts';
 import { caller } from '#testing/api-client.ts';
 import { addTestPayment, keepRefunding, LOCAL_WEBHOOKS } from '#testing/api-objects.ts';
@@ -106,10 +107,15 @@ test(`pay links: ${REQUESTS} wrong requests, answered as documented`, async () =
   const tokens = (known.pi_ ?? []).map(
     (id) => payToken(TEST_ID_KEY, { id, livemode: false }) ?? '',
   );
+  const [terminal] = await api.db.query<{ tag: string }>(
+    'select tag from terminals where id = $1',
+    [api.merchant.test.terminal],
+  );
+  const tags = Array(10).fill(tagToken(TEST_ID_KEY, terminal?.tag ?? ''));
   const seen = await runFuzz({
     url: api.url,
     document: documentOf('pay'),
-    known: { ...known, '{token}': [...tokens, 'nothing', '0'.repeat(22)] },
+    known: { ...known, '{token}': [...tokens, ...tags, 'nothing', '0'.repeat(22)] },
     requests: REQUESTS,
     headersOf: () => ({}),
   });
