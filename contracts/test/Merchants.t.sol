@@ -319,10 +319,16 @@ contract MerchantsTest is SettlementFixture {
     }
 
     function test_losingAnotherRoleDropsNoProposal() public {
-        _proposeFor(otherMerchant, REGISTRAR);
         bytes32[2] memory roles = [settlement.OPERATOR_ROLE(), settlement.REGISTRAR_ROLE()];
         vm.prank(ADMIN);
-        settlement.revokeRole(roles[0], OPERATOR);
+        settlement.announceGrant(roles[0], REGISTRAR);
+        vm.warp(block.timestamp + RATES_DELAY);
+        vm.prank(ADMIN);
+        settlement.grantRole(roles[0], REGISTRAR);
+        _proposeFor(otherMerchant, REGISTRAR);
+        // The proposer itself loses a role that it did not propose with.
+        vm.prank(ADMIN);
+        settlement.revokeRole(roles[0], REGISTRAR);
         // Who never was registrar takes nothing along either.
         vm.prank(ADMIN);
         settlement.revokeRole(roles[1], STRANGER);
