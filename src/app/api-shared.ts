@@ -60,7 +60,7 @@ export function createShared(deps: ApiDeps) {
   const terms = {
     settleWithinS,
     cardKey: cardKey(deps.secret),
-    staticPassConfirmFrom: deps.config.staticPassConfirmFrom,
+    staticPass: deps.config.staticPass,
   };
   const pay = { ...deps, ...terms, intents, readKey, preflight };
   return {

@@ -62,7 +62,7 @@ function factsWith(faults: Faults): PaymentFacts {
     },
     credentialProblem: faults.credential ? 'pass_revoked' : null,
     card: { per_payment_limit: faults.card ? 999n : 1_000n, asks_since: faults.lost ? NOON : null },
-    confirmFrom: faults.copied ? atoms(1_000) : null,
+    copied: faults.copied ? { confirmFrom: atoms(1_000), asksFirst: false } : null,
     preflight: faults.chain ? { ok: false, decline: 'insufficient_funds' } : { ok: true },
     settings: {
       firstPaymentConfirmFrom: null,

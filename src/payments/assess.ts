@@ -13,7 +13,7 @@ import {
   selectPayerActivities,
   selectRiskSettingsOf,
 } from '#risk/risk-queries.ts';
-import { assessRisk, isRefusedOften, type RiskRule } from '#risk/rules.ts';
+import { assessRisk, isRefusedOften, type RiskRule, type StaticPassTerms } from '#risk/rules.ts';
 import { type RiskSettings, toRiskSettings } from '#risk/settings.ts';
 
 /** What the chain says about a payment before it is requested. */
@@ -31,10 +31,8 @@ export interface PaymentFacts {
   readonly credentialProblem: Decline | null;
   /** The card that was tapped, if it was one. */
   readonly card: Pick<CardRow, 'per_payment_limit' | 'asks_since'> | null;
-  /**
-   * From this many atoms on, the payer has to confirm, because what was presented can be copied.
-   */
-  readonly confirmFrom: Atoms | null;
+  /** When the payer has to confirm because what was presented can be copied; null: it cannot. */
+  readonly copied: StaticPassTerms | null;
   /** What the owner of the signing address has registered, if anything. */
   readonly chip?: Pick<ChipRow, 'per_payment_limit' | 'blocked_at'> | null;
   /** Set: which taps of this credential were used is lost, so its payer is asked. */
@@ -133,7 +131,7 @@ export function assessPayment(facts: PaymentFacts): Assessment {
     paidHereBefore: activity.paid_here_before,
     paymentsWithinHour: activity.settled_here_within_hour + activity.under_way_here,
     payerConfirmsFirst: payer.confirm_first_payment,
-    copyConfirmFrom: facts.confirmFrom,
+    copied: facts.copied,
     refusals,
   });
   // The count that the database has of it may be behind: only the payer knows of each tap.

@@ -36,7 +36,7 @@ export async function decideApproval(tx: Tx, intent: Asked, now: Date): Promise<
     credentialProblem: checkCredential(found, intent, payer.livemode, sentAt),
     card: found.type === 'nfc_sun' ? found.card : null,
     // The payer is saying yes right now.
-    confirmFrom: null,
+    copied: null,
     preflight: { ok: true },
   });
   if (assessment.kind !== 'decline') return { type: 'approve' };

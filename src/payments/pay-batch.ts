@@ -212,7 +212,7 @@ function command(
     credentialProblem: checkCredential(found, intent, payer.livemode, now) ?? judged.decline,
     card: found.type === 'nfc_sun' ? found.card : null,
     doubtedAt: found.type === 'smart_tap' ? (found.phone?.doubtedAt ?? null) : null,
-    confirmFrom: found.type === 'nfc_id' ? ground.terms.staticPassConfirmFrom : null,
+    copied: found.type === 'nfc_id' ? ground.terms.staticPass : null,
     preflight,
     settings,
     activity: withBatch(activity, ground, { payerId: payer.id, intent }),

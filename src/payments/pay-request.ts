@@ -4,6 +4,7 @@ import type { RotatingKey } from '#core/secrets.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 import type { PreflightResult } from '#payments/assess.ts';
 import type { Presented, SignedPayment } from '#payments/presented.ts';
+import type { StaticPassTerms } from '#risk/rules.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** A tap, or a confirm with an agent token. */
@@ -40,6 +41,6 @@ export interface PayTerms {
   readonly settleWithinS: number;
   /** Opens the keys of payers' cards. */
   readonly cardKey: RotatingKey;
-  /** From this many atoms on, a pass that can be copied needs its payer's yes; null: never. */
-  readonly staticPassConfirmFrom: Atoms | null;
+  /** When a pass that can be copied needs its payer's yes; null: never. */
+  readonly staticPass: StaticPassTerms | null;
 }

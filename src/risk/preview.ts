@@ -40,7 +40,7 @@ export function previewRisk(settings: RiskSettings, payments: readonly PastPayme
       paidHereBefore: payment.paidHereBefore || lately.has(payment.payerId),
       paymentsWithinHour: before.length,
       payerConfirmsFirst: false,
-      copyConfirmFrom: null,
+      copied: null,
       refusals: { ofPayer: 0, ofAll: 0 },
     });
     const isFree = verdict.kind === 'allow' || (verdict.kind === 'confirm' && payment.isSigned);

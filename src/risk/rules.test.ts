@@ -24,7 +24,7 @@ const CALM: RiskFacts = {
   paidHereBefore: true,
   paymentsWithinHour: 0,
   payerConfirmsFirst: false,
-  copyConfirmFrom: null,
+  copied: null,
   refusals: { ofPayer: 0, ofAll: 0 },
 };
 
@@ -86,10 +86,13 @@ test('REFUSED_OFTEN: who was refused again and again asks nobody, and sells on',
 });
 
 test('STATIC_PASS asks from the amount upwards where the network has set one', () => {
-  const copied = { copyConfirmFrom: atoms(50) };
+  const copied = { copied: { confirmFrom: atoms(50), asksFirst: false } };
   assert.equal(staticPass(facts({ ...copied, amount: atoms(49) })), 'allow');
   assert.equal(staticPass(facts({ ...copied, amount: atoms(50) })), 'confirm');
   assert.equal(staticPass(facts({ amount: atoms(1_000_000) })), 'allow');
+  const strict = { copied: { confirmFrom: atoms(50), asksFirst: true }, amount: atoms(49) };
+  assert.equal(staticPass(facts({ ...strict, paidHereBefore: false })), 'confirm');
+  assert.equal(staticPass(facts({ ...strict, paidHereBefore: true })), 'allow');
 });
 
 describe('all rules together', () => {
@@ -105,7 +108,13 @@ describe('all rules together', () => {
     paidHereBefore: fc.boolean(),
     paymentsWithinHour: fc.integer({ min: 0, max: 6 }),
     payerConfirmsFirst: fc.boolean(),
-    copyConfirmFrom: anyLimit,
+    copied: fc.option(
+      fc.record({
+        confirmFrom: fc.integer({ min: 1, max: 100 }).map(atoms),
+        asksFirst: fc.boolean(),
+      }),
+      { nil: null },
+    ),
     refusals: fc.record({
       ofPayer: fc.integer({ min: 0, max: 12 }),
       ofAll: fc.integer({ min: 0, max: 60 }),

@@ -13,6 +13,13 @@ export const RISK_RULES = [
 
 export type RiskRule = (typeof RISK_RULES)[number];
 
+/** Of the network: when a pass that can be copied needs its payer's yes. */
+export interface StaticPassTerms {
+  readonly confirmFrom: Atoms;
+  /** At the first payment at a merchant too, whatever its amount. */
+  readonly asksFirst: boolean;
+}
+
 /** What the rules look at. Read under the payer's lock, so that taps cannot race past a count. */
 export interface RiskFacts {
   readonly settings: RiskSettings;
@@ -25,8 +32,8 @@ export interface RiskFacts {
   readonly paymentsWithinHour: number;
   /** The payer's own wish to confirm each first payment at a merchant, whatever its amount. */
   readonly payerConfirmsFirst: boolean;
-  /** From this many atoms on the network asks: a reader of this pass can copy it. */
-  readonly copyConfirmFrom: Atoms | null;
+  /** When the network asks, because whoever reads this pass can copy it; null: nobody can. */
+  readonly copied: StaticPassTerms | null;
   /** How often this payer has said no to the account within the hour, and how often all have. */
   readonly refusals: { readonly ofPayer: number; readonly ofAll: number };
 }
@@ -70,8 +77,10 @@ export function highAmount({ settings, amount }: RiskFacts): Answer {
 }
 
 /** Of the network, not of an account. */
-export function staticPass({ copyConfirmFrom, amount }: RiskFacts): Answer {
-  return reaches(amount, copyConfirmFrom) ? 'confirm' : 'allow';
+export function staticPass({ copied, amount, paidHereBefore }: RiskFacts): Answer {
+  if (copied === null) return 'allow';
+  const isFirst = copied.asksFirst && !paidHereBefore;
+  return isFirst || amount >= copied.confirmFrom ? 'confirm' : 'allow';
 }
 
 /** Those that block come first: nobody is asked to confirm what would be refused anyway. */

@@ -30,6 +30,13 @@ import type { Hex } from '#settlement/requests.ts';
 export type Role = 'api' | 'worker' | 'registrar';
 const ROLES: readonly Role[] = ['api', 'worker', 'registrar'];
 
+/** When a pass that can be copied needs its payer's yes (the rule STATIC_PASS). */
+interface StaticPass {
+  readonly confirmFrom: Atoms;
+  /** At the first payment at a merchant too, whatever its amount. */
+  readonly asksFirst: boolean;
+}
+
 /** What a process was told, read once. Every message of a wrong value names its variable. */
 export interface Config {
   readonly roles: ReadonlySet<Role>;
@@ -59,7 +66,7 @@ export interface Config {
   /** Seconds from a tap, or from the payer's yes, to the payment's place on the chain. */
   readonly settleWithinS: number;
   /** From how many atoms a pass that can be copied needs its payer's yes; null: never. */
-  readonly staticPassConfirmFrom: Atoms | null;
+  readonly staticPass: StaticPass | null;
   /** Percent of the hourly ceiling that one account may use; null: see `commonShare`. */
   readonly ceilingShare: number | null;
   readonly webhookAllowCidrs: readonly string[];
@@ -143,10 +150,15 @@ function rateLimit(env: Env): RateLimit {
   return { requests: Number(requests), seconds: Number(seconds) };
 }
 
-function staticPass(env: Env): Atoms | null {
-  if (readSetting(env, 'STATIC_PASS') === null) return null;
-  const range = { min: 0, max: MAX_AMOUNT, default: 0 };
-  return atoms(integer(env, 'STATIC_PASS', range));
+/** 20 USDC: a pass that anybody can copy pays for a lunch, not for a telephone. */
+const STATIC_PASS_FROM = 20_000_000;
+
+/** In a sandbox nobody is asked, unless an amount is set. */
+function staticPass(env: Env, isSandbox: boolean): StaticPass | null {
+  const text = readSetting(env, 'STATIC_PASS');
+  if (text === 'off' || (text === null && isSandbox)) return null;
+  const range = { min: 0, max: MAX_AMOUNT, default: STATIC_PASS_FROM };
+  return { confirmFrom: atoms(integer(env, 'STATIC_PASS', range)), asksFirst: !isSandbox };
 }
 
 function ceilingShare(env: Env): number | null {
@@ -338,6 +350,7 @@ export function readConfig(env: Env, args: readonly string[]): Config {
   const roles = readRoles(others);
   const port = integer(env, 'PORT', { min: 0, max: 65_535, default: 4242 });
   const testnet = chain(env, 'testnet', roles);
+  const isSandbox = env.NODE_ENV !== 'production' && testnet === null;
   const config: Config = {
     roles,
     host: readSetting(env, 'HOST') ?? '127.0.0.1',
@@ -359,12 +372,12 @@ export function readConfig(env: Env, args: readonly string[]): Config {
     chains: { testnet, mainnet: chain(env, 'mainnet', roles) },
     rateLimit: rateLimit(env),
     settleWithinS: integer(env, 'SETTLE_WITHIN', { min: 30, max: 600, default: 60 }),
-    staticPassConfirmFrom: staticPass(env),
+    staticPass: staticPass(env, isSandbox),
     ceilingShare: ceilingShare(env),
     webhookAllowCidrs: cidrs(env, 'WEBHOOK_ALLOW_CIDRS'),
     operatorUrl: url(env, 'OPERATOR_URL', ['http:', 'https:']),
     operatorAllowCidrs: cidrs(env, 'OPERATOR_ALLOW_CIDRS'),
-    isSandbox: env.NODE_ENV !== 'production' && testnet === null,
+    isSandbox,
     trustedProxies: cidrs(env, 'TRUSTED_PROXIES'),
     secret: secret(env),
     smtpUrl: url(env, 'SMTP_URL', ['smtp:', 'smtps:']),

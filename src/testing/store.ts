@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '#core/clock.ts';
 import { type IdKey, newId, toIdKey } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
 import { startLoop } from '#core/loop.ts';
-import { type Atoms, atoms } from '#core/money.ts';
+import { atoms } from '#core/money.ts';
 import { hashSecret, newSecret } from '#core/secrets.ts';
 import { localWakeups, type Wakeups } from '#db/wakeups.ts';
 import { createKeyReader, type ReadKey } from '#idempotency/read-key.ts';
@@ -19,6 +19,7 @@ import { createIntentPayer, type PayDeps, type PayIntent } from '#payments/pay.t
 import type { Preflight } from '#payments/pay-request.ts';
 import type { Tipping } from '#payments/payment-intent.ts';
 import { applySettlements } from '#payments/settle.ts';
+import type { StaticPassTerms } from '#risk/rules.ts';
 import { createSettlementNumbers, type SettlementNumbers } from '#settlement/numbers.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 import type { FailureReason, Hex } from '#settlement/requests.ts';
@@ -59,7 +60,7 @@ export interface StoreOptions {
   /** Default: both networks settle. */
   readonly readiness?: Readiness;
   /** Of the rule STATIC_PASS; default: off. */
-  readonly staticPassConfirmFrom?: Atoms;
+  readonly staticPass?: StaticPassTerms;
   /** The merchant as a real contract knows it. */
   readonly merchantNumber?: bigint;
 }
@@ -138,7 +139,7 @@ export async function openStore(options: StoreOptions = {}): Promise<TestStore> 
     pay: {
       ...{ db, wakeups, clock, intents, readKey, preflight, readiness, settleWithinS },
       cardKey: TEST_CARD_KEY,
-      staticPassConfirmFrom: options.staticPassConfirmFrom ?? null,
+      staticPass: options.staticPass ?? null,
     },
     close: async () => {
       if (options.database === undefined) await database.close();

@@ -369,7 +369,7 @@ test('a static pass needs its payer’s yes from the amount that the network has
   const strict = await openStore({
     database: store.database,
     clock,
-    staticPassConfirmFrom: atoms(2_000_000),
+    staticPass: { confirmFrom: atoms(2_000_000), asksFirst: false },
   });
   const node = await serveStore(strict);
   const { pass } = await addPayer(strict);
@@ -382,5 +382,21 @@ test('a static pass needs its payer’s yes from the amount that the network has
   assert.equal((await pay(1_999_999, { type: 'nfc_id', value: pass })).status, 'succeeded');
   const { chip } = await newCard();
   assert.equal((await pay(2_000_000, { type: 'nfc_sun', value: chip.tap() })).status, 'succeeded');
+  await node.close();
+});
+
+test('where a first payment by static pass asks, one with a chip does not', async () => {
+  const staticPass = { confirmFrom: atoms(20_000_000), asksFirst: true };
+  const strict = await openStore({ database: store.database, clock, staticPass });
+  const node = await serveStore(strict);
+  const { pass } = await addPayer(strict);
+  const pay = async (credential: object) => {
+    const id = await addIntent(strict, { amount: 1_000_000 });
+    return (await node.device().post(`/payment_intents/${id}/tap`, { credential })).body;
+  };
+  const asked = await pay({ type: 'nfc_id', value: pass });
+  assert.equal((asked.next_action as { reason_code: string }).reason_code, 'STATIC_PASS');
+  const { chip } = await newCard();
+  assert.equal((await pay({ type: 'nfc_sun', value: chip.tap() })).status, 'succeeded');
   await node.close();
 });

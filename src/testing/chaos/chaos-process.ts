@@ -49,6 +49,8 @@ const CLOCK = path.join(import.meta.dirname, 'chaos-clock.ts');
 function chainEnv(config: NetworkConfig): Record<string, string> {
   const prefix = `CHAIN_${config.network.toUpperCase()}_`;
   return {
+    // As in the sandbox: static passes are tapped, and nobody is there to be asked.
+    STATIC_PASS: 'off',
     [`${prefix}RPC_URL`]: config.rpcUrls.join(),
     ...(config.headsUrl === null ? {} : { [`${prefix}HEADS_URL`]: config.headsUrl }),
     [`${prefix}CHAIN_ID`]: String(config.chainId),
