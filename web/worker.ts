@@ -105,6 +105,14 @@ function ring(): Promise<void> {
   });
 }
 
+function tellOfPass(): Promise<void> {
+  return scope.registration.showNotification('A static pass of yours has paid', {
+    body: 'Was it not you? Open your wallet and revoke the pass.',
+    icon: new URL('icons/tapline.svg', root).href,
+    tag: 'paid',
+  });
+}
+
 async function endRing(): Promise<void> {
   for (const shown of await scope.registration.getNotifications({ tag: RING })) shown.close();
 }
@@ -120,6 +128,7 @@ scope.addEventListener('push', (event) => event.waitUntil(ring()));
 scope.addEventListener('message', (event) => {
   if (event.data === 'ring') event.waitUntil(ring());
   if (event.data === 'rung') event.waitUntil(endRing());
+  if (event.data === 'paid') event.waitUntil(tellOfPass());
 });
 scope.addEventListener('notificationclick', (event) => {
   event.notification.close();

@@ -205,6 +205,7 @@ export interface Payment {
       | 'nfc_id'
       | 'nfc_sun'
       | 'qr'
+      | 'rotating_code'
       | 'smart_tap'
       | 'apple_vas'
       | 'authorization'
@@ -616,6 +617,11 @@ export interface NewAgentToken {
 export interface CardTap {
   /** What the card gives: good for one attempt. */
   url: string;
+}
+
+export interface RotatingCode {
+  /** The id of the pass, a point and the code of now. */
+  value: string;
 }
 
 /** What a phone with the pass gives a reader now. */
@@ -1495,14 +1501,15 @@ export interface TestTapTerminalBody {
   /** What the reader of the terminal read. */
   credential?: {
     /**
-     * What was read: the static chip of a pass, a SUN card, a code of the wallet app, or the pass
-     * in Google Wallet or Apple Wallet.
+     * What was read: the static chip of a pass, a SUN card, a code of the wallet app, a code of a
+     * pass that changes every half minute, or the pass in Google Wallet or Apple Wallet.
      */
-    type: 'nfc_id' | 'nfc_sun' | 'qr' | 'smart_tap' | 'apple_vas';
+    type: 'nfc_id' | 'nfc_sun' | 'qr' | 'rotating_code' | 'smart_tap' | 'apple_vas';
     /**
      * nfc_id: the credential of the pass (nfc_…). nfc_sun: the URL that the card gave. qr: what
-     * the code says. smart_tap, apple_vas: base64url of a byte 1, the 32 bytes that the phone drew
-     * (Smart Tap) or the 4 bytes of its Unix time (VAS), and what the pass said.
+     * the code says. rotating_code: the id of the pass, a point and eight digits. smart_tap,
+     * apple_vas: base64url of a byte 1, the 32 bytes that the phone drew (Smart Tap) or the 4
+     * bytes of its Unix time (VAS), and what the pass said.
      */
     value: string;
   };
@@ -1981,6 +1988,19 @@ export interface Operations {
     id: 'testTapCard';
     path: { id: string };
     response: CardTap;
+  };
+  /**
+   * The code that a pass shows now
+   *
+   * Plays the phone of a pass of the test network. The code changes every 30 seconds of real time,
+   * and each pays once. Send the value as a credential of type `rotating_code`.
+   *
+   * Needs a key with the scope `payments:write`.
+   */
+  'POST /v1/test_helpers/passes/{id}/rotating_code': {
+    id: 'testRotatingCode';
+    path: { id: string };
+    response: RotatingCode;
   };
   /**
    * What a phone with the pass in Google Wallet would give a reader

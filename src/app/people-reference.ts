@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from 'typebox';
 import { consentOf } from '#apis/dashboard/consent.ts';
 import type { SurfaceRoutes } from '#app/surface-documents.ts';
-import type { Asks } from '#http/moves.ts';
+import { type Asks, asksOf } from '#http/moves.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';
 
 /** The written reference of an API for people, made of its declared routes. */
@@ -130,7 +130,17 @@ const ASKED: Readonly<Record<Asks, string>> = {
   never: 'session',
 };
 
+/** At the payer's API the wallet's key is the factor. */
+const SIGNED: Readonly<Record<Asks, string>> = {
+  always: 'signature of the wallet, at most five minutes old',
+  own: 'the same, where it lifts a limit or gives a phone a way to pay; else the session',
+  live: PROOF.payer,
+  fresh: PROOF.payer,
+  never: PROOF.payer,
+};
+
 function proofOf(api: keyof SurfaceRoutes, route: DeclaredRoute): string {
+  if (api === 'payer') return SIGNED[asksOf(route)];
   if (api !== 'dashboard' && api !== 'operator') return PROOF[api];
   const { asks, mails, fourEyes } = consentOf(route);
   const more = [...(mails ? ['mail to the owners'] : []), ...(fourEyes ? ['a colleague'] : [])];

@@ -136,6 +136,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     purpose: 'webhooks',
   },
   { table: 'cards', id: 'id', column: 'keys', context: 'id', purpose: 'cards' },
+  { table: 'rotating_keys', id: 'pass_id', column: 'key', context: 'pass_id', purpose: 'cards' },
   {
     table: 'phone_passes',
     id: 'hash',

@@ -1,13 +1,13 @@
 import type { Sql, Tx } from '#db/database.ts';
 import type { PayerRequestRow } from '#payers/request-queries.ts';
 
-/** When a payer signed in, for the session at hand; undefined when it is over. */
-export async function selectSignedInAt(sql: Sql, hash: Buffer): Promise<Date | undefined> {
-  const rows = await sql.query<{ created: Date }>(
-    'select created from payer_sessions where hash = $1',
+/** When the wallet signed for the session at hand last; undefined when it is over. */
+export async function selectSignedAt(sql: Sql, hash: Buffer): Promise<Date | undefined> {
+  const rows = await sql.query<{ signed_at: Date }>(
+    'select coalesce(signed_at, created) as signed_at from payer_sessions where hash = $1',
     [hash],
   );
-  return rows[0]?.created;
+  return rows[0]?.signed_at;
 }
 
 export async function selectPayerSessions(

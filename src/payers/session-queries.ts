@@ -49,8 +49,26 @@ export async function insertSession(
   );
 }
 
+/** The wallet has signed again. @returns whether the session is still there. */
+export async function renewSignature(
+  sql: Sql,
+  session: { readonly hash: Buffer; readonly payerId: string; readonly now: Date },
+): Promise<boolean> {
+  const rows = await sql.query(
+    `update payer_sessions set signed_at = $3
+     where hash = $1 and payer_id = $2 and expires_at > $3 returning 1 as renewed`,
+    [session.hash, session.payerId, session.now],
+  );
+  return rows.length > 0;
+}
+
 export async function deleteSession(sql: Sql, hash: Buffer): Promise<void> {
   await sql.query('delete from payer_sessions where hash = $1', [hash]);
+}
+
+/** A payer, and when the wallet signed for this session last. */
+export interface SessionPayerRow extends PayerRow {
+  signed_at: Date;
 }
 
 /** The payer whose session this is, unless it is over. */
@@ -58,10 +76,10 @@ export async function selectSessionPayer(
   sql: Sql,
   hash: Buffer,
   now: Date,
-): Promise<PayerRow | undefined> {
-  const rows = await sql.query<PayerRow>(
-    `select p.id, p.livemode, p.address, p.created, p.blocked_at, p.limit_per_payment,
-       p.limit_per_day, p.confirm_first_payment
+): Promise<SessionPayerRow | undefined> {
+  const rows = await sql.query<SessionPayerRow>(
+    `select coalesce(s.signed_at, s.created) as signed_at, p.id, p.livemode, p.address, p.created,
+       p.blocked_at, p.limit_per_payment, p.limit_per_day, p.confirm_first_payment
      from payer_sessions s join payers p on p.id = s.payer_id
      where s.hash = $1 and s.expires_at > $2`,
     [hash, now],

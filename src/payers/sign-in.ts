@@ -3,7 +3,7 @@ import { isAddress, verifyMessage } from 'viem';
 import { parseSiweMessage, validateSiweMessage } from 'viem/siwe';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { base62 } from '#core/base62.ts';
-import { addSeconds } from '#core/clock.ts';
+import { addMs, addSeconds } from '#core/clock.ts';
 import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Database } from '#db/database.ts';
 import { createPayer } from '#payers/create-payer.ts';
@@ -12,6 +12,7 @@ import {
   deleteExpiredAccess,
   insertNonce,
   insertSession,
+  renewSignature,
   takeNonce,
 } from '#payers/session-queries.ts';
 import type { Hex } from '#settlement/requests.ts';
@@ -98,6 +99,19 @@ async function isSignedBy(address: Hex, { message, signature }: SignedMessage): 
   }
 }
 
+/** As long as a second factor counts as fresh in the dashboard. */
+const FRESH_MS = 5 * 60_000;
+
+/** A token that lay around is not enough: the wallet has signed a moment ago. */
+export function signatureRefusal(signedAt: Date | null | undefined, now: Date): Refusal | null {
+  if (signedAt != null && addMs(signedAt, FRESH_MS) > now) return null;
+  return refuse(
+    'second_factor_required',
+    'Sign with the wallet once more (POST /sign_in/again, or POST /sign_in for a new session), ' +
+      'then repeat this within five minutes.',
+  );
+}
+
 export interface NewSession {
   readonly payer: PayerRow;
   /** Shown only once. */
@@ -105,23 +119,34 @@ export interface NewSession {
   readonly expiresAt: Date;
 }
 
+/** Who has signed this just now. The nonce is used up by the attempt, whatever comes of it. */
+async function verifyClaim(
+  deps: SignInDeps,
+  signed: SignedMessage,
+  now: Date,
+): Promise<Claim | Refusal> {
+  const claim = readSignInMessage(deps, signed.message, now);
+  if (isRefusal(claim)) return claim;
+  const isFresh = await deps.db.transaction((tx) => takeNonce(tx, hashSecret(claim.nonce), now));
+  if (!isFresh) return signInFailed('The nonce is unknown, used or too old: ask for a new one.');
+  if (!(await isSignedBy(claim.address, signed))) {
+    return signInFailed('The signature is not that of the address in the message.');
+  }
+  return claim;
+}
+
 /**
  * Signs a wallet in, on the network of the message's chain; a wallet that was never seen becomes
- * a payer. The nonce is used up by the attempt, whatever comes of it. `sign_in_failed` otherwise.
+ * a payer. `sign_in_failed` otherwise.
  */
 export async function signIn(
   deps: SignInDeps,
   signed: SignedMessage,
   now: Date,
 ): Promise<NewSession | Refusal> {
-  const claim = readSignInMessage(deps, signed.message, now);
+  const claim = await verifyClaim(deps, signed, now);
   if (isRefusal(claim)) return claim;
   const { address, livemode } = claim;
-  const isFresh = await deps.db.transaction((tx) => takeNonce(tx, hashSecret(claim.nonce), now));
-  if (!isFresh) return signInFailed('The nonce is unknown, used or too old: ask for a new one.');
-  if (!(await isSignedBy(address, signed))) {
-    return signInFailed('The signature is not that of the address in the message.');
-  }
   const token = newSecret('payerSession');
   const expiresAt = addSeconds(now, SESSION_SECONDS);
   const payer = await deps.db.transaction(async (tx) => {
@@ -130,4 +155,24 @@ export async function signIn(
     return payer;
   });
   return { payer, token, expiresAt };
+}
+
+/**
+ * The same wallet signs for a session that it has: what needs a fresh signature can be asked for.
+ * The token stays, and with it what belongs to the session. `sign_in_failed` for another wallet.
+ */
+export async function signAgain(
+  deps: SignInDeps,
+  session: { readonly hash: Buffer; readonly payer: PayerRow; readonly signed: SignedMessage },
+  now: Date,
+): Promise<Refusal | null> {
+  const { hash, payer, signed } = session;
+  const claim = await verifyClaim(deps, signed, now);
+  if (isRefusal(claim)) return claim;
+  const isSame = claim.address.toLowerCase() === payer.address.toLowerCase();
+  if (!isSame || claim.livemode !== payer.livemode) {
+    return signInFailed('The message is not of the wallet and network of this session.');
+  }
+  const isRenewed = await renewSignature(deps.db, { hash, payerId: payer.id, now });
+  return isRenewed ? null : signInFailed('The session is over: sign in again.');
 }

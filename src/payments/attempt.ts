@@ -14,6 +14,8 @@ export type Credential =
   | { readonly type: 'nfc_sun'; readonly cardId: string }
   /** A code that the wallet app showed for this pass. */
   | { readonly type: 'qr'; readonly passId: string }
+  /** A code of this pass that changes every half minute. */
+  | { readonly type: 'rotating_code'; readonly passId: string }
   /** The pass in the wallet of a phone. */
   | { readonly type: PhoneKind; readonly passId: string }
   | { readonly type: 'agent_token'; readonly tokenId: string }

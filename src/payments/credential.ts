@@ -14,6 +14,7 @@ import {
   selectUsedTaps,
 } from '#payers/phone-pass-queries.ts';
 import type { PhoneKind, PhoneTap } from '#payers/phone-tap.ts';
+import { lockRotatingKeys, type RotatingKeyRow } from '#payers/rotating-key-queries.ts';
 import type { Credential } from '#payments/attempt.ts';
 import type { Decline } from '#payments/decline.ts';
 import { selectIntents } from '#payments/intent-queries.ts';
@@ -31,6 +32,13 @@ export type Found =
       readonly pass: PassRow;
       /** null: it belongs to an attempt that is under way, whose code is used up. */
       readonly code: PassCodeRow | null;
+    }
+  | {
+      readonly type: 'rotating_code';
+      readonly payerId: string;
+      readonly pass: PassRow;
+      /** null: it belongs to an attempt that is under way, whose code is used up. */
+      readonly rotating: RotatingKeyRow | null;
     }
   | {
       readonly type: PhoneKind;
@@ -81,15 +89,17 @@ export async function lockCredentials(
     hashes('qr'),
   ];
   const cardIds = presented.flatMap((one) => (one.type === 'nfc_sun' ? one.cardId : []));
+  const rotatingIds = presented.flatMap((one) => (one.type === 'rotating_code' ? one.passId : []));
   const taps = presented.flatMap((one) => ('tap' in one ? one.tap : []));
   const signers = presented.flatMap((one) =>
     one.type === 'authorization' ? one.signed.payer.address : [],
   );
-  const [passes, tokens, cards, codes, phones, chips] = await Promise.all([
+  const [passes, tokens, cards, codes, rotating, phones, chips] = await Promise.all([
     passHashes.length === 0 ? [] : selectPassesByHash(tx, passHashes),
     tokenHashes.length === 0 ? [] : lockAgentTokens(tx, tokenHashes),
     cardIds.length === 0 ? [] : lockCards(tx, cardIds),
     codeHashes.length === 0 ? [] : lockPassCodes(tx, codeHashes),
+    rotatingIds.length === 0 ? [] : lockRotatingKeys(tx, rotatingIds),
     taps.length === 0
       ? []
       : lockPhonePasses(
@@ -109,6 +119,7 @@ export async function lockCredentials(
     ...tokens.map((token) => [token.hash.toString('hex'), ofToken(token, usedBy)] as const),
     ...cards.map((card) => [card.id, ofCard(card)] as const),
     ...codes.map((code) => [code.hash.toString('hex'), ofCode(code)] as const),
+    ...rotating.map((row) => [row.pass_id, ofRotating(row, row)] as const),
     ...phones.map((one) => [one.phone_hash.toString('hex'), ofPhone(one, usedBefore)] as const),
   ]);
 }
@@ -132,6 +143,10 @@ function ofCard(card: CardRow): Found {
 
 function ofCode(code: PassCodeRow): Found {
   return { type: 'qr', payerId: code.payer_id, pass: code, code };
+}
+
+function ofRotating(pass: PassRow, rotating: RotatingKeyRow | null): Found {
+  return { type: 'rotating_code', payerId: pass.payer_id, pass, rotating };
 }
 
 function ofPhone(pass: FoundPhonePass, usedBefore: ReadonlySet<string>): Found {
@@ -160,12 +175,14 @@ async function readUses(
 export async function lockCredential(tx: Tx, credential: Credential): Promise<Found | null> {
   switch (credential.type) {
     case 'nfc_id':
+    case 'rotating_code':
     case 'qr':
     case 'smart_tap':
     case 'apple_vas': {
       const pass = await selectPass(tx, credential.passId);
       if (pass === undefined) return null;
       const { payer_id: payerId } = pass;
+      if (credential.type === 'rotating_code') return ofRotating(pass, null);
       if (credential.type === 'nfc_id') return ofPass(pass);
       return credential.type === 'qr'
         ? { type: 'qr', payerId, pass, code: null }
@@ -191,6 +208,7 @@ export async function lockCredential(tx: Tx, credential: Credential): Promise<Fo
 export function toCredential(found: Found): Credential {
   switch (found.type) {
     case 'nfc_id':
+    case 'rotating_code':
     case 'qr':
     case 'smart_tap':
     case 'apple_vas':

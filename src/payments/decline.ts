@@ -18,7 +18,7 @@ export const DECLINES = {
     customer: 'The card could not be read. Please hold it to the terminal once more.',
   },
   pass_code_expired: {
-    message: 'This code is older than one minute.',
+    message: 'This code is too old, or is no code of this pass.',
     customer: 'This code has expired. Please show a new one.',
   },
   pass_code_used: {

@@ -8,7 +8,13 @@ export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 export type PaymentMethod =
   | {
       readonly type: 'wallet_pass';
-      readonly credential: 'nfc_id' | 'nfc_sun' | 'qr' | 'smart_tap' | 'apple_vas';
+      readonly credential:
+        | 'nfc_id'
+        | 'nfc_sun'
+        | 'qr'
+        | 'rotating_code'
+        | 'smart_tap'
+        | 'apple_vas';
     }
   | { readonly type: 'agent_token'; readonly credential: 'agent_token' }
   | { readonly type: 'wallet'; readonly credential: 'authorization' | 'chip' }
@@ -99,6 +105,7 @@ export function methodOf(credential: PaymentMethod['credential']): PaymentMethod
     case 'nfc_id':
     case 'nfc_sun':
     case 'qr':
+    case 'rotating_code':
     case 'smart_tap':
     case 'apple_vas':
       return { type: 'wallet_pass', credential };

@@ -8,7 +8,7 @@ import type { FeeRates } from '#settlement/chain/fee-rates.ts';
 import type { PaymentAuthorization } from '#settlement/requests.ts';
 
 /** What a terminal can read. */
-export const TAPPED_TYPES = ['nfc_id', 'nfc_sun', 'qr', ...PHONE_KINDS] as const;
+export const TAPPED_TYPES = ['nfc_id', 'nfc_sun', 'qr', 'rotating_code', ...PHONE_KINDS] as const;
 
 /** What a wallet has signed for one payment, after the signature was verified. */
 export interface SignedPayment {
@@ -27,6 +27,7 @@ export type SignedBy = 'authorization' | 'chip';
 export type Presented =
   | { readonly type: 'nfc_id' | 'qr' | 'agent_token'; readonly value: string }
   | { readonly type: 'nfc_sun'; readonly cardId: string; readonly message: SunMessage }
+  | { readonly type: 'rotating_code'; readonly passId: string; readonly code: string }
   | { readonly type: PhoneKind; readonly tap: PhoneTap }
   | { readonly type: 'authorization'; readonly signed: SignedPayment };
 
@@ -43,9 +44,10 @@ export function hashOf({ type, value }: BearerSecret): Buffer | null {
   return isSecret(KINDS[type], value) ? hashSecret(value) : null;
 }
 
-/** What a credential is found by: the id of a card, else a hash in hex. '': no such thing. */
+/** What a credential is found by: the id of a card or pass, else a hash in hex. '': nothing. */
 export function credentialKey(presented: Presented): string {
   if (presented.type === 'nfc_sun') return presented.cardId;
+  if (presented.type === 'rotating_code') return presented.passId;
   if (presented.type === 'authorization') {
     return hashSecret(presented.signed.authorization.signature).toString('hex');
   }
@@ -55,6 +57,13 @@ export function credentialKey(presented: Presented): string {
 
 /** Checks only the form: whether there is such a pass is found out later. */
 const NFC_ID = /^nfc_[\x21-\x7e]{1,196}$/;
+
+const ROTATING = /^(?<passId>pass_[0-9A-Za-z]{1,64})\.(?<code>[0-9]{8})$/;
+
+function readRotating(value: string): { passId: string; code: string } | null {
+  const { passId, code } = ROTATING.exec(value)?.groups ?? {};
+  return passId === undefined || code === undefined ? null : { passId, code };
+}
 
 /** What the terminal read, or what its software got wrong about it. */
 export function readTapped(tapped: {
@@ -73,6 +82,12 @@ export function readTapped(tapped: {
       const read = parseCardUrl(value);
       return read === null
         ? wrong('the URL that the card gave: …/card/card_…?p=32 hex digits&c=16 hex digits')
+        : { type, ...read };
+    }
+    case 'rotating_code': {
+      const read = readRotating(value);
+      return read === null
+        ? wrong('the id of the pass, a point and eight digits: pass_….12345678')
         : { type, ...read };
     }
     case 'smart_tap':

@@ -3,6 +3,7 @@ import { selectPayersOfCards } from '#payers/card-queries.ts';
 import { selectPayersOfCodes } from '#payers/pass-code-queries.ts';
 import { type PayerRow, selectPayersByCredential } from '#payers/payer-queries.ts';
 import { selectPayersOfPhones } from '#payers/phone-pass-queries.ts';
+import { selectPayersOfRotating } from '#payers/rotating-key-queries.ts';
 import { credentialKey, hashOf, type Presented } from '#payments/presented.ts';
 
 /** The payers of these credentials; null for each unknown one. */
@@ -12,6 +13,7 @@ export async function readPayers(
 ): Promise<(one: Presented) => PayerRow | null> {
   const cardIds = presented.flatMap((one) => (one.type === 'nfc_sun' ? one.cardId : []));
   const codes = presented.flatMap((one) => (one.type === 'qr' ? (hashOf(one) ?? []) : []));
+  const passIds = presented.flatMap((one) => (one.type === 'rotating_code' ? one.passId : []));
   const others = presented.flatMap((one) =>
     one.type === 'nfc_id' || one.type === 'agent_token' ? (hashOf(one) ?? []) : [],
   );
@@ -20,6 +22,7 @@ export async function readPayers(
     others.length === 0 ? [] : selectPayersByCredential(sql, others),
     cardIds.length === 0 ? [] : selectPayersOfCards(sql, cardIds),
     codes.length === 0 ? [] : selectPayersOfCodes(sql, codes),
+    passIds.length === 0 ? [] : selectPayersOfRotating(sql, passIds),
     phones.length === 0 ? [] : selectPayersOfPhones(sql, phones),
   ]);
   const byCredential = new Map(payers.flat().map((payer) => [payer.credential, payer]));

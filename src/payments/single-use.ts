@@ -8,13 +8,15 @@ import { useUpPassCodes } from '#payers/pass-code-queries.ts';
 import { VAS_MS } from '#payers/phone-pass.ts';
 import { insertUsedTaps, sweepUsedTaps } from '#payers/phone-pass-queries.ts';
 import type { PhoneKind, PhoneTap } from '#payers/phone-tap.ts';
+import { judgeCode, openRotatingKey } from '#payers/rotating-code.ts';
+import { updateRotatingKey } from '#payers/rotating-key-queries.ts';
 import { readSunMessage } from '#payers/sun-message.ts';
 import type { Found, PhoneState } from '#payments/credential.ts';
 import type { Decline } from '#payments/decline.ts';
 import type { Presented } from '#payments/presented.ts';
 
 /**
- * What a card gave, or a code of the wallet app, is good for one attempt. An attempt that is
+ * What a card gave, or a code of a pass, is good for one attempt. An attempt that is
  * answered with 200 uses it up, however the payment ends; one that is refused (4xx), or that could
  * not be decided (503), does not.
  */
@@ -38,6 +40,17 @@ export function judge(
     if (!isNew) return { decline: 'pass_replayed', after: found };
     const { counter, uid } = tap;
     return { decline: null, after: { ...found, card: { ...card, counter, uid } } };
+  }
+  if (found.type === 'rotating_code' && presented.type === 'rotating_code') {
+    const { rotating } = found;
+    if (rotating === null) return { decline: null, after: found };
+    const key = openRotatingKey(cardKey, rotating);
+    const judged = judgeCode(rotating, { code: presented.code, key, now });
+    const isSame = judged.after === rotating;
+    return {
+      decline: judged.decline,
+      after: isSame ? found : { ...found, rotating: judged.after },
+    };
   }
   if (found.type === 'qr' && found.code !== null) {
     const { code } = found;
@@ -106,6 +119,12 @@ export async function writeUsedUp(tx: Tx, used: Iterable<Found>, now: Date): Pro
     return [{ id, counter, uid }];
   });
   const codes = all.flatMap((found) => (found.type === 'qr' ? (found.code?.hash ?? []) : []));
+  const rotating = all.flatMap((found) =>
+    found.type === 'rotating_code' ? (found.rotating ?? []) : [],
+  );
+  for (const row of rotating) {
+    assert((await updateRotatingKey(tx, row)) === 1, 'a step of a pass was used twice');
+  }
   if (taps.length > 0) {
     assert((await useUpTaps(tx, taps, now)) === taps.length, 'a tap of a card was used twice');
   }

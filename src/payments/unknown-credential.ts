@@ -9,6 +9,7 @@ const UNKNOWN = {
   nfc_id: 'pass_unknown',
   nfc_sun: 'pass_unknown',
   qr: 'pass_unknown',
+  rotating_code: 'pass_unknown',
   smart_tap: 'pass_unknown',
   apple_vas: 'pass_unknown',
   agent_token: 'agent_token_unknown',
@@ -29,7 +30,8 @@ export async function readUnknownDecline(
   read: { readonly found: ReadonlyMap<string, unknown>; readonly now: Date },
 ): Promise<UnknownDecline> {
   const isUnknownCode = (one: Presented) => {
-    const key = one.type === 'qr' ? credentialKey(one) : '';
+    const isCode = one.type === 'qr' || one.type === 'rotating_code';
+    const key = isCode ? credentialKey(one) : '';
     return key !== '' && !read.found.has(key);
   };
   const losses = presented.some(isUnknownCode)

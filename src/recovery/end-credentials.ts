@@ -1,4 +1,5 @@
 import type { Tx } from '#db/database.ts';
+import { stepAt } from '#payers/rotating-code.ts';
 import { newestTotpStep } from '#people/second-factor.ts';
 
 /** How many of each kind were ended, for `admin -- after-restore`. */
@@ -35,6 +36,15 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => 
        and c.used_at is null and c.expires_at > $2
      returning 1 as ended`,
     ({ livemode, before }) => [livemode, before],
+  ],
+  // A code of the lost time may have been used; later ones are new.
+  'rotating codes of passes': [
+    `update rotating_keys r set lost_step = greatest(r.lost_step, $3::bigint)
+     from passes p, payers y
+     where p.id = r.pass_id and y.id = p.payer_id and y.livemode = $1 and r.created < $2
+       and r.lost_step < $3::bigint
+     returning 1 as ended`,
+    ({ livemode, before }) => [livemode, before, stepAt(before)],
   ],
   // Their counts may be behind: a card's own count cannot be read but at its next tap.
   'cards that paid without a yes': [

@@ -15,7 +15,7 @@ export type { Device, Payment, Refund, Totals } from './types/device.ts';
 export type Intent = PaymentIntent;
 
 export interface Credential {
-  readonly type: 'nfc_id' | 'nfc_sun' | 'qr';
+  readonly type: 'nfc_id' | 'nfc_sun' | 'qr' | 'rotating_code';
   readonly value: string;
 }
 

@@ -23,6 +23,7 @@ import type {
   PayerRequest,
   PayerSession,
   Push,
+  RotatingKey,
   SaveLink,
   UpdatePayerLimitsBody,
   Wallet,
@@ -58,6 +59,8 @@ export interface PayerApi {
   createPass(label: string): Promise<Answer<NewPass>>;
   revokePass(id: string): Promise<Answer<Pass>>;
   createPassCode(id: string): Promise<Answer<PassCode>>;
+  /** For codes that the phone makes by itself; codes of an earlier key end. */
+  createRotatingKey(id: string): Promise<Answer<RotatingKey>>;
   /** A .pkpass file. */
   applePass(id: string): Promise<Answer<Blob>>;
   googlePass(id: string): Promise<Answer<SaveLink>>;
@@ -108,6 +111,16 @@ export function signInPayer(body: {
   return open({ method: 'POST', path: '/sign_in', body, timeoutMs: QUICK_TIMEOUT_MS });
 }
 
+/** For the session of this token: the wallet agrees once more. */
+export function signPayerAgain(
+  token: string,
+  body: { readonly message: string; readonly signature: string },
+): Promise<Answer<Payer>> {
+  const headers = () => ({ Authorization: `Bearer ${token}` });
+  const send = createApi({ root: ROOT, headers });
+  return send({ method: 'POST', path: '/sign_in/again', body, timeoutMs: QUICK_TIMEOUT_MS });
+}
+
 /** Reads only: whatever went wrong, it can be asked for again. */
 async function fetchFile(path: string, token: string): Promise<Answer<Blob>> {
   try {
@@ -124,16 +137,29 @@ async function fetchFile(path: string, token: string): Promise<Answer<Blob>> {
   }
 }
 
-/** @param onEnded the session is over: nothing is answered without a new one. */
-export function createPayerApi(token: string, onEnded: () => void): PayerApi {
+export interface SessionEvents {
+  /** The session is over: nothing is answered without a new one. */
+  onEnded(): void;
+  /** The wallet has to sign for what was asked. @returns whether it has, and asking again helps. */
+  signAgain(): Promise<boolean>;
+}
+
+export function createPayerApi(token: string, events: SessionEvents): PayerApi {
   const send = createApi({ root: ROOT, headers: () => ({ Authorization: `Bearer ${token}` }) });
+  const message = 'Nothing was done, because the wallet did not sign.';
   let offset = 0;
-  const api = async <T>(request: ApiRequest): Promise<Answer<T>> => {
-    const answer = await send<T>({ timeoutMs: QUICK_TIMEOUT_MS, ...request });
-    if (answer.is === 'refused' && answer.status === 401) onEnded();
+  const signed = async <T>(ask: () => Promise<Answer<T>>): Promise<Answer<T>> => {
+    let answer = await ask();
+    if (answer.is === 'refused' && answer.error.code === 'second_factor_required') {
+      if (!(await events.signAgain())) return { ...answer, error: { ...answer.error, message } };
+      answer = await ask();
+    }
+    if (answer.is === 'refused' && answer.status === 401) events.onEnded();
     if (answer.is === 'done' && answer.serverTime !== null) offset = answer.serverTime - Date.now();
     return answer;
   };
+  const api = <T>(request: ApiRequest) =>
+    signed(() => send<T>({ timeoutMs: QUICK_TIMEOUT_MS, ...request }));
   const post = <T>(path: string, body?: unknown, timeoutMs = QUICK_TIMEOUT_MS) =>
     api<T>({ method: 'POST', path, timeoutMs, ...(body === undefined ? {} : { body }) });
   const page = (cursor: string | null) => ({ limit: 20, cursor: cursor ?? undefined });
@@ -147,7 +173,8 @@ export function createPayerApi(token: string, onEnded: () => void): PayerApi {
     passes: (cursor) => api({ path: '/passes', query: page(cursor) }),
     createPass: (label) => post('/passes', label === '' ? {} : { label }),
     revokePass: (id) => api({ method: 'DELETE', path: `/passes/${id}` }),
-    applePass: (id) => fetchFile(`/passes/${id}/apple`, token),
+    createRotatingKey: (id) => post(`/passes/${id}/rotating_key`),
+    applePass: (id) => signed(() => fetchFile(`/passes/${id}/apple`, token)),
     googlePass: (id) => api({ path: `/passes/${id}/google` }),
     createPassCode: (id) => post(`/passes/${id}/codes`),
     cards: (cursor) => api({ path: '/cards', query: page(cursor) }),

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { createContext, type ReactNode, useContext, useMemo } from 'react';
+import { createContext, type ReactNode, useContext, useMemo, useState } from 'react';
 import { createPayerApi, type PayerApi } from '../data/payer.ts';
+import { partOf } from '../ui/part.ts';
 import { type Network, useKept } from './kept.ts';
 import { dropSession } from './sign-in.ts';
 import type { Vault } from './vault.ts';
@@ -13,6 +14,10 @@ export interface Here {
   /** Asks the service for everything again: something has changed. */
   refresh(): void;
 }
+
+const SignAgainSheet = partOf(
+  async () => (await import('./screens/sign-again.tsx')).SignAgainSheet,
+);
 
 const HereContext = createContext<Here | null>(null);
 
@@ -31,19 +36,34 @@ export interface SignedInProps {
 
 export function SignedIn({ vault, network, token, children }: SignedInProps): ReactNode {
   const queries = useQueryClient();
+  const [asking, setAsking] = useState<((signed: boolean) => void) | null>(null);
   const here = useMemo<Here>(
     () => ({
       vault,
       network,
-      api: createPayerApi(token, () => {
-        queries.clear();
-        dropSession(network);
+      api: createPayerApi(token, {
+        onEnded: () => {
+          queries.clear();
+          dropSession(network);
+        },
+        signAgain: () => new Promise((resolve) => setAsking(() => resolve)),
       }),
       refresh: () => void queries.invalidateQueries(),
     }),
     [vault, network, token, queries],
   );
-  return <HereContext value={here}>{children}</HereContext>;
+  const end = (signed: boolean) => {
+    setAsking(null);
+    asking?.(signed);
+  };
+  return (
+    <HereContext value={here}>
+      {children}
+      {asking === null ? null : (
+        <SignAgainSheet vault={vault} network={network} token={token} onEnd={end} />
+      )}
+    </HereContext>
+  );
 }
 
 /** The session that this window may use: that of its own wallet, on the chosen network. */

@@ -27,6 +27,10 @@ interface Kept {
   readonly askedToRing: boolean;
   /** Whether a question makes no sound. */
   readonly silent: boolean;
+  /** Base32, by the id of the pass: what its rotating codes are made with, without a network. */
+  readonly rotatingKeys: Readonly<Record<string, string>>;
+  /** Payments with a static pass were told of until then; null: this browser is new. */
+  readonly heardUntil: string | null;
   /**
    * The contracts that this wallet signs for (pins.ts), and what it takes to end the permission
    * without the service.
@@ -46,6 +50,8 @@ const EMPTY: Kept = {
   pin: null,
   askedToRing: false,
   silent: false,
+  rotatingKeys: {},
+  heardUntil: null,
   chains: {},
   otherContracts: {},
 };

@@ -86,6 +86,12 @@ const CODES: readonly Shot[] = [
     await openCode(wallet, RIGHT_TO_LEFT_NAME, () => new Date());
     await wallet.sees('This code has expired.');
   }),
+  walletShot('pass-code-changing', async ({ wallet }) => {
+    await addPass(wallet, 'Keyring');
+    await wallet.button(/^Show code/).click();
+    await wallet.button(/^Set up a changing code/).click();
+    await wallet.field('Changing code').waitFor();
+  }),
   walletShot('pass-files', async ({ wallet }) => {
     await answerWith(wallet, 'networks', (body) => ({
       ...body,

@@ -27,6 +27,13 @@ export async function ringDevice(rings: boolean): Promise<void> {
   active?.postMessage(rings ? 'ring' : 'rung');
 }
 
+/** Shows that a pass has paid: its owner may not have been there. */
+export async function tellOfPass(): Promise<void> {
+  if (mayRing() !== 'granted') return;
+  const { active } = await navigator.serviceWorker.ready;
+  active?.postMessage('paid');
+}
+
 function bytesOf(base64url: string): Uint8Array<ArrayBuffer> {
   const text = atob(base64url.replaceAll('-', '+').replaceAll('_', '/'));
   return Uint8Array.from(text, (letter) => letter.charCodeAt(0));

@@ -1,5 +1,5 @@
 import { valueIn } from '../data/api.ts';
-import { createNonce, listNetworks, signInPayer } from '../data/payer.ts';
+import { createNonce, listNetworks, signInPayer, signPayerAgain } from '../data/payer.ts';
 import type { Account } from './account.ts';
 import { keep, kept, type Network } from './kept.ts';
 
@@ -25,6 +25,27 @@ export async function signIn(account: Account, wanted: Network | null): Promise<
   const { token, expires_at: expiresAt } = session;
   keep('sessions', { ...kept('sessions'), [chosen.network]: { token, expiresAt, address } });
   keep('network', chosen.network);
+}
+
+/**
+ * Signs for a session that there is: its token stays. Of the chain that is pinned, not of one that
+ * the service names now.
+ *
+ * @throws ApiFailure
+ */
+export async function signAgain(
+  account: Account,
+  session: { readonly network: Network; readonly token: string },
+): Promise<void> {
+  const [{ nonce }, { signInText }] = await Promise.all([
+    createNonce().then(valueIn),
+    import('./account.ts'),
+  ]);
+  const chain = kept('chains')[session.network];
+  if (chain === undefined) throw new Error('No contracts are known of this network.');
+  const message = signInText({ address: account.address, chainId: chain.chainId, nonce });
+  const signature = await account.signMessage({ message });
+  valueIn(await signPayerAgain(session.token, { message, signature }));
 }
 
 /** The service has ended it, or the person has. */

@@ -12,6 +12,7 @@ import {
   AgentsPage,
   CardsPage,
   ContractsPage,
+  Heard,
   LimitsPage,
   PassesPage,
   SettingsPage,
@@ -78,6 +79,7 @@ export function Wallet(): ReactNode {
         <ContractsNotice network={session.network} />
         <Page />
         <RingSheet />
+        <Heard />
       </Frame>
     </SignedIn>
   );

@@ -50,6 +50,8 @@ export class PayerError extends Error {
 }
 
 const TIMEOUT_MS = 20_000;
+/** The session is over; or the wallet's last signature is too old for a token. */
+const SIGN_IN_STATUSES: readonly number[] = [401, 403];
 /** An agent token is used at once. */
 const TOKEN_SECONDS = 60;
 const DAY_SECONDS = 86_400;
@@ -128,7 +130,7 @@ export function openPayer(baseUrl: string, account: PrivateKeyAccount, network: 
     try {
       return await ask<T>(baseUrl, { ...asked, token: await authenticate() });
     } catch (error) {
-      if (!(error instanceof PayerError) || error.status !== 401) throw error;
+      if (!(error instanceof PayerError) || !SIGN_IN_STATUSES.includes(error.status)) throw error;
       session = null;
       return ask<T>(baseUrl, { ...asked, token: await authenticate() });
     }

@@ -170,6 +170,7 @@ export const PaymentSchema = Type.Object(
             'nfc_id',
             'nfc_sun',
             'qr',
+            'rotating_code',
             'smart_tap',
             'apple_vas',
             'authorization',

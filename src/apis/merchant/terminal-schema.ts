@@ -121,14 +121,15 @@ export const TappedCredential = Type.Object(
   {
     type: oneOf(
       TAPPED_TYPES,
-      'What was read: the static chip of a pass, a SUN card, a code of the wallet app, or the ' +
-        'pass in Google Wallet or Apple Wallet.',
+      'What was read: the static chip of a pass, a SUN card, a code of the wallet app, a code ' +
+        'of a pass that changes every half minute, or the pass in Google Wallet or Apple Wallet.',
     ),
     value: Type.String({
       pattern: '^[\\x21-\\x7e]{1,500}$',
       description:
         'nfc_id: the credential of the pass (nfc_…). nfc_sun: the URL that the card gave. ' +
-        'qr: what the code says. smart_tap, apple_vas: base64url of a byte 1, the 32 bytes that ' +
+        'qr: what the code says. rotating_code: the id of the pass, a point and eight digits. ' +
+        'smart_tap, apple_vas: base64url of a byte 1, the 32 bytes that ' +
         'the phone drew (Smart Tap) or the 4 bytes of its Unix time (VAS), and what the pass said.',
     }),
   },

@@ -38,6 +38,8 @@ function approveRoute(deps: PayerDeps) {
     path: '/approvals',
     operationId: 'createApproval',
     moves: 'money',
+    // The body holds what the wallet has signed for this.
+    asks: 'never',
     tag: TAG,
     summary: 'Relay a signed permit and spending policy: the payer needs no gas',
     scope: null,

@@ -16,6 +16,8 @@ export interface PayerCaller {
   /** null on the routes of the sign-in itself. */
   readonly payer: PayerRow | null;
   readonly sessionHash: Buffer | null;
+  /** When the wallet signed for this session last. */
+  readonly signedAt: Date | null;
   readonly rateKey: string;
   readonly idempotencySpace: string;
   readonly scopes: null;
@@ -33,6 +35,7 @@ function visitor(address: string): PayerCaller {
     tenant: { accountId: '', livemode: false },
     payer: null,
     sessionHash: null,
+    signedAt: null,
     rateKey: addressKey(address),
     idempotencySpace: '',
     scopes: null,
@@ -65,6 +68,7 @@ export function createPayerAuthenticator(db: Database, openPaths: readonly strin
       tenant: { accountId: payer.id, livemode: payer.livemode },
       payer,
       sessionHash,
+      signedAt: payer.signed_at,
       rateKey: payer.id,
       idempotencySpace: payer.id,
       scopes: null,

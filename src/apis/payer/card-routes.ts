@@ -8,12 +8,19 @@ import {
   NewCardSchema,
 } from '#apis/payer/card-schema.ts';
 import type { PayerDeps } from '#apis/payer/deps.ts';
+import { consentRefusal } from '#apis/payer/wallet-consent.ts';
 import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
 import { checkDirections } from '#core/names.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { listOf } from '#http/schema.ts';
 import { createCard, DEFAULT_CARD_LIMIT, renderCard } from '#payers/card.ts';
-import { countActiveCards, revokeCardRow, selectCards, updateCard } from '#payers/card-queries.ts';
+import {
+  countActiveCards,
+  lockCards,
+  revokeCardRow,
+  selectCards,
+  updateCard,
+} from '#payers/card-queries.ts';
 import { cardUrlTemplate } from '#payers/card-url.ts';
 import { lockPayer } from '#payers/payer-queries.ts';
 
@@ -98,8 +105,10 @@ function changeRoute(deps: PayerDeps) {
     path: '/cards/{id}',
     operationId: 'updateCard',
     moves: 'money',
+    asks: 'own',
     tag: TAG,
     summary: "A card's label and limit",
+    description: 'A higher limit needs a signature of the wallet, at most five minutes old.',
     scope: null,
     idempotency: 'ignored',
     params: { id: 'card' },
@@ -109,20 +118,24 @@ function changeRoute(deps: PayerDeps) {
       200: { schema: CardSchema, description: 'The changed card.', example: CARD_EXAMPLE },
     },
     errors: ['resource_missing'],
-    handle: async ({ caller, params, body }) => {
+    handle: async ({ caller, params, body, now }) => {
       const turned = checkDirections(body.label ?? '', 'label');
       if (turned !== null) return turned;
       const { id: payerId, livemode } = payerOfCaller(caller);
       const limit = body.per_payment_limit;
       // The update waits for a tap that is being decided with this card, and comes after it.
-      const row = await deps.db.transaction((tx) =>
-        updateCard(tx, {
-          id: params.id ?? '',
-          payerId,
-          label: body.label ?? null,
-          perPaymentLimit: limit === undefined ? null : BigInt(limit),
-        }),
-      );
+      const row = await deps.db.transaction(async (tx) => {
+        const id = params.id ?? '';
+        const perPaymentLimit = limit === undefined ? null : BigInt(limit);
+        const [card] = await lockCards(tx, [id]);
+        const isOwn = card?.payer_id === payerId;
+        const isHigher =
+          isOwn && perPaymentLimit !== null && perPaymentLimit > card.per_payment_limit;
+        const refused = isHigher ? consentRefusal(caller, now) : null;
+        if (refused !== null) return refused;
+        return updateCard(tx, { id, payerId, label: body.label ?? null, perPaymentLimit });
+      });
+      if (isRefusal(row)) return row;
       return row === undefined
         ? resourceMissing('card')
         : answerWith(200, renderCard(row, livemode));

@@ -2,12 +2,19 @@ import Type from 'typebox';
 import { isAddress } from 'viem';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
 import type { PayerDeps } from '#apis/payer/deps.ts';
+import { consentRefusal } from '#apis/payer/wallet-consent.ts';
 import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
 import { checkDirections } from '#core/names.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { Amount, commonFields, idOf, nullable, objectType, Timestamp, text } from '#http/schema.ts';
 import { chipProof, registerChip, renderChip } from '#payers/chip.ts';
-import { deleteChip, lockChip, selectChips, updateChip } from '#payers/chip-queries.ts';
+import {
+  type ChipRow,
+  deleteChip,
+  lockChip,
+  selectChips,
+  updateChip,
+} from '#payers/chip-queries.ts';
 
 const TAG = 'Payer app';
 
@@ -143,6 +150,18 @@ function registerRoute({ db }: PayerDeps) {
 
 const ChangeBody = Type.Object(changes);
 
+type Bounds = Pick<ChipRow, 'per_payment_limit' | 'blocked_at'>;
+
+const UNBOUND: Bounds = { per_payment_limit: null, blocked_at: null };
+
+/** Whether the chip can pay more than before. */
+function lifts(before: Bounds, after: Bounds): boolean {
+  const { per_payment_limit: limit } = before;
+  const isHigher =
+    limit !== null && (after.per_payment_limit === null || after.per_payment_limit > limit);
+  return isHigher || (before.blocked_at !== null && after.blocked_at === null);
+}
+
 /** Chips are named by their id, or by the address that is printed on them. */
 function nameIn(params: Readonly<Record<string, string>>) {
   const { id = '' } = params;
@@ -157,8 +176,11 @@ function changeRoute({ db }: PayerDeps) {
     path: '/chips/{id}',
     operationId: 'updateChip',
     moves: 'access',
-    asks: 'never',
+    asks: 'own',
     summary: 'A chip’s label, limit or block; by its id or its address',
+    description:
+      'A higher limit, and the end of a block, need a signature of the wallet, at most five ' +
+      'minutes old.',
     params: { id: 'text' },
     body: ChangeBody,
     bodyExample: { blocked: true },
@@ -183,9 +205,12 @@ function changeRoute({ db }: PayerDeps) {
             limit === undefined ? before.per_payment_limit : limit === null ? null : BigInt(limit),
           blocked_at: stays ? before.blocked_at : blocked ? now : null,
         };
+        const refused = lifts(before, after) ? consentRefusal(caller, now) : null;
+        if (refused !== null) return refused;
         await updateChip(tx, after);
         return after;
       });
+      if (isRefusal(row)) return row;
       return row === undefined ? resourceMissing('chip') : answerWith(200, renderChip(row));
     },
   });
@@ -207,20 +232,26 @@ function deleteRoute({ db }: PayerDeps) {
     path: '/chips/{id}',
     operationId: 'deleteChip',
     moves: 'access',
-    asks: 'never',
+    asks: 'own',
     summary: 'Forget a chip: no limit and no block holds for it here any more',
+    description:
+      'A chip with a limit or a block needs a signature of the wallet, at most five minutes old.',
     params: { id: 'text' },
     responses: { 200: { schema: DeletedSchema, description: 'It is gone.' } },
     errors: ['resource_missing'],
-    handle: async ({ caller, params }) => {
+    handle: async ({ caller, params, now }) => {
       const name = nameIn(params);
       if (isRefusal(name)) return name;
       const payerId = payerOfCaller(caller).id;
       const row = await db.transaction(async (tx) => {
         const chip = await lockChip(tx, { payerId, name });
-        if (chip !== undefined) await deleteChip(tx, chip.id);
+        if (chip === undefined) return undefined;
+        const refused = lifts(chip, UNBOUND) ? consentRefusal(caller, now) : null;
+        if (refused !== null) return refused;
+        await deleteChip(tx, chip.id);
         return chip;
       });
+      if (isRefusal(row)) return row;
       if (row === undefined) return resourceMissing('chip');
       return answerWith(200, { id: row.id, object: 'chip', deleted: true });
     },

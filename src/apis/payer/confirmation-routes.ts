@@ -94,6 +94,8 @@ function answerRoute(deps: PayerDeps, approve: boolean) {
     path: `/confirmations/{intent}/${verb}`,
     operationId: `${verb}Confirmation`,
     moves: 'money',
+    // One payment that somebody stands at a till for, within the limits.
+    asks: 'never',
     tag: TAG,
     summary: approve ? 'Confirm a payment' : 'Reject a payment',
     description: 'Within 60 seconds of the tap.',

@@ -34,6 +34,8 @@ export function faucetRoute(deps: PayerDeps) {
     path: '/faucet',
     operationId: 'askFaucet',
     moves: 'money',
+    // Test money, for the wallet itself.
+    asks: 'never',
     tag: TAG,
     summary: 'Test USDC for the wallet',
     description:

@@ -1,3 +1,4 @@
+import { Secret } from 'otpauth';
 import Type from 'typebox';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
 import type { PayerDeps } from '#apis/payer/deps.ts';
@@ -5,6 +6,7 @@ import { answerWith, isRefusal } from '#core/answer.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { Timestamp } from '#http/schema.ts';
 import { createPassCode } from '#payers/create-pass-code.ts';
+import { CODE_DIGITS, createRotatingKey, STEP_MS } from '#payers/rotating-code.ts';
 
 const PassCodeSchema = Type.Object(
   {
@@ -20,6 +22,8 @@ function createRoute(deps: PayerDeps) {
     path: '/passes/{id}/codes',
     operationId: 'createPassCode',
     moves: 'money',
+    // Once, within a minute and the limits: what a session is for at the till.
+    asks: 'never',
     tag: 'Payer app',
     summary: 'A code of a pass that pays once, within a minute',
     description:
@@ -41,7 +45,48 @@ function createRoute(deps: PayerDeps) {
   });
 }
 
-/** One-minute codes (behavior.md 12.9). */
+const RotatingKeySchema = Type.Object(
+  {
+    pass: Type.String({ description: 'The id of the pass, which stands before each code.' }),
+    key: Type.String({ description: 'Base32. Shown only once.' }),
+    algorithm: Type.Literal('SHA1', { description: 'Of the HMAC.' }),
+    digits: Type.Literal(CODE_DIGITS, { description: 'Of each code.' }),
+    period: Type.Literal(STEP_MS / 1000, { description: 'Seconds that each code is shown.' }),
+  },
+  { title: 'RotatingKey', description: 'What the codes of a pass are made with (RFC 6238).' },
+);
+
+function createKeyRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller>({
+    method: 'POST',
+    path: '/passes/{id}/rotating_key',
+    operationId: 'createRotatingKey',
+    moves: 'money',
+    tag: 'Payer app',
+    summary: 'A key for codes of a pass that change every half minute',
+    description:
+      'A phone without a network shows `<pass>.<code>`; the terminal sends it as a credential of ' +
+      'type `rotating_code`. Each code pays once. Codes of an earlier key are wrong from then on.',
+    scope: null,
+    // A stored response would keep the key readable.
+    idempotency: 'ignored',
+    params: { id: 'pass' },
+    responses: { 201: { schema: RotatingKeySchema, description: 'The key.' } },
+    errors: ['resource_missing', 'unexpected_state'],
+    handle: async ({ caller, params, now }) => {
+      const { id: payerId } = payerOfCaller(caller);
+      const passId = params.id ?? '';
+      const made = { payerId, passId, cardKey: deps.cardKey, now };
+      const key = await deps.db.transaction((tx) => createRotatingKey(tx, made));
+      if (isRefusal(key)) return key;
+      const { base32 } = new Secret({ buffer: Uint8Array.from(key).buffer });
+      const shape = { algorithm: 'SHA1', digits: CODE_DIGITS, period: STEP_MS / 1000 };
+      return answerWith(201, { pass: passId, key: base32, ...shape });
+    },
+  });
+}
+
+/** One-minute codes, and codes that change by themselves (behavior.md 12.9, 12.14). */
 export function passCodeRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
-  return [createRoute(deps)];
+  return [createRoute(deps), createKeyRoute(deps)];
 }

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import Type from 'typebox';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
 import type { PayerDeps } from '#apis/payer/deps.ts';
+import { consentRefusal } from '#apis/payer/wallet-consent.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { type AnyRoute, defineRoute, type Handled, type Stream } from '#http/route.ts';
 import type { ShownPass } from '#payers/pass-files.ts';
@@ -39,6 +40,9 @@ async function shownPass(
   if (pass.revoked_at !== null) {
     return refuse('unexpected_state', 'This pass was revoked: it has no file any more.');
   }
+  // Without a value for readers it is a picture; with one, the phone that has it pays.
+  const refused = kind === null ? null : consentRefusal(request.caller, now);
+  if (refused !== null) return refused;
   const name = pass.label || NAMELESS;
   const made = kind === null ? null : { payerId, passId: id, kind, cardKey, now };
   const readerValue = made && (await db.transaction((tx) => issuePhonePass(tx, made)));
@@ -50,11 +54,13 @@ function appleRoute(deps: PayerDeps) {
     ...shared,
     path: '/passes/{id}/apple',
     operationId: 'downloadApplePass',
-    moves: 'nothing',
+    moves: 'money',
+    asks: 'own',
     summary: 'The pass as a file for Apple Wallet',
     description:
       'Its name and a link to the wallet app. Where Apple lets the operator make passes for ' +
-      'readers, also what the phone gives a reader: a value of its own.',
+      'readers, also what the phone gives a reader: a value of its own, which needs a signature ' +
+      'of the wallet, at most five minutes old.',
     responses: { 200: { schema: null, contentTypes: [PKPASS], description: 'A .pkpass file.' } },
     handle: async (request) => {
       const { apple: make, appleAtReaders } = deps.passFiles;
@@ -88,11 +94,13 @@ function googleRoute(deps: PayerDeps) {
     ...shared,
     path: '/passes/{id}/google',
     operationId: 'createGooglePassLink',
-    moves: 'nothing',
+    moves: 'money',
+    asks: 'own',
     summary: 'A link that adds the pass to Google Wallet',
     description:
       'Its name, a link to the wallet app, and what the phone gives a reader by Smart Tap: a ' +
-      'value of its own. Who has the link can put the pass into a phone.',
+      'value of its own. Who has the link can put the pass into a phone, so it needs a signature ' +
+      'of the wallet, at most five minutes old.',
     responses: { 200: { schema: SaveLinkSchema, description: 'The link.' } },
     handle: async (request) => {
       const { google: make } = deps.passFiles;

@@ -1,3 +1,4 @@
+import type { Static } from 'typebox';
 import { answerOwnPage, OwnQuery, readOwnPage } from '#apis/payer/active-first.ts';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
 import type { PayerDeps } from '#apis/payer/deps.ts';
@@ -8,6 +9,7 @@ import {
   PassSchema,
   PayerSchema,
 } from '#apis/payer/schema.ts';
+import { consentRefusal } from '#apis/payer/wallet-consent.ts';
 import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { checkDirections } from '#core/names.ts';
@@ -17,6 +19,7 @@ import { createPass } from '#payers/create-pass.ts';
 import {
   countActivePasses,
   lockPayer,
+  type PayerRow,
   revokePassRow,
   selectPasses,
   updatePayerLimits,
@@ -113,37 +116,63 @@ function revokeRoute(deps: PayerDeps) {
   });
 }
 
+interface Limits {
+  readonly limitPerPayment: bigint | null;
+  readonly limitPerDay: bigint | null;
+  readonly confirmFirstPayment: boolean;
+}
+
+function limitsAfter(payer: PayerRow, body: Static<typeof LimitsBody>): Limits {
+  const limit = (value: number | null | undefined, before: bigint | null) => {
+    if (value === undefined) return before;
+    return value === null ? null : BigInt(value);
+  };
+  return {
+    limitPerPayment: limit(body.per_payment, payer.limit_per_payment),
+    limitPerDay: limit(body.per_day, payer.limit_per_day),
+    confirmFirstPayment: body.confirm_first_payment ?? payer.confirm_first_payment,
+  };
+}
+
+/** Whether more can be paid than before without the payer being asked. */
+function lifts(payer: PayerRow, wanted: Limits): boolean {
+  const isHigher = (before: bigint | null, after: bigint | null) =>
+    before !== null && (after === null || after > before);
+  return (
+    isHigher(payer.limit_per_payment, wanted.limitPerPayment) ||
+    isHigher(payer.limit_per_day, wanted.limitPerDay) ||
+    (payer.confirm_first_payment && !wanted.confirmFirstPayment)
+  );
+}
+
 function limitsRoute(deps: PayerDeps) {
   return defineRoute<PayerCaller, undefined, typeof LimitsBody>({
     method: 'PATCH',
     path: '/limits',
     operationId: 'updatePayerLimits',
     moves: 'money',
+    asks: 'own',
     tag: TAG,
     summary: "The payer's own limits",
-    description: 'Per payment and per UTC day, without fees; null removes a limit.',
+    description:
+      'Per payment and per UTC day, without fees; null removes a limit. What lifts a limit, or ' +
+      'ends the question at first payments, needs a signature of the wallet that is at most five ' +
+      'minutes old.',
     scope: null,
     idempotency: 'ignored',
     body: LimitsBody,
     bodyExample: { per_payment: 50000000, per_day: 200000000 },
     responses: { 200: { schema: PayerSchema, description: 'The payer.' } },
     errors: [],
-    handle: async ({ caller, body }) => {
+    handle: async ({ caller, body, now }) => {
       const { id } = payerOfCaller(caller);
       const changed = await deps.db.transaction(async (tx) => {
         const payer = present(await lockPayer(tx, id), 'payer of a session');
-        const limit = (value: number | null | undefined, before: bigint | null) => {
-          if (value === undefined) return before;
-          return value === null ? null : BigInt(value);
-        };
-        return updatePayerLimits(tx, {
-          id,
-          limitPerPayment: limit(body.per_payment, payer.limit_per_payment),
-          limitPerDay: limit(body.per_day, payer.limit_per_day),
-          confirmFirstPayment: body.confirm_first_payment ?? payer.confirm_first_payment,
-        });
+        const wanted = limitsAfter(payer, body);
+        const refused = lifts(payer, wanted) ? consentRefusal(caller, now) : null;
+        return refused ?? updatePayerLimits(tx, { id, ...wanted });
       });
-      return answerWith(200, renderPayer(present(changed, 'payer')));
+      return isRefusal(changed) ? changed : answerWith(200, renderPayer(present(changed, 'payer')));
     },
   });
 }

@@ -22,13 +22,14 @@ import { renderChip } from '#payers/chip.ts';
 import { selectChips } from '#payers/chip-queries.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
 import { selectPasses } from '#payers/payer-queries.ts';
-import { checkFreshSignIn, erasePayer, type PayerSession } from '#payers/personal-data.ts';
+import { erasePayer, type PayerSession } from '#payers/personal-data.ts';
 import {
   selectPayerSessions,
   selectRequestsOf,
-  selectSignedInAt,
+  selectSignedAt,
 } from '#payers/personal-data-queries.ts';
 import { renderPass, renderPayer, renderPayerRequest } from '#payers/render.ts';
+import { signatureRefusal } from '#payers/sign-in.ts';
 import { selectPayerPayments } from '#payments/payment-queries.ts';
 import { renderPayment } from '#payments/render.ts';
 
@@ -65,7 +66,7 @@ function sessionOf(caller: PayerCaller, now: Date): PayerSession {
   return { payerId: payerOfCaller(caller).id, sessionHash, now };
 }
 
-const FRESH = 'Needs a sign-in from the last five minutes.';
+const FRESH = 'Needs a signature of the wallet from the last five minutes.';
 
 function exportRoute(deps: PayerDeps) {
   return defineRoute<PayerCaller>({
@@ -82,7 +83,7 @@ function exportRoute(deps: PayerDeps) {
     errors: ['second_factor_required'],
     handle: async ({ caller, now }) => {
       const { sessionHash } = sessionOf(caller, now);
-      const refused = checkFreshSignIn(await selectSignedInAt(deps.db, sessionHash), now);
+      const refused = signatureRefusal(await selectSignedAt(deps.db, sessionHash), now);
       return refused ?? answerWith(200, await collect(deps, payerOfCaller(caller), now));
     },
   });

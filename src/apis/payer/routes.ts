@@ -18,6 +18,7 @@ import { personalDataRoutes } from '#apis/payer/personal-data-routes.ts';
 import { pushRoutes } from '#apis/payer/push-routes.ts';
 import { PayerPaymentSchema } from '#apis/payer/schema.ts';
 import { OPEN_PATHS, signInRoutes } from '#apis/payer/sign-in-routes.ts';
+import { withWalletConsent } from '#apis/payer/wallet-consent.ts';
 import { isRefusal } from '#core/answer.ts';
 import { answerPage, readPage } from '#http/paging.ts';
 import { defineRoute, type Surface } from '#http/route.ts';
@@ -78,6 +79,6 @@ export function payerSurface(deps: PayerDeps): Surface<PayerCaller> {
       historyRoute(deps),
       ...personalDataRoutes(deps),
       ...pushRoutes(deps),
-    ],
+    ].map(withWalletConsent),
   };
 }

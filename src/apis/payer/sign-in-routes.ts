@@ -6,7 +6,7 @@ import { present } from '#core/assert.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { renderPayer } from '#payers/render.ts';
 import { deleteSession } from '#payers/session-queries.ts';
-import { createNonce, signIn } from '#payers/sign-in.ts';
+import { createNonce, signAgain, signIn } from '#payers/sign-in.ts';
 
 const TAG = 'Payer app';
 
@@ -64,6 +64,33 @@ function signInRoute(deps: PayerDeps) {
   });
 }
 
+function signAgainRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller, undefined, typeof SignInBody>({
+    method: 'POST',
+    path: '/sign_in/again',
+    operationId: 'signPayerAgain',
+    moves: 'access',
+    asks: 'never',
+    tag: TAG,
+    summary: 'Sign once more, for the session that there is',
+    description:
+      'A message as for the sign-in, of the same wallet and network. New passes, cards and agent ' +
+      'tokens, and higher limits, need a signature that is at most five minutes old.',
+    scope: null,
+    idempotency: 'ignored',
+    body: SignInBody,
+    multiline: ['message'],
+    responses: { 200: { schema: PayerSchema, description: 'The payer of this session.' } },
+    errors: ['sign_in_failed'],
+    handle: async ({ body, caller, now }) => {
+      const payer = payerOfCaller(caller);
+      const hash = present(caller.sessionHash, 'session');
+      const refused = await signAgain(deps.signIn, { hash, payer, signed: body }, now);
+      return refused ?? answerWith(200, renderPayer(payer));
+    },
+  });
+}
+
 function signOutRoute(deps: PayerDeps) {
   return defineRoute<PayerCaller>({
     method: 'POST',
@@ -102,5 +129,5 @@ function meRoute() {
 
 /** Sign-in with the wallet's key (EIP-4361). */
 export function signInRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
-  return [nonceRoute(deps), signInRoute(deps), signOutRoute(deps), meRoute()];
+  return [nonceRoute(deps), signInRoute(deps), signAgainRoute(deps), signOutRoute(deps), meRoute()];
 }

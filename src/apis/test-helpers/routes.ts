@@ -7,6 +7,7 @@ import { ExpiresIn, NewAgentTokenSchema } from '#apis/payer/schema.ts';
 import { type CardTapDeps, cardTapRoutes } from '#apis/test-helpers/card-tap-routes.ts';
 import { clockRoutes } from '#apis/test-helpers/clock-routes.ts';
 import { phoneTapRoutes } from '#apis/test-helpers/phone-tap-routes.ts';
+import { rotatingCodeRoutes } from '#apis/test-helpers/rotating-code-routes.ts';
 import type { SampleType } from '#apis/test-helpers/sample-objects.ts';
 import { triggerEvent } from '#apis/test-helpers/trigger-event.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
@@ -285,6 +286,7 @@ export function testHelperRoutes(deps: TestHelperDeps): AnyRoute<MerchantCaller>
     agentTokenRoute(deps),
     triggerRoute(deps),
     ...cardTapRoutes(deps),
+    ...rotatingCodeRoutes(deps),
     ...phoneTapRoutes(deps),
     ...clockRoutes(deps),
   ];

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { Secret } from 'otpauth';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Database } from '#db/database.ts';
 import type { PhoneKind } from '#payers/phone-tap.ts';
+import { codeOf, rotatingValue, stepAt } from '#payers/rotating-code.ts';
 import { createDemoPayers } from '#sandbox/demo-payers.ts';
 import type { DemoWallet } from '#sandbox/demo-wallets.ts';
 import { waitUntil } from '#sandbox/processes.ts';
@@ -34,6 +36,8 @@ export interface WayPayer {
   pass(): string;
   /** A code for the next minute. */
   code(): Promise<string>;
+  /** A phone with a key for rotating codes, and what it shows whenever somebody looks. */
+  rotating(): Promise<() => string>;
   /** What a phone with the newest pass gives a reader; a merchant's test helper plays it. */
   phone(kind: PhoneKind, merchant: Caller): Promise<string>;
   /** Of the card in use. */
@@ -62,6 +66,10 @@ const RICH: DemoWallet = { funds: FUNDS, allowance: true, perPayment: FUNDS };
 const LIMITS = { perPayment: 100_000_000, perDay: 1_000_000_000 };
 /** A facilitator says "pending" after this, and is asked again. */
 const SETTLE_MS = 5_000;
+
+/** A payer has at most 16 passes, some of them of other kinds. */
+const MOST_PHONES = 8;
+const PHONE = 'A phone';
 
 /** Wallets with passes, made as the demo's are. @returns the secrets of the passes by name. */
 async function enrol({ db, secret, network }: PayersGround, names: readonly string[]) {
@@ -118,9 +126,11 @@ function assemble(ground: PayersGround, kind: PayerKind, made: Wallet): WayPayer
   let chip: Promise<CardChip> | null = null;
   const write = async () => new CardChip((await ask('/cards', {})) as unknown as CardSettings);
   const newestPass = async () => {
-    const { data } = (await ask('/passes')) as unknown as { data: { id: string }[] };
-    return data[0]?.id ?? '';
+    const { data } = (await ask('/passes')) as unknown as { data: { id: string; label: string }[] };
+    return data.find(({ label }) => label !== PHONE)?.id ?? '';
   };
+  const phones: string[] = [];
+  const newPhone = async () => String((await ask('/passes', { label: PHONE })).id);
   const current = () => {
     chip ??= write();
     return chip;
@@ -138,6 +148,13 @@ function assemble(ground: PayersGround, kind: PayerKind, made: Wallet): WayPayer
          where expires_at > now()`,
       );
       return String(value);
+    },
+    rotating: async () => {
+      const id = phones.length < MOST_PHONES ? await newPhone() : (phones.shift() ?? '');
+      phones.push(id);
+      const { key } = await ask(`/passes/${id}/rotating_key`, {});
+      const { bytes } = Secret.fromBase32(String(key));
+      return () => rotatingValue(id, codeOf(Buffer.from(bytes), stepAt(new Date())));
     },
     phone: async (kind, merchant) => {
       const path = `/test_helpers/passes/${await newestPass()}/${kind}`;
@@ -211,7 +228,8 @@ function openApp(
   return async (path: string, body?: object): Promise<Reply['body']> => {
     const answer = await persist(async () => {
       const first = await ask(path, body);
-      if (first.status !== 401) return first;
+      // The session has ended, or the wallet's last signature is too old for what was asked.
+      if (first.status !== 401 && first.status !== 403) return first;
       app = null;
       return ask(path, body);
     });

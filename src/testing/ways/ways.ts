@@ -157,7 +157,7 @@ const tipOf = ({ wish }: Shopping) => (wish.tip === null ? {} : { tip_amount: wi
 
 /** What a reader at the till reads. */
 function tapped(
-  type: (typeof TAPPED_TYPES)[number],
+  type: Exclude<(typeof TAPPED_TYPES)[number], 'rotating_code'>,
   read: (payer: WayPayer, merchant: Caller) => Promise<string>,
 ) {
   return (shopping: Shopping) =>
@@ -168,6 +168,19 @@ function tapped(
       };
       return ({ terminal }, id, key) => terminal.post(`/payment_intents/${id}/tap`, body, key);
     });
+}
+
+/** A phone is held to the camera when the till asks: what it shows is old half a minute later. */
+function shown(shopping: Shopping): Promise<Attempt> {
+  return beginWith(shopping, async () => {
+    const show = await shopping.payer.rotating();
+    let value: string | null = null;
+    return ({ terminal }, id, key) => {
+      value ??= show();
+      const body = { credential: { type: 'rotating_code', value }, ...tipOf(shopping) };
+      return terminal.post(`/payment_intents/${id}/tap`, body, key);
+    };
+  });
 }
 
 async function linkOf({ terminal }: Door, intent: string): Promise<string> {
@@ -251,6 +264,14 @@ export const WAYS: readonly Way[] = [
     atTill: true,
     again: ['requires_payment_method', 'requires_action'],
     begin: tapped('nfc_sun', async (payer) => (await payer.chip()).tap()),
+  },
+  {
+    name: 'a rotating code',
+    method: { type: 'wallet_pass', credential: 'rotating_code' },
+    payer: 'enrolled',
+    atTill: true,
+    again: ['requires_payment_method'],
+    begin: shown,
   },
   {
     name: 'a pass in Google Wallet',

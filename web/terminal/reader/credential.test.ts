@@ -11,6 +11,8 @@ test('what a reader reads is a pass, a card, a code, or nothing', () => {
     ['https://pay.example.com/below/card/card_1?p=00&c=11', 'nfc_sun'],
     ['https://shop.example.com/menu', null],
     ['tlqr_0123456789abcdef', 'qr'],
+    ['pass_01QzXo0KcV5sVQ2pWm8Tn3.94287082', 'rotating_code'],
+    ['pass_01QzXo0KcV5sVQ2pWm8Tn3.9428708', 'qr'],
     ['4006381333931', null],
     ['', null],
     ['nfc_', null],

@@ -1,6 +1,8 @@
 import type { Credential } from '../../data/device.ts';
 
 const NFC_ID = /^nfc_[\x21-\x7e]{1,196}$/;
+/** The id of a pass and a code that changes every half minute. */
+const ROTATING = /^pass_[0-9A-Za-z]{1,64}\.\d{8}$/;
 /** A code of the wallet app: printable, without spaces, and too long to be anything else. */
 const CODE = /^[\x21-\x7e]{16,512}$/;
 
@@ -12,5 +14,6 @@ export function credentialOf(text: string): Credential | null {
     const isCard = /\/card\/[^/]+$/.test(new URL(value).pathname);
     return isCard ? { type: 'nfc_sun', value } : null;
   }
+  if (ROTATING.test(value)) return { type: 'rotating_code', value };
   return CODE.test(value) ? { type: 'qr', value } : null;
 }

@@ -1,20 +1,26 @@
 import { type ReactNode, useEffect, useState } from 'react';
 
-/** How long a person may think (behavior.md 12.3). */
-const WHOLE_MS = 60_000;
+/** How long a person may think (behavior.md 12.3), and a one-minute code is good. */
+const MINUTE_MS = 60_000;
 const TICK_MS = 250;
 /** Of a circle with the radius 20. */
 const AROUND = 2 * Math.PI * 20;
 
 /** A ring that empties, with the seconds in it. */
-export function CountdownRing({ left }: { readonly left: () => number }): ReactNode {
+export function CountdownRing({
+  left,
+  wholeMs = MINUTE_MS,
+}: {
+  readonly left: () => number;
+  readonly wholeMs?: number;
+}): ReactNode {
   const [ms, setMs] = useState(left);
   useEffect(() => {
     const timer = setInterval(() => setMs(left()), TICK_MS);
     return () => clearInterval(timer);
   }, [left]);
   const seconds = Math.max(0, Math.ceil(ms / 1000));
-  const part = Math.min(1, Math.max(0, ms / WHOLE_MS));
+  const part = Math.min(1, Math.max(0, ms / wholeMs));
   return (
     <span className="countdown" role="timer" aria-label={`${seconds} seconds left`}>
       <svg viewBox="0 0 48 48" aria-hidden="true">

@@ -22,6 +22,9 @@ export function PaymentRow({ payment }: { readonly payment: PayerPayment }): Rea
           <Time at={payment.settled_at} />
         </span>
         {payment.status === 'succeeded' ? null : <ObjectStatus status={payment.status} />}
+        {payment.payment_method.credential === 'nfc_id' ? (
+          <span className="soft small">By a static pass</span>
+        ) : null}
         {receipt === null ? null : (
           <a className="small" href={receipt}>
             Receipt

@@ -9,10 +9,10 @@ import { useToast } from '../../ui/toast.tsx';
 import { type Standing, standingOf, sumLength } from '../allowance.ts';
 import { useHere } from '../here.tsx';
 import { rowsOf, usePasses, usePayments, useWallet } from '../queries.ts';
-import { AllowSheet } from './allow-sheet.tsx';
 import { BackupNotice } from './backup.tsx';
 import { PageLink } from './frame.tsx';
 import { PaymentRow } from './history.tsx';
+import { AllowSheet } from './lazy.ts';
 import { Problem, Waiting } from './loading.tsx';
 
 const NEWEST = 3;
@@ -108,7 +108,7 @@ function Newest(): ReactNode {
         <p className="soft">
           {hasPass
             ? 'Present your pass at a till. The payment appears here within seconds.'
-            : 'A pass is what you present at a till: on a card, a tag or your phone.'}
+            : 'A pass is what you present at a till: a code on your phone, or a card with a chip.'}
         </p>
         <PageLink path="wallet/passes">{hasPass ? 'See your passes' : 'Make a pass'}</PageLink>
       </section>

@@ -10,6 +10,7 @@ export const SettingsPage = partOf(
   async () => (await import('./settings.tsx')).SettingsPage,
   waiting,
 );
+export const AllowSheet = partOf(async () => (await import('./allow-sheet.tsx')).AllowSheet);
 export const AgentsPage = partOf(async () => (await import('./agents.tsx')).AgentsPage, waiting);
 export const PassesPage = partOf(async () => (await import('./passes.tsx')).PassesPage, waiting);
 export const CardsPage = partOf(async () => (await import('./cards.tsx')).CardsPage, waiting);
@@ -17,6 +18,7 @@ export const TakeBackPage = partOf(
   async () => (await import('./take-back.tsx')).TakeBackPage,
   waiting,
 );
+export const Heard = partOf(async () => (await import('./heard.tsx')).Heard);
 export const WalletLock = partOf(async () => (await import('./lock.tsx')).WalletLock);
 export const ContractsPage = partOf(
   async () => (await import('./contracts.tsx')).ContractsPage,

@@ -8,6 +8,7 @@ import { useHere } from '../here.tsx';
 import { CountdownRing } from './countdown-ring.tsx';
 import { PassFileButtons } from './pass-files.tsx';
 import { Refused } from './refused.tsx';
+import { RotatingCode } from './rotating-code.tsx';
 import { useChange } from './use-change.ts';
 
 const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
@@ -56,6 +57,7 @@ export function PassCodeSheet({ pass, onClose }: PassCodeSheetProps): ReactNode 
           Show code
         </Button>
       )}
+      {isShown ? null : <RotatingCode pass={pass} />}
       <PassFileButtons pass={pass} />
       <Button kind="quiet" onClick={onClose}>
         Close

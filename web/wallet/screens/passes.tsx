@@ -29,9 +29,14 @@ function AddPass({ onClose }: { readonly onClose: () => void }): ReactNode {
   if (made !== null) {
     return (
       <Dialog title="Your new pass" onClose={onClose}>
+        <p>
+          At the till, press “Show code”. Each code pays once, within a minute, so a photograph of
+          it is worth nothing.
+        </p>
+        <h3>For a plain NFC tag</h3>
         <p className="soft">
-          Write this code to an NFC tag or card. It is shown only now: anybody who has it can pay
-          within your limits, until you revoke the pass.
+          You can also write this code to a tag. It never changes: anybody who reads it can copy it
+          and pay within your limits, until you revoke the pass. It is shown only now.
         </p>
         <CopyField label="Pass code" value={made.nfc_id} />
         <Button kind="primary" large onClick={onClose}>
@@ -136,8 +141,8 @@ export function PassesPage(): ReactNode {
       {rows === null && !passes.isError ? <Waiting /> : null}
       {rows?.length === 0 ? (
         <EmptyState title="No passes yet">
-          A pass is what you present at a till. It pays within your limits and can be revoked at any
-          time.
+          A pass is what you present at a till: a code on this phone that pays once. It pays within
+          your limits and can be revoked at any time.
         </EmptyState>
       ) : null}
       {rows?.some(({ status }) => status === 'active') === true && !adding ? (

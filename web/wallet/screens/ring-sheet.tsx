@@ -19,7 +19,7 @@ const REASONS: Readonly<Record<string, string>> = {
   FIRST_MERCHANT_PAYMENT: 'You have not paid at this shop before.',
   HIGH_AMOUNT: 'This is more than this shop takes without asking.',
   VELOCITY: 'This is one of several payments within a short time.',
-  STATIC_PASS: 'Your pass could be copied, so larger sums need your yes.',
+  STATIC_PASS: 'This pass can be copied, so a first payment and larger sums need your yes.',
   CARD_AFTER_RECOVERY: 'Is this tap of your card yours? We ask once, to rule out a copy.',
 };
 

@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { Secret } from 'otpauth';
+import { FakeClock } from '#core/clock.ts';
+import { codeOf, rotatingValue, STEP_MS, stepAt } from '#payers/rotating-code.ts';
+import type { PreflightResult } from '#payments/assess.ts';
+import { endCredentials } from '#recovery/end-credentials.ts';
+import type { Caller } from '#testing/api-client.ts';
+import { errorCodeOf } from '#testing/error-code.ts';
+import { addIntent, keepSettling, openStore, type TestStore } from '#testing/store.ts';
+import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+
+const MINUTES_MS = 60_000;
+
+const clock = new FakeClock();
+let preflight: PreflightResult = { ok: true };
+let store: TestStore;
+let nodes: [StoreServer, StoreServer];
+let settling: { stop(): Promise<void> };
+
+before(async () => {
+  store = await openStore({ clock, preflight: async () => preflight });
+  nodes = [await serveStore(store), await serveStore({ ...store, pay: { ...store.pay } })];
+  settling = keepSettling(store);
+});
+
+after(async () => {
+  await settling.stop();
+  for (const node of nodes) await node.close();
+  await store.close();
+});
+
+interface Phone {
+  readonly me: Caller;
+  readonly passId: string;
+  /** What it shows so many steps from now. */
+  shows(steps?: number): string;
+}
+
+async function newPhone(): Promise<Phone> {
+  const me = nodes[0].payer(await signInWallet(nodes[0].url, newWallet(), { now: clock.now() }));
+  const passId = String((await me.post('/passes', { label: 'Phone' })).body.id);
+  const { status, body } = await me.post(`/passes/${passId}/rotating_key`);
+  assert.equal(status, 201, JSON.stringify(body));
+  const { key, ...shape } = body;
+  assert.deepEqual(shape, { pass: passId, algorithm: 'SHA1', digits: 8, period: 30 });
+  const bytes = Buffer.from(Secret.fromBase32(String(key)).bytes);
+  const shows = (steps = 0) => rotatingValue(passId, codeOf(bytes, stepAt(clock.now()) + steps));
+  return { me, passId, shows };
+}
+
+async function outcome(
+  value: string,
+  options: { intentId?: string; node?: 0 | 1 } = {},
+): Promise<string> {
+  const intentId = options.intentId ?? (await addIntent(store));
+  const credential = { type: 'rotating_code', value };
+  const path = `/payment_intents/${intentId}/tap`;
+  const { body } = await nodes[options.node ?? 0].device().post(path, { credential });
+  const declined = body.last_payment_error as { decline_code: string } | null;
+  return errorCodeOf(body) ?? declined?.decline_code ?? String(body.status);
+}
+
+/** Not the right one at any step near. */
+const wrongOf = ({ passId, shows }: Phone) => {
+  const near = [-2, -1, 0, 1, 2].map((steps) => shows(steps));
+  const guesses = Array.from({ length: 9 }, (_, i) => rotatingValue(passId, `0000000${i}`));
+  return guesses.find((guess) => !near.includes(guess)) ?? '';
+};
+
+test('codes are those of RFC 6238, appendix B', () => {
+  const key = Buffer.from('12345678901234567890');
+  const table = [
+    [59, '94287082'],
+    [1_111_111_109, '07081804'],
+    [1_111_111_111, '14050471'],
+    [1_234_567_890, '89005924'],
+    [2_000_000_000, '69279037'],
+    [20_000_000_000, '65353130'],
+  ] as const;
+  for (const [seconds, code] of table) {
+    assert.equal(codeOf(key, stepAt(new Date(seconds * 1000))), code);
+  }
+});
+
+describe('a rotating code', () => {
+  test('pays once; the payment says how; the next step pays again', async () => {
+    const phone = await newPhone();
+    const intentId = await addIntent(store);
+    const shown = phone.shows();
+    assert.equal(await outcome(shown, { intentId }), 'succeeded');
+    const [payment] = await store.db.query<{ method_type: string; credential_type: string }>(
+      'select method_type, credential_type from payments where payment_intent_id = $1',
+      [intentId],
+    );
+    assert.deepEqual(payment, { method_type: 'wallet_pass', credential_type: 'rotating_code' });
+    assert.equal(await outcome(shown), 'pass_code_used');
+    clock.advance(STEP_MS);
+    assert.equal(await outcome(shown), 'pass_code_used');
+    assert.equal(await outcome(phone.shows()), 'succeeded');
+  });
+
+  test('sent by six tills at once over two nodes pays one of six intents', async () => {
+    const shown = (await newPhone()).shows();
+    const intents = await Promise.all(Array.from({ length: 6 }, () => addIntent(store)));
+    const outcomes = await Promise.all(
+      intents.map((intentId, i) => outcome(shown, { intentId, node: i % 2 === 0 ? 0 : 1 })),
+    );
+    assert.equal(outcomes.filter((one) => one === 'succeeded').length, 1, outcomes.join());
+    assert.equal(outcomes.filter((one) => one === 'pass_code_used').length, 5, outcomes.join());
+  });
+
+  test('is good for its step and the next one, of real time', async () => {
+    const phone = await newPhone();
+    const merchant = await nodes[0].merchant();
+    await merchant.post('/test_helpers/clock/advance', { seconds: 3_600 });
+    assert.equal(await outcome(phone.shows(-2)), 'pass_code_expired');
+    assert.equal(await outcome(phone.shows(1)), 'pass_code_expired', 'not yet');
+    assert.equal(await outcome(phone.shows(-1)), 'succeeded');
+  });
+
+  test('is not used up by a refusal and by a 503, and is by a decline', async () => {
+    const phone = await newPhone();
+    preflight = 'unavailable';
+    assert.equal(await outcome(phone.shows()), 'service_unavailable');
+    const intentId = await addIntent(store);
+    await nodes[0].device().post(`/payment_intents/${intentId}/cancel`);
+    assert.equal(await outcome(phone.shows(), { intentId }), 'payment_intent_unexpected_state');
+    preflight = { ok: false, decline: 'insufficient_funds' };
+    assert.equal(await outcome(phone.shows()), 'insufficient_funds');
+    preflight = { ok: true };
+    assert.equal(await outcome(phone.shows()), 'pass_code_used');
+  });
+
+  test('five wrong ones in ten minutes block a pass for ten, on each node', async () => {
+    const phone = await newPhone();
+    const other = await newPhone();
+    const guess = wrongOf(phone);
+    for (let i = 0; i < 4; i++) assert.equal(await outcome(guess), 'pass_code_expired');
+    assert.equal(await outcome(phone.shows(), { node: 1 }), 'succeeded', 'four are let pass');
+    assert.equal(await outcome(guess, { node: 1 }), 'pass_code_expired');
+    clock.advance(STEP_MS);
+    assert.equal(await outcome(phone.shows()), 'pass_code_expired', 'blocked');
+    assert.equal(await outcome(phone.shows(), { node: 1 }), 'pass_code_expired');
+    assert.equal(await outcome(other.shows()), 'succeeded', 'another pass is not');
+    clock.advance(10 * MINUTES_MS);
+    assert.equal(await outcome(phone.shows()), 'succeeded');
+  });
+
+  test('wrong ones that come at once over two nodes are all counted', async () => {
+    const phone = await newPhone();
+    const guess = wrongOf(phone);
+    const intents = await Promise.all(Array.from({ length: 5 }, () => addIntent(store)));
+    await Promise.all(
+      intents.map((intentId, i) => outcome(guess, { intentId, node: i % 2 === 0 ? 0 : 1 })),
+    );
+    assert.equal(await outcome(phone.shows()), 'pass_code_expired');
+  });
+
+  test('wrong ones that lie further apart block nothing', async () => {
+    const phone = await newPhone();
+    const guess = wrongOf(phone);
+    for (let i = 0; i < 6; i++) {
+      assert.equal(await outcome(guess), 'pass_code_expired');
+      clock.advance(2.5 * MINUTES_MS);
+    }
+    assert.equal(await outcome(phone.shows()), 'succeeded');
+  });
+
+  test('of an unknown pass, or in another form, is refused', async () => {
+    assert.equal(await outcome('pass_0000000000000000000000.12345678'), 'pass_unknown');
+    for (const value of ['12345678', 'pass_1.1234567', 'pass_1.123456789', 'card_1.12345678']) {
+      assert.equal(await outcome(value), 'parameter_invalid', value);
+    }
+  });
+
+  test('ends with its pass and with another key, which only its owner makes', async () => {
+    const [mine, other] = [await newPhone(), await newPhone()];
+    const path = `/passes/${mine.passId}/rotating_key`;
+    assert.equal((await other.me.post(path)).status, 404);
+    const before = mine.shows();
+    assert.equal((await mine.me.post(path)).status, 201);
+    assert.equal(await outcome(before), 'pass_code_expired');
+    await other.me.send('DELETE', `/passes/${other.passId}`);
+    assert.equal(await outcome(other.shows()), 'pass_revoked');
+    assert.equal((await other.me.post(`/passes/${other.passId}/rotating_key`)).status, 409);
+  });
+
+  test('of the time that the database has lost is refused, and the next one is not', async () => {
+    const phone = await newPhone();
+    clock.advance(STEP_MS);
+    const lost = phone.shows();
+    const now = clock.now();
+    const ended = await store.db.transaction((tx) =>
+      endCredentials(tx, { livemode: false, before: now, now }),
+    );
+    assert.ok((ended['rotating codes of passes'] ?? 0) >= 1);
+    assert.equal(await outcome(lost), 'pass_code_expired');
+    clock.advance(STEP_MS);
+    assert.equal(await outcome(phone.shows()), 'succeeded');
+  });
+
+  test('is played by test mode, for passes of the test network', async () => {
+    const { me } = await newPhone();
+    const passId = String((await me.post('/passes', {})).body.id);
+    const merchant = await nodes[0].merchant();
+    const path = `/test_helpers/passes/${passId}/rotating_code`;
+    const { status, body } = await merchant.post(path);
+    assert.equal(status, 201);
+    assert.equal((await merchant.post(path)).body.value, body.value, 'one code per step');
+    assert.equal(await outcome(String(body.value)), 'succeeded');
+    const missing = await merchant.post('/test_helpers/passes/pass_1/rotating_code');
+    assert.equal(missing.status, 404);
+    const token = await signInWallet(nodes[0].url, newWallet(), {
+      now: clock.now(),
+      chainId: 31_338,
+    });
+    const live = String((await nodes[0].payer(token).post('/passes', {})).body.id);
+    const refused = await merchant.post(`/test_helpers/passes/${live}/rotating_code`);
+    assert.equal(refused.status, 404, 'a pass of the live network');
+  });
+
+  test('is kept as a sealed key only', async () => {
+    const { passId, shows } = await newPhone();
+    const [row] = await store.db.query<{ row: string; key: Buffer }>(
+      'select r::text as row, key from rotating_keys r where pass_id = $1',
+      [passId],
+    );
+    assert.equal(row?.row.includes(shows().slice(-8)), false);
+    assert.ok((row?.key.length ?? 0) > 40);
+  });
+});

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { declaredRoutes } from '#app/declared-routes.ts';
+import { FakeClock } from '#core/clock.ts';
+import { asksOf } from '#http/moves.ts';
+import type { Caller, Reply } from '#testing/api-client.ts';
+import { errorCodeOf } from '#testing/error-code.ts';
+import { openStore, type TestStore } from '#testing/store.ts';
+import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import { messageOf, newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+
+const NOON = new Date('2026-10-01T12:00:00.000Z');
+const FIVE_MINUTES_MS = 300_000;
+
+let clock: FakeClock;
+let store: TestStore;
+let server: StoreServer;
+
+before(async () => {
+  clock = new FakeClock(NOON);
+  store = await openStore({ clock });
+  server = await serveStore(store);
+});
+
+after(async () => {
+  await server.close();
+  await store.close();
+});
+
+async function openSession(): Promise<{ me: Caller; account: PrivateKeyAccount }> {
+  const account = newWallet();
+  const token = await signInWallet(server.url, account, { now: clock.now() });
+  return { me: server.payer(token), account };
+}
+
+async function signAgain(me: Caller, account: PrivateKeyAccount): Promise<Reply> {
+  const { body } = await me.post('/sign_in/nonce');
+  const { host } = new URL(server.url);
+  const common = { domain: host, uri: server.url, issuedAt: clock.now(), chainId: 31_337 };
+  const message = messageOf(account, { ...common, nonce: String(body.nonce) });
+  const signature = await account.signMessage({ message });
+  return me.post('/sign_in/again', { message, signature });
+}
+
+const mints = (me: Caller): Record<string, () => Promise<Reply>> => ({
+  pass: () => me.post('/passes', {}),
+  card: () => me.post('/cards', {}),
+  'agent token': () =>
+    me.post('/agent_tokens', {
+      account: store.standing.tenant.accountId,
+      amount: 1_000_000,
+      expires_in: 60,
+    }),
+});
+
+test('a session whose wallet has not signed for five minutes mints nothing', async () => {
+  const { me, account } = await openSession();
+  for (const [what, mint] of Object.entries(mints(me))) {
+    assert.equal((await mint()).status, 201, `${what}: signing in counts`);
+  }
+  clock.advance(FIVE_MINUTES_MS);
+  for (const [what, mint] of Object.entries(mints(me))) {
+    const refused = await mint();
+    assert.equal(refused.status, 403, what);
+    assert.equal(errorCodeOf(refused.body), 'second_factor_required', what);
+  }
+  assert.equal((await signAgain(me, account)).status, 200);
+  for (const [what, mint] of Object.entries(mints(me))) {
+    assert.equal((await mint()).status, 201, `${what}: after a signature`);
+  }
+});
+
+test('an old session narrows limits and never lifts them', async () => {
+  const { me, account } = await openSession();
+  const card = await me.post('/cards', { per_payment_limit: 5_000_000 });
+  const path = `/cards/${String(card.body.id)}`;
+  clock.advance(FIVE_MINUTES_MS);
+  const patch = (where: string, body: object) =>
+    me.send('PATCH', where, {
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const limits = (body: object) => patch('/limits', body);
+  const narrower = { per_payment: 9_000_000, per_day: 20_000_000, confirm_first_payment: true };
+  assert.equal((await limits(narrower)).status, 200);
+  assert.equal((await limits({ per_payment: 8_000_000 })).status, 200);
+  assert.equal((await patch(path, { per_payment_limit: 4_000_000 })).status, 200);
+  const lifting = [
+    { per_payment: 8_000_001 },
+    { per_payment: null },
+    { per_day: 20_000_001 },
+    { per_day: null },
+    { confirm_first_payment: false },
+  ];
+  for (const body of lifting) {
+    assert.equal(
+      errorCodeOf((await limits(body)).body),
+      'second_factor_required',
+      JSON.stringify(body),
+    );
+  }
+  assert.equal(
+    errorCodeOf((await patch(path, { per_payment_limit: 4_000_001 })).body),
+    'second_factor_required',
+  );
+  const { body } = await me.get('/me');
+  assert.deepEqual(body.limits, { ...narrower, per_payment: 8_000_000 });
+  await signAgain(me, account);
+  for (const change of lifting) assert.equal((await limits(change)).status, 200);
+  assert.equal((await patch(path, { per_payment_limit: 4_000_001 })).status, 200);
+});
+
+test('an old session blocks a chip, and lifts neither its block nor its limit', async () => {
+  const { me, account } = await openSession();
+  const chip = newWallet();
+  const { body: proof } = await me.get(`/chips/proof?address=${chip.address}`);
+  const signature = await chip.signMessage({ message: String(proof.message) });
+  const bounds = { per_payment_limit: 5_000_000, blocked: false };
+  const made = await me.post('/chips', { address: chip.address, signature, ...bounds });
+  assert.equal(made.status, 201);
+  const path = `/chips/${chip.address}`;
+  const patch = (body: object) =>
+    me.send('PATCH', path, {
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  clock.advance(FIVE_MINUTES_MS);
+  assert.equal((await patch({ per_payment_limit: 4_000_000, blocked: true })).status, 200);
+  const lifting = [
+    () => patch({ per_payment_limit: 4_000_001 }),
+    () => patch({ per_payment_limit: null }),
+    () => patch({ blocked: false }),
+    () => me.send('DELETE', path),
+  ];
+  for (const lift of lifting) {
+    assert.equal(errorCodeOf((await lift()).body), 'second_factor_required');
+  }
+  await signAgain(me, account);
+  for (const lift of lifting) assert.equal((await lift()).status, 200);
+});
+
+test('another wallet, and an old message, renew no session', async () => {
+  const { me, account } = await openSession();
+  clock.advance(FIVE_MINUTES_MS);
+  assert.equal(errorCodeOf((await signAgain(me, newWallet())).body), 'sign_in_failed');
+  assert.equal(errorCodeOf((await me.post('/passes', {})).body), 'second_factor_required');
+  const { body } = await me.post('/sign_in/nonce');
+  const { host } = new URL(server.url);
+  const text = { domain: host, uri: server.url, issuedAt: clock.now(), nonce: String(body.nonce) };
+  const live = messageOf(account, { ...text, chainId: 31_338 });
+  const signature = await account.signMessage({ message: live });
+  const other = await me.post('/sign_in/again', { message: live, signature });
+  assert.equal(errorCodeOf(other.body), 'sign_in_failed', 'another network');
+  const again = await me.post('/sign_in/again', { message: live, signature });
+  assert.equal(errorCodeOf(again.body), 'sign_in_failed', 'its nonce is used up');
+});
+
+test('each route of the payer that moves money says whether the wallet has to sign', () => {
+  const money = declaredRoutes().payer.filter(({ moves }) => moves === 'money');
+  const byAsk = Object.groupBy(money, (route) => asksOf(route));
+  const names = (routes: typeof money | undefined) =>
+    (routes ?? []).map(({ method, path }) => `${method} ${path}`).sort();
+  assert.deepEqual(names(byAsk.always), [
+    'POST /agent_tokens',
+    'POST /cards',
+    'POST /passes',
+    'POST /passes/{id}/rotating_key',
+  ]);
+  assert.deepEqual(names(byAsk.own), [
+    'GET /passes/{id}/apple',
+    'GET /passes/{id}/google',
+    'PATCH /cards/{id}',
+    'PATCH /limits',
+  ]);
+});

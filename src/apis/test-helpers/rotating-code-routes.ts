@@ -1,0 +1,69 @@
+import Type from 'typebox';
+import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import { answerWith, resourceMissing } from '#core/answer.ts';
+import type { RotatingKey } from '#core/secrets.ts';
+import type { Database } from '#db/database.ts';
+import { type AnyRoute, defineRoute } from '#http/route.ts';
+import {
+  codeOf,
+  openRotatingKey,
+  rotatingValue,
+  stepAt,
+  writeRotatingKey,
+} from '#payers/rotating-code.ts';
+import { selectTestRotating } from '#payers/rotating-key-queries.ts';
+
+export interface RotatingCodeDeps {
+  readonly db: Database;
+  readonly cardKey: RotatingKey;
+}
+
+const RotatingCodeSchema = Type.Object(
+  { value: Type.String({ description: 'The id of the pass, a point and the code of now.' }) },
+  { title: 'RotatingCode' },
+);
+
+function rotatingCodeRoute(deps: RotatingCodeDeps) {
+  return defineRoute<MerchantCaller>({
+    method: 'POST',
+    path: '/test_helpers/passes/{id}/rotating_code',
+    operationId: 'testRotatingCode',
+    moves: 'data',
+    tag: 'Test helpers',
+    summary: 'The code that a pass shows now',
+    description:
+      'Plays the phone of a pass of the test network. The code changes every 30 seconds of real ' +
+      'time, and each pays once. Send the value as a credential of type `rotating_code`.',
+    scope: 'payments:write',
+    idempotency: 'ignored',
+    params: { id: 'pass' },
+    responses: {
+      201: {
+        schema: RotatingCodeSchema,
+        description: 'What the phone shows.',
+        example: { value: 'pass_01QzXo0KcV5sVQ2pWm8Tn3.94287082' },
+      },
+    },
+    errors: ['route_missing', 'resource_missing'],
+    handle: async ({ params, now }) => {
+      const { cardKey } = deps;
+      const code = await deps.db.transaction(async (tx) => {
+        const pass = await selectTestRotating(tx, params.id ?? '');
+        if (pass === undefined) return null;
+        const { pass_id: passId, key } = pass;
+        const opened =
+          key === null
+            ? await writeRotatingKey(tx, { passId, cardKey, now })
+            : openRotatingKey(cardKey, { pass_id: passId, key });
+        return rotatingValue(passId, codeOf(opened, stepAt(now)));
+      });
+      if (code === null) return resourceMissing('pass of the test network');
+      return answerWith(201, { value: code });
+    },
+  });
+}
+
+/** Passes without a phone at hand. */
+export function rotatingCodeRoutes(deps: RotatingCodeDeps): AnyRoute<MerchantCaller>[] {
+  return [rotatingCodeRoute(deps)];
+}

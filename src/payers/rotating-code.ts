@@ -1,0 +1,120 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import { addMs } from '#core/clock.ts';
+import { decrypt, encrypt, type RotatingKey } from '#core/secrets.ts';
+import type { Tx } from '#db/database.ts';
+import { lockPayer, selectPass } from '#payers/payer-queries.ts';
+import { type RotatingKeyRow, upsertRotatingKey } from '#payers/rotating-key-queries.ts';
+
+/**
+ * Codes of a pass that change every half minute (RFC 6238, HMAC-SHA-1, eight digits), so that a
+ * phone without a network can show them. Steps are real time: a test clock does not move them.
+ */
+
+export const STEP_MS = 30_000;
+export const CODE_DIGITS = 8;
+/** As RFC 4226 recommends for HMAC-SHA-1. */
+const KEY_BYTES = 20;
+/** The code that has just changed while the phone was held to the camera. */
+const STEPS_BACK = 1;
+/** A hundred million codes: five guesses in ten minutes find one in decades. */
+const WRONG_ALLOWED = 5;
+const WRONG_WINDOW_MS = 600_000;
+const BLOCKED_MS = 600_000;
+
+export function stepAt(now: Date): number {
+  return Math.floor(now.getTime() / STEP_MS);
+}
+
+/** The code of a step. */
+export function codeOf(key: Buffer, step: number, digits = CODE_DIGITS): string {
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(step));
+  const mac = createHmac('sha1', key).update(counter).digest();
+  const offset = mac.readUInt8(mac.length - 1) & 0x0f;
+  const number = mac.readUInt32BE(offset) & 0x7fff_ffff;
+  return String(number % 10 ** digits).padStart(digits, '0');
+}
+
+/** What the customer shows: the pass's id and a code. */
+export function rotatingValue(passId: string, code: string): string {
+  return `${passId}.${code}`;
+}
+
+export function openRotatingKey(
+  cardKey: RotatingKey,
+  row: Pick<RotatingKeyRow, 'key' | 'pass_id'>,
+): Buffer {
+  return Buffer.from(decrypt(cardKey, row.key, row.pass_id), 'hex');
+}
+
+/** What a code is worth, and the row after the attempt that presented it. */
+export interface JudgedCode {
+  readonly decline: 'pass_code_expired' | 'pass_code_used' | null;
+  readonly after: RotatingKeyRow;
+}
+
+/** Which step the code is of, the newest first; null: of none that counts now. */
+function stepOf(key: Buffer, code: string, now: Date): number | null {
+  const newest = stepAt(now);
+  const presented = Buffer.from(code);
+  for (let step = newest; step >= newest - STEPS_BACK; step--) {
+    const expected = Buffer.from(codeOf(key, step));
+    if (expected.length === presented.length && timingSafeEqual(expected, presented)) return step;
+  }
+  return null;
+}
+
+/** A wrong code counts; the fifth within ten minutes blocks all of them for ten more. */
+function afterWrong(row: RotatingKeyRow, now: Date): RotatingKeyRow {
+  const since = addMs(now, -WRONG_WINDOW_MS);
+  const wrong_at = [...row.wrong_at.filter((at) => at > since), now];
+  if (wrong_at.length < WRONG_ALLOWED) return { ...row, wrong_at };
+  return { ...row, wrong_at: [], blocked_until: addMs(now, BLOCKED_MS) };
+}
+
+/** Pure: `row` as it is locked, with what the batch has used of it already. */
+export function judgeCode(
+  row: RotatingKeyRow,
+  presented: { readonly code: string; readonly key: Buffer; readonly now: Date },
+): JudgedCode {
+  const { code, key, now } = presented;
+  if (row.blocked_until !== null && row.blocked_until > now) {
+    return { decline: 'pass_code_expired', after: row };
+  }
+  const step = stepOf(key, code, now);
+  if (step === null) return { decline: 'pass_code_expired', after: afterWrong(row, now) };
+  if (step <= Number(row.lost_step)) return { decline: 'pass_code_expired', after: row };
+  if (step <= Number(row.last_step)) return { decline: 'pass_code_used', after: row };
+  return { decline: null, after: { ...row, last_step: BigInt(step) } };
+}
+
+/** A new key of a pass; codes of an earlier one are wrong from then on. */
+export async function createRotatingKey(
+  tx: Tx,
+  made: {
+    readonly payerId: string;
+    readonly passId: string;
+    readonly cardKey: RotatingKey;
+    readonly now: Date;
+  },
+): Promise<Buffer | Refusal> {
+  const { payerId, passId, cardKey, now } = made;
+  await lockPayer(tx, payerId);
+  const pass = await selectPass(tx, passId);
+  if (pass === undefined || pass.payer_id !== payerId) return resourceMissing('pass');
+  if (pass.revoked_at !== null) {
+    return refuse('unexpected_state', 'This pass was revoked: it has no codes any more.');
+  }
+  return writeRotatingKey(tx, { passId, cardKey, now });
+}
+
+export async function writeRotatingKey(
+  tx: Tx,
+  made: { readonly passId: string; readonly cardKey: RotatingKey; readonly now: Date },
+): Promise<Buffer> {
+  const key = randomBytes(KEY_BYTES);
+  const sealed = encrypt(made.cardKey, key.toString('hex'), made.passId);
+  await upsertRotatingKey(tx, { passId: made.passId, key: sealed, now: made.now });
+  return key;
+}

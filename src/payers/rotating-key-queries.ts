@@ -1,0 +1,79 @@
+import type { Sql, Tx } from '#db/database.ts';
+import type { PassRow, PayerRow } from '#payers/payer-queries.ts';
+
+/** A row of rotating_keys. */
+export interface RotatingKeyRow {
+  pass_id: string;
+  /** Sealed: see rotating-code.ts. */
+  key: Buffer;
+  last_step: bigint;
+  lost_step: bigint;
+  wrong_at: readonly Date[];
+  blocked_until: Date | null;
+}
+
+const COLUMNS = 'r.pass_id, r.key, r.last_step, r.lost_step, r.wrong_at, r.blocked_until';
+
+/** A new key begins with nothing used; a block of the pass outlives its key. */
+export async function upsertRotatingKey(
+  tx: Tx,
+  made: { readonly passId: string; readonly key: Buffer; readonly now: Date },
+): Promise<void> {
+  await tx.query(
+    `insert into rotating_keys (pass_id, key, created) values ($1, $2, $3)
+     on conflict (pass_id) do update
+       set key = excluded.key, created = excluded.created, last_step = -1, lost_step = -1`,
+    [made.passId, made.key, made.now],
+  );
+}
+
+/** Whose passes these are, by the pass's id; only of passes that have such codes. */
+export async function selectPayersOfRotating(
+  sql: Sql,
+  passIds: readonly string[],
+): Promise<(PayerRow & { credential: string })[]> {
+  return sql.query(
+    `select r.pass_id as credential, y.id, y.livemode, y.address, y.created, y.blocked_at,
+       y.limit_per_payment, y.limit_per_day, y.confirm_first_payment
+     from rotating_keys r join passes p on p.id = r.pass_id join payers y on y.id = p.payer_id
+     where r.pass_id = any((select $1::text[])::text[])`,
+    [passIds],
+  );
+}
+
+/** Codes of one pass are decided one at a time. Locked in the order of their passes. */
+export async function lockRotatingKeys(
+  tx: Tx,
+  passIds: readonly string[],
+): Promise<(RotatingKeyRow & PassRow)[]> {
+  return tx.query(
+    `select ${COLUMNS}, p.id, p.payer_id, p.label, p.created, p.revoked_at
+     from rotating_keys r join passes p on p.id = r.pass_id
+     where r.pass_id = any((select $1::text[])::text[]) order by r.pass_id for update of r`,
+    [passIds],
+  );
+}
+
+/** What an attempt has used, or guessed wrong. A step never comes back. @returns rows written. */
+export async function updateRotatingKey(tx: Tx, row: RotatingKeyRow): Promise<number> {
+  const rows = await tx.query(
+    `update rotating_keys set last_step = $2, wrong_at = $3, blocked_until = $4
+     where pass_id = $1 and last_step <= $2 returning 1 as written`,
+    [row.pass_id, row.last_step, row.wrong_at, row.blocked_until],
+  );
+  return rows.length;
+}
+
+/** A pass of the test network and its key; undefined: there is no such pass that works. */
+export async function selectTestRotating(
+  sql: Sql,
+  passId: string,
+): Promise<{ pass_id: string; key: Buffer | null } | undefined> {
+  const rows = await sql.query<{ pass_id: string; key: Buffer | null }>(
+    `select p.id as pass_id, r.key from passes p
+     join payers y on y.id = p.payer_id left join rotating_keys r on r.pass_id = p.id
+     where p.id = $1 and not y.livemode and p.revoked_at is null`,
+    [passId],
+  );
+  return rows[0];
+}

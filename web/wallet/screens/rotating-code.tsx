@@ -1,0 +1,76 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import type { Pass } from '../../data/payer.ts';
+import { Button } from '../../ui/button.tsx';
+import { CopyField } from '../../ui/copy-field.tsx';
+import { partOf } from '../../ui/part.ts';
+import { useHere } from '../here.tsx';
+import { keep, kept, useKept } from '../kept.ts';
+import { codeAt, STEP_MS } from '../rotating-code.ts';
+import { CountdownRing } from './countdown-ring.tsx';
+import { Refused } from './refused.tsx';
+import { useChange } from './use-change.ts';
+
+const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
+
+/** The code of now, and when the next one comes. */
+function useCode(key: string): string | null {
+  const { api } = useHere();
+  const [code, setCode] = useState<string | null>(null);
+  useEffect(() => {
+    let isShown = true;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const show = async () => {
+      const now = api.now();
+      const next = await codeAt(key, now);
+      if (!isShown) return;
+      setCode(next);
+      timer = setTimeout(() => void show(), STEP_MS - (now % STEP_MS));
+    };
+    void show();
+    return () => {
+      isShown = false;
+      clearTimeout(timer);
+    };
+  }, [key, api]);
+  return code;
+}
+
+function ShownCode({ pass, secret }: { readonly pass: Pass; readonly secret: string }): ReactNode {
+  const { api } = useHere();
+  const code = useCode(secret);
+  if (code === null) return null;
+  const value = `${pass.id}.${code}`;
+  return (
+    <>
+      <div className="pass-code">
+        <Qr value={value} label="Changing code for the till" />
+        <CountdownRing wholeMs={STEP_MS} left={() => STEP_MS - (api.now() % STEP_MS)} />
+      </div>
+      <CopyField label="Changing code" value={value} />
+      <p className="soft small">
+        It changes every half minute, and each code pays once. This device makes it, also while it
+        has no network.
+      </p>
+    </>
+  );
+}
+
+/** A code that this phone makes by itself. */
+export function RotatingCode({ pass }: { readonly pass: Pass }): ReactNode {
+  const { api } = useHere();
+  const secret = useKept('rotatingKeys')[pass.id];
+  const { busy, problem, change } = useChange();
+  if (secret !== undefined) return <ShownCode pass={pass} secret={secret} />;
+  const setUp = async () => {
+    const made = await change(() => api.createRotatingKey(pass.id));
+    if (made !== null) keep('rotatingKeys', { ...kept('rotatingKeys'), [pass.id]: made.key });
+  };
+  return (
+    <>
+      <Refused problem={problem} />
+      <Button large busy={busy} onClick={setUp}>
+        Set up a changing code
+      </Button>
+    </>
+  );
+}

@@ -1,0 +1,46 @@
+import type { ReactNode } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import type { Network } from '../kept.ts';
+import { signAgain } from '../sign-in.ts';
+import type { Vault } from '../vault.ts';
+import { OpenerField } from './opener.tsx';
+import { Refused } from './refused.tsx';
+import { useUnlocking } from './use-unlocking.ts';
+
+export interface SignAgainProps {
+  readonly vault: Vault;
+  readonly network: Network;
+  readonly token: string;
+  /** Whether the wallet has signed. */
+  readonly onEnd: (signed: boolean) => void;
+}
+
+/** An open window alone gives nobody a new way to pay: the wallet's key has to agree. */
+export function SignAgainSheet({ vault, network, token, onEnd }: SignAgainProps): ReactNode {
+  const { password, setPassword, busy, wrong, problem, submit } = useUnlocking(
+    vault,
+    async (account) => {
+      await signAgain(account, { network, token });
+      onEnd(true);
+    },
+  );
+  return (
+    <Dialog title="Sign once more" onClose={() => onEnd(false)}>
+      <form className="stack" onSubmit={submit} noValidate>
+        <p className="soft">
+          What you are about to do gives somebody a way to pay from this wallet, and the wallet has
+          not signed for a while. Signing moves no money.
+        </p>
+        <OpenerField vault={vault} password={password} error={wrong} onChange={setPassword} />
+        <Refused problem={problem} />
+        <Button type="submit" kind="primary" large busy={busy}>
+          {vault.seal.by === 'passkey' ? 'Sign with your passkey' : 'Sign'}
+        </Button>
+        <Button kind="quiet" onClick={() => onEnd(false)}>
+          Not now
+        </Button>
+      </form>
+    </Dialog>
+  );
+}
