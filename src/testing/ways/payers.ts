@@ -119,6 +119,20 @@ interface Wallet {
   readonly pass: string | null;
 }
 
+/** Phones that show changing codes, in turn: a step of a phone's code pays only once. */
+function openPhones(ask: ReturnType<typeof openApp>) {
+  const phones: string[] = [];
+  return async () => {
+    const isNew = phones.length < MOST_PHONES;
+    const id = isNew ? String((await ask('/passes', { label: PHONE })).id) : phones.shift();
+    assert.ok(id !== undefined);
+    phones.push(id);
+    const { key } = await ask(`/passes/${id}/rotating_key`, {});
+    const { bytes } = Secret.fromBase32(String(key));
+    return () => rotatingValue(id, codeOf(Buffer.from(bytes), stepAt(new Date())));
+  };
+}
+
 function assemble(ground: PayersGround, kind: PayerKind, made: Wallet): WayPayer {
   const { from, account, privateKey } = made;
   const ask = openApp(ground, account);
@@ -129,8 +143,6 @@ function assemble(ground: PayersGround, kind: PayerKind, made: Wallet): WayPayer
     const { data } = (await ask('/passes')) as unknown as { data: { id: string; label: string }[] };
     return data.find(({ label }) => label !== PHONE)?.id ?? '';
   };
-  const phones: string[] = [];
-  const newPhone = async () => String((await ask('/passes', { label: PHONE })).id);
   const current = () => {
     chip ??= write();
     return chip;
@@ -149,13 +161,7 @@ function assemble(ground: PayersGround, kind: PayerKind, made: Wallet): WayPayer
       );
       return String(value);
     },
-    rotating: async () => {
-      const id = phones.length < MOST_PHONES ? await newPhone() : (phones.shift() ?? '');
-      phones.push(id);
-      const { key } = await ask(`/passes/${id}/rotating_key`, {});
-      const { bytes } = Secret.fromBase32(String(key));
-      return () => rotatingValue(id, codeOf(Buffer.from(bytes), stepAt(new Date())));
-    },
+    rotating: openPhones(ask),
     phone: async (kind, merchant) => {
       const path = `/test_helpers/passes/${await newestPass()}/${kind}`;
       const { status, body } = await persist(() => merchant.post(path));
