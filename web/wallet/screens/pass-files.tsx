@@ -52,7 +52,7 @@ export function PassFileButtons({ pass }: { readonly pass: Pass }): ReactNode {
         ) : null}
       </div>
       <p className="soft small">
-        It reminds you of the pass and opens this wallet. It cannot pay by itself.
+        It opens this wallet, and pays at tills that read passes of phones.
       </p>
     </>
   );
