@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { endCredentials } from '#recovery/end-credentials.ts';
-import { openStore, type TestStore } from '#testing/store.ts';
+import { addPayer, openStore, type TestStore } from '#testing/store.ts';
 
 const LOSS = new Date('2030-06-01T12:00:00Z');
 const EARLIER = new Date('2030-06-01T11:00:00Z');
@@ -89,4 +89,19 @@ test('after a loss what may have been used or revoked is over, what is newer is 
     { id: 'late', step: STEP_AHEAD, asked: false },
   ]);
   assert.deepEqual(await end(), {});
+});
+
+test('codes of a pass that were made before a loss pay no more', async () => {
+  const { passId } = await addPayer(store);
+  for (const [name, created] of [
+    ['old', EARLIER],
+    ['new', LATER],
+  ] as const) {
+    await store.db.query(
+      'insert into pass_codes (hash, pass_id, created, expires_at) values ($1, $2, $3, $4)',
+      [Buffer.from(name), passId, created, FAR],
+    );
+  }
+  assert.deepEqual(await end(), { 'codes of passes': 1 });
+  assert.deepEqual(await left('pass_codes', `expires_at > '${LATER.toISOString()}'`), ['new']);
 });

@@ -21,7 +21,7 @@ export const WAY_MUTATIONS: readonly Mutation[] = [
   {
     name: 'codes of the lost time pay on',
     file: 'src/recovery/end-credentials.ts',
-    by: WAYS,
+    by: 'src/recovery/end-credentials.test.ts',
     from: 'where p.id = c.pass_id and y.id = p.payer_id and y.livemode = $1',
     to: 'where false and p.id = c.pass_id and y.id = p.payer_id and y.livemode = $1',
   },
