@@ -77,6 +77,8 @@ export declare class TestHelpers extends Resource {
     tap(terminal: string, body?: T.TestTapTerminalBody, options?: Options): import("./call.ts").Call<T.PaymentIntent>;
     /** What a card would give to a reader next: the `url` of a credential of type `nfc_sun`. */
     tapCard(card: string, options?: Options): import("./call.ts").Call<T.CardTap>;
+    /** What the payer's app would show the till now: type `rotating_code`. */
+    showRotatingCode(pass: string, options?: Options): import("./call.ts").Call<T.RotatingCode>;
     /** What a phone with the pass in Google Wallet would give a reader: type `smart_tap`. */
     tapGoogleWallet(pass: string, options?: Options): import("./call.ts").Call<T.PhoneTap>;
     /** What a phone with the pass in Apple Wallet would give a reader: type `apple_vas`. */

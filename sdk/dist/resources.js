@@ -125,6 +125,9 @@ export class TestHelpers extends Resource {
     tapCard(card, options) {
         return this.call('POST /v1/test_helpers/cards/{id}/taps', { ids: [card] }, options);
     }
+    showRotatingCode(pass, options) {
+        return this.call('POST /v1/test_helpers/passes/{id}/rotating_code', { ids: [pass] }, options);
+    }
     tapGoogleWallet(pass, options) {
         return this.call('POST /v1/test_helpers/passes/{id}/smart_tap', { ids: [pass] }, options);
     }

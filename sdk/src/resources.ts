@@ -184,6 +184,11 @@ export class TestHelpers extends Resource {
     return this.call('POST /v1/test_helpers/cards/{id}/taps', { ids: [card] }, options);
   }
 
+  /** What the payer's app would show the till now: type `rotating_code`. */
+  showRotatingCode(pass: string, options?: Options) {
+    return this.call('POST /v1/test_helpers/passes/{id}/rotating_code', { ids: [pass] }, options);
+  }
+
   /** What a phone with the pass in Google Wallet would give a reader: type `smart_tap`. */
   tapGoogleWallet(pass: string, options?: Options) {
     return this.call('POST /v1/test_helpers/passes/{id}/smart_tap', { ids: [pass] }, options);
