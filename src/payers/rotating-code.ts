@@ -1,10 +1,16 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
 import { decrypt, encrypt, type RotatingKey } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { lockPayer, selectPass } from '#payers/payer-queries.ts';
-import { type RotatingKeyRow, upsertRotatingKey } from '#payers/rotating-key-queries.ts';
+import {
+  insertFirstRotatingKey,
+  type RotatingKeyRow,
+  selectTestRotating,
+  upsertRotatingKey,
+} from '#payers/rotating-key-queries.ts';
 
 /**
  * Codes of a pass that change every half minute (RFC 6238, HMAC-SHA-1, eight digits), so that a
@@ -106,15 +112,32 @@ export async function createRotatingKey(
   if (pass.revoked_at !== null) {
     return refuse('unexpected_state', 'This pass was revoked: it has no codes any more.');
   }
-  return writeRotatingKey(tx, { passId, cardKey, now });
+  const { key, sealed } = newRotatingKey(cardKey, passId);
+  await upsertRotatingKey(tx, { passId, key: sealed, now });
+  return key;
 }
 
-export async function writeRotatingKey(
-  tx: Tx,
-  made: { readonly passId: string; readonly cardKey: RotatingKey; readonly now: Date },
-): Promise<Buffer> {
+function newRotatingKey(cardKey: RotatingKey, passId: string) {
   const key = randomBytes(KEY_BYTES);
-  const sealed = encrypt(made.cardKey, key.toString('hex'), made.passId);
-  await upsertRotatingKey(tx, { passId: made.passId, key: sealed, now: made.now });
-  return key;
+  return { key, sealed: encrypt(cardKey, key.toString('hex'), passId) };
+}
+
+/**
+ * The key of a pass of the test network, made if the pass has none. Two calls at once get the same.
+ * null: there is no such pass that works.
+ */
+export async function testRotatingKey(
+  tx: Tx,
+  wanted: { readonly passId: string; readonly cardKey: RotatingKey; readonly now: Date },
+): Promise<Buffer | null> {
+  const { passId, cardKey, now } = wanted;
+  let pass = await selectTestRotating(tx, passId);
+  if (pass === undefined) return null;
+  if (pass.key === null) {
+    const { sealed } = newRotatingKey(cardKey, passId);
+    await insertFirstRotatingKey(tx, { passId, key: sealed, now });
+    // A statement of its own sees the key of whoever came first.
+    pass = await selectTestRotating(tx, passId);
+  }
+  return openRotatingKey(cardKey, { pass_id: passId, key: present(pass?.key, 'rotating key') });
 }

@@ -27,6 +27,18 @@ export async function upsertRotatingKey(
   );
 }
 
+/** The first key of a pass; of two that are made at once the first stays. */
+export async function insertFirstRotatingKey(
+  tx: Tx,
+  made: { readonly passId: string; readonly key: Buffer; readonly now: Date },
+): Promise<void> {
+  await tx.query(
+    `insert into rotating_keys (pass_id, key, created) values ($1, $2, $3)
+     on conflict (pass_id) do nothing`,
+    [made.passId, made.key, made.now],
+  );
+}
+
 /** Whose passes these are, by the pass's id; only of passes that have such codes. */
 export async function selectPayersOfRotating(
   sql: Sql,
@@ -36,7 +48,7 @@ export async function selectPayersOfRotating(
     `select r.pass_id as credential, y.id, y.livemode, y.address, y.created, y.blocked_at,
        y.limit_per_payment, y.limit_per_day, y.confirm_first_payment
      from rotating_keys r join passes p on p.id = r.pass_id join payers y on y.id = p.payer_id
-     where r.pass_id = any((select $1::text[])::text[])`,
+     where r.pass_id = any($1::text[])`,
     [passIds],
   );
 }
@@ -49,7 +61,7 @@ export async function lockRotatingKeys(
   return tx.query(
     `select ${COLUMNS}, p.id, p.payer_id, p.label, p.created, p.revoked_at
      from rotating_keys r join passes p on p.id = r.pass_id
-     where r.pass_id = any((select $1::text[])::text[]) order by r.pass_id for update of r`,
+     where r.pass_id = any($1::text[]) order by r.pass_id for update of r`,
     [passIds],
   );
 }

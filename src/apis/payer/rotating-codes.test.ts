@@ -206,10 +206,14 @@ describe('a rotating code', () => {
     const passId = String((await me.post('/passes', {})).body.id);
     const merchant = await nodes[0].merchant();
     const path = `/test_helpers/passes/${passId}/rotating_code`;
-    const { status, body } = await merchant.post(path);
-    assert.equal(status, 201);
-    assert.equal((await merchant.post(path)).body.value, body.value, 'one code per step');
-    assert.equal(await outcome(String(body.value)), 'succeeded');
+    const other = await nodes[1].merchant();
+    const askers = [merchant, other, merchant, other, merchant, other];
+    const answers = await Promise.all(askers.map((one) => one.post(path)));
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([201]));
+    const values = new Set(answers.map(({ body: { value } }) => value));
+    assert.equal(values.size, 1, 'one code per step, also of a key that is made now');
+    const [value] = values;
+    assert.equal(await outcome(String(value)), 'succeeded');
     const missing = await merchant.post('/test_helpers/passes/pass_1/rotating_code');
     assert.equal(missing.status, 404);
     const token = await signInWallet(nodes[0].url, newWallet(), {

@@ -4,14 +4,7 @@ import { answerWith, resourceMissing } from '#core/answer.ts';
 import type { RotatingKey } from '#core/secrets.ts';
 import type { Database } from '#db/database.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
-import {
-  codeOf,
-  openRotatingKey,
-  rotatingValue,
-  stepAt,
-  writeRotatingKey,
-} from '#payers/rotating-code.ts';
-import { selectTestRotating } from '#payers/rotating-key-queries.ts';
+import { codeOf, rotatingValue, stepAt, testRotatingKey } from '#payers/rotating-code.ts';
 
 export interface RotatingCodeDeps {
   readonly db: Database;
@@ -46,19 +39,11 @@ function rotatingCodeRoute(deps: RotatingCodeDeps) {
     },
     errors: ['route_missing', 'resource_missing'],
     handle: async ({ params, now }) => {
-      const { cardKey } = deps;
-      const code = await deps.db.transaction(async (tx) => {
-        const pass = await selectTestRotating(tx, params.id ?? '');
-        if (pass === undefined) return null;
-        const { pass_id: passId, key } = pass;
-        const opened =
-          key === null
-            ? await writeRotatingKey(tx, { passId, cardKey, now })
-            : openRotatingKey(cardKey, { pass_id: passId, key });
-        return rotatingValue(passId, codeOf(opened, stepAt(now)));
-      });
-      if (code === null) return resourceMissing('pass of the test network');
-      return answerWith(201, { value: code });
+      const { db, cardKey } = deps;
+      const passId = params.id ?? '';
+      const key = await db.transaction((tx) => testRotatingKey(tx, { passId, cardKey, now }));
+      if (key === null) return resourceMissing('pass of the test network');
+      return answerWith(201, { value: rotatingValue(passId, codeOf(key, stepAt(now))) });
     },
   });
 }
