@@ -86,7 +86,7 @@ export async function deleteChip(tx: Tx, id: string): Promise<void> {
 /** What owners say of these addresses. Locked: a block that is older than a tap holds for it. */
 export async function lockChipsOf(tx: Tx, addresses: readonly string[]): Promise<ChipRow[]> {
   return tx.query(
-    `select ${COLUMNS} from chips where address = any((select $1::text[])::text[])
+    `select ${COLUMNS} from chips where address = any($1::text[])
      order by id for update`,
     [addresses],
   );

@@ -60,7 +60,7 @@ export async function selectPayersOfPhones(
     `select encode(f.hash, 'hex') as credential, y.id, y.livemode, y.address, y.created,
        y.blocked_at, y.limit_per_payment, y.limit_per_day, y.confirm_first_payment
      from phone_passes f join passes p on p.id = f.pass_id join payers y on y.id = p.payer_id
-     where f.hash = any((select $1::bytea[])::bytea[])`,
+     where f.hash = any($1::bytea[])`,
     [hashes],
   );
 }
@@ -74,7 +74,7 @@ export async function lockPhonePasses(
     `select f.hash as phone_hash, f.kind, f.doubted_at, p.id, p.payer_id, p.label, p.created,
        p.revoked_at
      from phone_passes f join passes p on p.id = f.pass_id
-     where f.hash = any((select $1::bytea[])::bytea[]) order by f.hash for update of f`,
+     where f.hash = any($1::bytea[]) order by f.hash for update of f`,
     [hashes],
   );
 }
@@ -82,7 +82,7 @@ export async function lockPhonePasses(
 /** Which of these taps were used, in hex. Read once the locks of their passes are held. */
 export async function selectUsedTaps(tx: Tx, hashes: readonly Buffer[]): Promise<Set<string>> {
   const rows = await tx.query<{ hash: Buffer }>(
-    'select hash from phone_taps where hash = any((select $1::bytea[])::bytea[])',
+    'select hash from phone_taps where hash = any($1::bytea[])',
     [hashes],
   );
   return new Set(rows.map(({ hash }) => hash.toString('hex')));
