@@ -6,7 +6,12 @@ import {
   DeviceIntentSchema,
   showOnTerminal,
 } from '#apis/device/device-intent.ts';
-import { AuthorizationBody, PayLinkQuery, PayLinkSchema } from '#apis/pay/pay-schema.ts';
+import {
+  AUTHORIZATION_ERRORS,
+  AuthorizationBody,
+  PayLinkQuery,
+  PayLinkSchema,
+} from '#apis/pay/pay-schema.ts';
 import { renderLink } from '#apis/pay/render-link.ts';
 import { answerWith, isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import { numberOfId } from '#core/ids.ts';
@@ -101,17 +106,7 @@ function handInRoute(deps: ChipDeps) {
         example: DEVICE_INTENT_EXAMPLE,
       },
     },
-    errors: [
-      'resource_missing',
-      'signature_invalid',
-      'wallet_not_deployed',
-      'rate_limit_exceeded',
-      'payment_intent_unexpected_state',
-      'terminal_inactive',
-      'account_not_live',
-      'kyb_required',
-      'service_unavailable',
-    ],
+    errors: AUTHORIZATION_ERRORS,
     handle: async ({ caller, params, body, requestId, now, whenGone }) => {
       if (!caller.active) return terminalInactive();
       const { from, signature, tip_amount: tipAmount } = body;

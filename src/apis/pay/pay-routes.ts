@@ -2,7 +2,12 @@ import { getAddress } from 'viem';
 import { PaymentIntentSchema } from '#apis/merchant/payment-schema.ts';
 import type { TagDeps } from '#apis/pay/find-tag.ts';
 import { type PayCaller, visitor } from '#apis/pay/pay-caller.ts';
-import { AuthorizationBody, PayLinkQuery, PayLinkSchema } from '#apis/pay/pay-schema.ts';
+import {
+  AUTHORIZATION_ERRORS,
+  AuthorizationBody,
+  PayLinkQuery,
+  PayLinkSchema,
+} from '#apis/pay/pay-schema.ts';
 import { type ReceiptDeps, receiptRoute } from '#apis/pay/receipt-routes.ts';
 import { renderLink } from '#apis/pay/render-link.ts';
 import { tagRoutes } from '#apis/pay/tag-routes.ts';
@@ -66,17 +71,7 @@ function authorizationRoute(deps: AuthorizeDeps) {
         example: PAYMENT_INTENT_EXAMPLE,
       },
     },
-    errors: [
-      'resource_missing',
-      'signature_invalid',
-      'wallet_not_deployed',
-      'rate_limit_exceeded',
-      'payment_intent_unexpected_state',
-      'terminal_inactive',
-      'account_not_live',
-      'kyb_required',
-      'service_unavailable',
-    ],
+    errors: AUTHORIZATION_ERRORS,
     handle: async ({ params, body, requestId, now, whenGone }) =>
       authorizePayment(deps, {
         token: params.token ?? '',

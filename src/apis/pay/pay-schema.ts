@@ -118,6 +118,19 @@ export const PayLinkQuery = Type.Object({
 /** As much as fits a request body. */
 const MAX_SIGNATURE = 60_000;
 
+/** Why a signature is refused, by whichever door it came: pay link, tag or till. */
+export const AUTHORIZATION_ERRORS = [
+  'resource_missing',
+  'signature_invalid',
+  'wallet_not_deployed',
+  'rate_limit_exceeded',
+  'payment_intent_unexpected_state',
+  'terminal_inactive',
+  'account_not_live',
+  'kyb_required',
+  'service_unavailable',
+] as const;
+
 export const AuthorizationBody = Type.Object({
   from: Address,
   signature: Type.Unsafe<`0x${string}`>({

@@ -7,6 +7,7 @@ import {
   type TagDeps,
 } from '#apis/pay/find-tag.ts';
 import type { PayCaller } from '#apis/pay/pay-caller.ts';
+import { AUTHORIZATION_ERRORS } from '#apis/pay/pay-schema.ts';
 import { renderLink } from '#apis/pay/render-link.ts';
 import {
   TagAuthorizationBody,
@@ -128,17 +129,7 @@ function authorizationRoute(deps: TagDeps) {
     params: { token: 'text' },
     body: TagAuthorizationBody,
     responses: { 200: { schema: TagOutcomeSchema, description: 'What became of it.' } },
-    errors: [
-      'resource_missing',
-      'signature_invalid',
-      'wallet_not_deployed',
-      'rate_limit_exceeded',
-      'payment_intent_unexpected_state',
-      'terminal_inactive',
-      'account_not_live',
-      'kyb_required',
-      'service_unavailable',
-    ],
+    errors: AUTHORIZATION_ERRORS,
     handle: async ({ params, body, requestId, now, whenGone }) => {
       const terminal = await findTag(deps, params.token ?? '');
       if (terminal === null) return tagMissing();
