@@ -161,8 +161,8 @@ abstract contract Merchants is Governance, SpendingPolicies {
         emit WalletProposalCanceled(merchant, change.wallet, msg.sender);
     }
 
-    /// @notice Drops every announced wallet of every merchant, whoever announced it. What is proposed
-    /// from the next second on waits and applies as always.
+    /// @notice Drops the pending wallet change of every merchant, whoever proposed it. A change that is
+    /// proposed in a later second waits and applies as usual.
     function dropWalletChanges() external onlyRole(GUARDIAN_ROLE) {
         _dropProposals(address(0));
     }

@@ -112,9 +112,9 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
     /// @notice Permit and policy in one relayed transaction, so that a payer needs no gas.
     /// @dev Either signature can be front-run, which uses up its nonce but leaves behind what it is
     /// for. So a permit that fails is no failure as long as the allowance is there, and a policy
-    /// that is in force already needs no signature. A good one is used up all the same: left over, it
-    /// would let anybody start the payer's period anew at a later time. A bad one uses up nothing:
-    /// else anybody could void what the payer has signed.
+    /// that is in force already needs no signature. A valid signature is used up all the same:
+    /// otherwise anybody could send it later and restart the payer's period. An invalid one uses up
+    /// no nonce: otherwise anybody could void what the payer has signed.
     function enrol(
         address payer,
         Policy calldata policy,

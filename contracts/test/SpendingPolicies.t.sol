@@ -224,6 +224,6 @@ contract SpendingPoliciesTest is SettlementFixture {
         assertEq(lens().payerAccount(payer).spent, SALE, "spent");
         vm.prank(payer);
         settlement.setPolicy(_widePolicy());
-        assertEq(lens().payerAccount(payer).spent, 0, "spent anew");
+        assertEq(lens().payerAccount(payer).spent, 0, "nothing is spent yet");
     }
 }

@@ -11,9 +11,9 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   /** Older servers take a scan that cannot be avoided for a costly one, and compile it. */
   jit: 'off',
   /**
-   * One plan per statement. By default PostgreSQL plans a statement anew at each call while it
-   * expects to gain by knowing the values, and for short arrays it always does: planning took a
-   * fifth of the database's time. See docs/decisions/plans.md for what that asks of a statement.
+   * One plan per statement. By default PostgreSQL makes a new plan at each call while it expects to
+   * gain by knowing the values. For short arrays it always does, and planning took a fifth of the
+   * database's time. See docs/decisions/plans.md for what that asks of a statement.
    */
   plan_cache_mode: 'force_generic_plan',
   /** Longer than any statement of ours; ends what a lost client left behind. */

@@ -62,7 +62,7 @@ export async function registerChip(
     blockedAt: blocked ? now : null,
     now,
   });
-  // Who has stolen a chip must not lift its limit by registering it anew.
+  // A thief of the chip must not lift its limit by registering it to another wallet.
   return row ?? refuse('unexpected_state', 'This chip is registered already.');
 }
 

@@ -150,7 +150,7 @@ async function call(deps: ToolDeps, params: Readonly<Record<string, unknown>>): 
 const TEXT_OF_OTHERS: ReadonlySet<string> = new Set(['description', 'label', 'name', 'reason']);
 
 function mark(text: string): string {
-  // Whoever wrote it cannot end the mark.
+  // The text itself cannot close the brackets.
   return `⟦${text.replaceAll(/[⟦⟧]/g, '')}⟧`;
 }
 
