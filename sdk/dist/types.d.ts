@@ -554,7 +554,7 @@ export interface CardTap {
     url: string;
 }
 export interface RotatingCode {
-    /** The id of the pass, a point and the code of now. */
+    /** The id of the pass, a point and the current code. */
     value: string;
 }
 /** What a phone with the pass gives a reader now. */

@@ -620,7 +620,7 @@ export interface CardTap {
 }
 
 export interface RotatingCode {
-  /** The id of the pass, a point and the code of now. */
+  /** The id of the pass, a point and the current code. */
   value: string;
 }
 

@@ -200,7 +200,7 @@ function tagRoute(deps: DashboardDeps) {
     // It takes an address away; whoever finds the new one can see a sum and pay it.
     asks: 'never',
     tag: TAG,
-    summary: 'Another address for the tag; the old one opens nothing any more',
+    summary: 'Replace the address of the tag; the old one stops working',
     access: 'admin',
     params: { id: 'terminal' },
     response: ManagedTerminalSchema,

@@ -191,7 +191,7 @@ function decideNameRoute(deps: OperatorDeps) {
     operationId: 'decideName',
     moves: 'access',
     tag: TAG,
-    summary: 'Let a verified business take another name, or not',
+    summary: 'Accept or reject the new name of a verified business',
     description: 'A colleague has to agree to the new name, as to the approval of a business.',
     access: 'operator',
     body: NameDecision,

@@ -103,8 +103,8 @@ function roleRoute(deps: OperatorDeps) {
     tag: TAG,
     summary: 'Let a colleague change things, or only look',
     description:
-      'Another colleague has to agree that somebody may change things. Taking that away is done ' +
-      'at once.',
+      'A colleague has to agree before somebody becomes an operator. Taking the role away takes ' +
+      'effect at once.',
     access: 'operator',
     params: { id: 'user' },
     body: RoleBody,

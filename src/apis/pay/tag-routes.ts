@@ -120,7 +120,7 @@ function authorizationRoute(deps: TagDeps) {
     operationId: 'authorizeTagPayment',
     moves: 'money',
     tag: TAG,
-    summary: 'Pay what the terminal of a tag asks for with what the wallet has signed',
+    summary: 'Pay what the terminal of a tag asks for with a wallet’s signature',
     description:
       'As by a pay link. A wallet that cannot pay is declined and leaves nothing behind: the ' +
       'payment stays open for others. Only the answer to a signature has the receipt.',

@@ -64,7 +64,8 @@ export const TagOutcomeSchema = Type.Object(
     receipt_url: nullable(
       Type.String({
         format: 'uri',
-        description: 'Once it is paid: only who has signed for it is told.',
+        description:
+          'Once the payment has succeeded. Only the answer to the payer’s own signature has it.',
       }),
     ),
   },

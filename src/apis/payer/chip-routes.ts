@@ -20,7 +20,7 @@ const TAG = 'Payer app';
 
 const Address = Type.String({
   pattern: '^0x[0-9a-fA-F]{40}$',
-  description: 'Of the chip: whose key signs.',
+  description: 'The address of the chip’s key.',
 });
 
 export const ChipSchema = Type.Object(
@@ -67,7 +67,7 @@ const NewChipBody = Type.Object({
   signature: Type.Unsafe<`0x${string}`>({
     type: 'string',
     pattern: '^0x[0-9a-fA-F]{130}$',
-    description: 'Of the chip, over the text of `GET /chips/proof` (EIP-191).',
+    description: 'The chip’s signature of the text of `GET /chips/proof` (EIP-191).',
   }),
   ...changes,
 });
@@ -220,7 +220,7 @@ const DeletedSchema = Type.Object(
   {
     id: idOf('chip_', 'chip'),
     object: objectType('chip'),
-    deleted: Type.Literal(true, { description: 'It is registered no longer.' }),
+    deleted: Type.Literal(true, { description: 'The chip is not registered any more.' }),
   },
   { title: 'DeletedChip', description: 'The chip that was deleted.' },
 );
@@ -233,7 +233,7 @@ function deleteRoute({ db }: PayerDeps) {
     operationId: 'deleteChip',
     moves: 'access',
     asks: 'own',
-    summary: 'Forget a chip: no limit and no block holds for it here any more',
+    summary: 'Delete a chip; its limit and its block end',
     description:
       'A chip with a limit or a block needs a signature of the wallet, at most five minutes old.',
     params: { id: 'text' },

@@ -12,7 +12,7 @@ export interface RotatingCodeDeps {
 }
 
 const RotatingCodeSchema = Type.Object(
-  { value: Type.String({ description: 'The id of the pass, a point and the code of now.' }) },
+  { value: Type.String({ description: 'The id of the pass, a point and the current code.' }) },
   { title: 'RotatingCode' },
 );
 
