@@ -10,7 +10,7 @@ const PROXY = { target: SERVICE, changeOrigin: false };
 
 /** What every app needs: one file of it packs better than ten. */
 const BASE = new RegExp(
-  'web/(ui/(amount|button|field|icon|last-resort|mount|notice|part|status|toast)|' +
+  'web/(ui/(amount|button|field|icon|last-resort|money|mount|notice|part|status|toast)|' +
     String.raw`data/(api|root))\.tsx?$`,
 );
 
@@ -83,8 +83,6 @@ export default defineConfig({
         // Changes with its own releases only: browsers keep it over ours.
         codeSplitting: {
           groups: [
-            // By itself: receipts need it, and nothing else of what all others share.
-            { name: 'money', test: /web\/ui\/money\.ts$/, priority: 1 },
             { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// },
             { name: 'base', test: BASE },
             { name: 'till', test: TILL },

@@ -14,13 +14,15 @@ import { refundRoutes } from '#apis/merchant/refund-routes.ts';
 import { terminalRoutes } from '#apis/merchant/terminal-routes.ts';
 import { webhookRoutes } from '#apis/merchant/webhook-endpoint-routes.ts';
 import { paySurface } from '#apis/pay/pay-routes.ts';
+import { createReceiptGate } from '#apis/pay/receipt-page.ts';
 import { createTagGate } from '#apis/pay/tag-page.ts';
 import { addCardPage } from '#apis/payer/card-page.ts';
 import { payerSurface } from '#apis/payer/routes.ts';
 import { liveRefusal } from '#apis/test-helpers/live-refusal.ts';
 import { testHelperRoutes } from '#apis/test-helpers/routes.ts';
 import { createOperations } from '#app/api-operations.ts';
-import { type ApiDeps, createShared } from '#app/api-shared.ts';
+import { type ApiDeps, createShared, publicNodes } from '#app/api-shared.ts';
+import { addChainRelay } from '#app/chain-relay.ts';
 import { operatorDoor } from '#app/operator-door.ts';
 import { peopleDeps, peopleSurfaces } from '#app/people-surfaces.ts';
 import { addSandboxLinks } from '#app/sandbox-links.ts';
@@ -124,10 +126,12 @@ export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
   await operations.addTo(app, surfaceDocuments(routes));
   const { webFolder, config, sandboxLinks } = deps;
   if (sandboxLinks != null) addSandboxLinks(app, sandboxLinks);
+  addChainRelay(app, deps);
   if (webFolder != null) {
     const nodes = deps.chains.flatMap((chain) => chain.config.publicRpcUrl ?? []);
     const mayAsk = { receipt: nodes, wallet: nodes };
-    const gates = { tag: createTagGate(deps) };
+    const receipts = { ...deps, webUrl, publicNode: publicNodes({ ...deps, webUrl }) };
+    const gates = { tag: createTagGate(deps), receipt: createReceiptGate(receipts) };
     await addWebRoutes(app, { ...config, folder: webFolder, mayAsk, gates });
   }
   return app;

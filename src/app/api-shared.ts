@@ -2,8 +2,10 @@ import type { TestPasses } from '#apis/device/test-pass-routes.ts';
 import { createTerminalRoom } from '#apis/device/waiting-rooms.ts';
 import { createDomainCheck } from '#apis/payer/own-domain.ts';
 import { createConfirmationRoom, createRequestRoom } from '#apis/payer/waiting-rooms.ts';
+import { relayPath } from '#app/chain-relay.ts';
 import type { SandboxLinks } from '#app/sandbox-links.ts';
 import type { IdKey } from '#core/ids.ts';
+import { type Network, networkOf } from '#core/mode.ts';
 import { webUrlOf } from '#core/web-url.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
 import { createEventStreams } from '#events/event-streams.ts';
@@ -51,11 +53,27 @@ export interface ApiDeps extends LoopDeps {
   readonly sandboxLinks?: SandboxLinks | null;
 }
 
+/** The node of each network that browsers may ask: the operator's, or in a sandbox the relay. */
+export function publicNodes(deps: {
+  readonly config: Config;
+  readonly chains: readonly Chain[];
+  readonly webUrl: () => string;
+}): (network: Network) => string | null {
+  return (network) => {
+    const chain = deps.chains.find(({ config }) => networkOf(config.livemode) === network);
+    if (chain === undefined) return null;
+    if (chain.config.publicRpcUrl !== null) return chain.config.publicRpcUrl;
+    if (deps.config.chains[network] !== null) return null;
+    return `${deps.webUrl()}/${relayPath(network)}`;
+  };
+}
+
 /** What several surfaces share: one batcher, one waiting room each per process. */
 export function createShared(deps: ApiDeps) {
   const intents = createIntentRoom(deps);
   const readKey = createKeyReader(deps.db);
   const { settleWithinS } = deps.config;
+  const webUrl = deps.webUrl ?? (() => webUrlOf(deps.config));
   const preflight = createPreflight(deps.chains);
   const terms = {
     settleWithinS,
@@ -68,7 +86,8 @@ export function createShared(deps: ApiDeps) {
     ...terms,
     passFiles: deps.passFiles ?? NO_PASS_FILES,
     push: deps.config.push,
-    webUrl: deps.webUrl ?? (() => webUrlOf(deps.config)),
+    webUrl,
+    publicNode: publicNodes({ ...deps, webUrl }),
     cursorKey: deriveKey(deps.secret, 'cursors'),
     createIntent: createIntentCreator({ ...deps, numbers: createSettlementNumbers(deps.db) }),
     readIntent: createIntentReader(deps),

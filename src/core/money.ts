@@ -40,3 +40,30 @@ export function toJsonAtoms(value: bigint): number {
   assert(value >= 0n && value <= MAX_JSON_ATOMS, 'atoms do not fit a JSON integer');
   return Number(value);
 }
+
+/** USDC has six decimals. */
+const DECIMALS = 6;
+const ONE = 10n ** BigInt(DECIMALS);
+/** Atoms of a cent: headlines show no less. */
+const CENT = ONE / 100n;
+
+/** `2.50`, `1000.25`, `0.000001`: two decimals, and more only where they say something. */
+export function exactUsdc(value: bigint): string {
+  const sign = value < 0n ? '-' : '';
+  const size = value < 0n ? -value : value;
+  const digits = (size % ONE).toString().padStart(DECIMALS, '0');
+  return `${sign}${size / ONE}.${digits.replace(/0+$/, '').padEnd(2, '0')}`;
+}
+
+/** `1000.25` as people read it: `1,000.25`. */
+export function grouped(decimal: string): string {
+  const [whole = '', decimals = ''] = decimal.split('.');
+  return `${whole.replaceAll(/\B(?=(\d{3})+$)/g, ',')}.${decimals}`;
+}
+
+/** Two decimals for a headline, half a cent rounded up. What is less than half a cent is not 0. */
+export function headlineUsdc(value: bigint): string {
+  const cents = (value + CENT / 2n) / CENT;
+  if (cents === 0n && value > 0n) return '< 0.01';
+  return grouped(`${cents / 100n}.${(cents % 100n).toString().padStart(2, '0')}`);
+}

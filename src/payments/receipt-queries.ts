@@ -15,6 +15,8 @@ export interface Receipt {
   readonly merchantName: string;
   readonly merchantNumber: bigint | null;
   readonly description: string | null;
+  /** The account's: a customer reads the shop's own time. */
+  readonly timeZone: string;
   /** Oldest first. */
   readonly refunds: readonly RefundOnReceipt[];
 }
@@ -23,6 +25,7 @@ type Row = PaymentRow & {
   merchant_name: string;
   merchant_number: bigint | null;
   description: string | null;
+  time_zone: string;
 };
 
 /** The payment of a settlement number, and who was paid; null: there is none. */
@@ -31,7 +34,7 @@ export async function selectReceipt(
   wanted: { readonly livemode: boolean; readonly number: bigint },
 ): Promise<Receipt | null> {
   const [row] = await sql.query<Row>(
-    `select p.*, a.name as merchant_name, m.merchant_number, i.description
+    `select p.*, a.name as merchant_name, a.time_zone, m.merchant_number, i.description
      from (select ${PAYMENT_COLUMNS} from payments
            where livemode = $1 and settlement_number = $2) p
      join accounts a on a.id = p.account_id
@@ -51,6 +54,7 @@ export async function selectReceipt(
     merchantName: row.merchant_name,
     merchantNumber: row.merchant_number,
     description: row.description,
+    timeZone: row.time_zone,
     refunds,
   };
 }

@@ -13,8 +13,12 @@ export interface WebSettings {
   readonly gates?: Readonly<Record<string, Gate>>;
 }
 
-/** Sends something else than the page; null: the page is sent. */
-export type Gate = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | null>;
+/** Sends something else than the page, or the page filled in; null: it is sent as it is. */
+export type Gate = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  html: string,
+) => Promise<FastifyReply | null>;
 
 type Files = ReadonlyMap<string, WebFile>;
 
@@ -63,16 +67,15 @@ function addPage(
   const html = present(files.get(page.page), page.page).plain.toString();
   for (const path of page.paths) {
     app.get(path, async (request, reply) => {
-      const instead = await gate?.(request, reply);
-      if (instead != null) return instead;
-      const plain = Buffer.from(
-        html.replace('<head>', `<head>\n<base href="${rootFrom(request.url)}">`),
-      );
+      const based = html.replace('<head>', `<head>\n<base href="${rootFrom(request.url)}">`);
       // Addresses of payments and receipts are secrets of those who hold them.
       reply
         .header('Content-Security-Policy', policy)
         .header('Referrer-Policy', 'no-referrer')
         .header('Cross-Origin-Opener-Policy', 'same-origin');
+      const instead = await gate?.(request, reply, based);
+      if (instead != null) return instead;
+      const plain = Buffer.from(based);
       const type = 'text/html; charset=utf-8';
       if (page.unkept === true) {
         return reply.header('Cache-Control', 'no-store').type(type).send(plain);

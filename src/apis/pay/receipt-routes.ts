@@ -3,7 +3,7 @@ import { PaymentSchema } from '#apis/merchant/payment-schema.ts';
 import type { PayCaller } from '#apis/pay/pay-caller.ts';
 import { answerWith, resourceMissing } from '#core/answer.ts';
 import type { IdKey } from '#core/ids.ts';
-import { networkOf } from '#core/mode.ts';
+import { type Network, networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import type { Database } from '#db/database.ts';
 import { defineRoute } from '#http/route.ts';
@@ -16,6 +16,8 @@ export interface ReceiptDeps {
   readonly db: Database;
   readonly idKey: IdKey;
   readonly chains: readonly { readonly config: NetworkConfig }[];
+  /** A node of this network that a browser may ask; null: there is none. */
+  readonly publicNode: (network: Network) => string | null;
 }
 
 const { tx_hash: TxHash, chain_id, block_number, log_index } = PaymentSchema.properties;
@@ -40,7 +42,10 @@ const ProofSchema = Type.Object(
       Type.Integer({ minimum: 0, description: 'The merchant’s number on the contract.' }),
     ),
     rpc_url: nullable(
-      Type.String({ description: 'A node that anybody may ask, if the operator names one.' }),
+      Type.String({
+        description:
+          'A node that anybody may ask: the one that the operator names, or in a sandbox its own.',
+      }),
     ),
     explorer_url: nullable(
       Type.String({ description: 'The transaction at an explorer, if the operator names one.' }),
@@ -65,6 +70,10 @@ export const ReceiptSchema = Type.Object(
     amount: PaymentSchema.properties.amount,
     fees: PaymentSchema.properties.fees,
     total_charged: PaymentSchema.properties.total_charged,
+    paid: Type.Integer({
+      minimum: 0,
+      description: 'What left the wallet: `total_charged` less the cashback.',
+    }),
     amount_refunded: AtomsOut,
     refunds: Type.Array(
       Type.Object({
@@ -79,6 +88,7 @@ export const ReceiptSchema = Type.Object(
     payer: Type.String({ minLength: 1, description: 'The payer’s address, shortened.' }),
     payment_method: PaymentSchema.properties.payment_method,
     settled_at: Timestamp,
+    time_zone: Type.String({ minLength: 1, description: 'The shop’s: an IANA name.' }),
     proof: ProofSchema,
   },
   { title: 'Receipt', description: 'A paid payment, as its receipt shows it.' },
@@ -96,12 +106,14 @@ export const RECEIPT_EXAMPLE = {
   amount: 2750000,
   fees: { acquirer: 8250, protocol: 5500, cashback: 1375 },
   total_charged: 2763750,
+  paid: 2762375,
   amount_refunded: 0,
   refunds: [],
   currency: 'usdc',
   payer: '0x5b38…ddC4',
   payment_method: { type: 'wallet_pass', credential: 'nfc_id' },
   settled_at: '2026-10-01T12:00:21.000Z',
+  time_zone: 'UTC',
   proof: {
     chain_id: 31337,
     settlement: '0x9fE46736679d2D9a65F0992F2272dE9f3c7fa6e0',
@@ -117,7 +129,9 @@ export const RECEIPT_EXAMPLE = {
   },
 } as const;
 
-function renderReceipt(receipt: Receipt, chain: NetworkConfig | undefined) {
+export type ShownReceipt = ReturnType<typeof renderReceipt>;
+
+function renderReceipt(receipt: Receipt, chain: NetworkConfig | undefined, rpcUrl: string | null) {
   const { payment, refunds } = receipt;
   const { amount, tip, fees, payerAddress, place } = payment;
   const { livemode } = payment.tenant;
@@ -137,6 +151,7 @@ function renderReceipt(receipt: Receipt, chain: NetworkConfig | undefined) {
       cashback: toJsonAtoms(fees.cashback),
     },
     total_charged: toJsonAtoms(payment.totalCharged),
+    paid: toJsonAtoms(payment.totalCharged - fees.cashback),
     amount_refunded: toJsonAtoms(payment.amountRefunded),
     refunds: refunds.map((refund) => ({
       amount: toJsonAtoms(refund.amount),
@@ -148,6 +163,7 @@ function renderReceipt(receipt: Receipt, chain: NetworkConfig | undefined) {
     payer: `${payerAddress.slice(0, 6)}…${payerAddress.slice(-4)}`,
     payment_method: { ...payment.method },
     settled_at: payment.settledAt.toISOString(),
+    time_zone: receipt.timeZone,
     proof: {
       chain_id: payment.chainId,
       settlement: chain?.settlement ?? `0x${'0'.repeat(40)}`,
@@ -158,14 +174,26 @@ function renderReceipt(receipt: Receipt, chain: NetworkConfig | undefined) {
       number: Number(payment.settlementNumber),
       batch: Number(payment.batchNumber),
       merchant: receipt.merchantNumber === null ? null : Number(receipt.merchantNumber),
-      rpc_url: chain?.publicRpcUrl ?? null,
+      rpc_url: rpcUrl,
       explorer_url: chain?.explorerUrl ? `${chain.explorerUrl}/tx/${place.txHash}` : null,
     },
   };
 }
 
+/** What this token is the receipt of; null: nothing. */
+export async function readReceipt(
+  { db, idKey, chains, publicNode }: ReceiptDeps,
+  token: string,
+): Promise<ShownReceipt | null> {
+  const wanted = findReceipt(idKey, token);
+  const receipt = wanted && (await selectReceipt(db, wanted));
+  if (wanted === null || receipt === null) return null;
+  const chain = chains.find(({ config }) => config.livemode === wanted.livemode);
+  return renderReceipt(receipt, chain?.config, publicNode(networkOf(wanted.livemode)));
+}
+
 /** What the page of a receipt shows, and `npm run receipt` checks. */
-export function receiptRoute({ db, idKey, chains }: ReceiptDeps) {
+export function receiptRoute(deps: ReceiptDeps) {
   return defineRoute<PayCaller>({
     method: 'GET',
     path: '/receipts/{token}',
@@ -173,7 +201,9 @@ export function receiptRoute({ db, idKey, chains }: ReceiptDeps) {
     moves: 'nothing',
     tag: 'Receipts',
     summary: 'A paid payment, for anybody who has the address of its receipt',
-    description: 'The token is the last part of a payment’s `receipt_url`.',
+    description:
+      'The token is the last part of a payment’s `receipt_url`. The same is at that address with ' +
+      '`.json` behind it, and with `.txt` as text for a printer (`width` 32 or 48).',
     scope: null,
     idempotency: 'ignored',
     params: { token: 'text' },
@@ -182,11 +212,8 @@ export function receiptRoute({ db, idKey, chains }: ReceiptDeps) {
     },
     errors: ['resource_missing'],
     handle: async ({ params }) => {
-      const wanted = findReceipt(idKey, params.token ?? '');
-      const receipt = wanted && (await selectReceipt(db, wanted));
-      if (wanted === null || receipt === null) return resourceMissing('receipt');
-      const chain = chains.find(({ config }) => config.livemode === wanted.livemode);
-      return answerWith(200, renderReceipt(receipt, chain?.config));
+      const receipt = await readReceipt(deps, params.token ?? '');
+      return receipt === null ? resourceMissing('receipt') : answerWith(200, receipt);
     },
   });
 }

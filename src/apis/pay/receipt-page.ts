@@ -1,0 +1,110 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type FinishedPage, NO_RECEIPT_PAGE, receiptPage } from '#apis/pay/receipt-html.ts';
+import { type ReceiptDeps, readReceipt, type ShownReceipt } from '#apis/pay/receipt-routes.ts';
+import {
+  NO_RECEIPT_TEXT,
+  receiptText,
+  TEXT_WIDTHS,
+  type TextWidth,
+} from '#apis/pay/receipt-text.ts';
+import { answerRefusal, type Refusal, refuse, statusOf } from '#core/answer.ts';
+import { newId } from '#core/ids.ts';
+import { plainPage, sendPage } from '#http/plain-page.ts';
+import { addressKey, memoryRateLimiter } from '#http/rate-limit.ts';
+
+/** A shop's customers share an address where they share its wireless network. */
+const LIMIT = { requests: 240, seconds: 60 };
+
+const TOO_MANY = plainPage(
+  'Too many visits',
+  '<p>Receipts were opened too often from your connection. Wait a moment, then open it again.</p>',
+);
+
+type Form = 'html' | 'txt' | 'json';
+
+interface Wanted {
+  readonly token: string;
+  readonly form: Form;
+}
+
+function wantedOf(path: string): Wanted {
+  const [, token = path, form] = /^(.*)\.(txt|json)$/.exec(path) ?? [];
+  return { token, form: (form as Form | undefined) ?? 'html' };
+}
+
+/** 48 columns unless told otherwise; null: not a width that printers have. */
+function widthOf(query: unknown): TextWidth | null {
+  const { width = '48' } = query as { readonly width?: unknown };
+  return TEXT_WIDTHS.find((known) => String(known) === width) ?? null;
+}
+
+function sendRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply {
+  const { status, body } = answerRefusal(refusal, newId('request', new Date()));
+  return reply.code(status).type('application/json; charset=utf-8').send(body);
+}
+
+function fill(html: string, { title, body }: FinishedPage): string {
+  return html
+    .replace(/<title>[^<]*<\/title>/, () => `<title>${title}</title>`)
+    .replace('<div id="app"></div>', () => body);
+}
+
+const MISSING = refuse('resource_missing', 'No such receipt.', 'token');
+
+function sendMissing(reply: FastifyReply, form: Form, html: string): FastifyReply {
+  if (form === 'json') return sendRefusal(reply, MISSING);
+  reply.code(statusOf(MISSING.code));
+  if (form === 'txt') return reply.type('text/plain; charset=utf-8').send(NO_RECEIPT_TEXT);
+  return reply.type('text/html; charset=utf-8').send(fill(html, NO_RECEIPT_PAGE));
+}
+
+export interface ReceiptPageDeps extends ReceiptDeps {
+  readonly webUrl: () => string;
+}
+
+/** A node of the sandbox is asked at the origin that the page came from, whatever its name. */
+function nodeFor({ proof }: ShownReceipt, webUrl: string): string | null {
+  const { rpc_url: url } = proof;
+  return url?.startsWith(`${webUrl}/`) === true ? url.slice(webUrl.length + 1) : url;
+}
+
+/**
+ * Sends receipts: finished pages, `.txt` for printers and `.json` for programs. `html` is the page
+ * that the build made, with its styles and script.
+ */
+export function createReceiptGate(deps: ReceiptPageDeps) {
+  const limiter = memoryRateLimiter(LIMIT);
+  return async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    html: string,
+  ): Promise<FastifyReply> => {
+    const rate = limiter.take(addressKey(request.ip), performance.now());
+    if (!rate.allowed) {
+      return sendPage(reply.header('Retry-After', rate.retryAfterSeconds), 429, TOO_MANY);
+    }
+    // A refund changes it, and who holds the address may have it removed from a shared device.
+    reply.header('Cache-Control', 'no-store').header('X-Robots-Tag', 'noindex, nofollow');
+    const { '*': path = '' } = request.params as { readonly '*'?: string };
+    const { token, form } = wantedOf(path);
+    const receipt = await readReceipt(deps, token);
+    if (receipt === null) return sendMissing(reply, form, html);
+    const webUrl = deps.webUrl();
+    const url = `${webUrl}/receipts/${token}`;
+    switch (form) {
+      case 'json':
+        return reply.type('application/json; charset=utf-8').send(JSON.stringify(receipt));
+      case 'txt': {
+        const width = widthOf(request.query);
+        if (width === null) {
+          return sendRefusal(reply, refuse('parameter_invalid', 'width is 32 or 48.', 'width'));
+        }
+        return reply.type('text/plain; charset=utf-8').send(receiptText(receipt, url, width));
+      }
+      case 'html': {
+        const page = receiptPage(receipt, { url, node: nodeFor(receipt, webUrl) });
+        return reply.type('text/html; charset=utf-8').send(fill(html, page));
+      }
+    }
+  };
+}

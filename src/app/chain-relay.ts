@@ -1,0 +1,76 @@
+import type { FastifyInstance } from 'fastify';
+import { networkOf } from '#core/mode.ts';
+import { limitByAddress } from '#http/page-limit.ts';
+import { connectRpc } from '#sandbox/json-rpc.ts';
+import type { Config } from '#settings/config.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+
+/** What reads the chain and holds nobody up: enough to check a receipt. */
+const RELAYED: readonly string[] = [
+  'eth_chainId',
+  'eth_blockNumber',
+  'eth_getTransactionReceipt',
+  'eth_call',
+];
+/** A receipt asks two questions; a customer opens a few. */
+const LIMIT = { requests: 240, seconds: 60 };
+/** The largest question is a call of the contract. */
+const MAX_BYTES = 16_384;
+
+interface Question {
+  readonly id?: unknown;
+  readonly method: string;
+  readonly params?: readonly unknown[];
+}
+
+function questionOf(body: unknown): Question | null {
+  try {
+    const asked: Question = JSON.parse(String(body));
+    const { method, params = [] } = asked;
+    return RELAYED.includes(method) && Array.isArray(params) ? asked : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Where browsers reach a sandbox's own chain: its node listens on the machine alone. */
+export function relayPath(network: string): string {
+  return `chain/${network}`;
+}
+
+/**
+ * `POST /chain/<network>`: a JSON-RPC question to an embedded chain, from the origin of the page
+ * that shows a receipt. It reads only, and a network with a node of its own has none.
+ */
+export function addChainRelay(
+  app: FastifyInstance,
+  {
+    config,
+    chains,
+  }: {
+    readonly config: Config;
+    readonly chains: readonly { readonly config: NetworkConfig }[];
+  },
+): void {
+  for (const chain of chains) {
+    const network = networkOf(chain.config.livemode);
+    const [node] = chain.config.rpcUrls;
+    if (config.chains[network] !== null || node === undefined) continue;
+    const call = connectRpc(node);
+    const onRequest = limitByAddress(LIMIT);
+    const options = { onRequest, bodyLimit: MAX_BYTES };
+    app.post(`/${relayPath(network)}`, options, async (request, reply) => {
+      reply.header('Cache-Control', 'no-store');
+      const asked = questionOf(request.body);
+      if (asked === null) {
+        const message = `only ${RELAYED.join(', ')}`;
+        return reply.code(400).send({ jsonrpc: '2.0', id: null, error: { code: -32601, message } });
+      }
+      const { id = null, method, params = [] } = asked;
+      const result = await call(method, params).catch(() => undefined);
+      if (result !== undefined) return reply.send({ jsonrpc: '2.0', id, result });
+      const error = { code: -32603, message: 'the chain did not answer' };
+      return reply.send({ jsonrpc: '2.0', id, error });
+    });
+  }
+}
