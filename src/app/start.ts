@@ -43,7 +43,8 @@ import { WHOLE_HOUR } from '#settlement/ceiling.ts';
 import { openChain } from '#settlement/chain/chain.ts';
 import { requireContractDelays } from '#settlement/chain/check-contract.ts';
 import { whenItCounts } from '#settlement/confirmations.ts';
-import type { NetworkSettings } from '#settlement/networks.ts';
+import { NETWORK_DEFAULTS, type NetworkSettings } from '#settlement/networks.ts';
+import { tellProfile } from '#settlement/profiles.ts';
 import { watchReadiness } from '#settlement/readiness.ts';
 import { prepareLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
 import { guardNetwork } from '#settlement/relayer/network-guard.ts';
@@ -64,8 +65,6 @@ export interface Running {
   stop(hurry?: AbortSignal): Promise<void>;
 }
 
-/** Ids of the embedded chains (behavior.md 20.3). */
-const CHAIN_IDS: Readonly<Record<Network, number>> = { testnet: 31_337, mainnet: 31_338 };
 /** How often the clock is compared with the database's. */
 const ALIGN_EVERY_MS = 10_000;
 
@@ -167,10 +166,10 @@ async function prepareGround(
   };
   const startNetwork = async (network: Network) => {
     const external = config.chains[network];
-    if (external !== null) {
-      log(whenItCounts(external));
-      return external;
-    }
+    const rules = external ?? { ...NETWORK_DEFAULTS, network, ...config.embedded[network] };
+    log(tellProfile(rules));
+    log(whenItCounts(rules));
+    if (external !== null) return external;
     if (config.secret?.previous !== undefined) {
       throw new StartError(
         'TAPLINE_SECRET_PREVIOUS: embedded chains were set up under TAPLINE_SECRET, which cannot ' +
@@ -181,12 +180,14 @@ async function prepareGround(
     const node: ChainNode = await startChainNode({
       folder,
       name,
-      chainId: CHAIN_IDS[network],
+      chainId: rules.chainId,
+      blockMs: config.embedded[network].blockMs,
       log,
     });
     stops.push(node.stop);
     lost.push(node.lost);
-    return prepareNetwork(node, network, secret);
+    const { blockMs: _, ...own } = config.embedded[network];
+    return { ...(await prepareNetwork(node, network, secret)), ...own };
   };
   const started = await Promise.allSettled([
     startDatabase(),

@@ -11,7 +11,9 @@ import type { Env } from '#settings/setting-names.ts';
 import { openChain } from '#settlement/chain/chain.ts';
 import { requireContractDelays } from '#settlement/chain/check-contract.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
+import { tellProfile } from '#settlement/profiles.ts';
 import { configuredLanes, requireRoles } from '#settlement/relayer/lanes/configure-lanes.ts';
+import { isLow, paymentsIn } from '#settlement/relayer/send/gas.ts';
 
 /** What was looked at before a start, and what to do where it is wrong. */
 export interface Finding {
@@ -112,7 +114,8 @@ async function lookAtChain(settings: NetworkSettings, production: boolean): Prom
   });
   if (opened === null) return findings;
   try {
-    const { chainId, rpcUrls, lowBalanceWei } = opened.config;
+    const { chainId, rpcUrls, lowBalance } = opened.config;
+    findings.push({ check: `${network}: profile`, ok: true, detail: tellProfile(opened.config) });
     findings.push({
       check: `${network}: chain`,
       ok: true,
@@ -134,9 +137,12 @@ async function lookAtChain(settings: NetworkSettings, production: boolean): Prom
       await finding(`${network}: coin for gas`, async () => {
         const addresses = configuredLanes(opened.config).map(({ address }) => address);
         const balances = await opened.balances(addresses);
-        const poor = addresses.filter((_, index) => (balances[index] ?? 0n) < lowBalanceWei);
-        if (poor.length > 0) throw new Error(`send coin to ${poor.join(', ')}`);
-        return `${addresses.length} addresses have enough`;
+        const { baseFeePerGas } = await opened.newest();
+        const left = balances.map((balance) => paymentsIn(balance, baseFeePerGas));
+        const poor = addresses.filter((_, index) => isLow(left[index] ?? null, lowBalance));
+        const { symbol } = opened.config.profile.coin;
+        if (poor.length > 0) throw new Error(`send ${symbol} to ${poor.join(', ')}`);
+        return `${addresses.length} addresses have enough for ${lowBalance} payments each`;
       }),
     );
   } finally {

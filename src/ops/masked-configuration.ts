@@ -33,10 +33,16 @@ function maskedNetwork(network: NetworkSettings | null): Json {
     deployed_at_block: network.deployedAtBlock.toString(),
     relayer_keys: network.relayerKeys.map(() => MASK),
     registrar_key: masked(network.registrarKey),
+    profile: network.profile.name,
     confirmations: network.confirmations,
+    confirmations_ms: network.confirmationsMs,
+    counts_from: network.countsFrom.map(({ from, waitsFor, ms }) => {
+      return { from: from.toString(), waits_for: waitsFor, ms };
+    }),
+    settle_every_ms: network.settleEveryMs,
     receipt_witnesses: network.receiptWitnesses,
     max_fee_per_gas_ceiling: network.maxFeePerGasCeiling.toString(),
-    low_balance_wei: network.lowBalanceWei.toString(),
+    low_balance: network.lowBalance,
   };
 }
 

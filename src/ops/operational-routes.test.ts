@@ -8,6 +8,7 @@ import {
 } from '#ops/operational-routes.ts';
 import { createProcessHealth, type ProcessHealth } from '#ops/process-health.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { settling } from '#testing/settling.ts';
 
 const TOKEN = 'a-token-of-24-characters';
 
@@ -16,8 +17,7 @@ let health: ProcessHealth;
 
 before(async () => {
   database = await testDatabase();
-  const readiness = { of: () => ({ settles: true, reasons: [] }), shareOf: () => null };
-  health = createProcessHealth({ db: database.db, chains: [], readiness });
+  health = createProcessHealth({ db: database.db, chains: [], readiness: settling });
 });
 
 after(() => database.close());

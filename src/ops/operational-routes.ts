@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
-import { isLive, NETWORKS } from '#core/mode.ts';
+import { isLive, NETWORKS, type Network } from '#core/mode.ts';
 import { equalInConstantTime } from '#core/secrets.ts';
 import { limitByAddress, PROBES } from '#http/page-limit.ts';
 import { checkReadiness } from '#ops/health.ts';
 import type { ProcessHealth } from '#ops/process-health.ts';
+import { CUSTOM } from '#settlement/profiles.ts';
 
 /** Where the numbers are, and who may read them there. */
 export interface MetricsAccess {
@@ -47,13 +48,19 @@ function addProbes(app: FastifyInstance, health: ProcessHealth): void {
     const status = health.serves ? checked.status : 'not_ready';
     // Told, and no reason for 503: everything but taking money goes on.
     const networks = Object.fromEntries(
-      NETWORKS.map((network) => [network, health.readiness.of(isLive(network))]),
+      NETWORKS.map((network) => [network, networkOf(health, network)]),
     );
     return reply
       .code(status === 'ready' ? 200 : 503)
       .header('Cache-Control', 'no-store')
       .send({ ...checked, status, networks });
   });
+}
+
+function networkOf({ readiness, profiles }: ProcessHealth, network: Network) {
+  const { settles, reasons } = readiness.of(isLive(network));
+  const profile = profiles.get(network) ?? CUSTOM.name;
+  return { settles, reasons, profile, payments_left: readiness.paymentsLeft(isLive(network)) };
 }
 
 function addMetrics(

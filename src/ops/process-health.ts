@@ -1,3 +1,4 @@
+import type { Network } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
 import { chainCheck, databaseCheck, type HealthCheck } from '#ops/health.ts';
 import { createMetrics, type Metrics } from '#ops/metrics.ts';
@@ -9,12 +10,15 @@ import {
   relayerSamples,
 } from '#ops/service-samples.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
+import type { ProfileName } from '#settlement/profiles.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 
 /** What a process tells its operators about itself, on any port. */
 export interface ProcessHealth {
   readonly checks: readonly HealthCheck[];
   readonly readiness: Readiness;
+  /** Which profile each network's chain has. */
+  readonly profiles: ReadonlyMap<Network, ProfileName>;
   readonly metrics: Metrics;
   /** false while it starts and when it has been told to stop: it takes no work then. */
   serves: boolean;
@@ -34,5 +38,6 @@ export function createProcessHealth(deps: {
     readinessSamples(readiness),
   ]);
   const checks = [databaseCheck(db), ...chains.map(chainCheck)];
-  return { checks, readiness, metrics, serves: true };
+  const profiles = new Map(chains.map(({ config }) => [config.network, config.profile.name]));
+  return { checks, readiness, profiles, metrics, serves: true };
 }

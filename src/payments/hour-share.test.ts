@@ -24,7 +24,11 @@ let shared: TestStore;
 let store: TestStore;
 
 before(async () => {
-  const readiness = { of: () => ({ settles: true, reasons: [] }), shareOf: () => share };
+  const readiness = {
+    of: () => ({ settles: true, reasons: [] }),
+    paymentsLeft: () => null,
+    shareOf: () => share,
+  };
   shared = await openStore({ readiness });
 });
 beforeEach(async () => {

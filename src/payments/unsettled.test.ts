@@ -31,7 +31,10 @@ let state: NetworkState;
 
 before(async () => {
   clock = new FakeClock();
-  store = await openStore({ clock, readiness: { of: () => state, shareOf: () => null } });
+  store = await openStore({
+    clock,
+    readiness: { of: () => state, paymentsLeft: () => null, shareOf: () => null },
+  });
 });
 beforeEach(() => {
   state = SETTLES;

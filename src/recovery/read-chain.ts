@@ -33,7 +33,7 @@ const BATCH = 100;
  */
 export async function readChain(deps: RecoveryDeps, run: RecoveryRun): Promise<bigint> {
   const { chain, db } = deps;
-  const { livemode, deployedAtBlock, confirmations } = chain.config;
+  const { livemode, deployedAtBlock, confirmations, confirmationsMs } = chain.config;
   const uncompared = (await selectFirstUncompared(db, livemode)) ?? deployedAtBlock;
   const first = later(uncompared, deployedAtBlock);
   const newest = async () => present(await chain.block('latest'), 'newest block').number;
@@ -41,7 +41,7 @@ export async function readChain(deps: RecoveryDeps, run: RecoveryRun): Promise<b
   let from = run.read_to === null ? first : run.read_to + 1n;
   while (from <= goal) {
     // As deep as a payment has to be before it counts.
-    const to = (await newest()) - BigInt(confirmations);
+    const to = (await newest()) - (confirmationsMs > 0 ? 1n : BigInt(confirmations));
     for await (const range of walkEvents(chain, from, to)) await bookRange(deps, run, range);
     if (to >= from) from = to + 1n;
     else await sleep(LOOK_MS);

@@ -35,12 +35,16 @@ async function startHere(path: string, chainId = CHAIN_ID) {
   const lines: string[] = [];
   const log = (line: string) => lines.push(line);
   const folder = await openDataFolder(path);
-  const chain = await startChainNode({ folder, name: 'testnet', chainId, log }).catch(
-    async (cause: unknown) => {
-      await folder.close();
-      throw cause;
-    },
-  );
+  const chain = await startChainNode({
+    folder,
+    name: 'testnet',
+    chainId,
+    blockMs: 1_000,
+    log,
+  }).catch(async (cause: unknown) => {
+    await folder.close();
+    throw cause;
+  });
   const stop = async () => {
     await chain.stop();
     await folder.close();

@@ -18,9 +18,6 @@ import {
   within,
 } from './processes.ts';
 
-/** Time between two blocks. */
-const BLOCK_MS = 1000;
-
 /** Blocks in a row that may fail before the chain counts as lost. */
 const FAILED_BLOCKS_MAX = 10;
 
@@ -38,6 +35,8 @@ export interface ChainNodeOptions {
   /** Tells this chain's files from those of the others in the folder: `testnet`, `mainnet`. */
   name: string;
   chainId: number;
+  /** From one block to the next. Those of one second share their time. */
+  blockMs: number;
   /** Receives one line for whatever a person may want to know. */
   log: (line: string) => void;
 }
@@ -56,8 +55,8 @@ export interface ChainNode {
 }
 
 /**
- * Starts an anvil chain with a block per second, which goes on where it was: from the saved state,
- * or with the very node that a killed instance left running.
+ * Starts an anvil chain with a block each `blockMs`, which goes on where it was: from the saved
+ * state, or with the very node that a killed instance left running.
  *
  * Nothing is lost by kill -9 of our process alone, because the node outlives it and is adopted. If
  * the node dies too, what came after the last save is gone: about a second of transactions, more
@@ -171,7 +170,8 @@ async function keepRunning(site: ChainSite, log: ChildLog, node: RunningNode): P
   });
   const saver = createChainSaver(node.call, site.stateFile);
   await saver.save();
-  const mining = mineBlocks(node.call, saver, stopping.signal).catch((cause: unknown) => {
+  const mined = mineBlocks({ ...node, blockMs: site.blockMs }, saver, stopping.signal);
+  const mining = mined.catch((cause: unknown) => {
     lost.resolve(`the node of ${site.name} makes no blocks: ${String(cause)}`);
   });
   const stop = async () => {
@@ -204,8 +204,12 @@ async function keepRunning(site: ChainSite, log: ChildLog, node: RunningNode): P
   };
 }
 
-/** One block per second, whether transactions wait or not, until the signal. */
-async function mineBlocks(call: RpcCall, saver: ChainSaver, signal: AbortSignal): Promise<void> {
+/** One block after the other, whether transactions wait or not, until the signal. */
+async function mineBlocks(
+  { call, blockMs }: Pick<RunningNode, 'call'> & Pick<ChainNodeOptions, 'blockMs'>,
+  saver: ChainSaver,
+  signal: AbortSignal,
+): Promise<void> {
   let nextAt = performance.now();
   let failures = 0;
   while (!signal.aborted) {
@@ -218,8 +222,8 @@ async function mineBlocks(call: RpcCall, saver: ChainSaver, signal: AbortSignal)
       failures += 1;
       if (failures === FAILED_BLOCKS_MAX) throw cause;
     }
-    // Late blocks are not made up for: a burst after a pause would be no block per second either.
-    nextAt = Math.max(nextAt + BLOCK_MS, performance.now());
+    // Late blocks are not made up for: a burst after a pause would be no steady chain either.
+    nextAt = Math.max(nextAt + blockMs, performance.now());
     const pauseMs = Math.max(0, nextAt - performance.now());
     await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
   }

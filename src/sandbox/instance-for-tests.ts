@@ -29,7 +29,8 @@ const PROGRAM = `
   const folder = await openDataFolder(folderPath);
   if (parts.includes('postgres')) report.url = (await startPostgres({ folder, log })).url;
   if (parts.includes('chain')) {
-    const chain = await startChainNode({ folder, name: 'testnet', chainId: 31337, log });
+    const site = { folder, name: 'testnet', chainId: 31337, blockMs: 1_000 };
+    const chain = await startChainNode({ ...site, log });
     Object.assign(report, { rpcUrl: chain.rpcUrl, fresh: chain.fresh });
   }
   if (parts.includes('throwaways')) {

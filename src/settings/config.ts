@@ -9,21 +9,22 @@ import type { TraceSettings } from '#core/tracing.ts';
 import { DECLARED_DURABILITIES, type DeclaredDurability } from '#db/durability.ts';
 import type { RateLimit } from '#http/rate-limit.ts';
 import { LOGGED_REQUESTS, type LoggedRequests } from '#http/request-lines.ts';
+import { type AskedRules, readChainRules } from '#settings/chain-rules.ts';
 import { type Lan, lanOf } from '#settings/lan.ts';
 import { readNodeSettings } from '#settings/node-settings.ts';
 import { type PassFileSettings, readPassFileSettings } from '#settings/pass-file-settings.ts';
 import { type PushSettings, readPushSettings } from '#settings/push-settings.ts';
 import {
-  CHAIN_SETTINGS,
   type ChainPrefix,
   chainPrefix,
   type Env,
+  EXTERNAL_SETTINGS,
   isOfService,
   refuseUnknown,
   type SettingName,
 } from '#settings/setting-names.ts';
 import { confirmationsFor } from '#settlement/confirmations.ts';
-import { NETWORK_DEFAULTS, type NetworkSettings } from '#settlement/networks.ts';
+import { NETWORK_DEFAULTS, type NetworkRules, type NetworkSettings } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** `registrar`: of a worker nothing but what is sent with the registrar's key. */
@@ -36,6 +37,16 @@ interface StaticPass {
   /** At the first payment at a merchant too, whatever its amount. */
   readonly asksFirst: boolean;
 }
+
+type EmbeddedRules = NetworkRules &
+  Pick<NetworkSettings, 'confirmations' | 'confirmationsMs'> & {
+    readonly chainId: number;
+    /** From one block to the next. */
+    readonly blockMs: number;
+  };
+
+/** Ids of the embedded chains (behavior.md 20.3). */
+const EMBEDDED_IDS: Readonly<Record<Network, number>> = { testnet: 31_337, mainnet: 31_338 };
 
 /** What a process was told, read once. Every message of a wrong value names its variable. */
 export interface Config {
@@ -62,6 +73,8 @@ export interface Config {
   readonly redisUrl: string | null;
   /** null: the embedded chain. */
   readonly chains: Readonly<Record<Network, NetworkSettings | null>>;
+  /** What holds for the embedded chain of a network. */
+  readonly embedded: Readonly<Record<Network, EmbeddedRules>>;
   readonly rateLimit: RateLimit;
   /** Seconds from a tap, or from the payer's yes, to the payment's place on the chain. */
   readonly settleWithinS: number;
@@ -261,17 +274,27 @@ function signingKeys(env: Env, prefix: ChainPrefix, roles: ReadonlySet<Role>) {
   };
 }
 
-function confirmations(env: Env, network: Network): number | null {
-  const name = `${chainPrefix(network)}CONFIRMATIONS` as const;
-  return readSetting(env, name) === null
-    ? null
-    : integer(env, name, { min: 0, max: 1000, default: 0 });
+/** As people expect of a sandbox; the shortest leave a small machine time for its work. */
+const BLOCK_MS = { min: 100, max: 60_000, default: 1_000 };
+
+/** Our own node is believed: what counts at once needs no second address. */
+function embeddedRules(env: Env, network: Network): EmbeddedRules {
+  const chainId = EMBEDDED_IDS[network];
+  const { askedDepth, ...rules } = chainRules(env, network, chainId);
+  const { blocks: confirmations, ms: confirmationsMs } = askedDepth ?? { blocks: 0, ms: 0 };
+  const blockMs = integer(env, 'SANDBOX_BLOCK_MS', BLOCK_MS);
+  return { ...rules, confirmations, confirmationsMs, chainId, blockMs };
+}
+
+function chainRules(env: Env, network: Network, chainId: number): AskedRules {
+  const prefix = chainPrefix(network);
+  return readChainRules(prefix, chainId, (setting) => readSetting(env, `${prefix}${setting}`));
 }
 
 /** The external chain of a network, or null when none is configured. */
 function chain(env: Env, network: Network, roles: ReadonlySet<Role>): NetworkSettings | null {
   const prefix = chainPrefix(network);
-  const given = CHAIN_SETTINGS.filter(
+  const given = EXTERNAL_SETTINGS.filter(
     (setting) => readSetting(env, `${prefix}${setting}`) !== null,
   );
   if (given.length === 0) return null;
@@ -280,13 +303,21 @@ function chain(env: Env, network: Network, roles: ReadonlySet<Role>): NetworkSet
   const chainId = integer(env, `${prefix}CHAIN_ID`, { min: 1, max, default: 0 });
   if (chainId === 0) throw new StartError(`${prefix}CHAIN_ID must be set: the id of the chain`);
   const deployedAt = integer(env, `${prefix}DEPLOYED_AT_BLOCK`, { min: 0, max, default: 0 });
+  const { askedDepth, ...rules } = chainRules(env, network, chainId);
+  const { usdc, explorerUrl, finality } = rules.profile;
+  const usdcName = `${prefix}USDC` as const;
   return {
     ...NETWORK_DEFAULTS,
+    ...rules,
     network,
     livemode: network === 'mainnet',
     chainId,
     ...nodes,
-    usdc: hex(env, `${prefix}USDC`, ADDRESS, 'the address of the USDC contract'),
+    explorerUrl: nodes.explorerUrl ?? explorerUrl,
+    usdc:
+      usdc === null || readSetting(env, usdcName) !== null
+        ? hex(env, usdcName, ADDRESS, 'the address of the USDC contract')
+        : usdc.address,
     usdcDomain: {
       name: readSetting(env, `${prefix}USDC_NAME`),
       version: readSetting(env, `${prefix}USDC_VERSION`),
@@ -294,7 +325,7 @@ function chain(env: Env, network: Network, roles: ReadonlySet<Role>): NetworkSet
     settlement: hex(env, `${prefix}SETTLEMENT`, ADDRESS, 'the address of the settlement contract'),
     deployedAtBlock: BigInt(deployedAt),
     ...signingKeys(env, prefix, roles),
-    ...confirmationsFor(confirmations(env, network), { rpcUrls: nodes.rpcUrls, prefix }),
+    ...confirmationsFor(askedDepth, { rpcUrls: nodes.rpcUrls, prefix, finality }),
   };
 }
 
@@ -370,6 +401,10 @@ export function readConfig(env: Env, args: readonly string[]): Config {
     durability: durability(env),
     redisUrl: url(env, 'REDIS_URL', ['redis:', 'rediss:']),
     chains: { testnet, mainnet: chain(env, 'mainnet', roles) },
+    embedded: {
+      testnet: embeddedRules(env, 'testnet'),
+      mainnet: embeddedRules(env, 'mainnet'),
+    },
     rateLimit: rateLimit(env),
     settleWithinS: integer(env, 'SETTLE_WITHIN', { min: 30, max: 600, default: 60 }),
     staticPass: staticPass(env, isSandbox),

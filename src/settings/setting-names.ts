@@ -1,11 +1,12 @@
 import type { Network } from '#core/mode.ts';
 import { NETWORKS } from '#core/mode.ts';
 import { StartError } from '#core/start-error.ts';
+import { RULE_SETTINGS } from '#settings/chain-rules.ts';
 import { APPLE_SETTINGS, GOOGLE_SETTINGS } from '#settings/pass-file-settings.ts';
 import { PUSH_SETTINGS } from '#settings/push-settings.ts';
 
-/** Settings of one external chain, after `CHAIN_TESTNET_` or `CHAIN_MAINNET_`. */
-export const CHAIN_SETTINGS = [
+/** Settings of one chain, after `CHAIN_TESTNET_` or `CHAIN_MAINNET_`. */
+const CHAIN_SETTINGS = [
   'RPC_URL',
   'RPC_HEADERS',
   'RPC_TIMEOUT_MS',
@@ -21,8 +22,13 @@ export const CHAIN_SETTINGS = [
   'DEPLOYED_AT_BLOCK',
   'RELAYER_KEYS',
   'REGISTRAR_KEY',
-  'CONFIRMATIONS',
+  ...RULE_SETTINGS,
 ] as const;
+
+/** Those that make a network external; the others leave an embedded chain in place. */
+export const EXTERNAL_SETTINGS = CHAIN_SETTINGS.filter(
+  (setting) => !RULE_SETTINGS.some((rule) => rule === setting),
+);
 
 const GENERAL_SETTINGS = [
   'PORT',
@@ -53,6 +59,7 @@ const GENERAL_SETTINGS = [
   'MAIL_FROM',
   'AUDIT_ANCHORS',
   'LOG_REQUESTS',
+  'SANDBOX_BLOCK_MS',
   ...APPLE_SETTINGS,
   'APPLE_NFC_PUBLIC_KEY',
   ...GOOGLE_SETTINGS,

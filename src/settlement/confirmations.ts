@@ -1,21 +1,41 @@
 import { StartError } from '#core/start-error.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { CountsRule, NetworkConfig } from '#settlement/networks.ts';
+import type { Finality } from '#settlement/profiles.ts';
 
-type Confirmations = Pick<NetworkConfig, 'confirmations' | 'receiptWitnesses'>;
+/** What must lie on top of a payment's block before it counts: so many blocks, or so much time. */
+export interface Depth {
+  readonly blocks: number;
+  readonly ms: number;
+}
+
+/** Nobody waits longer at a counter, and after it the ledger would wait for nothing. */
+export const MAX_WAIT_MS = 600_000;
+
+type Confirmations = Pick<NetworkConfig, 'confirmations' | 'confirmationsMs' | 'receiptWitnesses'>;
+
+interface Reached {
+  readonly rpcUrls: readonly string[];
+  readonly prefix: string;
+  readonly finality: Finality;
+}
 
 /**
  * When a payment counts on a chain that is not our own: at inclusion where two addresses can
- * confirm it, one block later where there is only one. `asked`: the setting; null: it is not set.
+ * confirm it, or where a block cannot be undone; one block later where there is only one. `asked`:
+ * the setting; null: it is not set.
  * @throws StartError: success at inclusion on the word of a single address.
  */
-export function confirmationsFor(
-  asked: number | null,
-  network: { readonly rpcUrls: readonly string[]; readonly prefix: string },
-): Confirmations {
+export function confirmationsFor(asked: Depth | null, network: Reached): Confirmations {
   const hosts = new Set(network.rpcUrls.map((url) => new URL(url).host)).size;
-  const confirmations = asked ?? (hosts > 1 ? 0 : 1);
-  if (confirmations > 0) return { confirmations, receiptWitnesses: 1 };
-  if (hosts > 1) return { confirmations, receiptWitnesses: 2 };
+  const isCertain = network.finality === 'deterministic';
+  const { blocks: confirmations, ms: confirmationsMs } = asked ?? {
+    blocks: hosts > 1 || isCertain ? 0 : 1,
+    ms: 0,
+  };
+  const depth = { confirmations, confirmationsMs };
+  if (confirmations > 0 || confirmationsMs > 0) return { ...depth, receiptWitnesses: 1 };
+  if (hosts > 1) return { ...depth, receiptWitnesses: 2 };
+  if (isCertain) return { ...depth, receiptWitnesses: 1 };
   throw new StartError(
     `${network.prefix}CONFIRMATIONS=0 needs two addresses of different hosts in ` +
       `${network.prefix}RPC_URL, whose receipts agree: add one, or leave the setting out`,
@@ -23,13 +43,25 @@ export function confirmationsFor(
 }
 
 /** One line for people. */
-export function whenItCounts(config: Confirmations & Pick<NetworkConfig, 'network'>): string {
-  const { network, confirmations, receiptWitnesses } = config;
-  const payments = `${network}: a payment counts`;
+export function whenItCounts(
+  config: Confirmations & Pick<NetworkConfig, 'network' | 'countsFrom'>,
+): string {
+  const larger = config.countsFrom
+    .filter(({ waitsFor }) => waitsFor !== 'inclusion')
+    .map((rule) => `; from ${rule.from} atoms ${waitWords(rule)}`);
+  return `${config.network}: a payment counts ${baseWords(config)}${larger.join('')}`;
+}
+
+function baseWords({ confirmations, confirmationsMs, receiptWitnesses }: Confirmations): string {
   if (receiptWitnesses > 1) {
-    return `${payments} at inclusion, once two addresses name the same block (confirmations 0)`;
+    return 'at inclusion, once two addresses name the same block (confirmations 0)';
   }
-  if (confirmations === 0) return `${payments} at inclusion (confirmations 0)`;
+  if (confirmationsMs > 0) return `when ${confirmationsMs} ms of blocks lie on top of its own`;
+  if (confirmations === 0) return 'at inclusion (confirmations 0)';
   const blocks = confirmations === 1 ? 'block lies' : 'blocks lie';
-  return `${payments} when ${confirmations} ${blocks} on top of its own`;
+  return `when ${confirmations} ${blocks} on top of its own`;
+}
+
+function waitWords({ waitsFor, ms }: CountsRule): string {
+  return waitsFor === 'time' ? `${ms} ms later` : `when its block is ${waitsFor}`;
 }

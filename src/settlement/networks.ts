@@ -1,8 +1,34 @@
 import type { Network } from '#core/mode.ts';
+import { type ChainProfile, CUSTOM } from '#settlement/profiles.ts';
 import type { Hex } from '#settlement/requests.ts';
 
+/** A payment of this sum or more waits for this, besides what every payment waits for. */
+export interface CountsRule {
+  /** Atoms: what its payer pays for the sale, tip included, without fees. */
+  readonly from: bigint;
+  readonly waitsFor: 'inclusion' | 'time' | 'safe' | 'finalized';
+  /** Of `time`; 0 for the others. */
+  readonly ms: number;
+}
+
+/** What an operator may choose for any chain, the embedded ones too. */
+export interface NetworkRules {
+  /** What is known of chains of its kind. */
+  readonly profile: ChainProfile;
+  /** From which sums a payment waits for more than the others, the smallest sum first. */
+  readonly countsFrom: readonly CountsRule[];
+  /** Between two batches of a lane at least; 0: each block may have one. */
+  readonly settleEveryMs: number;
+  /** Wei per gas that is never exceeded, however the fees of the chain rise. */
+  readonly maxFeePerGasCeiling: bigint;
+  /** Whether a person has set that; otherwise it is the profile's. */
+  readonly isFeeSet: boolean;
+  /** Payments that a lane's coin still pays for, below which operators are warned. */
+  readonly lowBalance: number;
+}
+
 /** One network as a process knows it: its nodes, what is deployed, and the keys that sign. */
-export interface NetworkConfig {
+export interface NetworkConfig extends NetworkRules {
   readonly network: Network;
   readonly livemode: boolean;
   readonly chainId: number;
@@ -36,12 +62,10 @@ export interface NetworkConfig {
   readonly registrarKey: Hex | null;
   /** Blocks on top of the payment's own before it counts: 0 is success at inclusion. */
   readonly confirmations: number;
+  /** Milliseconds of blocks on top of it, where a time was asked for; otherwise 0. */
+  readonly confirmationsMs: number;
   /** Addresses that must name the same block for a transaction before its receipt counts. */
   readonly receiptWitnesses: 1 | 2;
-  /** Wei per gas that is never exceeded, however the fees of the chain rise. */
-  readonly maxFeePerGasCeiling: bigint;
-  /** Wei of a lane below which operators are warned. */
-  readonly lowBalanceWei: bigint;
   /** How often the head is asked for while something is under way and no node announces blocks. */
   readonly headPollMs: number;
   /** How often it is asked for while nothing is under way. */
@@ -67,11 +91,15 @@ export const NETWORK_DEFAULTS = {
   deployedAtBlock: 0n,
   /** As in the sandbox, whose chain is our own. For others see confirmations.ts. */
   confirmations: 0,
+  confirmationsMs: 0,
   receiptWitnesses: 1,
-  /** 500 gwei: ten times what a busy day on a cheap chain costs. */
-  maxFeePerGasCeiling: 500_000_000_000n,
-  /** 0.05 of the chain's coin: some 1,800 payments in full batches at 1 gwei. */
-  lowBalanceWei: 50_000_000_000_000_000n,
+  profile: CUSTOM,
+  countsFrom: [],
+  settleEveryMs: 0,
+  maxFeePerGasCeiling: CUSTOM.highestFee,
+  isFeeSet: false,
+  /** Time to send coin, at any rate of sales that one lane can have for a while. */
+  lowBalance: 5_000,
   /** The mean delay after a block is half of this; an answer costs the node well below 1 ms. */
   headPollMs: 25,
   /** Four requests a minute: often enough for fees and for noticing a reorganisation. */

@@ -10,6 +10,8 @@ export interface WorkerReport {
   readonly lanes: number;
   /** How many of them can pay for gas. */
   readonly fundedLanes: number;
+  /** How many payments the coin of its lanes pays for; null: not known, or gas costs nothing. */
+  readonly paymentsLeft: number | null;
 }
 
 /** A heartbeat with the worker's view. A new row does not take part in sharing lanes yet. */
@@ -20,12 +22,19 @@ export async function upsertReport(
 ): Promise<void> {
   await sql.query(
     `insert into relayer_workers
-       (livemode, owner, seen_at, shares_lanes, reasons, lanes, funded_lanes)
-     values ($1, $2, now(), false, $3, $4, $5)
+       (livemode, owner, seen_at, shares_lanes, reasons, lanes, funded_lanes, payments_left)
+     values ($1, $2, now(), false, $3, $4, $5, $6)
      on conflict (livemode, owner) do update
      set seen_at = excluded.seen_at, reasons = excluded.reasons, lanes = excluded.lanes,
-       funded_lanes = excluded.funded_lanes`,
-    [worker.livemode, worker.owner, report.reasons, report.lanes, report.fundedLanes],
+       funded_lanes = excluded.funded_lanes, payments_left = excluded.payments_left`,
+    [
+      worker.livemode,
+      worker.owner,
+      report.reasons,
+      report.lanes,
+      report.fundedLanes,
+      report.paymentsLeft,
+    ],
   );
 }
 
@@ -47,7 +56,8 @@ export async function selectNetworks(sql: Sql, goneMs: number): Promise<NetworkR
          select bool_and(l.stopped_at is not null) from relayer_lanes l
          where l.livemode = n.livemode and l.role = 'operator'), false) as all_stopped,
        coalesce(jsonb_agg(jsonb_build_object('reasons', w.reasons, 'lanes', w.lanes,
-         'fundedLanes', w.funded_lanes)) filter (where w.owner is not null), '[]') as workers,
+         'fundedLanes', w.funded_lanes, 'paymentsLeft', w.payments_left))
+         filter (where w.owner is not null), '[]') as workers,
        n.ceiling_per_hour as per_hour,
        greatest(
          case when n.ceiling_hour = ${HOUR} then n.ceiling_settled end,

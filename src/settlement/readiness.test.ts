@@ -9,10 +9,10 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
 import { type OddWorld, startOddWorld, switchContract } from '#testing/relayer-scene.ts';
 
-const WELL = { reasons: [], lanes: 2, fundedLanes: 2 };
-const BLIND = { reasons: ['no_node'], lanes: 2, fundedLanes: 2 } as const;
-const POOR = { reasons: [], lanes: 2, fundedLanes: 0 };
-const IDLE = { reasons: [], lanes: 0, fundedLanes: 0 };
+const WELL = { reasons: [], lanes: 2, fundedLanes: 2, paymentsLeft: null };
+const BLIND = { reasons: ['no_node'], lanes: 2, fundedLanes: 2, paymentsLeft: null } as const;
+const POOR = { reasons: [], lanes: 2, fundedLanes: 0, paymentsLeft: null };
+const IDLE = { reasons: [], lanes: 0, fundedLanes: 0, paymentsLeft: null };
 
 describe('whether a network settles', () => {
   const cases = [
@@ -97,7 +97,12 @@ describe('what a process knows of the networks', () => {
 
   it('a worker counts as gone 10 s after its last heartbeat, not before', async () => {
     const worker = { livemode: false, owner: 'dead' };
-    await upsertReport(database.db, worker, { reasons: [], lanes: 1, fundedLanes: 1 });
+    await upsertReport(database.db, worker, {
+      reasons: [],
+      lanes: 1,
+      fundedLanes: 1,
+      paymentsLeft: null,
+    });
     const age = (seconds: number) =>
       database.db.query(`update relayer_workers set seen_at = now() - $1 * interval '1 second'`, [
         seconds,

@@ -30,6 +30,8 @@ export interface NetworkState {
 /** What a process knows about both networks. Reading it costs nothing. */
 export interface Readiness {
   of(livemode: boolean): NetworkState;
+  /** Payments that the coin of the lanes at work still pays for; null: nobody knows. */
+  paymentsLeft(livemode: boolean): number | null;
   /** Atoms that the account may settle in an hour; null: all that the contract lets through. */
   shareOf(tenant: Tenant): bigint | null;
 }
@@ -60,6 +62,7 @@ export async function watchReadiness(deps: {
   const { db, log } = deps;
   const states = new Map<boolean, NetworkState>();
   const ceilings = new Map<boolean, Ceiling | null>();
+  const paymentsLeft = new Map<boolean, number | null>();
   let ownShares: ReadonlyMap<string, number> = new Map();
   const refresh = async () => {
     const [rows, own] = await Promise.all([
@@ -72,6 +75,7 @@ export async function watchReadiness(deps: {
       tell(log, networkOf(row.livemode), { before: states.get(row.livemode), state });
       states.set(row.livemode, state);
       ceilings.set(row.livemode, row.ceiling);
+      paymentsLeft.set(row.livemode, paymentsLeftOf(row));
     }
   };
   await refresh();
@@ -86,6 +90,7 @@ export async function watchReadiness(deps: {
   });
   return {
     of: (livemode) => states.get(livemode) ?? NOBODY,
+    paymentsLeft: (livemode) => paymentsLeft.get(livemode) ?? null,
     shareOf: ({ accountId, livemode }) => {
       const ceiling = ceilings.get(livemode) ?? null;
       if (ceiling === null) return null;
@@ -100,6 +105,12 @@ export async function watchReadiness(deps: {
     },
     stop: loop.stop,
   };
+}
+
+/** Of workers that know it: the others hold no lanes yet. */
+function paymentsLeftOf({ workers }: Pick<NetworkRow, 'workers'>): number | null {
+  const known = workers.flatMap(({ paymentsLeft }) => paymentsLeft ?? []);
+  return known.length === 0 ? null : known.reduce((sum, one) => sum + one, 0);
 }
 
 const NOBODY: NetworkState = { settles: false, reasons: ['no_worker'] };

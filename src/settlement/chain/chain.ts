@@ -128,6 +128,7 @@ export async function openChain(config: NetworkSettings, log: Log): Promise<Chai
   const chain = chainOver({ config: withDomain(config, USUAL_DOMAIN), rpc, later }, log);
   const check = async () => {
     await requireContracts(chain, setting);
+    await requireFee(chain);
     // The code that reads the domain already holds this object.
     Object.assign(chain.config.usdcDomain, await readTokenDomain(chain, config));
     later.isChecked = true;
@@ -180,6 +181,23 @@ function requireChainId(probed: readonly ProbedAddress[], setting: string, chain
   const which = probed.length > 1 ? ` (address ${wrong + 1}, ${probed[wrong]?.host})` : '';
   const told = `${setting}${which} leads to chain ${probed[wrong]?.chainId}`;
   throw new StartError(`${told}, but ${chainId} is expected`);
+}
+
+/**
+ * A profile's own ceiling may be exceeded for a while: then its lanes wait. One that a person has
+ * set too low would never be noticed.
+ * @throws StartError: the chain takes no transaction at that price.
+ */
+async function requireFee(chain: Chain): Promise<void> {
+  const { network, isFeeSet, maxFeePerGasCeiling } = chain.config;
+  if (!isFeeSet) return;
+  const { baseFeePerGas } = await chain.newest();
+  if (baseFeePerGas <= maxFeePerGasCeiling) return;
+  const gwei = (wei: bigint) => Number(wei) / 1e9;
+  throw new StartError(
+    `CHAIN_${network.toUpperCase()}_MAX_FEE_GWEI=${gwei(maxFeePerGasCeiling)} is below the base ` +
+      `fee of the chain, which is ${gwei(baseFeePerGas)} gwei now`,
+  );
 }
 
 function tellUnreachable(probed: readonly ProbedAddress[], setting: string, log: Log): void {

@@ -7,9 +7,9 @@ const COIN = 10n ** 18n;
 
 test('a balance is told as the payments that it pays for', () => {
   const head = { baseFeePerGas: GWEI };
-  // 411,000 gas for one payment in a transaction of its own.
-  assert.equal(paymentsOf(COIN / 10n, head), 243n);
-  assert.equal(paymentsOf(COIN / 10n, { baseFeePerGas: 2n * GWEI }), 121n);
+  // 110,000 gas for one payment in a transaction of its own.
+  assert.equal(paymentsOf(COIN / 10n, head), 909n);
+  assert.equal(paymentsOf(COIN / 10n, { baseFeePerGas: 2n * GWEI }), 454n);
   assert.equal(paymentsOf(0n, head), 0n);
 });
 

@@ -10,7 +10,7 @@ import {
   selectLaneStatus,
   selectQueueStatus,
 } from '#settlement/relayer/rows/status-queries.ts';
-import { batchGasLimit } from '#settlement/relayer/send/gas.ts';
+import { isLow, paymentsIn } from '#settlement/relayer/send/gas.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** One network's relayer as operators and metrics see it. */
@@ -53,7 +53,7 @@ export async function readRelayerStatus(
   /** What was read from the chain may be this old: each reading costs a request per lane. */
   maxAgeMs = 0,
 ): Promise<RelayerStatus> {
-  const { livemode, network, lowBalanceWei } = chain.config;
+  const { livemode, network, lowBalance } = chain.config;
   const rows = await selectLaneStatus(sql, livemode);
   const seen = await readChain(
     chain,
@@ -65,6 +65,7 @@ export async function readRelayerStatus(
     head: seen === null ? null : seen.head,
     lanes: rows.map((row, index) => {
       const balanceWei = seen?.balances[index] ?? null;
+      const paymentsLeft = paymentsOf(balanceWei, seen?.head ?? null);
       return {
         lane: row.lane,
         role: row.role,
@@ -74,8 +75,8 @@ export async function readRelayerStatus(
         unmined: row.unmined,
         oldestUnmined: row.oldest_unmined,
         balanceWei,
-        paymentsLeft: paymentsOf(balanceWei, seen?.head ?? null),
-        low: balanceWei !== null && balanceWei < lowBalanceWei,
+        paymentsLeft,
+        low: isLow(paymentsLeft, lowBalance),
       };
     }),
     queues: await selectQueueStatus(sql, livemode),
@@ -89,8 +90,7 @@ export function paymentsOf(
   balanceWei: bigint | null,
   head: { readonly baseFeePerGas: bigint } | null,
 ): bigint | null {
-  if (balanceWei === null || head === null || head.baseFeePerGas === 0n) return null;
-  return balanceWei / (batchGasLimit(1) * head.baseFeePerGas);
+  return balanceWei === null || head === null ? null : paymentsIn(balanceWei, head.baseFeePerGas);
 }
 
 interface Seen {

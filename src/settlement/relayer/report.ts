@@ -2,7 +2,7 @@ import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { type Loop, startLoop } from '#core/loop.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import { upsertReport, type WorkerReport } from '#settlement/readiness-queries.ts';
-import type { ChainSight, RelayerState } from '#settlement/relayer/rows/state.ts';
+import type { ChainSight, HeldLane, RelayerState } from '#settlement/relayer/rows/state.ts';
 import { ceilingCall, watchCeiling } from '#settlement/relayer/watch-ceiling.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
@@ -81,7 +81,18 @@ export function reportOf(
     ],
     lanes: operators.length,
     fundedLanes: operators.filter(({ starved }) => !starved).length,
+    paymentsLeft: paymentsLeftOf(operators),
   };
+}
+
+/** More than anybody will see, and exact as a number. */
+const MANY_PAYMENTS = 10n ** 15n;
+
+function paymentsLeftOf(lanes: readonly Pick<HeldLane, 'paymentsLeft'>[]): number | null {
+  const known = lanes.flatMap(({ paymentsLeft }) => paymentsLeft ?? []);
+  if (known.length === 0) return null;
+  const sum = known.reduce((all, one) => all + one, 0n);
+  return Number(sum < MANY_PAYMENTS ? sum : MANY_PAYMENTS);
 }
 
 async function readContract(relayer: RelayerState): Promise<void> {

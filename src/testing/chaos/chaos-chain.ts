@@ -76,7 +76,8 @@ export async function openChaosChain(
   const { folder } = temporary;
   const pids = () => findByArgument(path.join(folder.path, `chain-${network}.cache`));
   const start = async () => {
-    const options = { folder, name: network, chainId: CHAIN_IDS[network], log: () => {} };
+    const chainId = CHAIN_IDS[network];
+    const options = { folder, name: network, chainId, blockMs: 1_000, log: () => {} };
     const node = await startChainNode(options);
     for (const pid of pids()) temporary.endWithUs(pid);
     return node;

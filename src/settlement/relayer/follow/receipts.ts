@@ -30,7 +30,9 @@ export async function collectReceipts(relayer: RelayerState, head: Block): Promi
   const receipts = await believe(relayer.chain, told, { head, second });
   const deep = wanted.flatMap((one, index) => {
     const receipt = receipts[index] ?? null;
-    return receipt !== null && isDeep(relayer, receipt, head) ? [{ ...one, receipt }] : [];
+    return receipt !== null && isDeep(relayer, { ...one, receipt }, head)
+      ? [{ ...one, receipt }]
+      : [];
   });
   const mined = await withBlocks(relayer.chain, head, deep);
   for (const portion of inPortions(mined, ({ transaction }) => transaction.requests.length)) {
@@ -95,7 +97,8 @@ interface Candidate {
 
 function candidates(relayer: RelayerState, head: Block): Candidate[] {
   const listed = new Set(head.transactions);
-  const everything = relayer.recheckAll || relayer.chain.config.confirmations > 0;
+  const { confirmations, confirmationsMs } = relayer.chain.config;
+  const everything = relayer.recheckAll || confirmations > 0 || confirmationsMs > 0;
   const found: Candidate[] = [];
   for (const lane of relayer.lanes.values()) {
     for (const transaction of lane.open.values()) {
@@ -108,16 +111,25 @@ function candidates(relayer: RelayerState, head: Block): Candidate[] {
   return found;
 }
 
-/** A success counts at inclusion, or once `confirmations` blocks lie on top. */
-function isDeep(relayer: RelayerState, receipt: Receipt, head: Block): boolean {
-  return head.number - receipt.blockNumber >= BigInt(relayer.chain.config.confirmations);
+type Found = Candidate & { readonly receipt: Receipt };
+
+/**
+ * A success counts at inclusion, or once `confirmations` blocks lie on top, or once we have known
+ * its block for `confirmationsMs` and another one lies on top. Times of blocks are whole seconds,
+ * which several of them share, so they cannot measure that.
+ */
+function isDeep(relayer: RelayerState, { transaction, receipt }: Found, head: Block): boolean {
+  const { confirmations, confirmationsMs } = relayer.chain.config;
+  const now = performance.now();
+  if (transaction.included?.blockHash !== receipt.blockHash) {
+    transaction.included = { blockHash: receipt.blockHash, at: now };
+  }
+  const onTop = head.number - receipt.blockNumber;
+  const leastOnTop = confirmationsMs > 0 ? 1n : BigInt(confirmations);
+  return onTop >= leastOnTop && now - transaction.included.at >= confirmationsMs;
 }
 
-async function withBlocks(
-  chain: Chain,
-  head: Block,
-  found: readonly (Candidate & { readonly receipt: Receipt })[],
-): Promise<Mined[]> {
+async function withBlocks(chain: Chain, head: Block, found: readonly Found[]): Promise<Mined[]> {
   const known = new Map<Hex, Block>([[head.hash, head]]);
   const missing = new Set<bigint>();
   for (const { receipt } of found) {

@@ -1,5 +1,10 @@
 import type { HeldLane, RelayerState } from '#settlement/relayer/rows/state.ts';
-import { batchGasLimit, MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/gas.ts';
+import {
+  batchGasLimit,
+  isLow,
+  MAX_BATCH_PAYMENTS,
+  paymentsIn,
+} from '#settlement/relayer/send/gas.ts';
 
 /** In looks at an idle chain: for a lane that ran dry, and for the next idle lane. */
 const DRY_LOOKS = 2;
@@ -46,16 +51,19 @@ export async function checkBalances(
   relayer: RelayerState,
   lanes: readonly HeldLane[],
 ): Promise<void> {
-  const { chain, log, fees } = relayer;
-  const { network, lowBalanceWei } = chain.config;
+  const { chain, log, fees, head } = relayer;
+  const { network, lowBalance } = chain.config;
+  const price = (head?.baseFeePerGas ?? 0n) + (fees?.maxPriorityFeePerGas ?? 0n);
   const balances = await chain.balances(lanes.map((lane) => lane.address));
   const needed = batchGasLimit(MAX_BATCH_PAYMENTS) * (fees?.maxFeePerGas ?? 0n);
   lanes.forEach((lane, index) => {
     const balance = balances[index] ?? 0n;
-    const fields = { network, lane: lane.lane, address: lane.address, balance };
+    lane.paymentsLeft = paymentsIn(balance, price);
+    const { lane: number, address, paymentsLeft } = lane;
+    const fields = { network, lane: number, address, balance, paymentsLeft };
     const starved = balance < needed;
     if (starved && !lane.starved) log.error('a lane cannot pay for gas: send coin to it', fields);
-    else if (balance < lowBalanceWei) log.warn('a lane runs low on coin for gas', fields);
+    else if (isLow(paymentsLeft, lowBalance)) log.warn('a lane runs low on coin for gas', fields);
     lane.starved = starved;
   });
 }

@@ -96,6 +96,7 @@ async function open(relayer: RelayerState, row: LaneRow): Promise<void> {
     open: new Map(),
     draining: false,
     starved: false,
+    paymentsLeft: null,
     stopped: row.stopped,
   };
   if (!(await catchUpNonce(relayer, lane, row.next_nonce))) return;

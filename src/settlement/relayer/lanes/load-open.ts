@@ -88,6 +88,7 @@ function toOpen(row: OpenTransactionRow): OpenTransaction {
     resent: 0,
     recheck: true,
     unread: false,
+    included: null,
     usedElsewhere: 0,
     undecided: 0,
     unsendable: false,

@@ -59,6 +59,8 @@ export interface HeldLane {
   draining: boolean;
   /** Cannot pay for another transaction: takes no new work until it is funded. */
   starved: boolean;
+  /** How many its coin pays for at the fees of the last look; null: no look yet. */
+  paymentsLeft: bigint | null;
   /** Somebody else has used its key: takes no new work, ever. */
   stopped: boolean;
 }
@@ -84,6 +86,8 @@ export interface OpenTransaction {
   sentAtBlock: bigint | null;
   /** The first head that was followed after that; null: none yet. */
   seenAtBlock: bigint | null;
+  /** The block in which it was last found, and since when (process time); null: in none yet. */
+  included: { readonly blockHash: Hex; readonly at: number } | null;
   /** How often it had to be sent again. */
   resent: number;
   /** Its receipt may be in any block: ask for it, whatever the head lists. */

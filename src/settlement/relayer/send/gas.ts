@@ -38,6 +38,19 @@ export function authorizedGasLimit(signatureBytes: number): bigint {
   return limit < TRANSACTION_GAS_CAP ? limit : TRANSACTION_GAS_CAP;
 }
 
+/** Measured with Circle's token (contracts/README.md), where no other payment shares the cost. */
+const GAS_OF_ONE_PAYMENT = 110_000n;
+
+/** How many payments, each sent alone, a balance pays for. null: gas costs nothing here. */
+export function paymentsIn(balanceWei: bigint, weiPerGas: bigint): bigint | null {
+  return weiPerGas === 0n ? null : balanceWei / (GAS_OF_ONE_PAYMENT * weiPerGas);
+}
+
+/** Whether somebody has to send coin soon. */
+export function isLow(paymentsLeft: bigint | null, lowBalance: number): boolean {
+  return paymentsLeft !== null && paymentsLeft < BigInt(lowBalance);
+}
+
 /** An estimate of one call, with a reserve for state that changes until it is mined. */
 export function singleGasLimit(estimate: bigint): bigint {
   const limit = (estimate * 3n) / 2n + 30_000n;

@@ -62,6 +62,7 @@ export async function signAndStore(
       resent: 0,
       recheck: false,
       unread: false,
+      included: null,
       usedElsewhere: 0,
       undecided: 0,
       unsendable: false,

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { StartError } from '#core/start-error.ts';
+import { readConfig } from '#settings/config.ts';
+import { PROFILE_NAMES, profileFor, profileNamed, tellProfile } from '#settlement/profiles.ts';
+
+const KEY = `0x${'1f'.repeat(32)}`;
+const ADDRESS = `0x${'ab'.repeat(20)}`;
+
+/** As little as a network of its own needs. */
+const EXTERNAL = {
+  CHAIN_TESTNET_RPC_URL: 'http://127.0.0.1:8545',
+  CHAIN_TESTNET_CHAIN_ID: '4217',
+  CHAIN_TESTNET_USDC: ADDRESS,
+  CHAIN_TESTNET_SETTLEMENT: ADDRESS,
+  CHAIN_TESTNET_RELAYER_KEYS: KEY,
+  CHAIN_TESTNET_REGISTRAR_KEY: KEY,
+};
+
+function testnet(more: Readonly<Record<string, string>>) {
+  const settings = readConfig({ ...EXTERNAL, ...more }, []).chains.testnet;
+  assert.ok(settings !== null);
+  return settings;
+}
+
+function refused(env: Readonly<Record<string, string>>): string {
+  try {
+    readConfig(env, []);
+  } catch (error) {
+    assert.ok(error instanceof StartError);
+    assert.doesNotMatch(error.message, /\n/);
+    return error.message;
+  }
+  throw new assert.AssertionError({ message: `taken: ${JSON.stringify(env)}` });
+}
+
+test('a chain id tells the profile, and an unknown one is custom, whatever it is', () => {
+  const name = (chainId: string) => testnet({ CHAIN_TESTNET_CHAIN_ID: chainId }).profile.name;
+  assert.deepEqual(['8453', '84532', '5042', '1', '4217', '31337', '10'].map(name), [
+    'base',
+    'base-sepolia',
+    'arc',
+    'ethereum',
+    'custom',
+    'custom',
+    'custom',
+  ]);
+  for (const profile of PROFILE_NAMES) {
+    assert.equal(testnet({ CHAIN_TESTNET_PROFILE: profile }).profile.name, profile);
+  }
+});
+
+test('a profile that contradicts the chain id ends the start with one line', () => {
+  const env = { ...EXTERNAL, CHAIN_TESTNET_CHAIN_ID: '8453', CHAIN_TESTNET_PROFILE: 'arc' };
+  const why = 'contradicts the chain id: 8453 has the profile base';
+  assert.equal(refused(env), `CHAIN_TESTNET_PROFILE=arc ${why}`);
+  assert.match(refused({ CHAIN_MAINNET_PROFILE: 'Base' }), /^CHAIN_MAINNET_PROFILE=Base must be/);
+  assert.equal(profileFor('custom', 8453)?.name, 'custom');
+});
+
+test('a profile fills in what the settings leave out', () => {
+  const { CHAIN_TESTNET_USDC: _, ...without } = EXTERNAL;
+  const env = { ...without, CHAIN_TESTNET_CHAIN_ID: '8453' };
+  const base = readConfig(env, []).chains.testnet;
+  assert.equal(base?.usdc, profileNamed('base').usdc?.address);
+  assert.equal(base?.explorerUrl, 'https://basescan.org');
+  assert.equal(base?.maxFeePerGasCeiling, 5_000_000_000n);
+  assert.equal(testnet({ CHAIN_TESTNET_CHAIN_ID: '8453' }).usdc, ADDRESS);
+  assert.match(refused(without), /^CHAIN_TESTNET_USDC must be the address/);
+});
+
+test('on a chain whose blocks cannot be undone one address is enough', () => {
+  const arc = { CHAIN_TESTNET_CHAIN_ID: '5042', CHAIN_TESTNET_CONFIRMATIONS: '0' };
+  assert.equal(testnet(arc).receiptWitnesses, 1);
+  assert.match(refused({ ...EXTERNAL, CHAIN_TESTNET_CONFIRMATIONS: '0' }), /two addresses/);
+});
+
+test('confirmations are a number of blocks or a time', () => {
+  const depth = (text: string) => {
+    const { confirmations, confirmationsMs } = testnet({ CHAIN_TESTNET_CONFIRMATIONS: text });
+    return [confirmations, confirmationsMs];
+  };
+  assert.deepEqual(['3', '1000', '400ms', '2s', '1ms', '600s'].map(depth), [
+    [3, 0],
+    [1_000, 0],
+    [0, 400],
+    [0, 2_000],
+    [0, 1],
+    [0, 600_000],
+  ]);
+});
+
+test('sums decide how long to wait', () => {
+  const text = '0:inclusion, 500000000:1s,10000000000:safe,20000000000:finalized';
+  assert.deepEqual(testnet({ CHAIN_TESTNET_COUNTS_FROM: text }).countsFrom, [
+    { from: 0n, waitsFor: 'inclusion', ms: 0 },
+    { from: 500_000_000n, waitsFor: 'time', ms: 1_000 },
+    { from: 10_000_000_000n, waitsFor: 'safe', ms: 0 },
+    { from: 20_000_000_000n, waitsFor: 'finalized', ms: 0 },
+  ]);
+  assert.deepEqual(testnet({}).countsFrom, []);
+});
+
+test('a rule that is out of range or not of the form ends the start with one line', () => {
+  const wrong = {
+    CONFIRMATIONS: ['-1', '1001', '1.5', '0ms', '601s', '2 s', '2m', 'two', '2S'],
+    COUNTS_FROM: [
+      '1s',
+      '0:',
+      ':1s',
+      '0:1h',
+      '0:later',
+      '5:1s,5:safe',
+      '9:1s,3:safe',
+      '0:1s,',
+      '-1:1s',
+    ],
+    SETTLE_EVERY_MS: ['-1', '10001', '1.5', '1s'],
+    MAX_FEE_GWEI: ['0', '0.0', '-1', '1e3', '100001', '.5', '1.0000000001', '5gwei'],
+    LOW_BALANCE: ['-1', '1000000001', '0.05', 'many'],
+  };
+  for (const [setting, values] of Object.entries(wrong)) {
+    for (const value of values) {
+      for (const base of [{}, EXTERNAL]) {
+        const line = refused({ ...base, [`CHAIN_TESTNET_${setting}`]: value });
+        assert.ok(line.startsWith(`CHAIN_TESTNET_${setting}=${value} must be `), line);
+      }
+    }
+  }
+  for (const value of ['99', '60001', '0', '200ms']) {
+    assert.match(refused({ SANDBOX_BLOCK_MS: value }), /^SANDBOX_BLOCK_MS=.* from 100 to 60000$/);
+  }
+});
+
+test('these settings leave the embedded chain in place, and hold there', () => {
+  const config = readConfig(
+    {
+      CHAIN_TESTNET_PROFILE: 'arc',
+      CHAIN_TESTNET_CONFIRMATIONS: '400ms',
+      CHAIN_TESTNET_COUNTS_FROM: '1000:safe',
+      CHAIN_TESTNET_SETTLE_EVERY_MS: '250',
+      CHAIN_TESTNET_MAX_FEE_GWEI: '12.5',
+      CHAIN_TESTNET_LOW_BALANCE: '10',
+      SANDBOX_BLOCK_MS: '200',
+    },
+    [],
+  );
+  assert.equal(config.chains.testnet, null);
+  const { testnet: rules, mainnet } = config.embedded;
+  assert.deepEqual(
+    [rules.profile.name, rules.confirmationsMs, rules.settleEveryMs, rules.maxFeePerGasCeiling],
+    ['arc', 400, 250, 12_500_000_000n],
+  );
+  assert.deepEqual([rules.lowBalance, rules.blockMs, rules.countsFrom.length], [10, 200, 1]);
+  assert.deepEqual([mainnet.profile.name, mainnet.lowBalance], ['custom', 5_000]);
+  assert.match(refused({ CHAIN_TESTNET_CHAIN_ID: '8453' }), /^CHAIN_TESTNET_RPC_URL: /);
+});
+
+test('one line says which profile was found, and its facts', () => {
+  const line = tellProfile(testnet({ CHAIN_TESTNET_CHAIN_ID: '8453' }));
+  assert.match(line, /^testnet: profile base for chain 8453: a block every 200 ms, /);
+  assert.match(line, /fees in ETH of 18 decimals, 200 million gas a second, USDC has permit/);
+  assert.match(
+    tellProfile(testnet({})),
+    /profile custom for chain 4217: the time between blocks is/,
+  );
+});

@@ -1,0 +1,200 @@
+import type { Hex } from '#settlement/requests.ts';
+
+/** What an operator may name; `custom` is any chain that this file does not know. */
+export const PROFILE_NAMES = ['base', 'base-sepolia', 'arc', 'ethereum', 'custom'] as const;
+
+export type ProfileName = (typeof PROFILE_NAMES)[number];
+
+/**
+ * What makes a block final. `sequencer`: one party's word, until another chain has it. `slots`:
+ * validators vote, so the newest blocks may still change. `deterministic`: a block that is there
+ * stays. `unknown`: taken to be the least certain.
+ */
+export type Finality = 'sequencer' | 'slots' | 'deterministic' | 'unknown';
+
+/** What is known of a chain before its first block is read. */
+export interface ChainProfile {
+  readonly name: ProfileName;
+  /** null: of whatever id. */
+  readonly chainId: number | null;
+  /** From one block to the next; null: measured only. The relayer measures it anyway. */
+  readonly blockMs: number | null;
+  readonly finality: Finality;
+  readonly coin: {
+    readonly symbol: string;
+    /** Of the native balance, in which fees are counted. */
+    readonly decimals: number;
+    /** What its price is told in: a coin that is a dollar needs no rate. */
+    readonly priceUnit: 'USD' | 'coin';
+  };
+  /** Gas that all of its users together may spend; null: not known. */
+  readonly gasPerSecond: number | null;
+  /** null: the settings name it. */
+  readonly usdc: {
+    readonly address: Hex;
+    readonly name: string;
+    readonly version: string;
+    /** EIP-2612. null: sources contradict each other, so the contract is asked. */
+    readonly permit: boolean | null;
+  } | null;
+  readonly explorerUrl: string | null;
+  /** Never more than this for a unit of gas, in wei. */
+  readonly highestFee: bigint;
+  /** Of that, never more than this as a tip. */
+  readonly highestTip: bigint;
+  /** Publishing on another chain costs as well (OP Stack's GasPriceOracle tells how much). */
+  readonly hasL1Fee: boolean;
+}
+
+const GWEI = 1_000_000_000n;
+
+// Each fact has its source and the date of the look at it. Addresses and names of USDC on Base and
+// Ethereum: Circle's list of contracts (developers.circle.com/stablecoins/usdc-contract-addresses).
+
+const BASE: ChainProfile = {
+  name: 'base',
+  chainId: 8453,
+  // docs.base.org, specs/upgrades/denim/overview, 2026-11-22: since 2026-11-05; five blocks share a
+  // timestamp.
+  blockMs: 200,
+  finality: 'sequencer',
+  coin: { symbol: 'ETH', decimals: 18, priceUnit: 'coin' },
+  // docs.base.org, network-information/throughput-and-limits, 2026-11-22: 400 million in 2 s.
+  gasPerSecond: 200_000_000,
+  usdc: {
+    address: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
+    name: 'USD Coin',
+    version: '2',
+    permit: true,
+  },
+  explorerUrl: 'https://basescan.org',
+  // docs.base.org, network-information/configuration-changelog, 2026-11-22: the least base fee is
+  // 0.005 gwei. A thousand times that is a day on which nobody wants to settle small sums.
+  highestFee: 5n * GWEI,
+  highestTip: GWEI,
+  hasL1Fee: true,
+};
+
+const BASE_SEPOLIA: ChainProfile = {
+  ...BASE,
+  name: 'base-sepolia',
+  chainId: 84532,
+  usdc: {
+    address: '0x036cbd53842c5426634e7929541ec2318f3dcf7e',
+    name: 'USDC',
+    version: '2',
+    permit: true,
+  },
+  explorerUrl: 'https://sepolia.basescan.org',
+};
+
+const ARC: ChainProfile = {
+  name: 'arc',
+  // docs.dune.com/data-catalog/evm/arc and docs.arc.network/arc/references, 2026-11-23: main net
+  // since 2026-09-16, a block every half second, final when it is there, USDC is the coin.
+  chainId: 5042,
+  blockMs: 500,
+  finality: 'deterministic',
+  coin: { symbol: 'USDC', decimals: 18, priceUnit: 'USD' },
+  // 30 million a block, dev.to "Arc Chain, in Numbers", read from the chain on 2026-09-20.
+  gasPerSecond: 60_000_000,
+  usdc: {
+    // docs.arc.network/arc/references/contract-addresses, 2026-11-23: 6 decimals of the same money.
+    address: '0x3600000000000000000000000000000000000000',
+    name: 'USDC',
+    version: '2',
+    // circlefin/arc-node#93 found it, #164 says otherwise.
+    permit: null,
+  },
+  // docs.bitquery.io/docs/blockchain/arc-mainnet, 2026-11-23.
+  explorerUrl: 'https://explorer.arc.io',
+  // The base fee is pinned at 20 gwei (of 18 decimals): a tenth of a cent for a payment alone.
+  highestFee: 200n * GWEI,
+  highestTip: 20n * GWEI,
+  hasL1Fee: false,
+};
+
+const ETHEREUM: ChainProfile = {
+  name: 'ethereum',
+  chainId: 1,
+  blockMs: 12_000,
+  finality: 'slots',
+  coin: { symbol: 'ETH', decimals: 18, priceUnit: 'coin' },
+  // 60 million a block since 2025-11-25 (ethereum.org/roadmap/fusaka, 2026-11-22).
+  gasPerSecond: 5_000_000,
+  usdc: {
+    address: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48',
+    name: 'USD Coin',
+    version: '2',
+    permit: true,
+  },
+  explorerUrl: 'https://etherscan.io',
+  highestFee: 200n * GWEI,
+  highestTip: 10n * GWEI,
+  hasL1Fee: false,
+};
+
+/** A chain of which nothing is known: everything is measured, asked, or set. */
+export const CUSTOM: ChainProfile = {
+  name: 'custom',
+  chainId: null,
+  blockMs: null,
+  finality: 'unknown',
+  coin: { symbol: 'coin', decimals: 18, priceUnit: 'coin' },
+  gasPerSecond: null,
+  usdc: null,
+  explorerUrl: null,
+  // Ten times what a busy day on a cheap chain costs.
+  highestFee: 500n * GWEI,
+  highestTip: 500n * GWEI,
+  hasL1Fee: false,
+};
+
+const PROFILES: readonly ChainProfile[] = [BASE, BASE_SEPOLIA, ARC, ETHEREUM];
+
+export function profileOfChain(chainId: number): ChainProfile {
+  return PROFILES.find((profile) => profile.chainId === chainId) ?? CUSTOM;
+}
+
+export function profileNamed(name: ProfileName): ChainProfile {
+  return PROFILES.find((profile) => profile.name === name) ?? CUSTOM;
+}
+
+/**
+ * The profile that was asked for, or the one of the chain's id. null: they contradict each other,
+ * because the id belongs to another profile. An id that nobody has is no contradiction: a chain of
+ * one's own may behave like a known one.
+ */
+export function profileFor(asked: ProfileName | null, chainId: number): ChainProfile | null {
+  const own = profileOfChain(chainId);
+  if (asked === null) return own;
+  return own.name === asked || own === CUSTOM || asked === 'custom' ? profileNamed(asked) : null;
+}
+
+const FINAL_WORDS: Readonly<Record<Finality, string>> = {
+  sequencer: "a block is the sequencer's word until it is safe",
+  slots: 'the newest blocks may change until they are final',
+  deterministic: 'a block is final when it is there',
+  unknown: 'what is final is asked of the node',
+};
+
+/** One line for people. */
+export function tellProfile(chain: {
+  readonly network: string;
+  readonly chainId: number;
+  readonly profile: ChainProfile;
+  readonly maxFeePerGasCeiling: bigint;
+}): string {
+  const { network, chainId, profile, maxFeePerGasCeiling } = chain;
+  const { blockMs, coin, usdc, gasPerSecond } = profile;
+  const permits = usdc?.permit === true ? 'has permit' : 'is asked for permit';
+  const facts = [
+    blockMs === null ? 'the time between blocks is measured' : `a block every ${blockMs} ms`,
+    FINAL_WORDS[profile.finality],
+    profile === CUSTOM ? null : `fees in ${coin.symbol} of ${coin.decimals} decimals`,
+    gasPerSecond === null ? null : `${gasPerSecond / 1e6} million gas a second`,
+    usdc === null ? null : `USDC ${permits}`,
+    `at most ${Number(maxFeePerGasCeiling) / Number(GWEI)} gwei for gas`,
+  ].filter((fact) => fact !== null);
+  return `${network}: profile ${profile.name} for chain ${chainId}: ${facts.join(', ')}`;
+}
