@@ -217,6 +217,12 @@ export interface Payment {
   split_group: string | null;
   /** A page for the customer, with the proof on the chain. Nobody can guess it. */
   receipt_url: string | null;
+  /**
+   * What paper says: the prefix of the terminal’s series, and 1, 2, 3 … without gaps. Refunds have
+   * series of their own, which begin with R. After a loss of data every series begins anew with
+   * another prefix. null where there is none yet.
+   */
+  receipt_number: string | null;
   /** The id of the blockchain. */
   chain_id: number;
   /** Hash of the settlement transaction. */
@@ -282,6 +288,14 @@ export interface Refund {
   failure_message: string | null;
   /** Hash of its transaction. */
   tx_hash: string | null;
+  /** A page for the customer, once it has succeeded. Nobody can guess it. */
+  receipt_url: string | null;
+  /**
+   * What paper says: the prefix of the terminal’s series, and 1, 2, 3 … without gaps. Refunds have
+   * series of their own, which begin with R. After a loss of data every series begins anew with
+   * another prefix. null where there is none yet.
+   */
+  receipt_number: string | null;
   /** Who asked for it. */
   source: 'api' | 'terminal' | 'dashboard';
   /**

@@ -213,6 +213,29 @@ export function refundId(
   return ID_PREFIXES.refund + digits(mac(key, parts), BODY_LENGTH);
 }
 
+/**
+ * The token of a refund's receipt: what follows the prefix of its id, so that it is found again,
+ * and what nobody can make who knows the id.
+ */
+export function refundReceiptToken(
+  key: IdKey,
+  refund: { readonly livemode: boolean; readonly id: string },
+): string {
+  const body = refund.id.slice(ID_PREFIXES.refund.length);
+  const parts = ['refundReceipt', networkOf(refund.livemode), refund.id];
+  return body + digits(mac(key, parts), PROOF_LENGTH);
+}
+
+/** The refund of such a token; null: it was not made by {@link refundReceiptToken} for the mode. */
+export function refundOfReceiptToken(
+  key: IdKey,
+  named: { readonly livemode: boolean; readonly token: string },
+): string | null {
+  const id = ID_PREFIXES.refund + named.token.slice(0, BODY_LENGTH);
+  if (!isId('refund', id)) return null;
+  return refundReceiptToken(key, { livemode: named.livemode, id }) === named.token ? id : null;
+}
+
 export function withdrawalId(key: IdKey, numbered: Numbered): string {
   const parts = ['withdrawal', networkOf(numbered.livemode), numbered.number.toString()];
   return ID_PREFIXES.withdrawal + digits(mac(key, parts), BODY_LENGTH);

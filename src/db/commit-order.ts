@@ -135,6 +135,13 @@ export async function stampOrders(
   return (tenant) => present(stamps.get(tenantKey(tenant)), 'stamp of an account and mode');
 }
 
+/** The same of all accounts of a mode, in the same order. */
+export async function lockAllOrders(tx: Tx, livemode: boolean): Promise<void> {
+  await tx.query('select from account_modes where livemode = $1 order by account_id for update', [
+    livemode,
+  ]);
+}
+
 /** More rows than any account writes in the time that a restored database may have lost. */
 const RAISE_PLACES_BY = 1_048_576;
 

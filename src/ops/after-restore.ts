@@ -15,6 +15,13 @@ interface NetworkRow {
   readonly alarms: number;
 }
 
+interface SeriesRow {
+  readonly livemode: boolean;
+  readonly terminal_id: string;
+  readonly kind: string;
+  readonly prefix: string;
+}
+
 interface KindRow {
   readonly kind: string;
   /** The newest change that the database knows of; null: none. */
@@ -62,12 +69,34 @@ function linesOf(row: NetworkRow): string[] {
   ];
 }
 
+/** Series of receipt numbers that go on from 1 under another prefix. */
+async function selectNewSeries(sql: Sql): Promise<SeriesRow[]> {
+  return sql.query(
+    `select s.livemode, s.terminal_id, s.kind, s.prefix
+     from receipt_series s
+     join network_recoveries r on r.livemode = s.livemode and s.begun_at >= r.started
+     where s.after_loss order by s.livemode, s.terminal_id, s.kind`,
+  );
+}
+
+function seriesLines(series: readonly SeriesRow[]): string[] {
+  if (series.length === 0) return [];
+  return [
+    'Receipts of these terminals begin anew, because numbers of the lost time are on paper:',
+    ...series.map(({ livemode, terminal_id, kind, prefix }) => {
+      const mode = livemode ? 'live' : 'test';
+      return `  ${prefix}-1  ${kind}s of ${terminal_id} (${mode})`;
+    }),
+  ];
+}
+
 /** What the recovery has done, and what nobody can bring back: for `admin -- after-restore`. */
 export async function listAfterRestore(sql: Sql): Promise<string[]> {
   const networks = await selectRecoveries(sql);
   const kinds = await sql.query<KindRow>(NEWEST);
   return [
     ...networks.flatMap(linesOf),
+    ...seriesLines(await selectNewSeries(sql)),
     'What follows cannot come back. The newest change that this database knows of:',
     ...kinds.map(({ kind, newest }) => `  ${newest?.toISOString() ?? 'none'}  ${kind}`),
     'Ask merchants and staff for what they changed later, above all: keys, passes and roles that',

@@ -49,6 +49,7 @@ export const PAYMENT_EXAMPLE = {
   split_group: null,
   network: 'testnet',
   receipt_url: 'https://pay.example.com/receipts/0000004Ob8sN3kQ7tZ2xWa',
+  receipt_number: 'K7XQM-1042',
   chain_id: 31337,
   tx_hash: '0x8f0b2c6d1e4a7f3905c8b1d2e6f7a4093b5c6d7e8f901a2b3c4d5e6f708192a3',
   block_number: 1204,

@@ -6,7 +6,8 @@ import { type Payment, type PaymentRow, type PaymentStatus, toPayment } from '#p
 
 export const PAYMENT_COLUMNS = `id, recovered,
   account_id, livemode, position, created, ahead_seconds, payment_intent_id, terminal_id,
-  payer_id, payer_address, order_id, split_group, method_type, credential_type, amount,
+  payer_id, payer_address, order_id, receipt_number,
+  split_group, method_type, credential_type, amount,
   tip, fee_acquirer, fee_protocol, fee_cashback, amount_reserved, amount_refunded, chain_id,
   settlement_number, batch_number, tx_hash, block_number, log_index, settled_at,
   refundable_until`;
@@ -105,6 +106,7 @@ const NEW_PAYMENTS = columnsFrom(1, {
   payer_id: 'text',
   payer_address: 'text',
   order_id: 'text',
+  receipt_number: 'text',
   split_group: 'text',
   method_type: 'text',
   credential_type: 'text',
@@ -143,6 +145,7 @@ export async function insertPayments(tx: Tx, payments: readonly Payment[]): Prom
     payer_id: payment.payerId,
     payer_address: payment.payerAddress,
     order_id: payment.orderId,
+    receipt_number: payment.receiptNumber,
     split_group: payment.splitGroup,
     method_type: payment.method.type,
     credential_type: payment.method.credential,

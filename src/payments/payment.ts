@@ -36,6 +36,8 @@ export interface Payment {
   readonly payerId: string;
   readonly payerAddress: string;
   readonly orderId: string;
+  /** `<prefix>-<n>` of its terminal's series; null: booked before there were numbers. */
+  readonly receiptNumber: string | null;
   readonly splitGroup: string | null;
   readonly method: PaymentMethod;
   /** Sale and tip together. */
@@ -74,6 +76,7 @@ export interface PaymentRow {
   payer_id: string;
   payer_address: string;
   order_id: string;
+  receipt_number: string | null;
   split_group: string | null;
   method_type: PaymentMethod['type'];
   credential_type: PaymentMethod['credential'];
@@ -139,6 +142,7 @@ export function toPayment(row: PaymentRow): Payment {
     payerId: row.payer_id,
     payerAddress: row.payer_address,
     orderId: row.order_id,
+    receiptNumber: row.receipt_number,
     splitGroup: row.split_group,
     method: methodOf(row.credential_type),
     amount,

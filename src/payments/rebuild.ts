@@ -18,6 +18,7 @@ import {
 import type { Payment } from '#payments/payment.ts';
 import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
 import { insertPayments } from '#payments/payment-queries.ts';
+import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';
 import { renderIntent } from '#payments/render.ts';
 import { type Change, saveStates, stepDrafts } from '#payments/save.ts';
 import { newPayment, paymentDrafts, toSale } from '#payments/settle.ts';
@@ -182,7 +183,9 @@ async function prepare(
     const change = { before, steps };
     written.changes.push(change);
     const standing = present(standings.get(tenantKey(one.tenant)), 'standing');
-    const settled = newPayment(after, one.facts, { stamp, standing, amount: atoms(one.amount) });
+    const numberOf = await giveReceiptNumbers(tx, [after], { kind: 'payment', now });
+    const amount = atoms(one.amount);
+    const settled = newPayment(after, one.facts, { stamp, standing, numberOf, amount });
     const payment = { ...settled, recovered: true, orderId: one.orderId };
     written.drafts.push(...stepDrafts(change, stamp));
     written.payments.push(payment);

@@ -8,6 +8,7 @@ export interface RefundOnReceipt {
   readonly status: 'pending' | 'succeeded';
   readonly created: Date;
   readonly tx_hash: string | null;
+  readonly receipt_number: string | null;
 }
 
 export interface Receipt {
@@ -44,7 +45,7 @@ export async function selectReceipt(
   );
   if (row === undefined) return null;
   const refunds = await sql.query<RefundOnReceipt>(
-    `select amount, status, created, tx_hash from refunds
+    `select amount, status, created, tx_hash, receipt_number from refunds
      where account_id = $1 and livemode = $2 and payment_id = $3 and status <> 'failed'
      order by created, position`,
     [row.account_id, wanted.livemode, row.id],
@@ -57,4 +58,42 @@ export async function selectReceipt(
     timeZone: row.time_zone,
     refunds,
   };
+}
+
+/** What the receipt of a refund says. */
+export interface RefundReceipt {
+  readonly id: string;
+  readonly livemode: boolean;
+  readonly amount: bigint;
+  readonly receipt_number: string | null;
+  readonly tx_hash: string;
+  /** When it reached the customer. */
+  readonly updated: Date;
+  readonly reason: string | null;
+  readonly merchant_name: string;
+  readonly time_zone: string;
+  readonly order_id: string;
+  readonly payer_address: string;
+  readonly payment_receipt_number: string | null;
+  readonly payment_settlement_number: bigint;
+  readonly chain_id: bigint;
+}
+
+/** A refund that has succeeded, and what it belongs to. */
+export async function selectRefundReceipt(
+  sql: Sql,
+  wanted: { readonly livemode: boolean; readonly id: string },
+): Promise<RefundReceipt | null> {
+  const rows = await sql.query<RefundReceipt>(
+    `select r.id, r.livemode, r.amount, r.receipt_number, r.tx_hash, r.updated, r.reason,
+       a.name as merchant_name, a.time_zone, p.order_id, p.payer_address,
+       p.receipt_number as payment_receipt_number,
+       p.settlement_number as payment_settlement_number, p.chain_id
+     from refunds r
+     join payments p on p.id = r.payment_id
+     join accounts a on a.id = r.account_id
+     where r.id = $1 and r.livemode = $2 and r.status = 'succeeded'`,
+    [wanted.id, wanted.livemode],
+  );
+  return rows[0] ?? null;
 }

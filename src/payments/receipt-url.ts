@@ -1,4 +1,11 @@
-import { type IdKey, numberedId, numberOfId } from '#core/ids.ts';
+import {
+  type IdKey,
+  numberedId,
+  numberOfId,
+  refundOfReceiptToken,
+  refundReceiptToken,
+} from '#core/ids.ts';
+import type { Tenant } from '#core/mode.ts';
 import type { Payment } from '#payments/payment.ts';
 
 interface ReceiptPages {
@@ -29,6 +36,30 @@ export function receiptUrl({
   if (pages === null) return null;
   const token = numberedId(pages.idKey, 'receipt', { livemode: tenant.livemode, number });
   return `${pages.webUrl()}/receipts/${token}`;
+}
+
+/** The page of a refund; null until it has succeeded. */
+export function refundReceiptUrl(refund: {
+  readonly id: string;
+  readonly tenant: Tenant;
+  readonly status: string;
+}): string | null {
+  if (pages === null || refund.status !== 'succeeded') return null;
+  const { livemode } = refund.tenant;
+  const token = refundReceiptToken(pages.idKey, { livemode, id: refund.id });
+  return `${pages.webUrl()}/receipts/${token}`;
+}
+
+/** The refund that a receipt's address names; null: there is none. */
+export function findRefundReceipt(
+  idKey: IdKey,
+  token: string,
+): { readonly livemode: boolean; readonly id: string } | null {
+  for (const livemode of [false, true]) {
+    const id = refundOfReceiptToken(idKey, { livemode, token });
+    if (id !== null) return { livemode, id };
+  }
+  return null;
 }
 
 /** The settlement that a receipt's address names; null: there is no such receipt. */

@@ -107,6 +107,7 @@ export function renderPayment(payment: Payment): JsonObject {
     split_group: payment.splitGroup,
     network: networkOf(payment.tenant.livemode),
     receipt_url: receiptUrl(payment),
+    receipt_number: payment.receiptNumber,
     chain_id: payment.chainId,
     tx_hash: payment.place.txHash,
     block_number: Number(payment.place.blockNumber),

@@ -5,6 +5,7 @@ import { type Log, silentLog } from '#core/log.ts';
 import { findReplay } from '#idempotency/run-once.ts';
 import { FAILURE_DECLINES } from '#payments/decline.ts';
 import { selectIntent } from '#payments/intent-queries.ts';
+import { beginSeriesAnew } from '#payments/receipt-numbers.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import { applySettlements } from '#payments/settle.ts';
 import type { FailureReason } from '#settlement/requests.ts';
@@ -108,6 +109,50 @@ test('its events come in the order of the story, with the objects as they were',
   const payment = await findPayment(store, intentId);
   assert.ok(payment !== undefined);
   assert.deepEqual(await lastSnapshot(store, 'payment.succeeded'), renderPayment(payment));
+});
+
+test('receipts count from 1 at each terminal, without gaps, whatever settles beside', async () => {
+  const deps = { ...store, log: silentLog };
+  for (let round = 0; round < 3; round++) {
+    await addProcessing();
+    await addProcessing();
+    // A decline takes no number.
+    if (round === 1) await playChain(store, 'insufficient_funds');
+    else await playChain(store);
+    await Promise.all([applySettlements(deps), applySettlements(deps)]);
+  }
+  const rows = await store.db.query<{ receipt_number: string }>(
+    'select receipt_number from payments where account_id = $1 order by position',
+    [store.standing.tenant.accountId],
+  );
+  const numbers = rows.map(({ receipt_number }) => receipt_number.split('-'));
+  assert.deepEqual(
+    numbers.map(([, number]) => number),
+    ['1', '2', '3', '4'],
+  );
+  assert.equal(new Set(numbers.map(([prefix]) => prefix)).size, 1);
+});
+
+test('after a loss the next receipt is number 1 of another series', async () => {
+  const numberOfNext = async () => {
+    const { intentId } = await addProcessing();
+    await playChain(store);
+    return (await findPayment(store, intentId))?.receiptNumber ?? '';
+  };
+  const [before = '', count] = (await numberOfNext()).split('-');
+  const now = store.clock.now();
+  const lost = { livemode: false, before: new Date(now.getTime() + 1), now };
+  await store.db.transaction((tx) => beginSeriesAnew(tx, lost));
+  // Another process goes on with the same recovery: nothing begins a second time.
+  await store.db.transaction((tx) => beginSeriesAnew(tx, { ...lost, before: now }));
+  const [after = '', first] = (await numberOfNext()).split('-');
+  assert.deepEqual([count, first], ['1', '1']);
+  assert.notEqual(after, before);
+  const series = await store.db.query<{ after_loss: boolean }>(
+    'select after_loss from receipt_series where account_id = $1 and ended_at is null',
+    [store.standing.tenant.accountId],
+  );
+  assert.deepEqual(series, [{ after_loss: true }]);
 });
 
 test('an outcome is applied once, however many workers look for it', async () => {

@@ -17,6 +17,7 @@ import { type StoredAttempt, toAttempt } from '#payments/intent-rows.ts';
 import { methodOf, type Payment, toPayment } from '#payments/payment.ts';
 import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
 import { insertPayments } from '#payments/payment-queries.ts';
+import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import { type Change, saveStates, stepDrafts } from '#payments/save.ts';
 import { chargeOf } from '#payments/tip.ts';
@@ -88,20 +89,30 @@ function decide(
   };
 }
 
-function toNewPayment(decided: Decided, standing: StandingRow, stamp: Stamp): Payment | null {
+function isPaid({ outcome, after, paymentId }: Decided): boolean {
+  return outcome.result.succeeded && after.status === 'succeeded' && paymentId !== null;
+}
+
+interface Made {
+  readonly standing: StandingRow;
+  readonly stamp: Stamp;
+  /** The next receipt number of a terminal. */
+  readonly numberOf: (terminalId: string) => string;
+}
+
+function toNewPayment(decided: Decided, made: Made): Payment | null {
   const { outcome, after, paymentId } = decided;
   if (!outcome.result.succeeded || after.status !== 'succeeded' || paymentId === null) return null;
-  const amount = chargeOf(after);
-  return newPayment(after, outcome.result.facts, { standing, stamp, amount });
+  return newPayment(after, outcome.result.facts, { ...made, amount: chargeOf(after) });
 }
 
 /** The payment of an intent that has succeeded by these facts of the chain, sale and tip. */
 export function newPayment(
   after: PaymentIntent & { readonly status: 'succeeded' },
   facts: OutcomeFacts['payment'],
-  made: { readonly standing: StandingRow; readonly stamp: Stamp; readonly amount: Atoms },
+  made: Made & { readonly amount: Atoms },
 ): Payment {
-  const { standing, stamp, amount } = made;
+  const { standing, stamp, amount, numberOf } = made;
   const minedAt = new Date(facts.blockTime);
   const method = methodOf(after.attempt.credential.type);
   return toPayment({
@@ -117,6 +128,7 @@ export function newPayment(
     payer_id: after.attempt.payerId,
     payer_address: after.attempt.payerAddress,
     order_id: after.orderId,
+    receipt_number: numberOf(after.terminalId),
     split_group: after.splitGroup,
     method_type: method.type,
     credential_type: method.credential,
@@ -166,9 +178,12 @@ function placesOf({ change, paymentId }: Decided): number {
 async function prepare(tx: Tx, decided: readonly Decided[], now: Date): Promise<Written> {
   const wanted = decided.map((one) => ({ tenant: one.after.tenant, count: placesOf(one) }));
   const accountIds = [...new Set(wanted.map(({ tenant }) => tenant.accountId))];
-  const [stampOf, rows] = await Promise.all([
+  const paid = decided.filter(isPaid).map(({ after }) => after);
+  // In this order on the one connection: numbers are given under the locks of the orders.
+  const [stampOf, rows, numberOf] = await Promise.all([
     stampOrders(tx, wanted, now),
     selectStandings(tx, accountIds),
+    giveReceiptNumbers(tx, paid, { kind: 'payment', now }),
   ]);
   const standings = new Map(
     rows.map((row) => [tenantKey({ accountId: row.account_id, livemode: row.livemode }), row]),
@@ -179,7 +194,7 @@ async function prepare(tx: Tx, decided: readonly Decided[], now: Date): Promise<
     const { tenant } = one.after;
     const stamp = stampOf(tenant);
     const standing = present(standings.get(tenantKey(tenant)), 'standing');
-    const payment = toNewPayment(one, standing, stamp);
+    const payment = toNewPayment(one, { standing, stamp, numberOf });
     drafts.push(...stepDrafts(one.change, stamp));
     if (payment === null) continue;
     payments.push(payment);

@@ -3,8 +3,9 @@ import { hostname } from 'node:os';
 import { failpoint } from '#core/failpoints.ts';
 import { describeError } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
-import { raisePlaces } from '#db/commit-order.ts';
+import { lockAllOrders, raisePlaces } from '#db/commit-order.ts';
 import { giveUpUnpaid } from '#payments/give-up.ts';
+import { beginSeriesAnew } from '#payments/receipt-numbers.ts';
 import { endCredentials } from '#recovery/end-credentials.ts';
 import { awaitLostBytes, raiseNonces } from '#recovery/lost-nonces.ts';
 import { forgetFigures } from '#recovery/lost-queries.ts';
@@ -74,6 +75,13 @@ async function recover(deps: RecoveryDeps, taken: RecoveryRun): Promise<void> {
   // The nonces may have shown a loss that was only suspected before.
   const run = await takeRecovery(db, { ...taken, leaseMs: RECOVERY_LEASE_MS });
   if (run === null) return;
+  if (run.loss_shown) {
+    const lost = { livemode, before: run.started, now: clock.now() };
+    await inRun(deps, run, async (tx) => {
+      await lockAllOrders(tx, livemode);
+      await beginSeriesAnew(tx, lost);
+    });
+  }
   const comparedBlock = await readChain(deps, run);
   await inRun(deps, run, (tx) => raiseNumbers(tx, livemode));
   if (run.loss_shown) await giveUp(deps, run);

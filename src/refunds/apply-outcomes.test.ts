@@ -116,8 +116,14 @@ test('refund.updated names what it was before', async () => {
   await playRefunds(store);
   await answer;
   const data = await lastData(store, 'refund.updated');
-  assert.deepEqual(data.previous_attributes, { status: 'pending', tx_hash: null });
+  assert.deepEqual(data.previous_attributes, {
+    status: 'pending',
+    tx_hash: null,
+    receipt_url: null,
+    receipt_number: null,
+  });
   assert.equal(data.object.status, 'succeeded');
+  assert.match(String(data.object.receipt_number), /^R[2-9A-Z]{4}-1$/);
 });
 
 test('an outcome is booked once, however many workers look for it', async () => {

@@ -8,9 +8,16 @@ import { appendEvents, type EventDraft } from '#events/append.ts';
 import { updateWaiting } from '#idempotency/key-queries.ts';
 import type { Payment } from '#payments/payment.ts';
 import { selectPayment } from '#payments/payment-queries.ts';
+import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';
 import { renderPayment } from '#payments/render.ts';
 import { REFUND_FAILURES, type Refund, type RefundFailure } from '#refunds/refund.ts';
-import { book, lockRefunds, release, updateEnded } from '#refunds/refund-queries.ts';
+import {
+  book,
+  lockRefunds,
+  release,
+  updateEnded,
+  updateReceiptNumbers,
+} from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
 import { alarmUnfit } from '#settlement/alarms.ts';
 import { applied, type FailureReason, type Outcome, takeOutcomes } from '#settlement/requests.ts';
@@ -48,12 +55,16 @@ interface Written {
 function draftsOf({ refund, payment }: Written, stamp: Stamp): EventDraft[] {
   const { tenant } = refund;
   const about = { tenant, objectId: refund.id, object: renderRefund(refund), stamp };
-  const previousAttributes = { status: 'pending', tx_hash: null };
-  const updated: EventDraft = { ...about, type: 'refund.updated', previousAttributes };
-  if (refund.status === 'failed') return [updated, { ...about, type: 'refund.failed' }];
+  const previous = { status: 'pending', tx_hash: null };
+  const type = 'refund.updated';
+  if (refund.status === 'failed') {
+    const updated: EventDraft = { ...about, type, previousAttributes: previous };
+    return [updated, { ...about, type: 'refund.failed' }];
+  }
+  const previousAttributes = { ...previous, receipt_url: null, receipt_number: null };
   const object = renderPayment(payment);
   return [
-    updated,
+    { ...about, type, previousAttributes },
     { ...about, type: 'refund.succeeded' },
     { tenant, type: 'payment.refunded', objectId: payment.id, object, stamp },
   ];
@@ -74,6 +85,26 @@ async function writeEnd(tx: Tx, refund: Ended): Promise<Written> {
   return { refund, payment: present(payment, 'payment') };
 }
 
+/** The refunds that succeeded get the next numbers of their terminals. After the order locks. */
+async function number(tx: Tx, written: readonly Written[], now: Date): Promise<Written[]> {
+  const paid = written.filter(({ refund }) => refund.status === 'succeeded');
+  const numberOf = await giveReceiptNumbers(
+    tx,
+    paid.map(({ payment }) => payment),
+    { kind: 'refund', now },
+  );
+  const numbered = written.map((one) => {
+    if (one.refund.status === 'failed') return one;
+    const receiptNumber = numberOf(one.payment.terminalId);
+    return { ...one, refund: { ...one.refund, receiptNumber } };
+  });
+  await updateReceiptNumbers(
+    tx,
+    numbered.map(({ refund }) => refund),
+  );
+  return numbered;
+}
+
 async function writeAll(tx: Tx, ended: readonly Ended[], now: Date): Promise<number> {
   if (ended.length === 0) return 0;
   const wanted = ended.map(({ tenant }) => ({ tenant, count: PLACES_PER_REFUND }));
@@ -81,8 +112,12 @@ async function writeAll(tx: Tx, ended: readonly Ended[], now: Date): Promise<num
   // One after the other, so that two refunds of one payment show two sums.
   for (const refund of ended) written.push(await writeEnd(tx, refund));
   const stampOf = await stampOrders(tx, wanted, now);
-  const events = written.flatMap((one) => draftsOf(one, stampOf(one.refund.tenant)));
-  await updateWaiting(tx, ended.map(waitingAnswer));
+  const numbered = await number(tx, written, now);
+  const events = numbered.flatMap((one) => draftsOf(one, stampOf(one.refund.tenant)));
+  await updateWaiting(
+    tx,
+    numbered.map(({ refund }) => waitingAnswer(refund)),
+  );
   return appendEvents(tx, events);
 }
 

@@ -107,6 +107,7 @@ function toRefund(
     created: stamp.created,
     updated: stamp.created,
     paymentId: request.input.paymentId,
+    receiptNumber: null,
     amount: beginning.amount,
     reason: request.input.reason,
     source: request.input.source,

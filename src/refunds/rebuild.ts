@@ -6,6 +6,7 @@ import { stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
 import { lockPayment, selectPayment } from '#payments/payment-queries.ts';
+import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';
 import { renderPayment } from '#payments/render.ts';
 import { type Refund, refundable } from '#refunds/refund.ts';
 import {
@@ -55,13 +56,17 @@ export async function rebuildRefund(
     created: stamp.created,
     updated: stamp.created,
     paymentId,
+    receiptNumber: null,
     amount,
     reason: null,
     source: 'api',
     metadata: {},
     status: 'pending',
   };
-  const refund = { ...pending, status: 'succeeded', txHash } as const;
+  const numbered = { tenant, terminalId: payment.terminalId };
+  const numberOf = await giveReceiptNumbers(tx, [numbered], { kind: 'refund', now });
+  const receiptNumber = numberOf(payment.terminalId);
+  const refund = { ...pending, receiptNumber, status: 'succeeded', txHash } as const;
   await insertRefund(tx, pending, null);
   await updateEnded(tx, refund, null);
   await markRecovered(tx, { id: refund.id, reference });

@@ -15,6 +15,7 @@ interface RefundRow {
   created: Date;
   updated: Date;
   payment_id: string;
+  receipt_number: string | null;
   amount: bigint;
   status: RefundStatus;
   reason: string | null;
@@ -25,7 +26,8 @@ interface RefundRow {
 }
 
 const COLUMNS = `id, reference, recovered,
-  account_id, livemode, position, created, updated, payment_id, amount, status,
+  account_id, livemode, position, created, updated, payment_id, receipt_number, amount,
+  status,
   reason, failure_code, tx_hash, source, metadata`;
 
 function stateOf(row: RefundRow): RefundState {
@@ -53,6 +55,7 @@ function toRefund(row: RefundRow): Refund {
     created: row.created,
     updated: row.updated,
     paymentId: row.payment_id,
+    receiptNumber: row.receipt_number,
     amount: atoms(row.amount),
     reason: row.reason,
     source: row.source,
@@ -218,7 +221,7 @@ export async function updateEnded(
 ): Promise<void> {
   const rows = await tx.query(
     `update refunds set status = $2, tx_hash = $3, failure_code = $4, failure_message = $5,
-       updated = $6
+       updated = $6, receipt_number = $7
      where id = $1 and status = 'pending' returning id`,
     [
       refund.id,
@@ -227,9 +230,22 @@ export async function updateEnded(
       refund.status === 'failed' ? refund.failure : null,
       failureMessage,
       refund.updated,
+      refund.receiptNumber,
     ],
   );
   assert(rows.length === 1, 'a refund ended twice');
+}
+
+/** Of refunds that have just succeeded, under the locks that they hold. */
+export async function updateReceiptNumbers(tx: Tx, refunds: readonly Refund[]): Promise<void> {
+  const numbered = refunds.filter(({ receiptNumber }) => receiptNumber !== null);
+  if (numbered.length === 0) return;
+  await tx.query(
+    `update refunds r set receipt_number = n.receipt_number
+     from unnest($1::text[], $2::text[]) as n (id, receipt_number)
+     where r.id = n.id and r.status = 'succeeded' and r.receipt_number is null`,
+    [numbered.map(({ id }) => id), numbered.map(({ receiptNumber }) => receiptNumber)],
+  );
 }
 
 /** Counts what a person asks for. @returns the sum of the UTC day with it. */

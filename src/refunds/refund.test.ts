@@ -30,6 +30,7 @@ function payment({
     terminal_id: 'tml_1',
     payer_id: 'pyr_1',
     payer_address: '0xaa',
+    receipt_number: null,
     order_id: 'A-1',
     split_group: null,
     method_type: 'wallet_pass',

@@ -29,6 +29,8 @@ interface RefundFacts {
   readonly created: Date;
   readonly updated: Date;
   readonly paymentId: string;
+  /** `R…-<n>` of the series of its payment's terminal; null until it has succeeded. */
+  readonly receiptNumber: string | null;
   readonly amount: Atoms;
   readonly reason: string | null;
   readonly source: 'api' | 'terminal' | 'dashboard';

@@ -1,6 +1,7 @@
 import type { Json } from '#core/canonical-json.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
+import { refundReceiptUrl } from '#payments/receipt-url.ts';
 import { REFUND_FAILURES, type Refund } from '#refunds/refund.ts';
 
 /** The refund as behavior.md 7 shows it. */
@@ -17,6 +18,8 @@ export function renderRefund(refund: Refund): { [key: string]: Json } {
     reason: refund.reason,
     failure_code: failed?.failure ?? null,
     failure_message: failed === null ? null : REFUND_FAILURES[failed.failure],
+    receipt_url: refundReceiptUrl(refund),
+    receipt_number: refund.receiptNumber,
     tx_hash: refund.status === 'pending' ? null : refund.txHash,
     source: refund.source,
     metadata: { ...refund.metadata },

@@ -62,6 +62,7 @@ function toSettledPayment(settled: Settled): Payment {
     payer_id: settled.payer.payerId,
     payer_address: settled.payer.payerAddress,
     order_id: settled.orderId,
+    receipt_number: null,
     split_group: null,
     method_type: 'wallet_pass',
     credential_type: 'nfc_id',

@@ -1,4 +1,5 @@
 import { receiptPage } from '#apis/pay/receipt-html.ts';
+import { slipOf } from '#apis/pay/receipt-lines.ts';
 import type { ShownReceipt } from '#apis/pay/receipt-routes.ts';
 import type { TestWindow } from './browser.ts';
 
@@ -18,7 +19,10 @@ export async function alterReceipts(
     const response = await route.fetch();
     const html = await response.text();
     const told = JSON.parse(SHOWN.exec(html)?.[1] ?? '{}') as ShownReceipt;
-    const { body } = receiptPage({ ...told, ...changes }, { url: route.request().url(), node });
+    const { body } = receiptPage(slipOf({ ...told, ...changes }), {
+      url: route.request().url(),
+      node,
+    });
     await route.fulfill({ response, body: html.replace(SHOWN, () => body) });
   });
 }

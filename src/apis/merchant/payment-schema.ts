@@ -128,6 +128,16 @@ export const PaymentIntentSchema = Type.Object(
 const fee = (description: string) =>
   Type.Integer({ minimum: 0, description: `${description} USDC atoms.` });
 
+/** Of a sale or a refund. */
+export const ReceiptNumber = Type.String({
+  pattern: '^[2-9A-Z]{5}-[1-9][0-9]*$',
+  description:
+    'What paper says: the prefix of the terminal’s series, and 1, 2, 3 … without gaps. Refunds ' +
+    'have series of their own, which begin with R. After a loss of data every series begins ' +
+    'anew with another prefix. null where there is none yet.',
+  examples: ['K7XQM-1042'],
+});
+
 export const PaymentSchema = Type.Object(
   {
     id: idOf('pay_', 'payment'),
@@ -190,6 +200,7 @@ export const PaymentSchema = Type.Object(
         description: 'A page for the customer, with the proof on the chain. Nobody can guess it.',
       }),
     ),
+    receipt_number: nullable(ReceiptNumber),
     chain_id: Type.Integer({ minimum: 1, description: 'The id of the blockchain.' }),
     tx_hash: TxHash,
     block_number: Type.Integer({ minimum: 0, description: 'The block that settled the payment.' }),

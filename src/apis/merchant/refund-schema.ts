@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { ReceiptNumber } from '#apis/merchant/payment-schema.ts';
 import {
   Amount,
   Currency,
@@ -28,6 +29,13 @@ export const RefundSchema = Type.Object(
     tx_hash: nullable(
       Type.String({ pattern: '^0x[0-9a-f]{64}$', description: 'Hash of its transaction.' }),
     ),
+    receipt_url: nullable(
+      Type.String({
+        format: 'uri',
+        description: 'A page for the customer, once it has succeeded. Nobody can guess it.',
+      }),
+    ),
+    receipt_number: nullable(ReceiptNumber),
     source: oneOf(['api', 'terminal', 'dashboard'] as const, 'Who asked for it.'),
     metadata: Metadata,
     created: Timestamp,
@@ -71,6 +79,8 @@ export const REFUND_EXAMPLE = {
   failure_code: null,
   failure_message: null,
   tx_hash: '0x1c9d0b2e6f7a4093b5c6d7e8f901a2b3c4d5e6f708192a38f0b2c6d1e4a7f390',
+  receipt_url: 'https://pay.example.com/receipts/4Ob8sN3kQ7tZ2xWa5pTn9vKc1dGh7mZ2xWa5',
+  receipt_number: 'RX7QM-12',
   source: 'api',
   metadata: {},
   network: 'testnet',

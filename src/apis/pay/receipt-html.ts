@@ -1,6 +1,5 @@
 import { encode } from 'uqr';
-import { amountLines, factLines, type ReceiptLine, TEST_MODE } from '#apis/pay/receipt-lines.ts';
-import type { ShownReceipt } from '#apis/pay/receipt-routes.ts';
+import { type ReceiptLine, type Slip, TEST_MODE } from '#apis/pay/receipt-lines.ts';
 import { headlineUsdc } from '#core/money.ts';
 import { escapeHtml } from '#http/plain-page.ts';
 
@@ -13,29 +12,14 @@ export interface FinishedPage {
 const TOLD = 'As told by this server. Your browser has not checked it with the chain.';
 
 /** Names of people and shops may run from right to left. */
-function row({ name, value, also, isTotal }: ReceiptLine): string {
+function row({ name, value, also, isTotal, isCode, href }: ReceiptLine): string {
   const below = also === undefined ? '' : `<span class="at">${escapeHtml(also)}</span>`;
+  const text = isCode === true ? `<code>${escapeHtml(value)}</code>` : escapeHtml(value);
+  const shown = href == null ? text : `<a href="${escapeHtml(href)}" rel="noreferrer">${text}</a>`;
   return (
     `<div class="row${isTotal === true ? ' total' : ''}"><dt>${name}</dt>` +
-    `<dd dir="auto">${escapeHtml(value)}${below}</dd></div>`
+    `<dd dir="auto">${shown}${below}</dd></div>`
   );
-}
-
-function codeRow(name: string, value: string, href: string | null = null): string {
-  const code = `<code>${escapeHtml(value)}</code>`;
-  const shown = href === null ? code : `<a href="${escapeHtml(href)}" rel="noreferrer">${code}</a>`;
-  return `<div class="row"><dt>${name}</dt><dd>${shown}</dd></div>`;
-}
-
-function proofRows({ proof }: ShownReceipt): string {
-  return [
-    codeRow('Transaction', proof.tx_hash, proof.explorer_url),
-    row({ name: 'Block', value: String(proof.block_number) }),
-    row({ name: 'Event', value: `${proof.event}, entry ${proof.log_index} of the block` }),
-    row({ name: 'Payment number', value: String(proof.number) }),
-    codeRow('Contract', proof.settlement),
-    row({ name: 'Chain', value: String(proof.chain_id) }),
-  ].join('\n');
 }
 
 /** Paper is scanned at the counter, when something is brought back. */
@@ -58,8 +42,8 @@ function qr(url: string): string {
 }
 
 /** JSON inside a page: nothing in it ends the element that holds it. */
-function data(receipt: ShownReceipt): string {
-  return JSON.stringify(receipt).replaceAll('<', '\\u003c');
+function data(document: object): string {
+  return JSON.stringify(document).replaceAll('<', '\\u003c');
 }
 
 /**
@@ -67,22 +51,22 @@ function data(receipt: ShownReceipt): string {
  * path from the root), where there is one, whether the chain says the same.
  */
 export function receiptPage(
-  receipt: ShownReceipt,
+  slip: Slip,
   at: { readonly url: string; readonly node: string | null },
 ): FinishedPage {
-  const { merchant, paid, livemode } = receipt;
-  const name = escapeHtml(merchant.name);
-  const node = at.node === null ? '' : ` data-node="${escapeHtml(at.node)}"`;
+  const name = escapeHtml(slip.merchantName);
+  const checks = slip.isCheckable && at.node !== null;
+  const node = checks ? ` data-node="${escapeHtml(at.node ?? '')}"` : '';
   const body = `<main>
-<p class="soft">Receipt</p>
+<p class="soft">${slip.kind}</p>
 <h1 dir="auto">${name}</h1>
-<p class="sum">${escapeHtml(headlineUsdc(BigInt(paid)))} USDC</p>
-${livemode ? '' : `<p class="test">${TEST_MODE}</p>`}
+<p class="sum">${escapeHtml(headlineUsdc(BigInt(slip.headline)))} USDC</p>
+${slip.livemode ? '' : `<p class="test">${TEST_MODE}</p>`}
 <dl class="amounts">
-${amountLines(receipt).map(row).join('\n')}
+${slip.amounts.map(row).join('\n')}
 </dl>
 <dl class="facts">
-${factLines(receipt).map(row).join('\n')}
+${slip.facts.map(row).join('\n')}
 </dl>
 <section aria-labelledby="proof">
 <h2 id="proof">Proof on the chain</h2>
@@ -90,7 +74,7 @@ ${factLines(receipt).map(row).join('\n')}
 <details>
 <summary>Where it is on the chain</summary>
 <dl class="facts">
-${proofRows(receipt)}
+${slip.chain.map(row).join('\n')}
 </dl>
 </details>
 </section>
@@ -98,8 +82,8 @@ ${qr(at.url)}
 <p class="printed soft"><code>${escapeHtml(at.url)}</code></p>
 <button type="button" id="print" class="print" hidden>Print</button>
 </main>
-<script type="application/json" id="receipt">${data(receipt)}</script>`;
-  return { title: `Receipt · ${name}`, body };
+<script type="application/json" id="receipt">${data(slip.document)}</script>`;
+  return { title: `${slip.kind} · ${name}`, body };
 }
 
 export const NO_RECEIPT_PAGE: FinishedPage = {

@@ -9,6 +9,25 @@ export interface ReceiptLine {
   readonly also?: string;
   /** The sum of the lines above. */
   readonly isTotal?: boolean;
+  /** A value that people compare letter by letter. */
+  readonly isCode?: boolean;
+  readonly href?: string | null;
+}
+
+/** A receipt of a sale or of a refund: what every form of it says. */
+export interface Slip {
+  readonly kind: 'Receipt' | 'Refund';
+  readonly merchantName: string;
+  readonly livemode: boolean;
+  /** Atoms. */
+  readonly headline: number;
+  readonly amounts: readonly ReceiptLine[];
+  readonly facts: readonly ReceiptLine[];
+  readonly chain: readonly ReceiptLine[];
+  /** For programs. */
+  readonly document: object;
+  /** Whether the page's script knows how to check it with the chain. */
+  readonly isCheckable: boolean;
 }
 
 export const TEST_MODE = 'A payment in test mode: no real money moved.';
@@ -19,7 +38,7 @@ const METHODS: Readonly<Record<string, string>> = {
   wallet: 'Wallet',
 };
 
-function usdc(atoms: number): string {
+export function usdc(atoms: number): string {
   return `${grouped(exactUsdc(BigInt(atoms)))} USDC`;
 }
 
@@ -37,7 +56,7 @@ export function receiptTime(at: string, timeZone: string): string {
 }
 
 /** The parts of what left the wallet, and what came back later. */
-export function amountLines(receipt: ShownReceipt): ReceiptLine[] {
+function amountLines(receipt: ShownReceipt): ReceiptLine[] {
   const { sale, tip, fees, paid, refunds, amount_refunded, time_zone } = receipt;
   const network = fees.acquirer + fees.protocol;
   const lines: ReceiptLine[] = [{ name: 'Sale', value: usdc(sale) }];
@@ -45,23 +64,52 @@ export function amountLines(receipt: ShownReceipt): ReceiptLine[] {
   if (network > 0) lines.push({ name: 'Network fees', value: usdc(network) });
   if (fees.cashback > 0) lines.push({ name: 'Cashback', value: usdc(-fees.cashback) });
   lines.push({ name: 'Paid', value: usdc(paid), isTotal: true });
-  for (const { status, amount, created } of refunds) {
+  for (const { status, amount, created, receipt_number } of refunds) {
     const name = status === 'pending' ? 'Refund on its way' : 'Refunded';
-    lines.push({ name, value: usdc(amount), also: receiptTime(created, time_zone) });
+    const at = receiptTime(created, time_zone);
+    const also = receipt_number === null ? at : `${receipt_number}, ${at}`;
+    lines.push({ name, value: usdc(amount), also });
   }
   if (refunds.length > 1) lines.push({ name: 'Refunded in all', value: usdc(amount_refunded) });
   return lines;
 }
 
-export function factLines(receipt: ShownReceipt): ReceiptLine[] {
+function factLines(receipt: ShownReceipt): ReceiptLine[] {
   const { settled_at, time_zone, order_id, description, payment_method, payer } = receipt;
-  const lines: ReceiptLine[] = [
-    { name: 'Paid at', value: receiptTime(settled_at, time_zone) },
-    { name: 'Order', value: order_id },
-  ];
+  const { receipt_number } = receipt;
+  const lines: ReceiptLine[] = [];
+  if (receipt_number !== null) lines.push({ name: 'Receipt number', value: receipt_number });
+  lines.push({ name: 'Paid at', value: receiptTime(settled_at, time_zone) });
+  lines.push({ name: 'Order', value: order_id });
   if (description) lines.push({ name: 'For', value: description });
   const method = METHODS[payment_method.type];
   if (method !== undefined) lines.push({ name: 'Paid with', value: method });
   lines.push({ name: 'Payer', value: payer });
   return lines;
+}
+
+function chainLines({ proof }: ShownReceipt): ReceiptLine[] {
+  const { tx_hash, explorer_url: href, block_number, event, log_index } = proof;
+  return [
+    { name: 'Transaction', value: tx_hash, isCode: true, href },
+    { name: 'Block', value: String(block_number) },
+    { name: 'Event', value: `${event}, entry ${log_index} of the block` },
+    { name: 'Payment number', value: String(proof.number) },
+    { name: 'Contract', value: proof.settlement, isCode: true },
+    { name: 'Chain', value: String(proof.chain_id) },
+  ];
+}
+
+export function slipOf(receipt: ShownReceipt): Slip {
+  return {
+    kind: 'Receipt',
+    merchantName: receipt.merchant.name,
+    livemode: receipt.livemode,
+    headline: receipt.paid,
+    amounts: amountLines(receipt),
+    facts: factLines(receipt),
+    chain: chainLines(receipt),
+    document: receipt,
+    isCheckable: true,
+  };
 }

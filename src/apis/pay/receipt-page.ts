@@ -1,12 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type FinishedPage, NO_RECEIPT_PAGE, receiptPage } from '#apis/pay/receipt-html.ts';
-import { type ReceiptDeps, readReceipt, type ShownReceipt } from '#apis/pay/receipt-routes.ts';
+import { type Slip, slipOf } from '#apis/pay/receipt-lines.ts';
+import { type ReceiptDeps, readReceipt } from '#apis/pay/receipt-routes.ts';
 import {
   NO_RECEIPT_TEXT,
   receiptText,
   TEXT_WIDTHS,
   type TextWidth,
 } from '#apis/pay/receipt-text.ts';
+import { readRefundSlip } from '#apis/pay/refund-receipt.ts';
 import { answerRefusal, type Refusal, refuse, statusOf } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import { plainPage, sendPage } from '#http/plain-page.ts';
@@ -62,9 +64,21 @@ export interface ReceiptPageDeps extends ReceiptDeps {
   readonly webUrl: () => string;
 }
 
+interface Found {
+  readonly slip: Slip;
+  /** A node that a browser may ask. */
+  readonly node: string | null;
+}
+
+async function find(deps: ReceiptPageDeps, token: string): Promise<Found | null> {
+  const receipt = await readReceipt(deps, token);
+  if (receipt !== null) return { slip: slipOf(receipt), node: receipt.proof.rpc_url };
+  const refund = await readRefundSlip(deps, token);
+  return refund && { slip: refund, node: null };
+}
+
 /** A node of the sandbox is asked at the origin that the page came from, whatever its name. */
-function nodeFor({ proof }: ShownReceipt, webUrl: string): string | null {
-  const { rpc_url: url } = proof;
+function nodeAt(url: string | null, webUrl: string): string | null {
   return url?.startsWith(`${webUrl}/`) === true ? url.slice(webUrl.length + 1) : url;
 }
 
@@ -87,22 +101,23 @@ export function createReceiptGate(deps: ReceiptPageDeps) {
     reply.header('Cache-Control', 'no-store').header('X-Robots-Tag', 'noindex, nofollow');
     const { '*': path = '' } = request.params as { readonly '*'?: string };
     const { token, form } = wantedOf(path);
-    const receipt = await readReceipt(deps, token);
-    if (receipt === null) return sendMissing(reply, form, html);
+    const found = await find(deps, token);
+    if (found === null) return sendMissing(reply, form, html);
+    const { slip } = found;
     const webUrl = deps.webUrl();
     const url = `${webUrl}/receipts/${token}`;
     switch (form) {
       case 'json':
-        return reply.type('application/json; charset=utf-8').send(JSON.stringify(receipt));
+        return reply.type('application/json; charset=utf-8').send(JSON.stringify(slip.document));
       case 'txt': {
         const width = widthOf(request.query);
         if (width === null) {
           return sendRefusal(reply, refuse('parameter_invalid', 'width is 32 or 48.', 'width'));
         }
-        return reply.type('text/plain; charset=utf-8').send(receiptText(receipt, url, width));
+        return reply.type('text/plain; charset=utf-8').send(receiptText(slip, url, width));
       }
       case 'html': {
-        const page = receiptPage(receipt, { url, node: nodeFor(receipt, webUrl) });
+        const page = receiptPage(slip, { url, node: nodeAt(found.node, webUrl) });
         return reply.type('text/html; charset=utf-8').send(fill(html, page));
       }
     }

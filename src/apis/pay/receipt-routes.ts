@@ -61,6 +61,7 @@ export const ReceiptSchema = Type.Object(
       { name: Type.String({ minLength: 1, description: 'Who was paid.' }) },
       { description: 'Who was paid.' },
     ),
+    receipt_number: PaymentSchema.properties.receipt_number,
     order_id: PaymentSchema.properties.order_id,
     description: nullable(
       Type.String({ description: 'What was bought, in the merchant’s words.' }),
@@ -80,6 +81,7 @@ export const ReceiptSchema = Type.Object(
         amount: Amount,
         status: oneOf(['pending', 'succeeded'] as const, 'Failed refunds are left out.'),
         tx_hash: nullable(TxHash),
+        receipt_number: PaymentSchema.properties.receipt_number,
         created: Timestamp,
       }),
       { description: 'Oldest first.' },
@@ -99,6 +101,7 @@ export const RECEIPT_EXAMPLE = {
   livemode: false,
   network: 'testnet',
   merchant: { name: 'Blue Door Café' },
+  receipt_number: 'K7XQM-1042',
   order_id: 'A-1001',
   description: 'Two flat whites',
   sale: 2500000,
@@ -129,6 +132,11 @@ export const RECEIPT_EXAMPLE = {
   },
 } as const;
 
+/** Enough for the payer to know it, and for nobody else to find it. */
+export function shortened(address: string): string {
+  return `${address.slice(0, 6)}…${address.slice(-4)}`;
+}
+
 export type ShownReceipt = ReturnType<typeof renderReceipt>;
 
 function renderReceipt(receipt: Receipt, chain: NetworkConfig | undefined, rpcUrl: string | null) {
@@ -140,6 +148,7 @@ function renderReceipt(receipt: Receipt, chain: NetworkConfig | undefined, rpcUr
     livemode,
     network: networkOf(livemode),
     merchant: { name: receipt.merchantName },
+    receipt_number: payment.receiptNumber,
     order_id: payment.orderId,
     description: receipt.description,
     sale: toJsonAtoms(amount - tip),
@@ -157,10 +166,11 @@ function renderReceipt(receipt: Receipt, chain: NetworkConfig | undefined, rpcUr
       amount: toJsonAtoms(refund.amount),
       status: refund.status,
       tx_hash: refund.tx_hash,
+      receipt_number: refund.receipt_number,
       created: refund.created.toISOString(),
     })),
     currency: 'usdc',
-    payer: `${payerAddress.slice(0, 6)}…${payerAddress.slice(-4)}`,
+    payer: shortened(payerAddress),
     payment_method: { ...payment.method },
     settled_at: payment.settledAt.toISOString(),
     time_zone: receipt.timeZone,

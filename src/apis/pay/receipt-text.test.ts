@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { receiptPage } from '#apis/pay/receipt-html.ts';
+import { slipOf } from '#apis/pay/receipt-lines.ts';
 import { RECEIPT_EXAMPLE, type ShownReceipt } from '#apis/pay/receipt-routes.ts';
 import { receiptText } from '#apis/pay/receipt-text.ts';
 import { exactUsdc, headlineUsdc } from '#core/money.ts';
@@ -27,7 +28,7 @@ test('a line of a roll is never longer than the roll, whatever a name holds', ()
   ];
   for (const name of names) {
     for (const width of [32, 48] as const) {
-      const text = receiptText({ ...receipt, merchant: { name } }, URL, width);
+      const text = receiptText(slipOf({ ...receipt, merchant: { name } }), URL, width);
       for (const line of text.split('\n')) {
         const columns = [...line.replaceAll(/\p{M}/gu, '')].reduce(
           (sum, letter) => sum + (/\p{Script=Han}/u.test(letter) ? 2 : 1),
@@ -41,7 +42,7 @@ test('a line of a roll is never longer than the roll, whatever a name holds', ()
 
 test('a name cannot give a printer commands, turn a line round, or write into the page', () => {
   const name = '\u001b@Café\u202egnp\n</script><b>&';
-  const shown = { ...receipt, merchant: { name }, description: name };
+  const shown = slipOf({ ...receipt, merchant: { name }, description: name });
   assert.doesNotMatch(receiptText(shown, URL, 32), /\p{Cc}(?<!\n)|\p{Cf}/u);
   const { title, body } = receiptPage(shown, { url: URL, node: null });
   assert.doesNotMatch(title + body, /<b>/);
@@ -51,5 +52,5 @@ test('a name cannot give a printer commands, turn a line round, or write into th
 test('the parts of a receipt add up to what left the wallet', () => {
   const { sale, tip, fees, paid } = receipt;
   assert.equal(sale + tip + fees.acquirer + fees.protocol - fees.cashback, paid);
-  assert.match(receiptText(receipt, URL, 48), /Paid {31}2\.762375 USDC\n/);
+  assert.match(receiptText(slipOf(receipt), URL, 48), /Paid {31}2\.762375 USDC\n/);
 });

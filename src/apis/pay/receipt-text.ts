@@ -1,10 +1,12 @@
-import { amountLines, factLines, type ReceiptLine, TEST_MODE } from '#apis/pay/receipt-lines.ts';
-import type { ShownReceipt } from '#apis/pay/receipt-routes.ts';
+import { type ReceiptLine, type Slip, TEST_MODE } from '#apis/pay/receipt-lines.ts';
 import { headlineUsdc } from '#core/money.ts';
 
 /** Characters on a line of a roll of 58 mm, and of one of 80 mm. */
 export const TEXT_WIDTHS = [32, 48] as const;
 export type TextWidth = (typeof TEXT_WIDTHS)[number];
+
+/** What of the chain's facts is worth its paper: the rest is behind the address. */
+const ON_PAPER: readonly string[] = ['Chain', 'Transaction'];
 
 /** A printer takes these for commands, and a name is written by a merchant. */
 const NOT_PRINTED = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}]/gu;
@@ -66,23 +68,20 @@ function spread({ name, value, also }: ReceiptLine, width: number): string[] {
 }
 
 /** A receipt as lines of at most `width` columns, for a printer that knows nothing else. */
-export function receiptText(receipt: ShownReceipt, url: string, width: TextWidth): string {
+export function receiptText(slip: Slip, url: string, width: TextWidth): string {
   const rule = '-'.repeat(width);
-  const { merchant, paid, proof, livemode } = receipt;
+  const all = (lines: readonly ReceiptLine[]) => lines.flatMap((line) => spread(line, width));
   const lines = [
-    ...centred(merchant.name, width),
-    ...centred('Receipt', width),
-    ...centred(`${headlineUsdc(BigInt(paid))} USDC`, width),
-    ...(livemode ? [] : wrapped(TEST_MODE, width)),
+    ...centred(slip.merchantName, width),
+    ...centred(slip.kind, width),
+    ...centred(`${headlineUsdc(BigInt(slip.headline))} USDC`, width),
+    ...(slip.livemode ? [] : wrapped(TEST_MODE, width)),
     rule,
-    ...amountLines(receipt).flatMap((line) =>
-      line.isTotal === true ? [rule, ...spread(line, width)] : spread(line, width),
-    ),
+    ...slip.amounts.flatMap((line) => (line.isTotal === true ? [rule] : []).concat(all([line]))),
     rule,
-    ...factLines(receipt).flatMap((line) => spread(line, width)),
+    ...all(slip.facts),
     rule,
-    ...spread({ name: 'Chain', value: String(proof.chain_id) }, width),
-    ...spread({ name: 'Transaction', value: proof.tx_hash }, width),
+    ...all(slip.chain.filter(({ name }) => ON_PAPER.includes(name))),
     ...wrapped(url, width),
   ];
   return `${lines.join('\n')}\n`;

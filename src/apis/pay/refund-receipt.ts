@@ -1,0 +1,70 @@
+import { receiptTime, type Slip, usdc } from '#apis/pay/receipt-lines.ts';
+import { type ReceiptDeps, shortened } from '#apis/pay/receipt-routes.ts';
+import { networkOf } from '#core/mode.ts';
+import { toJsonAtoms } from '#core/money.ts';
+import { type RefundReceipt, selectRefundReceipt } from '#payments/receipt-queries.ts';
+import { findRefundReceipt, receiptUrl } from '#payments/receipt-url.ts';
+
+function renderRefundReceipt(refund: RefundReceipt, explorerUrl: string | null) {
+  const { livemode, payment_settlement_number: settlementNumber } = refund;
+  const { merchant_name, payer_address, receipt_number, order_id, reason, time_zone } = refund;
+  return {
+    object: 'refund_receipt',
+    livemode,
+    network: networkOf(livemode),
+    merchant: { name: merchant_name },
+    receipt_number,
+    amount: toJsonAtoms(refund.amount),
+    currency: 'usdc',
+    order_id,
+    reason,
+    payment: {
+      receipt_number: refund.payment_receipt_number,
+      receipt_url: receiptUrl({ tenant: { accountId: '', livemode }, settlementNumber }),
+    },
+    payer: shortened(payer_address),
+    refunded_at: refund.updated.toISOString(),
+    time_zone,
+    chain_id: Number(refund.chain_id),
+    tx_hash: refund.tx_hash,
+    explorer_url: explorerUrl === null ? null : `${explorerUrl}/tx/${refund.tx_hash}`,
+  };
+}
+
+function slipOf(shown: ReturnType<typeof renderRefundReceipt>): Slip {
+  const { receipt_number, payment, order_id, reason, payer, refunded_at, time_zone } = shown;
+  const line = (name: string, value: string | null) => (value === null ? [] : [{ name, value }]);
+  return {
+    kind: 'Refund',
+    merchantName: shown.merchant.name,
+    livemode: shown.livemode,
+    headline: shown.amount,
+    amounts: [{ name: 'Refunded', value: usdc(shown.amount), isTotal: true }],
+    facts: [
+      ...line('Receipt number', receipt_number),
+      ...line('Refunded at', receiptTime(refunded_at, time_zone)),
+      ...line('Of receipt', payment.receipt_number),
+      ...line('Order', order_id),
+      ...line('Reason', reason),
+      ...line('To', payer),
+    ],
+    chain: [
+      { name: 'Transaction', value: shown.tx_hash, isCode: true, href: shown.explorer_url },
+      { name: 'Chain', value: String(shown.chain_id) },
+    ],
+    document: shown,
+    isCheckable: false,
+  };
+}
+
+/** The refund that this token is the receipt of; null: there is none. */
+export async function readRefundSlip(
+  { db, idKey, chains }: ReceiptDeps,
+  token: string,
+): Promise<Slip | null> {
+  const wanted = findRefundReceipt(idKey, token);
+  const refund = wanted && (await selectRefundReceipt(db, wanted));
+  if (wanted === null || refund === null) return null;
+  const chain = chains.find(({ config }) => config.livemode === wanted.livemode);
+  return slipOf(renderRefundReceipt(refund, chain?.config.explorerUrl ?? null));
+}

@@ -1,0 +1,126 @@
+import { randomInt } from 'node:crypto';
+import { assert, present } from '#core/assert.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { Tx } from '#db/database.ts';
+
+export type ReceiptKind = 'payment' | 'refund';
+
+/** What a person reads from paper and types: no vowels, nothing that looks like another one. */
+const LETTERS = '23456789BCDFGHJKMNPQSTVWXZ';
+const PREFIX_LENGTH = 5;
+/** Nothing else begins with it, so a refund's slip is not taken for a sale's. */
+const REFUND_LETTER = 'R';
+
+/**
+ * 26^5 prefixes of sales, 26^4 of refunds, per account and mode. One that is taken fails the
+ * transaction, which is tried again; one of the time that a restored database has lost is met once
+ * in millions of losses.
+ */
+function drawPrefix(kind: ReceiptKind): string {
+  const first = kind === 'refund' ? REFUND_LETTER : '';
+  let prefix = first;
+  while (prefix.length < PREFIX_LENGTH) prefix += LETTERS[randomInt(LETTERS.length)];
+  return prefix;
+}
+
+/** One thing that gets a number, by the terminal whose series it belongs to. */
+export interface Numbered {
+  readonly tenant: Tenant;
+  readonly terminalId: string;
+}
+
+interface SeriesRow {
+  terminal_id: string;
+  prefix: string;
+  given: bigint;
+}
+
+const GIVE = `
+  insert into receipt_series (account_id, livemode, prefix, terminal_id, kind, given, begun_at)
+  select account_id, livemode, prefix, terminal_id, $6, count, $7
+  from unnest($1::text[], $2::boolean[], $3::text[], $4::text[], $5::bigint[])
+    as t (account_id, livemode, prefix, terminal_id, count)
+  on conflict (terminal_id, kind) where ended_at is null
+  do update set given = receipt_series.given + excluded.given
+  returning terminal_id, prefix, given`;
+
+/**
+ * Gives each of these the next number of its terminal, in one statement for all of them. Call it
+ * after the accounts' orders were stamped: their locks are what lets two transactions of one
+ * terminal pass one after the other, and no two wait in a circle.
+ *
+ * @returns the next number of a terminal, as often as it was asked for.
+ */
+export async function giveReceiptNumbers(
+  tx: Tx,
+  asked: readonly Numbered[],
+  given: { readonly kind: ReceiptKind; readonly now: Date },
+): Promise<(terminalId: string) => string> {
+  const counts = new Map<string, { readonly tenant: Tenant; count: number }>();
+  for (const { tenant, terminalId } of asked) {
+    const known = counts.get(terminalId);
+    if (known === undefined) counts.set(terminalId, { tenant, count: 1 });
+    else known.count++;
+  }
+  const sorted = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
+  const rows =
+    sorted.length === 0
+      ? []
+      : await tx.query<SeriesRow>(GIVE, [
+          sorted.map(([, { tenant }]) => tenant.accountId),
+          sorted.map(([, { tenant }]) => tenant.livemode),
+          sorted.map(() => drawPrefix(given.kind)),
+          sorted.map(([terminalId]) => terminalId),
+          sorted.map(([, { count }]) => count),
+          given.kind,
+          given.now,
+        ]);
+  const series = new Map(
+    rows.map((row) => {
+      const { count } = present(counts.get(row.terminal_id), 'terminal of a series');
+      return [row.terminal_id, { ...row, next: row.given - BigInt(count) }];
+    }),
+  );
+  return (terminalId) => {
+    const own = present(series.get(terminalId), 'series of a terminal');
+    own.next++;
+    assert(own.next <= own.given, 'more receipt numbers used than given');
+    return `${own.prefix}-${own.next}`;
+  };
+}
+
+/**
+ * After a loss: numbers of the lost time are on paper, and nobody knows which. Every series of the
+ * mode ends, and its terminal begins another one. Call it under the order locks of the mode's
+ * accounts. Repeating it for the same loss does nothing.
+ */
+export async function beginSeriesAnew(
+  tx: Tx,
+  lost: { readonly livemode: boolean; readonly before: Date; readonly now: Date },
+): Promise<void> {
+  const ended = await tx.query<{
+    account_id: string;
+    terminal_id: string;
+    kind: ReceiptKind;
+  }>(
+    `update receipt_series set ended_at = $3
+     where livemode = $1 and ended_at is null and begun_at < $2
+     returning account_id, terminal_id, kind`,
+    [lost.livemode, lost.before, lost.now],
+  );
+  await tx.query(
+    `insert into receipt_series
+       (account_id, livemode, prefix, terminal_id, kind, given, begun_at, after_loss)
+     select account_id, $1, prefix, terminal_id, kind, 0, $2, true
+     from unnest($3::text[], $4::text[], $5::text[], $6::text[])
+       as t (account_id, prefix, terminal_id, kind)`,
+    [
+      lost.livemode,
+      lost.now,
+      ended.map(({ account_id }) => account_id),
+      ended.map(({ kind }) => drawPrefix(kind)),
+      ended.map(({ terminal_id }) => terminal_id),
+      ended.map(({ kind }) => kind),
+    ],
+  );
+}
