@@ -1,6 +1,7 @@
 import type { Json } from '#core/canonical-json.ts';
 
-export type ExportFormat = 'csv' | 'jsonl';
+/** `csv` is for accountants, `csv_atoms` for programs that want the API's own numbers. */
+export type ExportFormat = 'csv' | 'csv_atoms' | 'jsonl';
 
 /**
  * Spreadsheets run a cell that begins like a formula, wherever it came from (a description, a
@@ -12,7 +13,8 @@ function neutral(text: string): string {
   return FORMULA.test(text) ? `'${text}` : text;
 }
 
-function cell(value: Json | undefined): string {
+/** One value between two commas. */
+export function csvCell(value: Json | undefined): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   const text = typeof value === 'string' ? value : JSON.stringify(value);
@@ -20,7 +22,7 @@ function cell(value: Json | undefined): string {
 }
 
 /** Reads `fees.acquirer` out of nested objects. */
-function valueAt(row: { readonly [key: string]: Json }, column: string): Json | undefined {
+export function valueAt(row: { readonly [key: string]: Json }, column: string): Json | undefined {
   let value: Json | undefined = row as Json;
   for (const name of column.split('.')) {
     if (value === null || typeof value !== 'object' || Array.isArray(value)) return undefined;
@@ -31,7 +33,7 @@ function valueAt(row: { readonly [key: string]: Json }, column: string): Json | 
 
 /** RFC 4180: CRLF after every record, quotes around every text. */
 export function csvLine(row: { readonly [key: string]: Json }, columns: readonly string[]): string {
-  return `${columns.map((column) => cell(valueAt(row, column))).join(',')}\r\n`;
+  return `${columns.map((column) => csvCell(valueAt(row, column))).join(',')}\r\n`;
 }
 
 export function csvHeader(columns: readonly string[]): string {

@@ -153,8 +153,9 @@ test('a search reads an index range, however many payments there are', async () 
 });
 
 test('an export has every row once, in both formats', async () => {
-  const csv = await client.get(path('exports/payment_intents'));
+  const csv = await client.get(path('exports/payment_intents?format=csv_atoms'));
   assert.equal(csv.status, 200);
+  assert.match(csv.headers.get('content-disposition') ?? '', /payment_intents-atoms-.*\.csv"$/);
   const lines = csv.text.split('\r\n').filter((line) => line !== '');
   assert.equal(lines.length, COUNT + 1);
   assert.equal(new Set(lines).size, COUNT + 1);
@@ -171,13 +172,45 @@ test('an export has every row once, in both formats', async () => {
   assert.match(part.headers.get('content-disposition') ?? '', /payments-.*\.jsonl"$/);
 });
 
+test('accountants get decimals, their own clock, and the words of people', async () => {
+  await server.db.query("update accounts set time_zone = 'Asia/Tokyo' where id = $1", [account]);
+  await server.db.query(
+    `insert into terminals (id, account_id, livemode, position, created, label, name)
+     select 'tml_' || i, $1, false, 100000 + i, now(), 'Bar ' || i, 'Bar'
+     from generate_series(0, 2) i`,
+    [account],
+  );
+  const day = '&created_gte=2026-09-02T00:00:00Z&created_lt=2026-09-03T00:00:00Z';
+  const read = async (format: string) => {
+    const { text } = await client.get(path(`exports/payments?format=${format}${day}`));
+    const [header = '', first = ''] = text.split('\r\n');
+    const cells = first.split(',');
+    return Object.fromEntries(header.split(',').map((name, at) => [name, cells[at] ?? '']));
+  };
+  const [shown, atoms] = [await read('csv'), await read('csv_atoms')];
+  await server.db.query('update accounts set time_zone = default where id = $1', [account]);
+  await server.db.query('delete from terminals where account_id = $1', [account]);
+  assert.equal(shown.id, atoms.id);
+  assert.match(String(atoms.amount), /^\d+$/);
+  assert.match(String(shown.amount), /^\d+\.\d{2,6}$/);
+  assert.equal(Math.round(Number(shown.amount) * 1e6), Number(atoms.amount));
+  const local = Date.parse(`${String(shown.created).replaceAll('"', '')}+09:00`);
+  const { created = '' } = atoms;
+  assert.equal(local, Math.floor(Date.parse(created.replaceAll('"', '')) / 1000) * 1000);
+  assert.deepEqual([shown.time_zone, shown.terminal_label?.slice(0, 5)], ['"Asia/Tokyo"', '"Bar ']);
+});
+
 test('an export waits for a slow client instead of filling the memory', async (t) => {
   const queries = t.mock.method(server.db.standby, 'query');
   const pagesRead = () =>
-    queries.mock.calls.filter(({ arguments: [text] }) => /from payment_intents/.test(text)).length;
-  const response = await fetch(`${server.dashboard}${path('exports/payment_intents')}`, {
-    headers: client.headers(),
-  });
+    queries.mock.calls.filter(({ arguments: [text] }) => /from payment_intents(?! i )/.test(text))
+      .length;
+  const response = await fetch(
+    `${server.dashboard}${path('exports/payment_intents?format=jsonl')}`,
+    {
+      headers: client.headers(),
+    },
+  );
   const reader = response.body?.getReader();
   await reader?.read();
   // Until nothing more fits into the sockets: then nothing more may be read for it.
@@ -192,10 +225,10 @@ test('an export waits for a slow client instead of filling the memory', async (t
 });
 
 test('an export that broke off goes on behind the last row that came', async () => {
-  const whole = await client.get(path('exports/payments'));
+  const whole = await client.get(path('exports/payments?format=csv_atoms'));
   const lines = whole.text.split('\r\n').filter((line) => line !== '');
   const id = lines[700]?.split(',')[0]?.replaceAll('"', '') ?? '';
-  const rest = await client.get(path(`exports/payments?after=${id}`));
+  const rest = await client.get(path(`exports/payments?format=csv_atoms&after=${id}`));
   assert.equal(rest.text.trimEnd(), lines.slice(701).join('\r\n'));
   assert.ok(lines.at(-1)?.includes(whole.headers.get('oldest-row') ?? 'no header'));
   assert.ok(lines.at(-1)?.includes(whole.headers.get('oldest-row-created') ?? 'no header'));

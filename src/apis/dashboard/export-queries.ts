@@ -41,3 +41,49 @@ export async function selectOldest(
   );
   return rows[0] ?? null;
 }
+
+/** What people call a sale by. */
+interface Sold {
+  readonly description: string | null;
+  readonly terminal_label: string | null;
+}
+
+/** By the intent's id. */
+export async function selectSold(
+  sql: Sql,
+  tenant: Tenant,
+  intentIds: readonly string[],
+): Promise<ReadonlyMap<string, Sold>> {
+  const rows = await sql.query<Sold & { id: string }>(
+    `select i.id, i.description, t.label as terminal_label
+     from payment_intents i left join terminals t on t.id = i.terminal_id
+     where i.id = any($3) and i.account_id = $1 and i.livemode = $2`,
+    [tenant.accountId, tenant.livemode, intentIds],
+  );
+  return new Map(rows.map(({ id, ...sold }) => [id, sold]));
+}
+
+/** What a refund's line says of its payment. */
+interface Refunded extends Sold {
+  readonly order_id: string;
+  readonly payment_receipt_number: string | null;
+  readonly terminal: string;
+}
+
+/** By the payment's id. */
+export async function selectOfPayments(
+  sql: Sql,
+  tenant: Tenant,
+  paymentIds: readonly string[],
+): Promise<ReadonlyMap<string, Refunded>> {
+  const rows = await sql.query<Refunded & { id: string }>(
+    `select p.id, p.order_id, p.receipt_number as payment_receipt_number,
+       p.terminal_id as terminal, i.description, t.label as terminal_label
+     from payments p
+     join payment_intents i on i.id = p.payment_intent_id
+     left join terminals t on t.id = p.terminal_id
+     where p.id = any($3) and p.account_id = $1 and p.livemode = $2`,
+    [tenant.accountId, tenant.livemode, paymentIds],
+  );
+  return new Map(rows.map(({ id, ...refunded }) => [id, refunded]));
+}

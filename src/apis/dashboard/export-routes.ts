@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream';
 import Type from 'typebox';
 import { selectBounds, selectTimeZone } from '#accounts/account-queries.ts';
+import { accountingHeader, accountingLines } from '#apis/dashboard/accounting.ts';
 import { selectOldest, selectPlace } from '#apis/dashboard/export-queries.ts';
-import type { Chunk, Export } from '#apis/dashboard/exports.ts';
+import type { Chunk, Export, Row } from '#apis/dashboard/exports.ts';
 import { EXPORTS, type ExportName, NAMES } from '#apis/dashboard/exports.ts';
 import {
   type DashboardDeps,
@@ -22,14 +23,22 @@ import type { Stream } from '#http/route.ts';
 import { createdParameters, Day, oneOf, text } from '#http/schema.ts';
 
 function fileName(name: string, tenant: Tenant, file: { format: string; day: string }): string {
-  return `tapline-${tenant.livemode ? 'live' : 'test'}-${name}-${file.day}.${file.format}`;
+  const mode = tenant.livemode ? 'live' : 'test';
+  const kind = file.format === 'csv_atoms' ? `${name}-atoms` : name;
+  const type = file.format === 'jsonl' ? 'jsonl' : 'csv';
+  return `tapline-${mode}-${kind}-${file.day}.${type}`;
 }
 
 const ExportQuery = Type.Object({
   ...createdParameters,
   from: Type.Optional(Day),
   to: Type.Optional(Day),
-  format: Type.Optional(oneOf(['csv', 'jsonl'] as const, 'Default csv.')),
+  format: Type.Optional(
+    oneOf(
+      ['csv', 'csv_atoms', 'jsonl'] as const,
+      'Default csv: for accountants. csv_atoms: for programs.',
+    ),
+  ),
   after: Type.Optional(
     text(64, 'The id of the last row that you have: the rest follows after it.', 1),
   ),
@@ -72,8 +81,11 @@ function exportRoute({ db, cursorKey }: DashboardDeps, name: ExportName) {
     summary: `All ${name.replaceAll('_', ' ')} of a period, newest first, as a file`,
     description:
       'The period is the days `from` to `to`, or from `created_gte` until before `created_lt`. ' +
-      'CSV (RFC 4180; a cell that a spreadsheet would run as a formula gets an apostrophe in ' +
-      'front) or JSON Lines. Streams any number of rows. If the answer breaks off, send the id ' +
+      '`csv` is for accountants: sums with decimals, times in the account’s time zone, labels of ' +
+      'terminals and descriptions. `csv_atoms` has the numbers and names of the API. Both are ' +
+      'RFC 4180; a cell that a spreadsheet would run as a formula gets an apostrophe in front. ' +
+      '`jsonl` has whole objects, a line each. ' +
+      'Streams any number of rows. If the answer breaks off, send the id ' +
       'of the last whole row as `after`: the rest follows, without a header. The header ' +
       '`Oldest-Row` is the id of the last row of the file (`none` if it has no rows), ' +
       '`Oldest-Row-Created` its time.',
@@ -81,7 +93,7 @@ function exportRoute({ db, cursorKey }: DashboardDeps, name: ExportName) {
     access: 'viewer',
     query: ExportQuery,
     returns: 'The rows of the period.',
-    sends: Object.values(TYPES),
+    sends: [TYPES.csv, TYPES.jsonl],
     handle: async ({ caller: { tenant }, query, now }) => {
       const walk = { list: `export ${name}`, tenant, query, cursorKey };
       const moments = await withMoments(db, tenant, query);
@@ -97,8 +109,9 @@ function exportRoute({ db, cursorKey }: DashboardDeps, name: ExportName) {
       const { createdGte: since, createdLt: until } = page;
       const oldest = await selectOldest(db.standby, { table, tenant, since, until });
       const format = query.format ?? 'csv';
-      const wanted = { name, format, tenant, now };
-      const day = dayIn(await selectTimeZone(db, tenant.accountId), now);
+      const timeZone = await selectTimeZone(db, tenant.accountId);
+      const wanted = { name, format, tenant, now, timeZone };
+      const day = dayIn(timeZone, now);
       const file = fileName(name, tenant, { format, day });
       const stream: Stream = {
         status: 200,
@@ -125,26 +138,39 @@ export function exportRoutes(deps: DashboardDeps): PersonRoute[] {
 /** Rows held in memory at a time, whatever the size of the export. */
 const CHUNK = 500;
 
+interface Wanted {
+  readonly name: ExportName;
+  readonly format: ExportFormat;
+  readonly tenant: Tenant;
+  readonly now: Date;
+  readonly timeZone: string;
+}
+
+function headerOf({ name, format }: Wanted): string {
+  return format === 'csv' ? accountingHeader(name) : csvHeader(EXPORTS[name].columns);
+}
+
+function linesOf(db: Sql, wanted: Wanted, rows: readonly Row[]): Promise<string[]> | string[] {
+  const { name, format, tenant, timeZone } = wanted;
+  if (format === 'jsonl') return rows.map((row) => `${JSON.stringify(row)}\n`);
+  if (format === 'csv_atoms') return rows.map((row) => csvLine(row, EXPORTS[name].columns));
+  return accountingLines(db, tenant, { name, rows, timeZone });
+}
+
 /**
  * The lines of an export, page after page: each page is a statement of its own, so no snapshot is
  * held while a slow client reads, and nothing is read ahead of what the client has taken.
  */
-export async function* lines(
-  db: Database,
-  wanted: { readonly name: ExportName; readonly format: ExportFormat; tenant: Tenant; now: Date },
-  first: Page,
-): AsyncGenerator<string> {
+export async function* lines(db: Database, wanted: Wanted, first: Page): AsyncGenerator<string> {
   const kind: Export = EXPORTS[wanted.name];
   // Who goes on behind a row has the header already.
-  if (wanted.format === 'csv' && first.after === null) yield csvHeader(kind.columns);
+  if (wanted.format !== 'jsonl' && first.after === null) yield headerOf(wanted);
   let page: Page | null = first;
   while (page !== null) {
     const { limit }: Page = page;
     const { places, rows }: Chunk = await kind.read(db.standby, wanted, page);
     const shown = rows.slice(0, limit);
-    const written = shown.map((row) =>
-      wanted.format === 'csv' ? csvLine(row, kind.columns) : `${JSON.stringify(row)}\n`,
-    );
+    const written = await linesOf(db.standby, wanted, shown);
     if (written.length > 0) yield written.join('');
     const last: Place | undefined = rows.length > limit ? places[limit - 1] : undefined;
     page = last === undefined ? null : { ...first, after: last };
@@ -153,5 +179,6 @@ export async function* lines(
 
 const TYPES: Record<ExportFormat, string> = {
   csv: 'text/csv; charset=utf-8',
+  csv_atoms: 'text/csv; charset=utf-8',
   jsonl: 'application/jsonl; charset=utf-8',
 };

@@ -18,7 +18,7 @@ export interface Chunk {
   readonly rows: readonly Row[];
 }
 
-/** One kind of export: its columns in CSV, and a page of it. */
+/** One kind of export: its columns in CSV for programs, and a page of it. */
 export interface Export {
   readonly table: ExportTable;
   readonly columns: readonly string[];

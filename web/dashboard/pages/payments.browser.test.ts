@@ -106,7 +106,8 @@ test('a tip stands beside the sale, and the receipt is a link away', async () =>
   await window.checkAccessibility();
   await page.getByRole('link', { name: 'Receipt', exact: true }).click();
   await page.waitForURL(/\/receipts\//);
-  await page.getByText('11.50').first().waitFor();
+  await page.getByText('10.00 USDC').waitFor();
+  await page.getByText('1.50 USDC').waitFor();
   window.checkClean();
   await window.close();
 });

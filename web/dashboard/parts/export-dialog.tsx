@@ -85,9 +85,10 @@ export function ExportDialog(props: ExportDialogProps): ReactNode {
       <Select
         label="Format"
         value={format}
-        onChange={(event) => setFormat(event.target.value === 'jsonl' ? 'jsonl' : 'csv')}
+        onChange={(event) => setFormat(event.target.value as ExportFormat)}
       >
         <option value="csv">CSV, for spreadsheets and accounting</option>
+        <option value="csv_atoms">CSV in atoms, for programs</option>
         <option value="jsonl">JSON Lines, for programs</option>
       </Select>
       <div className="row">

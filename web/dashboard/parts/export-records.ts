@@ -1,6 +1,6 @@
 /** Which rows of an export have come, so that it can go on behind the last one. */
 
-export type ExportFormat = 'csv' | 'jsonl';
+export type ExportFormat = 'csv' | 'csv_atoms' | 'jsonl';
 
 export interface Received {
   readonly rows: number;
@@ -62,7 +62,7 @@ function lastRecord(text: string, format: ExportFormat): string {
 
 export function cutRecords(format: ExportFormat): RecordCutter {
   let rest = '';
-  let isHeader = format === 'csv';
+  let isHeader = format !== 'jsonl';
   let received: Received = { rows: 0, lastId: null, lastCreated: null };
   return {
     take: (text) => {
