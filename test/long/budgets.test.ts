@@ -11,7 +11,11 @@ const ROOT = path.join(import.meta.dirname, '../..');
 const BUDGETS: readonly (readonly [file: string, settings: Readonly<Record<string, string>>])[] = [
   ['test/api/fuzz.test.ts', { FUZZ_REQUESTS: '50000' }],
   ['test/api/fuzz-surfaces.test.ts', { FUZZ_REQUESTS: '20000' }],
+  ['test/api/pagination.test.ts', { PAGINATION_ROWS: '1000000' }],
+  ['src/payments/races.test.ts', { RACES: '10000' }],
   ['test/faults/model.test.ts', { FAULTS_RUNS: '100' }],
+  ['test/faults/failpoints.test.ts', { FAULTS: 'nightly' }],
+  ['test/faults/recovery.test.ts', { FAULTS: 'nightly' }],
   ['contracts/contracts.test.ts', { FOUNDRY_PROFILE: 'long' }],
 ];
 
