@@ -145,9 +145,19 @@ export function newPayment(
     tx_hash: facts.txHash,
     block_number: BigInt(facts.blockNumber),
     log_index: facts.logIndex,
-    settled_at: addSeconds(minedAt, stamp.aheadSeconds),
+    settled_at: paidAt(after, facts, stamp),
     refundable_until: addMs(minedAt, standing.refund_window_days * DAY_MS),
   });
+}
+
+/** Several blocks may share a second: then it is when a worker saw the block, after the tap. */
+function paidAt(
+  { tappedAt }: Pick<PaymentIntent, 'tappedAt'>,
+  { seenAt, blockTime }: OutcomeFacts['payment'],
+  { aheadSeconds }: Pick<Stamp, 'aheadSeconds'>,
+): Date {
+  const at = addSeconds(new Date(seenAt ?? blockTime), aheadSeconds);
+  return seenAt !== undefined && tappedAt !== null && tappedAt > at ? tappedAt : at;
 }
 
 /** What the payment takes of the contract's hour. */

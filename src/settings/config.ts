@@ -283,7 +283,8 @@ function embeddedRules(env: Env, network: Network): EmbeddedRules {
   const { askedDepth, ...rules } = chainRules(env, network, chainId);
   const { blocks: confirmations, ms: confirmationsMs } = askedDepth ?? { blocks: 0, ms: 0 };
   const blockMs = integer(env, 'SANDBOX_BLOCK_MS', BLOCK_MS);
-  return { ...rules, confirmations, confirmationsMs, chainId, blockMs };
+  const profile = { ...rules.profile, blockMs };
+  return { ...rules, profile, confirmations, confirmationsMs, chainId, blockMs };
 }
 
 function chainRules(env: Env, network: Network, chainId: number): AskedRules {

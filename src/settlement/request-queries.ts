@@ -1,5 +1,5 @@
 import { columnsFrom, jsonText } from '#db/columns.ts';
-import type { Tx } from '#db/database.ts';
+import type { Sql, Tx } from '#db/database.ts';
 
 /**
  * The condition on the status of request `r`, which is looked up by its id. The planner must not
@@ -166,4 +166,17 @@ export async function markOutcomesApplied(
   now: Date,
 ): Promise<void> {
   await tx.query('update chain_requests set applied_at = $2 where id = any($1)', [ids, now]);
+}
+
+export type WaitsFor = 'time' | 'safe' | 'finalized';
+
+/** What a payment that is in a block already still waits for; null: nothing, or it is in none. */
+export async function selectWaitsFor(sql: Sql, intentId: string): Promise<WaitsFor | null> {
+  const rows = await sql.query<{ waits_for: WaitsFor | null }>(
+    `select t.waits_for from chain_requests r join chain_transactions t on t.id = r.transaction_id
+     where r.kind = 'payment' and r.subject_id = $1
+       and r.status in ('queued', 'submitted', 'succeeded') and r.status = 'submitted'`,
+    [intentId],
+  );
+  return rows[0]?.waits_for ?? null;
 }

@@ -111,6 +111,8 @@ export type FailureReason =
 
 export interface OutcomeFacts {
   payment: ChainPlace & {
+    /** ISO 8601: when a worker first saw the block, where several share a second; else absent. */
+    seenAt?: string;
     settlementNumber: string;
     batchNumber: string;
     feeAcquirer: string;

@@ -6,7 +6,7 @@ import { readFees } from '#settlement/relayer/follow/receipts.ts';
 import { configuredLanes, configureLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
 import { keepLanes } from '#settlement/relayer/lanes/keep-lanes.ts';
 import { newSight } from '#settlement/relayer/report.ts';
-import type { RelayerState } from '#settlement/relayer/rows/state.ts';
+import { NO_MARKS, type RelayerState } from '#settlement/relayer/rows/state.ts';
 import { NO_TIPS } from '#settlement/relayer/send/fees.ts';
 import type { RelayerWorld } from '#testing/relayer-world.ts';
 
@@ -34,6 +34,8 @@ export async function idleRelayer(world: RelayerWorld): Promise<RelayerState> {
     sight: newSight(),
     fees: null,
     tips: NO_TIPS,
+    marks: NO_MARKS,
+    firstSeen: new Map(),
     rhythm: NO_RHYTHM,
     recheckAll: true,
     deferred: new Map(),

@@ -33,6 +33,7 @@ const INTENT: Intent = {
   expires_at: '2026-11-20T12:02:00.000Z',
   created: '2026-11-20T12:00:00.000Z',
   payment_url: 'http://127.0.0.1:4242/pay/0000000010000000000000',
+  waits_for: null,
 };
 
 const CREATE: Create = {

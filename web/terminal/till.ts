@@ -15,6 +15,8 @@ import type {
 
 /** Short enough that a dead connection is noticed within seconds. */
 const POLL_S = 10;
+/** A payment that goes on waiting says what for without a change of its status. */
+const PROCESSING_POLL_S = 3;
 /** What waits for one answer this long asks in another way, too. */
 const SLOW_MS = 3_000;
 const ASK_EVERY_MS = 2_000;
@@ -116,8 +118,9 @@ export class TillRunner {
   };
 
   /** No longer than it takes, until it is known that the service is there. */
-  #pollS(): number {
-    return this.#view.reached ? POLL_S : 0;
+  #pollS(status: string | null): number {
+    if (!this.#view.reached) return 0;
+    return status === 'processing' ? PROCESSING_POLL_S : POLL_S;
   }
 
   #show(part: Partial<TillView>): void {
@@ -188,7 +191,7 @@ export class TillRunner {
 
   async #pollNext(): Promise<void> {
     const { signal } = this.#waiting;
-    const answer = await this.#api.next(this.#pollS(), signal);
+    const answer = await this.#api.next(this.#pollS(null), signal);
     if (signal.aborted) return;
     this.#note(answer);
     if (answer.is !== 'done') return this.#pauseAfterFailure();
@@ -224,7 +227,7 @@ export class TillRunner {
     const { signal } = this.#waiting;
     const answer = await this.#api.intent(
       id,
-      wait === null ? undefined : { waitS: this.#pollS(), status: wait.status, signal },
+      wait === null ? undefined : { waitS: this.#pollS(wait.status), status: wait.status, signal },
     );
     if (wait !== null && signal.aborted) return true;
     this.#note(answer);

@@ -12,6 +12,11 @@ export const WORDS = {
   } satisfies Record<Outcome, string>,
   checking: 'Checking…',
   checkingHint: 'It is not known yet whether the customer has paid. Do not charge again.',
+  includedHint: {
+    time: 'It is on the chain. A sum like this waits a moment longer until it is certain.',
+    safe: 'It is on the chain. A sum like this waits until its block is safe: some minutes.',
+    finalized: 'It is on the chain. A sum like this waits until its block is final.',
+  },
   confirming: 'Waiting for the customer to confirm',
   confirmingHint: 'The customer is asked on their own phone.',
   offline: 'Offline',

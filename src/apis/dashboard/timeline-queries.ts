@@ -1,5 +1,6 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
+import type { WaitsFor } from '#settlement/request-queries.ts';
 
 export interface AttemptRow {
   readonly status: 'queued' | 'submitted' | 'succeeded' | 'failed';
@@ -7,6 +8,9 @@ export interface AttemptRow {
   readonly deadline: Date | null;
   readonly signed_at: Date | null;
   readonly times_sent: number;
+  /** In a block, where it waits for more before it counts. */
+  readonly included_at: Date | null;
+  readonly waits_for: WaitsFor | null;
   readonly block_number: bigint | null;
   readonly applied_at: Date | null;
   readonly final_at: Date | null;
@@ -30,7 +34,7 @@ export async function selectSettlementAttempts(
      )
      select r.status, r.created as decided_at, r.deadline, r.applied_at,
        s.signed_at, coalesce(s.times, 0)::int as times_sent,
-       t.block_number, t.finalized_at as final_at
+       t.included_at, t.waits_for, t.block_number, t.finalized_at as final_at
      from found r
      left join chain_transactions t on t.id = r.transaction_id
      left join lateral (

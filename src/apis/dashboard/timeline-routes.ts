@@ -17,6 +17,9 @@ import { addMs } from '#core/clock.ts';
 import { idOf, nullable, objectType, oneOf, Timestamp } from '#http/schema.ts';
 import { selectIntent } from '#payments/intent-queries.ts';
 import { asOf, byAccountClock, type PaymentIntent } from '#payments/payment-intent.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { marksOf } from '#settlement/chain/final-block.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 
 const TAG = 'Payment intents';
 /** An intent has a handful of events; a merchant's server that polls taps may cause a few more. */
@@ -33,7 +36,20 @@ const Attempt = Type.Object({
     minimum: 0,
     description: 'How often it was signed again, for a higher price.',
   }),
+  included_at: nullable(Timestamp),
+  waits_for: nullable(
+    oneOf(
+      ['time', 'safe', 'finalized'] as const,
+      'What a large sum waited for once it was in a block (`included_at`); null for all others.',
+    ),
+  ),
   block_number: nullable(Type.Integer({ description: 'The block that holds it.' })),
+  certainty: nullable(
+    oneOf(
+      ['included', 'safe', 'final'] as const,
+      'How sure its block is now; null: it is in none, or no node answers.',
+    ),
+  ),
   booked_at: nullable(Timestamp),
   final_at: nullable(Timestamp),
 });
@@ -66,9 +82,39 @@ const TimelineSchema = Type.Object(
   { title: 'Timeline', description: 'What happened to a payment intent beyond its own fields.' },
 );
 
-function attemptView({ applied_at, block_number, ...row }: AttemptRow) {
+function attemptView({ applied_at, block_number, ...row }: AttemptRow, marks: Marks | null) {
   const block = block_number === null ? null : Number(block_number);
-  return { ...row, block_number: block, booked_at: applied_at };
+  const certainty = block_number === null ? null : certaintyOf(block_number, row.final_at, marks);
+  return { ...row, block_number: block, certainty, booked_at: applied_at };
+}
+
+type Marks = Awaited<ReturnType<typeof marksOf>>;
+
+function certaintyOf(block: bigint, finalAt: Date | null, marks: Marks | null) {
+  if (finalAt !== null) return 'final';
+  if (marks === null) return null;
+  if (block <= marks.finalized) return 'final';
+  return block <= marks.safe ? 'safe' : 'included';
+}
+
+/** Many may look at their payments at once. */
+const MARKS_AGE_MS = 5_000;
+
+/** Asked only while something is in a block and not final. null: no node answers. */
+async function readMarks(
+  chain: Chain | undefined,
+  attempts: readonly AttemptRow[],
+): Promise<Marks | null> {
+  const isOpen = attempts.some((one) => one.block_number !== null && one.final_at === null);
+  if (chain === undefined || !isOpen) return null;
+  try {
+    return await chain.remember('marks', MARKS_AGE_MS, async () => {
+      return marksOf(chain, (await chain.newest()).number);
+    });
+  } catch (error) {
+    if (error instanceof RpcUnavailable) return null;
+    throw error;
+  }
 }
 
 function deliveryView({ endpoint_id, event_id, ...row }: TimelineDeliveryRow) {
@@ -83,7 +129,7 @@ function endOf(intent: PaymentIntent, now: Date): Date {
   return isOver ? addMs(new Date(last), AFTER_END_MS) : byAccountClock(intent, now);
 }
 
-function timelineRoute({ db }: DashboardDeps) {
+function timelineRoute({ db, chains }: DashboardDeps) {
   return personRoute({
     method: 'GET',
     path: `${MODE}/payment_intents/{id}/timeline`,
@@ -108,11 +154,13 @@ function timelineRoute({ db }: DashboardDeps) {
         }),
         selectEventsOf(db, tenant, { ...span, objects }),
       ]);
+      const chain = chains.find(({ config }) => config.livemode === tenant.livemode);
+      const marks = await readMarks(chain, attempts);
       const deliveries = await selectDeliveriesOf(db, tenant, events);
       return answerWith(200, {
         object: 'timeline',
         payment_intent: intent.id,
-        settlements: attempts.map(attemptView),
+        settlements: attempts.map((attempt) => attemptView(attempt, marks)),
         events: events.map(({ id, type, created }) => ({ id, type, created })),
         deliveries: deliveries.map(deliveryView),
       });

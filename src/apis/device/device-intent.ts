@@ -2,10 +2,11 @@ import Type from 'typebox';
 import { PaymentIntentSchema } from '#apis/merchant/payment-schema.ts';
 import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
 import type { IdKey } from '#core/ids.ts';
-import { nullable } from '#http/schema.ts';
+import { nullable, oneOf } from '#http/schema.ts';
 import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
 import { payToken } from '#payments/pay-link.ts';
 import type { IntentStatus } from '#payments/payment-intent.ts';
+import type { WaitsFor } from '#settlement/request-queries.ts';
 
 const PaymentUrl = nullable(
   Type.String({
@@ -16,15 +17,24 @@ const PaymentUrl = nullable(
   }),
 );
 
+const WaitsForSchema = nullable(
+  oneOf(
+    ['time', 'safe', 'finalized'] as const,
+    'What a payment in a block still waits for, because its sum is large: some time, that its ' +
+      'block is safe, or final. Told where one intent is read; null: it waits for nothing more.',
+  ),
+);
+
 /** A payment intent as terminals see it. */
 export const DeviceIntentSchema = Type.Object(
-  { ...PaymentIntentSchema.properties, payment_url: PaymentUrl },
+  { ...PaymentIntentSchema.properties, payment_url: PaymentUrl, waits_for: WaitsForSchema },
   { title: 'PaymentIntent', description: 'The wish to be paid once, and how far it is.' },
 );
 
 export const DEVICE_INTENT_EXAMPLE = {
   ...PAYMENT_INTENT_EXAMPLE,
   payment_url: 'https://pay.example.com/pay/0000003Fc2kHq8vXo1TzYd',
+  waits_for: null,
 } as const;
 
 interface Shown {
@@ -41,11 +51,13 @@ interface Shown {
 export function showOnTerminal(
   deps: { readonly idKey: IdKey; readonly webUrl: () => string },
   answer: Answer | Refusal,
+  waitsFor: WaitsFor | null = null,
 ): Answer | Refusal {
   if (isRefusal(answer)) return answer;
   const intent: Shown = JSON.parse(answer.body);
   if (intent.object !== 'payment_intent') return answer;
   const token = intent.status === 'requires_payment_method' ? payToken(deps.idKey, intent) : null;
   const paymentUrl = token === null ? null : `${deps.webUrl()}/pay/${token}`;
-  return { ...answer, body: JSON.stringify({ ...intent, payment_url: paymentUrl }) };
+  const shown = { ...intent, payment_url: paymentUrl, waits_for: waitsFor };
+  return { ...answer, body: JSON.stringify(shown) };
 }

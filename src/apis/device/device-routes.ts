@@ -46,6 +46,7 @@ import { readTapped } from '#payments/presented.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import { createRefund } from '#refunds/create.ts';
 import type { Readiness } from '#settlement/readiness.ts';
+import { selectWaitsFor } from '#settlement/request-queries.ts';
 import { createDeviceAuthenticator, type DeviceCaller } from '#terminals/authenticate.ts';
 
 export interface DeviceDeps extends ChipDeps {
@@ -152,7 +153,10 @@ function watchRoute(deps: DeviceDeps) {
         gone: whenGone(),
       });
       if (intent === undefined || !isOwn(intent)) return resourceMissing('payment intent');
-      return showOnTerminal(deps, answerWith(200, renderIntent(asOf(intent, deps.clock.now()))));
+      const seen = asOf(intent, deps.clock.now());
+      const isUnderWay = seen.status === 'processing';
+      const waitsFor = isUnderWay ? await selectWaitsFor(deps.db, seen.id) : null;
+      return showOnTerminal(deps, answerWith(200, renderIntent(seen)), waitsFor);
     },
   });
 }

@@ -42,7 +42,7 @@ export interface Receipt {
   readonly host: string;
 }
 
-type BlockTag = 'latest' | 'finalized' | bigint;
+type BlockTag = 'latest' | 'safe' | 'finalized' | bigint;
 
 export type CallAnswer =
   | { readonly ok: true; readonly data: Hex }
@@ -293,7 +293,8 @@ async function readBlock(rpc: Rpc, tag: BlockTag): Promise<Block | null> {
     return answer.result === null ? null : toBlock(answer.result as RawBlock);
   }
   // Chains without finality refuse the tag.
-  if (tag === 'finalized' && answer?.refusal instanceof RpcRefusal) return null;
+  const isOfFinality = tag === 'finalized' || tag === 'safe';
+  if (isOfFinality && answer?.refusal instanceof RpcRefusal) return null;
   throw unavailable(answer?.refusal ?? new RpcUnavailable('no answer'));
 }
 

@@ -3,7 +3,23 @@ import type { Chain } from '#settlement/chain/chain.ts';
 /** Where a chain does not tell what is final: two epochs of Ethereum. */
 const FINAL_DEPTH = 64n;
 
+/** The newest block that another chain has. Nodes without that word have only what is final. */
+async function safeBlock(chain: Pick<Chain, 'block'>, finalized: bigint): Promise<bigint> {
+  const safe = (await chain.block('safe'))?.number ?? finalized;
+  return safe > finalized ? safe : finalized;
+}
+
 /** The newest block that is not expected to leave the chain. Below zero: there is none yet. */
 export async function finalBlock(chain: Pick<Chain, 'block'>, head: bigint): Promise<bigint> {
   return (await chain.block('finalized'))?.number ?? head - FINAL_DEPTH;
+}
+
+/** Up to where a chain is safe and final; where a block cannot be undone, up to the head. */
+export async function marksOf(
+  chain: Pick<Chain, 'block' | 'config'>,
+  head: bigint,
+): Promise<{ readonly safe: bigint; readonly finalized: bigint }> {
+  if (chain.config.profile.finality === 'deterministic') return { safe: head, finalized: head };
+  const finalized = await finalBlock(chain, head);
+  return { safe: await safeBlock(chain, finalized), finalized };
 }

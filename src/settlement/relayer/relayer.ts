@@ -10,6 +10,7 @@ import type { LaneRole } from '#settlement/networks.ts';
 import { endDead } from '#settlement/relayer/follow/end-dead.ts';
 import { watchFinality } from '#settlement/relayer/follow/finality.ts';
 import { type Change, startHeadWatcher } from '#settlement/relayer/follow/head-watcher.ts';
+import { forgetIncluded } from '#settlement/relayer/follow/hold.ts';
 import { collectReceipts, readFees } from '#settlement/relayer/follow/receipts.ts';
 import { tendLanes } from '#settlement/relayer/follow/resend.ts';
 import { checkBalances, createBalanceRound } from '#settlement/relayer/lanes/check-balances.ts';
@@ -19,9 +20,11 @@ import { keepLanes, releaseAll, settles } from '#settlement/relayer/lanes/keep-l
 import { rereadOpen } from '#settlement/relayer/lanes/load-open.ts';
 import { newSight, startReporter } from '#settlement/relayer/report.ts';
 import { LaneLost } from '#settlement/relayer/rows/lane-queries.ts';
+import { unmined } from '#settlement/relayer/rows/patience.ts';
 import {
   type HeldLane,
   LEASE_MS,
+  NO_MARKS,
   type RelayerDeps,
   type RelayerState,
 } from '#settlement/relayer/rows/state.ts';
@@ -72,6 +75,8 @@ export function startRelayer(deps: RelayerDeps): Relayer {
     fees: null,
     tips: NO_TIPS,
     recheckAll: true,
+    marks: NO_MARKS,
+    firstSeen: new Map(),
     rhythm: NO_RHYTHM,
     deferred: new Map(),
     sightings: new Map(),
@@ -119,7 +124,9 @@ function startSender(relayer: RelayerState, onError: OnError): Loop {
       const lane = pickLane(relayer, 'operator');
       if (lane === null || relayer.fees === null) return false;
       const at = performance.now();
-      const waitMs = lane.open.size === 0 ? 0 : flushAt(last, relayer.rhythm, at) - at;
+      const { settleEveryMs } = relayer.chain.config;
+      const dueAt = unmined(lane.open) === 0 ? at : flushAt(last, relayer.rhythm, at);
+      const waitMs = Math.max(dueAt, last.at + settleEveryMs) - at;
       if (waitMs > 0) {
         alarm.set(waitMs);
         return false;
@@ -182,9 +189,9 @@ function takesWork({ draining, starved, stopped }: HeldLane): boolean {
 /** The held lane with the least under way, or null when all are full. */
 function pickLane(relayer: RelayerState, role: LaneRole): HeldLane | null {
   const ready = [...relayer.lanes.values()].filter(
-    (lane) => lane.role === role && takesWork(lane) && lane.open.size < MAX_OPEN_PER_LANE,
+    (lane) => lane.role === role && takesWork(lane) && unmined(lane.open) < MAX_OPEN_PER_LANE,
   );
-  return ready.sort((a, b) => a.open.size - b.open.size || a.lane - b.lane)[0] ?? null;
+  return ready.sort((a, b) => unmined(a.open) - unmined(b.open) || a.lane - b.lane)[0] ?? null;
 }
 
 /**
@@ -233,7 +240,7 @@ function createFollower(
   const finalityMs = relayer.chain.config.idleHeadMs * FINALITY_LOOKS;
   return async ({ kind, block }) => {
     const isReorganised = kind === 'reorganised';
-    if (isReorganised) relayer.recheckAll = true;
+    if (isReorganised) await forgetAll(relayer);
     const found = await collectReceipts(relayer, block);
     relayer.head = block;
     wake.senders();
@@ -254,6 +261,12 @@ function createFollower(
     await endDead(relayer, block);
     await watched;
   };
+}
+
+async function forgetAll(relayer: RelayerState): Promise<void> {
+  relayer.recheckAll = true;
+  const open = [...relayer.lanes.values()].flatMap((lane) => [...lane.open.values()]);
+  await forgetIncluded(relayer, open);
 }
 
 function startKeeper(relayer: RelayerState, wake: () => void, onError: OnError): Loop {

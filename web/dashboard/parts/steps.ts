@@ -39,8 +39,21 @@ function intentSteps(intent: PaymentIntent): Step[] {
 
 type Settlement = Timeline['settlements'][number];
 
+const WAITS = {
+  time: 'a moment longer',
+  safe: 'until that is safe',
+  finalized: 'until that is final',
+} as const;
+
+const CERTAINTY = {
+  included: 'Its block is included, and not yet safe.',
+  safe: 'Its block is safe, and not yet final.',
+  final: 'Its block is final.',
+} as const;
+
 function settlementSteps(settlement: Settlement, index: number): Step[] {
   const { status, decided_at, signed_at, times_sent, booked_at, final_at } = settlement;
+  const { included_at, waits_for, certainty } = settlement;
   const key = (name: string) => `${name} ${index}`;
   const steps: Step[] = [
     { key: key('decided'), at: decided_at, title: 'Approved, waiting to be signed', tone: 'info' },
@@ -56,11 +69,17 @@ function settlementSteps(settlement: Settlement, index: number): Step[] {
       ...(detail && { detail }),
     });
   }
+  if (included_at !== null && waits_for !== null) {
+    const title = `In a block; a sum like this waits ${WAITS[waits_for]}`;
+    steps.push({ key: key('included'), at: included_at, title, tone: 'info' });
+  }
   if (status === 'failed' && booked_at !== null) {
     steps.push({ key: key('failed'), at: booked_at, title: 'Not settled', tone: 'bad' });
   }
   if (status === 'succeeded' && booked_at !== null) {
-    steps.push({ key: key('booked'), at: booked_at, title: 'In your ledger', tone: 'good' });
+    const how = certainty === null ? {} : { detail: CERTAINTY[certainty] };
+    const title = 'In your ledger';
+    steps.push({ key: key('booked'), at: booked_at, title, tone: 'good', ...how });
   }
   if (final_at !== null && status === 'succeeded') {
     const title = 'Final: the chain cannot take it back';

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect } from 'react';
+import type { Intent } from '../../data/device.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -51,6 +52,11 @@ function ConfirmLeft({
   return <p role="timer">{formatLeft(left)} left</p>;
 }
 
+/** A large sum says what it waits for once it is in a block. */
+function waitHint({ waits_for: waitsFor }: Intent): string {
+  return waitsFor === null ? WORDS.checkingHint : WORDS.includedHint[waitsFor];
+}
+
 /** Nothing can be done here: whatever one did could charge the customer a second time. */
 export function CheckingScreen({
   phase,
@@ -68,7 +74,7 @@ export function CheckingScreen({
       {asks ? <Icon name="wait" /> : <span className="spinner" aria-hidden="true" />}
       <h1>{asks ? WORDS.confirming : WORDS.checking}</h1>
       <Sum atoms={BigInt(intent.amount) + (tip ?? 0n)} />
-      <p>{asks ? WORDS.confirmingHint : WORDS.checkingHint}</p>
+      <p>{asks ? WORDS.confirmingHint : waitHint(intent)}</p>
       {until === null ? null : <ConfirmLeft until={until} clockOffsetMs={view.clockOffsetMs} />}
     </section>
   );

@@ -4,6 +4,7 @@ import type { Block } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { isSettledCall } from '#settlement/contract/contract-calls.ts';
 import { type RequestOutcome, writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
+import { countsYet } from '#settlement/relayer/rows/patience.ts';
 import { numberOf } from '#settlement/relayer/rows/payloads.ts';
 import type { RelayerState } from '#settlement/relayer/rows/state.ts';
 import { selectPerhapsDead, toOpenRequest } from '#settlement/relayer/rows/transaction-queries.ts';
@@ -46,6 +47,8 @@ export async function endDead(relayer: RelayerState, head: Block): Promise<void>
     const answer = present(answers[index], 'answer of a call');
     if (!answer.ok) throw new RpcUnavailable(`isSettled reverted: ${answer.message}`);
     const earlier = BigInt(answer.data) === 0n ? null : await findEarlier(chain, request);
+    // In a block, and not counted yet: the next look asks again.
+    if (earlier !== null && !(await countsYet(chain, request, earlier))) continue;
     if (BigInt(answer.data) !== 0n && earlier === null) {
       const details = { number: request.number };
       alarms.push({ kind: 'number_taken', subject: request.subjectId, details });

@@ -239,7 +239,7 @@ async function compareLate(tx: Tx, late: readonly Late[]): Promise<Compared> {
 }
 
 /** What may change when a transaction, or one with other bytes, is mined in another block. */
-const PLACE_FIELDS = ['txHash', 'blockNumber', 'logIndex', 'blockTime', 'batchNumber'];
+const PLACE_FIELDS = ['txHash', 'blockNumber', 'logIndex', 'blockTime', 'seenAt', 'batchNumber'];
 
 function sameOutcome(before: Result, after: Result): boolean {
   return withoutPlace(before) === withoutPlace(after);

@@ -11,8 +11,8 @@ import {
   subscribeHeads,
   type ToldHead,
 } from '#settlement/chain/heads.ts';
-import { type HeadChange, readHead } from '#settlement/relayer/follow/read-head.ts';
-import type { RelayerState } from '#settlement/relayer/rows/state.ts';
+import { type HeadChange, noteSeen, readHead } from '#settlement/relayer/follow/read-head.ts';
+import type { OpenTransaction, RelayerState } from '#settlement/relayer/rows/state.ts';
 
 export type Change = Exclude<HeadChange, { kind: 'none' }>;
 
@@ -58,6 +58,7 @@ export function startHeadWatcher(
   });
   const onHead = (head: ToldHead) => {
     relayer.rhythm = withArrival(relayer.rhythm, { ...head, at: performance.now() });
+    noteSeen(relayer, head.hash);
     if (pace.told(head)) loop.wake();
   };
   const advice = headsAdvice(relayer.chain.config);
@@ -115,7 +116,8 @@ function createPace(relayer: RelayerState) {
 
 /** Somebody waits for a block, or nothing is known yet. */
 function isBusy({ fees, lanes }: RelayerState): boolean {
-  return fees === null || [...lanes.values()].some((lane) => lane.open.size > 0);
+  const urgent = ({ waits }: OpenTransaction) => waits === null || waits.waitsFor === 'time';
+  return fees === null || [...lanes.values()].some(({ open }) => open.values().some(urgent));
 }
 
 function createComparison(relayer: RelayerState, pace: Pace): () => Promise<void> {

@@ -43,6 +43,7 @@ async function lookAtHead(relayer: RelayerState): Promise<Block> {
     throw error;
   });
   const at = performance.now();
+  noteSeen(relayer, block.hash);
   relayer.rhythm = withLook(relayer.rhythm, {
     number: block.number,
     time: block.time.getTime(),
@@ -52,6 +53,17 @@ async function lookAtHead(relayer: RelayerState): Promise<Block> {
   sight.answeredAt = at;
   sight.headOffMs = clock.now().getTime() - block.time.getTime();
   return block;
+}
+
+/** More than are followed at once. */
+const SEEN_BLOCKS = 64;
+
+/** Notes when this process first heard of a block. */
+export function noteSeen({ firstSeen, clock }: RelayerState, hash: string): void {
+  if (firstSeen.has(hash)) return;
+  firstSeen.set(hash, clock.now());
+  const oldest = firstSeen.keys().next();
+  if (firstSeen.size > SEEN_BLOCKS && oldest.done !== true) firstSeen.delete(oldest.value);
 }
 
 /** A block that the one we know does not lead to may be of another chain: then it says nothing. */

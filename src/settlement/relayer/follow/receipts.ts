@@ -1,9 +1,11 @@
 import { describeError } from '#core/log.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
-import type { Block, Chain, Receipt } from '#settlement/chain/chain.ts';
+import { blockInterval } from '#settlement/chain/block-rhythm.ts';
+import type { Block, Receipt } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { askSecond, believe } from '#settlement/chain/witness.ts';
 import { finish } from '#settlement/relayer/follow/finish.ts';
+import { forgetIncluded, hasWaited, holdBack, readMarks } from '#settlement/relayer/follow/hold.ts';
 import { inPortions } from '#settlement/relayer/follow/portions.ts';
 import { type Mined, type Resolution, resolve } from '#settlement/relayer/follow/resolve.ts';
 import type { HeldLane, OpenTransaction, RelayerState } from '#settlement/relayer/rows/state.ts';
@@ -15,6 +17,7 @@ import type { Hex } from '#settlement/requests.ts';
  * block: for those that the head lists, or for all after a gap, a fault or a new lane.
  */
 export async function collectReceipts(relayer: RelayerState, head: Block): Promise<number> {
+  await readMarks(relayer, head);
   const wanted = candidates(relayer, head);
   if (wanted.length === 0) return 0;
   relayer.recheckAll = true;
@@ -34,11 +37,16 @@ export async function collectReceipts(relayer: RelayerState, head: Block): Promi
       ? [{ ...one, receipt }]
       : [];
   });
-  const mined = await withBlocks(relayer.chain, head, deep);
+  const mined = await withBlocks(relayer, head, deep);
   for (const portion of inPortions(mined, ({ transaction }) => transaction.requests.length)) {
-    await finish(relayer, await resolveEach(relayer, portion));
+    await finish(relayer, await holdBack(relayer, await resolveEach(relayer, portion)));
   }
   relayer.recheckAll = receipts.includes(undefined) || mined.length < deep.length;
+  const found = new Set(
+    wanted.flatMap(({ transaction }, index) => (receipts[index] === null ? [] : transaction)),
+  );
+  const lost = wanted.map((one) => one.transaction).filter((one) => !found.has(one));
+  await forgetIncluded(relayer, lost);
   // A node that lags has no receipt for what the head lists: the next look asks again.
   wanted.forEach(({ transaction, hash }, index) => {
     const isMissing = receipts[index] === null && listed.has(hash);
@@ -102,8 +110,10 @@ function candidates(relayer: RelayerState, head: Block): Candidate[] {
   const found: Candidate[] = [];
   for (const lane of relayer.lanes.values()) {
     for (const transaction of lane.open.values()) {
+      if (!hasWaited(relayer, transaction)) continue;
+      const isWaitedFor = transaction.waits !== null;
       for (const { hash } of transaction.attempts) {
-        if (everything || transaction.recheck || listed.has(hash))
+        if (everything || isWaitedFor || transaction.recheck || listed.has(hash))
           found.push({ lane, transaction, hash });
       }
     }
@@ -122,14 +132,21 @@ function isDeep(relayer: RelayerState, { transaction, receipt }: Found, head: Bl
   const { confirmations, confirmationsMs } = relayer.chain.config;
   const now = performance.now();
   if (transaction.included?.blockHash !== receipt.blockHash) {
-    transaction.included = { blockHash: receipt.blockHash, at: now };
+    const { blockHash, blockNumber } = receipt;
+    transaction.included = { blockHash, blockNumber, at: now };
   }
   const onTop = head.number - receipt.blockNumber;
   const leastOnTop = confirmationsMs > 0 ? 1n : BigInt(confirmations);
   return onTop >= leastOnTop && now - transaction.included.at >= confirmationsMs;
 }
 
-async function withBlocks(chain: Chain, head: Block, found: readonly Found[]): Promise<Mined[]> {
+async function withBlocks(
+  relayer: RelayerState,
+  head: Block,
+  found: readonly Found[],
+): Promise<Mined[]> {
+  const { chain, firstSeen, clock } = relayer;
+  const isFast = hasShortBlocks(relayer);
   const known = new Map<Hex, Block>([[head.hash, head]]);
   const missing = new Set<bigint>();
   for (const { receipt } of found) {
@@ -141,8 +158,18 @@ async function withBlocks(chain: Chain, head: Block, found: readonly Found[]): P
   // Without its block, a receipt belongs to a fork that is being abandoned: the next look decides.
   return found.flatMap(({ lane, transaction, receipt }) => {
     const block = known.get(receipt.blockHash);
-    return block === undefined ? [] : [{ lane, transaction, receipt, block }];
+    if (block === undefined) return [];
+    const seenAt = isFast ? (firstSeen.get(block.hash) ?? clock.now()) : null;
+    return [{ lane, transaction, receipt, block, seenAt }];
   });
+}
+
+/** Several share a second, so their own time says little of when a customer has paid. */
+const SHORT_BLOCK_MS = 1_000;
+
+function hasShortBlocks({ rhythm, chain }: RelayerState): boolean {
+  const intervalMs = blockInterval(rhythm) ?? chain.config.profile.blockMs ?? SHORT_BLOCK_MS;
+  return intervalMs < SHORT_BLOCK_MS;
 }
 
 /** How long the tips of recent blocks hold: they change little, and each look is a request. */

@@ -53,7 +53,9 @@ function noteHead(transaction: OpenTransaction, head: Block): void {
 }
 
 /** The head that we knew when we sent it may have been that of a node that lags. */
-function isDue({ spread }: RelayerState, { sentAtBlock }: OpenTransaction, head: Block): boolean {
+function isDue({ spread }: RelayerState, open: OpenTransaction, head: Block): boolean {
+  const { sentAtBlock, waits } = open;
+  if (waits !== null) return false;
   return sentAtBlock === null || head.number - sentAtBlock >= RESEND_BLOCKS + spread;
 }
 
@@ -79,7 +81,8 @@ async function tend(
   const known = inNonceOrder(lane)[0]?.nonce ?? told;
   const chainNonce = await surestNonce(relayer, lane, { told, known });
   for (const transaction of inNonceOrder(lane)) {
-    if (transaction.nonce < chainNonce) await tendUsed(relayer, lane, transaction);
+    if (transaction.nonce < chainNonce && transaction.waits === null)
+      await tendUsed(relayer, lane, transaction);
   }
   const [first] = inNonceOrder(lane).filter(({ nonce }) => nonce >= chainNonce);
   if (first === undefined) return;

@@ -8,7 +8,7 @@ import {
   readEvents,
   type SettlementEvent,
 } from '#settlement/contract/contract-events.ts';
-import { eventResult, failed, type Result } from '#settlement/relayer/rows/facts.ts';
+import { eventResult, failed, type Result, seenResult } from '#settlement/relayer/rows/facts.ts';
 import { answers, failureOf, KINDS } from '#settlement/relayer/rows/kinds.ts';
 import type { SettledInBlock } from '#settlement/relayer/rows/outcome-queries.ts';
 import type {
@@ -37,6 +37,8 @@ export interface Mined {
   readonly transaction: OpenTransaction;
   readonly receipt: Receipt;
   readonly block: Block;
+  /** When this process first saw it, where blocks are shorter than a second; otherwise null. */
+  readonly seenAt: Date | null;
 }
 
 type Answer =
@@ -113,7 +115,8 @@ async function answerOf(
   const events = index.get(kind.batched ? request.number : null) ?? [];
   const event = events.find((one) => answers(one, request));
   if (event !== undefined) {
-    return { status: 'answered', result: eventResult(event, block.time, chainId) };
+    const result = eventResult(event, block.time, chainId);
+    return { status: 'answered', result: kind.batched ? seenResult(result, mined.seenAt) : result };
   }
   if (kind.batched) return paymentAnswer(relayer, receipt, events, request);
   if (kind.answers !== null) return { status: 'again' };

@@ -89,6 +89,7 @@ function toOpen(row: OpenTransactionRow): OpenTransaction {
     recheck: true,
     unread: false,
     included: null,
+    waits: null,
     usedElsewhere: 0,
     undecided: 0,
     unsendable: false,

@@ -41,6 +41,12 @@ function paymentResult(event: PaymentSettled, blockTime: Date, chainId: number):
   return { succeeded: true, facts };
 }
 
+/** The same, with the time at which the block was first seen. */
+export function seenResult(result: Result, seenAt: Date | null): Result {
+  if (!result.succeeded || seenAt === null) return result;
+  return { ...result, facts: { ...result.facts, seenAt: seenAt.toISOString() } };
+}
+
 /** The facts of a request that succeeded by this event (payments: {@link paymentResult}). */
 export function eventResult(event: SettlementEvent, blockTime: Date, chainId: number): Result {
   if (event.event === 'PaymentSettled') return paymentResult(event, blockTime, chainId);

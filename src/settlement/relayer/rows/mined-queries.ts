@@ -88,6 +88,26 @@ export async function selectMinedBlocks(
   );
 }
 
+export async function markIncluded(
+  sql: Sql,
+  change: { readonly id: bigint; readonly waitsFor: string },
+  now: Date,
+): Promise<void> {
+  await sql.query(
+    `update chain_transactions set included_at = $3, waits_for = $2
+     where id = $1 and status = 'signed'`,
+    [change.id, change.waitsFor, now],
+  );
+}
+
+export async function clearIncluded(sql: Sql, ids: readonly bigint[]): Promise<void> {
+  await sql.query(
+    `update chain_transactions set included_at = null, waits_for = null
+     where id = any($1::bigint[]) and status = 'signed'`,
+    [ids.map(String)],
+  );
+}
+
 export async function markFinalized(
   sql: Sql,
   change: { readonly livemode: boolean; readonly blockHashes: readonly Hex[] },

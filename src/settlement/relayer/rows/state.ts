@@ -2,7 +2,7 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import type { LoopDeps } from '#db/loop-deps.ts';
 import type { BlockRhythm } from '#settlement/chain/block-rhythm.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
-import type { LaneRole } from '#settlement/networks.ts';
+import type { CountsRule, LaneRole } from '#settlement/networks.ts';
 import type { Hex, RequestKind } from '#settlement/requests.ts';
 
 export interface RelayerDeps extends LoopDeps {
@@ -38,6 +38,10 @@ export interface RelayerState extends Required<RelayerDeps> {
   tips: { readonly values: readonly bigint[]; readonly readAt: number };
   /** The next look at the chain asks for every open transaction, not only for those in the head. */
   recheckAll: boolean;
+  /** Blocks up to which the chain is safe and final, read (process time) while that matters. */
+  marks: { readonly safe: bigint; readonly finalized: bigint; readonly readAt: number };
+  /** When this process first saw the newest blocks, by their hashes. */
+  readonly firstSeen: Map<string, Date>;
   /** When to expect the next block. */
   rhythm: BlockRhythm;
   /** Requests that a node could not judge, and the process time until which they are left alone. */
@@ -87,7 +91,9 @@ export interface OpenTransaction {
   /** The first head that was followed after that; null: none yet. */
   seenAtBlock: bigint | null;
   /** The block in which it was last found, and since when (process time); null: in none yet. */
-  included: { readonly blockHash: Hex; readonly at: number } | null;
+  included: { readonly blockHash: Hex; readonly blockNumber: bigint; readonly at: number } | null;
+  /** It is in a block, and its payments are large enough to wait for this too; null: not so. */
+  waits: CountsRule | null;
   /** How often it had to be sent again. */
   resent: number;
   /** Its receipt may be in any block: ask for it, whatever the head lists. */
@@ -157,6 +163,9 @@ export interface Sighting extends ShownTransaction {
   readonly host: string;
   readonly at: number;
 }
+
+/** Nothing was read yet. */
+export const NO_MARKS = { safe: -1n, finalized: -1n, readAt: Number.NEGATIVE_INFINITY } as const;
 
 /** Something that contradicts the head that we know, and since when (process time). */
 export interface HeadDoubt {

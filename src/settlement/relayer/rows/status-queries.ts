@@ -20,6 +20,7 @@ export async function selectLaneStatus(sql: Sql, livemode: boolean): Promise<Lan
      from relayer_lanes l
      left join chain_transactions t
        on t.livemode = l.livemode and t.lane = l.lane and t.status = 'signed'
+       and t.included_at is null
      where l.livemode = $1
      group by l.livemode, l.lane order by l.lane`,
     [livemode],

@@ -66,6 +66,8 @@ export async function selectPerhapsDead(
          select * from chain_requests where transaction_id = t.id offset 0) r
        where t.livemode = $1 and t.status in ('signed', 'mined') and t.status = 'signed'
          and t.valid_until < $2 and r.status = 'submitted'
+         -- In a block that waits for more; should it be lost unnoticed, it is looked at after all.
+         and (t.included_at is null or t.included_at < now() - interval '10 minutes')
      ) signed
      -- Not a condition for an index: the one of all payments ever would seem to serve it.
      where (kind || '') = 'payment' and signed_until < $2 and not ${IN_TIME}

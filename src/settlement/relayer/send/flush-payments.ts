@@ -6,6 +6,7 @@ import { pack } from '#settlement/contract/contract-calls.ts';
 import { failed } from '#settlement/relayer/rows/facts.ts';
 import { LaneLost, lockHeldLane } from '#settlement/relayer/rows/lane-queries.ts';
 import { writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
+import { groupByPatience } from '#settlement/relayer/rows/patience.ts';
 import { authorizationOf, paymentOf } from '#settlement/relayer/rows/payloads.ts';
 import type { HeldLane, OpenRequest, RelayerState } from '#settlement/relayer/rows/state.ts';
 import { claimPayments, toOpenRequest } from '#settlement/relayer/rows/transaction-queries.ts';
@@ -40,7 +41,9 @@ export async function flushPayments(relayer: RelayerState, lane: HeldLane): Prom
       requests.filter((request) => (authorizationOf(request) !== null) === isAlone),
     );
     const plans = [
-      ...groupByDeadline(together, relayer.clock.now()).map((group) => planBatch(relayer, group)),
+      ...groupByPatience(chain.config, together)
+        .flatMap((group) => groupByDeadline(group, relayer.clock.now()))
+        .map((group) => planBatch(relayer, group)),
       ...alone.map((request) => planPayment(relayer, request)),
     ];
     const stored = await signAndStore(tx, { relayer, lane, nonce }, plans);

@@ -4,6 +4,7 @@ import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { readRevert } from '#settlement/contract/contract-calls.ts';
 import { failed, type Result } from '#settlement/relayer/rows/facts.ts';
 import { failureOf, KINDS } from '#settlement/relayer/rows/kinds.ts';
+import { countsYet } from '#settlement/relayer/rows/patience.ts';
 import type { OpenRequest, RelayerState } from '#settlement/relayer/rows/state.ts';
 import { findEarlier } from '#settlement/relayer/send/earlier-events.ts';
 import type { Planned } from '#settlement/relayer/send/planned.ts';
@@ -54,7 +55,12 @@ export async function refusedBy(
     return { status: 'decided', result: failed(reason, null), alarm: null };
   }
   const earlier = await findEarlier(relayer.chain, request);
-  if (earlier !== null) return { status: 'decided', result: earlier, alarm: null };
+  if (earlier !== null) {
+    if (!(await countsYet(relayer.chain, request, earlier))) {
+      throw new RpcUnavailable('it is in a block, and waits for more');
+    }
+    return { status: 'decided', result: earlier, alarm: null };
+  }
   const details = { kind: request.kind, number: request.number };
   const alarm = { kind: 'number_taken', subject: request.subjectId, details };
   return { status: 'decided', result: failed('transaction_reverted', null), alarm };

@@ -63,6 +63,7 @@ export async function signAndStore(
       recheck: false,
       unread: false,
       included: null,
+      waits: null,
       usedElsewhere: 0,
       undecided: 0,
       unsendable: false,

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import type { CountsRule, NetworkConfig } from '#settlement/networks.ts';
+import { CUSTOM, profileNamed } from '#settlement/profiles.ts';
+import { readRelayerStatus } from '#settlement/relayer/relayer-status.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { mineUntil } from '#testing/relayer-scene.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+
+const SMALL = 1_000_000n;
+const LARGE = 5_000_000n;
+const waits = (waitsFor: CountsRule['waitsFor'], ms = 0): readonly CountsRule[] => [
+  { from: 0n, waitsFor: 'inclusion', ms: 0 },
+  { from: LARGE, waitsFor, ms },
+];
+
+describe('how long a payment waits is decided by its sum', () => {
+  let database: TestDatabase;
+  let world: RelayerWorld;
+  let payer: PrivateKeyAccount;
+
+  before(async () => {
+    database = await testDatabase(12);
+  });
+
+  after(() => database.close());
+
+  afterEach(() => world.stop());
+
+  async function open(config: Partial<NetworkConfig>): Promise<void> {
+    world = await startRelayerWorld(() => config, database);
+    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+    world.startRelayer();
+  }
+
+  const until = (done: () => Promise<boolean>) =>
+    mineUntil(world.network, done, { blocks: 100, everyMs: 60 });
+
+  interface Held {
+    readonly waits_for: string;
+    readonly included_at: Date;
+  }
+
+  const held = async (): Promise<Held | null> => {
+    const rows = await database.db.query<Held>(
+      `select waits_for, included_at from chain_transactions
+       where included_at is not null and status = 'signed'`,
+    );
+    return rows[0] ?? null;
+  };
+
+  /** Other, empty blocks take the place of those from the newest settlement's on. */
+  async function undo(): Promise<void> {
+    const { rpc } = world.network;
+    const [row] = await database.db.query<{ tx_hash: string }>(
+      'select tx_hash from chain_attempts order by created desc limit 1',
+    );
+    const receipt = await rpc.call('eth_getTransactionReceipt', [row?.tx_hash]);
+    const { blockNumber } = receipt as { blockNumber: string };
+    const head = Number(await rpc.call('eth_blockNumber', []));
+    await rpc.call('anvil_reorg', [head - Number(blockNumber) + 1, []]);
+  }
+
+  it('a small one counts in its block, and a large one beside it when that is safe', async () => {
+    await open({ countsFrom: waits('safe') });
+    const [small = '', large = ''] = await world.payMany([
+      { payer, amount: SMALL },
+      { payer, amount: LARGE },
+    ]);
+    await until(async () => (await world.outcome(small)) !== null && (await held()) !== null);
+    assert.equal((await held())?.waits_for, 'safe');
+    assert.equal((await world.outcome(small))?.succeeded, true);
+    assert.equal(await world.outcome(large), null);
+    const { lanes } = await readRelayerStatus(database.db, world.network.chain);
+    assert.deepEqual(new Set(lanes.map(({ unmined }) => unmined)), new Set([0]));
+    // Its deadline counted to its block: later ones do not decline it.
+    await world.network.rpc.call('evm_increaseTime', [600]);
+    await world.network.mine(4);
+    assert.equal(await world.outcome(large), null);
+    // The node of the tests calls the 32nd block below its head safe.
+    await world.network.mine(40);
+    await until(async () => (await world.outcome(large)) !== null);
+    assert.equal((await world.outcome(large))?.succeeded, true);
+  });
+
+  it('a block that cannot be undone is safe at once', async () => {
+    await open({ countsFrom: waits('finalized'), profile: profileNamed('arc') });
+    const large = await world.pay({ payer, amount: LARGE });
+    await until(async () => (await world.outcome(large)) !== null);
+    assert.equal(await held(), null);
+  });
+
+  it('a time counts from when its block was seen, and a lost block begins anew', async () => {
+    await open({ countsFrom: waits('time', 900) });
+    const large = await world.pay({ payer, amount: LARGE });
+    await until(async () => (await held()) !== null);
+    const first = await held();
+    assert.equal(first?.waits_for, 'time');
+    await undo();
+    const isFoundAgain = async () => {
+      const now = await held();
+      return now !== null && now.included_at.getTime() !== first?.included_at.getTime();
+    };
+    await until(isFoundAgain);
+    const since = performance.now();
+    await until(async () => (await world.outcome(large)) !== null);
+    assert.ok(performance.now() - since > 700, 'it waited for its time again');
+    assert.equal((await world.outcome(large))?.succeeded, true);
+  });
+
+  it('what the chain refuses is known at once, however large it is', async () => {
+    await open({ countsFrom: waits('safe') });
+    const [poor] = (await world.network.addPayers(1, { usdc: 0n })) as [PrivateKeyAccount];
+    const large = await world.pay({ payer: poor, amount: LARGE });
+    await until(async () => (await world.outcome(large)) !== null);
+    assert.equal((await world.outcome(large))?.succeeded, false);
+  });
+
+  it('blocks that share a second are told apart by when they were seen', async () => {
+    await open({ profile: { ...CUSTOM, blockMs: 200 } });
+    const stopMining = world.network.mineEvery(200);
+    await world.outcomes([await world.pay({ payer, amount: SMALL })]);
+    const before = new Date();
+    const id = await world.pay({ payer, amount: SMALL });
+    const [outcome] = await world.outcomes([id]);
+    await stopMining();
+    const facts = outcome?.facts as unknown as { seenAt?: string; blockTime: string };
+    assert.ok(facts.seenAt !== undefined && new Date(facts.seenAt) >= before, facts.seenAt);
+    assert.ok(new Date(facts.seenAt) <= new Date());
+  });
+});
