@@ -35,6 +35,9 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   second_factor_too_new:
     'The second factor was set up with the password alone: it counts for this after 72 hours, or ' +
     'after a press in the mail about it.',
+  manager_required:
+    'This till may not refund this alone: send a `manager_code` that somebody has made in the ' +
+    'dashboard.',
   resource_missing: 'There is no such object in this account and mode.',
   route_missing: 'There is no such path.',
   method_not_allowed: 'The path does not take this method; `Allow` lists those that it takes.',

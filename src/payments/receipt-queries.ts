@@ -1,3 +1,4 @@
+import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import { type Payment, type PaymentRow, toPayment } from '#payments/payment.ts';
 import { PAYMENT_COLUMNS } from '#payments/payment-queries.ts';
@@ -96,4 +97,34 @@ export async function selectRefundReceipt(
     [wanted.id, wanted.livemode],
   );
   return rows[0] ?? null;
+}
+
+/** The payment with this number, sale or refund, of the account and mode. */
+export async function selectNumbered(sql: Sql, tenant: Tenant, number: string): Promise<Payment[]> {
+  const rows = await sql.query<PaymentRow>(
+    `select ${PAYMENT_COLUMNS} from payments
+     where account_id = $1 and livemode = $2 and (receipt_number = $3 or id = (
+       select payment_id from refunds
+       where account_id = $1 and livemode = $2 and receipt_number = $3))`,
+    [tenant.accountId, tenant.livemode, number],
+  );
+  return rows.map(toPayment);
+}
+
+/** The payment of a settlement or of a refund, if it is the account's and mode's. */
+export async function selectSettled(
+  sql: Sql,
+  tenant: Tenant,
+  wanted: { readonly settlementNumber: bigint } | { readonly refundId: string },
+): Promise<Payment[]> {
+  const [condition, value] =
+    'refundId' in wanted
+      ? ['id = (select payment_id from refunds where id = $3)', wanted.refundId]
+      : ['settlement_number = $3', wanted.settlementNumber];
+  const rows = await sql.query<PaymentRow>(
+    `select ${PAYMENT_COLUMNS} from payments
+     where account_id = $1 and livemode = $2 and ${condition}`,
+    [tenant.accountId, tenant.livemode, value],
+  );
+  return rows.map(toPayment);
 }

@@ -69,6 +69,12 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => 
      where t.id = c.terminal_id and t.livemode = $1 returning 1 as ended`,
     ({ livemode }) => [livemode],
   ],
+  'codes of managers': [
+    `update manager_codes set used_at = $3
+     where livemode = $1 and created < $2 and used_at is null and expires_at > $3
+     returning 1 as ended`,
+    ({ livemode, before, now }) => [livemode, before, now],
+  ],
 };
 
 /** Those of people and wallets, which belong to no network: all of them end. */

@@ -209,14 +209,19 @@ describe('what the account forbids', () => {
 });
 
 describe('a payment of somebody else', () => {
-  test('does not exist: of another account, mode or terminal; the key stays free', async () => {
+  test('does not exist: of another account or mode; another till needs a manager', async () => {
     const { tenant } = await addMerchant(store.db, { now: clock.now() });
     const { terminalId } = await addTerminal(store.db, store.standing, clock.now());
     const live = { ...store.standing.tenant, livemode: true };
-    for (const request of [{ tenant }, { tenant: live }, { terminalId }]) {
+    const asked = [
+      [{ tenant }, 400, 'parameter_invalid'],
+      [{ tenant: live }, 400, 'parameter_invalid'],
+      [{ terminalId }, 403, 'manager_required'],
+    ] as const;
+    for (const [request, status, code] of asked) {
       const idempotency = { ...newRequest(store), ...request };
       const seen = await ask({ ...request, idempotency });
-      assert.deepEqual([seen.status, seen.said], [400, 'parameter_invalid']);
+      assert.deepEqual([seen.status, seen.said], [status, code]);
       const keys = await store.db.query('select from idempotency_keys where key = $1', [
         idempotency.key,
       ]);

@@ -1,11 +1,12 @@
 import { readCredentialEnds } from '#accounts/credential-ends.ts';
+import { takeManagerCode } from '#accounts/manager-code.ts';
 import { type Answer, answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { assert } from '#core/assert.ts';
 import { addSeconds, type Clock } from '#core/clock.ts';
 import { failpoint } from '#core/failpoints.ts';
 import { type IdKey, refundId, refundReference } from '#core/ids.ts';
 import { networkOf, type Tenant } from '#core/mode.ts';
-import type { Atoms } from '#core/money.ts';
+import { type Atoms, add, atoms } from '#core/money.ts';
 import { type Stamp, stampOrder } from '#db/commit-order.ts';
 import type { Database, Tx } from '#db/database.ts';
 import type { WaitingRoom } from '#db/waiting-room.ts';
@@ -57,8 +58,10 @@ export interface RefundRequest {
   readonly tenant: Tenant;
   /** The API key or device key that asks; null: a person's session. */
   readonly keyHash: Buffer | null;
-  /** Only this terminal's payments, when a terminal refunds. */
+  /** The terminal that refunds: what it may not refund alone needs a manager's code. */
   readonly terminalId?: string;
+  /** A code that a manager has made; null: none was typed. */
+  readonly managerCode?: string | null;
   readonly idempotency: IdempotentRequest;
   readonly requestId: string;
   readonly now: Date;
@@ -196,9 +199,36 @@ function replayRebuilt({ input }: RefundRequest, rebuilt: Refund): Begun | Refus
   return { answer, resource: rebuilt.id, refund: rebuilt, deliveries: 0 };
 }
 
+/**
+ * What one payment may lose at a till without a manager, in all refunds together: so a large sum is
+ * not given back in small ones.
+ */
+const TILL_LIMIT = atoms(500_000_000);
+
+/** A till gives its own sales back by itself, up to a sum; all else by a manager's code. */
+async function checkManager(
+  tx: Tx,
+  request: RefundRequest,
+  refund: { readonly payment: Payment; readonly amount: Atoms; readonly id: string },
+): Promise<Refusal | null> {
+  const { tenant, terminalId, managerCode = null, now } = request;
+  if (terminalId === undefined) return null;
+  const { payment, amount, id: refundId } = refund;
+  const isLarge = add(payment.amountReserved, amount) > TILL_LIMIT;
+  if (payment.terminalId === terminalId && !isLarge) return null;
+  if (managerCode === null) {
+    const why = isLarge ? 'More than 500 USDC of one sale' : 'A sale of another till';
+    const message = `${why} is given back with a manager's code, made in the dashboard.`;
+    return refuse('manager_required', message, 'manager_code');
+  }
+  if (await takeManagerCode(tx, { tenant, code: managerCode, refundId, now })) return null;
+  const message = 'This code is not valid: it works once, for ten minutes. Make a new one.';
+  return refuse('manager_required', message, 'manager_code');
+}
+
 /** Lock, decide, reserve, ask: one transaction, committed before anybody calls the chain. */
 async function decide(tx: Tx, idKey: IdKey, request: RefundRequest): Promise<Begun | Refusal> {
-  const { tenant, input, terminalId } = request;
+  const { tenant, input } = request;
   // Refunds from the time that is being recovered are not known yet.
   const closed = checkLedger(tx.watch, tenant.livemode);
   if (closed !== null) return closed;
@@ -212,10 +242,11 @@ async function decide(tx: Tx, idKey: IdKey, request: RefundRequest): Promise<Beg
   if (payment === null) return paymentUnknown();
   // Before all else: a rebuilt refund has already taken its amount, and its terminal is not known.
   if (!Buffer.isBuffer(reference)) return replayRebuilt(request, reference);
-  if (terminalId !== undefined && payment.terminalId !== terminalId) return paymentUnknown();
   const amount = decideAmount(payment, input.amount);
   if (isRefusal(amount)) return amount;
   const id = refundId(idKey, { livemode: tenant.livemode, reference });
+  const unmanaged = await checkManager(tx, request, { payment, amount, id });
+  if (unmanaged !== null) return unmanaged;
   const { refund, deliveries } = await begin(tx, request, { payment, amount, id, reference });
   const answer = answerWith(201, renderRefund(refund));
   const goesOn = refund.status === 'pending';

@@ -1,7 +1,7 @@
-import { createHash, randomInt } from 'node:crypto';
 import { actorId, recordEntry } from '#audit/audit.ts';
 import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
+import { hashShortCode, newShortCode } from '#core/short-code.ts';
 import type { Database, Tx } from '#db/database.ts';
 import { addressBucket, PAIRINGS_PER_ADDRESS, takeAttempt } from '#people/attempts.ts';
 import type { TerminalRef } from '#terminals/change-terminal.ts';
@@ -17,20 +17,6 @@ import {
 
 /** Time to walk from the office to the counter. */
 const VALID_MS = 10 * 60_000;
-/** Without letters that people mistake for digits or for each other. 8 of them are 39 bits. */
-const ALPHABET = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
-const LENGTH = 8;
-
-function newCode(): string {
-  const letters = Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]);
-  return `${letters.slice(0, 4).join('')}-${letters.slice(4).join('')}`;
-}
-
-function hashCode(code: string): Buffer {
-  const plain = code.toUpperCase().replaceAll(/[^0-9A-Z]/g, '');
-  return createHash('sha256').update(`pairing ${plain}`).digest();
-}
-
 /**
  * A short code that a terminal changes into a device key: for devices into which nobody wants to
  * type 48 characters. Works once, for ten minutes; a newer code replaces it.
@@ -41,10 +27,10 @@ export async function createPairingCode(
 ): Promise<{ readonly code: string; readonly expiresAt: Date } | Refusal> {
   const row = await lockTerminal(tx, ref.tenant, ref.id);
   if (row === undefined) return resourceMissing('terminal');
-  const code = newCode();
+  const code = newShortCode();
   const expiresAt = addMs(ref.now, VALID_MS);
   const { byFreshFactor, now } = ref;
-  const hash = hashCode(code);
+  const hash = hashShortCode('pairing', code);
   await replacePairingCode(tx, { hash, terminalId: row.id, byFreshFactor, now, expiresAt });
   await recordEntry(tx, {
     trail: ref.tenant.accountId,
@@ -86,7 +72,7 @@ export async function lookAtPairingCode(
 ): Promise<PairingTarget | Refusal> {
   const tooMany = await countGuess(db, shown);
   if (tooMany !== null) return tooMany;
-  const wanted = { hash: hashCode(shown.code), now: shown.now };
+  const wanted = { hash: hashShortCode('pairing', shown.code), now: shown.now };
   return (await selectPairingTarget(db, wanted)) ?? codeInvalid();
 }
 
@@ -99,7 +85,7 @@ export async function redeemPairingCode(
   const tooMany = await countGuess(db, shown);
   if (tooMany !== null) return tooMany;
   return db.transaction(async (tx) => {
-    const taken = await takePairingCode(tx, { hash: hashCode(shown.code), now });
+    const taken = await takePairingCode(tx, { hash: hashShortCode('pairing', shown.code), now });
     if (taken === undefined) return codeInvalid();
     const { terminal_id: terminalId, account_id: trail, livemode } = taken;
     await revokeDeviceKeys(tx, { terminalId, now });

@@ -1,15 +1,18 @@
 import { type Answer, type Api, createApi } from './api.ts';
 import type {
   Device,
+  DevicePayment,
   PairingTarget,
-  Payment,
   PaymentIntent,
   Refund,
   TestPasses,
   Totals,
 } from './types/device.ts';
 
-export type { Device, Payment, Refund, Totals } from './types/device.ts';
+export type { Device, Refund, Totals } from './types/device.ts';
+
+/** A sale that was looked up has no `payer`. */
+export type Payment = DevicePayment;
 
 /** An intent as the device API shows it. */
 export type Intent = PaymentIntent;

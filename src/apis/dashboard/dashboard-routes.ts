@@ -9,6 +9,7 @@ import { goLiveRoutes } from '#apis/dashboard/go-live-routes.ts';
 import { healthRoutes } from '#apis/dashboard/health-routes.ts';
 import { holdRoutes } from '#apis/dashboard/hold-routes.ts';
 import { kybRoutes } from '#apis/dashboard/kyb-routes.ts';
+import { managerCodeRoute } from '#apis/dashboard/manager-code-route.ts';
 import { meRoutes } from '#apis/dashboard/me-routes.ts';
 import { mountedRoutes } from '#apis/dashboard/merchant-mount.ts';
 import { moneyRoutes } from '#apis/dashboard/money-routes.ts';
@@ -41,6 +42,7 @@ function accountRoutesOf(deps: DashboardDeps): PersonRoute[] {
     ...kybRoutes(deps),
     ...apiKeyRoutes(deps),
     ...managedTerminalRoutes(deps),
+    managerCodeRoute(deps),
     ...endpointRoutes(deps),
     ...goLiveRoutes(deps),
     ...moneyRoutes(deps),

@@ -6,10 +6,11 @@ import {
   DeviceIntentSchema,
   showOnTerminal,
 } from '#apis/device/device-intent.ts';
+import { asksForSale, findSale } from '#apis/device/find-sale.ts';
 import { readDeviceRoute, reportDeviceRoute } from '#apis/device/terminal-routes.ts';
 import { type TestPasses, testPassesRoute } from '#apis/device/test-pass-routes.ts';
 import { totalsRoute } from '#apis/device/totals-route.ts';
-import { PaymentList } from '#apis/merchant/payment-schema.ts';
+import { OrderId, PaymentSchema } from '#apis/merchant/payment-schema.ts';
 import {
   CreateRefundBody,
   REFUND_EXAMPLE,
@@ -34,16 +35,18 @@ import type { WaitingRoom } from '#db/waiting-room.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { answerPage, readPage } from '#http/paging.ts';
 import { defineRoute, type Surface } from '#http/route.ts';
-import { pageParameters } from '#http/schema.ts';
+import { Amount, listOf, pageParameters, text } from '#http/schema.ts';
 import type { ReadKey } from '#idempotency/read-key.ts';
 import { cancelIntent } from '#payments/cancel.ts';
 import type { CreateIntent } from '#payments/create.ts';
 import { updatePickedUp } from '#payments/intent-queries.ts';
 import type { PayIntent } from '#payments/pay.ts';
+import type { Payment } from '#payments/payment.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';
 import { readTapped } from '#payments/presented.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
+import { type Allowance, giveBackAttempt, takeAttempt } from '#people/attempts.ts';
 import { createRefund } from '#refunds/create.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 import { selectWaitsFor } from '#settlement/request-queries.ts';
@@ -271,7 +274,31 @@ function cancelRoute(deps: DeviceDeps) {
   });
 }
 
-const DevicePaymentsQuery = Type.Object(pageParameters);
+/** Who stands at a till learns what was sold, and not whose wallet paid. */
+const FoundPaymentSchema = Type.Object(
+  { ...PaymentSchema.properties, payer: Type.Optional(PaymentSchema.properties.payer) },
+  {
+    title: 'DevicePayment',
+    description: 'A settled payment. One that was looked up has no `payer`.',
+  },
+);
+
+const DevicePaymentsQuery = Type.Object({
+  ...pageParameters,
+  receipt: Type.Optional(
+    text(300, 'A receipt’s number, or the address in its QR code; of a refund too.', 1),
+  ),
+  order_id: Type.Optional(OrderId),
+  amount: Type.Optional({ ...Amount, description: 'What was paid, with the tip, in atoms.' }),
+});
+
+function listWithoutPayer(payments: readonly Payment[]) {
+  const data = payments.map((payment) => {
+    const { payer: _, ...shown } = renderPayment(payment);
+    return shown;
+  });
+  return { object: 'list', data, has_more: false, next_cursor: null };
+}
 
 function paymentsRoute(deps: DeviceDeps) {
   return defineRoute<DeviceCaller, typeof DevicePaymentsQuery>({
@@ -280,13 +307,21 @@ function paymentsRoute(deps: DeviceDeps) {
     operationId: 'listDevicePayments',
     moves: 'nothing',
     tag: TAG,
-    summary: "This terminal's payments, newest first",
+    summary: "This terminal's payments, newest first; or a sale of any till of the merchant",
+    description:
+      'With `receipt`, or with `order_id` and `amount`: the sale that somebody has the receipt ' +
+      'of, without its payer, or an empty list. The eleventh look-up that finds nothing within ' +
+      'an hour is refused.',
     scope: null,
     idempotency: 'ignored',
     query: DevicePaymentsQuery,
-    responses: { 200: { schema: PaymentList, description: 'One page.' } },
-    errors: ['cursor_invalid'],
-    handle: async ({ caller: { tenant, terminalId }, query }) => {
+    responses: { 200: { schema: listOf(FoundPaymentSchema), description: 'One page.' } },
+    errors: ['cursor_invalid', 'parameter_missing', 'rate_limit_exceeded'],
+    handle: async ({ caller: { tenant, terminalId }, query, now }) => {
+      if (asksForSale(query)) {
+        const found = await findSale(deps, { tenant, terminalId, query, now });
+        return isRefusal(found) ? found : answerWith(200, listWithoutPayer(found));
+      }
       const list = `payments of ${terminalId}`;
       const walk = { list, tenant, query, cursorKey: deps.cursorKey };
       const page = readPage(walk, query);
@@ -301,7 +336,13 @@ function paymentsRoute(deps: DeviceDeps) {
 const PosRefundBody = Type.Object({
   ...Type.Pick(CreateRefundBody, ['payment', 'amount', 'reason']).properties,
   cashier: Type.Optional(Cashier),
+  manager_code: Type.Optional(
+    text(20, 'A code from the dashboard, for what a till may not refund alone.', 8),
+  ),
 });
+
+/** Codes have 39 bits and live for minutes: a clerk mistypes a few. */
+const WRONG_CODES: Allowance = { attempts: 10, windowMs: 60 * 60_000 };
 
 function refundRoute(deps: DeviceDeps) {
   return defineRoute<DeviceCaller, undefined, typeof PosRefundBody>({
@@ -311,7 +352,10 @@ function refundRoute(deps: DeviceDeps) {
     moves: 'money',
     checksCredential: true,
     tag: TAG,
-    summary: 'Refund a payment of this terminal',
+    summary: 'Refund a payment',
+    description:
+      'A sale of another till, or more than 500 USDC of one sale, needs a `manager_code`: ' +
+      'without one it is refused with 403 `manager_required`, and nothing is done.',
     scope: null,
     idempotency: 'required',
     body: PosRefundBody,
@@ -319,20 +363,36 @@ function refundRoute(deps: DeviceDeps) {
     responses: {
       201: { schema: RefundSchema, description: 'The refund.', example: REFUND_EXAMPLE },
     },
-    errors: ['terminal_inactive', 'amount_too_large', 'payment_already_refunded'],
+    errors: [
+      'terminal_inactive',
+      'amount_too_large',
+      'payment_already_refunded',
+      'manager_required',
+      'rate_limit_exceeded',
+    ],
     timeLimitMs: REFUND_LIMIT_MS,
     handle: async ({ caller, body, idempotency, requestId, now }) => {
       const refusal = inactive(caller);
       if (refusal !== null) return refusal;
-      return createRefund(deps, {
+      const managerCode = body.manager_code ?? null;
+      const bucket = `manager-code ${caller.terminalId}`;
+      if (managerCode !== null) {
+        const tooMany = await takeAttempt(deps.db, bucket, { allowance: WRONG_CODES, now });
+        if (tooMany !== null) return tooMany;
+      }
+      const answer = await createRefund(deps, {
         tenant: caller.tenant,
         keyHash: caller.standing.keyHash,
         terminalId: caller.terminalId,
+        managerCode,
         idempotency: present(idempotency, 'idempotency key'),
         requestId,
         now,
         input: { ...refundAskedFor(body), metadata: namedCashier(body), source: 'terminal' },
       });
+      const isWrong = isRefusal(answer) && answer.code === 'manager_required';
+      if (managerCode !== null && !isWrong) await giveBackAttempt(deps.db, bucket);
+      return answer;
     },
   });
 }

@@ -68,9 +68,11 @@ function PaymentPage({
           ['Customer paid', <Amount key="total" atoms={BigInt(payment.total_charged)} />],
           [
             'Wallet',
-            <span key="payer" className="id">
-              {shortAddress(payment.payer)}
-            </span>,
+            payment.payer === undefined ? null : (
+              <span key="payer" className="id">
+                {shortAddress(payment.payer)}
+              </span>
+            ),
           ],
           [
             'Payment',

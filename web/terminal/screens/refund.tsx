@@ -137,9 +137,15 @@ function RefundDialog({ payment, left, onClose, onRefund }: RefundDialogProps): 
           error={isValid ? null : `Enter an amount up to ${formatUsdc(left)}.`}
         />
         <p>
-          It goes back to the wallet that paid,{' '}
-          <span className="id">{shortAddress(payment.payer)}</span>, within seconds. It is taken
-          from your balance. The customer's network fee is not given back.
+          It goes back to the wallet that paid
+          {payment.payer === undefined ? null : (
+            <>
+              {' '}
+              (<span className="id">{shortAddress(payment.payer)}</span>)
+            </>
+          )}{' '}
+          within seconds. It is taken from your balance. The customer's network fee is not given
+          back.
         </p>
         <Button type="submit" kind="danger" large disabled={!isValid}>
           {isValid && atoms !== null ? `Refund ${formatUsdc(atoms)}` : 'Refund'}

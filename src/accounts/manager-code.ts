@@ -1,0 +1,70 @@
+import { type Actor, recordEntry } from '#audit/audit.ts';
+import { addMs } from '#core/clock.ts';
+import type { Tenant } from '#core/mode.ts';
+import { hashShortCode, newShortCode } from '#core/short-code.ts';
+import type { Tx } from '#db/database.ts';
+
+/** Time to walk from the office to the counter. */
+const VALID_MS = 10 * 60_000;
+/** A code says what it was used for this long; then the refund's own record is enough. */
+const KEPT_MS = 30 * 86_400_000;
+
+/**
+ * A code that lets a till make one refund that a clerk may not make alone. Whoever asks for it has
+ * proven a factor.
+ */
+export async function createManagerCode(
+  tx: Tx,
+  asked: { readonly tenant: Tenant; readonly actor: Actor; readonly now: Date },
+): Promise<{ readonly code: string; readonly expiresAt: Date }> {
+  const { tenant, actor, now } = asked;
+  const code = newShortCode();
+  const expiresAt = addMs(now, VALID_MS);
+  await tx.query(
+    `with gone as (
+       delete from manager_codes where account_id = $2 and created < $6
+     )
+     insert into manager_codes (hash, account_id, livemode, created, expires_at)
+     values ($1, $2, $3, $4, $5)`,
+    [
+      hashShortCode('manager', code),
+      tenant.accountId,
+      tenant.livemode,
+      now,
+      expiresAt,
+      addMs(now, -KEPT_MS),
+    ],
+  );
+  await recordEntry(tx, {
+    trail: tenant.accountId,
+    actor,
+    action: 'manager_code.created',
+    objectId: tenant.accountId,
+    livemode: tenant.livemode,
+    before: null,
+    after: { expires_at: expiresAt.toISOString() },
+    now,
+  });
+  return { code, expiresAt };
+}
+
+/** Uses a code up for this refund. @returns false: there is no such code that still works. */
+export async function takeManagerCode(
+  tx: Tx,
+  shown: {
+    readonly tenant: Tenant;
+    readonly code: string;
+    readonly refundId: string;
+    readonly now: Date;
+  },
+): Promise<boolean> {
+  const { tenant, code, refundId, now } = shown;
+  const rows = await tx.query(
+    `update manager_codes set used_at = $4, refund_id = $5
+     where hash = $1 and account_id = $2 and livemode = $3 and used_at is null
+       and expires_at > $4
+     returning hash`,
+    [hashShortCode('manager', code), tenant.accountId, tenant.livemode, now, refundId],
+  );
+  return rows.length === 1;
+}

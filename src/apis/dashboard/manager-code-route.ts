@@ -1,0 +1,43 @@
+import Type from 'typebox';
+import { createManagerCode } from '#accounts/manager-code.ts';
+import {
+  actorOf,
+  type DashboardDeps,
+  MODE,
+  type PersonRoute,
+  personRoute,
+} from '#apis/dashboard/person-route.ts';
+import { answerWith } from '#core/answer.ts';
+import { Timestamp } from '#http/schema.ts';
+
+const ManagerCodeSchema = Type.Object(
+  {
+    code: Type.String({ description: 'XXXX-XXXX, shown only once.', examples: ['7KMP-3XWR'] }),
+    expires_at: Timestamp,
+  },
+  { title: 'ManagerCode', description: 'A code for one refund at a till.' },
+);
+
+/** Members refund in the dashboard by themselves, so they may let a till do it. */
+export function managerCodeRoute({ db }: DashboardDeps): PersonRoute {
+  return personRoute({
+    method: 'POST',
+    path: `${MODE}/manager_codes`,
+    operationId: 'createManagerCode',
+    moves: 'access',
+    asks: 'always',
+    tag: 'Terminals',
+    summary: 'A code with which a till refunds what it may not refund alone',
+    description:
+      'Works once, for ten minutes, at any till of the account and mode: for a sale of another ' +
+      'till, or for a large sum.',
+    access: 'member',
+    status: 201,
+    response: ManagerCodeSchema,
+    handle: async ({ caller: { tenant }, caller, requestId, now }) => {
+      const actor = actorOf(caller, requestId);
+      const made = await db.transaction((tx) => createManagerCode(tx, { tenant, actor, now }));
+      return answerWith(201, { code: made.code, expires_at: made.expiresAt.toISOString() });
+    },
+  });
+}

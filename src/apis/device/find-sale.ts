@@ -1,0 +1,100 @@
+import { type Refusal, refuse } from '#core/answer.ts';
+import type { IdKey } from '#core/ids.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { Database } from '#db/database.ts';
+import type { Payment } from '#payments/payment.ts';
+import { selectPaymentPage } from '#payments/payment-queries.ts';
+import { selectNumbered, selectSettled } from '#payments/receipt-queries.ts';
+import { findReceipt, findRefundReceipt } from '#payments/receipt-url.ts';
+import { type Allowance, giveBackAttempt, takeAttempt } from '#people/attempts.ts';
+
+/** A clerk mistypes a few; numbers count up, so whoever tries them all is held up. */
+const MISSES: Allowance = { attempts: 10, windowMs: 60 * 60_000 };
+/** An order has one payment, and a rebuilt one may have its id too. */
+const OF_ONE_ORDER = 10;
+
+const NUMBER = /^[2-9A-Z]{5}-[0-9]+$/;
+
+export interface FindSaleDeps {
+  readonly db: Database;
+  readonly idKey: IdKey;
+}
+
+export interface SaleQuery {
+  readonly receipt?: string;
+  readonly order_id?: string;
+  readonly amount?: number;
+}
+
+/** Whether a list is asked for, or one sale. */
+export function asksForSale({ receipt, order_id, amount }: SaleQuery): boolean {
+  return receipt !== undefined || order_id !== undefined || amount !== undefined;
+}
+
+function checkQuery({ receipt, order_id, amount }: SaleQuery): Refusal | null {
+  if (receipt !== undefined) {
+    if (order_id === undefined && amount === undefined) return null;
+    return refuse('parameter_invalid', 'Send receipt, or order_id and amount.', 'receipt');
+  }
+  if (order_id === undefined) {
+    return refuse('parameter_missing', 'amount needs order_id beside it.', 'order_id');
+  }
+  if (amount !== undefined) return null;
+  const message = 'order_id needs amount beside it: what was paid, with the tip.';
+  return refuse('parameter_missing', message, 'amount');
+}
+
+/** By what is printed, or by the address in the QR code: of the sale's receipt or of a refund's. */
+async function byReceipt(
+  { db, idKey }: FindSaleDeps,
+  tenant: Tenant,
+  receipt: string,
+): Promise<Payment[]> {
+  const typed = receipt.trim();
+  const number = typed.toUpperCase();
+  if (NUMBER.test(number)) return selectNumbered(db, tenant, number);
+  const token = typed.split('/').at(-1) ?? '';
+  const settled = findReceipt(idKey, token);
+  if (settled?.livemode === tenant.livemode) {
+    return selectSettled(db, tenant, { settlementNumber: settled.number });
+  }
+  const refund = findRefundReceipt(idKey, token);
+  if (refund?.livemode !== tenant.livemode) return [];
+  return selectSettled(db, tenant, { refundId: refund.id });
+}
+
+async function byOrder(
+  { db }: FindSaleDeps,
+  tenant: Tenant,
+  { order_id, amount }: SaleQuery,
+): Promise<Payment[]> {
+  const page = { limit: OF_ONE_ORDER, after: null, createdGte: null, createdLt: null };
+  const filters = { order_id: order_id ?? null };
+  const found = await selectPaymentPage(db, { tenant, filters }, page);
+  return found.filter((payment) => payment.amount === BigInt(amount ?? 0));
+}
+
+/** A sale of any till of the merchant, for somebody at the counter who has its receipt. */
+export async function findSale(
+  deps: FindSaleDeps,
+  asked: {
+    readonly tenant: Tenant;
+    readonly terminalId: string;
+    readonly query: SaleQuery;
+    readonly now: Date;
+  },
+): Promise<Payment[] | Refusal> {
+  const { tenant, terminalId, query, now } = asked;
+  const wrong = checkQuery(query);
+  if (wrong !== null) return wrong;
+  const bucket = `find-sale ${terminalId}`;
+  const tooMany = await takeAttempt(deps.db, bucket, { allowance: MISSES, now });
+  if (tooMany !== null) return tooMany;
+  const { receipt } = query;
+  const found =
+    receipt === undefined
+      ? await byOrder(deps, tenant, query)
+      : await byReceipt(deps, tenant, receipt);
+  if (found.length > 0) await giveBackAttempt(deps.db, bucket);
+  return found;
+}
