@@ -66,6 +66,11 @@ export interface NetworkConfig extends NetworkRules {
   readonly confirmationsMs: number;
   /** Addresses that must name the same block for a transaction before its receipt counts. */
   readonly receiptWitnesses: 1 | 2;
+  /**
+   * Patience that is counted in blocks lasts at least so long for each of them: on a faster chain
+   * it is so many blocks more.
+   */
+  readonly patienceMs: number;
   /** How often the head is asked for while something is under way and no node announces blocks. */
   readonly headPollMs: number;
   /** How often it is asked for while nothing is under way. */
@@ -100,6 +105,8 @@ export const NETWORK_DEFAULTS = {
   isFeeSet: false,
   /** Time to send coin, at any rate of sales that one lane can have for a while. */
   lowBalance: 5_000,
+  /** A second: what providers, pools and people need does not shrink with the blocks. */
+  patienceMs: 1_000,
   /** The mean delay after a block is half of this; an answer costs the node well below 1 ms. */
   headPollMs: 25,
   /** Four requests a minute: often enough for fees and for noticing a reorganisation. */

@@ -192,8 +192,8 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a payment is declined before its last block is safe',
     file: 'src/settlement/relayer/follow/end-dead.ts',
-    from: 'Math.max(MIN_DEPTH, confirmations)',
-    to: 'Math.min(MIN_DEPTH, confirmations)',
+    from: 'Math.max(least, confirmations, Number(lasting))',
+    to: 'Math.min(least, confirmations, Number(lasting))',
   },
   {
     name: 'a number that was drawn before a recovery may be written down',

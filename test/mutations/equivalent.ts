@@ -18,8 +18,8 @@ const PROOFS: readonly Proof[] = [
   },
   {
     file: 'src/settlement/relayer/follow/end-dead.ts',
-    from: 'MIN_DEPTH, confirmations',
-    behind: 'const depth = BigInt(Math.max(',
+    from: 'least, confirmations',
+    behind: 'return BigInt(Math.max(',
     proof: 'The greater of two numbers is the same whichever is named first.',
   },
   {

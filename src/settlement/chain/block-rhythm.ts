@@ -32,14 +32,20 @@ const TIMES_AGREE = 0.35;
  * Slower chains have a slot for each block, and some slots stay empty: their block times tell more.
  */
 const SLOTS_FROM_MS = 2_000;
-/** Nodes behind one address differ by this many blocks. */
-const USUAL_LAG = 3n;
+/** Nodes behind one address differ by this many blocks, or by what they take at one a second. */
+const USUAL_LAG = 3;
+const USUAL_LAG_MS = 3_000;
+
+function usualLag(rhythm: BlockRhythm): number {
+  const intervalMs = blockInterval(rhythm);
+  return intervalMs === null ? USUAL_LAG : Math.max(USUAL_LAG, USUAL_LAG_MS / intervalMs);
+}
 
 export function withLook(rhythm: BlockRhythm, look: Omit<Sight, 'stillAt'>): BlockRhythm {
   const { sights } = rhythm;
   const last = sights.at(-1);
   if (last !== undefined && look.number < last.number) {
-    return last.number - look.number <= USUAL_LAG ? rhythm : NO_RHYTHM;
+    return Number(last.number - look.number) <= usualLag(rhythm) ? rhythm : NO_RHYTHM;
   }
   if (last?.number === look.number) {
     return { sights: [...sights.slice(0, -1), { ...last, stillAt: look.at }] };

@@ -225,7 +225,7 @@ function chainOver(
     rpc,
     block,
     newest: async () => present(await block('latest'), 'newest block'),
-    compareHeads: createHeadComparison(rpc, log),
+    compareHeads: createHeadComparison({ rpc, config }, log),
     blocks: (numbers) => {
       const params = numbers.map((number) => [quantity(number), false]);
       return readEach(rpc, 'eth_getBlockByNumber', params, (raw) => toBlock(raw as RawBlock));

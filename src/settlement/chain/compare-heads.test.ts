@@ -3,6 +3,7 @@ import { afterEach, describe, it } from 'node:test';
 import { silentLog } from '#core/log.ts';
 import { createHeadComparison, staleHeads } from '#settlement/chain/compare-heads.ts';
 import { connectRpc } from '#settlement/chain/rpc.ts';
+import { NETWORK_DEFAULTS } from '#settlement/networks.ts';
 import { type ScriptedNode, startScriptedNode } from '#testing/scripted-node.ts';
 
 /** Number of the newest block, and whether it has moved since the last comparison. */
@@ -64,7 +65,7 @@ describe('a comparison of the heads of all addresses', () => {
     const log = { ...silentLog, warn: (...line: unknown[]) => warnings.push(line) };
     const urls = [first.url, second.url];
     const rpc = connectRpc({ urls, chainId: 7, log });
-    const compare = createHeadComparison(rpc, log);
+    const compare = createHeadComparison({ rpc, config: NETWORK_DEFAULTS }, log);
     const preferred = () => rpc.inOrder()[0]?.index;
     await compare();
     assert.equal(preferred(), 0);
@@ -85,7 +86,7 @@ describe('a comparison of the heads of all addresses', () => {
     const [first, second] = [await startAt(50), await startAt(60)];
     const rpc = connectRpc({ urls: [first.url, second.url], chainId: 7, log: silentLog });
     second.reply = () => ({ body: { error: { code: -32_603, message: 'no' } } });
-    await createHeadComparison(rpc, silentLog)();
+    await createHeadComparison({ rpc, config: NETWORK_DEFAULTS }, silentLog)();
     assert(rpc.inOrder().every((address) => !address.isStale));
     await rpc.close();
   });

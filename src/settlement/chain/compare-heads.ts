@@ -1,6 +1,8 @@
 import type { Log } from '#core/log.ts';
+import { blocksLasting } from '#settlement/chain/patient-blocks.ts';
 import type { Rpc } from '#settlement/chain/rpc.ts';
 import type { Address } from '#settlement/chain/rpc-address.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
 
 /** The newest block, according to one address. */
 export interface HeadReport {
@@ -10,20 +12,23 @@ export interface HeadReport {
   readonly hasMoved: boolean | null;
 }
 
-/** Nodes of different providers are never quite at the same block. */
-const TOLERANCE = 3n;
+/** Nodes of different providers are never quite at the same block (see `blocksLasting`). */
+const TOLERANCE = 3;
 
 /**
  * The addresses whose newest block is not to be trusted. With three or more, the newest that two of
  * them have reached counts; with two, the one that moves, or else the higher.
  */
-export function staleHeads(reports: readonly HeadReport[]): number[] {
+export function staleHeads(
+  reports: readonly HeadReport[],
+  tolerance: bigint = BigInt(TOLERANCE),
+): number[] {
   const reference = referenceOf(reports);
   if (reference === null) return [];
   return reports
     .filter(({ number, hasMoved }) => {
-      if (number + TOLERANCE < reference) return true;
-      return number > reference + TOLERANCE && hasMoved !== true;
+      if (number + tolerance < reference) return true;
+      return number > reference + tolerance && hasMoved !== true;
     })
     .map(({ index }) => index);
 }
@@ -39,7 +44,16 @@ function referenceOf(reports: readonly HeadReport[]): bigint | null {
 /**
  * Compares the heads of all addresses; those whose head does not move are asked after the others.
  */
-export function createHeadComparison(rpc: Rpc, log: Log): () => Promise<void> {
+export function createHeadComparison(
+  {
+    rpc,
+    config,
+  }: {
+    readonly rpc: Rpc;
+    readonly config: Pick<NetworkConfig, 'patienceMs' | 'profile'>;
+  },
+  log: Log,
+): () => Promise<void> {
   const before = new Map<number, bigint>();
   return async () => {
     const addresses = rpc.inOrder();
@@ -52,7 +66,7 @@ export function createHeadComparison(rpc: Rpc, log: Log): () => Promise<void> {
       before.set(index, number);
       return [{ index, number, hasMoved: last === undefined ? null : last !== number }];
     });
-    const stale = staleHeads(reports);
+    const stale = staleHeads(reports, blocksLasting(config, { blocks: TOLERANCE }));
     for (const address of addresses) {
       const isStale = stale.includes(address.index);
       if (isStale && !address.isStale) {

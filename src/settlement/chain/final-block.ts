@@ -1,7 +1,11 @@
 import type { Chain } from '#settlement/chain/chain.ts';
+import { blocksLasting } from '#settlement/chain/patient-blocks.ts';
 
-/** Where a chain does not tell what is final: two epochs of Ethereum. */
-const FINAL_DEPTH = 64n;
+/**
+ * Where a chain does not tell what is final: two epochs of Ethereum, and on faster chains as long
+ * as so many blocks of a second.
+ */
+const FINAL_DEPTH = 64;
 
 /** The newest block that another chain has. Nodes without that word have only what is final. */
 async function safeBlock(chain: Pick<Chain, 'block'>, finalized: bigint): Promise<bigint> {
@@ -10,8 +14,12 @@ async function safeBlock(chain: Pick<Chain, 'block'>, finalized: bigint): Promis
 }
 
 /** The newest block that is not expected to leave the chain. Below zero: there is none yet. */
-export async function finalBlock(chain: Pick<Chain, 'block'>, head: bigint): Promise<bigint> {
-  return (await chain.block('finalized'))?.number ?? head - FINAL_DEPTH;
+export async function finalBlock(
+  chain: Pick<Chain, 'block' | 'config'>,
+  head: bigint,
+): Promise<bigint> {
+  const told = await chain.block('finalized');
+  return told?.number ?? head - blocksLasting(chain.config, { blocks: FINAL_DEPTH });
 }
 
 /** Up to where a chain is safe and final; where a block cannot be undone, up to the head. */

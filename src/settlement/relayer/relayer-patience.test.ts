@@ -4,8 +4,11 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import type { CountsRule, NetworkConfig } from '#settlement/networks.ts';
 import { CUSTOM, profileNamed } from '#settlement/profiles.ts';
 import { readRelayerStatus } from '#settlement/relayer/relayer-status.ts';
+import { NOT_IN_TIME } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { mineUntil } from '#testing/relayer-scene.ts';
+import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
+import { mineUntil, startOddWorld } from '#testing/relayer-scene.ts';
+import { headFollowed } from '#testing/relayer-turns.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 const SMALL = 1_000_000n;
@@ -115,6 +118,30 @@ describe('how long a payment waits is decided by its sum', () => {
     const large = await world.pay({ payer: poor, amount: LARGE });
     await until(async () => (await world.outcome(large)) !== null);
     assert.equal((await world.outcome(large))?.succeeded, false);
+  });
+
+  it('ends a payment of a fast chain no sooner than one of a slow chain', async () => {
+    const odd = await startOddWorld(startProviderProxy, {
+      database,
+      config: { patienceMs: 1_000, profile: { ...CUSTOM, blockMs: 200 } },
+    });
+    const [proxy] = odd.nodes as [ProviderProxy];
+    world = odd;
+    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+    world.startRelayer();
+    const id = await world.pay({ payer, amount: SMALL });
+    await world.network.pending();
+    await database.db.query('update chain_requests set deadline = now()');
+    await world.network.rpc.call('evm_increaseTime', [70]);
+    // Four blocks within a second: on a chain of a second each it would have ended after three.
+    for (let blocks = 1; blocks <= 4; blocks++) {
+      await world.network.mine();
+      await headFollowed(proxy);
+      assert.equal(await world.outcome(id), null, `processing at ${blocks} blocks`);
+    }
+    await until(async () => (await world.outcome(id)) !== null);
+    assert.deepEqual(await world.outcome(id), NOT_IN_TIME);
+    assert.equal(await world.network.usdcOf(payer.address), 10n ** 12n);
   });
 
   it('blocks that share a second are told apart by when they were seen', async () => {

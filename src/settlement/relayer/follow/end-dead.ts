@@ -3,6 +3,7 @@ import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import type { Block } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { isSettledCall } from '#settlement/contract/contract-calls.ts';
+import { patientBlocks } from '#settlement/relayer/rows/known-head.ts';
 import { type RequestOutcome, writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
 import { countsYet } from '#settlement/relayer/rows/patience.ts';
 import { numberOf } from '#settlement/relayer/rows/payloads.ts';
@@ -11,10 +12,32 @@ import { selectPerhapsDead, toOpenRequest } from '#settlement/relayer/rows/trans
 import { findEarlier } from '#settlement/relayer/send/earlier-events.ts';
 import { NOT_IN_TIME } from '#settlement/requests.ts';
 
-/** Blocks on top of one that is not expected to leave the chain, even at 0 confirmations. */
+/**
+ * On top of one that is not expected to leave the chain, even at 0 confirmations: so many blocks,
+ * and as long as they last on a chain of one a second.
+ */
 const MIN_DEPTH = 2;
 /** How many are asked about in one round trip; the rest follows at the next block. */
 const MAX_AT_ONCE = 200;
+
+/**
+ * By the chain's own clock, in case that its pace has just changed: times of blocks are whole
+ * seconds, so one second less than that.
+ */
+function leastMs({ chain }: RelayerState): number {
+  const { confirmationsMs, patienceMs } = chain.config;
+  return Math.max(MIN_DEPTH * patienceMs, confirmationsMs) - SECOND_MS;
+}
+
+const SECOND_MS = 1_000;
+
+/** No less than a success has to have, in blocks and in time. */
+function depthOfEnd(relayer: RelayerState): bigint {
+  const { confirmations, confirmationsMs, patienceMs } = relayer.chain.config;
+  const least = Number(patientBlocks(relayer, MIN_DEPTH));
+  const lasting = patientBlocks(relayer, Math.ceil(confirmationsMs / patienceMs));
+  return BigInt(Math.max(least, confirmations, Number(lasting)));
+}
 
 /**
  * Declines signed payments that can never settle any more: a block later than the end of their
@@ -23,13 +46,13 @@ const MAX_AT_ONCE = 200;
  */
 export async function endDead(relayer: RelayerState, head: Block): Promise<void> {
   const { chain, db } = relayer;
-  const { livemode, confirmations, settlement } = chain.config;
+  const { livemode, settlement } = chain.config;
   const look = { livemode, limit: MAX_AT_ONCE };
   // The head is later than any block below it: usually this one check is enough.
   if ((await selectPerhapsDead(db, { ...look, time: head.time })).length === 0) return;
-  const depth = BigInt(Math.max(MIN_DEPTH, confirmations));
+  const depth = depthOfEnd(relayer);
   const deep = head.number < depth ? null : await chain.block(head.number - depth);
-  if (deep === null) return;
+  if (deep === null || head.time.getTime() - deep.time.getTime() < leastMs(relayer)) return;
   const rows = await selectPerhapsDead(db, { ...look, time: deep.time });
   if (rows.length === 0) return;
   // Another chain can have the same contract at the same address, with none of our payments.

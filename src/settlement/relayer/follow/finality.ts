@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
 import { finalBlock } from '#settlement/chain/final-block.ts';
 import { loadOpen } from '#settlement/relayer/lanes/load-open.ts';
+import { patientBlocks } from '#settlement/relayer/rows/known-head.ts';
 import {
   type MinedBlockRow,
   markFinalized,
@@ -35,7 +36,7 @@ export async function watchFinality(
   const final = await finalBlock(chain, head.number);
   const rows = await selectMinedBlocks(db, { ...wanted, final });
   const known = isReorganised ? rows : await worthAsking(chain, rows, final);
-  const gone = await findGone(chain, known, head);
+  const gone = await findGone(relayer, known, head);
   const goneHashes = new Set(gone.map((row) => row.block_hash));
   const done = known.filter((row) => row.block_number <= final && !goneHashes.has(row.block_hash));
   if (done.length > 0) {
@@ -61,17 +62,19 @@ async function worthAsking(
   return rows.filter((row) => row.block_number <= final);
 }
 
-/** Nodes behind one address differ by some blocks: one that lags does not have the newest. */
-const USUAL_LAG = 3n;
+/** Nodes behind one address differ by so many blocks: one that lags does not have the newest. */
+const USUAL_LAG = 3;
 /** A block counts as gone when it is missing this often in a row. */
 const GONE_LOOKS = 3;
 const GONE_LOOK_MS = 120;
 
 async function findGone(
-  chain: Chain,
+  relayer: RelayerState,
   rows: readonly MinedBlockRow[],
   head: Block,
 ): Promise<MinedBlockRow[]> {
+  const { chain } = relayer;
+  const lag = patientBlocks(relayer, USUAL_LAG);
   let gone = [...rows];
   for (let look = 0; look < GONE_LOOKS && gone.length > 0; look++) {
     // Another chain has none of our blocks.
@@ -82,7 +85,7 @@ async function findGone(
       if (block === undefined) return false;
       if (block !== null) return block.hash !== row.block_hash;
       // Above the head: the chain is shorter than it was. Right below it nodes may not agree yet.
-      return row.block_number > head.number || row.block_number < head.number - USUAL_LAG;
+      return row.block_number > head.number || row.block_number < head.number - lag;
     });
   }
   return gone;

@@ -1,5 +1,6 @@
 import { blockInterval, withLook } from '#settlement/chain/block-rhythm.ts';
 import type { Block } from '#settlement/chain/chain.ts';
+import { patientBlocks } from '#settlement/relayer/rows/known-head.ts';
 import type { RelayerState } from '#settlement/relayer/rows/state.ts';
 
 export type HeadChange =
@@ -11,8 +12,8 @@ export type HeadChange =
 /** One address can have several nodes behind it: this many looks have to agree. */
 const DOUBT_LOOKS = 3;
 const DOUBT_MS = 300;
-/** Nodes behind one address differ by this many blocks without anything being wrong. */
-const USUAL_LAG = 3n;
+/** Nodes behind one address differ by so many blocks (`patientBlocks`), and nothing is wrong. */
+const USUAL_LAG = 3;
 /** How long a head that is only lower has to stay there until it counts as a shorter chain. */
 const LAG_MS = 5_000;
 const SHORTER_MS = 1_000;
@@ -81,11 +82,12 @@ const SHORTEST_INTERVAL_MS = 200;
 const MORE_BLOCKS = 8;
 
 /** Whether the chain that we know can have this head by now. */
-function follows({ rhythm, sight }: RelayerState, head: Block, block: Block): boolean {
+function follows(relayer: RelayerState, head: Block, block: Block): boolean {
+  const { rhythm, sight } = relayer;
   if (block.hash === head.hash) return true;
   const more = block.number - head.number;
   // A node that lags; see askAgain.
-  if (more < 0n && more >= -USUAL_LAG) return true;
+  if (more < 0n && -more <= patientBlocks(relayer, USUAL_LAG)) return true;
   if (more === 1n) return block.parentHash === head.hash;
   const sinceMs = performance.now() - (sight.answeredAt ?? Number.NEGATIVE_INFINITY);
   const expected = sinceMs / (blockInterval(rhythm) ?? SHORTEST_INTERVAL_MS);
@@ -134,10 +136,12 @@ async function askAgain(relayer: RelayerState, block: Block, known: Block): Prom
 }
 
 function noteSpread(relayer: RelayerState, blocks: bigint): void {
-  if (blocks > relayer.spread && blocks <= USUAL_LAG) relayer.spread = blocks;
+  const most = patientBlocks(relayer, USUAL_LAG);
+  if (blocks > relayer.spread && blocks <= most) relayer.spread = blocks;
 }
 
 /** The chain is only shorter than we know: the node lags, or it has lost its last blocks. */
-function patienceWith({ chain }: RelayerState, blocks: bigint): number {
-  return blocks <= USUAL_LAG || chain.config.rpcUrls.length > 1 ? LAG_MS : SHORTER_MS;
+function patienceWith(relayer: RelayerState, blocks: bigint): number {
+  const mayLag = blocks <= patientBlocks(relayer, USUAL_LAG);
+  return mayLag || relayer.chain.config.rpcUrls.length > 1 ? LAG_MS : SHORTER_MS;
 }

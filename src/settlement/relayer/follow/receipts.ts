@@ -8,6 +8,7 @@ import { finish } from '#settlement/relayer/follow/finish.ts';
 import { forgetIncluded, hasWaited, holdBack, readMarks } from '#settlement/relayer/follow/hold.ts';
 import { inPortions } from '#settlement/relayer/follow/portions.ts';
 import { type Mined, type Resolution, resolve } from '#settlement/relayer/follow/resolve.ts';
+import { patientBlocks } from '#settlement/relayer/rows/known-head.ts';
 import type { HeldLane, OpenTransaction, RelayerState } from '#settlement/relayer/rows/state.ts';
 import { suggestFees, TIP_BLOCKS, TIP_PERCENTILE } from '#settlement/relayer/send/fees.ts';
 import type { Hex } from '#settlement/requests.ts';
@@ -56,7 +57,7 @@ export async function collectReceipts(relayer: RelayerState, head: Block): Promi
   return mined.length;
 }
 
-/** Looks without an outcome after which a person is told; the looks go on. */
+/** Looks without an outcome (see `patientBlocks`) after which a person is told; they go on. */
 const UNREADABLE_AFTER = 8;
 
 /** Each is independent: what a node cannot say about one must not hold up the others. */
@@ -73,7 +74,9 @@ async function resolveEach(
       continue;
     }
     transaction.undecided++;
-    if (transaction.undecided !== UNREADABLE_AFTER) continue;
+    const patience = Number(patientBlocks(relayer, UNREADABLE_AFTER));
+    if (transaction.isToldUnreadable || transaction.undecided < patience) continue;
+    transaction.isToldUnreadable = true;
     await tellUnreadable(relayer, transaction, { receipt, error: result?.reason });
   }
   return resolved;
@@ -192,8 +195,10 @@ export async function readFees(relayer: RelayerState, head: Block): Promise<void
   });
 }
 
-async function readTips({ chain, tips }: RelayerState): Promise<readonly bigint[]> {
-  const params = [`0x${TIP_BLOCKS.toString(16)}`, 'latest', [TIP_PERCENTILE]];
+async function readTips(relayer: RelayerState): Promise<readonly bigint[]> {
+  const { chain, tips } = relayer;
+  const blocks = patientBlocks(relayer, TIP_BLOCKS);
+  const params = [`0x${blocks.toString(16)}`, 'latest', [TIP_PERCENTILE]];
   try {
     const [answer] = await chain.rpc.batch([{ method: 'eth_feeHistory', params }]);
     if (answer?.ok !== true) return tips.values;

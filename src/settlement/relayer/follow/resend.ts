@@ -8,6 +8,7 @@ import {
   replaceByNoop,
   surestNonce,
 } from '#settlement/relayer/lanes/nonces.ts';
+import { patientBlocks } from '#settlement/relayer/rows/known-head.ts';
 import {
   type HeldLane,
   inNonceOrder,
@@ -18,8 +19,8 @@ import { broadcast } from '#settlement/relayer/send/broadcast.ts';
 import { isExpired } from '#settlement/relayer/send/deadlines.ts';
 import { bumpFees } from '#settlement/relayer/send/fees.ts';
 
-/** An unmined transaction is sent again after this many blocks: pools forget, nodes restart. */
-const RESEND_BLOCKS = 2n;
+/** An unmined transaction is sent again after so many blocks (see `patientBlocks`). */
+const RESEND_AFTER = 2;
 /** A transaction that was sent this often and is still not mined has to offer more. */
 const REPLACE_AFTER = 2;
 /** Heads after which nodes are asked for what has used a nonce, again and again. */
@@ -53,10 +54,11 @@ function noteHead(transaction: OpenTransaction, head: Block): void {
 }
 
 /** The head that we knew when we sent it may have been that of a node that lags. */
-function isDue({ spread }: RelayerState, open: OpenTransaction, head: Block): boolean {
+function isDue(relayer: RelayerState, open: OpenTransaction, head: Block): boolean {
   const { sentAtBlock, waits } = open;
   if (waits !== null) return false;
-  return sentAtBlock === null || head.number - sentAtBlock >= RESEND_BLOCKS + spread;
+  if (sentAtBlock === null) return true;
+  return head.number - sentAtBlock >= patientBlocks(relayer, RESEND_AFTER) + relayer.spread;
 }
 
 /**
@@ -64,12 +66,13 @@ function isDue({ spread }: RelayerState, open: OpenTransaction, head: Block): bo
  * had no time for it yet. It was still right to ask for its nonce.
  */
 function isOnItsWay(
-  { spread }: RelayerState,
+  relayer: RelayerState,
   { sentAtBlock, seenAtBlock }: OpenTransaction,
   head: Block,
 ): boolean {
   if (sentAtBlock === null || seenAtBlock === null) return false;
-  return head.number - seenAtBlock < RESEND_BLOCKS + spread - 1n;
+  const patience = patientBlocks(relayer, RESEND_AFTER) + relayer.spread;
+  return head.number - seenAtBlock < patience - 1n;
 }
 
 async function tend(
@@ -123,8 +126,8 @@ async function tendUsed(
   // Its receipt exists or may exist; only its meaning is not clear yet.
   if (transaction.undecided > 0 || transaction.unread) return;
   transaction.usedElsewhere++;
-  if (transaction.usedElsewhere % FOREIGN_AFTER === 0)
-    await lookAtNonce(relayer, lane, transaction);
+  const looks = Number(patientBlocks(relayer, FOREIGN_AFTER));
+  if (transaction.usedElsewhere % looks === 0) await lookAtNonce(relayer, lane, transaction);
 }
 
 /** The one for which all others of the lane wait. */

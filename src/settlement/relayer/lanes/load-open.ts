@@ -92,6 +92,7 @@ function toOpen(row: OpenTransactionRow): OpenTransaction {
     waits: null,
     usedElsewhere: 0,
     undecided: 0,
+    isToldUnreadable: false,
     unsendable: false,
   };
 }

@@ -104,6 +104,8 @@ export interface OpenTransaction {
   usedElsewhere: number;
   /** Looks at its receipt from which no outcome could be read. */
   undecided: number;
+  /** A person has been told of that. */
+  isToldUnreadable: boolean;
   /** A node will never take these bytes: its nonce needs a no-op. */
   unsendable: boolean;
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Chain } from '#settlement/chain/chain.ts';
+import { blocksLasting } from '#settlement/chain/patient-blocks.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { readEvents, type SettlementEvent } from '#settlement/contract/contract-events.ts';
 import { eventResult, type Result } from '#settlement/relayer/rows/facts.ts';
@@ -26,8 +27,8 @@ export async function findEarlier(chain: Chain, request: OpenRequest): Promise<R
   throw new RpcUnavailable('no node has the event of what the contract says was done');
 }
 
-/** Nodes behind one address differ by fewer blocks. */
-const NEAR_BLOCKS = 64n;
+/** Nodes behind one address differ by fewer blocks, and by less than they take at one a second. */
+const NEAR_BLOCKS = 64;
 /** The calls of one batch may be answered by different nodes, and those that lag leave logs out. */
 const NEAR_LOOKS = 3;
 const NEAR_LOOK_MS = 200;
@@ -38,11 +39,12 @@ async function* eventsBackwards(
   topics: readonly (Hex | null)[],
 ): AsyncGenerator<SettlementEvent> {
   const first = chain.config.deployedAtBlock;
+  const reach = blocksLasting(chain.config, { blocks: NEAR_BLOCKS });
   let oldest = 0n;
   for (let look = 0; look < NEAR_LOOKS; look++) {
     if (look > 0) await sleep(NEAR_LOOK_MS);
     const { number: toBlock } = await chain.newest();
-    const near = toBlock - NEAR_BLOCKS;
+    const near = toBlock - reach;
     const fromBlock = near > first ? near : first;
     if (look === 0) oldest = fromBlock;
     yield* eventsIn(chain, { fromBlock, toBlock, topics });

@@ -66,6 +66,7 @@ export async function signAndStore(
       waits: null,
       usedElsewhere: 0,
       undecided: 0,
+      isToldUnreadable: false,
       unsendable: false,
     };
   });
