@@ -334,6 +334,8 @@ contract GovernanceTest is SettlementFixture {
             abi.encodeWithSelector(ISettlement.HoldTooLong.selector, 30 days + 1, 30 days)
         );
         this.deployWith(open);
+        open.payoutHold = 30 days;
+        this.deployWith(open);
     }
 
     function test_aContractIsDeployedWithAGuardianAtLeast() public {
