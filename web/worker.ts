@@ -94,24 +94,10 @@ async function showFile(request: Request): Promise<Response> {
 
 const RING = 'ring';
 
-/**
- * A push has no content: nobody between the service and this browser learns what is asked or was
- * paid. So these words serve for both.
- */
-const PUSHED = {
-  title: 'Open your wallet now',
-  body: 'A payment waits a minute for your yes, or was made with a static pass of yours.',
-};
-
-/** Of a window that knows what is asked. */
-const ASKED = {
-  title: 'A payment waits for your yes',
-  body: 'Open your wallet within a minute.',
-};
-
-function ring({ title, body }: typeof ASKED): Promise<void> {
-  return scope.registration.showNotification(title, {
-    body,
+/** A ring has no content: nobody between the service and this browser learns what is asked. */
+function ring(): Promise<void> {
+  return scope.registration.showNotification('A payment waits for your yes', {
+    body: 'Open your wallet within a minute.',
     icon: new URL('icons/tapline.svg', root).href,
     // One at a time, and each is heard.
     tag: RING,
@@ -138,9 +124,9 @@ async function openApp(): Promise<void> {
   else await own.focus();
 }
 
-scope.addEventListener('push', (event) => event.waitUntil(ring(PUSHED)));
+scope.addEventListener('push', (event) => event.waitUntil(ring()));
 scope.addEventListener('message', (event) => {
-  if (event.data === 'ring') event.waitUntil(ring(ASKED));
+  if (event.data === 'ring') event.waitUntil(ring());
   if (event.data === 'rung') event.waitUntil(endRing());
   if (event.data === 'paid') event.waitUntil(tellOfPass());
 });

@@ -1,12 +1,9 @@
 import type { Sql } from '#db/database.ts';
 
-export interface RungBrowser {
+/** Whom to ring, and until when it is of use. */
+export interface DuePush {
   readonly session_hash: Buffer;
   readonly endpoint: string;
-}
-
-/** Whom to ring, and until when it is of use. */
-export interface DuePush extends RungBrowser {
   readonly until: Date;
 }
 
@@ -33,29 +30,6 @@ export async function takeDuePushes(sql: Sql, now: Date, limit: number): Promise
   );
 }
 
-/**
- * Takes up to `limit` browsers whose payer has paid with a static pass since they last heard of
- * it. Each is taken once: by the process that moves `heard_until`.
- */
-export async function takeStaticPayments(sql: Sql, limit: number): Promise<RungBrowser[]> {
-  return sql.query<RungBrowser>(
-    `with due as (
-       select p.session_hash, paid.settled_at
-       from payer_pushes p cross join lateral (
-         select max(settled_at) as settled_at from payments
-         where payer_id = p.payer_id and settled_at > p.heard_until
-           and credential_type = 'nfc_id'
-       ) paid
-       where paid.settled_at is not null
-       limit $1 for update of p skip locked
-     )
-     update payer_pushes p set heard_until = d.settled_at
-     from due d where p.session_hash = d.session_hash and p.heard_until < d.settled_at
-     returning p.session_hash, p.endpoint`,
-    [limit],
-  );
-}
-
 export async function upsertPush(
   sql: Sql,
   made: {
@@ -66,8 +40,7 @@ export async function upsertPush(
   },
 ): Promise<void> {
   await sql.query(
-    `insert into payer_pushes (session_hash, payer_id, endpoint, created, heard_until)
-     values ($1, $2, $3, $4, $4)
+    `insert into payer_pushes (session_hash, payer_id, endpoint, created) values ($1, $2, $3, $4)
      on conflict (session_hash) do update set endpoint = excluded.endpoint`,
     [made.sessionHash, made.payerId, made.endpoint, made.now],
   );

@@ -1,11 +1,6 @@
 import type { Clock } from '#core/clock.ts';
 import type { Database } from '#db/database.ts';
-import {
-  deletePush,
-  type RungBrowser,
-  takeDuePushes,
-  takeStaticPayments,
-} from '#push/push-queries.ts';
+import { type DuePush, deletePush, takeDuePushes } from '#push/push-queries.ts';
 import { type VapidKeys, vapidAuthorization } from '#push/vapid.ts';
 import { type Network, openTransport } from '#webhooks/transport.ts';
 
@@ -18,22 +13,17 @@ export interface RingDeps {
 
 /** They go out at once; each waits for at most 10 s. */
 const BATCH = 20;
-/** A payment with a static pass is news for a day. */
-const NEWS_SECONDS = 86_400;
 /** The browser has ended the subscription. */
 const GONE: ReadonlySet<number> = new Set([404, 410]);
 
 /**
- * Without a body: the push service learns that there is something, and nothing of what. The worker
+ * Without a body: the push service learns that somebody is asked, and nothing of what. The worker
  * of the wallet says so in words of its own.
  */
-async function ring(
-  deps: RingDeps,
-  { session_hash, endpoint }: RungBrowser,
-  seconds: number,
-): Promise<void> {
+async function ring(deps: RingDeps, { session_hash, endpoint, until }: DuePush): Promise<void> {
   const now = deps.clock.now();
   const url = new URL(endpoint);
+  const seconds = Math.max(1, Math.ceil((until.getTime() - now.getTime()) / 1000));
   const transport = openTransport(url, deps.network);
   const authorization = vapidAuthorization(url, deps.keys, now);
   const headers = ['authorization', authorization, 'ttl', `${seconds}`, 'urgency', 'high'];
@@ -43,21 +33,12 @@ async function ring(
 }
 
 /**
- * Notifies browsers of payers whose confirmation is needed, and of payers who have paid with a
- * static pass, which somebody may have copied. At most once each: a lost one is not repeated,
- * because a minute later nobody is asked any more, and the wallet shows all payments. An open
- * wallet does not depend on it.
+ * Notifies browsers of payers whose confirmation is needed. At most once each: a lost one is not
+ * repeated, because a minute later nobody is asked any more. An open wallet does not depend on it.
  * @returns whether there may be more.
  */
 export async function ringPayers(deps: RingDeps): Promise<boolean> {
-  const now = deps.clock.now();
-  const asked = await takeDuePushes(deps.db, now, BATCH);
-  const paid = await takeStaticPayments(deps.db, BATCH);
-  const secondsTo = (until: Date) =>
-    Math.max(1, Math.ceil((until.getTime() - now.getTime()) / 1000));
-  await Promise.all([
-    ...asked.map((one) => ring(deps, one, secondsTo(one.until))),
-    ...paid.map((one) => ring(deps, one, NEWS_SECONDS)),
-  ]);
-  return asked.length === BATCH || paid.length === BATCH;
+  const due = await takeDuePushes(deps.db, deps.clock.now(), BATCH);
+  await Promise.all(due.map((one) => ring(deps, one)));
+  return due.length === BATCH;
 }

@@ -73,9 +73,7 @@ function saveRoute(deps: PayerDeps) {
     operationId: 'savePush',
     moves: 'data',
     summary: 'Notify this browser when a payment waits for confirmation',
-    description:
-      'Also of each payment with a static pass. Until the session ends. A ring has no content: ' +
-      'the push service learns nothing.',
+    description: 'Until the session ends. A ring has no content: the push service learns nothing.',
     body: PushBody,
     bodyExample: { endpoint: 'https://push.example.com/send/f3kQ0Zx' },
     errors: ['not_configured', 'url_not_allowed'],
