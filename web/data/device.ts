@@ -44,7 +44,14 @@ export interface CreateRefund {
   readonly payment: string;
   readonly amount: bigint;
   readonly cashier: string | null;
+  /** For what a till may not give back alone; kept ones of an earlier version have none. */
+  readonly managerCode?: string | null;
 }
+
+/** What the customer holds: a receipt, or the order and what was paid. */
+export type SaleWanted =
+  | { readonly receipt: string }
+  | { readonly orderId: string; readonly amount: bigint };
 
 interface Page<T> {
   readonly data: readonly T[];
@@ -67,6 +74,8 @@ export interface DeviceApi {
   tap(id: string, tap: TapIntent): Promise<Answer<Intent>>;
   cancel(id: string): Promise<Answer<Intent>>;
   payments(cursor: string | null): Promise<Answer<Page<Payment>>>;
+  /** A sale of any till of the merchant. */
+  find(sale: SaleWanted): Promise<Answer<Page<Payment>>>;
   /** Of the shift that began then. */
   totals(since: string): Promise<Answer<Totals>>;
   refund(refund: CreateRefund): Promise<Answer<Refund>>;
@@ -141,13 +150,18 @@ function changesOf(api: Api): Changes {
         path: `/payment_intents/${id}/cancel`,
         timeoutMs: QUICK_TIMEOUT_MS,
       }),
-    refund: ({ key, payment, amount, cashier }) =>
+    refund: ({ key, payment, amount, cashier, managerCode }) =>
       api({
         method: 'POST',
         path: '/refunds',
         idempotencyKey: key,
         timeoutMs: REFUND_TIMEOUT_MS,
-        body: { payment, amount: Number(amount), ...namedCashier(cashier) },
+        body: {
+          payment,
+          amount: Number(amount),
+          ...namedCashier(cashier),
+          ...(managerCode == null ? {} : { manager_code: managerCode }),
+        },
       }),
   };
 }
@@ -185,6 +199,15 @@ export function createDeviceApi(deviceKey: string): DeviceApi {
       api({
         path: '/payments',
         query: { limit: 100, cursor: cursor ?? undefined },
+        timeoutMs: QUICK_TIMEOUT_MS,
+      }),
+    find: (sale) =>
+      api({
+        path: '/payments',
+        query:
+          'receipt' in sale
+            ? { receipt: sale.receipt }
+            : { order_id: sale.orderId, amount: Number(sale.amount) },
         timeoutMs: QUICK_TIMEOUT_MS,
       }),
     totals: (since) =>

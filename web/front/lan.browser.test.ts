@@ -48,6 +48,7 @@ test('npm start -- --lan: a phone takes a payment over https, and learns no secr
     ...terminal,
     tagUrl: '',
     pairingCode: async () => '',
+    managerCode: async () => '',
     openingCode: async () => '',
   });
   assert.equal(payments.length, 1);

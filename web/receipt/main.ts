@@ -34,5 +34,7 @@ const print = document.getElementById('print');
 if (print !== null) {
   print.hidden = false;
   print.addEventListener('click', () => window.print());
+  // A till opens it so.
+  if (location.hash === '#print') window.addEventListener('load', () => window.print());
 }
 void check();

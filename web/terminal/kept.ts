@@ -94,6 +94,7 @@ export interface PendingRefund {
   readonly payment: string;
   readonly amount: bigint;
   readonly cashier: string | null;
+  readonly managerCode?: string | null;
 }
 
 export function keptRefund(): PendingRefund | null {

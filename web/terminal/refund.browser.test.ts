@@ -102,3 +102,49 @@ test('a refund that the service refuses says why, and no money moves', async () 
   await till.checkAccessibility();
   await till.close();
 });
+
+test('next week, at another till: found by the receipt, given back by a manager’s code', async () => {
+  const { till: first, terminal } = await paidTill();
+  const { page: before } = first;
+  await before.getByRole('button', { name: 'Receipt' }).click();
+  const slip = before.getByRole('dialog');
+  await slip.getByRole('img', { name: 'The receipt' }).waitFor();
+  const print = await slip.getByRole('link', { name: 'Print' }).getAttribute('href');
+  assert.match(print ?? '', /^receipts\/\w+#print$/);
+  const number = /\w{5}-\d+/.exec((await slip.textContent()) ?? '')?.[0] ?? '';
+  await first.checkAccessibility();
+  await first.close();
+
+  const other = await addTestTerminal(stage().sandbox);
+  const till = await openTill(stage().browser, stage().sandbox, {
+    terminal: other,
+    options: PHONE,
+  });
+  const { page } = till;
+  await page.getByRole('link', { name: 'Find a sale' }).click();
+  const field = page.getByRole('textbox', { name: 'Receipt or order' });
+  await field.fill('22222-1');
+  await page.getByRole('button', { name: 'Look it up' }).click();
+  await page.getByText('No such sale in this shop.').waitFor();
+  await field.fill(number.toLowerCase());
+  await page.getByRole('button', { name: 'Look it up' }).click();
+  await page.getByRole('button', { name: 'Refund' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: 'Amount' }).fill('1.00');
+  await till.checkAccessibility();
+  const code = await other.managerCode();
+  await dialog.getByRole('textbox', { name: 'Manager code' }).fill(code);
+  await dialog.getByRole('button', { name: 'Refund' }).click();
+  await page.getByText('Refunded', { exact: true }).waitFor();
+  const [payment] = await paymentsOf(stage().sandbox, terminal);
+  assert.equal(payment?.amount_refunded, 1_000_000);
+
+  // The receipt held to a reader, while nothing is asked for: its sale is shown.
+  await page.getByRole('link', { name: 'Till' }).click();
+  await page.keyboard.type(`https://shop.example/${(print ?? '').replace('#print', '')}`);
+  await page.keyboard.press('Enter');
+  await page.getByText('Partly refunded').waitFor();
+  assert.equal(await field.inputValue(), (print ?? '').replace(/receipts\/|#print/g, ''));
+  till.checkClean();
+  await till.close();
+});

@@ -3,6 +3,7 @@ import {
   addTestTerminal,
   intentsOf,
   openTill,
+  paymentsOf,
   postAsMerchant,
   type TestTerminal,
   type TillWindow,
@@ -286,4 +287,27 @@ const PAGES: readonly Shot[] = [
   }),
 ];
 
-export const SHOTS: readonly Shot[] = [...PAIRING, ...SELLING, ...CAMERA, ...RESULTS, ...PAGES];
+export const SHOTS: readonly Shot[] = [
+  tillShot('find', async (stage) => {
+    const { page } = stage.till;
+    await pay(stage, '6.75');
+    await stage.till.result('Paid').waitFor();
+    const [paid] = await paymentsOf(stage.sandbox, stage.terminal);
+    await stage.till.newPayment.click();
+    await page.getByRole('link', { name: 'Find a sale' }).click();
+    const field = page.getByRole('textbox', { name: 'Receipt or order' });
+    await field.fill(String(paid?.receipt_number));
+    await page.getByRole('button', { name: 'Look it up' }).click();
+    await page.getByRole('button', { name: 'Refund' }).waitFor();
+  }),
+  tillShot('receipt', async (stage) => {
+    await pay(stage, '6.75');
+    await stage.till.page.locator('button:enabled', { hasText: 'Receipt' }).click();
+    await stage.till.page.getByRole('img', { name: 'The receipt' }).waitFor();
+  }),
+  ...PAIRING,
+  ...SELLING,
+  ...CAMERA,
+  ...RESULTS,
+  ...PAGES,
+];

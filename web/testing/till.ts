@@ -15,6 +15,8 @@ export interface TestTerminal {
   readonly tagUrl: string;
   /** A fresh one. The present key ends when it is used. */
   pairingCode(): Promise<string>;
+  /** Lets a till give one thing back that it may not give back alone. */
+  managerCode(): Promise<string>;
   /** One that opens a forgotten PIN. The demo owner has a second factor from then on. */
   openingCode(): Promise<string>;
 }
@@ -46,6 +48,12 @@ export async function addTestTerminal(
     deviceKey: String(body.device_key),
     tagUrl: String(body.tag_url),
     pairingCode: () => makeCode({ with_factor: false }),
+    managerCode: async () => {
+      const codes = `/accounts/${sandbox.account}/${mode}/manager_codes`;
+      const made = await person.post(codes);
+      assert.equal(made.status, 201, made.text);
+      return String(made.body.code);
+    },
     openingCode: async () => {
       await addFactorNow(person, sandbox.dashboard.password);
       return makeCode({ with_factor: true });

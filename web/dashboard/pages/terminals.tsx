@@ -10,6 +10,7 @@ import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
 import { AddTerminalDialog } from '../parts/add-terminal-dialog.tsx';
+import { ManagerCode } from '../parts/manager-code.tsx';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { Software } from '../parts/software.tsx';
 
@@ -46,11 +47,14 @@ export function Terminals(): ReactNode {
     <Page
       title="Terminals"
       actions={
-        may('admin') ? (
-          <Button kind="primary" onClick={() => setIsAdding(true)}>
-            Add terminal
-          </Button>
-        ) : null
+        <>
+          {may('member') ? <ManagerCode /> : null}
+          {may('admin') ? (
+            <Button kind="primary" onClick={() => setIsAdding(true)}>
+              Add terminal
+            </Button>
+          ) : null}
+        </>
       }
     >
       <FilterBar filters={filters}>

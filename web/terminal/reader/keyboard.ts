@@ -24,8 +24,8 @@ export interface KeyboardReader {
   /** The payment that a pass would pay now; null while none is asked for. */
   readonly waiting: () => string | null;
   readonly onPass: (credential: Credential | null) => void;
-  /** It was read while nothing was asked for, and goes nowhere. */
-  readonly onStray: () => void;
+  /** It was read while nothing was asked for: no pass, wherever it goes. */
+  readonly onStray: (text: string) => void;
 }
 
 function fieldOf({ target }: KeyboardEvent): HTMLInputElement | null {
@@ -68,7 +68,7 @@ export function readKeyboard(reader: KeyboardReader, signal: AbortSignal): void 
     for (const [field, value] of before) putBack(field, value);
     if (text.length < LEAST_LENGTH) return;
     if (isTap) reader.onPass(credentialOf(text));
-    else reader.onStray();
+    else reader.onStray(text);
   };
   const onKey = (event: KeyboardEvent) => {
     const { key, timeStamp, ctrlKey, metaKey } = event;

@@ -8,6 +8,7 @@ import { ObjectStatus } from '../../ui/status.tsx';
 import { Facts } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { goTo } from '../place.ts';
+import { ReceiptButton } from './receipt-part.tsx';
 import { RefundPart } from './refund.tsx';
 import type { TillContext } from './shift.tsx';
 import { usePayments } from './use-payments.ts';
@@ -43,7 +44,8 @@ export function shortAddress(address: string): string {
   return `${address.slice(0, 6)}…${address.slice(-4)}`;
 }
 
-function PaymentPage({
+/** One payment: what it was, its receipt, and the way to give it back. */
+export function PaymentPage({
   payment,
   reload,
   ...context
@@ -62,6 +64,7 @@ function PaymentPage({
       <Facts
         facts={[
           ['Time', <Time key="time" at={payment.created} />],
+          ['Receipt', payment.receipt_number],
           ['Order', payment.order_id],
           ['Tip', tip === 0n ? null : <Amount key="tip" atoms={tip} />],
           ['Given back', refunded === 0n ? null : <Amount key="refunded" atoms={refunded} />],
@@ -82,6 +85,7 @@ function PaymentPage({
           ],
         ]}
       />
+      <ReceiptButton payment={payment} />
       <RefundPart {...context} payment={payment} onDone={reload} />
       <Button onClick={() => goTo('history')}>All payments of the shift</Button>
     </div>

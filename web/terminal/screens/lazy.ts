@@ -6,6 +6,7 @@ import { partOf } from '../../ui/part.ts';
  */
 export const StartScreen = partOf(async () => (await import('./start.tsx')).StartScreen);
 export const HistoryScreen = partOf(async () => (await import('./history.tsx')).HistoryScreen);
+export const FindScreen = partOf(async () => (await import('./find.tsx')).FindScreen);
 export const SettingsScreen = partOf(async () => (await import('./settings.tsx')).SettingsScreen);
 export const TotalsScreen = partOf(async () => (await import('./totals.tsx')).TotalsScreen);
 export const LockScreen = partOf(async () => (await import('./lock.tsx')).LockScreen);
@@ -21,6 +22,7 @@ const ALL = [
   Qr,
   TipScreen,
   HistoryScreen,
+  FindScreen,
   SettingsScreen,
   TotalsScreen,
   LockScreen,

@@ -7,6 +7,7 @@ import { Sum } from '../../ui/sum.tsx';
 import { signal } from '../feedback.ts';
 import type { Canceling, Creating, Following, Outcome, Result, Tapping } from '../phases.ts';
 import { declineWords, endHint, formatLeft, WORDS } from '../words.ts';
+import { ReceiptOfPaid } from './receipt-part.tsx';
 import type { TillContext } from './shift.tsx';
 import { useLeft } from './waiting.tsx';
 
@@ -82,6 +83,7 @@ export function CheckingScreen({
 
 /** Readable at arm's length, and there until somebody puts it away. */
 export function ResultScreen({
+  api,
   phase,
   runner,
   settings,
@@ -112,6 +114,9 @@ export function ResultScreen({
         ) : null}
         {outcome === 'paid' ? <p>Order {intent.order_id}</p> : <p>{words}</p>}
       </section>
+      {outcome === 'paid' && intent.payment !== null ? (
+        <ReceiptOfPaid api={api} paymentId={intent.payment} />
+      ) : null}
       <Button
         kind="primary"
         large

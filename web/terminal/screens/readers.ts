@@ -3,6 +3,7 @@ import type { Credential } from '../../data/device.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { keptSettings } from '../kept.ts';
 import { takesPasses } from '../machine.ts';
+import { goTo } from '../place.ts';
 import { readKeyboard } from '../reader/keyboard.ts';
 import { readNfc } from '../reader/nfc.ts';
 import type { TillRunner } from '../till.ts';
@@ -19,9 +20,13 @@ export interface Readers {
 /** The payment whose screen asks for a pass now. A locked till asks for none. */
 function waiting(runner: TillRunner): string | null {
   const { phase } = runner.view().till;
+  return isOpen() && takesPasses(phase) ? phase.intent.id : null;
+}
+
+/** A shift has begun, and nobody has locked the till. */
+function isOpen(): boolean {
   const { shiftSince, locked, pin } = keptSettings();
-  const isShown = shiftSince !== null && !(locked && pin !== null);
-  return isShown && takesPasses(phase) ? phase.intent.id : null;
+  return shiftSince !== null && !(locked && pin !== null);
 }
 
 /** The till owns its readers, on every screen: what they read while nobody asked goes nowhere. */
@@ -32,7 +37,14 @@ export function useReaders(context: Pick<TillContext, 'runner' | 'view' | 'setti
   const [unread, setUnread] = useState({ since: -1, count: 0 });
   const [isRefused, setIsRefused] = useState(false);
   const [own] = useState(() => {
-    const onStray = () => toast(strayWords(runner.view().till.phase));
+    const onStray = (text = '') => {
+      const { phase: now } = runner.view().till;
+      const [, receipt] = /\/receipts\/([0-9A-Za-z]{22,35})$/.exec(text) ?? [];
+      const isIdle = now.at === 'keypad' || now.at === 'result';
+      // Somebody holds a receipt to the reader: it is a sale to look at, and no pass.
+      if (receipt !== undefined && isIdle && isOpen()) goTo(`find/${receipt}`);
+      else toast(strayWords(now));
+    };
     const onPass = (credential: Credential | null) => {
       const { phase: now } = runner.view().till;
       if (waiting(runner) === null || !takesPasses(now)) return onStray();

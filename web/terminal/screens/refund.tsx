@@ -24,9 +24,12 @@ const STILL_OPEN = new Set([
 /** Said before the service looks for the key: nothing about a refund that was sent before. */
 const SAYS_NOTHING = new Set([401, 403]);
 
+/** Said after the service has looked for the key: nothing was refunded under it. */
+const MANAGER = 'manager_required';
+
 type Outcome =
   | { readonly is: 'done'; readonly refund: Refund }
-  | { readonly is: 'refused'; readonly message: string };
+  | { readonly is: 'refused'; readonly code: string; readonly message: string };
 
 /**
  * Sends the refund, and the same one with the same key again, until it is known what became of it;
@@ -56,8 +59,9 @@ function useRefund({ api }: TillContext, onDone: () => void) {
         const answer = await api.refund(pending);
         if (answer.is === 'done') return finish({ is: 'done', refund: answer.value });
         if (answer.is === 'refused' && !STILL_OPEN.has(answer.error.code)) {
-          const isEnd = !mayBeThere.current || !SAYS_NOTHING.has(answer.status);
-          if (isEnd) return finish({ is: 'refused', message: answer.error.message });
+          const { code, message } = answer.error;
+          const says = code === MANAGER || !SAYS_NOTHING.has(answer.status);
+          if (!mayBeThere.current || says) return finish({ is: 'refused', code, message });
         }
         if (answer.is === 'unknown') mayBeThere.current = true;
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
@@ -113,16 +117,21 @@ interface RefundDialogProps {
   readonly payment: Payment;
   readonly left: bigint;
   readonly onClose: () => void;
-  readonly onRefund: (amount: bigint) => void;
+  /** A clerk may not give this back alone. */
+  readonly needsCode: boolean;
+  readonly onRefund: (amount: bigint, managerCode: string | null) => void;
 }
 
-function RefundDialog({ payment, left, onClose, onRefund }: RefundDialogProps): ReactNode {
+function RefundDialog(props: RefundDialogProps): ReactNode {
+  const { payment, left, needsCode, onClose, onRefund } = props;
+  const [code, setCode] = useState('');
   const [typed, setTyped] = useState(formatAtoms(left));
   const atoms = parseAtoms(typed);
   const isValid = atoms !== null && atoms > 0n && atoms <= left;
+  const isReady = isValid && (!needsCode || code.trim().length >= 8);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (isValid && atoms !== null) onRefund(atoms);
+    if (isReady && atoms !== null) onRefund(atoms, needsCode ? code.trim() : null);
   };
   return (
     <Dialog title="Give money back" onClose={onClose}>
@@ -136,6 +145,15 @@ function RefundDialog({ payment, left, onClose, onRefund }: RefundDialogProps): 
           hint={`At most ${formatUsdc(left)}.`}
           error={isValid ? null : `Enter an amount up to ${formatUsdc(left)}.`}
         />
+        {needsCode ? (
+          <TextField
+            label="Manager code"
+            autoComplete="off"
+            value={code}
+            onChange={(event) => setCode(event.target.value)}
+            hint="From the dashboard, at Terminals. It works once, for ten minutes."
+          />
+        ) : null}
         <p>
           It goes back to the wallet that paid
           {payment.payer === undefined ? null : (
@@ -147,7 +165,7 @@ function RefundDialog({ payment, left, onClose, onRefund }: RefundDialogProps): 
           within seconds. It is taken from your balance. The customer's network fee is not given
           back.
         </p>
-        <Button type="submit" kind="danger" large disabled={!isValid}>
+        <Button type="submit" kind="danger" large disabled={!isReady}>
           {isValid && atoms !== null ? `Refund ${formatUsdc(atoms)}` : 'Refund'}
         </Button>
         <Button onClick={onClose}>Keep it</Button>
@@ -164,10 +182,12 @@ export interface RefundPartProps extends TillContext {
 
 /** The way to give a payment back, and what became of it. */
 export function RefundPart(props: RefundPartProps): ReactNode {
-  const { payment, onDone, settings } = props;
+  const { payment, onDone, settings, device } = props;
   const { pending, outcome, start } = useRefund(props, onDone);
   const [open, setOpen] = useState(false);
   const left = BigInt(payment.amount - payment.amount_refunded);
+  const isOther = device !== null && payment.terminal !== device.id;
+  const needsCode = isOther || (outcome?.is === 'refused' && outcome.code === MANAGER);
   return (
     <>
       {pending === null ? null : (
@@ -189,11 +209,13 @@ export function RefundPart(props: RefundPartProps): ReactNode {
         <RefundDialog
           payment={payment}
           left={left}
+          needsCode={needsCode}
           onClose={() => setOpen(false)}
-          onRefund={(amount) => {
+          onRefund={(amount, managerCode) => {
             setOpen(false);
             const cashier = settings.cashier || null;
-            start({ key: crypto.randomUUID(), payment: payment.id, amount, cashier });
+            const key = crypto.randomUUID();
+            start({ key, payment: payment.id, amount, cashier, managerCode });
           }}
         />
       ) : null}

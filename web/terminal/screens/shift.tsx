@@ -7,6 +7,7 @@ import { TillRunner, type TillView } from '../till.ts';
 import { Bar } from './bar.tsx';
 import { KeypadScreen } from './keypad.tsx';
 import {
+  FindScreen,
   HistoryScreen,
   LockScreen,
   loadParts,
@@ -119,6 +120,7 @@ function Screen(context: TillContext): ReactNode {
   if (isBusy) return <PaymentScreen {...context} />;
   const [page, id = null] = place.split('/');
   if (page === 'history') return <HistoryScreen {...context} paymentId={id} />;
+  if (page === 'find') return <FindScreen {...context} receipt={id} />;
   if (page === 'settings') return <SettingsScreen {...context} />;
   if (page === 'totals') return <TotalsScreen {...context} />;
   return phase.at === 'result' ? <PaymentScreen {...context} /> : <KeypadScreen {...context} />;

@@ -1,0 +1,120 @@
+import { type FormEvent, type ReactNode, useCallback, useEffect, useState } from 'react';
+import type { Payment } from '../../data/device.ts';
+import { Button } from '../../ui/button.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { parseAtoms } from '../../ui/money.ts';
+import { Notice } from '../../ui/notice.tsx';
+import { goTo } from '../place.ts';
+import { hasCamera } from '../reader/camera.ts';
+import { PaymentPage } from './history.tsx';
+import { ScanDialog } from './lazy.ts';
+import type { TillContext } from './shift.tsx';
+
+/** A receipt's number, or what is in its QR code. Anything else is an order. */
+function isReceipt(text: string): boolean {
+  return /^[2-9a-z]{5}-\d+$/i.test(text) || /^[0-9A-Za-z]{22,35}$/.test(text) || text.includes('/');
+}
+
+type Found =
+  | { readonly is: 'sale'; readonly payment: Payment }
+  | { readonly is: 'nothing' }
+  | { readonly is: 'problem'; readonly words: string };
+
+const UNREACHED = 'The service cannot be reached at the moment. Try again.';
+
+/** Looks a sale up, and the same one again after it has changed. */
+function useSale({ api }: TillContext) {
+  const [found, setFound] = useState<Found | null>(null);
+  const [busy, setBusy] = useState(false);
+  const look = useCallback(
+    async (typed: string, amount: bigint | null) => {
+      setBusy(true);
+      const answer = await api.find(
+        isReceipt(typed) ? { receipt: typed } : { orderId: typed, amount: amount ?? 0n },
+      );
+      setBusy(false);
+      if (answer.is === 'refused') setFound({ is: 'problem', words: answer.error.message });
+      else if (answer.is !== 'done') setFound({ is: 'problem', words: UNREACHED });
+      else {
+        const [payment] = answer.value.data;
+        setFound(payment === undefined ? { is: 'nothing' } : { is: 'sale', payment });
+      }
+    },
+    [api],
+  );
+  return { found, busy, look };
+}
+
+/** A sale of any till of the shop, by what the customer holds. */
+export function FindScreen(context: TillContext & { readonly receipt: string | null }): ReactNode {
+  const { receipt } = context;
+  const [typed, setTyped] = useState(receipt ?? '');
+  const [sum, setSum] = useState('');
+  const [scanning, setScanning] = useState(false);
+  const { found, busy, look } = useSale(context);
+  useEffect(() => {
+    if (receipt === null) return;
+    setTyped(receipt);
+    void look(receipt, null);
+  }, [receipt, look]);
+  const text = typed.trim();
+  const isOrder = text !== '' && !isReceipt(text);
+  const amount = parseAtoms(sum);
+  const isReady = text !== '' && (!isOrder || amount !== null);
+  const again = () => void look(text, amount);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isReady) again();
+  };
+  return (
+    <div className="stack">
+      <title>Find a sale · Tapline</title>
+      <h1>Sale of a receipt</h1>
+      <form className="stack" onSubmit={submit} noValidate>
+        <TextField
+          label="Receipt or order"
+          autoComplete="off"
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+          hint="The number on the receipt, such as K7XQM-12, or the order."
+        />
+        {isOrder ? (
+          <TextField
+            label="Amount"
+            inputMode="decimal"
+            autoComplete="off"
+            value={sum}
+            onChange={(event) => setSum(event.target.value)}
+            hint="What the sale came to, with the tip."
+          />
+        ) : null}
+        <div className="row">
+          <Button type="submit" kind="primary" busy={busy} disabled={!isReady}>
+            Look it up
+          </Button>
+          {hasCamera() ? <Button onClick={() => setScanning(true)}>Scan</Button> : null}
+        </div>
+      </form>
+      {found === null || found.is === 'sale' ? null : (
+        <Notice tone={found.is === 'nothing' ? 'info' : 'warn'} role="status">
+          <p>{found.is === 'nothing' ? 'No such sale in this shop.' : found.words}</p>
+        </Notice>
+      )}
+      {found?.is === 'sale' ? (
+        <PaymentPage {...context} key={found.payment.id} payment={found.payment} reload={again} />
+      ) : null}
+      {scanning ? (
+        <ScanDialog
+          title="Scan the receipt's code"
+          onClose={() => setScanning(false)}
+          onCode={(code) => {
+            setScanning(false);
+            const token = code.split('/').at(-1) ?? code;
+            setTyped(token);
+            goTo(`find/${token}`);
+          }}
+        />
+      ) : null}
+    </div>
+  );
+}
