@@ -103,7 +103,7 @@ test('a refund that the service refuses says why, and no money moves', async () 
   await till.close();
 });
 
-test('next week, at another till: found by the receipt, given back by a manager’s code', async () => {
+test('next week, at another till: found by its receipt, with a manager’s code', async () => {
   const { till: first, terminal } = await paidTill();
   const { page: before } = first;
   await before.getByRole('button', { name: 'Receipt' }).click();

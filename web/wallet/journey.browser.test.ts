@@ -56,7 +56,7 @@ for (const { name, options } of LOOKS) {
     const paid = await tapPass(sandbox, { terminal, pass, amount: 2_500_000 });
     assert.equal(paid.status, 'succeeded');
     await wallet.goTo('History');
-    await wallet.sees('2.5125');
+    await wallet.sees('2.51125');
     await wallet.checkAccessibility();
 
     await wallet.goTo('Passes');

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { useParams } from 'wouter';
+import { leftWallet } from '../../data/left-wallet.ts';
 import { receiptPath } from '../../data/receipt-path.ts';
 import type { Payment } from '../../data/types/dashboard.ts';
 import { List } from '../../desk/list.tsx';
@@ -82,7 +83,9 @@ function Sums({ payment }: { readonly payment: Payment }): ReactNode {
       <FactList>
         <Fact name="You get">{atoms(payment.net)}</Fact>
         <Fact name="Tip, included">{tip === 0 ? null : atoms(tip)}</Fact>
-        <Fact name="Customer paid">{atoms(payment.total_charged)}</Fact>
+        <Fact name="Customer paid">
+          <Amount atoms={leftWallet(payment)} />
+        </Fact>
         <Fact name="Acquirer fee">{atoms(fees.acquirer)}</Fact>
         <Fact name="Protocol fee">{atoms(fees.protocol)}</Fact>
         <Fact name="Cashback">{fees.cashback === 0 ? null : atoms(fees.cashback)}</Fact>

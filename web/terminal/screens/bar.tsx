@@ -10,7 +10,6 @@ import type { TillContext } from './shift.tsx';
 const PAGES = [
   { name: 'Till', place: '' },
   { name: 'History', place: 'history' },
-  { name: 'Find a sale', place: 'find' },
   { name: 'Totals', place: 'totals' },
   { name: 'Settings', place: 'settings' },
 ] as const;

@@ -45,74 +45,93 @@ function useSale({ api }: TillContext) {
   return { found, busy, look };
 }
 
-/** A sale of any till of the shop, by what the customer holds. */
-export function FindScreen(context: TillContext & { readonly receipt: string | null }): ReactNode {
-  const { receipt } = context;
+/** Where the customer's receipt is typed or scanned. */
+function FindForm({
+  receipt,
+  busy,
+  onLook,
+}: {
+  readonly receipt: string | null;
+  readonly busy: boolean;
+  readonly onLook: (typed: string, amount: bigint | null) => void;
+}): ReactNode {
   const [typed, setTyped] = useState(receipt ?? '');
   const [sum, setSum] = useState('');
   const [scanning, setScanning] = useState(false);
-  const { found, busy, look } = useSale(context);
-  useEffect(() => {
-    if (receipt === null) return;
-    setTyped(receipt);
-    void look(receipt, null);
-  }, [receipt, look]);
   const text = typed.trim();
   const isOrder = text !== '' && !isReceipt(text);
   const amount = parseAtoms(sum);
   const isReady = text !== '' && (!isOrder || amount !== null);
-  const again = () => void look(text, amount);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (isReady) again();
+    if (isReady) onLook(text, amount);
   };
+  return (
+    <form className="stack" onSubmit={submit} noValidate>
+      <TextField
+        label="Receipt or order"
+        autoComplete="off"
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+        hint="The number on the receipt, such as K7XQM-12, or the order."
+      />
+      {isOrder ? (
+        <TextField
+          label="Amount"
+          inputMode="decimal"
+          autoComplete="off"
+          value={sum}
+          onChange={(event) => setSum(event.target.value)}
+          hint="What the sale came to, with the tip."
+        />
+      ) : null}
+      <div className="row">
+        <Button type="submit" kind="primary" busy={busy} disabled={!isReady}>
+          Look it up
+        </Button>
+        {hasCamera() ? <Button onClick={() => setScanning(true)}>Scan</Button> : null}
+      </div>
+      {scanning ? (
+        <ScanDialog
+          title="Scan the receipt's code"
+          onClose={() => setScanning(false)}
+          onCode={(code) => goTo(`find/${code.split('/').at(-1) ?? code}`)}
+        />
+      ) : null}
+    </form>
+  );
+}
+
+/** A sale of any till of the shop, by what the customer holds. */
+export function FindScreen(context: TillContext & { readonly receipt: string | null }): ReactNode {
+  const { receipt } = context;
+  const { found, busy, look } = useSale(context);
+  const [wanted, setWanted] = useState<readonly [string, bigint | null] | null>(null);
+  useEffect(() => setWanted(receipt === null ? null : [receipt, null]), [receipt]);
+  useEffect(() => {
+    if (wanted !== null) void look(...wanted);
+  }, [wanted, look]);
   return (
     <div className="stack">
       <title>Find a sale · Tapline</title>
       <h1>Sale of a receipt</h1>
-      <form className="stack" onSubmit={submit} noValidate>
-        <TextField
-          label="Receipt or order"
-          autoComplete="off"
-          value={typed}
-          onChange={(event) => setTyped(event.target.value)}
-          hint="The number on the receipt, such as K7XQM-12, or the order."
-        />
-        {isOrder ? (
-          <TextField
-            label="Amount"
-            inputMode="decimal"
-            autoComplete="off"
-            value={sum}
-            onChange={(event) => setSum(event.target.value)}
-            hint="What the sale came to, with the tip."
-          />
-        ) : null}
-        <div className="row">
-          <Button type="submit" kind="primary" busy={busy} disabled={!isReady}>
-            Look it up
-          </Button>
-          {hasCamera() ? <Button onClick={() => setScanning(true)}>Scan</Button> : null}
-        </div>
-      </form>
+      <FindForm
+        key={receipt}
+        receipt={receipt}
+        busy={busy}
+        onLook={(typed, amount) => setWanted([typed, amount])}
+      />
       {found === null || found.is === 'sale' ? null : (
         <Notice tone={found.is === 'nothing' ? 'info' : 'warn'} role="status">
           <p>{found.is === 'nothing' ? 'No such sale in this shop.' : found.words}</p>
         </Notice>
       )}
       {found?.is === 'sale' ? (
-        <PaymentPage {...context} key={found.payment.id} payment={found.payment} reload={again} />
-      ) : null}
-      {scanning ? (
-        <ScanDialog
-          title="Scan the receipt's code"
-          onClose={() => setScanning(false)}
-          onCode={(code) => {
-            setScanning(false);
-            const token = code.split('/').at(-1) ?? code;
-            setTyped(token);
-            goTo(`find/${token}`);
-          }}
+        <PaymentPage
+          {...context}
+          key={found.payment.id}
+          payment={found.payment}
+          reload={() => setWanted((last) => (last === null ? null : [...last]))}
         />
       ) : null}
     </div>

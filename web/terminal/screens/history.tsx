@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Payment } from '../../data/device.ts';
+import { leftWallet } from '../../data/left-wallet.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
@@ -8,6 +9,7 @@ import { ObjectStatus } from '../../ui/status.tsx';
 import { Facts } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { goTo } from '../place.ts';
+import { FindLink } from './find-link.tsx';
 import { ReceiptButton } from './receipt-part.tsx';
 import { RefundPart } from './refund.tsx';
 import type { TillContext } from './shift.tsx';
@@ -68,7 +70,7 @@ export function PaymentPage({
           ['Order', payment.order_id],
           ['Tip', tip === 0n ? null : <Amount key="tip" atoms={tip} />],
           ['Given back', refunded === 0n ? null : <Amount key="refunded" atoms={refunded} />],
-          ['Customer paid', <Amount key="total" atoms={BigInt(payment.total_charged)} />],
+          ['Customer paid', <Amount key="total" atoms={leftWallet(payment)} />],
           [
             'Wallet',
             payment.payer === undefined ? null : (
@@ -108,6 +110,7 @@ export function HistoryScreen(
       <title>History · Tapline</title>
       <div className="row row-apart">
         <h1>History</h1>
+        <FindLink />
         <Button onClick={reload}>Update</Button>
       </div>
       {failed ? (

@@ -9,6 +9,7 @@ import type { Create, Till } from '../phases.ts';
 import { goTo } from '../place.ts';
 import { remaining } from '../split.ts';
 import { remarkWords, WORDS } from '../words.ts';
+import { FindLink } from './find-link.tsx';
 import { SplitDialog } from './lazy.ts';
 import type { TillContext } from './shift.tsx';
 
@@ -125,6 +126,7 @@ export function KeypadScreen(context: TillContext): ReactNode {
         <Button kind="quiet" onClick={() => goTo('history/last')}>
           Last payment
         </Button>
+        <FindLink />
         {split === null && atoms !== null ? (
           <Button kind="quiet" onClick={() => setSplitting(true)}>
             Split the bill

@@ -1,4 +1,5 @@
 import { useEffect } from 'react';
+import { leftWallet } from '../../data/left-wallet.ts';
 import type { PayerPayment } from '../../data/payer.ts';
 import { formatUsdc } from '../../ui/money.ts';
 import { useToast } from '../../ui/toast.tsx';
@@ -31,10 +32,9 @@ export function Heard(): null {
     const news = newsIn(rows, heardUntil);
     const until = newest ?? new Date(0).toISOString();
     if (heardUntil === null || until > heardUntil) keep('heardUntil', until);
-    for (const { merchant_name: shop, total_charged: total } of news.slice(0, MOST)) {
-      toast(
-        `${shop} took ${formatUsdc(BigInt(total))} by a static pass. Not you? Revoke the pass.`,
-      );
+    for (const payment of news.slice(0, MOST)) {
+      const sum = formatUsdc(leftWallet(payment));
+      toast(`${payment.merchant_name} took ${sum} by a static pass. Not you? Revoke the pass.`);
     }
     if (news.length > 0 && document.visibilityState === 'hidden') void tellOfPass();
   }, [rows, toast]);

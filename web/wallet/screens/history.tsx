@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { leftWallet } from '../../data/left-wallet.ts';
 import type { PayerPayment } from '../../data/payer.ts';
 import { receiptPath } from '../../data/receipt-path.ts';
 import { Amount } from '../../ui/amount.tsx';
@@ -11,7 +12,8 @@ import { More, Problem, Waiting } from './loading.tsx';
 /** One payment: who got it, how much left the wallet, and its proof. */
 export function PaymentRow({ payment }: { readonly payment: PayerPayment }): ReactNode {
   const receipt = receiptPath(payment.receipt_url);
-  const fees = BigInt(payment.fees.acquirer + payment.fees.protocol);
+  const { acquirer, protocol, cashback } = payment.fees;
+  const fees = BigInt(acquirer + protocol - cashback);
   return (
     <li className="payment">
       <div className="payment-who">
@@ -33,7 +35,7 @@ export function PaymentRow({ payment }: { readonly payment: PayerPayment }): Rea
       </div>
       <div className="payment-sum">
         <strong>
-          <Amount atoms={BigInt(payment.total_charged)} />
+          <Amount atoms={leftWallet(payment)} />
         </strong>
         <span className="soft small">
           <Amount atoms={BigInt(payment.amount)} unit={false} /> and{' '}

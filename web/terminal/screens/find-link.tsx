@@ -1,0 +1,19 @@
+import type { ReactNode } from 'react';
+import { buttonClass } from '../../ui/button.tsx';
+import { goTo } from '../place.ts';
+
+/** To a sale of any till of the shop, by its receipt. */
+export function FindLink(): ReactNode {
+  return (
+    <a
+      className={buttonClass({ kind: 'quiet' })}
+      href="terminal/find"
+      onClick={(event) => {
+        event.preventDefault();
+        goTo('find');
+      }}
+    >
+      Find a sale
+    </a>
+  );
+}
