@@ -95,7 +95,13 @@ function relayerSamplesOf(status: RelayerStatus): Sample[] {
     ];
     if (lane.balanceWei === null) return own;
     const coins = Number(lane.balanceWei) / WEI_PER_COIN;
-    return [...own, sample('relayer_balance', 'Coin of the lane.', coins, labels)];
+    const left = lane.paymentsLeft;
+    const help = 'Payments, each sent alone, that the coin of the lane pays for.';
+    return [
+      ...own,
+      sample('relayer_balance', 'Coin of the lane.', coins, labels),
+      ...(left === null ? [] : [sample('relayer_payments_left', help, Number(left), labels)]),
+    ];
   });
   const ofQueues = queues.flatMap(({ kind, status: state, count, oldest }) => {
     const labels = { network, kind, state };

@@ -2,7 +2,7 @@ import { present } from '#core/assert.ts';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { NO_RHYTHM } from '#settlement/chain/block-rhythm.ts';
-import { readFees } from '#settlement/relayer/follow/receipts.ts';
+import { readFees } from '#settlement/relayer/follow/read-fees.ts';
 import { configuredLanes, configureLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
 import { keepLanes } from '#settlement/relayer/lanes/keep-lanes.ts';
 import { newSight } from '#settlement/relayer/report.ts';

@@ -2,6 +2,7 @@ import type { Network } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import { type AlarmRow, selectOpenAlarms } from '#settlement/alarms.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
+import { dataFees } from '#settlement/chain/data-fee.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { LaneRole } from '#settlement/networks.ts';
 import {
@@ -10,7 +11,7 @@ import {
   selectLaneStatus,
   selectQueueStatus,
 } from '#settlement/relayer/rows/status-queries.ts';
-import { isLow, paymentsIn } from '#settlement/relayer/send/gas.ts';
+import { isLow, paymentsIn, SIZES } from '#settlement/relayer/send/gas.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** One network's relayer as operators and metrics see it. */
@@ -65,7 +66,7 @@ export async function readRelayerStatus(
     head: seen === null ? null : seen.head,
     lanes: rows.map((row, index) => {
       const balanceWei = seen?.balances[index] ?? null;
-      const paymentsLeft = paymentsOf(balanceWei, seen?.head ?? null);
+      const paymentsLeft = paymentsOf(balanceWei, seen);
       return {
         lane: row.lane,
         role: row.role,
@@ -88,14 +89,20 @@ export async function readRelayerStatus(
 /** null: not known, or the chain asks nothing for gas. */
 export function paymentsOf(
   balanceWei: bigint | null,
-  head: { readonly baseFeePerGas: bigint } | null,
+  seen: {
+    readonly head: { readonly baseFeePerGas: bigint };
+    readonly dataFee: bigint;
+  } | null,
 ): bigint | null {
-  return balanceWei === null || head === null ? null : paymentsIn(balanceWei, head.baseFeePerGas);
+  if (balanceWei === null || seen === null) return null;
+  return paymentsIn(balanceWei, seen.head.baseFeePerGas, seen.dataFee);
 }
 
 interface Seen {
   readonly head: Block;
   readonly balances: readonly bigint[];
+  /** Wei for publishing one payment, where the chain asks for that. */
+  readonly dataFee: bigint;
 }
 
 /** An old head would look like a chain that stands still. */
@@ -112,7 +119,8 @@ async function readChain(
     const balances = await chain.remember(`balances of ${addresses.join()}`, maxAgeMs, () =>
       chain.balances(addresses),
     );
-    return { head, balances };
+    const [dataFee = 0n] = await dataFees(chain, [SIZES.one]);
+    return { head, balances, dataFee };
   } catch (error) {
     if (error instanceof RpcUnavailable) return null;
     throw error;

@@ -2,7 +2,6 @@ import { describeError } from '#core/log.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import { blockInterval } from '#settlement/chain/block-rhythm.ts';
 import type { Block, Receipt } from '#settlement/chain/chain.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { askSecond, believe } from '#settlement/chain/witness.ts';
 import { finish } from '#settlement/relayer/follow/finish.ts';
 import { forgetIncluded, hasWaited, holdBack, readMarks } from '#settlement/relayer/follow/hold.ts';
@@ -10,7 +9,6 @@ import { inPortions } from '#settlement/relayer/follow/portions.ts';
 import { type Mined, type Resolution, resolve } from '#settlement/relayer/follow/resolve.ts';
 import { patientBlocks } from '#settlement/relayer/rows/known-head.ts';
 import type { HeldLane, OpenTransaction, RelayerState } from '#settlement/relayer/rows/state.ts';
-import { suggestFees, TIP_BLOCKS, TIP_PERCENTILE } from '#settlement/relayer/send/fees.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
@@ -173,39 +171,4 @@ const SHORT_BLOCK_MS = 1_000;
 function hasShortBlocks({ rhythm, chain }: RelayerState): boolean {
   const intervalMs = blockInterval(rhythm) ?? chain.config.profile.blockMs ?? SHORT_BLOCK_MS;
   return intervalMs < SHORT_BLOCK_MS;
-}
-
-/** How long the tips of recent blocks hold: they change little, and each look is a request. */
-const TIPS_MS = 30_000;
-/** While nobody pays: the first payment may offer the fees of some minutes ago. */
-const IDLE_TIPS_MS = 300_000;
-
-/** What to offer from now on, from the head's base fee and the tips of recent blocks. */
-export async function readFees(relayer: RelayerState, head: Block): Promise<void> {
-  const isIdle = [...relayer.lanes.values()].every((lane) => lane.open.size === 0);
-  const holdMs = isIdle ? IDLE_TIPS_MS : TIPS_MS;
-  if (performance.now() - relayer.tips.readAt > holdMs) {
-    // Without tips there is the base fee and our least tip; the next look asks again.
-    relayer.tips = { values: await readTips(relayer), readAt: performance.now() };
-  }
-  relayer.fees = suggestFees({
-    baseFeePerGas: head.baseFeePerGas,
-    recentTips: relayer.tips.values,
-    ceiling: relayer.chain.config.maxFeePerGasCeiling,
-  });
-}
-
-async function readTips(relayer: RelayerState): Promise<readonly bigint[]> {
-  const { chain, tips } = relayer;
-  const blocks = patientBlocks(relayer, TIP_BLOCKS);
-  const params = [`0x${blocks.toString(16)}`, 'latest', [TIP_PERCENTILE]];
-  try {
-    const [answer] = await chain.rpc.batch([{ method: 'eth_feeHistory', params }]);
-    if (answer?.ok !== true) return tips.values;
-    const { reward } = answer.result as { reward?: Hex[][] | null };
-    return (reward ?? []).flatMap(([tip]) => (tip === undefined ? [] : [BigInt(tip)]));
-  } catch (error) {
-    if (!(error instanceof RpcUnavailable)) throw error;
-    return tips.values;
-  }
 }

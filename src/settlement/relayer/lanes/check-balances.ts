@@ -1,9 +1,11 @@
+import { dataFees } from '#settlement/chain/data-fee.ts';
 import type { HeldLane, RelayerState } from '#settlement/relayer/rows/state.ts';
 import {
   batchGasLimit,
   isLow,
   MAX_BATCH_PAYMENTS,
   paymentsIn,
+  SIZES,
 } from '#settlement/relayer/send/gas.ts';
 
 /** In looks at an idle chain: for a lane that ran dry, and for the next idle lane. */
@@ -55,10 +57,11 @@ export async function checkBalances(
   const { network, lowBalance } = chain.config;
   const price = (head?.baseFeePerGas ?? 0n) + (fees?.maxPriorityFeePerGas ?? 0n);
   const balances = await chain.balances(lanes.map((lane) => lane.address));
-  const needed = batchGasLimit(MAX_BATCH_PAYMENTS) * (fees?.maxFeePerGas ?? 0n);
+  const [ofOne = 0n, ofFull = 0n] = await dataFees(chain, [SIZES.one, SIZES.full]);
+  const needed = batchGasLimit(MAX_BATCH_PAYMENTS) * (fees?.maxFeePerGas ?? 0n) + ofFull;
   lanes.forEach((lane, index) => {
     const balance = balances[index] ?? 0n;
-    lane.paymentsLeft = paymentsIn(balance, price);
+    lane.paymentsLeft = paymentsIn(balance, price, ofOne);
     const { lane: number, address, paymentsLeft } = lane;
     const fields = { network, lane: number, address, balance, paymentsLeft };
     const starved = balance < needed;

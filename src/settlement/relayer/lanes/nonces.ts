@@ -152,9 +152,10 @@ function noop(lane: HeldLane, nonce: bigint, chainId: number, fees: Fees) {
 }
 
 function feesOf(relayer: RelayerState): Fees {
-  const ceiling = relayer.chain.config.maxFeePerGasCeiling;
+  const { maxFeePerGasCeiling: ceiling, profile } = relayer.chain.config;
+  const { highestTip } = profile;
   const baseFeePerGas = relayer.head?.baseFeePerGas ?? 0n;
-  return relayer.fees ?? suggestFees({ baseFeePerGas, recentTips: [], ceiling });
+  return relayer.fees ?? suggestFees({ baseFeePerGas, recentTips: [], ceiling, highestTip });
 }
 
 /** Another attempt at the nonce of an open transaction: the same call for more, or a no-op. */

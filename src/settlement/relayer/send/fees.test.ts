@@ -2,25 +2,41 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Fees } from '#settlement/relayer/rows/state.ts';
-import { bumpFees, suggestFees } from '#settlement/relayer/send/fees.ts';
+import { bumpFees, lowerTips, suggestFees } from '#settlement/relayer/send/fees.ts';
 
 const GWEI = 1_000_000_000n;
 const CEILING = 500n * GWEI;
+const LIMITS = { ceiling: CEILING, highestTip: CEILING };
 
 describe('fees', () => {
   it('last for five full blocks, with the median tip', () => {
     const recentTips = [3n * GWEI, 1n * GWEI, 2n * GWEI];
-    assert.deepEqual(suggestFees({ baseFeePerGas: 10n * GWEI, recentTips, ceiling: CEILING }), {
+    assert.deepEqual(suggestFees({ baseFeePerGas: 10n * GWEI, recentTips, ...LIMITS }), {
       maxFeePerGas: 22n * GWEI,
       maxPriorityFeePerGas: 2n * GWEI,
     });
+  });
+
+  it('take no tip above that of the profile, whatever nodes say', () => {
+    const told = { recentTips: [12n * GWEI], ceiling: CEILING, highestTip: GWEI };
+    const { maxPriorityFeePerGas } = suggestFees({ baseFeePerGas: GWEI / 200n, ...told });
+    assert.equal(maxPriorityFeePerGas, GWEI);
+  });
+
+  it('follow the cheaper of two nodes, and the one that says something', () => {
+    const [dear, cheap] = [[12n * GWEI, 12n * GWEI], [GWEI / 1_000n]];
+    assert.deepEqual(lowerTips([dear, cheap]), cheap);
+    assert.deepEqual(lowerTips([cheap, dear]), cheap);
+    assert.deepEqual(lowerTips([[], dear]), dear);
+    assert.deepEqual(lowerTips([[]]), []);
+    assert.equal(lowerTips([]), null);
   });
 
   it('never exceed the ceiling, however the chain rises', () => {
     const wei = fc.bigInt({ min: 0n, max: 10n ** 15n });
     fc.assert(
       fc.property(wei, fc.array(wei, { maxLength: 12 }), wei, (baseFeePerGas, tips, ceiling) => {
-        const fees = suggestFees({ baseFeePerGas, recentTips: tips, ceiling });
+        const fees = suggestFees({ ...LIMITS, baseFeePerGas, recentTips: tips, ceiling });
         assert(fees.maxFeePerGas <= ceiling);
         assert(fees.maxPriorityFeePerGas <= fees.maxFeePerGas);
       }),

@@ -20,12 +20,20 @@ export function suggestFees(now: {
   readonly baseFeePerGas: bigint;
   readonly recentTips: readonly bigint[];
   readonly ceiling: bigint;
+  /** Of the chain's profile. */
+  readonly highestTip: bigint;
 }): Fees {
-  const tip = atLeast(median(now.recentTips), MIN_TIP);
+  const tip = atLeast(atMost(median(now.recentTips), now.highestTip), MIN_TIP);
   return capped(
     { maxFeePerGas: now.baseFeePerGas * BASE_FEE_HEADROOM + tip, maxPriorityFeePerGas: tip },
     now.ceiling,
   );
+}
+
+/** What the cheaper of several nodes says that blocks took as tips. null: none said anything. */
+export function lowerTips(told: readonly (readonly bigint[])[]): readonly bigint[] | null {
+  const known = told.filter((tips) => tips.length > 0);
+  return known.toSorted((a, b) => compare(median(a), median(b)))[0] ?? told[0] ?? null;
 }
 
 /**
@@ -59,8 +67,13 @@ function capped(fees: Fees, ceiling: bigint): Fees {
 }
 
 function median(values: readonly bigint[]): bigint {
-  const sorted = [...values].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const sorted = values.toSorted(compare);
   return sorted[Math.floor(sorted.length / 2)] ?? 0n;
+}
+
+function compare(a: bigint, b: bigint): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
 
 function atLeast(value: bigint, floor: bigint): bigint {

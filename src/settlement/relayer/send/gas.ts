@@ -41,9 +41,16 @@ export function authorizedGasLimit(signatureBytes: number): bigint {
 /** Measured with Circle's token (contracts/README.md), where no other payment shares the cost. */
 const GAS_OF_ONE_PAYMENT = 110_000n;
 
-/** How many payments, each sent alone, a balance pays for. null: gas costs nothing here. */
-export function paymentsIn(balanceWei: bigint, weiPerGas: bigint): bigint | null {
-  return weiPerGas === 0n ? null : balanceWei / (GAS_OF_ONE_PAYMENT * weiPerGas);
+/** Bytes of a signed transaction with one payment, and with as many as it may have. */
+export const SIZES = { one: 420, full: 420 + 99 * 96 } as const;
+
+/**
+ * How many payments, each sent alone, a balance pays for. `dataFee`: wei for publishing one of
+ * them. null: they cost nothing here.
+ */
+export function paymentsIn(balanceWei: bigint, weiPerGas: bigint, dataFee = 0n): bigint | null {
+  const cost = GAS_OF_ONE_PAYMENT * weiPerGas + dataFee;
+  return cost === 0n ? null : balanceWei / cost;
 }
 
 /** Whether somebody has to send coin soon. */
