@@ -94,7 +94,21 @@ async function showFile(request: Request): Promise<Response> {
 
 const RING = 'ring';
 
-/** A ring has no content: nobody between the service and this browser learns what is asked. */
+/**
+ * A push has no content: nobody between the service and this browser learns what has happened. So
+ * its words hold for both that it is sent for: a question, and a tap of a static pass.
+ */
+function tellOfPush(): Promise<void> {
+  return scope.registration.showNotification('A till has asked your wallet to pay', {
+    body: 'It waits a minute for your yes, or a static pass was tapped. Not you? Revoke the pass.',
+    icon: new URL('icons/tapline.svg', root).href,
+    // Each is heard, and a question that was answered takes it away.
+    tag: RING,
+    requireInteraction: true,
+  });
+}
+
+/** Of an open window, which knows that somebody is asked. */
 function ring(): Promise<void> {
   return scope.registration.showNotification('A payment waits for your yes', {
     body: 'Open your wallet within a minute.',
@@ -106,7 +120,7 @@ function ring(): Promise<void> {
 }
 
 function tellOfPass(): Promise<void> {
-  return scope.registration.showNotification('A static pass of yours has paid', {
+  return scope.registration.showNotification('A static pass of yours was tapped', {
     body: 'Was it not you? Open your wallet and revoke the pass.',
     icon: new URL('icons/tapline.svg', root).href,
     tag: 'paid',
@@ -124,7 +138,7 @@ async function openApp(): Promise<void> {
   else await own.focus();
 }
 
-scope.addEventListener('push', (event) => event.waitUntil(ring()));
+scope.addEventListener('push', (event) => event.waitUntil(tellOfPush()));
 scope.addEventListener('message', (event) => {
   if (event.data === 'ring') event.waitUntil(ring());
   if (event.data === 'rung') event.waitUntil(endRing());

@@ -9,18 +9,22 @@ import { startTestApi, type TestApi } from '#testing/api.ts';
 let api: TestApi;
 
 before(async () => {
-  api = await startTestApi();
+  api = await startTestApi({ env: { TRUSTED_PROXIES: '127.0.0.0/8' } });
 });
 
 after(() => api.close());
 
-/** How often each status came, of requests that are sent a few at a time. */
+/** As a proxy in front says who asks. */
+const askFrom = (path: string, address: string) =>
+  fetch(new URL(path, api.url), { headers: { 'X-Forwarded-For': address } });
+
+/** How often each status came, of requests a few at a time, each from an address of one /64. */
 async function statusesOf(path: string, requests: number): Promise<Record<number, number>> {
   const counts: Record<number, number> = {};
   let left = requests;
   const ask = async () => {
     while (left-- > 0) {
-      const response = await fetch(new URL(path, api.url));
+      const response = await askFrom(path, `2001:db8:0:1::${left.toString(16)}`);
       await response.arrayBuffer();
       counts[response.status] = (counts[response.status] ?? 0) + 1;
       const waits = Number(response.headers.get('retry-after'));
@@ -32,9 +36,11 @@ async function statusesOf(path: string, requests: number): Promise<Record<number
 }
 
 for (const path of [CARD_PATH, HOLD_PATH, PERSON_LINK_PATH]) {
-  test(`${path}: who tries links gets ${PAGES.requests} answers a minute`, async () => {
+  test(`${path}: a /64 that tries links gets ${PAGES.requests} answers a minute`, async () => {
     const { 429: refused, ...answered } = await statusesOf(`${path}/guess`, PAGES.requests + 5);
     assert.equal(refused, 5);
     assert.equal(Object.keys(answered).length, 1, 'a link that is wrong has one answer');
+    const neighbour = await askFrom(`${path}/guess`, '2001:db8:0:2::1');
+    assert.equal(neighbour.status, Number(Object.keys(answered)[0]), 'another /64');
   });
 }

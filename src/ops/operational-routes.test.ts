@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fastify from 'fastify';
+import { PROBES } from '#http/page-limit.ts';
 import {
   addOperationalRoutes,
   buildOpsServer,
@@ -63,6 +64,34 @@ test('with a port of their own the numbers are nowhere else, and probes are on b
     assert.equal((await ops.inject({ url })).statusCode, 200, url);
   }
   assert.equal((await ops.inject({ url: '/api/v1/payments' })).statusCode, 404);
+  await ops.close();
+});
+
+test('a /64 that asks too often is counted before anything is looked up', async () => {
+  const open = Promise.withResolvers<void>();
+  let lookups = 0;
+  const run = () => {
+    lookups++;
+    return open.promise;
+  };
+  const ops = buildOpsServer({ ...health, checks: [{ name: 'slow', required: true, run }] });
+  const ask = (remoteAddress: string) => ops.inject({ url: '/readyz', remoteAddress });
+  // More than the limit, since some arrive again while the others are counted.
+  const asked = 2 * PROBES.requests;
+  const refused = Promise.withResolvers<number>();
+  const answers = Array.from({ length: asked }, async (_, i) => {
+    const { statusCode } = await ask(`2001:db8::${i.toString(16)}`);
+    if (statusCode === 429) refused.resolve(lookups);
+    return statusCode;
+  });
+  const waiting = await refused.promise;
+  assert.ok(waiting >= PROBES.requests, `${waiting} looked up, and still waiting`);
+  const neighbour = ask('2001:db8:0:1::1');
+  open.resolve();
+  assert.equal((await neighbour).statusCode, 200);
+  const counts = Object.groupBy(await Promise.all(answers), (status) => status);
+  assert.equal(lookups, (counts[200]?.length ?? 0) + 1, 'who is refused costs no lookup');
+  assert.ok((counts[429]?.length ?? 0) > asked / 4, `${counts[429]?.length} refused`);
   await ops.close();
 });
 

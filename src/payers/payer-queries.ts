@@ -122,9 +122,12 @@ export interface PassRow {
   label: string;
   created: Date;
   revoked_at: Date | null;
+  /** The newest tap by its code that never changes that was refused, and why. */
+  declined_at: Date | null;
+  decline_code: string | null;
 }
 
-const PASS_COLUMNS = 'id, payer_id, label, created, revoked_at';
+const PASS_COLUMNS = 'id, payer_id, label, created, revoked_at, declined_at, decline_code';
 
 export async function selectPassesByHash(
   sql: Sql,
@@ -174,6 +177,41 @@ export async function insertPass(
     [pass.id, pass.payerId, pass.hash, pass.label, pass.now],
   );
   return rows[0];
+}
+
+/** A tap by the code of a pass that never changes: whoever reads it can copy it. */
+export interface StaticTap {
+  readonly passId: string;
+  readonly payerId: string;
+  /** null: it pays. */
+  readonly decline: string | null;
+}
+
+/**
+ * Remembers that the payers' browsers are to hear of these taps, and each pass's newest refusal. In
+ * the transaction of the taps: neither is told without the other.
+ */
+export async function noteStaticTaps(tx: Tx, taps: readonly StaticTap[], now: Date): Promise<void> {
+  await tx.query(
+    `with taps as (
+       select * from unnest($1::text[], $2::text[], $3::text[])
+         with ordinality as t (pass_id, payer_id, decline, place)
+     ), declined as (
+       select distinct on (pass_id) pass_id, decline from taps
+       where decline is not null order by pass_id, place desc
+     ), noted as (
+       update passes p set declined_at = $4, decline_code = d.decline
+       from declined d where p.id = d.pass_id
+     )
+     update payer_pushes set tapped_at = $4
+     where payer_id = any (select payer_id from taps)`,
+    [
+      taps.map(({ passId }) => passId),
+      taps.map(({ payerId }) => payerId),
+      taps.map(({ decline }) => decline),
+      now,
+    ],
+  );
 }
 
 /** Revoking twice keeps the first time. @returns undefined when the payer has no such pass. */

@@ -25,6 +25,10 @@ export function renderPayer(payer: PayerRow) {
   };
 }
 
+function lastDeclined({ declined_at: at, decline_code: code }: PassRow) {
+  return at === null ? null : { declined_at: at.toISOString(), decline_code: code };
+}
+
 /** The pass without its credential. */
 export function renderPass(pass: PassRow, livemode: boolean) {
   return {
@@ -35,6 +39,7 @@ export function renderPass(pass: PassRow, livemode: boolean) {
     label: pass.label,
     status: pass.revoked_at === null ? 'active' : 'revoked',
     revoked_at: pass.revoked_at?.toISOString() ?? null,
+    last_declined: lastDeclined(pass),
     created: pass.created.toISOString(),
   };
 }

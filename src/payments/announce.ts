@@ -15,6 +15,9 @@ export function announce(wakeups: Wakeups, intent: PaymentIntent): void {
     wakeups.send('chain-requests', networkOf(intent.tenant.livemode));
   }
   wakeups.send('intent', intent.id);
+  if (intent.status === 'processing' && intent.attempt.credential.type === 'nfc_id') {
+    wakeups.send('push');
+  }
   if (intent.status !== 'requires_action') return;
   wakeups.send('payer', intent.attempt.payerId);
   wakeups.send('push');

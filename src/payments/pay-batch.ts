@@ -9,7 +9,12 @@ import type { DatabaseWatch } from '#db/watch.ts';
 import { type Done, decideKeyed, type KnownKeys } from '#idempotency/decide.ts';
 import { insertKeys, type StoredKey, takeKeys } from '#idempotency/key-queries.ts';
 import { updateAgentTokenIntents } from '#payers/agent-token-queries.ts';
-import { lockPayers, type PayerRow } from '#payers/payer-queries.ts';
+import {
+  lockPayers,
+  noteStaticTaps,
+  type PayerRow,
+  type StaticTap,
+} from '#payers/payer-queries.ts';
 import { serviceUnavailable } from '#payments/ask-chain.ts';
 import {
   type Assessment,
@@ -329,6 +334,26 @@ function decideAll(ground: Ground, items: readonly PayItem[]) {
   return { paid, stored };
 }
 
+/**
+ * What payers hear of beside their history. Those who are asked are rung for that, and a tap of
+ * somebody else's code is nobody's.
+ */
+function staticTaps(
+  ground: Ground,
+  items: readonly PayItem[],
+  paid: readonly Paid[],
+): readonly StaticTap[] {
+  return paid.flatMap(({ intent }, index): StaticTap[] => {
+    const found = credentialOf(ground, present(items[index], 'item').request);
+    if (intent === null || found?.type !== 'nfc_id') return [];
+    const tap = { passId: found.pass.id, payerId: found.payerId };
+    if (intent.status === 'processing') return [{ ...tap, decline: null }];
+    const isDeclined = intent.status === 'requires_payment_method';
+    const decline = isDeclined ? (intent.lastPaymentError?.decline_code ?? null) : null;
+    return decline === null ? [] : [{ ...tap, decline }];
+  });
+}
+
 async function writePaid(
   tx: Tx,
   items: readonly PayItem[],
@@ -360,6 +385,8 @@ async function writePaid(
       : [],
   );
   if (answered.length > 0) await countPayLinkAnswers(tx, answered);
+  const taps = staticTaps(ground, items, paid);
+  if (taps.length > 0) await noteStaticTaps(tx, taps, now);
   const [, , deliveries] = await Promise.all([
     requestPayments(tx, settlements, now),
     insertKeys(tx, stored),

@@ -1,3 +1,4 @@
+import { addSeconds } from '#core/clock.ts';
 import type { Sql } from '#db/database.ts';
 
 /** Whom to ring, and until when it is of use. */
@@ -27,6 +28,26 @@ export async function takeDuePushes(sql: Sql, now: Date, limit: number): Promise
      from due d where p.session_hash = d.session_hash
      returning p.session_hash, p.endpoint, d.until`,
     [now, limit],
+  );
+}
+
+/** A flood of taps by a copied code must not make a phone useless: the next one is told after. */
+const TAPS_APART_S = 10;
+/** A phone that was off hears of it when it is on again. */
+const TAP_IS_NEWS_S = 86_400;
+
+/** The same for browsers whose payer has a static pass that was tapped, and was not asked. */
+export async function takeTappedPushes(sql: Sql, now: Date, limit: number): Promise<DuePush[]> {
+  return sql.query<DuePush>(
+    `with due as (
+       select session_hash from payer_pushes
+       where tapped_at is not null and coalesce(told_at <= $2, true)
+       order by tapped_at limit $4 for update skip locked
+     )
+     update payer_pushes p set tapped_at = null, told_at = $1
+     from due d where p.session_hash = d.session_hash
+     returning p.session_hash, p.endpoint, $3::timestamptz as until`,
+    [now, addSeconds(now, -TAPS_APART_S), addSeconds(now, TAP_IS_NEWS_S), limit],
   );
 }
 

@@ -3,10 +3,11 @@ import { createECDH, createPublicKey, randomBytes, verify } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
+import { addMs, type Clock, FakeClock } from '#core/clock.ts';
 import { ringPayers } from '#push/ring.ts';
 import { vapidAuthorization } from '#push/vapid.ts';
 import { readPushSettings } from '#settings/push-settings.ts';
-import { openStore, type TestStore } from '#testing/store.ts';
+import { keepSettling, openStore, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 import { addressPolicy } from '#webhooks/address-check.ts';
@@ -54,7 +55,7 @@ after(async () => {
 });
 
 const network = { policy: addressPolicy(['127.0.0.0/8']), resolver: systemResolver() };
-const ring = () => ringPayers({ ...store, keys, network });
+const ring = (clock: Clock = store.clock) => ringPayers({ ...store, keys, network, clock });
 
 /** A payer whose browser is rung, and a payment that waits for them. */
 async function rungPayer(path: string) {
@@ -71,15 +72,18 @@ async function rungPayer(path: string) {
     });
   const saved = await save(`${service.url}${path}`);
   assert.deepEqual([saved.status, saved.body.subscribed], [200, true], JSON.stringify(saved.body));
-  const ask = async () => {
+  const credential = { type: 'nfc_id', value: String(pass.body.nfc_id) };
+  const tap = async (presented: { readonly type: string; readonly value: string } = credential) => {
     const made = await server.device().post('/payment_intents', { amount: 1_000_000 });
-    const credential = { type: 'nfc_id', value: String(pass.body.nfc_id) };
     const path = `/payment_intents/${made.body.id}/tap`;
-    const { body } = await server.device().post(path, { credential });
-    assert.equal(body.status, 'requires_action', JSON.stringify(body));
-    return String(made.body.id);
+    const { body } = await server.device().post(path, { credential: presented });
+    return String(body.status);
   };
-  return { payer, ask, save };
+  const ask = async () => assert.equal(await tap(), 'requires_action');
+  /** Nobody is asked any more: a tap pays, or is declined. */
+  const askNoMore = () =>
+    store.db.query('update payers set confirm_first_payment = false where id = $1', [me.id]);
+  return { payer, pass: String(pass.body.id), ask, save, tap, askNoMore };
 }
 
 const rungAt = (path: string) => service.rings.filter((one) => one.path === path);
@@ -103,6 +107,45 @@ test('a payer who is asked is rung once per question, with nothing in it', async
   await ask();
   await ring();
   assert.equal(rungAt('/one').length, 2);
+});
+
+test('a payer hears of each static tap, paid or declined, with nothing in it', async () => {
+  const { payer, pass, tap, askNoMore } = await rungPayer('/static');
+  await askNoMore();
+  const settling = keepSettling(store);
+  assert.equal(await tap(), 'succeeded');
+  await settling.stop();
+  await Promise.all([ring(), ring()]);
+  await ring();
+  const [paid, ...more] = rungAt('/static');
+  assert.ok(paid !== undefined && more.length === 0, `${more.length + 1} rings`);
+  assert.equal(paid.bytes, 0);
+  assert.equal(paid.headers.ttl, '86400', 'a phone that was off hears of it');
+  const passOf = async () => {
+    const { body } = await payer.get('/passes');
+    return (body.data as { id: string; last_declined: unknown }[]).find(({ id }) => id === pass);
+  };
+  assert.equal((await passOf())?.last_declined, null);
+  await payer.send('DELETE', `/passes/${pass}`);
+  assert.equal(await tap(), 'requires_payment_method');
+  await ring();
+  assert.equal(rungAt('/static').length, 1, 'not twice within ten seconds');
+  await ring(new FakeClock(addMs(store.clock.now(), 10_000)));
+  assert.equal(rungAt('/static').length, 2, 'the refusal was told');
+  const declined = (await passOf())?.last_declined as Record<string, unknown> | null | undefined;
+  assert.equal(declined?.decline_code, 'pass_revoked');
+});
+
+test('what cannot be copied pays without a ring, and nobody else’s code rings', async () => {
+  const { payer, pass, tap, askNoMore } = await rungPayer('/code');
+  await askNoMore();
+  const settling = keepSettling(store);
+  const { body: code } = await payer.post(`/passes/${pass}/codes`);
+  assert.equal(await tap({ type: 'qr', value: String(code.code ?? code.value) }), 'succeeded');
+  await settling.stop();
+  await tap({ type: 'nfc_id', value: `nfc_${'a'.repeat(32)}` });
+  await ring();
+  assert.equal(rungAt('/code').length, 0);
 });
 
 test('what the browser has ended rings no more, and what ended with its session', async () => {

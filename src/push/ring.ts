@@ -1,6 +1,6 @@
 import type { Clock } from '#core/clock.ts';
 import type { Database } from '#db/database.ts';
-import { type DuePush, deletePush, takeDuePushes } from '#push/push-queries.ts';
+import { type DuePush, deletePush, takeDuePushes, takeTappedPushes } from '#push/push-queries.ts';
 import { type VapidKeys, vapidAuthorization } from '#push/vapid.ts';
 import { type Network, openTransport } from '#webhooks/transport.ts';
 
@@ -33,12 +33,15 @@ async function ring(deps: RingDeps, { session_hash, endpoint, until }: DuePush):
 }
 
 /**
- * Notifies browsers of payers whose confirmation is needed. At most once each: a lost one is not
- * repeated, because a minute later nobody is asked any more. An open wallet does not depend on it.
+ * Notifies browsers of payers whose confirmation is needed, or whose static pass was tapped. At
+ * most once each: a lost one is not repeated, because a minute later nobody is asked any more, and
+ * the history has the tap. An open wallet does not depend on it.
  * @returns whether there may be more.
  */
 export async function ringPayers(deps: RingDeps): Promise<boolean> {
-  const due = await takeDuePushes(deps.db, deps.clock.now(), BATCH);
-  await Promise.all(due.map((one) => ring(deps, one)));
-  return due.length === BATCH;
+  const now = deps.clock.now();
+  const asked = await takeDuePushes(deps.db, now, BATCH);
+  const tapped = await takeTappedPushes(deps.db, now, BATCH);
+  await Promise.all([...asked, ...tapped].map((one) => ring(deps, one)));
+  return asked.length === BATCH || tapped.length === BATCH;
 }

@@ -31,6 +31,8 @@ interface Kept {
   readonly rotatingKeys: Readonly<Record<string, string>>;
   /** Payments with a static pass were told of until then; null: this browser is new. */
   readonly heardUntil: string | null;
+  /** The same for taps of static passes that were refused. */
+  readonly refusedUntil: string | null;
   /**
    * The contracts that this wallet signs for (pins.ts), and what it takes to end the permission
    * without the service.
@@ -52,6 +54,7 @@ const EMPTY: Kept = {
   silent: false,
   rotatingKeys: {},
   heardUntil: null,
+  refusedUntil: null,
   chains: {},
   otherContracts: {},
 };

@@ -27,7 +27,7 @@ export async function ringDevice(rings: boolean): Promise<void> {
   active?.postMessage(rings ? 'ring' : 'rung');
 }
 
-/** Shows that a pass has paid: its owner may not have been there. */
+/** Shows that a static pass was tapped: its owner may not have been there. */
 export async function tellOfPass(): Promise<void> {
   if (mayRing() !== 'granted') return;
   const { active } = await navigator.serviceWorker.ready;

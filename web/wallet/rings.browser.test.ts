@@ -171,7 +171,13 @@ test('a wallet that is open behind another window rings, until somebody has answ
   await wallet.close();
 });
 
-test('a ring shows that somebody asks, and nothing of what', async () => {
+const PUSH = {
+  title: 'A till has asked your wallet to pay',
+  body: 'It waits a minute for your yes, or a static pass was tapped. Not you? Revoke the pass.',
+  tag: 'ring',
+};
+
+test('a push shows that a till has asked, and nothing of what', async () => {
   const { sandbox } = shared;
   const { wallet } = await readyWallet(browser, sandbox);
   const { page, context } = wallet;
@@ -187,6 +193,6 @@ test('a ring shows that somebody asks, and nothing of what', async () => {
   await session.send('ServiceWorker.enable');
   const registrationId = await registered;
   await session.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data: '' });
-  await shows(RING);
+  await shows(PUSH);
   await wallet.close();
 });

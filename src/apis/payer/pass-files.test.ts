@@ -201,6 +201,42 @@ test('the link for Google Wallet is signed, and holds what the phone gives a rea
   await settling.stop();
 });
 
+test('an old session puts no pass into a phone that pays, and still gets the picture', async () => {
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  const nfcPublicKey = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
+  assert.ok(locations.apple !== null);
+  const apple = { ...locations.apple, nfcPublicKey };
+  const readers = await serveStore(store, {
+    passFiles: await loadPassFiles({ ...locations, apple }),
+  });
+  const token = await signInWallet(readers.url, newWallet());
+  const payer = readers.payer(token);
+  const { id } = (await payer.post('/passes')).body;
+  const age = (by: string) =>
+    store.db.query(
+      `update payer_sessions set signed_at = now() - $2::interval
+       where payer_id = (select payer_id from passes where id = $1)`,
+      [id, by],
+    );
+  const values = () =>
+    store.db.query('select from phone_passes where pass_id = $1', [id]).then((rows) => rows.length);
+  await age('5 minutes');
+  for (const kind of ['apple', 'google']) {
+    const refused = await payer.get(`/passes/${id}/${kind}`);
+    assert.equal(refused.status, 403, kind);
+    assert.equal(errorCodeOf(refused.body), 'second_factor_required', kind);
+  }
+  assert.equal(await values(), 0, 'nothing was made that a reader takes');
+  const picture = await fetch(`${server.url}/api/payer/v1/passes/${id}/apple`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  assert.equal(picture.status, 200, 'without a value for readers it is a picture');
+  await age('4 minutes');
+  assert.equal((await payer.get(`/passes/${id}/google`)).status, 200);
+  assert.equal(await values(), 1);
+  await readers.close();
+});
+
 test('no certificates, no files; nobody gets another’s, or that of a revoked pass', async () => {
   const bare = await serveStore(store);
   const wallet = newWallet();

@@ -84,6 +84,19 @@ const passFields = {
   label: text(100, 'What the payer calls it.'),
   status: oneOf(['active', 'revoked'] as const, 'A revoked pass pays nothing.'),
   revoked_at: nullable(Timestamp),
+  last_declined: nullable(
+    Type.Object(
+      {
+        declined_at: Timestamp,
+        decline_code: Type.String({ description: 'Why: a `decline_code`, as the till was told.' }),
+      },
+      {
+        description:
+          'The newest tap by the code of this pass that never changes, if one was declined: ' +
+          'whoever reads that code can copy it. null: none was.',
+      },
+    ),
+  ),
   created: Timestamp,
 };
 

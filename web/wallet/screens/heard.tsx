@@ -1,11 +1,11 @@
 import { useEffect } from 'react';
 import { leftWallet } from '../../data/left-wallet.ts';
-import type { PayerPayment } from '../../data/payer.ts';
+import type { Pass, PayerPayment } from '../../data/payer.ts';
 import { formatUsdc } from '../../ui/money.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { keep, kept } from '../kept.ts';
 import { tellOfPass } from '../push.ts';
-import { rowsOf, usePayments } from '../queries.ts';
+import { rowsOf, usePasses, usePayments } from '../queries.ts';
 
 /** As many as can be read in passing; the history marks all of them. */
 const MOST = 3;
@@ -21,8 +21,34 @@ function newsIn(rows: readonly PayerPayment[], heardUntil: string | null): Payer
   return rows.filter((row) => row.settled_at > heardUntil && isByStaticPass(row));
 }
 
+/** The newest refusal of each pass, of which this browser has not told. */
+function refusalsIn(rows: readonly Pass[], heardUntil: string | null): Pass[] {
+  if (heardUntil === null) return [];
+  return rows.filter(({ last_declined: last }) => last !== null && last.declined_at > heardUntil);
+}
+
+/** Tells of each refused tap of a static pass: somebody may be trying a copy. */
+function useRefusedTaps(): void {
+  const rows = rowsOf(usePasses());
+  const toast = useToast();
+  useEffect(() => {
+    if (rows === null) return;
+    const heardUntil = kept('refusedUntil');
+    const news = refusalsIn(rows, heardUntil);
+    const times = rows.flatMap(({ last_declined: last }) => last?.declined_at ?? []);
+    const until = [heardUntil ?? new Date(0).toISOString(), ...times].sort().at(-1) ?? null;
+    if (until !== heardUntil) keep('refusedUntil', until);
+    for (const { label } of news.slice(0, MOST)) {
+      const name = label === '' ? 'a pass without a name' : label;
+      toast(`A till tapped ${name} and was refused. Not you? Revoke the pass.`);
+    }
+    if (news.length > 0 && document.visibilityState === 'hidden') void tellOfPass();
+  }, [rows, toast]);
+}
+
 /** Tells of each payment with a static pass: its owner may not have been there. */
 export function Heard(): null {
+  useRefusedTaps();
   const rows = rowsOf(usePayments());
   const toast = useToast();
   useEffect(() => {

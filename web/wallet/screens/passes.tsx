@@ -105,6 +105,11 @@ function PassRow({ pass }: { readonly pass: Pass }): ReactNode {
         <span className="soft small">
           Since <Time at={pass.created} shape="day" />
         </span>
+        {pass.last_declined === null ? null : (
+          <span className="soft small">
+            Refused at a till <Time at={pass.last_declined.declined_at} shape="full" />
+          </span>
+        )}
       </div>
       {pass.status === 'active' ? (
         <div className="row">

@@ -110,7 +110,10 @@ export function RingsQuestion(): ReactNode {
 
 function reachOf({ isSetUp, subscribed }: ReturnType<typeof useRings>): string {
   if (subscribed) {
-    return 'This device rings when a payment waits for your yes, also while the wallet is closed.';
+    return (
+      'This device rings when a payment waits for your yes, and when a static pass is tapped. ' +
+      'Also while the wallet is closed.'
+    );
   }
   if (isSetUp) return 'This device is silent while the wallet is closed.';
   return mayRing() === 'granted'
