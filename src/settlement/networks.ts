@@ -17,7 +17,7 @@ export interface NetworkRules {
   readonly profile: ChainProfile;
   /** From which sums a payment waits for more than the others, the smallest sum first. */
   readonly countsFrom: readonly CountsRule[];
-  /** Between two batches of a lane at least; 0: each block may have one. */
+  /** Between two batches of a worker at least; 0: each block may have one. */
   readonly settleEveryMs: number;
   /** Wei per gas that is never exceeded, however the fees of the chain rise. */
   readonly maxFeePerGasCeiling: bigint;

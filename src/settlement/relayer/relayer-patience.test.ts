@@ -144,6 +144,21 @@ describe('how long a payment waits is decided by its sum', () => {
     assert.equal(await world.network.usdcOf(payer.address), 10n ** 12n);
   });
 
+  it('gathers payments for as long as the operator says', async () => {
+    await open({ settleEveryMs: 800 });
+    const first = await world.pay({ payer, amount: SMALL });
+    await until(async () => (await world.outcome(first)) !== null);
+    const later = [await world.pay({ payer, amount: SMALL })];
+    later.push(await world.pay({ payer, amount: SMALL }));
+    await until(async () => (await world.outcome(later[1] ?? '')) !== null);
+    const rows = await database.db.query<{ created: Date }>(
+      'select created from chain_transactions order by id',
+    );
+    assert.equal(rows.length, 2, 'the later ones share a transaction');
+    const apartMs = Number(rows[1]?.created) - Number(rows[0]?.created);
+    assert.ok(apartMs >= 750, `${apartMs} ms`);
+  });
+
   it('blocks that share a second are told apart by when they were seen', async () => {
     await open({ profile: { ...CUSTOM, blockMs: 200 } });
     const stopMining = world.network.mineEvery(200);
