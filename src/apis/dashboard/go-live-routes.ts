@@ -10,20 +10,30 @@ import {
   type PersonRoute,
   personRoute,
 } from '#apis/dashboard/person-route.ts';
-import { answerWith, isRefusal } from '#core/answer.ts';
+import type { Actor } from '#audit/audit.ts';
+import { answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
 import { text } from '#http/schema.ts';
 import { confirmGoLive, goLive, prepareGoLive } from '#payouts/go-live.ts';
 import { goLiveConsent } from '#payouts/go-live-consent.ts';
+import { goLiveInTest } from '#payouts/go-live-in-test.ts';
 import {
   type GoLiveRow,
   type PreparationRow,
   selectGoLive,
   selectPreparation,
 } from '#payouts/go-live-queries.ts';
+import { createTerminal } from '#terminals/create-terminal.ts';
+import { countTerminals } from '#terminals/provisioning-queries.ts';
 
 const TAG = 'Go live';
+
+interface NewTill {
+  readonly tenant: Tenant;
+  readonly actor: Actor;
+  readonly now: Date;
+}
 
 function requestView(row: GoLiveRow) {
   const { status, wallet, failure_reason, tx_hash, created } = row;
@@ -117,6 +127,51 @@ function startRoute(deps: DashboardDeps) {
   });
 }
 
+/** What the first till of an account is called until somebody gives it a name. */
+const FIRST_TILL = 'First till';
+
+async function addFirstTill(deps: DashboardDeps, input: NewTill): Promise<Refusal | null> {
+  const made = await deps.db.transaction(async (tx) =>
+    (await countTerminals(tx, input.tenant)) > 0
+      ? null
+      : createTerminal(tx, { ...input, label: FIRST_TILL }),
+  );
+  if (isRefusal(made)) return made;
+  if (made !== null) deps.wakeups.send('deliveries');
+  return null;
+}
+
+function testRoute(deps: DashboardDeps) {
+  return personRoute({
+    method: 'POST',
+    path: `${MODE}/go_live/test_wallet`,
+    operationId: 'goLiveInTestMode',
+    moves: 'access',
+    asks: 'live',
+    tag: TAG,
+    summary: 'Go live in test mode with a wallet that is made for it',
+    description:
+      'Makes a wallet whose key nobody keeps, its consent, and a first terminal where there is ' +
+      'none. In live mode there is no such path: a real wallet signs there.',
+    access: 'admin',
+    status: 202,
+    response: GoLiveSchema,
+    errors: ['unexpected_state', 'service_unavailable'],
+    handle: async ({ caller, requestId, now }) => {
+      const { tenant } = caller;
+      if (tenant.livemode) {
+        return refuse('route_missing', 'Only test mode makes a wallet: sign with your own.');
+      }
+      const { secretKey } = deps.settings.people;
+      const input = { tenant, actor: actorOf(caller, requestId), now };
+      const row = await orUnavailable(goLiveInTest({ ...deps, secretKey }, input));
+      if (isRefusal(row)) return row;
+      const refused = await addFirstTill(deps, input);
+      return refused ?? answerWith(202, await goLiveView(deps.db, tenant, now));
+    },
+  });
+}
+
 const ConfirmBody = Type.Object({ wallet: text(42, 'The wallet that was prepared.', 42) });
 
 function confirmRoute(deps: DashboardDeps) {
@@ -144,5 +199,6 @@ function confirmRoute(deps: DashboardDeps) {
 }
 
 export function goLiveRoutes(deps: DashboardDeps): PersonRoute[] {
-  return [readRoute(deps), consentRoute(deps), startRoute(deps), confirmRoute(deps)];
+  const before = [readRoute(deps), consentRoute(deps)];
+  return [...before, startRoute(deps), testRoute(deps), confirmRoute(deps)];
 }

@@ -211,6 +211,10 @@ test('going live needs the consent of the very wallet, and the chain', async () 
   assert.equal((await merchant.post(path('test/go_live'), other)).body.error?.param, 'signature');
   assert.equal((await merchant.post(path('test/go_live'), consent)).status, 202);
   assert.equal((await merchant.post(path('test/go_live'), consent)).status, 409);
+  const inTest = await merchant.post(path('test/go_live/test_wallet'));
+  assert.equal(inTest.body.error?.code, 'unexpected_state', 'one press replaces no wallet');
+  const inLive = await merchant.post(path('live/go_live/test_wallet'));
+  assert.equal(inLive.body.error?.code, 'route_missing');
   const live = await until('the registration', async () => {
     await applyRegistrations({ ...server, log: silentLog });
     const { body: view } = await merchant.get(path('test/go_live'));

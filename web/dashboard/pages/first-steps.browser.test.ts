@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { Secret, TOTP } from 'otpauth';
 import { type MailServer, startMailServer } from '#testing/mail-server.ts';
 import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
-import { eventually } from '#testing/webhooks.ts';
 import {
   DESKTOP,
   openBrowser,
@@ -67,42 +65,11 @@ async function goToOverview({ page }: TestWindow): Promise<void> {
   await page.getByRole('heading', { name: 'Your first payment, without code' }).waitFor();
 }
 
+/** One press, and no cryptography: the wallet and a first till are made for it. */
 async function goLive(window: TestWindow): Promise<void> {
-  const { page } = window;
-  await page.getByRole('link', { name: 'Go live in test mode' }).click();
-  await page.getByRole('button', { name: 'Go live' }).click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByRole('button', { name: 'Make a test wallet' }).click();
-  await eventually('the wallet signs', async () => {
-    const signature = await dialog.getByRole('textbox', { name: 'Signature' }).inputValue();
-    return signature.startsWith('0x');
-  });
-  await window.checkAccessibility();
-  await dialog.getByRole('button', { name: 'Go live' }).click();
-  // It is asked for in place: a new account has none.
-  await dialog.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
-  await dialog.getByRole('button', { name: 'Continue' }).click();
-  const secret = await dialog.getByLabel('Key', { exact: true }).inputValue();
-  const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
-  await dialog.getByRole('textbox', { name: 'Authentication code' }).fill(code);
-  await page.keyboard.press('Enter');
-  await dialog.getByRole('button', { name: 'I have kept them' }).click();
-  await dialog.waitFor({ state: 'detached' });
+  await window.page.getByRole('button', { name: 'Go live' }).click();
   // The chain takes a few seconds; the page asks it by itself.
-  await page.getByText('Before sales settle in test mode').waitFor({ state: 'detached' });
-}
-
-async function addTill(window: TestWindow): Promise<void> {
-  const { page } = window;
-  await page.getByRole('link', { name: 'Add one' }).click();
-  await page.getByRole('button', { name: 'Add terminal' }).click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Label').fill('Bar');
-  await dialog.getByRole('button', { name: 'Add terminal' }).click();
-  await dialog.getByRole('textbox', { name: 'Pairing code' }).waitFor();
-  await window.checkAccessibility();
-  await dialog.getByRole('button', { name: 'Done' }).click();
-  await dialog.waitFor({ state: 'detached' });
+  await waitForStep(window, 'Sales can settle in test mode', 'Done');
 }
 
 /** Opens the till in a tab of its own, and asks for 2.50 there. */
@@ -132,10 +99,6 @@ for (const { name, options } of [
     await waitForStep(window, 'The payment', 'To do');
     await window.checkAccessibility();
     await goLive(window);
-    await goToOverview(window);
-    await waitForStep(window, 'Sales can settle in test mode', 'Done');
-    await addTill(window);
-    await goToOverview(window);
     await waitForStep(window, 'A till', 'Done');
     await waitForStep(window, 'A device for it', 'To do');
     const till = await chargeAtTill(window);

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { Notice } from '../../ui/notice.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
+import { GoLiveInTest } from './go-live.tsx';
 import { Step } from './live-steps.tsx';
 import { ObjectLink } from './object-link.tsx';
 
@@ -19,7 +20,7 @@ export function FirstSteps(): ReactNode {
   const watched = { everyMs: WATCH_MS };
   const terminals = useRead('GET /accounts/{account}/{mode}/terminals', one, watched).data?.data;
   const payments = useRead('GET /accounts/{account}/{mode}/payments', two, watched).data?.data;
-  const goLive = useRead('GET /accounts/{account}/{mode}/go_live').data;
+  const goLive = useRead('GET /accounts/{account}/{mode}/go_live', undefined, watched).data;
   if (terminals === undefined || payments === undefined || goLive === undefined) return null;
   if (payments.length > 1) return null;
   const [till] = terminals;
@@ -30,7 +31,7 @@ export function FirstSteps(): ReactNode {
       <h2>Your first payment, without code</h2>
       <ol className="stack stack-tight">
         <Step name="Sales can settle in test mode" isDone={goLive.live}>
-          <Link href="/dashboard/balance">{may('admin') ? 'Go live in test mode' : 'See why'}</Link>
+          {may('admin') ? <GoLiveInTest /> : <Link href="/dashboard/balance">See why</Link>}
         </Step>
         <Step name="A till" isDone={till !== undefined}>
           <Link href="/dashboard/terminals">Add one</Link>

@@ -24,6 +24,8 @@ export function GoLive(): ReactNode {
   const isVerified = mode === 'test' || account.kyb_status === 'approved';
   const canGo = isVerified && request?.status !== 'pending';
   const close = () => setIsOpen(false);
+  // In test mode `Go live` is one press; who wants to sign does it beside.
+  const words = mode === 'test' ? 'Use your own wallet' : 'Go live';
   return (
     <section className="card stack">
       <h2>Before sales settle in {mode} mode</h2>
@@ -37,9 +39,13 @@ export function GoLive(): ReactNode {
       <Registration request={request} />
       <Prepared prepared={prepared} />
       {canGo && may('admin') ? (
-        <div>
-          <Button kind={prepared === null ? 'primary' : 'plain'} onClick={() => setIsOpen(true)}>
-            Go live
+        <div className="row">
+          {mode === 'test' ? <GoLiveInTest /> : null}
+          <Button
+            kind={prepared === null && mode === 'live' ? 'primary' : 'plain'}
+            onClick={() => setIsOpen(true)}
+          >
+            {words}
           </Button>
         </div>
       ) : null}
@@ -47,7 +53,7 @@ export function GoLive(): ReactNode {
       {isOpen ? (
         <ConsentDialog
           title={`Settle sales in ${mode} mode`}
-          send="Go live"
+          send={words}
           consentOf={(wallet) =>
             call('GET /accounts/{account}/{mode}/go_live/consent', { query: { wallet } })
           }
@@ -62,6 +68,19 @@ export function GoLive(): ReactNode {
         </ConsentDialog>
       ) : null}
     </section>
+  );
+}
+
+/** One press: wallet, its consent and a first till. Real wallets are asked for in live mode. */
+export function GoLiveInTest(): ReactNode {
+  const { call } = useMerchant();
+  return (
+    <ActionButton
+      kind="primary"
+      request={() => call('POST /accounts/{account}/{mode}/go_live/test_wallet', {})}
+    >
+      Go live
+    </ActionButton>
   );
 }
 

@@ -1,0 +1,27 @@
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import type { Actor } from '#audit/audit.ts';
+import { isRefusal, type Refusal } from '#core/answer.ts';
+import { assert } from '#core/assert.ts';
+import type { Tenant } from '#core/mode.ts';
+import { goLive } from '#payouts/go-live.ts';
+import { goLiveConsent } from '#payouts/go-live-consent.ts';
+import type { GoLiveRow } from '#payouts/go-live-queries.ts';
+import type { PayoutDeps } from '#payouts/merchant-on-chain.ts';
+
+/**
+ * Goes live in test mode with a wallet that is made for it and signs at once. Its key is kept by
+ * nobody: what is paid out to it is test money, and a real wallet is asked for on mainnet.
+ */
+export async function goLiveInTest(
+  deps: PayoutDeps & { readonly secretKey: Buffer },
+  wish: { readonly tenant: Tenant; readonly actor: Actor; readonly now: Date },
+): Promise<GoLiveRow | Refusal> {
+  const { tenant } = wish;
+  assert(!tenant.livemode, 'a wallet without a key would get real money');
+  const wallet = privateKeyToAccount(generatePrivateKey());
+  const asked = goLiveConsent(deps, { ...wish, wallet: wallet.address });
+  if (isRefusal(asked)) return asked;
+  const { deadline, typedData } = asked;
+  const signature = await wallet.signTypedData(typedData as never);
+  return goLive(deps, { ...wish, consent: { wallet: wallet.address, deadline, signature } });
+}
