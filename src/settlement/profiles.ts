@@ -1,3 +1,4 @@
+import { formatGwei } from 'viem';
 import type { Hex } from '#settlement/requests.ts';
 
 /** What an operator may name; `custom` is any chain that this file does not know. */
@@ -194,7 +195,7 @@ export function tellProfile(chain: {
     profile === CUSTOM ? null : `fees in ${coin.symbol} of ${coin.decimals} decimals`,
     gasPerSecond === null ? null : `${gasPerSecond / 1e6} million gas a second`,
     usdc === null ? null : `USDC ${permits}`,
-    `at most ${Number(maxFeePerGasCeiling) / Number(GWEI)} gwei for gas`,
+    `at most ${formatGwei(maxFeePerGasCeiling)} gwei for gas`,
   ].filter((fact) => fact !== null);
   return `${network}: profile ${profile.name} for chain ${chainId}: ${facts.join(', ')}`;
 }

@@ -1,3 +1,4 @@
+import { formatGwei } from 'viem';
 import { assert, present } from '#core/assert.ts';
 import type { Log } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
@@ -193,11 +194,9 @@ async function requireFee(chain: Chain): Promise<void> {
   if (!isFeeSet) return;
   const { baseFeePerGas } = await chain.newest();
   if (baseFeePerGas <= maxFeePerGasCeiling) return;
-  const gwei = (wei: bigint) => Number(wei) / 1e9;
-  throw new StartError(
-    `CHAIN_${network.toUpperCase()}_MAX_FEE_GWEI=${gwei(maxFeePerGasCeiling)} is below the base ` +
-      `fee of the chain, which is ${gwei(baseFeePerGas)} gwei now`,
-  );
+  const [set, asked] = [maxFeePerGasCeiling, baseFeePerGas].map((wei) => formatGwei(wei));
+  const name = `CHAIN_${network.toUpperCase()}_MAX_FEE_GWEI`;
+  throw new StartError(`${name}=${set} is below the base fee of the chain, ${asked} gwei now`);
 }
 
 function tellUnreachable(probed: readonly ProbedAddress[], setting: string, log: Log): void {

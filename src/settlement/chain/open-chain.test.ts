@@ -72,3 +72,17 @@ test('an address of another chain ends the start, the second one as well', async
     return true;
   });
 });
+
+test('a highest fee below the base fee ends the start, if a person has set it', async () => {
+  const low = { ...network.config, maxFeePerGasCeiling: 5n };
+  await assert.rejects(openChain({ ...low, isFeeSet: true }, silentLog), (error) => {
+    assert(error instanceof StartError);
+    assert.match(
+      error.message,
+      /^CHAIN_TESTNET_MAX_FEE_GWEI=0\.000000005 is below the base fee of the /,
+    );
+    return true;
+  });
+  // A day on which the chain is dear must not keep a service from starting again.
+  await (await openChain({ ...low, isFeeSet: false }, silentLog)).close();
+});
