@@ -74,6 +74,7 @@ function exportRoute(deps: PayerDeps) {
     path: '/me/export',
     operationId: 'exportPayerData',
     moves: 'data',
+    asks: 'own',
     tag: TAG,
     summary: 'Everything that is kept about the payer, in one document',
     description: `Credentials and their hashes are left out. ${FRESH}`,
@@ -95,7 +96,7 @@ function eraseRoute(deps: PayerDeps) {
     path: '/me/erase',
     operationId: 'erasePayerData',
     moves: 'access',
-    asks: 'never',
+    asks: 'own',
     tag: TAG,
     summary: 'Erase passes, tokens, limits, requests and sessions',
     description:

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { SCOPES } from '#accounts/scopes.ts';
+import { declaredRoutes } from '#app/declared-routes.ts';
+import { newId } from '#core/ids.ts';
+import { hashSecret, newSecret } from '#core/secrets.ts';
+import { asksOf } from '#http/moves.ts';
+import type { DeclaredRoute } from '#http/route-errors.ts';
+import { startTestApi, type TestApi } from '#testing/api.ts';
+import { errorCodeOf } from '#testing/error-code.ts';
+import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+
+/** Every declared route × what its caller may do: a new route is walked without being named. */
+
+let api: TestApi;
+
+before(async () => {
+  api = await startTestApi();
+});
+
+after(() => api.close());
+
+const ROUTES = declaredRoutes();
+/** These are for visitors, who have no session yet. */
+const FOR_VISITORS = ['/networks', '/sign_in', '/sign_in/nonce', '/pair', '/pair/preview'];
+
+interface Asked {
+  readonly surface: string;
+  readonly key: string | null;
+  readonly ids?: Readonly<Record<string, string>>;
+}
+
+async function ask(route: DeclaredRoute, { surface, key, ids = {} }: Asked) {
+  const path = route.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => ids[name] ?? 'none');
+  const response = await fetch(`${api.url}/api/${surface}${path}`, {
+    method: route.method,
+    headers: {
+      'Idempotency-Key': `walk ${Math.random()}`,
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      ...(route.bodyExample === undefined ? {} : { 'Content-Type': 'application/json' }),
+    },
+    body: route.bodyExample === undefined ? null : JSON.stringify(route.bodyExample),
+    signal: AbortSignal.timeout(30_000),
+  });
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
+  const text = isStream ? '' : await response.text();
+  if (isStream) await response.body?.cancel();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json');
+  const code = isJson ? (errorCodeOf(JSON.parse(text)) ?? null) : null;
+  return { status: response.status, code, what: `${route.method} ${route.path}: ${text}` };
+}
+
+test('each route of merchants opens to its own scope, and to no other one', async () => {
+  const { tenant } = api.merchant.test;
+  const keys = new Map<string, { readonly only: string; readonly others: string }>();
+  for (const scope of SCOPES) {
+    const others = SCOPES.filter((one) => one !== scope);
+    keys.set(scope, {
+      only: (await api.addKey(tenant, { scopes: [scope] })).secret,
+      others: (await api.addKey(tenant, { scopes: others })).secret,
+    });
+  }
+  const scoped = ROUTES.merchant.flatMap((route) => {
+    const found = keys.get(route.scope ?? '');
+    return found === undefined ? [] : [{ route, ...found }];
+  });
+  assert.ok(scoped.length > 30, `${scoped.length} routes`);
+  const open = ROUTES.merchant.filter(({ scope }) => scope === null);
+  assert.deepEqual(
+    open.filter(({ moves }) => moves !== 'nothing').map(({ operationId }) => operationId),
+    [],
+    'what moves something has a scope',
+  );
+  for (const { route, only, others } of scoped) {
+    const refused = await ask(route, { surface: 'v1', key: others });
+    assert.deepEqual([refused.status, refused.code], [403, 'scope_missing'], refused.what);
+    const letIn = await ask(route, { surface: 'v1', key: only });
+    assert.ok(letIn.status !== 401 && letIn.code !== 'scope_missing', letIn.what);
+  }
+});
+
+test('each route of terminals ends with its key, and knows only its own payments', async () => {
+  const [key, ended] = [newSecret('deviceKeyTest'), newSecret('deviceKeyTest')];
+  const { terminal } = api.merchant.test;
+  await api.db.query(
+    `insert into device_keys (hash, terminal_id, created, revoked_at)
+     values ($1, $3, now(), null), ($2, $3, now(), now())`,
+    [hashSecret(key), hashSecret(ended), terminal],
+  );
+  const other = await api.addMerchant();
+  const { body: foreign } = await api.call({
+    path: '/v1/payment_intents',
+    key: other.test.key,
+    idempotencyKey: 'foreign',
+    body: { amount: 2_500_000, terminal: other.test.terminal },
+  });
+  const routes = ROUTES.device.filter(({ path }) => !FOR_VISITORS.includes(path));
+  assert.ok(routes.length >= 12, `${routes.length} routes`);
+  for (const route of routes) {
+    const asked = { surface: 'device/v1', ids: { id: foreign.id } };
+    const own = await ask(route, { ...asked, key });
+    assert.notEqual(own.status, 401, own.what);
+    const isOfPayment = route.path.includes('{id}');
+    assert.ok(!isOfPayment || own.status === 404 || own.status === 400, own.what);
+    const refused = await ask(route, { ...asked, key: ended });
+    assert.equal(refused.status, 401, refused.what);
+  }
+});
+
+test('each route of payers asks for the wallet’s signature exactly where it says so', async () => {
+  const routes = ROUTES.payer.filter(({ path }) => !FOR_VISITORS.includes(path));
+  const walk = async (
+    signedAgo: string,
+    judge: (route: DeclaredRoute, code: string | null) => void,
+  ) => {
+    for (const route of routes) {
+      const key = await signInWallet(api.url, newWallet());
+      await api.db.query(
+        'update payer_sessions set signed_at = now() - $2::interval where hash = $1',
+        [hashSecret(key), signedAgo],
+      );
+      const ids = { id: newId('pass', api.clock.now()) };
+      const asked = await ask(route, { surface: 'payer/v1', key, ids });
+      assert.notEqual(asked.status, 401, asked.what);
+      judge(route, asked.code);
+    }
+  };
+  let refused = 0;
+  await walk('5 minutes', (route, code) => {
+    const asks = asksOf(route);
+    const isAsked = code === 'second_factor_required';
+    if (asks === 'always') assert.ok(isAsked, `${route.operationId} stale: ${code}`);
+    else if (asks !== 'own') assert.ok(!isAsked, `${route.operationId} says that it never asks`);
+    refused += isAsked ? 1 : 0;
+  });
+  assert.ok(refused >= 4, `${refused} refused`);
+  await walk('4 minutes', (route, code) =>
+    assert.notEqual(code, 'second_factor_required', `${route.operationId} fresh`),
+  );
+});
+
+test('each route of payers ends with its session', async () => {
+  const key = await signInWallet(api.url, newWallet());
+  await api.db.query("update payer_sessions set expires_at = now() - interval '1 s'");
+  for (const route of ROUTES.payer.filter(({ path }) => !FOR_VISITORS.includes(path))) {
+    const asked = await ask(route, { surface: 'payer/v1', key });
+    assert.equal(asked.status, 401, asked.what);
+  }
+});
+
+test('a key of a merchant opens no payment whose link it does not have', async () => {
+  assert.ok(ROUTES.pay.length >= 5);
+  for (const route of ROUTES.pay) {
+    for (const key of [null, api.merchant.test.key]) {
+      const asked = await ask(route, { surface: 'pay/v1', key, ids: { token: '0'.repeat(22) } });
+      assert.ok(asked.status === 404 || asked.status === 400, asked.what);
+    }
+  }
+});
