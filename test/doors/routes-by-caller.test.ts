@@ -107,7 +107,7 @@ test('each route of terminals ends with its key, and knows only its own payments
   }
 });
 
-test('each route of payers asks for the wallet’s signature exactly where it says so', async () => {
+test('each route of payers asks for the wallet’s signature where it says so', async () => {
   const routes = ROUTES.payer.filter(({ path }) => !FOR_VISITORS.includes(path));
   const walk = async (
     signedAgo: string,

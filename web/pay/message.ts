@@ -113,10 +113,22 @@ export function messageFor(shown: PayLink, told: TypedData, from: Hex) {
 
 export type Message = ReturnType<typeof messageFor>;
 
-/** Who would take what, as the message says it. */
-export function contractsOf({ domain, message }: Message): Pin {
+/** From one USDC on, the atoms that rounding drops cannot be mistaken for basis points. */
+const RATE_SHOWS_FROM = 1_000_000n;
+
+/** The rate of the fees that the page shows; undefined for what is too small to tell. */
+function feeRateOf({ total_charged: total, fees }: PayLink): number | undefined {
+  const charged = BigInt(fees.acquirer) + BigInt(fees.protocol);
+  const sale = BigInt(total) - charged;
+  if (sale < RATE_SHOWS_FROM) return undefined;
+  return Number((charged * 10_000n + sale / 2n) / sale);
+}
+
+/** Who would take what, as the message says it, and for which fees, as the page does. */
+export function contractsOf({ domain, message }: Message, shown: PayLink): Pin {
   const { chainId, name, version, verifyingContract: usdc } = domain;
-  return { chainId, usdc, usdcDomain: { name, version }, settlement: message.to };
+  const feeRate = feeRateOf(shown);
+  return { chainId, usdc, usdcDomain: { name, version }, settlement: message.to, feeRate };
 }
 
 // Loaded with the message: the first load of the page needs no pins.

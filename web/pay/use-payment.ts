@@ -75,7 +75,7 @@ async function messageNow(
   if (priceOf(fresh) !== priceOf(shown)) return { problem: WORDS.priceChanged, read };
   const told = { ...shown, salt: fresh.salt };
   const message = messageFor(told, fresh.typed_data, from);
-  checkContracts(shown.network, contractsOf(message));
+  checkContracts(shown.network, contractsOf(message, shown));
   return { message };
 }
 

@@ -25,8 +25,8 @@ export const WORDS = {
     'What your wallet was to sign is not what this page shows, so it was not asked. Nothing was ' +
     'charged. Tell the shop.',
   otherContracts:
-    'This payment goes through other contracts than those that this browser knows, so nothing ' +
-    'was signed. Nothing was charged. Tell the shop.',
+    'This payment goes through other contracts than those that this browser knows, or has higher ' +
+    'fees, so nothing was signed. Nothing was charged. Tell the shop.',
   priceChanged: 'The fees have changed. Look at the new sum before you pay.',
   failed: 'Your wallet could not be asked. Nothing was charged. Try again.',
   missing: 'There is no such payment. Scan the code on the till once more.',

@@ -7,6 +7,7 @@ const PIN: Pin = {
   usdc: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
   usdcDomain: { name: 'USD Coin', version: '2' },
   settlement: '0x1111111111111111111111111111111111111111',
+  feeRate: 125,
 };
 
 test('each part of what is signed for is compared, whatever the case of an address', () => {
@@ -20,6 +21,9 @@ test('each part of what is signed for is compared, whatever the case of an addre
     [{ usdcDomain: { name: 'USD Coin', version: '1' } }, ['token version']],
     [{ settlement: stranger }, ['receiver']],
     [{ settlement: stranger, chainId: 1 }, ['chain', 'receiver']],
+    [{ feeRate: 126 }, ['fees']],
+    [{ feeRate: 124 }, []],
+    [{ feeRate: undefined }, []],
   ] as const;
   for (const [change, fields] of cases) {
     assert.deepEqual(changedFields(PIN, { ...PIN, ...change }), fields);

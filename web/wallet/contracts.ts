@@ -1,3 +1,4 @@
+import { formatRate } from './allowance.ts';
 import type { ChainFacts } from './signing.ts';
 
 /** What a wallet signs for, and how two of them differ. */
@@ -5,7 +6,7 @@ import type { ChainFacts } from './signing.ts';
 /** The node may change at any time: it is asked, and nothing is signed for it. */
 export type Pin = Omit<ChainFacts, 'rpcUrl'>;
 
-export type PinnedField = 'chain' | 'token' | 'token name' | 'token version' | 'receiver';
+export type PinnedField = 'chain' | 'token' | 'token name' | 'token version' | 'receiver' | 'fees';
 
 /** What a person compares. The receiver is who may take the token. */
 export function fieldsOf(pin: Pin): readonly (readonly [PinnedField, string])[] {
@@ -15,13 +16,21 @@ export function fieldsOf(pin: Pin): readonly (readonly [PinnedField, string])[] 
     ['token name', pin.usdcDomain.name],
     ['token version', pin.usdcDomain.version],
     ['receiver', pin.settlement],
+    ...(pin.feeRate === undefined ? [] : [['fees', formatRate(pin.feeRate)] as const]),
   ];
+}
+
+/** Lower fees stop nobody, and not everything that names contracts names fees. */
+function isDearer({ feeRate: before }: Pin, { feeRate: now }: Pin): boolean {
+  return before !== undefined && now !== undefined && now > before;
 }
 
 /** Addresses are the same in any case; a name is not another one by its case alone either. */
 export function changedFields(before: Pin, now: Pin): readonly PinnedField[] {
   const told = new Map(fieldsOf(now));
-  return fieldsOf(before)
+  const others = fieldsOf(before)
+    .filter(([field]) => field !== 'fees')
     .filter(([field, value]) => told.get(field)?.toLowerCase() !== value.toLowerCase())
     .map(([field]) => field);
+  return isDearer(before, now) ? [...others, 'fees'] : others;
 }

@@ -53,7 +53,7 @@ test('a permit to a stranger is never signed: a change stops, and is shown', asy
     await wallet.button(/^Allow payments/).click();
     const sheet = wallet.dialog();
     await sheet.getByRole('button', { name: /^Allow payments/ }).click();
-    await sheet.getByText(/names other contracts .* nothing was signed/).waitFor();
+    await sheet.getByText(/names other contracts or higher fees .* nothing was signed/).waitFor();
     await sheet.getByRole('button', { name: /^Not now/ }).click();
     await restore();
   }
@@ -112,6 +112,48 @@ test('who has compared new contracts trusts them by a tick and a press, and sign
   await page.getByRole('link', { name: /^Back to the wallet/ }).click();
   await allowPayments(wallet);
   await wallet.close();
+});
+
+test('raised fees stop the wallet and the pay page, and are shown', async () => {
+  const { sandbox } = shared;
+  const wallet = await openWallet(browser, sandbox, PHONE);
+  const { page } = wallet;
+  await createWallet(wallet);
+  await fundWallet(wallet);
+  await allowPayments(wallet);
+  const raised = { acquirer: 4_000, protocol: 1_000, cashback: 0 };
+  const restore = await nameOthers(wallet, { fee_rates: raised });
+  await wallet.goTo('Limits');
+  await wallet.button(/^Change limits/).click();
+  const sheet = wallet.dialog();
+  await sheet.getByRole('button', { name: /^Change limits/ }).click();
+  await sheet.getByText(/higher fees .* nothing was signed/).waitFor();
+  await sheet.getByRole('button', { name: /^Not now/ }).click();
+  await page.getByRole('link', { name: /^Compare the contracts/ }).click();
+  await wallet.sees('50 %');
+  await wallet.checkAccessibility();
+  await restore();
+  await wallet.close();
+
+  const window = await browser.open(PHONE);
+  const injected = await injectWallet(window, sandbox, await fundedAccount(sandbox, 10_000_000n));
+  const terminal = await addTestTerminal(sandbox);
+  const pay = window.page.getByRole('button', { name: /^Pay / });
+  await window.page.goto((await askForPayment(sandbox, terminal)).url);
+  await pay.click();
+  await window.page.getByText('Paid', { exact: true }).waitFor();
+  await window.page.evaluate(() => {
+    // As after a payment for lower fees.
+    const name = 'tapline.wallet.chains';
+    const { testnet } = JSON.parse(localStorage.getItem(name) ?? '{}');
+    localStorage.setItem(name, JSON.stringify({ testnet: { ...testnet, feeRate: 1 } }));
+  });
+  await window.page.goto((await askForPayment(sandbox, terminal)).url);
+  await pay.click();
+  await window.page.getByText(/or has higher fees/).waitFor();
+  const signed = injected.asked.filter((method) => method === 'eth_signTypedData_v4').length;
+  assert.equal(signed, 1, 'only the first was signed');
+  await window.close();
 });
 
 test('the pay page asks no wallet to sign for contracts that are new to this browser', async () => {

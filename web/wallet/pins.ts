@@ -4,9 +4,10 @@ import { keep, kept, type Network } from './kept.ts';
 import { type ChainFacts, factsOf } from './signing.ts';
 
 /**
- * The contracts that this browser signs for: from the build (`web/contracts.json`), else as they
- * were named at the first use. The service names them again each time, but a service that was
- * broken into must not get a permit signed for a stranger. So a change stops, and a person decides.
+ * The contracts and fees that this browser signs for: from the build (`web/contracts.json`), else
+ * as they were named at the first use. The service names them again each time, but a service that
+ * was broken into must not get a permit signed for a stranger. So a change stops, and a person
+ * decides.
  */
 
 /** The service names other contracts than before. Nothing was signed. */
@@ -23,8 +24,11 @@ export function builtIn(network: Network): Pin | null {
   return built[network] ?? null;
 }
 
-function pinOf(network: Network): Pin | null {
-  return builtIn(network) ?? kept('chains')[network] ?? null;
+/** A build that names no fees leaves them to the first use. */
+export function pinOf(network: Network): Pin | null {
+  const built = builtIn(network);
+  const known = kept('chains')[network] ?? null;
+  return built === null ? known : { feeRate: known?.feeRate, ...built };
 }
 
 function rememberTold(network: Network, told: Pin | null): void {
@@ -43,7 +47,8 @@ export function checkContracts(network: Network, told: Pin | ChainFacts): ChainF
   const changed = pin === null ? [] : changedFields(pin, told);
   rememberTold(network, changed.length === 0 ? null : told);
   if (changed.length > 0) throw new OtherContracts(network, changed);
-  return keepFacts(network, told);
+  // Lower fees are not kept: raised again to what they were, they would stop somebody.
+  return keepFacts(network, { ...told, feeRate: pin?.feeRate ?? told.feeRate });
 }
 
 function keepFacts(network: Network, told: Pin | ChainFacts): ChainFacts {

@@ -14,6 +14,8 @@ export interface ChainFacts {
   readonly settlement: Hex;
   /** A public node of the chain. null: the operator names none. */
   readonly rpcUrl: string | null;
+  /** Basis points that the payer is charged on top. Left out: not said there. */
+  readonly feeRate?: number | undefined;
 }
 
 /** As the service names them. */
@@ -23,13 +25,16 @@ export function factsOf(network: {
   readonly usdc_domain: ChainFacts['usdcDomain'];
   readonly settlement: string;
   readonly rpc_url?: string | null;
+  readonly fee_rates?: { readonly acquirer: number; readonly protocol: number };
 }): ChainFacts {
+  const rates = network.fee_rates;
   return {
     chainId: network.chain_id,
     usdc: network.usdc as Hex,
     usdcDomain: network.usdc_domain,
     settlement: network.settlement as Hex,
     rpcUrl: network.rpc_url ?? null,
+    ...(rates === undefined ? {} : { feeRate: rates.acquirer + rates.protocol }),
   };
 }
 

@@ -14,8 +14,8 @@ export const WORDS = {
   amountInvalid: 'Enter an amount such as 20.00.',
   amountTooLarge: 'At most 1,000,000.00 USDC.',
   otherContracts:
-    'The service names other contracts than those that this wallet knows, so nothing was signed. ' +
-    'Your money is where it was.',
+    'The service names other contracts or higher fees than this wallet knows, so nothing was ' +
+    'signed. Your money is where it was.',
   insecureTitle: 'A wallet needs a secure connection',
   insecure:
     'This page was opened without https, so the browser keeps no secrets for it. Open the wallet ' +

@@ -9,8 +9,9 @@ export function ContractsNotice({ network }: { readonly network: Network | null 
   if (network === null || others[network] === undefined) return null;
   return (
     <Notice tone="bad" role="alert">
-      The service names other contracts than those that this wallet knows. The wallet signs nothing
-      until you have looked at them. <PageLink path={CONTRACTS}>Compare the contracts</PageLink>
+      The service names other contracts or higher fees than this wallet knows. The wallet signs
+      nothing until you have looked at them.{' '}
+      <PageLink path={CONTRACTS}>Compare the contracts</PageLink>
     </Notice>
   );
 }

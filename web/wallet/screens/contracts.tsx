@@ -7,7 +7,7 @@ import { Notice } from '../../ui/notice.tsx';
 import { Facts } from '../../ui/table.tsx';
 import { changedFields, fieldsOf, type Pin, type PinnedField } from '../contracts.ts';
 import { type Network, useKept } from '../kept.ts';
-import { builtIn, trustTold } from '../pins.ts';
+import { builtIn, pinOf, trustTold } from '../pins.ts';
 import { PageLink } from './frame.tsx';
 
 const NAMES: Readonly<Record<Network, string>> = {
@@ -21,6 +21,7 @@ const FIELD_WORDS: Readonly<Record<PinnedField, string>> = {
   'token name': 'Name of the token',
   'token version': 'Version of the token',
   receiver: 'Who may take it',
+  fees: 'Fees on top',
 };
 
 function ContractFacts({ pin }: { readonly pin: Pin }): ReactNode {
@@ -73,6 +74,13 @@ function TrustSheet(props: { readonly network: Network; readonly onClose: () => 
   );
 }
 
+/** What the build has named, only another build changes; where it names no fees, a person may. */
+function canTrust(network: Network, known: Pin, told: Pin): boolean {
+  const built = builtIn(network);
+  if (built === null) return true;
+  return built.feeRate === undefined && changedFields(known, told).every((one) => one === 'fees');
+}
+
 /** What the service names instead, and what one can do about it. */
 function Change(props: {
   readonly network: Network;
@@ -91,7 +99,7 @@ function Change(props: {
       </Notice>
       <h3>Named now</h3>
       <ContractFacts pin={told} />
-      {builtIn(network) === null ? (
+      {canTrust(network, known, told) ? (
         <div className="row">
           <Button kind="danger" onClick={() => setTrusting(true)}>
             Trust the new contracts
@@ -108,11 +116,12 @@ function Change(props: {
 }
 
 function NetworkContracts({ network }: { readonly network: Network }): ReactNode {
-  const chains = useKept('chains');
+  // What `pinOf` reads.
+  useKept('chains');
   const others = useKept('otherContracts');
-  const known = builtIn(network) ?? chains[network];
+  const known = pinOf(network);
   const told = others[network];
-  if (known === undefined) return null;
+  if (known === null) return null;
   return (
     <section className="card stack">
       <h2>{NAMES[network]}</h2>
