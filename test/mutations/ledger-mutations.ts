@@ -158,6 +158,13 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
     to: '  if (amount > found.available) {',
   },
   {
+    name: 'undecided foreign refunds and withdrawals hold nothing back',
+    file: 'src/settlement/foreign-settlement-queries.ts',
+    by: 'src/settlement/reconciliation/reconcile.test.ts',
+    from: "(decision is null or (decision = 'refused' and kind = 'payment'))",
+    to: "kind = 'payment'",
+  },
+  {
     name: 'a withdrawal that failed is told as paid',
     file: 'src/payouts/apply-withdrawals.ts',
     by: 'src/payouts/apply-withdrawals.test.ts',
