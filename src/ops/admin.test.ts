@@ -75,6 +75,8 @@ test('after a restore it says what came back and what cannot', async () => {
   assert.match(stdout, /What follows cannot come back/);
   assert.match(stdout, /^ {2}\d{4}-\d\d-\d\dT\S+ {2}every change by people \(audit log\)$/m);
   assert.match(stdout, /^ {2}none {2}payers blocked$/m);
+  assert.match(stdout, /^ {2}none {2}chips registered$/m);
+  assert.match(stdout, /^ {2}none {2}chips blocked$/m);
 });
 
 test('the commands are in the audit log, which verifies', async () => {

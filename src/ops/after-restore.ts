@@ -38,6 +38,8 @@ const NEWEST = `
     ('payers blocked', (select max(blocked_at) from payers)),
     ('passes made', (select max(created) from passes)),
     ('passes revoked', (select max(revoked_at) from passes)),
+    ('chips registered', (select max(created) from chips)),
+    ('chips blocked', (select max(blocked_at) from chips)),
     ('webhook endpoints', (select max(created) from webhook_endpoints)),
     ('members and roles', (select max(created) from memberships)),
     ('every change by people (audit log)', (select max(created) from audit_log))
