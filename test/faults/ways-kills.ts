@@ -26,11 +26,14 @@ const OF_STRIKE: Readonly<Record<Strike, string>> = {
 /** Of a way that has a mutation of its own there. */
 const OF_WAY: Readonly<Partial<Record<Strike, Readonly<Record<string, string>>>>> = {
   'put back': {
+    'a rotating code': 'rotating codes of the lost time pay on',
     'a pass in Google Wallet': 'taps of phones of the lost time pay on',
+    'a pass in Apple Wallet': 'taps of phones of the lost time pay on',
     'an agent token': 'agent tokens of the lost time pay on',
   },
   'spent twice': {
     'a one-minute code': 'a code pays as often as it is shown',
+    'a rotating code': 'a rotating code pays as often as it is shown',
     'a SUN card': 'a tap of a card pays as often as it is sent',
     'a pass in Google Wallet': 'a tap of a phone pays as often as it is sent',
     'a pass in Apple Wallet': 'a tap of a phone pays as often as it is sent',

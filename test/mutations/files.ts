@@ -252,6 +252,7 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
   'src/settlement/foreign-settlement-queries.ts': [
     'src/settlement/reconciliation/reconcile.test.ts',
   ],
+  'src/payers/rotating-code.ts': ['src/apis/payer/rotating-codes.test.ts'],
 };
 
 /** What generated mutations go into, and how many. A new group leaves the choice in others. */
