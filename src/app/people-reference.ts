@@ -133,7 +133,7 @@ const ASKED: Readonly<Record<Asks, string>> = {
 /** At the payer's API the wallet's key is the factor. */
 const SIGNED: Readonly<Record<Asks, string>> = {
   always: 'signature of the wallet, at most five minutes old',
-  own: 'the same, where it lifts a limit or gives a phone a way to pay; else the session',
+  own: 'the same, where it lifts a limit, gives a phone a way to pay or erases; else the session',
   live: PROOF.payer,
   fresh: PROOF.payer,
   never: PROOF.payer,
