@@ -30,7 +30,10 @@ function statusAt(path: string, host: string): Promise<number> {
 test('the operator API is at its own address, and nowhere else', async () => {
   for (const path of ['/api/operator/v1/session', '/api/%6fperator/v1/session']) {
     assert.equal(await statusAt(path, 'shop.test'), 404, path);
-    assert.equal(await statusAt(path, 'staff.test'), 401, path);
+    for (const host of ['staff.test', 'Staff.test', 'staff.test:80']) {
+      assert.equal(await statusAt(path, host), 401, `${path} at ${host}`);
+    }
+    assert.equal(await statusAt(path, 'staff.test:8080'), 404, path);
   }
   assert.equal(await statusAt('/api/dashboard/v1/session', 'shop.test'), 401);
 });

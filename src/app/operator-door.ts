@@ -13,6 +13,11 @@ function isForStaff(url: string): boolean {
   return OPERATORS.some((root) => decoded === root || decoded.startsWith(`${root}/`));
 }
 
+/** As URLs write it: in lower case, without the protocol's own port, which some clients send. */
+function hostAsked(protocol: string, host: string | undefined): string | null {
+  return URL.parse(`${protocol}//${host}`)?.host ?? null;
+}
+
 /**
  * Whether there is anything at a request's path. The staff's way in can have an address of its own,
  * so that a proxy or a firewall lets only their network in, and a list of the addresses they come
@@ -21,10 +26,10 @@ function isForStaff(url: string): boolean {
 export function operatorDoor(
   config: Pick<Config, 'operatorUrl' | 'operatorAllowCidrs'>,
 ): (request: Pick<FastifyRequest, 'url' | 'ip' | 'headers'>) => boolean {
-  const host = config.operatorUrl === null ? null : new URL(config.operatorUrl).host;
+  const own = config.operatorUrl === null ? null : new URL(config.operatorUrl);
   return ({ url, ip, headers }) => {
     if (!isForStaff(url)) return true;
-    if (host !== null && headers.host?.toLowerCase() !== host) return false;
+    if (own !== null && hostAsked(own.protocol, headers.host) !== own.host) return false;
     return isAllowedAddress(config.operatorAllowCidrs, ip);
   };
 }
