@@ -22,10 +22,13 @@ const DOCUMENTS = surfaceDocuments(declaredRoutes());
 
 let api: TestApi;
 let refunding: { stop(): Promise<void> };
+/** Made before the operators stop the account. */
+let known: KnownIds;
 
 before(async () => {
   api = await startTestApi({ env: LOCAL_WEBHOOKS });
   refunding = keepRefunding(api);
+  known = await knownObjects();
 });
 
 after(async () => {
@@ -99,7 +102,7 @@ test(`the dashboard: ${REQUESTS} wrong requests, answered as documented`, async 
   const run = {
     url: api.url,
     document: documentOf('dashboard'),
-    known: { ...(await knownObjects()), '{day}': ['2026-09-01', '2026-02-30'] },
+    known: { ...known, '{day}': ['2026-09-01', '2026-02-30'] },
   };
   const leaveOut = [...ENDS_SESSIONS.map((name) => `merchant${name}`), 'leaveTeam'];
   const headersOf = () => owner.headers();
@@ -110,7 +113,7 @@ test(`the dashboard: ${REQUESTS} wrong requests, answered as documented`, async 
 
 test(`operators: ${REQUESTS} wrong requests, answered as documented`, async () => {
   const staff = await addStaff('staff@fuzz.test');
-  const run = { url: api.url, document: documentOf('operator'), known: await knownObjects() };
+  const run = { url: api.url, document: documentOf('operator'), known };
   const leaveOut = ENDS_SESSIONS.map((name) => `operator${name}`);
   const headersOf = () => staff.headers();
   assertReached(await runFuzz({ ...run, requests: REQUESTS, headersOf, leaveOut }), 0.4);
@@ -124,9 +127,11 @@ type Factor = (typeof FACTORS)[number];
 
 async function putFactors(factor: Factor): Promise<void> {
   const now = api.clock.now().getTime();
-  const provenAt = new Date(factor === 'stale' ? now - 5 * 60_000 : now);
+  const before = new Date(now - 5 * 60_000);
+  const provenAt = factor === 'stale' ? before : new Date(now);
   const trustedFrom = factor === 'young' ? new Date(now + 3_600_000) : null;
-  await api.db.query('update sessions set second_factor_at = $1', [provenAt]);
+  // In a sandbox who has no factor and has just signed in is not asked.
+  await api.db.query('update sessions set second_factor_at = $1, created = $2', [provenAt, before]);
   await api.db.query('update users set factor_trusted_from = $1', [trustedFrom]);
 }
 
@@ -203,7 +208,6 @@ test('each route × role × factor: asked, recorded and told as the declaration 
   people.set('operator', await addStaff('staff@consent-fuzz.test'));
   await addStaff('colleague@consent-fuzz.test');
   const declared = declaredRoutes();
-  const known = await knownObjects();
   const watched: Watched = { refused: 0, changes: [], mailed: [] };
   const ends = ENDS_SESSIONS.flatMap((name) => [`merchant${name}`, `operator${name}`]);
   for (const factor of FACTORS) {
@@ -216,7 +220,7 @@ test('each route × role × factor: asked, recorded and told as the declaration 
         url: api.url,
         document: documentOf(surface),
         known,
-        requests: REQUESTS / 4,
+        requests: REQUESTS,
         leaveOut: ['leaveTeam', ...ends],
         headersOf: (request) => {
           const role = roles[askers.size % roles.length] ?? '';
