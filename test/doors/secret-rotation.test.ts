@@ -27,6 +27,7 @@ const NOT_SEALED = [
   'idempotency_keys.fingerprint',
   'invitations.hash',
   'known_devices.hash',
+  'manager_codes.hash',
   'pairing_codes.hash',
   'pass_codes.hash',
   'passes.hash',

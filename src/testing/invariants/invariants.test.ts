@@ -68,7 +68,13 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
     { sql: [`update payment_intents set payment_id = 'pay_other' where status = 'succeeded'`] },
     {
       first: ['alter table payments drop constraint payments_payment_intent_id_key'],
-      sql: [copy('payments', 'true', `'id', 'pay_second', 'settlement_number', 1000`)],
+      sql: [
+        copy(
+          'payments',
+          'true',
+          `'id', 'pay_second', 'settlement_number', 1000, 'receipt_number', null`,
+        ),
+      ],
     },
   ],
   'a payment was asked of the chain once, and that request succeeded': [
