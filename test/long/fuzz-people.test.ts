@@ -180,6 +180,9 @@ interface Asker {
   readonly routes: ReadonlyMap<string, DeclaredRoute>;
 }
 
+/** Answered as done where it is so already, and then there is nothing to write down. */
+const REPEATABLE: ReadonlySet<string> = new Set(['enableAccount', 'deactivateTerminal']);
+
 function judge(
   watched: Watched,
   { role, factor, routes }: Asker,
@@ -197,7 +200,7 @@ function judge(
   assert.ok(factor !== 'fresh' || !asked, what);
   watched.refused += asked ? 1 : 0;
   const { isRecorded, mails } = consentOf(route);
-  if (!isDone || !isRecorded) return;
+  if (!isDone || !isRecorded || REPEATABLE.has(route.operationId)) return;
   const id = headers['request-id'] ?? '';
   watched.changes.push(id);
   if (mails && request.path.includes('/live/')) watched.mailed.push(id);
