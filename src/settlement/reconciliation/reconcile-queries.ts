@@ -153,8 +153,27 @@ export interface DifferenceRow {
 }
 
 /**
- * Payments that only one side knows, or that differ between the two. What is younger than the grace
- * is still on its way between the chain and our rows.
+ * Payments in a block that do not count yet, because the operator lets sums of their size wait for
+ * more (`…_COUNTS_FROM`). That may take many minutes.
+ */
+const WAITING = `
+  select r.number from chain_transactions t join chain_requests r on r.transaction_id = t.id
+  where t.livemode = $1 and t.status = 'signed' and t.waits_for is not null
+    and r.kind = 'payment' and r.status = 'submitted' and r.number is not null`;
+
+/** The first block with a payment that does not count yet; null: none waits. */
+export async function selectFirstWaiting(sql: Sql, livemode: boolean): Promise<bigint | null> {
+  const rows = await sql.query<{ block: bigint | null }>(
+    `select min(block_number) as block from chain_payments
+     where livemode = $1 and number in (${WAITING})`,
+    [livemode],
+  );
+  return rows[0]?.block ?? null;
+}
+
+/**
+ * Payments that only one side knows, or that differ between the two. What is younger than the
+ * grace, or waits for more than its block, is still on its way between the chain and our rows.
  */
 export async function selectPaymentDifferences(
   sql: Sql,
@@ -191,6 +210,7 @@ export async function selectPaymentDifferences(
      left join account_modes m on m.account_id = p.account_id and m.livemode = p.livemode
      where coalesce(c.block_time, p.settled_at - p.ahead_seconds * interval '1 second') < $4
        and (p.id is null or c.number is null or ${DIFFERENT_MONEY})
+       and (p.id is not null or s.number not in (${WAITING}))
      order by s.number`,
     [range.livemode, range.fromBlock, range.toBlock, settledBefore],
   );

@@ -24,6 +24,7 @@ import {
   selectCompared,
   selectCursor,
   selectExpectedBalances,
+  selectFirstWaiting,
   selectOpenDifferences,
   selectPaymentDifferences,
   selectRefundDifferences,
@@ -118,8 +119,11 @@ export async function reconcileOnce(
       ? await selectOpenDifferences(db, livemode, TOKEN_DIFFERENCE)
       : await compareTokens(deps, head.number)),
   ];
+  // The next run looks at these again, wherever the cursor is by then.
+  const waiting = await selectFirstWaiting(db, livemode);
+  const doneTo = waiting === null ? head.number : least(waiting - 1n, head.number);
   const open = await db.transaction(async (tx) => {
-    await moveCompared(tx, compared, { ...range, before: settledBefore });
+    await moveCompared(tx, compared, { livemode, toBlock: doneTo, before: settledBefore });
     return saveDifferences(tx, livemode, found, clock.now());
   });
   const foreignMs = Math.min(options.graceMs ?? FOREIGN_GRACE_MS, FOREIGN_GRACE_MS);
@@ -127,7 +131,7 @@ export async function reconcileOnce(
   await db.transaction((tx) => noteForeign(tx, { ...range, before }, clock.now()));
   if (!open.some(({ kind, accepted }) => !accepted && kind.endsWith('_unknown_here'))) {
     const { incarnation } = db.watch;
-    await markCompared(db, { livemode, incarnation, block: final });
+    await markCompared(db, { livemode, incarnation, block: least(final, doneTo) });
   }
   const differences = open.filter((difference) => !difference.accepted);
   if (differences.length > 0) {

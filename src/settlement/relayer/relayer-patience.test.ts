@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import { systemClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
 import type { CountsRule, NetworkConfig } from '#settlement/networks.ts';
 import { CUSTOM, profileNamed } from '#settlement/profiles.ts';
+import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import { readRelayerStatus } from '#settlement/relayer/relayer-status.ts';
 import { NOT_IN_TIME } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
@@ -85,6 +88,34 @@ describe('how long a payment waits is decided by its sum', () => {
     await world.network.mine(40);
     await until(async () => (await world.outcome(large)) !== null);
     assert.equal((await world.outcome(large))?.succeeded, true);
+  });
+
+  it('one that waits longer than others take is no payment that the ledger lacks', async () => {
+    await open({ countsFrom: waits('time', 1_500) });
+    const { chain } = world.network;
+    await database.db.query(`insert into accounts (id, name, created)
+      values ('acct_test', 'Test', now()) on conflict do nothing`);
+    await database.db.query(
+      `insert into account_modes (account_id, livemode, merchant_number, settlement_wallet, live_at)
+       values ('acct_test', false, $1, $2, now())`,
+      [String(world.merchant.merchantNumber), world.merchant.wallet.address],
+    );
+    const deps = { chain, db: database.db, clock: systemClock, log: silentLog };
+    // Nothing is too young to be compared: the blocks of the tests are not minutes old.
+    const differences = async () => {
+      const found = await reconcileOnce(deps, { graceMs: -86_400_000 });
+      return found.differences.map(({ kind }) => kind).filter((kind) => kind.startsWith('payment'));
+    };
+    const large = await world.pay({ payer, amount: LARGE });
+    await until(async () => (await held()) !== null);
+    // The cursor passes its block, which is final already.
+    await world.network.mine(80);
+    assert.deepEqual(await differences(), []);
+    assert.equal(await world.outcome(large), null);
+    await until(async () => (await world.outcome(large)) !== null);
+    assert.deepEqual(await differences(), ['payment_unknown_here'], 'now its row is due');
+    await world.recordPayment(large);
+    assert.deepEqual(await differences(), []);
   });
 
   it('a block that cannot be undone is safe at once', async () => {
