@@ -1,6 +1,7 @@
 import { TaplineError } from 'tapline';
 import { sign } from 'tapline/webhooks';
 import { checkReceiver, deliveryHeaders, listenSecret } from './forward.js';
+import { compareWithServed } from './served.js';
 const CLOCK_SKEW_S = 30;
 const TIMEOUT_MS = 10_000;
 export async function doctor(settings, options) {
@@ -9,6 +10,7 @@ export async function doctor(settings, options) {
         await checkKey(settings),
         await checkTerminal(settings),
         await checkEndpoints(settings),
+        await checkPackages(settings),
         ...(options.receiver === undefined ? [] : await checkReceiving(settings, options)),
     ];
     for (const finding of findings) {
@@ -85,6 +87,15 @@ async function checkEndpoints({ tapline }) {
         const ill = data.filter(({ status, failing_since }) => status !== 'enabled' || failing_since);
         const words = ill.map(({ id, status, failing_since }) => failing_since ? `${id} fails since ${failing_since}` : `${id} is ${status}`);
         return { check, ok: ill.length === 0, detail: words.join('; ') || `${data.length} in order` };
+    }
+    catch (error) {
+        return failed(check, error);
+    }
+}
+async function checkPackages({ baseUrl }) {
+    const check = 'packages';
+    try {
+        return { check, ...(await compareWithServed(baseUrl)) };
     }
     catch (error) {
         return failed(check, error);

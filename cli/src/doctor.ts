@@ -1,6 +1,7 @@
 import { TaplineError } from 'tapline';
 import { sign } from 'tapline/webhooks';
 import { checkReceiver, deliveryHeaders, listenSecret } from './forward.ts';
+import { compareWithServed } from './served.ts';
 import type { Settings } from './settings.ts';
 
 interface Finding {
@@ -26,6 +27,7 @@ export async function doctor(settings: Settings, options: DoctorOptions): Promis
     await checkKey(settings),
     await checkTerminal(settings),
     await checkEndpoints(settings),
+    await checkPackages(settings),
     ...(options.receiver === undefined ? [] : await checkReceiving(settings, options)),
   ];
   for (const finding of findings) {
@@ -109,6 +111,15 @@ async function checkEndpoints({ tapline }: Settings): Promise<Finding> {
       failing_since ? `${id} fails since ${failing_since}` : `${id} is ${status}`,
     );
     return { check, ok: ill.length === 0, detail: words.join('; ') || `${data.length} in order` };
+  } catch (error) {
+    return failed(check, error);
+  }
+}
+
+async function checkPackages({ baseUrl }: Settings): Promise<Finding> {
+  const check = 'packages';
+  try {
+    return { check, ...(await compareWithServed(baseUrl)) };
   } catch (error) {
     return failed(check, error);
   }

@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiDeps } from '#app/api-shared.ts';
 import type { ApiDocument } from '#docs/api-document.ts';
 import { addDocsRoutes } from '#docs/docs-routes.ts';
+import { addPackagesRoutes } from '#docs/packages-routes.ts';
 import type { Call } from '#http/call.ts';
 import type { Doc } from '#http/openapi-schemas.ts';
 import { memoryRateLimiter, type RateLimiter } from '#http/rate-limit.ts';
@@ -92,6 +93,7 @@ export async function addReferenceRoutes(
   app: FastifyInstance,
   documents: Readonly<Record<string, Doc>>,
 ): Promise<void> {
+  addPackagesRoutes(app);
   addDocsRoutes(app, documents as unknown as Readonly<Record<string, ApiDocument>>);
   for (const [name, document] of Object.entries(documents)) {
     const json = await createAsset(JSON.stringify(document), 'application/json; charset=utf-8');

@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+const TIMEOUT_MS = 10_000;
+const BLOCK = 512;
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+function ownManifest() {
+    return JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
+}
+function* programsIn(archive) {
+    const tar = gunzipSync(archive, { maxOutputLength: 64 * 2 ** 20 });
+    for (let at = 0; at + BLOCK <= tar.length && tar[at] !== 0;) {
+        const header = tar.subarray(at, at + BLOCK);
+        const name = header.toString('utf8', 0, 100).replace(/\0.*$/s, '');
+        const size = Number.parseInt(header.toString('utf8', 124, 136), 8);
+        const found = /^package\/((?:bin|dist)\/[\w/-]+\.js)$/.exec(name)?.[1];
+        if (found !== undefined)
+            yield [found, tar.subarray(at + BLOCK, at + BLOCK + size)];
+        at += BLOCK + Math.ceil(size / BLOCK) * BLOCK;
+    }
+}
+function differing(archive) {
+    const differs = [];
+    for (const [name, bytes] of programsIn(archive)) {
+        const own = path.join(ROOT, name);
+        if (!existsSync(own) || !readFileSync(own).equals(bytes))
+            differs.push(name);
+    }
+    return differs;
+}
+async function read(url) {
+    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    return response.ok ? response : null;
+}
+export async function compareWithServed(baseUrl) {
+    const place = new URL('/packages/', baseUrl);
+    const index = await read(new URL('index.json', place));
+    if (index === null)
+        return { ok: true, detail: 'this network serves none' };
+    const { packages } = (await index.json());
+    const own = ownManifest();
+    const served = packages.find(({ name }) => name === own.name);
+    if (served === undefined)
+        return { ok: true, detail: `this network serves no ${own.name}` };
+    const file = await read(new URL(encodeURIComponent(served.file), place));
+    const archive = new Uint8Array((await file?.arrayBuffer()) ?? []);
+    const sum = createHash('sha512').update(archive).digest('base64');
+    if (`sha512-${sum}` !== served.integrity) {
+        const detail = `${served.file} is not what the network's list says: do not use it`;
+        return { ok: false, detail };
+    }
+    const install = `npm i ${place}${served.stable ?? served.file}`;
+    if (served.version !== own.version) {
+        const detail = `this is ${own.version}, the network's is ${served.version}: ${install}`;
+        return { ok: true, detail };
+    }
+    const [first, ...others] = differing(archive);
+    if (first === undefined)
+        return { ok: true, detail: `${own.name} ${own.version}, as served` };
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    return { ok: false, detail: `${first}${more} is not as the network serves it: ${install}` };
+}

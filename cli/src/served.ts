@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+
+/** What a network says of its packages: `/packages/index.json`. */
+interface Served {
+  readonly name: string;
+  readonly version: string;
+  readonly file: string;
+  readonly stable: string | null;
+  readonly integrity: string;
+}
+
+const TIMEOUT_MS = 10_000;
+const BLOCK = 512;
+/** This package, where it is installed. */
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+function ownManifest(): { readonly name: string; readonly version: string } {
+  return JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
+}
+
+/** The programs in an archive of npm. Other names are none of ours, and are not looked at. */
+function* programsIn(archive: Uint8Array): Generator<readonly [name: string, bytes: Buffer]> {
+  const tar = gunzipSync(archive, { maxOutputLength: 64 * 2 ** 20 });
+  for (let at = 0; at + BLOCK <= tar.length && tar[at] !== 0; ) {
+    const header = tar.subarray(at, at + BLOCK);
+    const name = header.toString('utf8', 0, 100).replace(/\0.*$/s, '');
+    const size = Number.parseInt(header.toString('utf8', 124, 136), 8);
+    const found = /^package\/((?:bin|dist)\/[\w/-]+\.js)$/.exec(name)?.[1];
+    if (found !== undefined) yield [found, tar.subarray(at + BLOCK, at + BLOCK + size)];
+    at += BLOCK + Math.ceil(size / BLOCK) * BLOCK;
+  }
+}
+
+function differing(archive: Uint8Array): string[] {
+  const differs: string[] = [];
+  for (const [name, bytes] of programsIn(archive)) {
+    const own = path.join(ROOT, name);
+    if (!existsSync(own) || !readFileSync(own).equals(bytes)) differs.push(name);
+  }
+  return differs;
+}
+
+async function read(url: URL): Promise<Response | null> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  return response.ok ? response : null;
+}
+
+/**
+ * Compares this command with the one that the network serves: the archive with the sum that is
+ * listed of it, and with the same version also each program that is installed here.
+ */
+export async function compareWithServed(
+  baseUrl: string,
+): Promise<{ readonly ok: boolean; readonly detail: string }> {
+  const place = new URL('/packages/', baseUrl);
+  const index = await read(new URL('index.json', place));
+  if (index === null) return { ok: true, detail: 'this network serves none' };
+  const { packages } = (await index.json()) as { packages: readonly Served[] };
+  const own = ownManifest();
+  const served = packages.find(({ name }) => name === own.name);
+  if (served === undefined) return { ok: true, detail: `this network serves no ${own.name}` };
+  const file = await read(new URL(encodeURIComponent(served.file), place));
+  const archive = new Uint8Array((await file?.arrayBuffer()) ?? []);
+  const sum = createHash('sha512').update(archive).digest('base64');
+  if (`sha512-${sum}` !== served.integrity) {
+    const detail = `${served.file} is not what the network's list says: do not use it`;
+    return { ok: false, detail };
+  }
+  const install = `npm i ${place}${served.stable ?? served.file}`;
+  if (served.version !== own.version) {
+    const detail = `this is ${own.version}, the network's is ${served.version}: ${install}`;
+    return { ok: true, detail };
+  }
+  const [first, ...others] = differing(archive);
+  if (first === undefined) return { ok: true, detail: `${own.name} ${own.version}, as served` };
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  return { ok: false, detail: `${first}${more} is not as the network serves it: ${install}` };
+}

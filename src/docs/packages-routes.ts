@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Archive, buildPackages, sumsOf } from '#docs/packages.ts';
+import { escapeHtml, plainPage, sendPage } from '#http/plain-page.ts';
+
+const LISTED = 'SHA512SUMS';
+
+interface Served {
+  readonly type: string;
+  readonly bytes: Buffer;
+  readonly tag: string;
+  /** Never other bytes under this name. */
+  readonly isFixed: boolean;
+}
+
+interface Shelf {
+  readonly archives: readonly Archive[];
+  readonly files: ReadonlyMap<string, Served>;
+}
+
+/** For programs: `tapline doctor` compares what is installed with it. */
+function indexOf(archives: readonly Archive[]): object {
+  return {
+    packages: archives.map(({ name, version, install, file, stable, bytes, sha512 }) => ({
+      ...{ name, version, install, file, stable },
+      bytes: bytes.length,
+      integrity: `sha512-${sha512.toString('base64')}`,
+    })),
+  };
+}
+
+async function fill(): Promise<Shelf> {
+  const archives = await buildPackages();
+  const files = new Map<string, Served>();
+  const add = (name: string, about: { bytes: Buffer; type: string; isFixed: boolean }) => {
+    const sum = createHash('sha256').update(about.bytes).digest('base64url');
+    files.set(name, { ...about, tag: `"${sum.slice(0, 22)}"` });
+  };
+  for (const { file, stable, type, bytes } of archives) {
+    add(file, { type, bytes, isFixed: true });
+    if (stable !== null) add(stable, { type, bytes, isFixed: false });
+  }
+  const text = (type: string, words: string) => {
+    return { type: `${type}; charset=utf-8`, bytes: Buffer.from(words), isFixed: false };
+  };
+  add(LISTED, text('text/plain', sumsOf(archives)));
+  add('index.json', text('application/json', `${JSON.stringify(indexOf(archives), null, 2)}\n`));
+  return { archives, files };
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, file: Served): FastifyReply {
+  reply
+    .header('ETag', file.tag)
+    .header('Cache-Control', file.isFixed ? 'public, max-age=31536000, immutable' : 'no-cache');
+  if (request.headers['if-none-match'] === file.tag) return reply.code(304).send();
+  return reply.type(file.type).send(file.bytes);
+}
+
+/** For people: what there is, and the command that installs it. */
+function listing(archives: readonly Archive[], origin: string): string {
+  const items = archives.map(({ description, install, file, stable }) => {
+    const command = `${install} ${origin}/packages/${stable ?? file}`;
+    return `<li><p>${escapeHtml(description)}</p><p><code>${escapeHtml(command)}</code></p>
+<p><a href="/packages/${file}">${file}</a></p></li>`;
+  });
+  const sums = `<a href="/packages/${LISTED}">${LISTED}</a>`;
+  return plainPage(
+    'Packages',
+    `<p>The packages of this network's release. Nothing of ours comes from a registry.</p>
+<ul>${items.join('\n')}</ul>
+<p>Their sums: ${sums}. A name with a version never stands for other bytes; the names without one
+change with the next release. So keep the file with a version in your repository where a lockfile
+names it. <a href="/docs/quickstart">Quickstart</a></p>`,
+  );
+}
+
+/**
+ * The network's own packages, made when somebody asks for the first of them. Only names of the
+ * shelf are found: no part of a path ever reaches the disk.
+ */
+export function addPackagesRoutes(app: FastifyInstance): void {
+  let filled: Promise<Shelf> | undefined;
+  const shelf = (): Promise<Shelf> => {
+    filled ??= fill().catch((error) => {
+      filled = undefined;
+      throw error;
+    });
+    return filled;
+  };
+  app.get('/packages', async (_request, reply) => reply.redirect('/packages/', 308));
+  app.get('/packages/', async (request, reply) => {
+    const origin = `${request.protocol}://${request.host}`;
+    return sendPage(reply, 200, listing((await shelf()).archives, origin));
+  });
+  app.get<{ Params: { '*': string } }>('/packages/*', async (request, reply) => {
+    const file = (await shelf()).files.get(request.params['*']);
+    return file === undefined ? reply.callNotFound() : send(request, reply, file);
+  });
+}

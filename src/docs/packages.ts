@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { type Entry, tarball, zip } from '#docs/archive.ts';
+
+const ROOT = path.join(import.meta.dirname, '../..');
+
+/**
+ * What merchants install, by its folder. A package is complete with those that it bundles, so that
+ * it installs where no registry is reached, and never takes a stranger's package of that name.
+ */
+const NPM: Readonly<Record<string, readonly string[]>> = {
+  sdk: [],
+  cli: ['tapline', 'commander'],
+  x402: ['tapline'],
+  reader: [],
+  'integrations/medusa': [],
+};
+
+const GZIP = 'application/gzip';
+const WHEEL = 'application/zip';
+
+/** An archive that the network serves. */
+export interface Archive {
+  readonly name: string;
+  readonly version: string;
+  /** The command that installs it, before its address. */
+  readonly install: 'npm i' | 'pip install';
+  readonly description: string;
+  /** `tapline-0.1.0.tgz`: never other bytes under this name. */
+  readonly file: string;
+  /** `tapline.tgz`: that of this release. pip reads versions from names, so a wheel has none. */
+  readonly stable: string | null;
+  readonly type: string;
+  readonly bytes: Buffer;
+  readonly sha512: Buffer;
+}
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly files?: readonly string[];
+  readonly bin?: Readonly<Record<string, string>>;
+  readonly [field: string]: unknown;
+}
+
+async function manifestOf(folder: string): Promise<Manifest> {
+  return JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as Manifest;
+}
+
+/** Files of a folder, or the file itself, in an order that does not depend on the disk. */
+async function filesBelow(folder: string, chosen: readonly string[]): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const names = entries
+    .filter((entry) => entry.isFile() && !entry.parentPath.includes('node_modules', folder.length))
+    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+    .map((name) => name.replaceAll(path.sep, '/'));
+  return names
+    .filter((name) => chosen.some((one) => name === one || name.startsWith(`${one}/`)))
+    .sort();
+}
+
+/** The entries of one package below `place`, with its manifest as given. */
+async function entriesOf(
+  folder: string,
+  { place, manifest }: { readonly place: string; readonly manifest: Manifest },
+): Promise<Entry[]> {
+  const all = (await readdir(folder)).filter((name) => name !== 'node_modules');
+  // Of others' packages everything that is installed: their lists have patterns.
+  const isOurs = !folder.includes('node_modules');
+  const names = await filesBelow(folder, isOurs ? (manifest.files ?? []) : all);
+  const programs = Object.values(manifest.bin ?? {});
+  const { scripts: _, devDependencies: __, ...kept } = manifest;
+  const files = names
+    .filter((name) => name !== 'package.json')
+    .map(async (name) => ({
+      name: `${place}${name}`,
+      bytes: await readFile(path.join(folder, name)),
+      executable: programs.includes(name),
+    }));
+  const text = `${JSON.stringify(kept, null, 2)}\n`;
+  return [
+    { name: `${place}package.json`, bytes: Buffer.from(text) },
+    ...(await Promise.all(files)),
+  ];
+}
+
+/** Where an installed package is: workspaces are links, and others may lie above. */
+function folderOf(name: string, from: string): string {
+  if (name === 'tapline') return path.join(ROOT, 'sdk');
+  // Its main file: not every package lets others read its manifest.
+  const main = createRequire(path.join(from, 'package.json')).resolve(name);
+  const inside = path.join('node_modules', name);
+  return main.slice(0, main.lastIndexOf(inside) + inside.length);
+}
+
+function archive(about: Omit<Archive, 'sha512'>): Archive {
+  return { ...about, sha512: createHash('sha512').update(about.bytes).digest() };
+}
+
+async function npmArchive(place: string, bundled: readonly string[]): Promise<Archive> {
+  const folder = path.join(ROOT, place);
+  const own = await manifestOf(folder);
+  const manifest = bundled.length === 0 ? own : { ...own, bundleDependencies: bundled };
+  const entries = await entriesOf(folder, { place: 'package/', manifest });
+  for (const name of bundled) {
+    const from = folderOf(name, folder);
+    const inside = { place: `package/node_modules/${name}/`, manifest: await manifestOf(from) };
+    entries.push(...(await entriesOf(from, inside)));
+  }
+  const { name, version, description } = own;
+  return archive({
+    ...{ name, version, description, install: 'npm i', type: GZIP },
+    file: `${name}-${version}.tgz`,
+    stable: `${name}.tgz`,
+    bytes: await tarball(entries),
+  });
+}
+
+const PYTHON_ABOUT = 'The client of a Tapline payment network for Python.';
+
+/** The one file of the Python client as a wheel, which pip installs without building anything. */
+async function pythonArchive(): Promise<Archive> {
+  const program = await readFile(path.join(ROOT, 'python/tapline.py'));
+  const version = /^__version__ = "([\d.]+)"$/m.exec(program.toString())?.[1] ?? '0';
+  const about = [
+    ...['Metadata-Version: 2.1', 'Name: tapline', `Version: ${version}`],
+    ...[`Summary: ${PYTHON_ABOUT}`, 'License: Apache-2.0', 'Requires-Python: >=3.9', ''],
+  ].join('\n');
+  const wheel =
+    'Wheel-Version: 1.0\nGenerator: tapline\nRoot-Is-Purelib: true\nTag: py3-none-any\n';
+  const inside = `tapline-${version}.dist-info`;
+  const entries: Entry[] = [
+    { name: 'tapline.py', bytes: program },
+    { name: `${inside}/METADATA`, bytes: Buffer.from(about) },
+    { name: `${inside}/WHEEL`, bytes: Buffer.from(wheel) },
+  ];
+  const record = entries.map(({ name, bytes }) => {
+    const sum = createHash('sha256').update(bytes).digest('base64url');
+    return `${name},sha256=${sum},${bytes.length}\n`;
+  });
+  const list = {
+    name: `${inside}/RECORD`,
+    bytes: Buffer.from(`${record.join('')}${inside}/RECORD,,\n`),
+  };
+  return archive({
+    ...{ name: 'tapline', version, description: PYTHON_ABOUT, install: 'pip install', type: WHEEL },
+    file: `tapline-${version}-py3-none-any.whl`,
+    stable: null,
+    bytes: zip([...entries, list]),
+  });
+}
+
+/** All packages of this release, made from the files that the service itself came with. */
+export async function buildPackages(): Promise<readonly Archive[]> {
+  const npm = Object.entries(NPM).map(([place, bundled]) => npmArchive(place, bundled));
+  return Promise.all([...npm, pythonArchive()]);
+}
+
+/** As `sha512sum --check` reads it. */
+export function sumsOf(archives: readonly Archive[]): string {
+  return archives.map(({ file, sha512 }) => `${sha512.toString('hex')}  ${file}\n`).join('');
+}

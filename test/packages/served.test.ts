@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import fastify, { type FastifyInstance } from 'fastify';
+import { addPackagesRoutes } from '#docs/packages-routes.ts';
+
+/** The packages as a network serves them, in folders that know nothing of this one. */
+
+const run = promisify(execFile);
+let app: FastifyInstance;
+let origin: string;
+let folder: string;
+/** No registry, no cache, no settings of this machine. */
+let env: Record<string, string>;
+
+before(async () => {
+  app = fastify();
+  addPackagesRoutes(app);
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  origin = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  folder = await mkdtemp(path.join(tmpdir(), 'tapline-served-'));
+  env = {
+    ...{ PATH: process.env.PATH ?? '', HOME: path.join(folder, 'home') },
+    ...{ npm_config_registry: 'http://127.0.0.1:9/', npm_config_fetch_retries: '0' },
+    ...{ npm_config_audit: 'false', npm_config_fund: 'false', npm_config_update_notifier: 'false' },
+  };
+  await mkdir(path.join(folder, 'home'));
+});
+
+after(async () => {
+  await app?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const get = (name: string, headers: Record<string, string> = {}) =>
+  fetch(`${origin}/packages/${name}`, { headers });
+
+interface Listed {
+  readonly name: string;
+  readonly version: string;
+  readonly file: string;
+  readonly stable: string | null;
+  readonly bytes: number;
+  readonly integrity: string;
+}
+
+async function listed(): Promise<readonly Listed[]> {
+  return ((await (await get('index.json')).json()) as { packages: Listed[] }).packages;
+}
+
+async function emptyFolder(name: string): Promise<string> {
+  const place = path.join(folder, name);
+  await mkdir(place);
+  return place;
+}
+
+test('each package has a name with its version, a name without, and its sum', async () => {
+  const packages = await listed();
+  const names = packages.map(({ name, file }) => `${name} ${file.replace(/\d+\.\d+\.\d+/, 'N')}`);
+  assert.deepEqual(names, [
+    'tapline tapline-N.tgz',
+    'tapline-cli tapline-cli-N.tgz',
+    'tapline-x402 tapline-x402-N.tgz',
+    'tapline-reader tapline-reader-N.tgz',
+    'tapline-medusa tapline-medusa-N.tgz',
+    'tapline tapline-N-py3-none-any.whl',
+  ]);
+  const sums = await (await get('SHA512SUMS')).text();
+  for (const { file, stable, bytes, integrity } of packages) {
+    const fixed = await get(file);
+    const whole = Buffer.from(await fixed.arrayBuffer());
+    const sum = createHash('sha512').update(whole).digest();
+    assert.equal(integrity, `sha512-${sum.toString('base64')}`, file);
+    assert.equal(bytes, whole.length);
+    assert.ok(sums.includes(`${sum.toString('hex')}  ${file}\n`), file);
+    assert.equal(fixed.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+    assert.match(fixed.headers.get('content-type') ?? '', /^application\/(gzip|zip)$/);
+    if (stable === null) continue;
+    const newest = await get(stable);
+    assert.deepEqual(Buffer.from(await newest.arrayBuffer()), whole, stable);
+    assert.equal(newest.headers.get('cache-control'), 'no-cache');
+    const known = { 'if-none-match': newest.headers.get('etag') ?? '' };
+    assert.equal((await get(stable, known)).status, 304);
+  }
+});
+
+test('people find the commands; every link of the page leads to a file', async () => {
+  const html = await (await get('')).text();
+  assert.ok(html.includes(`npm i ${origin}/packages/tapline.tgz`));
+  const links = [...html.matchAll(/href="(\/packages\/[^"]+)"/g)].map(([, to = '']) => to);
+  assert.equal(links.length, 7);
+  for (const to of links) assert.equal((await fetch(origin + to)).status, 200, to);
+  const bare = await fetch(`${origin}/packages`, { redirect: 'manual' });
+  assert.equal(bare.headers.get('location'), '/packages/');
+});
+
+/** Sent as it stands: `fetch` would resolve the dots before. */
+async function statusOf(target: string): Promise<string> {
+  const socket = connect(Number(new URL(origin).port), '127.0.0.1');
+  socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+  return (await text(socket)).split('\r\n')[0] ?? '';
+}
+
+test('nothing else of the disk is served, whatever the path says', async () => {
+  for (const target of [
+    '/packages/package.json',
+    '/packages/../package.json',
+    '/packages/..%2fpackage.json',
+    '/packages/%2e%2e/%2e%2e/etc/passwd',
+    '/packages//etc/passwd',
+    '/packages/sdk/package.json',
+    '/packages/tapline-9.9.9.tgz',
+    '/packages/__proto__',
+  ]) {
+    assert.match(await statusOf(target), /^HTTP\/1\.1 404 /, target);
+  }
+});
+
+test('npm installs client, command and reader where no registry is reached', async () => {
+  const cwd = await emptyFolder('shop');
+  const names = ['tapline', 'tapline-cli', 'tapline-reader'];
+  const addresses = names.map((name) => `${origin}/packages/${name}.tgz`);
+  await run('npm', ['install', ...addresses], { cwd, env });
+  const version = await run('npx', ['--no-install', 'tapline', '--version'], { cwd, env });
+  assert.match(version.stdout, /^\d+\.\d+\.\d+$/m);
+  const program = `
+    import { Tapline } from 'tapline';
+    import { sign, verify } from 'tapline/webhooks';
+    const headers = { 'service-signature': await sign('{"id":"evt_1"}', 'whsec_x') };
+    console.log((await verify('{"id":"evt_1"}', headers, 'whsec_x')).id, typeof Tapline);`;
+  await writeFile(path.join(cwd, 'use.mjs'), program);
+  const used = await run(process.execPath, ['use.mjs'], { cwd, env });
+  assert.equal(used.stdout, 'evt_1 function\n');
+  const manifest = JSON.parse(await readFile(path.join(cwd, 'package.json'), 'utf8'));
+  assert.deepEqual(Object.keys(manifest.dependencies).sort(), names);
+});
+
+test('doctor sees whether the installed command is the one that is served', async () => {
+  const cwd = path.join(folder, 'shop');
+  const key = `tlsk_test_${'a'.repeat(30)}`;
+  const known = { ...env, TAPLINE_BASE_URL: `${origin}/api`, TAPLINE_API_KEY: key };
+  const packages = async () => {
+    const doctor = run('npx', ['--no-install', 'tapline', 'doctor', '--json'], { cwd, env: known });
+    // There is no API here: the other findings are bad.
+    const { stdout } = await doctor.catch((error: { stdout: string }) => error);
+    const findings = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    return findings.find(({ check }) => check === 'packages');
+  };
+  const { ok, detail } = await packages();
+  assert.deepEqual(
+    [ok, /^tapline-cli \d+\.\d+\.\d+, as served$/.test(detail)],
+    [true, true],
+    detail,
+  );
+  const installed = path.join(cwd, 'node_modules/tapline-cli/dist/verify.js');
+  await writeFile(installed, `${await readFile(installed, 'utf8')}// changed\n`);
+  const changed = await packages();
+  assert.equal(changed.ok, false);
+  assert.match(changed.detail, /^dist\/verify\.js is not as the network serves it: npm i http/);
+});
+
+test('the command of the client alone says in one line what to install', async () => {
+  const cwd = await emptyFolder('alone');
+  await run('npm', ['install', `${origin}/packages/tapline.tgz`], { cwd, env });
+  const known = { ...env, TAPLINE_BASE_URL: `${origin}/api` };
+  const command = run('npx', ['--no-install', 'tapline', 'listen'], { cwd, env: known });
+  await assert.rejects(command, (error: { code: number; stderr: string }) => {
+    const install = `npm i ${origin}/packages/tapline-cli.tgz`;
+    assert.equal(error.stderr, `The command is the package tapline-cli: ${install}\n`);
+    return error.code === 2;
+  });
+  await run('npm', ['install', `${origin}/packages/tapline-cli.tgz`], { cwd, env });
+  const { stdout } = await run('npx', ['--no-install', 'tapline', '--version'], { cwd, env });
+  assert.match(stdout, /^\d+\.\d+\.\d+$/m);
+});
+
+test('pip installs the Python client, without an index', async () => {
+  const to = path.join(folder, 'python');
+  const { file } = (await listed()).find(({ file }) => file.endsWith('.whl')) as Listed;
+  const quiet = ['--quiet', '--no-index', '--disable-pip-version-check', '--target', to];
+  const address = `${origin}/packages/${file}`;
+  await run('python3', ['-m', 'pip', 'install', ...quiet, address], { env });
+  const program = 'import tapline; print(tapline.__version__, tapline.usdc("2.50"))';
+  const { stdout } = await run('python3', ['-c', program], { env: { ...env, PYTHONPATH: to } });
+  assert.match(stdout, /^\d+\.\d+\.\d+ 2500000$/m);
+});
