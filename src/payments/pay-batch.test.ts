@@ -200,3 +200,21 @@ test('a pass that was made after the chain was asked does not pay yet', async ()
   const [left] = await remains(scene);
   assert.equal(left, 'requires_payment_method payment_intent.created nothing');
 });
+
+test('payments of one batch share what is left of their account’s hour', async () => {
+  const [mine, other] = [await openScene(), await openScene()];
+  const items = [
+    ...toItems(mine, each([0, 0])),
+    ...toItems(other, each([0, 0])),
+    ...toItems(mine, each([1, 0])),
+  ];
+  // Each account may settle one of these sales more.
+  const readiness = { ...store.readiness, shareOf: () => BigInt(AMOUNT) };
+  const { paid } = await store.db.transaction((tx) =>
+    payBatch(tx, items, { ...store.pay, readiness }),
+  );
+  const [first, foreign, second] = paid.map(({ answer }) => summaryOf(answer));
+  assert.equal(first, foreign);
+  assert.notEqual(first, 'service_unavailable');
+  assert.equal(second, 'service_unavailable');
+});

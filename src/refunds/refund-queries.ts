@@ -243,7 +243,7 @@ export async function updateReceiptNumbers(tx: Tx, refunds: readonly Refund[]): 
   await tx.query(
     `update refunds r set receipt_number = n.receipt_number
      from unnest($1::text[], $2::text[]) as n (id, receipt_number)
-     where r.id = n.id and r.status = 'succeeded' and r.receipt_number is null`,
+     where r.id = n.id and r.receipt_number is null`,
     [numbered.map(({ id }) => id), numbered.map(({ receiptNumber }) => receiptNumber)],
   );
 }

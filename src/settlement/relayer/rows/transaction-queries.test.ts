@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { claimPayments, lockQueued } from '#settlement/relayer/rows/transaction-queries.ts';
+import {
+  claimPayments,
+  lockQueued,
+  selectDeclined,
+  selectOpenNonces,
+} from '#settlement/relayer/rows/transaction-queries.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { underWay } from '#testing/open-transactions.ts';
+import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 
 let database: TestDatabase;
 /** Of three payments that wait. */
@@ -48,4 +53,43 @@ test('so is what one worker is about to send alone, and what no longer waits', a
     ids[2],
   ]);
   assert.deepEqual(await lock(), ids.slice(0, 2));
+});
+
+test('a nonce is open while its transaction is signed and not mined', async () => {
+  const { db } = database;
+  await db.query(`
+    insert into relayer_lanes (livemode, lane, role, address, next_nonce)
+    select false, lane, 'operator',
+      '0x' || repeat(lane::text, 40), 4 from generate_series(1, 2) lane`);
+  await db.query(`
+    insert into chain_transactions
+      (livemode, lane, nonce, kind, status, created, target, input, gas_limit, tx_hash)
+    select false, lane, nonce, 'payment', status, now(), '0x', '', 21000,
+      case when status in ('mined', 'finalized') then lane || '-' || nonce end
+    from generate_series(1, 2) lane,
+      (values ('signed', 1), ('mined', 2), ('finalized', 3), ('foreign', 4))
+        as stored (status, nonce)`);
+  const open = await selectOpenNonces(db, { livemode: false, lanes: [1] });
+  assert.deepEqual(open, [{ lane: 1, nonce: 1n }]);
+});
+
+test('two workers that revive the same declined payment do so one after the other', async () => {
+  const { db } = database;
+  await db.query(
+    `update chain_requests set status = 'failed', outcome = '{}', applied_at = now() where id = $1`,
+    [ids[0]],
+  );
+  const read = () =>
+    db.transaction((tx) => selectDeclined(tx, { livemode: false, numbers: [1n, 2n, 3n] }));
+  const first = await underWay(db, (tx) =>
+    tx.query(
+      `update chain_requests set status = 'succeeded' where id = any($1::bigint[])
+       and id in (select id from chain_requests where status = 'failed' for update)`,
+      [ids],
+    ),
+  );
+  const second = read();
+  await waitingForLocks(db, 1);
+  await first.commit();
+  assert.deepEqual(await second, []);
 });
