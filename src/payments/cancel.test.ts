@@ -5,7 +5,7 @@ import { present } from '#core/assert.ts';
 import { FakeClock } from '#core/clock.ts';
 import type { Database } from '#db/database.ts';
 import { type CancelRequest, cancelIntent } from '#payments/cancel.ts';
-import { lockIntent } from '#payments/intent-queries.ts';
+import { lockIntent, updateIntentStates } from '#payments/intent-queries.ts';
 import { transition } from '#payments/payment-intent.ts';
 import { saveSteps } from '#payments/save.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
@@ -49,6 +49,16 @@ test('a canceled intent says so, in its answer and in its event', async () => {
   assert.equal(body.canceled_at, clock.now().toISOString());
   assert.deepEqual(await eventTypes(store, id), [CREATED, CANCELED]);
   assert.deepEqual(await lastSnapshot(store, CANCELED), body);
+});
+
+test('a state is never written over one that nobody has decided on', async () => {
+  const id = await addIntent(store);
+  await cancel(id);
+  const write = store.db.transaction(async (tx) => {
+    const intent = present(await lockIntent(tx, store.standing.tenant, id), 'intent');
+    await updateIntentStates(tx, [{ from: 'requires_payment_method', intent }]);
+  });
+  await assert.rejects(write, /changed under its lock/);
 });
 
 test('canceling again returns it unchanged and says nothing more', async () => {

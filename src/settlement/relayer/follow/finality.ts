@@ -9,7 +9,7 @@ import {
   reopenBlocks,
   selectMinedBlocks,
 } from '#settlement/relayer/rows/mined-queries.ts';
-import { inNonceOrder, type RelayerState } from '#settlement/relayer/rows/state.ts';
+import type { RelayerState } from '#settlement/relayer/rows/state.ts';
 import { broadcast } from '#settlement/relayer/send/broadcast.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -114,7 +114,6 @@ async function resend(
   for (const number of new Set(reopened.map((row) => row.lane))) {
     const lane = relayer.lanes.get(number);
     if (lane === undefined) continue;
-    await loadOpen(relayer, lane);
-    await broadcast(relayer, lane, inNonceOrder(lane));
+    await broadcast(relayer, lane, await loadOpen(relayer, lane));
   }
 }

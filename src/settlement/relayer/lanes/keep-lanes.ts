@@ -9,7 +9,7 @@ import {
   takeLanes,
   upsertWorker,
 } from '#settlement/relayer/rows/lane-queries.ts';
-import { type HeldLane, inNonceOrder, type RelayerState } from '#settlement/relayer/rows/state.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/rows/state.ts';
 import { broadcast } from '#settlement/relayer/send/broadcast.ts';
 
 /**
@@ -100,9 +100,9 @@ async function open(relayer: RelayerState, row: LaneRow): Promise<void> {
     stopped: row.stopped,
   };
   if (!(await catchUpNonce(relayer, lane, row.next_nonce))) return;
-  await loadOpen(relayer, lane);
+  const open = await loadOpen(relayer, lane);
   relayer.lanes.set(lane.lane, lane);
-  await broadcast(relayer, lane, inNonceOrder(lane));
+  await broadcast(relayer, lane, open);
   if (lane.open.size === 0) return;
   const fields = { network: relayer.chain.config.network, lane: lane.lane };
   relayer.log.info('took up unfinished transactions', { ...fields, count: lane.open.size });

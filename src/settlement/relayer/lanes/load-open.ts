@@ -1,9 +1,10 @@
 import { replaceByNoop } from '#settlement/relayer/lanes/nonces.ts';
-import type {
-  HeldLane,
-  OpenRequest,
-  OpenTransaction,
-  RelayerState,
+import {
+  type HeldLane,
+  inNonceOrder,
+  type OpenRequest,
+  type OpenTransaction,
+  type RelayerState,
 } from '#settlement/relayer/rows/state.ts';
 import {
   type OpenTransactionRow,
@@ -34,8 +35,11 @@ export async function rereadOpen(relayer: RelayerState): Promise<void> {
   }
 }
 
-/** Reads the lane's open transactions from their rows; what we have sent stays marked as sent. */
-export async function loadOpen(relayer: RelayerState, lane: HeldLane): Promise<void> {
+/**
+ * Reads the lane's open transactions from their rows; what we have sent stays marked as sent.
+ * @returns all that are open now, in the order of their nonces.
+ */
+export async function loadOpen(relayer: RelayerState, lane: HeldLane): Promise<OpenTransaction[]> {
   const { livemode } = relayer.chain.config;
   const rows = await selectOpenTransactions(relayer.db, { livemode, lane: lane.lane });
   for (const row of rows) {
@@ -46,6 +50,7 @@ export async function loadOpen(relayer: RelayerState, lane: HeldLane): Promise<v
     if (!maySendAgain(row, expired)) await replaceByNoop(relayer, lane, transaction);
     lane.open.set(row.nonce, transaction);
   }
+  return inNonceOrder(lane);
 }
 
 /**

@@ -7,10 +7,12 @@ import {
   requeue,
   reviveDeclined,
   type SettledInBlock,
+  selectKnownOutcomes,
   upsertChainPayments,
   writeOutcomes,
 } from '#settlement/relayer/rows/outcome-queries.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 
 let database: TestDatabase;
 /** It carries the request. */
@@ -96,6 +98,20 @@ const ended = async () => {
   );
   return rows[0];
 };
+
+test('whoever corrects an outcome waits for the one who is applying it', async () => {
+  await end('succeeded', null);
+  const first = await underWay(database.db, (tx) =>
+    tx.query('update chain_requests set applied_at = now() where id = $1', [requestId]),
+  );
+  const second = database.db.transaction((tx) => selectKnownOutcomes(tx, [requestId]));
+  await waitingForLocks(database.db, 1);
+  await first.commit();
+  assert.deepEqual(
+    (await second).map(({ applied }) => applied),
+    [true],
+  );
+});
 
 test('an outcome can be corrected until it was applied, then only its place', async () => {
   const result = { succeeded: false };
