@@ -1,9 +1,11 @@
 import { WrongUse } from './wrong-use.js';
-const SHELLS = { bash, zsh, fish };
+const SHELLS = {
+    ...{ bash, zsh, fish, powershell },
+};
 export function completion(program, shell) {
     const write = SHELLS[shell];
     if (write === undefined)
-        throw new WrongUse(`There is completion for bash, zsh and fish.`);
+        throw new WrongUse(`There is completion for bash, zsh, fish and powershell.`);
     return write(program);
 }
 function wordsOf(program) {
@@ -53,6 +55,25 @@ function fish(program) {
         ...options.map((option) => `complete -c tapline -n '__fish_seen_subcommand_from ${name}' -l ${option.slice(2)}`),
     ])
         .join('\n');
+}
+function powershell(program) {
+    const commands = wordsOf(program);
+    const list = (words) => words.map((word) => `'${word}'`).join(', ');
+    const cases = commands.map(({ name, options }) => `    '${name}' = @(${list(options)})`);
+    return `Register-ArgumentCompleter -Native -CommandName tapline, tapline.ps1, tapline.cmd -ScriptBlock {
+  param($word, $line, $cursor)
+  $commands = @(${list(commands.map(({ name }) => name))})
+  $options = @{
+${cases.join('\n')}
+  }
+  $given = @($line.CommandElements | ForEach-Object { $_.ToString() })
+  $command = if ($given.Count -gt 1) { $given[1] } else { '' }
+  $words = $commands
+  if ($options.ContainsKey($command) -and $word -ne $command) { $words = $options[$command] }
+  $words | Where-Object { $_ -like "$word*" } | ForEach-Object {
+    [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)
+  }
+}`;
 }
 function plain(words) {
     return words.replaceAll("'", '');

@@ -17,12 +17,14 @@ export async function listen(settings, options) {
         out.show({ event, forward: result }, `${event.created}  ${event.type}  ${event.id}${words}`);
         return result;
     };
-    const close = await acceptResends(settings, async (id) => {
+    const { close, missing } = await acceptResends(settings, async (id) => {
         const result = await deliver(await tapline.events.retrieve(id));
         return result ?? { status: null, error: 'listening without --forward-to', duration_ms: 0 };
     });
     const to = url === null ? 'Listening' : `Forwarding to ${url}`;
     out.show({ ready: true, forward_to: url, secret, after: after ?? null }, `${to}. Secret: ${secret}`);
+    if (missing !== null)
+        out.note(`\`tapline resend\` does not reach this window: ${missing}.`);
     try {
         return await follow(settings, { options, after, deliver, ends });
     }

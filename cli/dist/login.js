@@ -36,6 +36,10 @@ async function check(login) {
 }
 export async function login(options) {
     const out = createOutput(options.json === true);
+    const file = loginFile();
+    if (file === null) {
+        throw new WrongUse('There is no home folder to keep it in: set TAPLINE_API_KEY instead.');
+    }
     const base_url = options.baseUrl ?? process.env.TAPLINE_BASE_URL;
     if (base_url === undefined)
         throw new WrongUse('Say where: --base-url https://…/api');
@@ -43,12 +47,13 @@ export async function login(options) {
     const kept = { base_url, api_key };
     checkTransport({ baseUrl: base_url, apiKey: api_key });
     await check(kept);
-    const file = loginFile();
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
     writeOwnJson(file, kept);
     out.show({ base_url, file }, `Logged in to ${base_url}. The key is in ${file}.`);
 }
 export function logout(options) {
-    rmSync(loginFile(), { force: true });
+    const file = loginFile();
+    if (file !== null)
+        rmSync(file, { force: true });
     createOutput(options.json === true).show({ logged_out: true }, 'Logged out.');
 }

@@ -66,7 +66,7 @@ function createProgram(end) {
     program
         .command('completion')
         .description('a script for the completion of your shell')
-        .argument('<shell>', 'bash, zsh or fish')
+        .argument('<shell>', 'bash, zsh, fish or powershell')
         .action((shell) => void process.stdout.write(`${completion(program, shell)}\n`));
     return program;
 }

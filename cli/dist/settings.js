@@ -5,12 +5,26 @@ import { Tapline } from 'tapline';
 import { createOutput } from './output.js';
 import { readOwnJson } from './own-file.js';
 import { WrongUse } from './wrong-use.js';
+function configFolder() {
+    const { XDG_CONFIG_HOME: config = '' } = process.env;
+    if (path.isAbsolute(config))
+        return config;
+    try {
+        const home = homedir();
+        return path.isAbsolute(home) ? path.join(home, '.config') : null;
+    }
+    catch {
+        return null;
+    }
+}
 export function loginFile() {
-    const config = process.env.XDG_CONFIG_HOME ?? path.join(homedir(), '.config');
-    return path.join(config, 'tapline', 'login.json');
+    const config = configFolder();
+    return config === null ? null : path.join(config, 'tapline', 'login.json');
 }
 function readLogin() {
     const file = loginFile();
+    if (file === null)
+        return null;
     const login = readOwnJson(file);
     if (login !== null)
         chmodSync(file, 0o600);

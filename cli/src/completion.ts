@@ -1,12 +1,15 @@
 import type { Command } from 'commander';
 import { WrongUse } from './wrong-use.ts';
 
-const SHELLS: Readonly<Record<string, (program: Command) => string>> = { bash, zsh, fish };
+const SHELLS: Readonly<Record<string, (program: Command) => string>> = {
+  ...{ bash, zsh, fish, powershell },
+};
 
 /** The script that a shell sources for completion. */
 export function completion(program: Command, shell: string): string {
   const write = SHELLS[shell];
-  if (write === undefined) throw new WrongUse(`There is completion for bash, zsh and fish.`);
+  if (write === undefined)
+    throw new WrongUse(`There is completion for bash, zsh, fish and powershell.`);
   return write(program);
 }
 
@@ -71,6 +74,27 @@ function fish(program: Command): string {
       ),
     ])
     .join('\n');
+}
+
+/** For PowerShell on every system; `tapline.ps1` is what npm puts beside the command. */
+function powershell(program: Command): string {
+  const commands = wordsOf(program);
+  const list = (words: readonly string[]) => words.map((word) => `'${word}'`).join(', ');
+  const cases = commands.map(({ name, options }) => `    '${name}' = @(${list(options)})`);
+  return `Register-ArgumentCompleter -Native -CommandName tapline, tapline.ps1, tapline.cmd -ScriptBlock {
+  param($word, $line, $cursor)
+  $commands = @(${list(commands.map(({ name }) => name))})
+  $options = @{
+${cases.join('\n')}
+  }
+  $given = @($line.CommandElements | ForEach-Object { $_.ToString() })
+  $command = if ($given.Count -gt 1) { $given[1] } else { '' }
+  $words = $commands
+  if ($options.ContainsKey($command) -and $word -ne $command) { $words = $options[$command] }
+  $words | Where-Object { $_ -like "$word*" } | ForEach-Object {
+    [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)
+  }
+}`;
 }
 
 /** Without what would end a quoted word. */

@@ -2,21 +2,31 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Forwarded } from './forward.ts';
 
+/** Why there is no side door here: no fault of what needs none. */
+class NoDoor extends Error {}
+
 /**
  * How `resend` reaches a `listen` in another window: each has a socket in a folder that only this
- * user can enter. The network takes no part in it, because nothing new has happened there.
+ * user can enter. The network takes no part in it, because nothing new has happened there. The
+ * user is a number: in a container it often has no name.
  */
 function folder(): string {
-  const { uid } = userInfo();
+  const uid = process.getuid?.();
+  // Pipes of Windows lie in no folder, so others could make one of that name.
+  if (uid === undefined) throw new NoDoor('there are no closed sockets on this system');
   const place = path.join(tmpdir(), `tapline-${uid}`);
-  mkdirSync(place, { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(place, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw new NoDoor(`${place} cannot be made`, { cause });
+  }
   const { uid: owner, mode } = statSync(place);
-  if (owner !== uid || (mode & 0o077) !== 0) throw new Error(`${place} is not this user's alone.`);
+  if (owner !== uid || (mode & 0o077) !== 0) throw new NoDoor(`${place} is not this user's alone`);
   return place;
 }
 
@@ -28,12 +38,23 @@ function groupOf(place: { readonly baseUrl: string; readonly apiKey: string }): 
 
 type Resend = (eventId: string) => Promise<Forwarded>;
 
-/** @returns what closes it */
+/**
+ * Opens the side door; where there can be none, `listen` goes on without it.
+ * @returns what closes it, and why it is not open
+ */
 export async function acceptResends(
   place: { readonly baseUrl: string; readonly apiKey: string },
   resend: Resend,
-): Promise<() => void> {
-  const file = path.join(folder(), `${groupOf(place)}-${process.pid}.sock`);
+): Promise<{ readonly close: () => void; readonly missing: string | null }> {
+  try {
+    const file = path.join(folder(), `${groupOf(place)}-${process.pid}.sock`);
+    return { close: await openDoor(file, resend), missing: null };
+  } catch (error) {
+    return { close: () => {}, missing: (error as Error).message };
+  }
+}
+
+async function openDoor(file: string, resend: Resend): Promise<() => void> {
   rmSync(file, { force: true });
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());
@@ -55,12 +76,22 @@ export async function askListeners(
   place: { readonly baseUrl: string; readonly apiKey: string },
   eventId: string,
 ): Promise<Forwarded[]> {
+  const door = doorHere();
   const group = groupOf(place);
-  const files = readdirSync(folder()).filter((name) => name.startsWith(group));
+  const files = door === null ? [] : readdirSync(door).filter((name) => name.startsWith(group));
   const answers = await Promise.all(
-    files.map((name) => askOne(path.join(folder(), name), eventId)),
+    files.map((name) => askOne(path.join(`${door}`, name), eventId)),
   );
   return answers.filter((answer) => answer !== null);
+}
+
+function doorHere(): string | null {
+  try {
+    return folder();
+  } catch (error) {
+    if (error instanceof NoDoor) return null;
+    throw error;
+  }
 }
 
 async function askOne(file: string, eventId: string): Promise<Forwarded | null> {

@@ -75,7 +75,7 @@ function createProgram(end: (code: number) => void): Command {
   program
     .command('completion')
     .description('a script for the completion of your shell')
-    .argument('<shell>', 'bash, zsh or fish')
+    .argument('<shell>', 'bash, zsh, fish or powershell')
     .action((shell: string) => void process.stdout.write(`${completion(program, shell)}\n`));
   return program;
 }

@@ -51,13 +51,29 @@ export interface Login {
   readonly api_key: string;
 }
 
-export function loginFile(): string {
-  const config = process.env.XDG_CONFIG_HOME ?? path.join(homedir(), '.config');
-  return path.join(config, 'tapline', 'login.json');
+/**
+ * Null where this user has no folder of its own: none is named, and in a container the user may
+ * have none. A relative one would lie in whatever folder one stands in.
+ */
+function configFolder(): string | null {
+  const { XDG_CONFIG_HOME: config = '' } = process.env;
+  if (path.isAbsolute(config)) return config;
+  try {
+    const home = homedir();
+    return path.isAbsolute(home) ? path.join(home, '.config') : null;
+  } catch {
+    return null;
+  }
+}
+
+export function loginFile(): string | null {
+  const config = configFolder();
+  return config === null ? null : path.join(config, 'tapline', 'login.json');
 }
 
 function readLogin(): Login | null {
   const file = loginFile();
+  if (file === null) return null;
   const login = readOwnJson<Login>(file);
   // Earlier versions left a file that they found as open as it was.
   if (login !== null) chmodSync(file, 0o600);

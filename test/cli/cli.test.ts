@@ -286,7 +286,7 @@ describe('without a network', () => {
       [['nonsense'], /unknown command/],
       [['get'], /missing required argument/],
       [['replay'], /required option '--since/],
-      [['completion', 'tcsh'], /bash, zsh and fish/],
+      [['completion', 'tcsh'], /bash, zsh, fish and powershell/],
     ];
     for (const [args, words] of cases) {
       const { code, stderr } = await runCli(args, nowhere);

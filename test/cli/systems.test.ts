@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, test } from 'node:test';
+import { KEY, type ScriptedApi, startScriptedApi } from '../sdk/scripted-api.ts';
+
+/** The command on other systems: what is different there is put on before it starts. */
+
+const PROGRAM = path.join(import.meta.dirname, '../../cli/bin/tapline.js');
+const SYSTEMS: Readonly<Record<string, string>> = {
+  Windows: `
+    Object.defineProperty(process, 'platform', { value: 'win32' });
+    for (const name of ['getuid', 'geteuid', 'getgid', 'getegid']) process[name] = undefined;`,
+  macOS: `Object.defineProperty(process, 'platform', { value: 'darwin' });`,
+  'a user without a name': `
+    const os = process.getBuiltinModule('node:os');
+    os.userInfo = os.homedir = () => { throw new Error('uv_os_get_passwd returned ENOENT'); };
+    process.getBuiltinModule('node:module').syncBuiltinESMExports();`,
+  'a folder for temporary files that takes none': `process.env.TMPDIR = '/dev/null/none';`,
+};
+
+let api: ScriptedApi;
+let folder: string;
+
+before(async () => {
+  api = await startScriptedApi();
+  folder = await mkdtemp(path.join(tmpdir(), 'tapline-systems-'));
+  await chmod(folder, 0o755);
+});
+
+after(async () => {
+  await api?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+type Env = Readonly<Record<string, string>>;
+
+async function run(
+  args: readonly string[],
+  { put = '', env = {}, uid }: { put?: string; env?: Env; uid?: number } = {},
+) {
+  const preload = `data:text/javascript,${encodeURIComponent(put)}`;
+  const child = spawn(process.execPath, ['--import', preload, PROGRAM, ...args], {
+    cwd: folder,
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(uid === undefined ? {} : { uid, gid: uid }),
+  });
+  const ended = once(child, 'close') as Promise<[code: number | null]>;
+  const texts = Promise.all([text(child.stdout), text(child.stderr)]);
+  const [[code], [stdout, stderr]] = await Promise.all([ended, texts]);
+  return { code, stdout, stderr };
+}
+
+const AT = () => ({ TAPLINE_BASE_URL: api.baseUrl, TAPLINE_API_KEY: KEY });
+const NOTHING = { status: 200, body: { data: [], has_more: false, next_cursor: null } };
+
+for (const [system, put] of Object.entries(SYSTEMS)) {
+  test(`listen starts, and resend says that nobody listens: ${system}`, async () => {
+    api.script(NOTHING);
+    const heard = await run(['listen', '--timeout', '0.2', '--json'], { put, env: AT() });
+    assert.equal(heard.code, 0, heard.stderr);
+    assert.equal(JSON.parse(heard.stdout).ready, true);
+    api.script({ status: 200, body: { id: 'evt_1' } });
+    const alone = await run(['resend', 'evt_1'], { put, env: AT() });
+    assert.equal(alone.code, 1, alone.stderr);
+    assert.match(alone.stderr, /^Nobody listens here/);
+  });
+}
+
+test('as a user without a name it starts, and says where it keeps no key', {
+  skip: process.getuid?.() !== 0,
+}, async () => {
+  api.script(NOTHING);
+  const env = { ...AT(), TMPDIR: folder };
+  const heard = await run(['listen', '--timeout', '0.2', '--json'], { env, uid: 54_321 });
+  assert.equal(heard.code, 0, heard.stderr);
+  assert.match(heard.stderr, /`tapline resend` does not reach this window/);
+  const kept = await run(['login'], { env: { ...env, HOME: '' }, uid: 54_321 });
+  assert.equal(kept.code, 2);
+  assert.match(kept.stderr, /^There is no home folder/);
+});
+
+describe('completion', () => {
+  test('for PowerShell names each command with its options', async () => {
+    const { code, stdout } = await run(['completion', 'powershell']);
+    assert.equal(code, 0);
+    assert.match(stdout, /^Register-ArgumentCompleter -Native -CommandName tapline/);
+    assert.match(stdout, /^ {4}'listen' = @\('--forward-to', /m);
+    assert.equal(stdout.split('{').length, stdout.split('}').length);
+  });
+});
