@@ -60,7 +60,7 @@ function powershell(program) {
     const commands = wordsOf(program);
     const list = (words) => words.map((word) => `'${word}'`).join(', ');
     const cases = commands.map(({ name, options }) => `    '${name}' = @(${list(options)})`);
-    return `Register-ArgumentCompleter -Native -CommandName tapline, tapline.ps1, tapline.cmd -ScriptBlock {
+    return `Register-ArgumentCompleter -Native -CommandName tapline, tapline.ps1 -ScriptBlock {
   param($word, $line, $cursor)
   $commands = @(${list(commands.map(({ name }) => name))})
   $options = @{

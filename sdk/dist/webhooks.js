@@ -12,7 +12,7 @@ export async function verify(rawBody, headers, secret, options = {}) {
         throw new WebhookVerificationError('The signature is too old, or this clock is wrong.');
     }
     const signed = signedBytes(head, body);
-    for (const one of [secret].flat()) {
+    for (const one of [secret ?? ''].flat()) {
         const key = await keyOf(bytesOfSecret(one));
         for (const signature of signatures) {
             if (await crypto.subtle.verify('HMAC', key, signature, signed)) {

@@ -26,12 +26,13 @@ const encoder = /* @__PURE__ */ new TextEncoder();
  * The event of a webhook, once its signature and age are proved: by `Service-Signature`, or where
  * that is missing by the headers of Standard Webhooks.
  * @param rawBody the bytes as they came, before any JSON parsing
- * @param secret the endpoint's `whsec_…`; several while you change endpoints
+ * @param secret the endpoint's `whsec_…`; several while you change endpoints. `undefined` is what
+ *   a forgotten setting gives: the message is refused, and the error says so
  */
 export async function verify(
   rawBody: string | Uint8Array | ArrayBuffer,
   headers: WebhookHeaders,
-  secret: string | readonly string[],
+  secret: string | readonly string[] | undefined,
   options: VerifyOptions = {},
 ): Promise<WebhookEvent> {
   const body = bytesOf(rawBody);
@@ -41,7 +42,7 @@ export async function verify(
     throw new WebhookVerificationError('The signature is too old, or this clock is wrong.');
   }
   const signed = signedBytes(head, body);
-  for (const one of [secret].flat() as string[]) {
+  for (const one of [secret ?? ''].flat() as string[]) {
     const key = await keyOf(bytesOfSecret(one));
     for (const signature of signatures) {
       // `verify` compares in constant time.

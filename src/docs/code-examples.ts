@@ -40,11 +40,17 @@ function argumentsOf({ path }: Endpoint): string[] {
 }
 
 /** The call with the package `tapline`; `method` is `paymentIntents.create`. */
-function packageExample(endpoint: Endpoint, method: string): string {
+function packageExample(
+  endpoint: Endpoint,
+  parameters: readonly Parameter[],
+  method: string,
+): string {
   const body = bodyOf(endpoint);
   const sent = [...argumentsOf(endpoint), ...(body === undefined ? [] : [literal(body)])];
   if (method.endsWith('.list') || method.endsWith('.deliveries')) {
-    const list = [...argumentsOf(endpoint), '{ limit: 100 }'].join(', ');
+    // Not every list has pages.
+    const hasPages = parameters.some(({ name }) => name === 'limit');
+    const list = [...argumentsOf(endpoint), ...(hasPages ? ['{ limit: 100 }'] : [])].join(', ');
     return `for await (const one of tapline.${method}(${list})) {\n  console.log(one.id);\n}`;
   }
   return `const result = await tapline.${method}(${sent.join(', ')});`;
@@ -98,5 +104,5 @@ export function typescriptExample(
 ): string {
   const method = methods.get(`${endpoint.method} ${endpoint.path}`);
   if (method === undefined) return fetchExample(endpoint, parameters);
-  return packageExample(endpoint, method);
+  return packageExample(endpoint, parameters, method);
 }

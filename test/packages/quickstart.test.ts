@@ -84,7 +84,7 @@ function startShell({ cwd, home, ...user }: Awaited<ReturnType<typeof emptyHome>
   };
 }
 
-test('the quickstart, word by word: in an empty folder, by a user without name or terminal', async (t) => {
+test('the quickstart, word by word, by a user without name, terminal or files', async (t) => {
   const started = performance.now();
   const place = await emptyHome();
   const { type } = startShell(place);

@@ -118,6 +118,11 @@ const refused: readonly (readonly [string, () => Promise<unknown>, RegExp])[] = 
   }),
   ['no secret', () => verify(BODY, { 'service-signature': good }, '', at), /secret is empty/],
   [
+    'a secret that is not set',
+    () => verify(BODY, { 'service-signature': good }, undefined, at),
+    /secret is empty/,
+  ],
+  [
     'a parsed body',
     () => verify(JSON.parse(BODY), { 'service-signature': good }, SECRET, at),
     /parsed already.*express\.raw/,
