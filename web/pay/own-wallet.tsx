@@ -1,4 +1,5 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
+import { endOfAddress } from '../ui/address.ts';
 import { Button } from '../ui/button.tsx';
 import { unlock } from '../wallet/keyring.ts';
 import { OpenerField, openerOf } from '../wallet/screens/opener.tsx';
@@ -6,10 +7,6 @@ import { type Vault, WrongOpener } from '../wallet/vault.ts';
 import { problemOf } from '../wallet/words.ts';
 import { payWords, type WayProps } from './injected-wallet.tsx';
 import type { Message } from './message.ts';
-
-function shortAddress(address: string): string {
-  return `${address.slice(0, 6)}…${address.slice(-4)}`;
-}
 
 /** The wallet that this site keeps in this browser, sealed: opened here, and it signs here. */
 export function OwnWallet(props: WayProps & { readonly vault: Vault }): ReactNode {
@@ -35,7 +32,7 @@ export function OwnWallet(props: WayProps & { readonly vault: Vault }): ReactNod
   };
   return (
     <form className="stack" onSubmit={submit} noValidate>
-      <p className="soft small">From your wallet {shortAddress(vault.address)}</p>
+      <p className="soft small">From your wallet {endOfAddress(vault.address)}</p>
       <OpenerField
         vault={vault}
         password={password}

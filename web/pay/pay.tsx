@@ -50,7 +50,7 @@ function Part(props: {
     <div className={props.total === true ? 'pay-total' : undefined}>
       <dt>{props.name}</dt>
       <dd>
-        <Amount atoms={props.atoms} />
+        <Amount exact atoms={props.atoms} />
       </dd>
     </div>
   );

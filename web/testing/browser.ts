@@ -8,6 +8,7 @@ import {
   type Page,
 } from 'playwright-core';
 import { BROWSER_SETTING, launchChromium } from '#testing/chromium.ts';
+import { checkPlainWords } from './plain-words.ts';
 
 /** A window of a browser that notes whatever went wrong in it. */
 export interface TestWindow {
@@ -15,7 +16,10 @@ export interface TestWindow {
   readonly context: BrowserContext;
   /** Errors of the console, uncaught ones, and what the page's policy has stopped. */
   readonly problems: readonly string[];
-  /** Fails with axe's words when it finds something serious or critical. */
+  /**
+   * Fails with axe's words when it finds something serious or critical, and on till, wallet, pay
+   * page and receipt also with each visible text that only programs understand.
+   */
   checkAccessibility(): Promise<void>;
   /** Fails when the console was not clean. Who breaks the network names what may be said. */
   checkClean(mayBe?: RegExp): void;
@@ -82,7 +86,10 @@ export async function openBrowser(): Promise<TestBrowser> {
         page,
         context,
         problems,
-        checkAccessibility: async () => assert.deepEqual(await seriousFindings(page), []),
+        checkAccessibility: async () => {
+          assert.deepEqual(await seriousFindings(page), []);
+          await checkPlainWords(page);
+        },
         checkClean: (mayBe) =>
           assert.deepEqual(
             problems.filter((problem) => mayBe?.test(problem) !== true),

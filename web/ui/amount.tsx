@@ -1,18 +1,45 @@
-import type { ReactNode } from 'react';
-import { formatAtoms } from './money.ts';
+import { type ReactNode, useState } from 'react';
+import { formatAtoms, roundAtoms } from './money.ts';
 
 export interface AmountProps {
   readonly atoms: bigint;
   /** Without the unit where a heading says it, as in a column. */
   readonly unit?: boolean;
+  /** All digits: in the parts of a sum, which are added up. */
+  readonly exact?: boolean;
+  /** Inside of a link, where nothing else can be pressed: the link's page tells the digits. */
+  readonly still?: boolean;
 }
 
-/** The one way in which money is drawn. */
-export function Amount({ atoms, unit = true }: AmountProps): ReactNode {
+/** The one way in which money is drawn: two decimals, and the exact sum one press away. */
+export function Amount({
+  atoms,
+  unit = true,
+  exact = false,
+  still = false,
+}: AmountProps): ReactNode {
+  const [isOpen, setIsOpen] = useState(false);
+  const digits = formatAtoms(atoms);
+  const shown = exact ? digits : roundAtoms(atoms);
+  const drawn = (
+    <>
+      {shown}
+      {unit ? <span className="amount-unit">{' USDC'}</span> : null}
+    </>
+  );
+  if (shown === digits || still) return <span className="amount">{drawn}</span>;
   return (
     <span className="amount">
-      {formatAtoms(atoms)}
-      {unit ? <span className="amount-unit">{' USDC'}</span> : null}
+      <button
+        type="button"
+        className="amount-rounded"
+        title={`exactly ${digits}`}
+        aria-expanded={isOpen}
+        onClick={() => setIsOpen(!isOpen)}
+      >
+        {drawn}
+      </button>
+      {isOpen ? <span className="amount-exact">exactly {digits}</span> : null}
     </span>
   );
 }

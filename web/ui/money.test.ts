@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatAtoms, MAX_ATOMS, parseAtoms } from './money.ts';
+import { formatAtoms, MAX_ATOMS, parseAtoms, roundAtoms } from './money.ts';
 
 test('an amount is shown with two decimals, and with more only where they say something', () => {
   const shown: readonly (readonly [bigint, string])[] = [
@@ -13,6 +13,21 @@ test('an amount is shown with two decimals, and with more only where they say so
     [MAX_ATOMS, '1,000,000.00'],
   ];
   for (const [atoms, text] of shown) assert.equal(formatAtoms(atoms), text);
+});
+
+test('a headline has two decimals, and what is less than half a cent is not 0', () => {
+  const shown: readonly (readonly [bigint, string])[] = [
+    [0n, '0.00'],
+    [1n, '< 0.01'],
+    [4_999n, '< 0.01'],
+    [5_000n, '0.01'],
+    [6_780_375n, '6.78'],
+    [2_995_000n, '3.00'],
+    [-1_375n, '−< 0.01'],
+    [-2_512_345n, '−2.51'],
+    [MAX_ATOMS, '1,000,000.00'],
+  ];
+  for (const [atoms, text] of shown) assert.equal(roundAtoms(atoms), text);
 });
 
 test('what a cashier types is understood, or refused', () => {

@@ -16,6 +16,19 @@ export function formatAtoms(atoms: bigint): string {
   return `${sign}${whole}.${shown}`;
 }
 
+/** What a rounded sum ends with, in atoms. */
+const SHOWN_UNIT = 10n ** BigInt(DECIMALS - SHOWN_DECIMALS);
+
+/**
+ * `6.78` for 6.780375: as people write money, half a cent rounded up. What is less than half a
+ * cent is not 0. `core/money.ts` rounds the headline of a receipt the same way.
+ */
+export function roundAtoms(atoms: bigint): string {
+  if (atoms < 0n) return `−${roundAtoms(-atoms)}`;
+  const rounded = ((atoms + SHOWN_UNIT / 2n) / SHOWN_UNIT) * SHOWN_UNIT;
+  return rounded === 0n && atoms > 0n ? '< 0.01' : formatAtoms(rounded);
+}
+
 /** `2.50 USDC`, for the name of a button. */
 export function formatUsdc(atoms: bigint): string {
   return `${formatAtoms(atoms)} USDC`;

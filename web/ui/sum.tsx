@@ -1,14 +1,14 @@
 import './outcome.css';
 import type { ReactNode } from 'react';
 import { Amount } from './amount.tsx';
-import { formatAtoms } from './money.ts';
+import { roundAtoms } from './money.ts';
 
 /** `9,999.99` is the longest that a small phone shows at full size. */
 const LONGEST = 8;
 
 /** What a payment is about, as large as its digits allow. */
 export function Sum({ atoms }: { readonly atoms: bigint }): ReactNode {
-  const isLong = formatAtoms(atoms).length > LONGEST;
+  const isLong = roundAtoms(atoms).length > LONGEST;
   return (
     <p className={isLong ? 'sum sum-long' : 'sum'}>
       <Amount atoms={atoms} />

@@ -1,5 +1,5 @@
 import type { Wallet } from '../data/payer.ts';
-import { formatAtoms } from '../ui/money.ts';
+import { roundAtoms } from '../ui/money.ts';
 
 /** Whether a pass of this wallet would pay now, and what is missing where it would not. */
 export type Standing = 'not_allowed' | 'expired' | 'used_up' | 'no_money' | 'ready';
@@ -36,5 +36,5 @@ const LARGE_DIGITS = 9;
 
 /** The class of a sum that stands alone. */
 export function sumLength(atoms: bigint): 'sum-short' | 'sum-long' {
-  return formatAtoms(atoms).length > LARGE_DIGITS ? 'sum-long' : 'sum-short';
+  return roundAtoms(atoms).length > LARGE_DIGITS ? 'sum-long' : 'sum-short';
 }

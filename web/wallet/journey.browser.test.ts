@@ -56,7 +56,8 @@ for (const { name, options } of LOOKS) {
     const paid = await tapPass(sandbox, { terminal, pass, amount: 2_500_000 });
     assert.equal(paid.status, 'succeeded');
     await wallet.goTo('History');
-    await wallet.sees('2.51125');
+    await wallet.button(/^2\.51 USDC$/).click();
+    await wallet.sees('exactly 2.51125');
     await wallet.checkAccessibility();
 
     await wallet.goTo('Passes');

@@ -204,7 +204,7 @@ test('a token for an agent is shown once and can be revoked', async () => {
   await wallet.button(/^Make a token/).click();
   const make = wallet.dialog().getByRole('button', { name: /^Make a token/ });
   await make.click();
-  await wallet.sees('An account id begins with acct_.');
+  await wallet.sees('That is no account id. Ask the shop for it.');
   await wallet.checkAccessibility();
   await wallet.field('Shop').fill(shared.sandbox.account);
   await wallet.field('Amount').fill('3.50');

@@ -67,7 +67,7 @@ test('it rings in every window; one answers, and the other says so', async () =>
   assert.equal(await page.getByRole('dialog').count(), 0);
   assert.equal(await paid(terminal), 1);
   await other.getByRole('button', { name: /^Done/ }).click();
-  await other.getByText('2.51125').first().waitFor();
+  await other.getByText('2.51').first().waitFor();
   wallet.checkClean();
   await wallet.close();
 });

@@ -10,7 +10,7 @@ export const WORDS = {
   passkeyRefused: 'The passkey was not used. Try again.',
   passkeyWithoutSecret:
     'The passkeys of this device cannot keep a wallet. Choose a password instead.',
-  privateKeyInvalid: 'A private key is 64 digits of 0–9 and a–f, with or without 0x in front.',
+  privateKeyInvalid: 'A private key is 64 digits of 0–9 and a–f.',
   amountInvalid: 'Enter an amount such as 20.00.',
   amountTooLarge: 'At most 1,000,000.00 USDC.',
   otherContracts:
@@ -32,9 +32,4 @@ export function problemOf(error: unknown): string {
   if (error instanceof Error && error.name === 'OtherContracts') return WORDS.otherContracts;
   if (error instanceof ApiFailure) return error.message;
   return 'Something went wrong here. Reload the page and try again.';
-}
-
-/** `0x1234…abcd`: enough to recognise one's own. */
-export function shortAddress(address: string): string {
-  return `${address.slice(0, 6)}…${address.slice(-4)}`;
 }

@@ -72,7 +72,7 @@ function PaymentView({ payment }: { readonly payment: Payment }): ReactNode {
 }
 
 function atoms(value: number): ReactNode {
-  return <Amount atoms={BigInt(value)} />;
+  return <Amount exact atoms={BigInt(value)} />;
 }
 
 function Sums({ payment }: { readonly payment: Payment }): ReactNode {
@@ -84,7 +84,7 @@ function Sums({ payment }: { readonly payment: Payment }): ReactNode {
         <Fact name="You get">{atoms(payment.net)}</Fact>
         <Fact name="Tip, included">{tip === 0 ? null : atoms(tip)}</Fact>
         <Fact name="Customer paid">
-          <Amount atoms={leftWallet(payment)} />
+          <Amount exact atoms={leftWallet(payment)} />
         </Fact>
         <Fact name="Acquirer fee">{atoms(fees.acquirer)}</Fact>
         <Fact name="Protocol fee">{atoms(fees.protocol)}</Fact>

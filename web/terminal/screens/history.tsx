@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { Payment } from '../../data/device.ts';
 import { leftWallet } from '../../data/left-wallet.ts';
+import { endOfAddress } from '../../ui/address.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
@@ -29,7 +30,7 @@ function Row({ payment }: { readonly payment: Payment }): ReactNode {
         }}
       >
         <span className="entry-what">
-          <Amount atoms={BigInt(amount)} />
+          <Amount still atoms={BigInt(amount)} />
           <span className="soft small">
             <Time at={created} shape="clock" /> · Order {order}
           </span>
@@ -39,11 +40,6 @@ function Row({ payment }: { readonly payment: Payment }): ReactNode {
       </a>
     </li>
   );
-}
-
-/** `0x1234…abcd`: enough to compare, nothing to type. */
-export function shortAddress(address: string): string {
-  return `${address.slice(0, 6)}…${address.slice(-4)}`;
 }
 
 /** One payment: what it was, its receipt, and the way to give it back. */
@@ -71,20 +67,7 @@ export function PaymentPage({
           ['Tip', tip === 0n ? null : <Amount key="tip" atoms={tip} />],
           ['Given back', refunded === 0n ? null : <Amount key="refunded" atoms={refunded} />],
           ['Customer paid', <Amount key="total" atoms={leftWallet(payment)} />],
-          [
-            'Wallet',
-            payment.payer === undefined ? null : (
-              <span key="payer" className="id">
-                {shortAddress(payment.payer)}
-              </span>
-            ),
-          ],
-          [
-            'Payment',
-            <span key="id" className="id">
-              {payment.id}
-            </span>,
-          ],
+          ['Wallet', payment.payer === undefined ? null : endOfAddress(payment.payer)],
         ]}
       />
       <ReceiptButton payment={payment} />

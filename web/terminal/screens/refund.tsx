@@ -1,5 +1,6 @@
 import { type FormEvent, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import type { Payment, Refund } from '../../data/device.ts';
+import { endOfAddress } from '../../ui/address.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -8,7 +9,6 @@ import { formatAtoms, formatUsdc, parseAtoms } from '../../ui/money.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { keepRefund, keptRefund, type PendingRefund } from '../kept.ts';
 import { WORDS } from '../words.ts';
-import { shortAddress } from './history.tsx';
 import type { TillContext } from './shift.tsx';
 
 const RETRY_MS = 2_000;
@@ -156,14 +156,8 @@ function RefundDialog(props: RefundDialogProps): ReactNode {
         ) : null}
         <p>
           It goes back to the wallet that paid
-          {payment.payer === undefined ? null : (
-            <>
-              {' '}
-              (<span className="id">{shortAddress(payment.payer)}</span>)
-            </>
-          )}{' '}
-          within seconds. It is taken from your balance. The customer's network fee is not given
-          back.
+          {payment.payer === undefined ? null : <> ({endOfAddress(payment.payer)})</>} within
+          seconds. It is taken from your balance. The customer's network fee is not given back.
         </p>
         <Button type="submit" kind="danger" large disabled={!isReady}>
           {isValid && atoms !== null ? `Refund ${formatUsdc(atoms)}` : 'Refund'}

@@ -56,11 +56,11 @@ function NewTokenForm({ onClose, onMade }: SheetProps & { onMade: (made: NewAgen
     <form className="stack" onSubmit={submit} noValidate>
       <TextField
         label="Shop"
-        hint="Its account id, as it tells your agent: acct_…"
+        hint="Its account id, as the shop tells it to your agent."
         autoComplete="off"
         spellCheck={false}
         value={account}
-        error={checked && !isAccount ? 'An account id begins with acct_.' : null}
+        error={checked && !isAccount ? 'That is no account id. Ask the shop for it.' : null}
         onChange={(event) => setAccount(event.target.value)}
       />
       <TextField
@@ -129,7 +129,7 @@ function TokenRow({ token }: { readonly token: AgentToken }): ReactNode {
         <Status tone={tone}>{word}</Status>
       </div>
       <p className="soft small">
-        To <span className="id">{token.account}</span>, until <Time at={token.expires_at} />
+        To <code>{token.account}</code>, until <Time at={token.expires_at} />
       </p>
       <Refused problem={problem} />
       {token.status === 'active' ? (

@@ -68,8 +68,8 @@ export function ChainTruthPart(props: ChainTruthProps): ReactNode {
       {truth === null ? null : (
         <Facts
           facts={[
-            ['May be taken', <Amount key="allowance" atoms={truth.allowance} />],
-            ['In the wallet', <Amount key="balance" atoms={truth.balance} />],
+            ['May be taken', <Amount exact key="allowance" atoms={truth.allowance} />],
+            ['In the wallet', <Amount exact key="balance" atoms={truth.balance} />],
             ['Coins for gas', formatCoin(truth.coin)],
           ]}
         />

@@ -1,10 +1,10 @@
 import { type ReactNode, useState } from 'react';
+import { endOfAddress } from '../../ui/address.ts';
 import { Button } from '../../ui/button.tsx';
 import { LockScreen } from '../../ui/lock-screen.tsx';
 import type { SealedPin } from '../../ui/pin.ts';
 import { keep } from '../kept.ts';
 import type { Vault } from '../vault.ts';
-import { shortAddress } from '../words.ts';
 import { OpenerField } from './opener.tsx';
 import { Refused } from './refused.tsx';
 import { useUnlocking } from './use-unlocking.ts';
@@ -18,7 +18,7 @@ export interface WalletLockProps {
 /** The PIN only locks the screen, so what opens the wallet itself ends it as well. */
 export function WalletLock({ vault, pin, onUnlock }: WalletLockProps): ReactNode {
   const [forgotten, setForgotten] = useState(false);
-  const owner = shortAddress(vault.address);
+  const owner = endOfAddress(vault.address);
   const otherWay = forgotten ? (
     <ForgottenPin vault={vault} onUnlock={onUnlock} />
   ) : (

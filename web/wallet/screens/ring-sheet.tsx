@@ -92,18 +92,21 @@ function Parts({ ring, charge }: SumProps): ReactNode {
   return (
     <Facts
       facts={[
-        ['Sale', <Amount key="sale" unit={false} atoms={all - BigInt(confirmation.tip)} />],
+        ['Sale', <Amount key="sale" exact unit={false} atoms={all - BigInt(confirmation.tip)} />],
         [
           'Tip',
           confirmation.tip === 0 ? null : (
-            <Amount key="tip" unit={false} atoms={BigInt(confirmation.tip)} />
+            <Amount key="tip" exact unit={false} atoms={BigInt(confirmation.tip)} />
           ),
         ],
-        ['Fees', charge === null ? null : <Amount key="fees" unit={false} atoms={charge.fees} />],
+        [
+          'Fees',
+          charge === null ? null : <Amount key="fees" exact unit={false} atoms={charge.fees} />,
+        ],
         [
           'You get back',
           charge === null || charge.cashback === 0n ? null : (
-            <Amount key="cashback" unit={false} atoms={charge.cashback} />
+            <Amount key="cashback" exact unit={false} atoms={charge.cashback} />
           ),
         ],
         ['For', confirmation.description],

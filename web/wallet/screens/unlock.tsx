@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
+import { endOfAddress } from '../../ui/address.ts';
 import { Button } from '../../ui/button.tsx';
 import { useKept } from '../kept.ts';
 import { signIn } from '../sign-in.ts';
 import type { Vault } from '../vault.ts';
-import { shortAddress } from '../words.ts';
 import { ContractsNotice } from './contracts-notice.tsx';
 import { PageLink } from './frame.tsx';
 import { NetworkSwitch } from './network-switch.tsx';
@@ -23,7 +23,7 @@ export function SignInScreen({ vault }: { readonly vault: Vault }): ReactNode {
       <form className="stack" onSubmit={submit} noValidate>
         <h1>Welcome back</h1>
         <p className="soft">
-          Wallet <span className="id">{shortAddress(vault.address)}</span>
+          Wallet <span className="id">{endOfAddress(vault.address)}</span>
         </p>
         <ContractsNotice network={network} />
         <OpenerField vault={vault} password={password} error={wrong} onChange={setPassword} />
