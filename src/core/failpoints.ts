@@ -24,6 +24,8 @@ export const FAILPOINTS = [
   'webhooks.taken',
   'webhooks.answered',
   'webhooks.recorded',
+  'mail.taken',
+  'mail.sent',
 ] as const;
 
 export type Failpoint = (typeof FAILPOINTS)[number];

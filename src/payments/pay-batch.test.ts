@@ -8,6 +8,7 @@ import { createAgentToken } from '#payers/create-agent-token.ts';
 import { updatePayerLimits } from '#payers/payer-queries.ts';
 import { type PayItem, payBatch } from '#payments/pay-batch.ts';
 import { saveRiskSettings } from '#risk/risk-queries.ts';
+import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import {
   addMerchant,
   addPayer,
@@ -199,6 +200,21 @@ test('a pass that was made after the chain was asked does not pay yet', async ()
   );
   const [left] = await remains(scene);
   assert.equal(left, 'requires_payment_method payment_intent.created nothing');
+});
+
+test('a tap waits for whoever decides on its intent, and then sees the decision', async () => {
+  const scene = await openScene();
+  const cancel = await underWay(store.db, (tx) =>
+    tx.query(
+      `update payment_intents set status = 'canceled', canceled_at = now(),
+         cancellation_reason = 'requested_by_merchant' where id = $1`,
+      [scene.intents[0]],
+    ),
+  );
+  const tapped = runTogether(scene, each([0, 0]));
+  await waitingForLocks(store.db, 1);
+  await cancel.commit();
+  assert.deepEqual(await tapped, ['payment_intent_unexpected_state']);
 });
 
 test('payments of one batch share what is left of their account’s hour', async () => {

@@ -3,6 +3,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createTransport } from 'nodemailer';
 import { addMs } from '#core/clock.ts';
+import { failpoint } from '#core/failpoints.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import { decrypt, encrypt } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
@@ -100,7 +101,9 @@ export async function sendDueMails(deps: MailWorkerDeps): Promise<boolean> {
   for (const mail of mails) {
     try {
       const text = decrypt(deps.secretKey, mail.sealed, mail.context);
+      failpoint('mail.taken');
       await deps.mailer.send(JSON.parse(text) as Mail);
+      failpoint('mail.sent');
       await markSent(deps.db, mail.id, deps.clock.now());
     } catch (error) {
       const wait = RETRY_MS[mail.attempts - 1];

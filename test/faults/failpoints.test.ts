@@ -1,25 +1,30 @@
 import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { FAILPOINTS, type Failpoint } from '#core/failpoints.ts';
 import { silentLog } from '#core/log.ts';
 import { type Database, openDatabase } from '#db/database.ts';
+import type { Mail } from '#people/mail.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { wallet } from '#sandbox/wallets.ts';
 import { openChain } from '#settlement/chain/chain.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
+import { enrolOwner } from '#testing/chaos/chaos-owner.ts';
 import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos/chaos-process.ts';
 import { checkInvariants } from '#testing/invariants/invariants.ts';
 import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
 import { checkCharges } from '#testing/invariants/invariants-charges.ts';
 import { readLink, sign } from '#testing/pay-links.ts';
+import { PersonClient } from '#testing/person-client.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 
 /** Points inside relayer and webhook worker are tested one by one, and faster, beside them. */
 const TESTED_ELSEWHERE = /^(settlement|webhooks)\./;
-/** Nothing is to be recovered here: `recovery.test.ts` has them. */
-const OF_RECOVERY = /^recovery\./;
+/** No sale passes there: `recovery.test.ts` has some, and the mails are below. */
+const BESIDE_SALES = /^(recovery|mail)\./;
 const NIGHTLY = process.env.FAULTS === 'nightly';
 const REST_MS = 30_000;
 const DEATH_MS = 15_000;
@@ -185,7 +190,7 @@ describe('a process killed around a payment that a wallet has signed', () => {
 });
 
 describe('a process killed between two steps', () => {
-  for (const point of FAILPOINTS.filter((name) => !OF_RECOVERY.test(name))) {
+  for (const point of FAILPOINTS.filter((name) => !BESIDE_SALES.test(name))) {
     const skip = TESTED_ELSEWHERE.test(point) && !NIGHTLY ? 'in the nightly run' : false;
     it(`pays, refunds and tells once when it died at ${point}`, { skip }, async () => {
       const firstEnv = { TAPLINE_FAILPOINT: point };
@@ -204,6 +209,57 @@ describe('a process killed between two steps', () => {
         ]);
         assert.deepEqual(payments, [{ id: paid.payment }]);
         if (point.startsWith('webhooks.')) await checkTold(String(paid.payment), before);
+      } finally {
+        await Promise.all([api.close(), worker.close()]);
+      }
+    });
+  }
+});
+
+/** A change that its owner has to hear of, and the words of the mail. */
+const TOLD_BY_MAIL = {
+  'mail.taken': {
+    subject: /^The second factor/,
+    change: (url: string) => enrolOwner(url, sandbox.dashboard),
+  },
+  'mail.sent': {
+    subject: /password/,
+    change: (url: string) => {
+      const { email } = sandbox.dashboard;
+      return new PersonClient(`${url}/dashboard/v1`).post('/password_reset', { email });
+    },
+  },
+} as const;
+
+async function mailsOf(worker: string, subject: RegExp): Promise<Mail[]> {
+  const folder = path.join(ground.folder, worker, 'mail');
+  const names = await readdir(folder).catch(() => []);
+  const texts = names
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => readFile(path.join(folder, name), 'utf8'));
+  const mails = (await Promise.all(texts)).map((text) => JSON.parse(text) as Mail);
+  return mails.filter((mail) => subject.test(mail.subject));
+}
+
+describe('a process killed while it tells an owner of a change', () => {
+  for (const point of ['mail.taken', 'mail.sent'] as const) {
+    it(`sends the mail after all when it died at ${point}`, async () => {
+      const { subject, change } = TOLD_BY_MAIL[point];
+      const firstEnv = { TAPLINE_FAILPOINT: point };
+      const name = `mails ${point}`;
+      const [api, worker] = await Promise.all([
+        startChaosProcess(ground, { name: 'api', role: 'api' }),
+        startChaosProcess(ground, { name, role: 'worker', firstEnv }),
+      ]);
+      try {
+        await change(String(api.url));
+        assert.ok(await waitUntil(() => worker.starts() > 1, DEATH_MS), 'nothing died');
+        const before = (await mailsOf(name, subject)).length;
+        assert.equal(before, point === 'mail.taken' ? 0 : 1);
+        // Another worker takes it over after a minute, which the test does not wait.
+        await db.query(`update mail_outbox set due_at = '-infinity' where sent_at is null`);
+        const isSent = async () => (await mailsOf(name, subject)).length > before;
+        assert.ok(await waitUntil(isSent, REST_MS), 'the mail was never sent');
       } finally {
         await Promise.all([api.close(), worker.close()]);
       }

@@ -54,6 +54,22 @@ const PROOFS: readonly Proof[] = [
       'The key is a digest of both, and nothing else reads it. In the other order it is another ' +
       'digest of the same two, so the same wallet with the same signature has one key still.',
   },
+  {
+    file: 'src/idempotency/key-queries.ts',
+    from: ' and i.livemode = wanted.livemode',
+    behind: 'where i.account_id = wanted.account_id',
+    proof:
+      'Rows of the other mode come along, and nobody finds them: byKey names each row by its own ' +
+      'account and mode. The term only spares the reading.',
+  },
+  {
+    file: 'src/settlement/relayer/follow/end-dead.ts',
+    from: '<',
+    behind: 'const deep = head.number ',
+    proof:
+      'They differ where the block at that depth is the first of the chain. The contract is not ' +
+      'deployed yet there, so no validity ends before it, and nothing counts as dead.',
+  },
 ];
 
 /** The proof that the mutation changes nothing, or undefined. */

@@ -134,6 +134,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/payments/give-up.test.ts',
     'src/payments/rebuilt.test.ts',
     'src/payments/create.test.ts',
+    'src/payments/pay-batch.test.ts',
     'test/api/retrieve-payment-intent.test.ts',
   ],
   'src/payments/pay-batch.ts': PAY,
@@ -170,6 +171,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/relayer-faults.test.ts',
   ],
   'src/settlement/relayer/follow/finality.ts': [
+    'src/settlement/relayer/follow/finality.test.ts',
     'src/settlement/relayer/relayer-finality.test.ts',
     'src/settlement/relayer/relayer-faults.test.ts',
   ],
@@ -182,6 +184,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/settlement/relayer/lanes/nonces.ts': [
     'src/settlement/relayer/lanes/nonces.test.ts',
+    'src/settlement/relayer/lanes/foreign-key.test.ts',
     'src/settlement/relayer/relayer-lanes.test.ts',
     'src/settlement/relayer/relayer-told.test.ts',
     'src/settlement/relayer/lanes/lane-fences.test.ts',

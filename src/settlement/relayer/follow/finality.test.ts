@@ -46,3 +46,16 @@ test('a block that left the chain is never marked final: its payments are sent a
   assert.equal(await withStatus('mined'), 1);
   assert.equal(await world.network.merchantBalance(world.merchant.merchantNumber), 1_000_000n);
 });
+
+test('a node may lag by the newest block; on a shorter chain that block is gone', async () => {
+  await world.pay({ payer, settleWithinS: 600 });
+  await settle();
+  const head = await newest();
+  const waiting = await withStatus('mined');
+  await world.network.rpc.call('anvil_rollback', [1]);
+  await watchFinality(worker, head, { isReorganised: true });
+  assert.equal(await withStatus('mined'), waiting);
+  await watchFinality(worker, await newest(), { isReorganised: true });
+  assert.equal(await withStatus('mined'), waiting - 1);
+  assert.equal(await withStatus('signed'), 1);
+});
