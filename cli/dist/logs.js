@@ -4,7 +4,7 @@ import { WrongUse } from './wrong-use.js';
 const LOOK_EVERY_MS = 1_000;
 export async function logs(settings, options) {
     const fits = filterOf(options);
-    const read = await signIn(settings, options);
+    const read = await reader(settings, options);
     const { out } = settings;
     const seen = new Set();
     let first = true;
@@ -47,6 +47,26 @@ function personOf({ sandbox, isFromSandbox }, options) {
         email: options.email ?? TAPLINE_EMAIL ?? sandbox?.dashboard.email,
         password: TAPLINE_PASSWORD ?? sandbox?.dashboard.password,
     };
+}
+async function reader(settings, options) {
+    const { sandbox, tapline } = settings;
+    if (options.email !== undefined || options.account !== undefined)
+        return signIn(settings, options);
+    const read = async (limit) => (await tapline.requestLog.list({ limit }).page).data;
+    try {
+        await read(1);
+        return read;
+    }
+    catch (error) {
+        const { code } = error;
+        const isPerson = sandbox !== null || process.env.TAPLINE_EMAIL !== undefined;
+        if (isPerson && (code === 'scope_missing' || code === 'route_missing')) {
+            return signIn(settings, options);
+        }
+        if (code !== 'scope_missing')
+            throw error;
+        throw new WrongUse('This key lacks the scope logs:read. Give it, or name a person: --email.');
+    }
 }
 async function signIn(settings, options) {
     const { sandbox, baseUrl, apiKey } = settings;

@@ -11,6 +11,7 @@ export declare class Tapline {
     readonly webhookEndpoints: resources.WebhookEndpoints;
     readonly webhookDeliveries: resources.WebhookDeliveries;
     readonly idempotencyKeys: resources.IdempotencyKeys;
+    readonly requestLog: resources.RequestLog;
     readonly testHelpers: resources.TestHelpers;
     /**
      * @param apiKey a secret key: `tlsk_test_…` or `tlsk_live_…`. Without arguments the client takes

@@ -12,6 +12,7 @@ export class Tapline {
     webhookEndpoints;
     webhookDeliveries;
     idempotencyKeys;
+    requestLog;
     testHelpers;
     constructor(apiKey, options = {}) {
         const connection = connect(apiKey, options);
@@ -24,6 +25,7 @@ export class Tapline {
         this.webhookEndpoints = new resources.WebhookEndpoints(connection);
         this.webhookDeliveries = new resources.WebhookDeliveries(connection);
         this.idempotencyKeys = new resources.IdempotencyKeys(connection);
+        this.requestLog = new resources.RequestLog(connection);
         this.testHelpers = new resources.TestHelpers(connection);
     }
 }

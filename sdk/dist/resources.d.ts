@@ -45,6 +45,10 @@ export declare class Events extends Resource {
      */
     stream(options?: StreamOptions): AsyncGenerator<T.WebhookEvent, void, undefined>;
 }
+export declare class RequestLog extends Resource {
+    /** What servers asked of this API, newest first. */
+    list(query?: T.ListRequestLogQuery, options?: Options): import("./list.ts").List<T.LoggedRequest, T.LoggedRequestList & import("./list.ts").Page<T.LoggedRequest>>;
+}
 export declare class WebhookEndpoints extends Resource {
     /** The answer holds the signing `secret`, which is never shown again. */
     create(body: T.CreateWebhookEndpointBody, options?: Options): import("./call.ts").Call<T.WebhookEndpointWithSecret>;

@@ -71,6 +71,11 @@ export class Events extends Resource {
         return followEvents(this.connection, options);
     }
 }
+export class RequestLog extends Resource {
+    list(query, options) {
+        return this.pages('GET /v1/request_log', { query }, options);
+    }
+}
 export class WebhookEndpoints extends Resource {
     create(body, options) {
         return this.call('POST /v1/webhook_endpoints', { body }, options);

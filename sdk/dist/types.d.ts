@@ -536,6 +536,50 @@ export interface IdempotencyKey {
     /** ISO 8601 UTC with milliseconds. */
     expires_at: string;
 }
+/** A request and its answer, without their bodies. */
+export interface LoggedRequest {
+    /** The type of the object. */
+    object: 'request';
+    /** The id of a request: req_… */
+    id: string;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /** The id of the API key, terminal or person; null: nobody known. */
+    caller: string | null;
+    /** The operation, such as createPaymentIntent; null: no such route. */
+    operation: string | null;
+    /** The HTTP method. */
+    method: string;
+    /** The path that was asked for, without its query. */
+    path: string;
+    /** The HTTP status of the answer. */
+    status: number;
+    /** The error code of the answer; null: it was no error. */
+    code: string | null;
+    /** The id of the object that it was about, or null. */
+    object_id: string | null;
+    /** The Idempotency-Key of the request, or null. */
+    idempotency_key: string | null;
+    /** The API version that was used. */
+    api_version: string;
+    /** How long the answer took, in milliseconds. */
+    duration_ms: number;
+    /** The IP address that the request came from. */
+    address: string;
+    /** How the client identifies itself, or null. */
+    user_agent: string | null;
+}
+/** One page of the list. */
+export interface LoggedRequestList {
+    /** The type of the object. */
+    object: 'list';
+    /** Newest first. */
+    data: LoggedRequest[];
+    /** Whether there is another page. */
+    has_more: boolean;
+    /** The `cursor` of the next page. */
+    next_cursor: string | null;
+}
 /** The new token, which only this answer holds. */
 export interface NewAgentToken {
     /** The id of an agent token: agtok_… */
@@ -1354,6 +1398,30 @@ export interface ReplayWebhookEventsBody {
     /** Exact event types, families such as refund.*, or * for all. */
     types?: string[];
 }
+export interface ListRequestLogQuery {
+    /**
+     * Page size, 1 to 100, default 20.
+     *
+     * @default 20
+     */
+    limit?: number;
+    /** `next_cursor` of the previous page, sent with the same filters. */
+    cursor?: string;
+    /** Only objects created at or after. */
+    created_gte?: string;
+    /** Only objects created before. */
+    created_lt?: string;
+    /** HTTP status. */
+    status?: number;
+    /** true: only statuses from 400 on. */
+    failed?: boolean;
+    /** The operation, such as createPaymentIntent. */
+    operation?: string;
+    /** An API key, terminal or person. */
+    caller?: string;
+    /** Changes of this object. */
+    object?: string;
+}
 export interface TestTapTerminalBody {
     /** What the reader of the terminal read. */
     credential?: {
@@ -1784,6 +1852,19 @@ export interface Operations {
             key: string;
         };
         response: IdempotencyKey;
+    };
+    /**
+     * List the requests to this API of the last 30 days, newest first
+     *
+     * Calls with any key of the account and mode, without their bodies. A request is there about a
+     * second after its answer.
+     *
+     * Needs a key with the scope `logs:read`.
+     */
+    'GET /v1/request_log': {
+        id: 'listRequestLog';
+        query?: ListRequestLogQuery;
+        response: LoggedRequestList;
     };
     /**
      * As if a customer tapped a pass on the terminal

@@ -16,6 +16,7 @@ export class Tapline {
   readonly webhookEndpoints: resources.WebhookEndpoints;
   readonly webhookDeliveries: resources.WebhookDeliveries;
   readonly idempotencyKeys: resources.IdempotencyKeys;
+  readonly requestLog: resources.RequestLog;
   readonly testHelpers: resources.TestHelpers;
 
   /**
@@ -33,6 +34,7 @@ export class Tapline {
     this.webhookEndpoints = new resources.WebhookEndpoints(connection);
     this.webhookDeliveries = new resources.WebhookDeliveries(connection);
     this.idempotencyKeys = new resources.IdempotencyKeys(connection);
+    this.requestLog = new resources.RequestLog(connection);
     this.testHelpers = new resources.TestHelpers(connection);
   }
 }

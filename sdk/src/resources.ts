@@ -105,6 +105,13 @@ export class Events extends Resource {
   }
 }
 
+export class RequestLog extends Resource {
+  /** What servers asked of this API, newest first. */
+  list(query?: T.ListRequestLogQuery, options?: Options) {
+    return this.pages('GET /v1/request_log', { query }, options);
+  }
+}
+
 export class WebhookEndpoints extends Resource {
   /** The answer holds the signing `secret`, which is never shown again. */
   create(body: T.CreateWebhookEndpointBody, options?: Options) {

@@ -2,6 +2,7 @@
 export const SCOPES = [
   'balance:read',
   'events:read',
+  'logs:read',
   'payments:read',
   'payments:write',
   'refunds:read',

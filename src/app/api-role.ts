@@ -11,6 +11,7 @@ import { eventStreamRoute } from '#apis/merchant/event-stream-route.ts';
 import { idempotencyRoutes } from '#apis/merchant/idempotency-key-routes.ts';
 import { paymentRoutes } from '#apis/merchant/payment-routes.ts';
 import { refundRoutes } from '#apis/merchant/refund-routes.ts';
+import { requestLogRoute } from '#apis/merchant/request-log-routes.ts';
 import { terminalRoutes } from '#apis/merchant/terminal-routes.ts';
 import { webhookRoutes } from '#apis/merchant/webhook-endpoint-routes.ts';
 import { paySurface } from '#apis/pay/pay-routes.ts';
@@ -50,6 +51,7 @@ export function merchantSurface(shared: ReturnType<typeof createShared>): Surfac
       eventStreamRoute(shared),
       ...webhookRoutes(shared),
       ...idempotencyRoutes(shared),
+      requestLogRoute(shared),
       ...testHelperRoutes(shared),
     ],
   };

@@ -38,6 +38,7 @@ const TAGS: readonly { readonly name: string; readonly description: string }[] =
   { name: 'Webhook deliveries', description: 'What became of sending them.' },
   { name: 'Webhooks', description: 'The messages that endpoints receive.' },
   { name: 'Idempotency keys', description: 'What became of a request whose answer was lost.' },
+  { name: 'Request log', description: 'What your servers asked, and what became of it.' },
   { name: 'Test helpers', description: 'What a customer would do. Test keys only.' },
 ];
 

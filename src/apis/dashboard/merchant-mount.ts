@@ -30,9 +30,10 @@ const WRITES: Readonly<Record<string, Role>> = {
 
 /**
  * Of use to a server only; and what the dashboard has in its own way (refund-routes.ts,
- * terminal-routes.ts, endpoint-routes.ts, feed-routes.ts).
+ * terminal-routes.ts, endpoint-routes.ts, feed-routes.ts, request-log-routes.ts).
  */
 const LEFT_OUT = [
+  'listRequestLog',
   'listTerminals',
   'retrieveIdempotencyKey',
   'retrieveRefund',

@@ -6,66 +6,26 @@ import {
   type PersonRoute,
   personRoute,
 } from '#apis/dashboard/person-route.ts';
+import { requestFields, requestFilters, requestView } from '#apis/merchant/request-log-routes.ts';
 import { answerWith, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { idTime } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import { equalInConstantTime, keysOf } from '#core/secrets.ts';
-import {
-  createdParameters,
-  idOf,
-  listOf,
-  nullable,
-  pageParameters,
-  Timestamp,
-  text,
-  textOut,
-} from '#http/schema.ts';
-import {
-  type RequestRow,
-  selectRequest,
-  selectRequests,
-} from '#request-log/request-log-queries.ts';
+import { listOf } from '#http/schema.ts';
+import { selectRequest, selectRequests } from '#request-log/request-log-queries.ts';
 
 const TAG = 'Request log';
 const DEFAULT_LIMIT = 20;
 
-const RequestSchema = Type.Object(
-  {
-    id: idOf('req_', 'request'),
-    created: Timestamp,
-    caller: nullable(textOut('The id of the API key, terminal or person; null: nobody known.')),
-    operation: nullable(
-      textOut('The operation, such as createPaymentIntent; null: no such route.'),
-    ),
-    method: textOut('The HTTP method.'),
-    path: textOut('The path that was asked for, without its query.'),
-    status: Type.Integer({ description: 'The HTTP status of the answer.' }),
-    code: nullable(textOut('The error code of the answer; null: it was no error.')),
-    object_id: nullable(textOut('The id of the object that it was about, or null.')),
-    idempotency_key: nullable(textOut('The Idempotency-Key of the request, or null.')),
-    api_version: textOut('The API version that was used.'),
-    duration_ms: Type.Number({ description: 'How long the answer took, in milliseconds.' }),
-    address: textOut('The IP address that the request came from.'),
-    user_agent: nullable(textOut('How the client identifies itself, or null.')),
-  },
-  { description: 'The request and its answer, without their bodies.' },
-);
-
-function requestView({ account_id: _a, livemode: _l, caller_id: caller, ...row }: RequestRow) {
-  return { ...row, caller };
-}
+const RequestSchema = Type.Object(requestFields, {
+  description: 'The request and its answer, without their bodies.',
+});
 
 const LogQuery = Type.Object({
-  ...pageParameters,
-  ...createdParameters,
-  status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599, description: 'HTTP status.' })),
-  failed: Type.Optional(Type.Boolean({ description: 'true: only statuses from 400 on.' })),
+  ...requestFilters,
   by_servers: Type.Optional(
     Type.Boolean({ description: 'true: only calls of the merchant API, not people or tills.' }),
   ),
-  operation: Type.Optional(text(100, 'The operation, such as createPaymentIntent.', 1)),
-  caller: Type.Optional(text(64, 'An API key, terminal or person.', 1)),
-  object: Type.Optional(text(64, 'Changes of this object.', 1)),
 });
 
 /** The log has no positions: its place is the id, which begins with the time. */

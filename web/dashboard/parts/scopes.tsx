@@ -13,6 +13,7 @@ export const SCOPES: Readonly<Record<Scope, string>> = {
   'terminals:read': 'See terminals',
   'events:read': 'See events',
   'balance:read': 'See the balance',
+  'logs:read': 'See the requests of your servers',
   'webhooks:read': 'See webhook endpoints and deliveries',
   'webhooks:write': 'Change webhook endpoints, and send deliveries again',
 };

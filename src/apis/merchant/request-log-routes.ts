@@ -1,0 +1,119 @@
+import Type from 'typebox';
+import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import { answerWith, isRefusal } from '#core/answer.ts';
+import { idTime } from '#core/ids.ts';
+import type { Database } from '#db/database.ts';
+import { cursorInvalid, DEFAULT_PAGE_SIZE, openCursor, sealCursor } from '#http/paging.ts';
+import { type AnyRoute, defineRoute } from '#http/route.ts';
+import {
+  createdParameters,
+  idOf,
+  listOf,
+  nullable,
+  objectType,
+  pageParameters,
+  Timestamp,
+  text,
+  textOut,
+} from '#http/schema.ts';
+import { type RequestRow, selectRequests } from '#request-log/request-log-queries.ts';
+
+/** What the log says of a request, to servers as to people. */
+export const requestFields = {
+  id: idOf('req_', 'request'),
+  created: Timestamp,
+  caller: nullable(textOut('The id of the API key, terminal or person; null: nobody known.')),
+  operation: nullable(textOut('The operation, such as createPaymentIntent; null: no such route.')),
+  method: textOut('The HTTP method.'),
+  path: textOut('The path that was asked for, without its query.'),
+  status: Type.Integer({ description: 'The HTTP status of the answer.' }),
+  code: nullable(textOut('The error code of the answer; null: it was no error.')),
+  object_id: nullable(textOut('The id of the object that it was about, or null.')),
+  idempotency_key: nullable(textOut('The Idempotency-Key of the request, or null.')),
+  api_version: textOut('The API version that was used.'),
+  duration_ms: Type.Number({ description: 'How long the answer took, in milliseconds.' }),
+  address: textOut('The IP address that the request came from.'),
+  user_agent: nullable(textOut('How the client identifies itself, or null.')),
+};
+
+export const requestFilters = {
+  ...pageParameters,
+  ...createdParameters,
+  status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599, description: 'HTTP status.' })),
+  failed: Type.Optional(Type.Boolean({ description: 'true: only statuses from 400 on.' })),
+  operation: Type.Optional(text(100, 'The operation, such as createPaymentIntent.', 1)),
+  caller: Type.Optional(text(64, 'An API key, terminal or person.', 1)),
+  object: Type.Optional(text(64, 'Changes of this object.', 1)),
+};
+
+export function requestView(row: RequestRow) {
+  const { account_id: _a, livemode: _l, caller_id: caller, ...shown } = row;
+  return { ...shown, caller };
+}
+
+const LoggedRequest = Type.Object(
+  { object: objectType('request'), ...requestFields },
+  { title: 'LoggedRequest', description: 'A request and its answer, without their bodies.' },
+);
+
+const RequestLogQuery = Type.Object(requestFilters);
+
+function dateOf(given: string | undefined): Date | null {
+  return given === undefined ? null : new Date(given);
+}
+
+/**
+ * The log on the merchant API: calls of servers only. Which people of the shop did what, and from
+ * which address, is for people at the dashboard to read.
+ */
+export function requestLogRoute(deps: {
+  readonly db: Database;
+  readonly cursorKey: Buffer;
+}): AnyRoute<MerchantCaller> {
+  return defineRoute<MerchantCaller, typeof RequestLogQuery>({
+    method: 'GET',
+    path: '/request_log',
+    operationId: 'listRequestLog',
+    moves: 'nothing',
+    tag: 'Request log',
+    summary: 'List the requests to this API of the last 30 days, newest first',
+    description:
+      'Calls with any key of the account and mode, without their bodies. A request is there ' +
+      'about a second after its answer.',
+    scope: 'logs:read',
+    idempotency: 'ignored',
+    query: RequestLogQuery,
+    responses: { 200: { schema: listOf(LoggedRequest), description: 'One page.' } },
+    errors: ['cursor_invalid'],
+    handle: async ({ caller: { tenant }, query }) => {
+      const { limit = DEFAULT_PAGE_SIZE, cursor } = query;
+      const walk = { list: 'request_log', tenant, query, cursorKey: deps.cursorKey };
+      const place = cursor === undefined ? null : openCursor(walk, cursor);
+      if (isRefusal(place)) return place;
+      const id = place?.toString() ?? null;
+      const created = id === null ? null : idTime('request', id);
+      if (id !== null && created === null) return cursorInvalid();
+      const filters = {
+        status: query.status ?? null,
+        failed: query.failed ?? false,
+        byServers: true,
+        operation: query.operation ?? null,
+        callerId: query.caller ?? null,
+        objectId: query.object ?? null,
+        createdGte: dateOf(query.created_gte),
+        createdLt: dateOf(query.created_lt),
+      };
+      const after = id === null || created === null ? null : { created, id };
+      const rows = await selectRequests(deps.db, { tenant, filters }, { limit, after });
+      const shown = rows.slice(0, limit);
+      const last = rows.length > limit ? shown.at(-1) : undefined;
+      const next = last === undefined ? null : sealCursor(walk, Buffer.from(last.id));
+      return answerWith(200, {
+        object: 'list',
+        data: shown.map((row) => ({ object: 'request', ...requestView(row) })),
+        has_more: next !== null,
+        next_cursor: next,
+      });
+    },
+  });
+}
