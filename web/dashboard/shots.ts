@@ -54,6 +54,19 @@ const SALES: readonly Shot[] = [
     await open(`/payments/${payment}`, 'Payment');
     await window.page.getByText('In your ledger').waitFor();
   }),
+  deskShot('payment-large', async ({ sandbox, open, window }) => {
+    const { terminal } = sandbox.test;
+    const { payment } = await payAt(sandbox, { terminal, amount: 2_345_678 });
+    await window.page.route('**/timeline', async (route) => {
+      const response = await route.fetch();
+      const { settlements, ...rest } = await response.json();
+      const waits = { included_at: '2026-11-20T10:00:00.000Z', waits_for: 'safe' };
+      const large = settlements.map((one: object) => ({ ...one, ...waits }));
+      await route.fulfill({ response, json: { ...rest, settlements: large } });
+    });
+    await open(`/payments/${payment}`, 'Payment');
+    await window.page.getByText('In a block;').waitFor();
+  }),
   deskShot('payment-long', async ({ sandbox, open, change }) => {
     const { terminal } = sandbox.test;
     const { payment } = await payAt(sandbox, { terminal, amount: 2_500_000 });

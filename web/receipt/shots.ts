@@ -49,7 +49,32 @@ const REFUNDS = [
 
 const WORST = { sale: 999_999_999_999, tip: 1, amount: 1_000_000_000_000 };
 
+/** The receipt of half of it, given back. */
+async function giveBack(scene: Scene): Promise<string> {
+  const { agent_terminal: terminal, secret_key } = scene.sandbox.test;
+  const sale = { amount: 2_500_000, terminal };
+  const intent = await postAsMerchant(scene.sandbox, '/payment_intents', sale);
+  const tap = { payment_intent: intent.id };
+  const paid = await postAsMerchant(scene.sandbox, `/test_helpers/terminals/${terminal}/tap`, tap);
+  const refund = { payment: paid.payment, amount: 1_250_000 };
+  const { id } = await postAsMerchant(scene.sandbox, '/refunds', refund);
+  const response = await fetch(`${scene.sandbox.base_url}/v1/refunds/${id}`, {
+    headers: { Authorization: `Bearer ${secret_key}` },
+  });
+  const { receipt_url } = (await response.json()) as { receipt_url: string };
+  return `${scene.sandbox.web_url}/receipts/${receipt_url.split('/').at(-1)}`;
+}
+
 export const SHOTS: readonly Shot[] = [
+  {
+    name: 'refund',
+    show: async (scene) => {
+      const window = await scene.browser.open(DESKTOP);
+      await window.page.goto(await giveBack(scene));
+      await window.page.getByRole('heading', { level: 1 }).waitFor();
+      return window;
+    },
+  },
   shot('paid'),
   shot('proof', { show: opened }),
   shot('paper', { show: printed }),

@@ -69,6 +69,8 @@ export interface Settings {
   /** A hash of the cashier's PIN, with its salt; null: none is set. */
   readonly pin: { readonly salt: string; readonly hash: string } | null;
   readonly locked: boolean;
+  /** Whether a second window shows the customer what the till does. */
+  readonly display: boolean;
 }
 
 const NEW_SETTINGS: Settings = {
@@ -78,6 +80,7 @@ const NEW_SETTINGS: Settings = {
   sound: true,
   pin: null,
   locked: false,
+  display: false,
 };
 
 export function keptSettings(): Settings {

@@ -287,7 +287,52 @@ const PAGES: readonly Shot[] = [
   }),
 ];
 
+/** A sum that waits for more than its block: its words, on a tap that goes on. */
+async function showWaits({ till }: Stage, waits_for: string): Promise<void> {
+  await till.page.route(/payment_intents\/[^/]+(\/tap|\?.*|$)/, async (route) => {
+    try {
+      const response = await route.fetch();
+      const intent = { ...(await response.json()), status: 'processing', payment: null, waits_for };
+      await route.fulfill({ response, json: intent });
+    } catch {
+      // A long poll was still on its way when the window was closed.
+    }
+  });
+  await till.testPass.selectOption('ok');
+  await till.page.getByText('It is on the chain').waitFor();
+}
+
+/** What is seldom asked of a clerk. */
+const SELDOM: readonly Shot[] = [
+  tillShot('manager-code', async ({ till, ...stage }) => {
+    const { page } = till;
+    await pay({ till, ...stage }, '6.75');
+    await till.result('Paid').waitFor();
+    const [paid] = await paymentsOf(stage.sandbox, stage.terminal);
+    const other = await addTestTerminal(stage.sandbox, 'Counter 3');
+    await page.goto(`${stage.sandbox.web_url}/terminal#pair=${await other.pairingCode()}`);
+    await page.reload();
+    await page.getByRole('button', { name: /^Pair/ }).click();
+    await page.getByRole('link', { name: 'Find a sale' }).click();
+    await page.getByRole('textbox', { name: 'Receipt or order' }).fill(`${paid?.receipt_number}`);
+    await page.getByRole('button', { name: 'Look it up' }).click();
+    await page.getByRole('button', { name: 'Refund' }).click();
+    await page.getByRole('textbox', { name: 'Manager code' }).waitFor();
+  }),
+  tillShot('pair-again', async ({ till, sandbox }) => {
+    const other = await addTestTerminal(sandbox, 'Counter 3');
+    await till.page.goto(`${sandbox.web_url}/terminal#pair=${await other.pairingCode()}`);
+    await till.page.reload();
+    await till.page.getByText('This till becomes another terminal').waitFor();
+  }),
+  tillShot('large-sum', async (stage) => {
+    await stage.till.ask('1234.56');
+    await showWaits(stage, 'safe');
+  }),
+];
+
 export const SHOTS: readonly Shot[] = [
+  ...SELDOM,
   tillShot('find', async (stage) => {
     const { page } = stage.till;
     await pay(stage, '6.75');

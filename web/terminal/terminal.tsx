@@ -9,8 +9,11 @@ import { WORDS } from './words.ts';
 /** A device needs one or the other: pairing is over in a minute, and a shift is not. */
 const PairScreen = partOf(async () => (await import('./screens/pair.tsx')).PairScreen);
 const Shift = partOf(async () => (await import('./screens/shift.tsx')).Shift);
+/** The window that faces the customer. */
+const DisplayScreen = partOf(async () => (await import('./screens/display.tsx')).DisplayScreen);
+const IS_DISPLAY = new URLSearchParams(location.search).has('display');
 // Asked for before anything is drawn; what fails is asked for again when it is shown.
-(keptPairing() === null ? PairScreen : Shift).load().catch(() => {});
+(IS_DISPLAY ? DisplayScreen : keptPairing() === null ? PairScreen : Shift).load().catch(() => {});
 
 /** What a link or QR code brings along: behind the `#`, which no server ever sees. */
 function takeCode(): string | null {
@@ -43,7 +46,12 @@ function useOnlyWindow(): readonly [Hold, () => void] {
   return [hold, () => setAttempt((count) => count + 1)];
 }
 
+/** The customer's window holds no lock, no code and no key. */
 export function Terminal(): ReactNode {
+  return IS_DISPLAY ? <DisplayScreen /> : <Till />;
+}
+
+function Till(): ReactNode {
   const [code, setCode] = useState(takeCode);
   const [pairing, setPairing] = useState(keptPairing);
   const [wantsPairing, setWantsPairing] = useState(code !== null);

@@ -36,9 +36,19 @@ export const WORDS = {
   keyEndedHint: 'Its key has ended. Ask for a new pairing code in the dashboard and pair it again.',
   amountInvalid: 'Enter an amount such as 2.50.',
   amountTooLarge: 'At most 1,000,000.00 USDC.',
+  displayAlone: 'Waiting for the till. Switch on “Customer display” in its settings.',
+  displayTip: 'The till asks for it.',
+  displayConfirm: 'Confirm on your phone',
   elsewhere: 'The till is open in another window',
   elsewhereHint: 'One device takes one payment at a time.',
 } as const;
+
+export const OUTCOME_LOOKS: Readonly<Record<Outcome, 'good' | 'bad' | 'warn' | 'plain'>> = {
+  paid: 'good',
+  declined: 'bad',
+  canceled: 'plain',
+  expired: 'warn',
+};
 
 /** Why a payment ended without money, for the cashier. */
 export function endHint(outcome: Outcome, intent: Intent): string {

@@ -31,6 +31,9 @@ export const LOOKS: readonly Look[] = [
   { name: 'phone-dark', width: 390, height: 844, colorScheme: 'dark' },
   { name: 'desktop', width: 1280, height: 800, colorScheme: 'light' },
   { name: 'desktop-dark', width: 1280, height: 800, colorScheme: 'dark' },
+  { name: 'phone-lying', width: 844, height: 390, colorScheme: 'light' },
+  { name: 'tablet', width: 1180, height: 820, colorScheme: 'light' },
+  { name: 'tablet-upright', width: 820, height: 1180, colorScheme: 'light' },
   { name: 'narrow', width: 320, height: 640, colorScheme: 'light' },
   // What a desktop's browser has left at 200 %.
   { name: 'zoom-200', width: 640, height: 400, colorScheme: 'light' },

@@ -7,7 +7,7 @@ export interface AmountProps {
   readonly unit?: boolean;
   /** All digits: in the parts of a sum, which are added up. */
   readonly exact?: boolean;
-  /** Inside of a link, where nothing else can be pressed: the link's page tells the digits. */
+  /** Where it cannot be pressed, as in a link: the digits stand elsewhere. */
   readonly still?: boolean;
 }
 

@@ -2,11 +2,15 @@ import { type FormEvent, type ReactNode, useState } from 'react';
 import { Amount } from './amount.tsx';
 import { Button } from './button.tsx';
 import { Choice } from './choice.tsx';
-import { formatUsdc } from './money.ts';
+import { TextField } from './field.tsx';
+import { formatUsdc, parseAtoms, roundAtoms } from './money.ts';
 import './tip-choice.css';
 
 /** Whole cents: nobody tips a hundredth of one. */
 const CENT = 10_000n;
+/** Below 10 USDC. */
+const SMALL = 10_000_000n;
+const ROUND_TIPS = [500_000n, 1_000_000n, 2_000_000n] as const;
 
 function tipOf(amount: bigint, percentage: number): bigint {
   const exact = (amount * BigInt(percentage)) / 100n;
@@ -22,16 +26,41 @@ export interface TipChoiceProps {
   readonly children?: ReactNode;
 }
 
-/** A step of its own that faces the customer: presets, none, and no hurry. */
+interface Offer {
+  readonly label: string;
+  readonly atoms: bigint;
+}
+
+/** Percentages as the shop chose them; of a small sum they are cents, so round sums stand below. */
+function offersOf(amount: bigint, percentages: readonly number[]): Offer[] {
+  const parts = percentages.map((percentage) => {
+    const atoms = tipOf(amount, percentage);
+    return { label: `${percentage} % · ${roundAtoms(atoms)} USDC`, atoms };
+  });
+  if (amount >= SMALL) return parts;
+  const round = ROUND_TIPS.filter((atoms) => atoms <= amount);
+  return [...parts, ...round.map((atoms) => ({ label: formatUsdc(atoms), atoms }))];
+}
+
+/** What was typed; null: no tip that can be given. */
+function ownTip(typed: string, amount: bigint): bigint | null {
+  const atoms = parseAtoms(typed);
+  return atoms !== null && atoms > 0n && atoms <= amount ? atoms : null;
+}
+
+/** A step of its own that faces the customer: presets, an own amount, none, and no hurry. */
 export function TipChoice(props: TipChoiceProps): ReactNode {
   const { merchant, amount, percentages, onTip, children } = props;
-  const [chosen, setChosen] = useState<number | null>(null);
+  const [chosen, setChosen] = useState<Offer | null>(null);
+  const [typed, setTyped] = useState('');
+  const isOwn = typed.trim() !== '';
+  const tip = isOwn ? ownTip(typed, amount) : (chosen?.atoms ?? null);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (chosen !== null) onTip(tipOf(amount, chosen));
+    if (tip !== null) onTip(tip);
   };
   return (
-    <form className="stack tip" onSubmit={submit}>
+    <form className="stack tip" onSubmit={submit} noValidate>
       <title>Tip · Tapline</title>
       <h1>Would you like to leave a tip?</h1>
       <p>
@@ -39,20 +68,32 @@ export function TipChoice(props: TipChoiceProps): ReactNode {
       </p>
       <fieldset className="tip-choices">
         <legend className="unseen">Tip</legend>
-        {percentages.map((percentage) => (
+        {offersOf(amount, percentages).map((offer) => (
           <Choice
-            key={percentage}
+            key={offer.label}
             name="tip"
-            value={String(percentage)}
-            label={`${percentage} % · ${formatUsdc(tipOf(amount, percentage))}`}
-            checked={chosen === percentage}
-            onChange={() => setChosen(percentage)}
+            value={offer.label}
+            label={offer.label}
+            checked={!isOwn && chosen?.label === offer.label}
+            onChange={() => {
+              setChosen(offer);
+              setTyped('');
+            }}
           />
         ))}
       </fieldset>
-      <Button type="submit" kind="primary" large wide disabled={chosen === null}>
+      <TextField
+        label="Own tip"
+        inputMode="decimal"
+        autoComplete="off"
+        placeholder="0.00"
+        value={typed}
+        error={isOwn && tip === null ? `A tip is between 0.01 and ${formatUsdc(amount)}.` : null}
+        onChange={(event) => setTyped(event.target.value)}
+      />
+      <Button type="submit" kind="primary" large wide disabled={tip === null}>
         Add tip
-        {chosen === null ? '' : ` and pay ${formatUsdc(amount + tipOf(amount, chosen))}`}
+        {tip === null ? '' : ` and pay ${formatUsdc(amount + tip)}`}
       </Button>
       <Button large wide onClick={() => onTip(0n)}>
         No tip

@@ -163,6 +163,21 @@ const ASKED: readonly Shot[] = [
   walletShot('ring-right-to-left', async ({ wallet }) =>
     ring(wallet, { merchant_name: RIGHT_TO_LEFT_NAME }),
   ),
+  walletShot('ring-card', async ({ wallet }) =>
+    ring(wallet, { reason_code: 'CARD_AFTER_RECOVERY' }),
+  ),
+  walletShot('pass-refused', async ({ wallet }) => {
+    await addPass(wallet, 'Keyring');
+    await answerWith(wallet, 'passes*', (body) => ({
+      ...body,
+      data: (body.data as Json[]).map((pass) => ({
+        ...pass,
+        last_declined: { declined_at: '2026-11-20T17:31:15.000Z', decline_code: 'limit_exceeded' },
+      })),
+    }));
+    await wallet.page.reload();
+    await wallet.sees('Refused at a till');
+  }),
   walletShot('ring-late', async ({ wallet }) => {
     await ring(wallet);
     await wallet.button(/^Approve/).click();

@@ -55,6 +55,16 @@ function SplitBanner({ view, runner }: TillContext): ReactNode {
   );
 }
 
+/** Where tip, code and result will be; only on screens that are wide enough for both sides. */
+function CustomerSide(): ReactNode {
+  return (
+    <aside className="customer-side" aria-label="The customer’s side">
+      <Icon name="tap" />
+      <p>The customer pays here.</p>
+    </aside>
+  );
+}
+
 /** The amount that can be charged; null with the reason, where there is one to tell. */
 function chargeable({ typed, split }: Till): {
   readonly atoms: bigint | null;
@@ -133,6 +143,7 @@ export function KeypadScreen(context: TillContext): ReactNode {
           </Button>
         ) : null}
       </div>
+      <CustomerSide />
       {splitting && atoms !== null ? (
         <SplitDialog
           total={atoms}

@@ -5,18 +5,11 @@ import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Sum } from '../../ui/sum.tsx';
 import { signal } from '../feedback.ts';
-import type { Canceling, Creating, Following, Outcome, Result, Tapping } from '../phases.ts';
-import { declineWords, endHint, formatLeft, WORDS } from '../words.ts';
+import type { Canceling, Creating, Following, Result, Tapping } from '../phases.ts';
+import { declineWords, endHint, formatLeft, OUTCOME_LOOKS, WORDS } from '../words.ts';
 import { ReceiptOfPaid } from './receipt-part.tsx';
 import type { TillContext } from './shift.tsx';
 import { useLeft } from './waiting.tsx';
-
-const LOOKS: Readonly<Record<Outcome, 'good' | 'bad' | 'warn' | 'plain'>> = {
-  paid: 'good',
-  declined: 'bad',
-  canceled: 'plain',
-  expired: 'warn',
-};
 
 /** The service is doing something that charges nobody. */
 export function WorkingScreen({
@@ -90,7 +83,7 @@ export function ResultScreen({
   view,
 }: TillContext & { readonly phase: Result }): ReactNode {
   const { outcome, intent, since } = phase;
-  const look = LOOKS[outcome];
+  const look = OUTCOME_LOOKS[outcome];
   const tip = BigInt(intent.tip ?? 0);
   const isFresh = since > 0;
   useEffect(() => {

@@ -1,5 +1,7 @@
 import type { ReactNode } from 'react';
+import { fromRoot } from '../../data/root.ts';
 import { Switch } from '../../ui/choice.tsx';
+import { CopyField } from '../../ui/copy-field.tsx';
 import { PinForm } from '../../ui/pin-form.tsx';
 import { Facts } from '../../ui/table.tsx';
 import { useToast } from '../../ui/toast.tsx';
@@ -23,6 +25,20 @@ export function SettingsScreen(context: TillContext): ReactNode {
           checked={settings.asksForTips}
           onChange={(asksForTips) => change({ asksForTips })}
         />
+        <Switch
+          label="Customer display"
+          checked={settings.display}
+          onChange={(display) => {
+            change({ display });
+            if (display) window.open(fromRoot('terminal?display'), 'tapline display');
+          }}
+        />
+        {settings.display ? (
+          <p className="soft small">
+            It is a second window of this browser: move it to the screen that faces the customer. It
+            shows what is due, and takes nothing.
+          </p>
+        ) : null}
         <Switch label="Sounds" checked={settings.sound} onChange={(sound) => change({ sound })} />
       </div>
       <div className="card">
@@ -45,14 +61,9 @@ export function SettingsScreen(context: TillContext): ReactNode {
             ['Network', device?.network ?? null],
             ['NFC', hasNfc() ? 'reads passes' : 'not in this browser'],
             ['Camera', hasCamera() ? 'reads codes' : 'reads no codes in this browser'],
-            [
-              'Id',
-              <span key="id" className="id">
-                {device?.id}
-              </span>,
-            ],
           ]}
         />
+        <CopyField label="Id" value={device?.id ?? ''} />
       </div>
     </div>
   );

@@ -17,6 +17,7 @@ import {
   TotalsScreen,
 } from './lazy.ts';
 import { type Readers, useReaders } from './readers.ts';
+import { useDisplay } from './use-display.ts';
 
 /** What every screen of a paired till gets. */
 export interface TillContext {
@@ -84,6 +85,7 @@ function RunningShift({ api, runner, hasNewVersion, onPairAgain }: RunningProps)
     setSettings(changed);
   }, []);
   const readers = useReaders({ runner, view, settings });
+  useDisplay({ view, device, settings });
   const context: TillContext = { api, runner, view, device, settings, readers, change };
   useEffect(() => {
     const end = new AbortController();

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
+import { Sum } from '../../ui/sum.tsx';
 import { TipChoice } from '../../ui/tip-choice.tsx';
 import { tipPercentages } from '../machine.ts';
 import type { Open } from '../phases.ts';
@@ -18,9 +19,12 @@ export function TipScreen({
       percentages={tipPercentages(phase.intent) ?? []}
       onTip={(tip) => runner.dispatch({ type: 'tip', tip })}
     >
-      <Button kind="quiet" onClick={() => runner.dispatch({ type: 'cancel' })}>
-        Cancel payment
-      </Button>
+      <div className="tip-cashier">
+        <Sum atoms={BigInt(phase.intent.amount)} />
+        <Button kind="quiet" wide onClick={() => runner.dispatch({ type: 'cancel' })}>
+          Cancel payment
+        </Button>
+      </div>
     </TipChoice>
   );
 }

@@ -125,16 +125,18 @@ function Invitation({ phase }: WaitingProps): ReactNode {
         )}
         {description === null ? null : <p dir="auto">{description}</p>}
       </div>
-      <div className="tap-here">
-        <Icon name="tap" />
-        <p>{hasNfc() ? 'Hold the pass against this device' : 'Present the pass to the reader'}</p>
+      <div className="pay-side stack">
+        <div className="tap-here">
+          <Icon name="tap" />
+          <p>{hasNfc() ? 'Hold the pass against this device' : 'Present the pass to the reader'}</p>
+        </div>
+        {url === null ? null : (
+          <figure className="pay-qr">
+            <Qr value={url} label="Pay with any wallet" />
+            <figcaption className="soft small">or scan to pay with any wallet</figcaption>
+          </figure>
+        )}
       </div>
-      {url === null ? null : (
-        <figure className="pay-qr">
-          <Qr value={url} label="Pay with any wallet" />
-          <figcaption className="soft small">or scan to pay with any wallet</figcaption>
-        </figure>
-      )}
     </>
   );
 }

@@ -70,7 +70,8 @@ function Sum({ ring, charge }: SumProps): ReactNode {
   const sum = charge?.total ?? BigInt(ring.confirmation.amount);
   return (
     <p className={`ring-sum ${sumLength(sum)}`}>
-      <Amount atoms={sum} />
+      {/* No button: a dialog would give it the focus. The digits are below, and in `Approve`. */}
+      <Amount still atoms={sum} />
     </p>
   );
 }

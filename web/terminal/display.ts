@@ -1,0 +1,72 @@
+import { tipPercentages } from './machine.ts';
+import type { Outcome, Phase } from './phases.ts';
+import { declineWords } from './words.ts';
+
+/**
+ * What the customer's window shows. It has no device key and asks the service nothing: the till
+ * tells it everything, over a channel that only windows of this site in this browser hear.
+ */
+export type Shown =
+  | { readonly at: 'idle' }
+  | { readonly at: 'tip' | 'checking' | 'confirming'; readonly atoms: bigint }
+  | {
+      readonly at: 'pay';
+      readonly atoms: bigint;
+      readonly tip: bigint;
+      readonly url: string | null;
+      readonly isDeclined: boolean;
+      readonly words: string;
+    }
+  | {
+      readonly at: 'result';
+      readonly atoms: bigint;
+      readonly outcome: Outcome;
+      readonly words: string;
+    };
+
+export interface DisplayState {
+  readonly merchant: string;
+  readonly shown: Shown;
+}
+
+/** What windows say to each other: a display asks, a till tells, and says when it goes. */
+export type DisplayMessage =
+  | { readonly type: 'hello' }
+  | { readonly type: 'state'; readonly state: DisplayState }
+  | { readonly type: 'bye' };
+
+/** null: this browser has none. */
+export function openChannel(): BroadcastChannel | null {
+  return typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('tapline display');
+}
+
+/** What faces the customer in each phase of the till. */
+export function shownOf(phase: Phase): Shown {
+  switch (phase.at) {
+    case 'keypad':
+    case 'creating':
+    case 'canceling':
+      return { at: 'idle' };
+    case 'open': {
+      const { intent, tip, declined: isDeclined } = phase;
+      const sale = BigInt(intent.amount);
+      if (tip === null && tipPercentages(intent) !== null) return { at: 'tip', atoms: sale };
+      const url = intent.payment_url;
+      const words = isDeclined ? declineWords(intent) : '';
+      return { at: 'pay', atoms: sale + (tip ?? 0n), tip: tip ?? 0n, url, isDeclined, words };
+    }
+    case 'tapping':
+      return { at: 'checking', atoms: BigInt(phase.intent.amount) + (phase.tap.tip ?? 0n) };
+    case 'following': {
+      const asks = phase.intent.status === 'requires_action';
+      const atoms = BigInt(phase.intent.amount) + (phase.tip ?? 0n);
+      return { at: asks ? 'confirming' : 'checking', atoms };
+    }
+    case 'result': {
+      const { intent, outcome } = phase;
+      const words = outcome === 'declined' ? declineWords(intent) : '';
+      const atoms = BigInt(intent.amount) + BigInt(intent.tip ?? 0);
+      return { at: 'result', atoms, outcome, words };
+    }
+  }
+}

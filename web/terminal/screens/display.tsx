@@ -1,0 +1,112 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import { Icon } from '../../ui/icon.tsx';
+import { Qr } from '../../ui/qr.tsx';
+import { Sum } from '../../ui/sum.tsx';
+import { type DisplayMessage, type DisplayState, openChannel, type Shown } from '../display.ts';
+import { OUTCOME_LOOKS, WORDS } from '../words.ts';
+import './payment.css';
+import './display.css';
+
+function useTold(): DisplayState | null {
+  const [state, setState] = useState<DisplayState | null>(null);
+  useEffect(() => {
+    const channel = openChannel();
+    if (channel === null) return;
+    channel.onmessage = ({ data }: MessageEvent<DisplayMessage>) => {
+      if (data.type === 'state') setState(data.state);
+      if (data.type === 'bye') setState(null);
+    };
+    channel.postMessage({ type: 'hello' } satisfies DisplayMessage);
+    return () => channel.close();
+  }, []);
+  return state;
+}
+
+function Waiting({ words }: { readonly words: string }): ReactNode {
+  return (
+    <section className="display-idle">
+      <Icon name="tap" />
+      <p>{words}</p>
+    </section>
+  );
+}
+
+function Pay({ atoms, tip, url, isDeclined, words }: Extract<Shown, { at: 'pay' }>): ReactNode {
+  return (
+    <section className="display-pay">
+      {isDeclined ? (
+        <div className="outcome outcome-small is-full-bad" role="alert">
+          <h2>{WORDS.outcome.declined}</h2>
+          <p>{words}</p>
+        </div>
+      ) : null}
+      <div className="due">
+        <Sum atoms={atoms} />
+        {tip > 0n ? <p className="soft">with your tip</p> : null}
+      </div>
+      <div className="tap-here">
+        <Icon name="tap" />
+        <p>Hold your pass or phone to the reader</p>
+      </div>
+      {url === null ? null : (
+        <figure className="pay-qr">
+          <Qr value={url} label="Pay with any wallet" />
+          <figcaption className="soft">or scan to pay with any wallet</figcaption>
+        </figure>
+      )}
+    </section>
+  );
+}
+
+interface FullProps {
+  readonly look: 'good' | 'bad' | 'warn' | 'plain' | 'info';
+  readonly title: string;
+  readonly atoms: bigint;
+  readonly words?: string;
+}
+
+function Full({ look, title, atoms, words = '' }: FullProps): ReactNode {
+  return (
+    <section className={`outcome is-full-${look}`} role="status">
+      <Icon name={look === 'plain' ? 'info' : look === 'info' ? 'wait' : look} />
+      <h2>{title}</h2>
+      <Sum atoms={atoms} />
+      {words === '' ? null : <p>{words}</p>}
+    </section>
+  );
+}
+
+function Face({ shown }: { readonly shown: Shown }): ReactNode {
+  switch (shown.at) {
+    case 'idle':
+      return <Waiting words="Welcome" />;
+    case 'tip':
+      return <Full look="info" title="A tip?" atoms={shown.atoms} words={WORDS.displayTip} />;
+    case 'pay':
+      return <Pay {...shown} />;
+    case 'checking':
+      return <Full look="info" title={WORDS.checking} atoms={shown.atoms} />;
+    case 'confirming': {
+      return <Full look="info" title={WORDS.displayConfirm} atoms={shown.atoms} />;
+    }
+    case 'result': {
+      const { outcome, atoms, words } = shown;
+      const look = OUTCOME_LOOKS[outcome];
+      return <Full look={look} title={WORDS.outcome[outcome]} atoms={atoms} words={words} />;
+    }
+  }
+}
+
+/** A second window that faces the customer. Nothing in it can be pressed. */
+export function DisplayScreen(): ReactNode {
+  const state = useTold();
+  return (
+    <main className="display">
+      <title>Customer display · Tapline</title>
+      <h1 className={state === null ? 'unseen' : undefined}>
+        <bdi>{state?.merchant || 'Customer display'}</bdi>
+      </h1>
+      {state === null ? <Waiting words={WORDS.displayAlone} /> : <Face shown={state.shown} />}
+    </main>
+  );
+}

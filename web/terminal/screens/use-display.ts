@@ -1,0 +1,39 @@
+import { useEffect } from 'react';
+import { type DisplayMessage, type DisplayState, openChannel, shownOf } from '../display.ts';
+import type { TillContext } from './shift.tsx';
+
+/** Tells the customer's window what to show, where the till has been told to. */
+export function useDisplay({
+  view,
+  device,
+  settings,
+}: Pick<TillContext, 'view' | 'device' | 'settings'>): void {
+  const { display, shiftSince } = settings;
+  const { phase } = view.till;
+  const merchant = device?.merchant_name ?? '';
+  useEffect(() => {
+    const channel = display && shiftSince !== null ? openChannel() : null;
+    if (channel === null) return;
+    const state: DisplayState = { merchant, shown: shownOf(phase) };
+    const say = (message: DisplayMessage) => channel.postMessage(message);
+    channel.onmessage = ({ data }: MessageEvent<DisplayMessage>) => {
+      if (data.type === 'hello') say({ type: 'state', state });
+    };
+    say({ type: 'state', state });
+    return () => channel.close();
+  }, [display, shiftSince, phase, merchant]);
+  const isOn = display && shiftSince !== null;
+  useEffect(() => {
+    if (!isOn) return;
+    const goodbye = () => {
+      const channel = openChannel();
+      channel?.postMessage({ type: 'bye' } satisfies DisplayMessage);
+      channel?.close();
+    };
+    window.addEventListener('pagehide', goodbye);
+    return () => {
+      window.removeEventListener('pagehide', goodbye);
+      goodbye();
+    };
+  }, [isOn]);
+}
