@@ -92,6 +92,31 @@ test('filters stand in the address, and Back undoes them', async () => {
   await window.close();
 });
 
+test('the link that a model hands over prepares a refund, and a person makes it', async () => {
+  const { sandbox } = shared;
+  const { payment } = await payAt(sandbox, { terminal: terminal.id, amount: 2_500_000 });
+  const window = await browser.open();
+  const { page } = window;
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'POST' && /\/refunds$/.test(request.url())) sent.push(request.url());
+  });
+  await signInAt(window, { sandbox, path: `dashboard/payments/${payment}?refund=1.50` });
+  const dialog = page.getByRole('dialog');
+  const amount = dialog.getByRole('textbox', { name: 'Amount' });
+  await amount.waitFor();
+  assert.equal(await amount.inputValue(), '1.50');
+  assert.deepEqual(sent, [], 'a link alone gives nothing back');
+  await window.checkAccessibility();
+  await dialog.getByRole('button', { name: /^Refund 1.50 USDC/ }).click();
+  await dialog.getByText('Refunded', { exact: true }).waitFor();
+  assert.equal(sent.length, 1);
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await page.getByText('Partly refunded').waitFor();
+  window.checkClean();
+  await window.close();
+});
+
 test('a tip stands beside the sale, and the receipt is a link away', async () => {
   const { sandbox } = shared;
   const sale = { terminal: terminal.id, amount: 10_000_000, tip: 1_500_000 };

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { type SpawnedNetwork, spawnMain, spawnNetwork } from '#testing/spawn-network.ts';
+import { openBrowser, type TestBrowser } from '../../web/testing/browser.ts';
+import { openWallet, WALLET_PASSWORD } from '../../web/testing/wallet.ts';
+
+const ROOT = path.join(import.meta.dirname, '../..');
+/** What a start reads; packages and tools come along as links. */
+const COPIED = [
+  'src',
+  'web',
+  'migrations',
+  'contracts',
+  'docs',
+  'openapi.json',
+  'package.json',
+  'tsconfig.json',
+];
+const LINKED = ['node_modules', 'package-lock.json', 'sdk', 'cli', 'x402', 'reader', 'python'];
+const DEEP = { recursive: true } as const;
+const STRANGER = `0x${'66'.repeat(20)}`;
+
+let folder: string;
+let network: SpawnedNetwork;
+let browser: TestBrowser;
+
+/** The operator's file of contracts, before the build. */
+async function name(testnet: Readonly<Record<string, unknown>>): Promise<void> {
+  await writeFile(path.join(folder, 'web/contracts.json'), JSON.stringify({ testnet }));
+}
+
+before(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'tapline-contracts-'));
+  await Promise.all([
+    ...COPIED.map((entry) => cp(path.join(ROOT, entry), path.join(folder, entry), DEEP)),
+    ...LINKED.map((entry) => symlink(path.join(ROOT, entry), path.join(folder, entry))),
+  ]);
+});
+
+after(async () => {
+  await browser?.close();
+  await network?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+test('a file of contracts that holds a wrong address ends the build with one line', async () => {
+  await name({ chainId: 31337, usdc: '0x12' });
+  const { child, logs } = spawnMain({ dataDir: path.join(folder, 'data'), root: folder });
+  const code = await new Promise((resolve) => child.once('exit', resolve));
+  assert.equal(code, 1);
+  assert.match(logs(), /web\/contracts\.json: testnet is not as web\/README\.md says/);
+});
+
+test('a wallet built for other contracts signs nothing, even at the first use', async () => {
+  const dataDir = path.join(folder, 'data');
+  const first = await spawnNetwork({ dataDir });
+  const { chain_id: chainId, usdc } = first.sandbox.test;
+  await first.stop();
+  // Everything is the service's own, except for the contract that may take the money.
+  const usdcDomain = { name: 'USD Coin', version: '2' };
+  await name({ chainId, usdc, usdcDomain, settlement: STRANGER });
+  network = await spawnNetwork({ dataDir, root: folder });
+  browser = await openBrowser();
+  const wallet = await openWallet(browser, network.sandbox);
+  const signed: string[] = [];
+  wallet.page.on('request', (request) => {
+    if (/\/(sign_in|approvals)$/.test(request.url())) signed.push(request.url());
+  });
+  await wallet.button(/^Create wallet/).click();
+  await wallet.field('Wallet password').fill(WALLET_PASSWORD);
+  await wallet.field('Repeat wallet password').fill(WALLET_PASSWORD);
+  await wallet
+    .dialog()
+    .getByRole('button', { name: /^Create wallet/ })
+    .click();
+  await wallet.button(/^Sign in/).click();
+  await wallet.sees(/names other contracts or higher fees .* nothing was signed/);
+  assert.deepEqual(signed, []);
+  await wallet.close();
+});
