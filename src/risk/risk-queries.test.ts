@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Tenant } from '#core/mode.ts';
+import type { Tx } from '#db/database.ts';
 import {
   deleteBlockedPayer,
   insertBlockedPayer,
+  insertRefusal,
   saveRiskSettings,
   selectBlockedPayers,
   selectPayerActivities,
@@ -11,8 +13,10 @@ import {
 } from '#risk/risk-queries.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { addTestMerchant } from '#testing/merchants.ts';
+import { underWay } from '#testing/open-transactions.ts';
 
 const NOW = new Date('2026-11-22T12:00:00Z');
+const DAY_MS = 86_400_000;
 const ADDRESS = '0x1111111111111111111111111111111111111111';
 const OTHER_ADDRESS = '0x2222222222222222222222222222222222222222';
 
@@ -21,7 +25,7 @@ let test_: Tenant;
 let live: Tenant;
 
 before(async () => {
-  database = await testDatabase();
+  database = await testDatabase(4);
   const merchant = await addTestMerchant(database.db, { now: NOW });
   test_ = merchant.test.tenant;
   live = merchant.live.tenant;
@@ -55,6 +59,28 @@ describe('the payers whom a merchant blocks', () => {
     assert.deepEqual(await listed(test_), [OTHER_ADDRESS]);
     assert.deepEqual(await listed(live), [ADDRESS]);
   });
+});
+
+test('payers who refuse at once do not wait for each other to drop what is old', async () => {
+  const { db } = database;
+  const refuse = (payerId: string, daysAgo: number) => (tx: Tx) =>
+    insertRefusal(
+      tx,
+      { tenant: test_, payerId },
+      { at: new Date(NOW.getTime() - daysAgo * DAY_MS), until: new Date(NOW.getTime() - DAY_MS) },
+    );
+  await db.transaction(refuse('payer_old', 3));
+  const first = await underWay(db, refuse('payer_one', 0));
+  // Waiting would take until the first one commits, which is never before this line is done.
+  await db.transaction(refuse('payer_two', 0));
+  await first.commit();
+  const rows = await db.query<{ payer_id: string }>(
+    'select payer_id from payer_refusals order by payer_id',
+  );
+  assert.deepEqual(
+    rows.map(({ payer_id }) => payer_id),
+    ['payer_one', 'payer_two'],
+  );
 });
 
 describe('the policy of a merchant', () => {

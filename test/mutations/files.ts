@@ -56,7 +56,11 @@ const DELIVERIES = [
   'src/webhooks/resend.test.ts',
 ];
 
-const CARDS_AND_CODES = ['src/apis/payer/cards.test.ts', 'src/apis/payer/pass-codes.test.ts'];
+const CARDS_AND_CODES = [
+  'src/apis/payer/cards.test.ts',
+  'src/apis/payer/pass-codes.test.ts',
+  'src/apis/payer/rotating-codes.test.ts',
+];
 const LINKS = [
   'src/apis/pay/pay-links.test.ts',
   'src/apis/pay/authorizations.test.ts',
@@ -204,7 +208,10 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/relayer-told.test.ts',
   ],
   'src/settlement/numbers.ts': ['src/settlement/numbers.test.ts', 'src/payments/create.test.ts'],
-  'src/settlement/network-recovery-queries.ts': ['test/faults/ways.test.ts'],
+  'src/settlement/network-recovery-queries.ts': [
+    'src/settlement/network-recovery-queries.test.ts',
+    'test/faults/ways.test.ts',
+  ],
   'x402/src/sale.ts': ['test/x402/facilitator.test.ts', 'test/faults/ways.test.ts'],
   'src/settlement/relayer/network-guard.ts': ['src/settlement/relayer/network-guard.test.ts'],
   'src/settlement/ledger-gate.ts': ['src/payments/unsettled.test.ts'],
