@@ -4,14 +4,24 @@ import { events, get, replay, resend } from './events.js';
 import { settingsOfNetwork } from './init.js';
 import { listen } from './listen.js';
 import { serveMcp } from './mcp/server.js';
+import { mock } from './mock.js';
 import { clock, confirm, expire, tap } from './play.js';
+import { list, post } from './resources.js';
 import { trigger } from './trigger.js';
+import { whoami } from './whoami.js';
+function collected(value, before) {
+    return [...before, value];
+}
 export function addPlayCommands(program, run) {
     program
         .command('trigger')
         .description('makes an event happen, with real objects')
         .argument('<type>', 'payment.succeeded, refund.succeeded, payment_intent.canceled, …')
-        .action((type) => run((settings) => trigger(settings, type)));
+        .option('--amount <usdc>', '2.50')
+        .option('--order <id>', 'the order_id of the intent')
+        .option('--description <words>', 'what the customer reads')
+        .option('--metadata <name=value>', 'again for each pair', collected, [])
+        .action((type, options) => run((settings) => trigger(settings, type, options)));
     program
         .command('tap')
         .description('taps a pass on a terminal')
@@ -41,7 +51,8 @@ export function addEventCommands(program, run) {
     program
         .command('listen')
         .description('shows events as they happen, and forwards them signed')
-        .option('--forward-to <url>', 'your receiver; a number is a port on this machine')
+        .option('--forward-to <url>', 'your receiver; a number is a port on this machine; again for each, payment.*=3000 for some', collected, [])
+        .option('--header <name: value>', 'sent to receivers too; again for each', collected, [])
         .option('--events <types>', 'types and families by comma: payment.*,refund.failed')
         .option('--print-secret', 'prints the signing secret and ends')
         .option('--after <event>', 'begins behind this event')
@@ -75,8 +86,34 @@ export function addEventCommands(program, run) {
         .option('--forward-to <url>', 'a receiver on this machine instead')
         .action((options) => run((settings) => replay(settings, options)));
 }
+export function addResourceCommands(program, run) {
+    program
+        .command('list')
+        .description('the newest of a resource')
+        .argument('<resource>', 'payment_intents, payments, refunds, terminals, …')
+        .argument('[filters...]', 'status=succeeded')
+        .option('--limit <count>', 'at most 100', '20')
+        .action((resource, filters, { limit }) => run((settings) => list(settings, resource, { limit, filters })));
+    program
+        .command('post')
+        .description('any POST of the API, once')
+        .argument('<path>', 'payment_intents, refunds, payment_intents/pi_…/cancel, …')
+        .argument('[fields...]', 'amount=2500000 metadata.table=7')
+        .option('--idempotency-key <key>', 'the same for the same wish; default: a new one')
+        .action((path, fields, options) => run((settings) => post(settings, path, { ...options, fields })));
+}
 export function addCheckCommands(program, run, end) {
     const ofNetwork = (command, folder) => settingsOfNetwork(command, { ...program.opts(), folder }).then(end);
+    program
+        .command('whoami')
+        .description('which network, mode and key are used, and whether they work')
+        .action(() => run(whoami));
+    program
+        .command('mock')
+        .description('a server with faults by script, for your tests')
+        .option('--port <port>', '0 takes a free one', '4010')
+        .option('--script <faults>', 'cut,409,503,slow:2,replay,…: one per request, then all is well', '')
+        .action((options) => mock(program.opts(), options).then(end));
     program
         .command('init')
         .description('for operators: makes the settings of a network, and checks all that it needs')

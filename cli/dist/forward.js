@@ -42,7 +42,8 @@ export async function forward(event, to) {
     const started = performance.now();
     for (let attempt = 1;; attempt++) {
         try {
-            const headers = await deliveryHeaders(event, { body, secret, attempt });
+            const own = await deliveryHeaders(event, { body, secret, attempt });
+            const headers = { ...to.headers, ...own };
             const signal = AbortSignal.timeout(TIMEOUT_MS);
             const redirect = 'manual';
             const response = await fetch(url, { method: 'POST', headers, body, redirect, signal });

@@ -8,21 +8,27 @@ export async function listen(settings, options) {
         out.show({ secret }, secret);
         return 0;
     }
-    const url = options.forwardTo === undefined ? null : checkReceiver(options.forwardTo);
+    const receivers = options.forwardTo.map(receiverOf);
+    const headers = extraHeaders(options.header);
     const ends = endOf(options);
     const after = options.after ?? (await tapline.events.list({ limit: 1 }).page).data[0]?.id;
     const deliver = async (event) => {
-        const result = url === null ? null : await forward(event, { url, secret });
-        const words = result === null ? '' : `  ->  ${wordsOf(result)}`;
-        out.show({ event, forward: result }, `${event.created}  ${event.type}  ${event.id}${words}`);
+        const to = receivers.filter(({ takes }) => takes(event.type));
+        const results = await Promise.all(to.map(({ url }) => forward(event, { url, secret, headers })));
+        const words = results.map((result) => `  ->  ${wordsOf(result)}`).join('');
+        const [first = null] = results;
+        const result = results.find((one) => !isDelivered(one)) ?? first;
+        const line = `${event.created}  ${event.type}  ${event.id}${words}`;
+        out.show({ event, forward: result, ...(results.length > 1 ? { forwards: results } : {}) }, line);
         return result;
     };
     const { close, missing } = await acceptResends(settings, async (id) => {
         const result = await deliver(await tapline.events.retrieve(id));
         return result ?? { status: null, error: 'listening without --forward-to', duration_ms: 0 };
     });
-    const to = url === null ? 'Listening' : `Forwarding to ${url}`;
-    out.show({ ready: true, forward_to: url, secret, after: after ?? null }, `${to}. Secret: ${secret}`);
+    const urls = receivers.map(({ url }) => url);
+    const to = urls.length === 0 ? 'Listening' : `Forwarding to ${urls.join(', ')}`;
+    out.show({ ready: true, forward_to: urls[0] ?? null, secret, after: after ?? null }, `${to}. Secret: ${secret}`);
     if (missing !== null)
         out.note(`\`tapline resend\` does not reach this window: ${missing}.`);
     try {
@@ -31,6 +37,24 @@ export async function listen(settings, options) {
     finally {
         close();
     }
+}
+function receiverOf(given) {
+    const [, types, to = given] = /^([\w.*,]+)=(.+)$/.exec(given) ?? [];
+    const wanted = types?.split(',') ?? ['*'];
+    const takes = (type) => wanted.some((one) => (one.endsWith('*') ? type.startsWith(one.slice(0, -1)) : one === type));
+    return { url: checkReceiver(to), takes };
+}
+function extraHeaders(given) {
+    const pairs = given.map((line) => {
+        const [, name = '', value = ''] = /^([\w-]+):\s*([^\r\n]*)$/.exec(line) ?? [];
+        if (name === '')
+            throw new WrongUse(`--header takes 'Name: value', not ${line}.`);
+        if (/^(service-|webhook-|content-|host$)/i.test(name)) {
+            throw new WrongUse(`${name} is the network's own.`);
+        }
+        return [name, value];
+    });
+    return Object.fromEntries(pairs);
 }
 function endOf({ timeout, until }) {
     const control = new AbortController();

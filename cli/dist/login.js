@@ -36,7 +36,7 @@ async function check(login) {
 }
 export async function login(options) {
     const out = createOutput(options.json === true);
-    const file = loginFile();
+    const file = loginFile(options);
     if (file === null) {
         throw new WrongUse('There is no home folder to keep it in: set TAPLINE_API_KEY instead.');
     }
@@ -52,7 +52,7 @@ export async function login(options) {
     out.show({ base_url, file }, `Logged in to ${base_url}. The key is in ${file}.`);
 }
 export function logout(options) {
-    const file = loginFile();
+    const file = loginFile(options);
     if (file !== null)
         rmSync(file, { force: true });
     createOutput(options.json === true).show({ logged_out: true }, 'Logged out.');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { TaplineError, UsageError } from 'tapline';
-import { addAgentCommand, addCheckCommands, addEventCommands, addPlayCommands, } from './commands.js';
+import { addAgentCommand, addCheckCommands, addEventCommands, addPlayCommands, addResourceCommands, } from './commands.js';
 import { completion } from './completion.js';
 import { login, logout } from './login.js';
 import { logs } from './logs.js';
@@ -24,6 +24,7 @@ function createProgram(end) {
         .option('--api-key <key>', 'a secret key (or TAPLINE_API_KEY)')
         .option('--base-url <url>', 'the API, ending with /api (or TAPLINE_BASE_URL)')
         .option('--live', 'live mode: real money')
+        .option('--profile <name>', 'one of several logins (or TAPLINE_PROFILE)')
         .exitOverride()
         .configureHelp({ showGlobalOptions: true })
         .addHelpText('after', '\nExit codes: 0 done, 1 refused, 2 called wrongly.');
@@ -31,6 +32,7 @@ function createProgram(end) {
     const run = (act) => act(readSettings(globals())).then(end);
     addPlayCommands(program, run);
     addEventCommands(program, run);
+    addResourceCommands(program, run);
     addAgentCommand(program, run);
     program
         .command('logs')

@@ -1,8 +1,23 @@
+import { usdc } from 'tapline';
+import { fieldsOf } from './resources.js';
 import { demoOf, someTerminal } from './settings.js';
 import { WrongUse } from './wrong-use.js';
 const AMOUNT = 2_500_000;
-async function create({ tapline }, terminal) {
-    return tapline.paymentIntents.create({ amount: AMOUNT, terminal, description: 'Triggered' });
+function amountOf({ chosen: { amount } }) {
+    return amount === undefined ? AMOUNT : usdc(amount);
+}
+async function create(scene, terminal) {
+    const { order, description = 'Triggered', metadata } = scene.chosen;
+    const { metadata: pairs } = fieldsOf(metadata.map((pair) => `metadata.${pair}`));
+    return scene.tapline.paymentIntents.create({
+        ...{ amount: amountOf(scene), terminal, description },
+        ...(order === undefined ? {} : { order_id: order }),
+        ...(pairs === undefined ? {} : { metadata: textsOf(pairs) }),
+    });
+}
+function textsOf(pairs) {
+    const entries = Object.entries(pairs);
+    return Object.fromEntries(entries.map(([name, value]) => [name, `${value}`]));
 }
 async function pay(settings) {
     const { tapline } = settings;
@@ -30,7 +45,7 @@ async function cancel(settings) {
 async function decline(settings) {
     const { tapline } = settings;
     const { id } = await create(settings, await someTerminal(settings));
-    const wrong = await tapline.testHelpers.createAgentToken({ amount: AMOUNT + 1 });
+    const wrong = await tapline.testHelpers.createAgentToken({ amount: amountOf(settings) + 1 });
     return { intent: await tapline.paymentIntents.confirm(id, { agent_token: wrong.agent_token }) };
 }
 async function ask(settings) {
@@ -55,7 +70,8 @@ const FLOWS = {
     'refund.created': refund,
     'refund.succeeded': refund,
 };
-export async function trigger(settings, type) {
+export async function trigger(given, type, chosen) {
+    const settings = { ...given, chosen };
     const { out, tapline, apiKey } = settings;
     if (apiKey.startsWith('tlsk_live'))
         throw new WrongUse('trigger needs a test key.');

@@ -5,9 +5,17 @@ import { events, get, replay, resend } from './events.ts';
 import { settingsOfNetwork } from './init.ts';
 import { listen } from './listen.ts';
 import { serveMcp } from './mcp/server.ts';
+import { mock } from './mock.ts';
 import { clock, confirm, expire, tap } from './play.ts';
+import { list, post } from './resources.ts';
 import type { GlobalOptions, Settings } from './settings.ts';
 import { trigger } from './trigger.ts';
+import { whoami } from './whoami.ts';
+
+/** An option that may be given again. */
+function collected(value: string, before: readonly string[]): string[] {
+  return [...before, value];
+}
 
 type Run = (act: (settings: Settings) => Promise<number>) => Promise<void>;
 
@@ -17,7 +25,11 @@ export function addPlayCommands(program: Command, run: Run): void {
     .command('trigger')
     .description('makes an event happen, with real objects')
     .argument('<type>', 'payment.succeeded, refund.succeeded, payment_intent.canceled, …')
-    .action((type: string) => run((settings) => trigger(settings, type)));
+    .option('--amount <usdc>', '2.50')
+    .option('--order <id>', 'the order_id of the intent')
+    .option('--description <words>', 'what the customer reads')
+    .option('--metadata <name=value>', 'again for each pair', collected, [])
+    .action((type: string, options) => run((settings) => trigger(settings, type, options)));
   program
     .command('tap')
     .description('taps a pass on a terminal')
@@ -49,7 +61,13 @@ export function addEventCommands(program: Command, run: Run): void {
   program
     .command('listen')
     .description('shows events as they happen, and forwards them signed')
-    .option('--forward-to <url>', 'your receiver; a number is a port on this machine')
+    .option(
+      '--forward-to <url>',
+      'your receiver; a number is a port on this machine; again for each, payment.*=3000 for some',
+      collected,
+      [],
+    )
+    .option('--header <name: value>', 'sent to receivers too; again for each', collected, [])
     .option('--events <types>', 'types and families by comma: payment.*,refund.failed')
     .option('--print-secret', 'prints the signing secret and ends')
     .option('--after <event>', 'begins behind this event')
@@ -84,10 +102,46 @@ export function addEventCommands(program: Command, run: Run): void {
     .action((options) => run((settings) => replay(settings, options)));
 }
 
+/** Commands for any resource. */
+export function addResourceCommands(program: Command, run: Run): void {
+  program
+    .command('list')
+    .description('the newest of a resource')
+    .argument('<resource>', 'payment_intents, payments, refunds, terminals, …')
+    .argument('[filters...]', 'status=succeeded')
+    .option('--limit <count>', 'at most 100', '20')
+    .action((resource: string, filters: string[], { limit }) =>
+      run((settings) => list(settings, resource, { limit, filters })),
+    );
+  program
+    .command('post')
+    .description('any POST of the API, once')
+    .argument('<path>', 'payment_intents, refunds, payment_intents/pi_…/cancel, …')
+    .argument('[fields...]', 'amount=2500000 metadata.table=7')
+    .option('--idempotency-key <key>', 'the same for the same wish; default: a new one')
+    .action((path: string, fields: string[], options) =>
+      run((settings) => post(settings, path, { ...options, fields })),
+    );
+}
+
 /** Commands that look at what is in the way; `end` takes the exit code. */
 export function addCheckCommands(program: Command, run: Run, end: (code: number) => void): void {
   const ofNetwork = (command: 'init' | 'check', folder: string) =>
     settingsOfNetwork(command, { ...program.opts<GlobalOptions>(), folder }).then(end);
+  program
+    .command('whoami')
+    .description('which network, mode and key are used, and whether they work')
+    .action(() => run(whoami));
+  program
+    .command('mock')
+    .description('a server with faults by script, for your tests')
+    .option('--port <port>', '0 takes a free one', '4010')
+    .option(
+      '--script <faults>',
+      'cut,409,503,slow:2,replay,…: one per request, then all is well',
+      '',
+    )
+    .action((options) => mock(program.opts<GlobalOptions>(), options).then(end));
   program
     .command('init')
     .description('for operators: makes the settings of a network, and checks all that it needs')

@@ -67,14 +67,20 @@ export async function deliveryHeaders(
 /** Sends one event to a receiver on this machine, and again while nobody listens there. */
 export async function forward(
   event: Event | WebhookEvent,
-  to: { readonly url: string; readonly secret: string; readonly tries?: number },
+  to: {
+    readonly url: string;
+    readonly secret: string;
+    readonly tries?: number;
+    readonly headers?: Readonly<Record<string, string>>;
+  },
 ): Promise<Forwarded> {
   const { url, secret, tries = TRIES } = to;
   const body = JSON.stringify(event);
   const started = performance.now();
   for (let attempt = 1; ; attempt++) {
     try {
-      const headers = await deliveryHeaders(event, { body, secret, attempt });
+      const own = await deliveryHeaders(event, { body, secret, attempt });
+      const headers = { ...to.headers, ...own };
       const signal = AbortSignal.timeout(TIMEOUT_MS);
       const redirect = 'manual';
       const response = await fetch(url, { method: 'POST', headers, body, redirect, signal });

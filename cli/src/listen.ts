@@ -12,7 +12,10 @@ import type { Settings } from './settings.ts';
 import { WrongUse } from './wrong-use.ts';
 
 export interface ListenOptions {
-  readonly forwardTo?: string;
+  /** Each an address, or `types=address`. */
+  readonly forwardTo: readonly string[];
+  /** `Name: value` */
+  readonly header: readonly string[];
   readonly events?: string;
   readonly printSecret?: boolean;
   readonly after?: string;
@@ -30,23 +33,35 @@ export async function listen(settings: Settings, options: ListenOptions): Promis
     out.show({ secret }, secret);
     return 0;
   }
-  const url = options.forwardTo === undefined ? null : checkReceiver(options.forwardTo);
+  const receivers = options.forwardTo.map(receiverOf);
+  const headers = extraHeaders(options.header);
   const ends = endOf(options);
   // The place is taken before it says that it is ready: what happens from then on is seen.
   const after = options.after ?? (await tapline.events.list({ limit: 1 }).page).data[0]?.id;
   const deliver = async (event: Event | WebhookEvent): Promise<Forwarded | null> => {
-    const result = url === null ? null : await forward(event, { url, secret });
-    const words = result === null ? '' : `  ->  ${wordsOf(result)}`;
-    out.show({ event, forward: result }, `${event.created}  ${event.type}  ${event.id}${words}`);
+    const to = receivers.filter(({ takes }) => takes(event.type));
+    const results = await Promise.all(
+      to.map(({ url }) => forward(event, { url, secret, headers })),
+    );
+    const words = results.map((result) => `  ->  ${wordsOf(result)}`).join('');
+    const [first = null] = results;
+    // The one that went wrong counts, where there are several.
+    const result = results.find((one) => !isDelivered(one)) ?? first;
+    const line = `${event.created}  ${event.type}  ${event.id}${words}`;
+    out.show(
+      { event, forward: result, ...(results.length > 1 ? { forwards: results } : {}) },
+      line,
+    );
     return result;
   };
   const { close, missing } = await acceptResends(settings, async (id) => {
     const result = await deliver(await tapline.events.retrieve(id));
     return result ?? { status: null, error: 'listening without --forward-to', duration_ms: 0 };
   });
-  const to = url === null ? 'Listening' : `Forwarding to ${url}`;
+  const urls = receivers.map(({ url }) => url);
+  const to = urls.length === 0 ? 'Listening' : `Forwarding to ${urls.join(', ')}`;
   out.show(
-    { ready: true, forward_to: url, secret, after: after ?? null },
+    { ready: true, forward_to: urls[0] ?? null, secret, after: after ?? null },
     `${to}. Secret: ${secret}`,
   );
   if (missing !== null) out.note(`\`tapline resend\` does not reach this window: ${missing}.`);
@@ -55,6 +70,33 @@ export async function listen(settings: Settings, options: ListenOptions): Promis
   } finally {
     close();
   }
+}
+
+interface Receiver {
+  readonly url: string;
+  readonly takes: (type: string) => boolean;
+}
+
+/** `3000`, or `payment.*,refund.failed=3000`: types never hold a colon, addresses do. */
+function receiverOf(given: string): Receiver {
+  const [, types, to = given] = /^([\w.*,]+)=(.+)$/.exec(given) ?? [];
+  const wanted = types?.split(',') ?? ['*'];
+  const takes = (type: string) =>
+    wanted.some((one) => (one.endsWith('*') ? type.startsWith(one.slice(0, -1)) : one === type));
+  return { url: checkReceiver(to), takes };
+}
+
+/** What is signed, and says what it is, stays the network's. */
+function extraHeaders(given: readonly string[]): Record<string, string> {
+  const pairs = given.map((line): [string, string] => {
+    const [, name = '', value = ''] = /^([\w-]+):\s*([^\r\n]*)$/.exec(line) ?? [];
+    if (name === '') throw new WrongUse(`--header takes 'Name: value', not ${line}.`);
+    if (/^(service-|webhook-|content-|host$)/i.test(name)) {
+      throw new WrongUse(`${name} is the network's own.`);
+    }
+    return [name, value];
+  });
+  return Object.fromEntries(pairs);
 }
 
 interface Ends {

@@ -38,7 +38,7 @@ async function check(login: Login): Promise<void> {
 /** Keeps the address of a network and a key for it, once they have been seen to work. */
 export async function login(options: GlobalOptions): Promise<void> {
   const out = createOutput(options.json === true);
-  const file = loginFile();
+  const file = loginFile(options);
   if (file === null) {
     throw new WrongUse('There is no home folder to keep it in: set TAPLINE_API_KEY instead.');
   }
@@ -54,7 +54,7 @@ export async function login(options: GlobalOptions): Promise<void> {
 }
 
 export function logout(options: GlobalOptions): void {
-  const file = loginFile();
+  const file = loginFile(options);
   if (file !== null) rmSync(file, { force: true });
   createOutput(options.json === true).show({ logged_out: true }, 'Logged out.');
 }

@@ -6,6 +6,7 @@ import {
   addCheckCommands,
   addEventCommands,
   addPlayCommands,
+  addResourceCommands,
 } from './commands.ts';
 import { completion } from './completion.ts';
 import { login, logout } from './login.ts';
@@ -33,6 +34,7 @@ function createProgram(end: (code: number) => void): Command {
     .option('--api-key <key>', 'a secret key (or TAPLINE_API_KEY)')
     .option('--base-url <url>', 'the API, ending with /api (or TAPLINE_BASE_URL)')
     .option('--live', 'live mode: real money')
+    .option('--profile <name>', 'one of several logins (or TAPLINE_PROFILE)')
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
     .addHelpText('after', '\nExit codes: 0 done, 1 refused, 2 called wrongly.');
@@ -41,6 +43,7 @@ function createProgram(end: (code: number) => void): Command {
     act(readSettings(globals())).then(end);
   addPlayCommands(program, run);
   addEventCommands(program, run);
+  addResourceCommands(program, run);
   addAgentCommand(program, run);
   program
     .command('logs')

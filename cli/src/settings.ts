@@ -12,6 +12,7 @@ export interface GlobalOptions {
   readonly apiKey?: string;
   readonly baseUrl?: string;
   readonly live?: boolean;
+  readonly profile?: string;
 }
 
 /** What this program uses of sandbox.json. */
@@ -66,13 +67,18 @@ function configFolder(): string | null {
   }
 }
 
-export function loginFile(): string | null {
+/** Each profile has a file of its own: a network and a key. */
+export function loginFile({ profile = process.env.TAPLINE_PROFILE }: GlobalOptions): string | null {
   const config = configFolder();
-  return config === null ? null : path.join(config, 'tapline', 'login.json');
+  if (profile !== undefined && !/^[\w-]{1,40}$/.test(profile)) {
+    throw new WrongUse(`${profile} is no name of a profile: letters, digits, - and _.`);
+  }
+  const name = profile ? `login-${profile}.json` : 'login.json';
+  return config === null ? null : path.join(config, 'tapline', name);
 }
 
-function readLogin(): Login | null {
-  const file = loginFile();
+function readLogin(options: GlobalOptions): Login | null {
+  const file = loginFile(options);
   if (file === null) return null;
   const login = readOwnJson<Login>(file);
   // Earlier versions left a file that they found as open as it was.
@@ -165,12 +171,15 @@ function nearestPlace(options: GlobalOptions): Place {
   const named = TAPLINE_DATA_DIR ? readSandbox(`${TAPLINE_DATA_DIR}/sandbox.json`) : null;
   const apiKey = options.apiKey ?? TAPLINE_API_KEY;
   const baseUrl = options.baseUrl ?? TAPLINE_BASE_URL;
-  const login = named === null && apiKey === undefined ? readLogin() : null;
+  const login = named === null && apiKey === undefined ? readLogin(options) : null;
+  if (options.profile !== undefined && login === null) {
+    throw new WrongUse(`There is no profile ${options.profile}: tapline login --profile …`);
+  }
   const isSettled = login !== null || (apiKey !== undefined && baseUrl !== undefined);
   const near = named ?? (isSettled ? demoAbove() : sandboxAbove(process.cwd()));
   if (login !== null) {
     const to = { baseUrl: baseUrl ?? login.base_url, near };
-    return { ...placeOfKey(login.api_key, to), source: `your login (${loginFile()})` };
+    return { ...placeOfKey(login.api_key, to), source: `your login (${loginFile(options)})` };
   }
   if (apiKey !== undefined) return placeOfKey(apiKey, { baseUrl, near });
   if (near === null) {
@@ -191,6 +200,9 @@ function sandboxOf(sandbox: Sandbox | null, apiKey: string): Sandbox | null {
 
 export function readSettings(options: GlobalOptions): Settings {
   const place = findPlace(options);
+  if (place.apiKey.startsWith('tlsk_live') && options.live !== true) {
+    throw new WrongUse(`This is a live key, from ${place.source}: say --live for real money.`);
+  }
   const tapline = new Tapline(place.apiKey, { baseUrl: place.baseUrl });
   return { ...place, tapline, out: createOutput(options.json === true) };
 }

@@ -1,4 +1,5 @@
-import type { PaymentIntent, Refund, TestTriggerEventBody } from 'tapline';
+import { type PaymentIntent, type Refund, type TestTriggerEventBody, usdc } from 'tapline';
+import { fieldsOf } from './resources.ts';
 import { demoOf, type Settings, someTerminal } from './settings.ts';
 import { WrongUse } from './wrong-use.ts';
 
@@ -11,11 +12,38 @@ export interface Made {
 
 const AMOUNT = 2_500_000;
 
-async function create({ tapline }: Settings, terminal: string): Promise<PaymentIntent> {
-  return tapline.paymentIntents.create({ amount: AMOUNT, terminal, description: 'Triggered' });
+/** What of the intent is chosen: the rest is the same each time. */
+export interface TriggerOptions {
+  readonly amount?: string;
+  readonly order?: string;
+  readonly description?: string;
+  /** `table=7` */
+  readonly metadata: readonly string[];
 }
 
-async function pay(settings: Settings): Promise<Made & { payment: string }> {
+type Scene = Settings & { readonly chosen: TriggerOptions };
+
+function amountOf({ chosen: { amount } }: Scene): number {
+  return amount === undefined ? AMOUNT : usdc(amount);
+}
+
+async function create(scene: Scene, terminal: string): Promise<PaymentIntent> {
+  const { order, description = 'Triggered', metadata } = scene.chosen;
+  const { metadata: pairs } = fieldsOf(metadata.map((pair) => `metadata.${pair}`));
+  return scene.tapline.paymentIntents.create({
+    ...{ amount: amountOf(scene), terminal, description },
+    ...(order === undefined ? {} : { order_id: order }),
+    ...(pairs === undefined ? {} : { metadata: textsOf(pairs) }),
+  });
+}
+
+/** Values of metadata are text, also where they look like numbers. */
+function textsOf(pairs: unknown): Record<string, string> {
+  const entries = Object.entries(pairs as object);
+  return Object.fromEntries(entries.map(([name, value]) => [name, `${value}`]));
+}
+
+async function pay(settings: Scene): Promise<Made & { payment: string }> {
   const { tapline } = settings;
   const terminal = await someTerminal(settings);
   const { id } = await create(settings, terminal);
@@ -30,27 +58,27 @@ async function pay(settings: Settings): Promise<Made & { payment: string }> {
   return { intent, payment: intent.payment };
 }
 
-async function refund(settings: Settings): Promise<Made> {
+async function refund(settings: Scene): Promise<Made> {
   const made = await pay(settings);
   const { id } = await settings.tapline.refunds.create({ payment: made.payment });
   return { ...made, refund: await settings.tapline.refunds.waitFor(id) };
 }
 
-async function cancel(settings: Settings): Promise<Made> {
+async function cancel(settings: Scene): Promise<Made> {
   const { id } = await create(settings, await someTerminal(settings));
   return { intent: await settings.tapline.paymentIntents.cancel(id) };
 }
 
 /** A token for another amount is declined, on any network, without a pass in a special state. */
-async function decline(settings: Settings): Promise<Made> {
+async function decline(settings: Scene): Promise<Made> {
   const { tapline } = settings;
   const { id } = await create(settings, await someTerminal(settings));
-  const wrong = await tapline.testHelpers.createAgentToken({ amount: AMOUNT + 1 });
+  const wrong = await tapline.testHelpers.createAgentToken({ amount: amountOf(settings) + 1 });
   return { intent: await tapline.paymentIntents.confirm(id, { agent_token: wrong.agent_token }) };
 }
 
 /** Only the sandbox has a pass whose payer wants to be asked. */
-async function ask(settings: Settings): Promise<Made | null> {
+async function ask(settings: Scene): Promise<Made | null> {
   const value = demoOf(settings)?.passes.confirm;
   if (value === undefined) return null;
   const terminal = await someTerminal(settings);
@@ -60,7 +88,7 @@ async function ask(settings: Settings): Promise<Made | null> {
 }
 
 /** How an event is made to happen by what a merchant and a customer do. */
-const FLOWS: Readonly<Record<string, (settings: Settings) => Promise<Made | null>>> = {
+const FLOWS: Readonly<Record<string, (settings: Scene) => Promise<Made | null>>> = {
   'payment_intent.created': async (settings) => ({
     intent: await create(settings, await someTerminal(settings)),
   }),
@@ -75,7 +103,12 @@ const FLOWS: Readonly<Record<string, (settings: Settings) => Promise<Made | null
 };
 
 /** Makes an event happen. What no test helper can bring about is sent without happening. */
-export async function trigger(settings: Settings, type: string): Promise<number> {
+export async function trigger(
+  given: Settings,
+  type: string,
+  chosen: TriggerOptions,
+): Promise<number> {
+  const settings = { ...given, chosen };
   const { out, tapline, apiKey } = settings;
   if (apiKey.startsWith('tlsk_live')) throw new WrongUse('trigger needs a test key.');
   const made = (await FLOWS[type]?.(settings)) ?? null;

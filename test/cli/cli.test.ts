@@ -41,6 +41,7 @@ interface Received {
   readonly url: string;
   readonly type: string;
   readonly id: string;
+  readonly tunnel: unknown;
 }
 
 interface Receiver {
@@ -61,7 +62,12 @@ async function startReceiver(secret: string): Promise<Receiver> {
       // The headers of Standard Webhooks are there too, and good.
       const headers = request.headers as Record<string, string>;
       new Webhook(secret).verify(body.toString(), headers);
-      received.push({ url: request.url ?? '', type: event.type, id: event.id });
+      received.push({
+        url: request.url ?? '',
+        type: event.type,
+        id: event.id,
+        tunnel: request.headers['x-tunnel'],
+      });
       response.writeHead(200).end();
     } catch {
       response.writeHead(400).end();
@@ -137,6 +143,30 @@ describe('listen and trigger', () => {
     const alone = await cli('resend', id);
     assert.equal(alone.code, 1);
     assert.match(alone.stdout, /Nobody listens here/);
+  });
+
+  test('each receiver gets what it takes, with the headers that were asked for', async (t) => {
+    const other = await startReceiver(String((await done('listen', '--print-secret')).secret));
+    t.after(() => other.close());
+    receiver.received.length = 0;
+    const to = ['--forward-to', `payment.*=${receiver.url}`, '--forward-to', `${other.url}/all`];
+    const listening = startCli(['listen', ...to, '--header', 'X-Tunnel: shop'], env);
+    await listening.until(({ ready }) => ready === true);
+    const chosen = ['--amount', '3.75', '--order', 'T-1', '--metadata', 'table=7'];
+    await done('trigger', 'payment_intent.created', ...chosen, '--description', 'Two teas');
+    const created = (line: JsonObject) => typeOf(line) === 'payment_intent.created';
+    await listening.until(created);
+    await done('trigger', 'payment.succeeded');
+    await listening.until((line) => typeOf(line) === 'payment.succeeded');
+    await listening.stop();
+    assert.ok(receiver.received.some(({ type }) => type === 'payment.succeeded'));
+    assert.ok(receiver.received.every(({ type }) => type.startsWith('payment.')));
+    assert.ok(other.received.some(({ type }) => type === 'payment_intent.created'));
+    assert.ok(other.received.every(({ tunnel }) => tunnel === 'shop'));
+    const { objects } = await cli('list', 'payment_intents', 'order_id=T-1');
+    const [{ amount, description, metadata } = {}] = objects;
+    const wanted = { amount: 3_750_000, description: 'Two teas', metadata: { table: '7' } };
+    assert.deepEqual({ amount, description, metadata }, wanted);
   });
 
   test('--events chooses what is shown and forwarded', async () => {

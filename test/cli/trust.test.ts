@@ -118,14 +118,17 @@ test('a sandbox is on this machine, and its file is the user’s own', async () 
 test('a live key goes over https, or to this machine', async () => {
   const cwd = folder;
   const plain = await run(
-    ['--api-key', LIVE_KEY, '--base-url', 'http://pay.example/api', 'events'],
+    ['--live', '--api-key', LIVE_KEY, '--base-url', 'http://pay.example/api', 'events'],
     {
       cwd,
     },
   );
   assert.equal(plain.code, 2, plain.text);
   assert.match(plain.text, /https/);
-  const here = await run(['--api-key', LIVE_KEY, '--base-url', address, 'get', 'balance'], { cwd });
+  const given = ['--api-key', LIVE_KEY, '--base-url', address, 'get', 'balance'];
+  const unasked = await run(given, { cwd });
+  assert.deepEqual([unasked.code, /say --live/.test(unasked.text)], [2, true]);
+  const here = await run(['--live', ...given], { cwd });
   assert.equal(here.code, 0, here.text);
 });
 

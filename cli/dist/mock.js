@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createOutput } from './output.js';
+import { WrongUse } from './wrong-use.js';
+const FAULTS = {
+    ok: 'answers',
+    cut: 'carries it out, and the connection breaks before the answer',
+    lost: 'the connection breaks, and nothing was carried out',
+    slow: 'answers after 3 s, or as many as slow:10 says',
+    replay: 'answers as if an earlier request with this key had been carried out',
+    '409': 'says that the first request with this key still runs',
+    '429': 'says that there are too many requests',
+    '500': 'carries it out, and says that something broke',
+    '503': 'says that nothing was carried out',
+};
+const SLOW_S = 3;
+function stepsOf(script) {
+    return script
+        .split(',')
+        .filter((word) => word !== '')
+        .map((word) => {
+        const [fault = '', seconds] = word.trim().split(':');
+        if (FAULTS[fault] === undefined || !(Number(seconds ?? SLOW_S) >= 0)) {
+            const known = Object.entries(FAULTS).map(([name, does]) => `  ${name}: ${does}`);
+            throw new WrongUse(`--script takes, by comma:\n${known.join('\n')}\nnot ${word}.`);
+        }
+        return { fault, seconds: Number(seconds ?? SLOW_S) };
+    });
+}
+function refusal(status, type, code) {
+    const error = { type, code, message: `Scripted: ${code}.`, param: null, request_id: 'req_mock' };
+    const headers = status === 429 ? { 'Retry-After': '0' } : {};
+    return { status, body: { error: { ...error, doc_url: `/docs/errors#${code}` } }, headers };
+}
+const REFUSALS = {
+    '409': refusal(409, 'idempotency_error', 'idempotency_request_in_progress'),
+    '429': refusal(429, 'rate_limit_error', 'rate_limit_exceeded'),
+    '500': refusal(500, 'api_error', 'internal_error'),
+    '503': refusal(503, 'api_error', 'service_unavailable'),
+};
+const PREFIXES = {
+    payment_intents: ['pi_', 'payment_intent'],
+    refunds: ['re_', 'refund'],
+    webhook_endpoints: ['we_', 'webhook_endpoint'],
+};
+function createStore() {
+    const objects = new Map();
+    const answers = new Map();
+    const create = ({ parts: [resource = ''], body }) => {
+        const [prefix, object] = PREFIXES[resource] ?? ['mock_', resource];
+        const id = `${prefix}${randomUUID().replaceAll('-', '').slice(0, 24)}`;
+        const made = { id, object, livemode: false, status: 'succeeded', ...body };
+        objects.set(id, made);
+        return { status: 201, body: made };
+    };
+    const read = ({ parts: [resource = '', id] }) => {
+        if (resource === 'idempotency_keys')
+            return keyOf(decodeURIComponent(id ?? ''));
+        if (id === undefined) {
+            const data = [...objects.values()].filter((one) => one.object === PREFIXES[resource]?.[1]);
+            const list = { object: 'list', data: data.reverse(), has_more: false, next_cursor: null };
+            return { status: 200, body: list };
+        }
+        const found = objects.get(id);
+        return found === undefined
+            ? refusal(404, 'invalid_request_error', 'resource_missing')
+            : { status: 200, body: found };
+    };
+    const keyOf = (key) => {
+        const kept = answers.get(key);
+        if (kept === undefined)
+            return refusal(404, 'invalid_request_error', 'resource_missing');
+        const { id: resource = null } = kept.body;
+        const about = { object: 'idempotency_key', key, status: 'completed', resource };
+        return { status: 200, body: { ...about, response_status: kept.status } };
+    };
+    return (asked) => {
+        const { method, key, parts } = asked;
+        if (method === 'GET')
+            return read(asked);
+        const kept = key === undefined ? undefined : answers.get(key);
+        if (kept !== undefined)
+            return { ...kept, headers: { 'Idempotent-Replayed': 'true' } };
+        const answer = method === 'POST' && parts.length === 1 ? create(asked) : read(asked);
+        if (key !== undefined)
+            answers.set(key, answer);
+        return answer;
+    };
+}
+async function askedOf(request) {
+    const chunks = [];
+    for await (const chunk of request)
+        chunks.push(chunk);
+    const { method = '', url = '', headers } = request;
+    const [path = ''] = url.split('?');
+    const parts = path
+        .replace(/^\/api/, '')
+        .replace(/^\/v1\//, '')
+        .split('/');
+    let body = {};
+    try {
+        body = JSON.parse(Buffer.concat(chunks).toString() || '{}');
+    }
+    catch { }
+    return { method, parts, key: headers['idempotency-key'], body };
+}
+function send(response, { status, body, headers }) {
+    response.writeHead(status, {
+        ...{ 'Content-Type': 'application/json; charset=utf-8', 'Request-Id': 'req_mock' },
+        ...headers,
+    });
+    response.end(JSON.stringify(body));
+}
+export async function mock(globals, options) {
+    const out = createOutput(globals.json === true);
+    const steps = stepsOf(options.script);
+    const carryOut = createStore();
+    const server = createServer(async (request, response) => {
+        const asked = await askedOf(request);
+        const { fault, seconds } = steps.shift() ?? { fault: 'ok', seconds: 0 };
+        const words = `${asked.method} /v1/${asked.parts.join('/')}  ${fault}`;
+        out.show({ method: asked.method, path: asked.parts.join('/'), key: asked.key, fault }, words);
+        if (fault === 'lost')
+            return request.socket.destroy();
+        if (fault === 'slow')
+            await sleep(seconds * 1_000);
+        const refused = REFUSALS[fault];
+        const answer = refused === undefined || fault === '500' ? carryOut(asked) : refused;
+        if (fault === 'cut')
+            return request.socket.destroy();
+        if (fault === 'replay') {
+            return send(response, { ...answer, headers: { 'Idempotent-Replayed': 'true' } });
+        }
+        send(response, refused ?? answer);
+    });
+    server.listen(Number(options.port), '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address();
+    const url = `http://127.0.0.1:${port}/api`;
+    out.show({ ready: true, base_url: url }, `TAPLINE_BASE_URL=${url}, any tlsk_test_… key`);
+    const stop = () => {
+        server.closeAllConnections();
+        server.close();
+    };
+    process.once('SIGINT', stop).once('SIGTERM', stop);
+    await once(server, 'close');
+    return 0;
+}

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { TaplineError } from 'tapline';
+import { WrongUse } from './wrong-use.js';
+export function fieldsOf(pairs) {
+    const fields = {};
+    for (const pair of pairs) {
+        const [, path = '', text = ''] = /^([\w.]+)=([\s\S]*)$/.exec(pair) ?? [];
+        if (path === '')
+            throw new WrongUse(`${pair} is no name=value.`);
+        const value = /^(-?\d{1,15}|true|false|null|[[{].*)$/s.test(text) ? JSON.parse(text) : text;
+        const names = path.split('.');
+        const last = names.pop() ?? '';
+        let place = fields;
+        for (const name of names) {
+            place[name] = { ...place[name] };
+            place = place[name];
+        }
+        place[last] = value;
+    }
+    return fields;
+}
+const LISTS = {
+    payment_intents: (tapline, query) => tapline.paymentIntents.list(query),
+    payments: (tapline, query) => tapline.payments.list(query),
+    refunds: (tapline, query) => tapline.refunds.list(query),
+    terminals: (tapline, query) => tapline.terminals.list(query),
+    events: (tapline, query) => tapline.events.list(query),
+    webhook_endpoints: (tapline) => tapline.webhookEndpoints.list(),
+    request_log: (tapline, query) => tapline.requestLog.list(query),
+};
+export async function list({ tapline, out }, resource, options) {
+    const ask = LISTS[resource];
+    if (ask === undefined)
+        throw new WrongUse(`Lists are: ${Object.keys(LISTS).join(', ')}.`);
+    const query = { limit: Number(options.limit), ...fieldsOf(options.filters) };
+    const { data } = await ask(tapline, query).page;
+    for (const one of data) {
+        const { id, created = '', status = '' } = one;
+        out.show(one, `${id}  ${created}  ${status}`.trimEnd());
+    }
+    return 0;
+}
+export async function post({ baseUrl, apiKey, out }, path, options) {
+    const { idempotencyKey: key = randomUUID() } = options;
+    const below = path.replace(/^\/?(v1\/)?/, '');
+    if (!/^[\w/]+$/.test(below))
+        throw new WrongUse(`${path} is no path: try payment_intents.`);
+    out.note(`Idempotency-Key: ${key}`);
+    const response = await fetch(`${baseUrl.replace(/\/+$/, '')}/v1/${below}`, {
+        method: 'POST',
+        headers: {
+            Authorization: `Bearer ${apiKey}`,
+            'Content-Type': 'application/json',
+            'Idempotency-Key': key,
+        },
+        body: JSON.stringify(fieldsOf(options.fields)),
+        redirect: 'manual',
+    });
+    const answer = (await response.json());
+    const requestId = response.headers.get('Request-Id');
+    if (!response.ok) {
+        const { code = null, message = `The answer was ${response.status}.` } = answer.error ?? {};
+        throw new TaplineError(message, { status: response.status, code, requestId });
+    }
+    out.show(answer, JSON.stringify(answer, null, 2));
+    return 0;
+}

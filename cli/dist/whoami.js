@@ -1,0 +1,16 @@
+import { TaplineError } from 'tapline';
+export async function whoami({ tapline, out, ...place }) {
+    const { baseUrl: base_url, apiKey, source } = place;
+    const mode = apiKey.startsWith('tlsk_live') ? 'live' : 'test';
+    const key = `${apiKey.slice(0, 10)}…${apiKey.slice(-4)}`;
+    let works = true;
+    try {
+        await tapline.terminals.list({ limit: 1 }).page;
+    }
+    catch (error) {
+        works = error instanceof TaplineError && error.code === 'scope_missing';
+    }
+    const words = `${base_url}  ${mode} mode  ${key}  from ${source}`;
+    out.show({ base_url, mode, key, source, works }, works ? words : `${words}: it does not work`);
+    return works ? 0 : 1;
+}

@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { type List, type Tapline, TaplineError } from 'tapline';
+import type { Settings } from './settings.ts';
+import { WrongUse } from './wrong-use.ts';
+
+/** `amount=2500000 metadata.table=7`: numbers and words of JSON are those, all else is text. */
+export function fieldsOf(pairs: readonly string[]): Record<string, unknown> {
+  const fields: Record<string, unknown> = {};
+  for (const pair of pairs) {
+    const [, path = '', text = ''] = /^([\w.]+)=([\s\S]*)$/.exec(pair) ?? [];
+    if (path === '') throw new WrongUse(`${pair} is no name=value.`);
+    const value = /^(-?\d{1,15}|true|false|null|[[{].*)$/s.test(text) ? JSON.parse(text) : text;
+    const names = path.split('.');
+    const last = names.pop() ?? '';
+    let place = fields;
+    for (const name of names) {
+      place[name] = { ...(place[name] as object | undefined) };
+      place = place[name] as Record<string, unknown>;
+    }
+    place[last] = value;
+  }
+  return fields;
+}
+
+type Lister = (tapline: Tapline, query: object) => List<object>;
+
+const LISTS: Readonly<Record<string, Lister>> = {
+  payment_intents: (tapline, query) => tapline.paymentIntents.list(query),
+  payments: (tapline, query) => tapline.payments.list(query),
+  refunds: (tapline, query) => tapline.refunds.list(query),
+  terminals: (tapline, query) => tapline.terminals.list(query),
+  events: (tapline, query) => tapline.events.list(query),
+  webhook_endpoints: (tapline) => tapline.webhookEndpoints.list(),
+  request_log: (tapline, query) => tapline.requestLog.list(query),
+};
+
+/** The newest of a resource: a line each, with `--json` whole. */
+export async function list(
+  { tapline, out }: Settings,
+  resource: string,
+  options: { readonly limit: string; readonly filters: readonly string[] },
+): Promise<number> {
+  const ask = LISTS[resource];
+  if (ask === undefined) throw new WrongUse(`Lists are: ${Object.keys(LISTS).join(', ')}.`);
+  const query = { limit: Number(options.limit), ...fieldsOf(options.filters) };
+  const { data } = await ask(tapline, query).page;
+  for (const one of data) {
+    const { id, created = '', status = '' } = one as Record<string, string>;
+    out.show(one, `${id}  ${created}  ${status}`.trimEnd());
+  }
+  return 0;
+}
+
+/**
+ * Any POST of the API. It is sent once: whoever asks again says the same key, which stands on
+ * standard error before anything is sent.
+ */
+export async function post(
+  { baseUrl, apiKey, out }: Settings,
+  path: string,
+  options: { readonly fields: readonly string[]; readonly idempotencyKey?: string },
+): Promise<number> {
+  const { idempotencyKey: key = randomUUID() } = options;
+  const below = path.replace(/^\/?(v1\/)?/, '');
+  if (!/^[\w/]+$/.test(below)) throw new WrongUse(`${path} is no path: try payment_intents.`);
+  out.note(`Idempotency-Key: ${key}`);
+  const response = await fetch(`${baseUrl.replace(/\/+$/, '')}/v1/${below}`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${apiKey}`,
+      'Content-Type': 'application/json',
+      'Idempotency-Key': key,
+    },
+    body: JSON.stringify(fieldsOf(options.fields)),
+    redirect: 'manual',
+  });
+  const answer = (await response.json()) as { error?: { code: string; message: string } };
+  const requestId = response.headers.get('Request-Id');
+  if (!response.ok) {
+    const { code = null, message = `The answer was ${response.status}.` } = answer.error ?? {};
+    throw new TaplineError(message, { status: response.status, code, requestId });
+  }
+  out.show(answer, JSON.stringify(answer, null, 2));
+  return 0;
+}

@@ -1,0 +1,19 @@
+import { TaplineError } from 'tapline';
+import type { Settings } from './settings.ts';
+
+/** Which network, key and mode a command would use, how that was found, and whether it works. */
+export async function whoami({ tapline, out, ...place }: Settings): Promise<number> {
+  const { baseUrl: base_url, apiKey, source } = place;
+  const mode = apiKey.startsWith('tlsk_live') ? 'live' : 'test';
+  const key = `${apiKey.slice(0, 10)}…${apiKey.slice(-4)}`;
+  let works = true;
+  try {
+    await tapline.terminals.list({ limit: 1 }).page;
+  } catch (error) {
+    // A key without this scope is a good key too.
+    works = error instanceof TaplineError && error.code === 'scope_missing';
+  }
+  const words = `${base_url}  ${mode} mode  ${key}  from ${source}`;
+  out.show({ base_url, mode, key, source, works }, works ? words : `${words}: it does not work`);
+  return works ? 0 : 1;
+}
