@@ -20,7 +20,7 @@ import { createIntentPayer } from '#payments/pay.ts';
 import { createPreflight } from '#payments/preflight.ts';
 import { createIntentReader } from '#payments/read-intent.ts';
 import type { Config } from '#settings/config.ts';
-import { cardKey, deriveKey, webhookKey } from '#settings/config.ts';
+import { cardKey, deriveKey, peopleKey, webhookKey } from '#settings/config.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { createSettlementNumbers } from '#settlement/numbers.ts';
 import type { Readiness } from '#settlement/readiness.ts';
@@ -105,6 +105,7 @@ export function createShared(deps: ApiDeps) {
       isOwnDomain: createDomainCheck(deps.config.publicUrl, deps.config.lan),
     },
     secretKey: webhookKey(deps.secret),
+    mailKey: peopleKey(deps.secret),
     network: {
       policy: addressPolicy(deps.config.webhookAllowCidrs, {
         ownMachine: deps.config.isSandbox,

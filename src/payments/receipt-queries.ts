@@ -1,5 +1,5 @@
 import type { Tenant } from '#core/mode.ts';
-import type { Sql } from '#db/database.ts';
+import type { Sql, Tx } from '#db/database.ts';
 import { type Payment, type PaymentRow, toPayment } from '#payments/payment.ts';
 import { PAYMENT_COLUMNS } from '#payments/payment-queries.ts';
 
@@ -127,4 +127,18 @@ export async function selectSettled(
     [tenant.accountId, tenant.livemode, value],
   );
   return rows.map(toPayment);
+}
+
+/** Mails of one receipt, for ever: `receipt_mails` holds the same limit. */
+export const RECEIPT_MAILS = 3;
+
+/** Counts a mail of this payment's receipt. @returns the how-manieth it is; null: none is left. */
+export async function countReceiptMail(tx: Tx, paymentId: string): Promise<number | null> {
+  const rows = await tx.query<{ sent: number }>(
+    `insert into receipt_mails as m (payment_id, sent) values ($1, 1)
+     on conflict (payment_id) do update set sent = m.sent + 1 where m.sent < $2
+     returning sent`,
+    [paymentId, RECEIPT_MAILS],
+  );
+  return rows[0]?.sent ?? null;
 }

@@ -94,19 +94,30 @@ const BATCH = 10;
 const RETRY_MS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000, 21_600_000] as const;
 const POLL_MS = 10_000;
 
+/** Mail servers name the mailbox in what they refuse; an address is not for the log. */
+function withoutAddress(thrown: unknown, to: string): Error {
+  const said = thrown instanceof Error ? thrown.message : String(thrown);
+  if (to === '') return new Error(said);
+  const mailbox = to.replaceAll(/[^a-z0-9]/gi, '\\$&');
+  return new Error(said.replaceAll(new RegExp(mailbox, 'gi'), '…'));
+}
+
 /** Sends what is due. True when there may be more. */
 export async function sendDueMails(deps: MailWorkerDeps): Promise<boolean> {
   const now = deps.clock.now();
   const mails = await claimMails(deps.db, { now, again: addMs(now, LEASE_MS), limit: BATCH });
   for (const mail of mails) {
+    let to = '';
     try {
-      const text = decrypt(deps.secretKey, mail.sealed, mail.context);
+      const content = JSON.parse(decrypt(deps.secretKey, mail.sealed, mail.context)) as Mail;
+      to = content.to;
       failpoint('mail.taken');
-      await deps.mailer.send(JSON.parse(text) as Mail);
+      await deps.mailer.send(content);
       failpoint('mail.sent');
       await markSent(deps.db, mail.id, deps.clock.now());
-    } catch (error) {
+    } catch (thrown) {
       const wait = RETRY_MS[mail.attempts - 1];
+      const error = withoutAddress(thrown, to);
       deps.log.warn('mail not sent', { mail: mail.id, attempt: mail.attempts, error });
       if (wait === undefined) await markUnsendable(deps.db, mail.id, deps.clock.now());
       else await postponeMail(deps.db, mail.id, addMs(deps.clock.now(), wait));

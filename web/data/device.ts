@@ -4,6 +4,7 @@ import type {
   DevicePayment,
   PairingTarget,
   PaymentIntent,
+  ReceiptMail,
   Refund,
   TestPasses,
   Totals,
@@ -79,6 +80,8 @@ export interface DeviceApi {
   /** Of the shift that began then. */
   totals(since: string): Promise<Answer<Totals>>;
   refund(refund: CreateRefund): Promise<Answer<Refund>>;
+  /** Mails a receipt to its customer. */
+  mailReceipt(payment: string, email: string): Promise<Answer<ReceiptMail>>;
   /** Names and credentials of the sandbox's passes; refused anywhere else. */
   testPasses(): Promise<Answer<TestPasses>>;
 }
@@ -212,6 +215,13 @@ export function createDeviceApi(deviceKey: string): DeviceApi {
       }),
     totals: (since) =>
       api({ path: '/totals', query: { created_gte: since }, timeoutMs: QUICK_TIMEOUT_MS }),
+    mailReceipt: (payment, email) =>
+      api({
+        method: 'POST',
+        path: `/payments/${payment}/receipt_mail`,
+        timeoutMs: QUICK_TIMEOUT_MS,
+        body: { email },
+      }),
     testPasses: () => api({ path: '/test_passes', timeoutMs: QUICK_TIMEOUT_MS }),
   };
 }

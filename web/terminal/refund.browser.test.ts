@@ -112,6 +112,9 @@ test('next week, at another till: found by its receipt, with a manager’s code'
   const print = await slip.getByRole('link', { name: 'Print' }).getAttribute('href');
   assert.match(print ?? '', /^receipts\/\w+#print$/);
   const number = /\w{5}-\d+/.exec((await slip.textContent()) ?? '')?.[0] ?? '';
+  await slip.getByRole('textbox', { name: 'Email' }).fill('jane@example.com');
+  await slip.getByRole('button', { name: 'Send by e-mail' }).click();
+  await slip.getByText('The receipt is on its way.').waitFor();
   await first.checkAccessibility();
   await first.close();
 

@@ -7,6 +7,7 @@ import {
   showOnTerminal,
 } from '#apis/device/device-intent.ts';
 import { asksForSale, findSale } from '#apis/device/find-sale.ts';
+import { type ReceiptMailDeps, receiptMailRoute } from '#apis/device/receipt-mail.ts';
 import { readDeviceRoute, reportDeviceRoute } from '#apis/device/terminal-routes.ts';
 import { type TestPasses, testPassesRoute } from '#apis/device/test-pass-routes.ts';
 import { totalsRoute } from '#apis/device/totals-route.ts';
@@ -52,7 +53,7 @@ import type { Readiness } from '#settlement/readiness.ts';
 import { selectWaitsFor } from '#settlement/request-queries.ts';
 import { createDeviceAuthenticator, type DeviceCaller } from '#terminals/authenticate.ts';
 
-export interface DeviceDeps extends ChipDeps {
+export interface DeviceDeps extends ChipDeps, ReceiptMailDeps {
   readonly db: Database;
   readonly wakeups: Wakeups;
   readonly clock: Clock;
@@ -412,6 +413,7 @@ export function deviceSurface(deps: DeviceDeps): Surface<DeviceCaller> {
       ...chipAuthorizationRoutes(deps),
       cancelRoute(deps),
       paymentsRoute(deps),
+      receiptMailRoute(deps),
       refundRoute(deps),
       testPassesRoute(deps),
       totalsRoute(deps),

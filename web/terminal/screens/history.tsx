@@ -70,7 +70,7 @@ export function PaymentPage({
           ['Wallet', payment.payer === undefined ? null : endOfAddress(payment.payer)],
         ]}
       />
-      <ReceiptButton payment={payment} />
+      <ReceiptButton api={context.api} payment={payment} />
       <RefundPart {...context} payment={payment} onDone={reload} />
       <Button onClick={() => goTo('history')}>All payments of the shift</Button>
     </div>

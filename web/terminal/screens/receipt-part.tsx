@@ -1,19 +1,65 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 import type { DeviceApi, Payment } from '../../data/device.ts';
 import { receiptPath } from '../../data/receipt-path.ts';
 import { fromRoot } from '../../data/root.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import { Qr } from './lazy.ts';
 
-/** The customer's receipt: to scan with a phone, or on paper. */
+interface ReceiptProps {
+  readonly api: DeviceApi;
+  readonly payment: Payment;
+}
+
+/** For one mail; the field is empty again afterwards, and nothing keeps the address. */
+function MailForm({ api, payment }: ReceiptProps): ReactNode {
+  const [email, setEmail] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [told, setTold] = useState<{ readonly is: 'sent' | 'problem'; words: string } | null>(null);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (busy || email.trim() === '') return;
+    setBusy(true);
+    const answer = await api.mailReceipt(payment.id, email.trim());
+    setBusy(false);
+    if (answer.is === 'done') {
+      setEmail('');
+      setTold({ is: 'sent', words: 'The receipt is on its way.' });
+    } else {
+      const words = answer.is === 'refused' ? answer.error.message : 'There is no connection.';
+      setTold({ is: 'problem', words });
+    }
+  };
+  return (
+    <form className="stack" onSubmit={submit} noValidate>
+      <TextField
+        label="Email"
+        type="email"
+        autoComplete="off"
+        value={email}
+        onChange={(event) => setEmail(event.target.value)}
+        hint="For this one mail. It is not kept."
+      />
+      {told === null ? null : (
+        <Notice tone={told.is === 'sent' ? 'good' : 'bad'} role="status">
+          <p>{told.words}</p>
+        </Notice>
+      )}
+      <Button type="submit" wide busy={busy}>
+        Send by e-mail
+      </Button>
+    </form>
+  );
+}
+
+/** The customer's receipt: to scan with a phone, on paper, or by mail. */
 function ReceiptDialog({
+  api,
   payment,
   onClose,
-}: {
-  readonly payment: Payment;
-  readonly onClose: () => void;
-}): ReactNode {
+}: ReceiptProps & { readonly onClose: () => void }): ReactNode {
   const path = receiptPath(payment.receipt_url);
   return (
     <Dialog title="Receipt" onClose={onClose}>
@@ -34,6 +80,7 @@ function ReceiptDialog({
           >
             Print
           </a>
+          <MailForm api={api} payment={payment} />
         </>
       )}
       <Button onClick={onClose}>Close</Button>
@@ -41,14 +88,16 @@ function ReceiptDialog({
   );
 }
 
-export function ReceiptButton({ payment }: { readonly payment: Payment }): ReactNode {
+export function ReceiptButton({ api, payment }: ReceiptProps): ReactNode {
   const [isOpen, setIsOpen] = useState(false);
   return (
     <>
       <Button wide onClick={() => setIsOpen(true)}>
         Receipt
       </Button>
-      {isOpen ? <ReceiptDialog payment={payment} onClose={() => setIsOpen(false)} /> : null}
+      {isOpen ? (
+        <ReceiptDialog api={api} payment={payment} onClose={() => setIsOpen(false)} />
+      ) : null}
     </>
   );
 }
@@ -72,7 +121,7 @@ export function ReceiptOfPaid({
       isCurrent = false;
     };
   }, [api, paymentId]);
-  if (payment !== null) return <ReceiptButton payment={payment} />;
+  if (payment !== null) return <ReceiptButton api={api} payment={payment} />;
   // Its place is kept: nothing moves under a finger.
   return (
     <Button wide disabled>

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { FakeClock } from '#core/clock.ts';
+import { type Log, silentLog } from '#core/log.ts';
+import { localWakeups } from '#db/wakeups.ts';
+import { type Mail, sendDueMails } from '#people/mail.ts';
+import { peopleKey } from '#settings/config.ts';
+import type { Caller } from '#testing/api-client.ts';
+import { errorCodeOf } from '#testing/error-code.ts';
+import {
+  addIntent,
+  addMerchant,
+  addPayer,
+  addTerminal,
+  keepSettling,
+  openStore,
+  type TestStore,
+} from '#testing/store.ts';
+import { type StoreServer, serveStore } from '#testing/store-server.ts';
+
+let store: TestStore;
+let server: StoreServer;
+let device: Caller;
+let settling: { stop(): Promise<void> };
+
+const ADDRESS = 'jane.doe+receipts@example.com';
+const secretKey = peopleKey(Buffer.alloc(32, 7));
+
+before(async () => {
+  store = await openStore();
+  server = await serveStore(store);
+  device = server.device();
+  settling = keepSettling(store);
+});
+
+after(async () => {
+  await settling.stop();
+  await server.close();
+  await store.close();
+});
+
+async function pay(): Promise<string> {
+  const intentId = await addIntent(store);
+  const { pass: value } = await addPayer(store);
+  const tap = { credential: { type: 'nfc_id', value } };
+  const { body } = await device.post(`/payment_intents/${intentId}/tap`, tap);
+  assert.equal(body.status, 'succeeded');
+  return String(body.payment);
+}
+
+const mail = (by: Caller, payment: string, email = ADDRESS) =>
+  by.post(`/payments/${payment}/receipt_mail`, { email });
+
+async function sendAll(send: (mail: Mail) => Promise<void>, log: Log = silentLog) {
+  const clock = new FakeClock(new Date(Date.now() + 60_000));
+  const rest = { db: store.db, clock, log, wakeups: localWakeups() };
+  await sendDueMails({ ...rest, secretKey, mailer: { send } });
+}
+
+test('a receipt is mailed three times, with a fixed text, and keeps no address', async () => {
+  const payment = await pay();
+  for (const remaining of [2, 1, 0]) {
+    const { status, body } = await mail(device, payment);
+    assert.equal(status, 202);
+    assert.deepEqual(body, { object: 'receipt_mail', payment, remaining });
+  }
+  const fourth = await mail(device, payment);
+  assert.deepEqual([fourth.status, errorCodeOf(fourth.body)], [429, 'rate_limit_exceeded']);
+  const said: string[] = [];
+  const note = (...parts: unknown[]) => void said.push(parts.map(String).join(' '));
+  const warn = (message: string, fields: Record<string, unknown> = {}) =>
+    note(message, ...Object.values(fields), (fields.error as Error).stack);
+  await sendAll(
+    async ({ to }) => {
+      throw new Error(`550 5.1.1 <${to.toUpperCase()}> unknown`);
+    },
+    { ...silentLog, warn },
+  );
+  assert.equal(said.length, 3, 'each that was refused is logged');
+  assert.ok(!/jane/i.test(said.join('\n')), said.join('\n'));
+  await store.db.query('update mail_outbox set due_at = created');
+  const sent: Mail[] = [];
+  await sendAll(async (one) => void sent.push(one));
+  assert.deepEqual(
+    sent.map(({ to, subject }) => [to, subject]),
+    Array.from({ length: 3 }, () => [ADDRESS, 'Your receipt']),
+  );
+  const { body } = await device.get('/payments?limit=1');
+  const [paid] = body.data as { receipt_url: string }[];
+  assert.ok(sent[0]?.text.includes(`\n${paid?.receipt_url}\n`));
+  const left = await store.db.query('select 1 from mail_outbox where sealed is not null');
+  assert.equal(left.length, 0, 'what was sent is dropped');
+});
+
+test('parallel requests mail no more than three', async () => {
+  const payment = await pay();
+  const all = await Promise.all(Array.from({ length: 8 }, () => mail(device, payment)));
+  assert.equal(all.filter(({ status }) => status === 202).length, 3);
+});
+
+test('a terminal mails thirty receipts an hour; another one goes on', async () => {
+  const { deviceKey } = await addTerminal(store.db, store.standing, new Date());
+  const busy = server.device(deviceKey);
+  const payments = [];
+  for (let made = 0; made < 11; made++) payments.push(await pay());
+  const answers = [];
+  for (const payment of payments) {
+    for (let i = 0; i < 3; i++) answers.push((await mail(busy, payment)).status);
+  }
+  assert.deepEqual(answers, [...Array(30).fill(202), 429, 429, 429]);
+  assert.equal((await mail(device, payments[10] ?? '')).status, 202);
+});
+
+test('what is no address, no payment, or another shop’s payment gets no mail', async () => {
+  const payment = await pay();
+  const bad = ['', 'nobody', 'a@b', 'a@b.c, d@e.f', 'a@b.c\nBcc: d@e.f', `${'x'.repeat(255)}@e.f`];
+  for (const email of bad) {
+    const { status } = await mail(device, payment, email);
+    assert.equal(status, 400, email);
+  }
+  assert.equal((await mail(device, 'pay_0000000000000000000000')).status, 404);
+  const other = await addMerchant(store.db, { now: new Date() });
+  const { deviceKey } = await addTerminal(store.db, other, new Date());
+  assert.equal((await mail(server.device(deviceKey), payment)).status, 404);
+});

@@ -1,0 +1,116 @@
+import Type from 'typebox';
+import { terminalInactive } from '#accounts/credential-ends.ts';
+import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import { readEmail } from '#core/names.ts';
+import type { Database, Tx } from '#db/database.ts';
+import { defineRoute } from '#http/route.ts';
+import { idOf, objectType, text } from '#http/schema.ts';
+import { selectPayment } from '#payments/payment-queries.ts';
+import { countReceiptMail, RECEIPT_MAILS } from '#payments/receipt-queries.ts';
+import { receiptUrl } from '#payments/receipt-url.ts';
+import { type Allowance, takeAttempt } from '#people/attempts.ts';
+import { queueMail } from '#people/mail.ts';
+import { MAIL_TOPIC } from '#people/people.ts';
+import type { DeviceCaller } from '#terminals/authenticate.ts';
+
+export interface ReceiptMailDeps {
+  readonly db: Database;
+  /** Seals mails that wait. */
+  readonly mailKey: Buffer;
+}
+
+/** A busy till; and no way to send the world mails from a stolen one. */
+const PER_TERMINAL: Allowance = { attempts: 30, windowMs: 60 * 60_000 };
+
+/** Every 429 says when to ask again. No day brings another mail: this keeps programs quiet. */
+const A_DAY_S = String(24 * 60 * 60);
+
+/** Fixed: whoever has a till cannot say anything with it. Not even the shop's name stands in it. */
+const SUBJECT = 'Your receipt';
+const textOf = (url: string) =>
+  `Here is the receipt of your payment:\n\n${url}\n\n` +
+  'Somebody gave this address at a till, for this one mail. It is not kept.\n';
+
+const ReceiptMailBody = Type.Object({
+  email: text(254, 'Where the receipt goes. Used for this one mail and not kept.', 3),
+});
+
+const ReceiptMailSchema = Type.Object(
+  {
+    object: objectType('receipt_mail'),
+    payment: idOf('pay_', 'payment'),
+    remaining: Type.Integer({
+      minimum: 0,
+      maximum: RECEIPT_MAILS,
+      description: 'How often the receipt of this payment can still be mailed.',
+    }),
+  },
+  { title: 'ReceiptMail', description: 'A receipt that is on its way. It names no address.' },
+);
+
+const EXAMPLE = { object: 'receipt_mail', payment: 'pay_000004OmWoCGFZbaeklcjR', remaining: 2 };
+
+interface Asked {
+  readonly caller: DeviceCaller;
+  readonly paymentId: string;
+  readonly to: string;
+  readonly now: Date;
+}
+
+/** Counts it and leaves it for the worker, both or neither. @returns how many are left. */
+async function mailReceipt(
+  { mailKey }: ReceiptMailDeps,
+  tx: Tx,
+  { caller, paymentId, to, now }: Asked,
+): Promise<number | Refusal> {
+  const payment = await selectPayment(tx, caller.tenant, paymentId);
+  const url = payment === null ? null : receiptUrl(payment);
+  if (url === null) return resourceMissing('payment');
+  const sent = await countReceiptMail(tx, paymentId);
+  if (sent === null) {
+    const message = 'This receipt was mailed three times. It is mailed no more.';
+    return { ...refuse('rate_limit_exceeded', message), headers: { 'Retry-After': A_DAY_S } };
+  }
+  await queueMail(tx, mailKey, { to, subject: SUBJECT, text: textOf(url), now });
+  tx.hint(MAIL_TOPIC, '');
+  return RECEIPT_MAILS - sent;
+}
+
+export function receiptMailRoute(deps: ReceiptMailDeps) {
+  return defineRoute<DeviceCaller, undefined, typeof ReceiptMailBody>({
+    method: 'POST',
+    path: '/payments/{id}/receipt_mail',
+    operationId: 'mailDeviceReceipt',
+    moves: 'data',
+    tag: 'Terminal protocol',
+    summary: 'Mail the receipt of a payment to its customer',
+    description:
+      'The mail holds the address of the receipt and a fixed text. At most three mails per ' +
+      'payment, and 30 an hour per terminal: then 429. The address is sealed until the mail is ' +
+      'sent, and then dropped. A repeated request sends another mail.',
+    scope: null,
+    // A kept answer would keep a fingerprint of the address.
+    idempotency: 'ignored',
+    params: { id: 'payment' },
+    body: ReceiptMailBody,
+    bodyExample: { email: 'customer@example.com' },
+    responses: {
+      202: { schema: ReceiptMailSchema, description: 'It is on its way.', example: EXAMPLE },
+    },
+    errors: ['resource_missing', 'terminal_inactive', 'rate_limit_exceeded'],
+    handle: async ({ caller, params, body, now }) => {
+      if (!caller.active) return terminalInactive();
+      const to = readEmail(body.email);
+      if (isRefusal(to)) return to;
+      const bucket = `receipt-mail ${caller.terminalId}`;
+      const tooMany = await takeAttempt(deps.db, bucket, { allowance: PER_TERMINAL, now });
+      if (tooMany !== null) return tooMany;
+      const paymentId = params.id ?? '';
+      const remaining = await deps.db.transaction((tx) =>
+        mailReceipt(deps, tx, { caller, paymentId, to, now }),
+      );
+      if (isRefusal(remaining)) return remaining;
+      return answerWith(202, { object: 'receipt_mail', payment: paymentId, remaining });
+    },
+  });
+}
