@@ -19,7 +19,7 @@ export interface RequestOptions {
     readonly timeout?: number;
     readonly maxRetries?: number;
     readonly signal?: AbortSignal;
-    /** The dated version of the API. @default the key's own */
+    /** The dated version of the API. @default that of this package's types */
     readonly version?: string;
 }
 /** A request as a method of a resource asks for it. */
@@ -43,6 +43,7 @@ export declare function ask<T>(to: Connection, asked: Asked | (() => Asked), opt
 export declare function headersOf({ apiKey }: Connection): {
     Authorization: string;
     'User-Agent': string;
+    'Service-Version': string;
 };
 export declare function queryOf(query: object | undefined): string;
 /** Ends early when the signal is aborted, and is no error then. */

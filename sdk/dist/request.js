@@ -1,7 +1,7 @@
 import { Call } from './call.js';
 import { TaplineError } from './error.js';
 import { ConnectionError, errorOf, OutcomeUnknownError, UsageError } from './errors.js';
-import { USER_AGENT } from './version.js';
+import { API_VERSION, USER_AGENT } from './version.js';
 const TIMEOUT_MS = 70_000;
 const RETRIES = 3;
 const FIRST_DELAY_MS = 150;
@@ -29,6 +29,8 @@ async function send(to, what, options) {
             await sleep(delay, signal);
         if (delay !== null && !signal?.aborted)
             continue;
+        if (delay !== null && !doubtful)
+            throw signal?.reason;
         throw doubtful && !isRefusal(result) ? unknownOutcome(request, result) : result.error;
     }
 }
@@ -51,7 +53,11 @@ function prepare(to, asked, options) {
     return { to, asked, options, url, init: { ...init, ...text }, key, timeoutMs, patientUntil };
 }
 export function headersOf({ apiKey }) {
-    return { Authorization: `Bearer ${apiKey}`, 'User-Agent': USER_AGENT };
+    return {
+        Authorization: `Bearer ${apiKey}`,
+        'User-Agent': USER_AGENT,
+        'Service-Version': API_VERSION,
+    };
 }
 function checkNumbers(body) {
     for (const [name, value] of Object.entries(body ?? {})) {

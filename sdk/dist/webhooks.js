@@ -13,7 +13,7 @@ export async function verify(rawBody, headers, secret, options = {}) {
     }
     const signed = signedBytes(head, body);
     for (const one of [secret ?? ''].flat()) {
-        const key = await keyOf(bytesOfSecret(one));
+        const key = await keptKey(one, bytesOfSecret);
         for (const signature of signatures) {
             if (await crypto.subtle.verify('HMAC', key, signature, signed)) {
                 return JSON.parse(new TextDecoder().decode(body));
@@ -87,6 +87,16 @@ function decodedSecret(secret) {
     catch {
         throw new WebhookVerificationError('The secret is not whsec_… in base64.');
     }
+}
+const MOST_KEPT = 16;
+const kept = new Map();
+function keptKey(secret, bytesOf) {
+    const name = `${bytesOf === decodedSecret} ${secret}`;
+    const known = kept.get(name) ?? keyOf(bytesOf(secret));
+    if (kept.size >= MOST_KEPT)
+        kept.clear();
+    kept.set(name, known);
+    return known;
 }
 function keyOf(secret) {
     if (secret.length === 0) {

@@ -1,7 +1,7 @@
 import { type Answered, Call } from './call.ts';
 import { type ErrorDetails, TaplineError } from './error.ts';
 import { ConnectionError, errorOf, OutcomeUnknownError, UsageError } from './errors.ts';
-import { USER_AGENT } from './version.ts';
+import { API_VERSION, USER_AGENT } from './version.ts';
 
 export interface ClientOptions {
   /**
@@ -24,7 +24,7 @@ export interface RequestOptions {
   readonly timeout?: number;
   readonly maxRetries?: number;
   readonly signal?: AbortSignal;
-  /** The dated version of the API. @default the key's own */
+  /** The dated version of the API. @default that of this package's types */
   readonly version?: string;
 }
 
@@ -94,6 +94,8 @@ async function send<T>(to: Connection, what: Asked | (() => Asked), options: Req
     const delay = waits || retries-- > 0 ? delayBefore(attempt, result, asked) : null;
     if (delay !== null) await sleep(delay, signal);
     if (delay !== null && !signal?.aborted) continue;
+    // Given up between two tries, with nothing in doubt: that is all there is to say.
+    if (delay !== null && !doubtful) throw signal?.reason;
     throw doubtful && !isRefusal(result) ? unknownOutcome<T>(request, result) : result.error;
   }
 }
@@ -117,7 +119,11 @@ function prepare(to: Connection, asked: Asked, options: RequestOptions): Prepare
 
 /** What every request carries. */
 export function headersOf({ apiKey }: Connection) {
-  return { Authorization: `Bearer ${apiKey}`, 'User-Agent': USER_AGENT };
+  return {
+    Authorization: `Bearer ${apiKey}`,
+    'User-Agent': USER_AGENT,
+    'Service-Version': API_VERSION,
+  };
 }
 
 /** A fraction would be refused by the service; here the stack trace says where it came from. */

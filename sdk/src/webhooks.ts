@@ -43,7 +43,7 @@ export async function verify(
   }
   const signed = signedBytes(head, body);
   for (const one of [secret ?? ''].flat() as string[]) {
-    const key = await keyOf(bytesOfSecret(one));
+    const key = await keptKey(one, bytesOfSecret);
     for (const signature of signatures) {
       // `verify` compares in constant time.
       if (await crypto.subtle.verify('HMAC', key, signature, signed)) {
@@ -145,6 +145,19 @@ function decodedSecret(secret: string): Bytes {
   } catch {
     throw new WebhookVerificationError('The secret is not whsec_… in base64.');
   }
+}
+
+/** A program has few secrets; what is more, a new one each time, is not kept for ever. */
+const MOST_KEPT = 16;
+const kept = /* @__PURE__ */ new Map<string, ReturnType<typeof keyOf>>();
+
+/** Making a key takes longer than using it, so that of a secret is made once for each form. */
+function keptKey(secret: string, bytesOf: (secret: string) => Bytes) {
+  const name = `${bytesOf === decodedSecret} ${secret}`;
+  const known = kept.get(name) ?? keyOf(bytesOf(secret));
+  if (kept.size >= MOST_KEPT) kept.clear();
+  kept.set(name, known);
+  return known;
 }
 
 function keyOf(secret: Bytes) {

@@ -220,6 +220,23 @@ describe('an outcome that is not known', () => {
     assert.ok(api.seen.every(({ method }) => method === 'GET'));
   });
 
+  test('is not what giving up between two tries leaves, when nothing was done', async () => {
+    const reason = new Error('the shop closes');
+    const later = refusal(503, 'api_error', 'service_unavailable', { 'Retry-After': '30' });
+    for (const call of [
+      (signal: AbortSignal) => tapline.refunds.create({ payment: 'pay_1' }, { signal }),
+      (signal: AbortSignal) => tapline.payments.retrieve('pay_1', { signal }),
+    ]) {
+      api.script(later);
+      const control = new AbortController();
+      const under = call(control.signal);
+      while (api.seen.length === 0) await new Promise(setImmediate);
+      setTimeout(() => control.abort(reason), 50);
+      await assert.rejects(under, reason);
+      assert.equal(api.seen.length, 1);
+    }
+  });
+
   test('is what giving up a POST leaves; giving up a GET is only that', async () => {
     // A server of its own: what was given up may still arrive there when another test has begun.
     const own = await startScriptedApi();

@@ -7,6 +7,7 @@ import { KEY, type ScriptedApi, startScriptedApi } from './scripted-api.ts';
 
 const LIVE_KEY = KEY.replace('test', 'live');
 const EMPTY = { status: 200, body: { data: [], next_cursor: null } };
+const DOCUMENT = path.join(import.meta.dirname, '../../openapi.json');
 const MANIFEST = path.join(import.meta.dirname, '../../sdk/package.json');
 
 let api: ScriptedApi;
@@ -92,11 +93,13 @@ test('it works where there is no process, or none that may be asked', async () =
   for (const index of [1, 3, 5]) assert.match(String(made[index]), /^No secret key/);
 });
 
-test('calls and streams name the package and its version', async () => {
+test('calls and streams name the package and its version, and that of the API', async () => {
   const { version } = JSON.parse(readFileSync(MANIFEST, 'utf8')) as { version: string };
   api.script(EMPTY);
   await api.tapline.balance.retrieve();
   assert.equal(api.seen[0]?.headers['user-agent'], `tapline-js/${version}`);
+  const { info } = JSON.parse(readFileSync(DOCUMENT, 'utf8')) as { info: { version: string } };
+  assert.equal(api.seen[0]?.headers['service-version'], info.version);
   const event = { id: 'evt_1', type: 'payment.succeeded' };
   const headers = { 'Content-Type': 'text/event-stream' };
   api.script({ status: 200, body: `data: ${JSON.stringify(event)}\n\n`, headers });
@@ -104,5 +107,6 @@ test('calls and streams name the package and its version', async () => {
     assert.equal(one.id, 'evt_1');
     break;
   }
+  assert.equal(api.seen[0]?.headers['service-version'], info.version);
   assert.equal(api.seen[0]?.headers['user-agent'], `tapline-js/${version}`);
 });

@@ -9,8 +9,8 @@ import { KEY } from './scripted-api.ts';
 const ROOT = path.join(import.meta.dirname, '../..');
 const DIST = path.join(ROOT, 'sdk/dist');
 const WHOLE_BYTES = 10_000;
-/** Two forms of signatures are read. */
-const WEBHOOKS_BYTES = 1_900;
+/** Two forms of signatures are read, and keys are kept. */
+const WEBHOOKS_BYTES = 2_000;
 
 /** Size of modules as they are published, not minified. */
 function gzipped(files: readonly string[]): number {
@@ -28,7 +28,7 @@ function withImports(file: string, seen = new Set<string>()): Set<string> {
   return seen;
 }
 
-test('the package is at most 10 KB, its webhooks alone at most 1.9 KB', (t) => {
+test('the package is at most 10 KB, its webhooks alone at most 2 KB', (t) => {
   const whole = gzipped(readdirSync(DIST).filter((name) => name.endsWith('.js')));
   const webhooks = gzipped([...withImports('webhooks.js')]);
   t.diagnostic(`whole ${whole} bytes, webhooks ${webhooks} bytes`);
