@@ -19,6 +19,7 @@ struct Rates {
 /// @param adminDelay Seconds between the two steps of an admin handover.
 /// @param ratesDelay Seconds before new fee rates, a higher ceiling or a new holder of a role.
 /// @param walletDelay Seconds between proposing and applying a merchant's new wallet.
+/// @param watchers Who may pause, and cancel one proposal of the registrar at a time; may be none.
 /// @param payoutHold Seconds after its registration in which a merchant cannot withdraw.
 /// @param hourlyCeiling What may settle in one hour, in whole units of the token (10^6 atoms).
 struct Setup {
@@ -26,6 +27,7 @@ struct Setup {
     address[] operators;
     address registrar;
     address[] guardians;
+    address[] watchers;
     address treasurer;
     uint48 adminDelay;
     uint48 ratesDelay;
@@ -40,12 +42,15 @@ struct Setup {
 /// ceiling (delayed, but back to one that has waited before at once), lifting a pause, revoking the
 /// last guardian (delayed). operators: settle, refund, pay withdrawals out. registrar: merchants.
 /// guardians: pausing, lowering the ceiling, holding payouts of new merchants, dropping what was
-/// announced. treasurer: booked fees.
+/// announced. watchers, which are programs: pausing, and canceling one proposal of the registrar at
+/// a time. treasurer: booked fees.
 /// @dev Every function that writes what a batch keeps in memory shares the batch's lock.
 abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardTransient {
     bytes32 public constant OPERATOR_ROLE = keccak256("OPERATOR_ROLE");
     bytes32 public constant REGISTRAR_ROLE = keccak256("REGISTRAR_ROLE");
     bytes32 public constant GUARDIAN_ROLE = keccak256("GUARDIAN_ROLE");
+    /// @notice For a program that watches: its key lies on a machine, so it can only stop.
+    bytes32 public constant WATCH_ROLE = keccak256("WATCH_ROLE");
     bytes32 public constant TREASURER_ROLE = keccak256("TREASURER_ROLE");
 
     /// @notice The highest sum of acquirer and protocol rate, in basis points.
@@ -119,6 +124,9 @@ abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardT
         }
         // Without one, nobody could stop what a stolen key does.
         if (_guardians == 0) revert LastGuardianStays();
+        for (uint256 i = 0; i < setup.watchers.length; ++i) {
+            _grantFirst(WATCH_ROLE, setup.watchers[i]);
+        }
         _grantFirst(TREASURER_ROLE, setup.treasurer);
         if (setup.hourlyCeiling == 0) revert CeilingZero();
         _approveCeiling(setup.hourlyCeiling);
@@ -126,14 +134,16 @@ abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardT
         _setRates(setup.rates);
     }
 
-    /// @notice Stops settling. The guardian can stop; only the admin can start again.
-    function pauseSettling() external onlyRole(GUARDIAN_ROLE) nonReentrant {
+    /// @notice Stops settling. Guardian and watcher can stop; only the admin can start again.
+    function pauseSettling() external nonReentrant {
+        _requireGuardianOrWatcher();
         _ledger = _ledger.withPauses(true, _ledger.refundingPaused());
         emit SettlingPaused(msg.sender, true);
     }
 
     /// @notice Stops refunds. Withdrawals have no pause: merchants can always take their money.
-    function pauseRefunding() external onlyRole(GUARDIAN_ROLE) nonReentrant {
+    function pauseRefunding() external nonReentrant {
+        _requireGuardianOrWatcher();
         _ledger = _ledger.withPauses(_ledger.settlingPaused(), true);
         emit RefundingPaused(msg.sender, true);
     }
@@ -338,6 +348,10 @@ abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardT
 
     function _requireAdminOrGuardian() private view {
         if (!hasRole(GUARDIAN_ROLE, msg.sender)) _checkRole(DEFAULT_ADMIN_ROLE);
+    }
+
+    function _requireGuardianOrWatcher() private view {
+        if (!hasRole(WATCH_ROLE, msg.sender)) _checkRole(GUARDIAN_ROLE);
     }
 
     function _setRates(Rates memory rates_) private {

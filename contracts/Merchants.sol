@@ -149,10 +149,13 @@ abstract contract Merchants is Governance, SpendingPolicies {
     }
 
     /// @notice Drops an announced wallet: the registrar and the guardian may, and the present wallet;
-    /// what the wallet proposed itself, twice in CANCELLATION_PERIOD.
+    /// what the wallet proposed itself, twice in CANCELLATION_PERIOD. A watcher may, if the registrar
+    /// proposed it.
     function cancelWallet(uint32 merchant) external {
-        if (!hasRole(GUARDIAN_ROLE, msg.sender)) _requireWalletOrRegistrar(merchant);
         WalletChange memory change = _pendingChange(merchant);
+        bool mayWatch =
+            hasRole(WATCH_ROLE, msg.sender) && hasRole(REGISTRAR_ROLE, change.proposer);
+        if (!mayWatch && !hasRole(GUARDIAN_ROLE, msg.sender)) _requireWalletOrRegistrar(merchant);
         if (change.wallet == address(0)) revert NoWalletProposed(merchant);
         if (msg.sender == _merchants[merchant].wallet && msg.sender == change.proposer) {
             _countCancellation(merchant);

@@ -25,6 +25,7 @@ const SETUP = {
   operators: [SOMEBODY],
   registrar: SOMEBODY,
   guardians: [SOMEBODY],
+  watchers: [],
   treasurer: SOMEBODY,
   adminDelay: 1,
   ratesDelay: 1,

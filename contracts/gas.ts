@@ -172,6 +172,7 @@ async function prepare(node: TestNode, deployToken: DeployToken, bytecode: Hex):
     operators: [OPERATOR],
     registrar: ADMIN,
     guardians: [ADMIN],
+    watchers: [],
     treasurer: ADMIN,
     adminDelay: 86_400,
     ratesDelay: 86_400,

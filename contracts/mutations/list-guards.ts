@@ -280,6 +280,36 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
     to: 'function dropWalletChanges() external {',
   },
   {
+    name: 'a watcher cancels what the merchant proposed itself',
+    file: 'Merchants.sol',
+    from: 'hasRole(WATCH_ROLE, msg.sender) && hasRole(REGISTRAR_ROLE, change.proposer);',
+    to: 'hasRole(WATCH_ROLE, msg.sender);',
+  },
+  {
+    name: 'anybody cancels what the registrar proposed',
+    file: 'Merchants.sol',
+    from: 'hasRole(WATCH_ROLE, msg.sender) && hasRole(REGISTRAR_ROLE, change.proposer);',
+    to: 'hasRole(REGISTRAR_ROLE, change.proposer);',
+  },
+  {
+    name: 'a watcher drops all proposals',
+    file: 'Merchants.sol',
+    from: 'function dropWalletChanges() external onlyRole(GUARDIAN_ROLE) {',
+    to: 'function dropWalletChanges() external onlyRole(WATCH_ROLE) {',
+  },
+  {
+    name: 'a watcher cannot pause',
+    file: 'Governance.sol',
+    from: 'if (!hasRole(WATCH_ROLE, msg.sender)) _checkRole(GUARDIAN_ROLE);',
+    to: '_checkRole(GUARDIAN_ROLE);',
+  },
+  {
+    name: 'a watcher drops what the admin announced',
+    file: 'Governance.sol',
+    from: 'if (!hasRole(GUARDIAN_ROLE, msg.sender)) _checkRole(DEFAULT_ADMIN_ROLE);',
+    to: 'if (!hasRole(WATCH_ROLE, msg.sender)) _checkRole(DEFAULT_ADMIN_ROLE);',
+  },
+  {
     name: 'an operator pays out while another wallet is announced',
     file: 'Merchants.sol',
     from: 'if (pending != address(0)) revert WalletChangePending(merchant, pending);',

@@ -15,13 +15,14 @@ contract GovernanceTest is SettlementFixture {
     }
 
     function test_eachRoleStartsWithItsHolderOnly() public view {
-        bytes32[4] memory roles = [
+        bytes32[5] memory roles = [
             settlement.OPERATOR_ROLE(),
             settlement.REGISTRAR_ROLE(),
             settlement.GUARDIAN_ROLE(),
-            settlement.TREASURER_ROLE()
+            settlement.TREASURER_ROLE(),
+            settlement.WATCH_ROLE()
         ];
-        address[5] memory holders = [OPERATOR, REGISTRAR, GUARDIAN, TREASURER, ADMIN];
+        address[6] memory holders = [OPERATOR, REGISTRAR, GUARDIAN, TREASURER, WATCHER, ADMIN];
         for (uint256 i = 0; i < roles.length; ++i) {
             for (uint256 j = 0; j < holders.length; ++j) {
                 assertTrue(settlement.hasRole(roles[i], holders[j]) == (i == j), "role");
@@ -105,6 +106,55 @@ contract GovernanceTest is SettlementFixture {
         vm.prank(ADMIN);
         settlement.unpauseRefunding();
         assertTrue(!lens().refundingPaused(), "none");
+    }
+
+    function test_aWatcherPausesBothAndDoesNothingElse() public {
+        vm.prank(ADMIN);
+        settlement.scheduleRates(ISettlement.Rates(40, 10, 10));
+        bytes32 role = settlement.OPERATOR_ROLE();
+        vm.prank(ADMIN);
+        settlement.announceGrant(role, STRANGER);
+        bytes[13] memory others = [
+            abi.encodeCall(settlement.unpauseSettling, ()),
+            abi.encodeCall(settlement.unpauseRefunding, ()),
+            abi.encodeCall(settlement.lowerCeiling, (1)),
+            abi.encodeCall(settlement.restoreCeiling, (CEILING)),
+            abi.encodeCall(settlement.scheduleCeiling, (CEILING)),
+            abi.encodeCall(settlement.holdPayouts, (merchant, _now() + 1 days)),
+            abi.encodeCall(settlement.dropWalletChanges, ()),
+            abi.encodeCall(settlement.cancelRates, ()),
+            abi.encodeCall(settlement.cancelGrant, (role, STRANGER)),
+            abi.encodeCall(settlement.announceGrant, (role, WATCHER)),
+            abi.encodeCall(settlement.revokeRole, (role, OPERATOR)),
+            abi.encodeCall(settlement.settleBatch, (_sale(1), _now())),
+            abi.encodeCall(settlement.collectFees, (WATCHER, 0, 0))
+        ];
+        for (uint256 i = 0; i < others.length; ++i) {
+            vm.prank(WATCHER);
+            (bool done, bytes memory answer) = address(settlement).call(others[i]);
+            assertTrue(!done, "refused");
+            bytes4 why = ISettlement.AccessControlUnauthorizedAccount.selector;
+            assertEq(bytes32(answer), bytes32(why), "for want of a role");
+        }
+        vm.prank(WATCHER);
+        settlement.pauseSettling();
+        assertTrue(lens().settlingPaused() && !lens().refundingPaused(), "settling only");
+        vm.prank(WATCHER);
+        settlement.pauseRefunding();
+        assertTrue(lens().settlingPaused() && lens().refundingPaused(), "both");
+    }
+
+    function test_aWatcherIsRevokedAtOnce() public {
+        bytes32 role = settlement.WATCH_ROLE();
+        vm.prank(ADMIN);
+        settlement.revokeRole(role, WATCHER);
+        bytes32 guardian = settlement.GUARDIAN_ROLE();
+        _expectRole(WATCHER, guardian);
+        vm.prank(WATCHER);
+        settlement.pauseSettling();
+        _expectRole(WATCHER, guardian);
+        vm.prank(WATCHER);
+        settlement.pauseRefunding();
     }
 
     function test_eitherPauseLeavesTheOtherAsItWas() public {

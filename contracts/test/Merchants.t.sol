@@ -167,6 +167,36 @@ contract MerchantsTest is SettlementFixture {
         settlement.cancelWallet(merchant);
     }
 
+    function test_aWatcherCancelsWhatTheRegistrarProposedAndNothingElse() public {
+        _propose(REGISTRAR);
+        _proposeFor(otherMerchant, vm.addr(OTHER_WALLET_KEY));
+        vm.expectEmit();
+        emit ISettlement.WalletProposalCanceled(merchant, vm.addr(NEW_KEY), WATCHER);
+        vm.prank(WATCHER);
+        settlement.cancelWallet(merchant);
+        _requireNoChange(merchant);
+        // Neither what is not there any more, nor what the merchant wants itself.
+        uint32[2] memory none = [merchant, otherMerchant];
+        for (uint256 i = 0; i < none.length; ++i) {
+            vm.expectRevert(
+                abi.encodeWithSelector(
+                    ISettlement.MayNotChangeWallet.selector, WATCHER, none[i]
+                )
+            );
+            vm.prank(WATCHER);
+            settlement.cancelWallet(none[i]);
+        }
+        bytes32 role = settlement.WATCH_ROLE();
+        vm.prank(ADMIN);
+        settlement.revokeRole(role, WATCHER);
+        _propose(REGISTRAR);
+        vm.expectRevert(
+            abi.encodeWithSelector(ISettlement.MayNotChangeWallet.selector, WATCHER, merchant)
+        );
+        vm.prank(WATCHER);
+        settlement.cancelWallet(merchant);
+    }
+
     function test_aProposalIsNotOverwritten() public {
         _propose(REGISTRAR);
         uint256 deadline = block.timestamp;

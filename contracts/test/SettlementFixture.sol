@@ -24,6 +24,7 @@ abstract contract SettlementFixture is TestBase {
     address internal constant OTHER_GUARDIAN = address(0x07);
     address internal constant TREASURER = address(0x05);
     address internal constant STRANGER = address(0x06);
+    address internal constant WATCHER = address(0x08);
 
     uint256 internal constant WALLET_KEY = 0xa11ce;
     uint256 internal constant OTHER_WALLET_KEY = 0xb0b;
@@ -63,11 +64,14 @@ abstract contract SettlementFixture is TestBase {
         (operators[0], operators[1]) = (OPERATOR, OTHER_OPERATOR);
         address[] memory guardians = new address[](2);
         (guardians[0], guardians[1]) = (GUARDIAN, OTHER_GUARDIAN);
+        address[] memory watchers = new address[](1);
+        watchers[0] = WATCHER;
         return ISettlement.Setup({
             admin: ADMIN,
             operators: operators,
             registrar: REGISTRAR,
             guardians: guardians,
+            watchers: watchers,
             treasurer: TREASURER,
             adminDelay: ADMIN_DELAY,
             ratesDelay: RATES_DELAY,

@@ -14,6 +14,7 @@ const USAGE = `npm run chain -- <command>
     --rpc-url <url> --usdc <address>
     --admin <address> --treasurer <address> --registrar <address>
     --guardians <address>,<address>,…          two or more, of different people
+    --watchers <address>,…                     of watchtowers, may be none: they only stop
     --operators <address>,<address>,…          the relayers' and two spare ones, kept offline
     --wallet-delay-hours <hours>               default 48, at least 24
     --payout-hold-hours <hours>                default 48, at least 24, at most 720
@@ -54,6 +55,7 @@ async function deploy(args: readonly string[]): Promise<void> {
   const more = [
     'operators',
     'guardians',
+    'watchers',
     'wallet-delay-hours',
     'payout-hold-hours',
     'hourly-ceiling',
@@ -84,6 +86,7 @@ async function deploy(args: readonly string[]): Promise<void> {
     operators: addresses('operators'),
     registrar: address('registrar'),
     guardians: addresses('guardians'),
+    watchers: values.watchers === undefined ? [] : addresses('watchers'),
     treasurer: address('treasurer'),
     walletDelay: integer('wallet-delay-hours', '48') * 3600,
     payoutHold: integer('payout-hold-hours', '48') * 3600,

@@ -11,8 +11,9 @@ export interface ContractCall {
   readonly by:
     | 'admin'
     | 'guardian'
+    | 'guardian or watcher'
     | 'admin or guardian'
-    | 'guardian, registrar or merchant'
+    | 'guardian, registrar or merchant (watcher: if the registrar proposed it)'
     | 'treasurer'
     | 'anyone';
   /** One sentence, before anything is sent. */
@@ -45,7 +46,7 @@ export interface AnnouncedWallet {
 
 export type Options = Readonly<Record<string, string | boolean | undefined>>;
 
-const ROLES = ['operator', 'registrar', 'guardian', 'treasurer'] as const;
+const ROLES = ['operator', 'registrar', 'guardian', 'watch', 'treasurer'] as const;
 const PARTS = ['settling', 'refunding'] as const;
 const USDC_DECIMALS = 6;
 
@@ -87,7 +88,7 @@ function pauses(options: Options, verb: 'pause' | 'unpause'): ContractCall[] {
   const only = options.only;
   const parts = PARTS.filter((part) => only === undefined || only === part);
   if (parts.length === 0) throw new StartError('--only must be settling or refunding');
-  const by = verb === 'pause' ? 'guardian' : 'admin';
+  const by = verb === 'pause' ? 'guardian or watcher' : 'admin';
   const says = verb === 'pause' ? 'stops; only the admin can start it again' : 'goes on';
   return parts.map((part) => {
     const functionName = `${verb}${part === 'settling' ? 'Settling' : 'Refunding'}`;
@@ -183,7 +184,7 @@ async function cancelWallet(options: Options, view: ContractView): Promise<Contr
   const merchant = integer(given(options, 'merchant'), 'merchant');
   const change = await view.walletChange(merchant);
   if (change === null) throw new StartError(`no wallet is announced for merchant ${merchant}`);
-  const by = 'guardian, registrar or merchant';
+  const by = 'guardian, registrar or merchant (watcher: if the registrar proposed it)';
   const { to, proposer } = change;
   const says = `merchant ${merchant} keeps its wallet: ${to}, announced by ${proposer}, is dropped`;
   return [{ functionName: 'cancelWallet', args: [merchant], by, says }];

@@ -33,6 +33,7 @@ const GUARDIAN = newKey();
 const OTHER_GUARDIAN = newKey();
 const TREASURER = newKey();
 const REGISTRAR = newKey();
+const WATCHER = newKey();
 const STOLEN = newKey();
 const SPARE = newKey();
 const LATER = newKey();
@@ -51,7 +52,7 @@ describe('npm run chain, on a contract that runs', () => {
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'tapline-keys-'));
     chain = await startThrowawayChain({ chainId: 31_500, blockTime: 'automine' });
-    for (const { address } of [ADMIN, GUARDIAN, TREASURER, REGISTRAR]) {
+    for (const { address } of [ADMIN, GUARDIAN, TREASURER, REGISTRAR, WATCHER]) {
       await client().setBalance({ address, value: parseEther('10') });
     }
     const args = [ADMIN.address] as const;
@@ -68,6 +69,7 @@ describe('npm run chain, on a contract that runs', () => {
         operators: [STOLEN.address, SPARE.address],
         registrar: REGISTRAR.address,
         guardians: [GUARDIAN.address, OTHER_GUARDIAN.address],
+        watchers: [WATCHER.address],
         treasurer: TREASURER.address,
         walletDelay: DAY_SECONDS,
         payoutHold: DAY_SECONDS,
@@ -149,6 +151,14 @@ describe('npm run chain, on a contract that runs', () => {
     await done(['unpause', '--key-file', keyFile], '');
     assert.equal(await read('settlingPaused'), false);
     assert.match((await run(['status'])).out, /settling: goes on\nrefunding: goes on/);
+  });
+
+  it('pauses with the key of a watcher, which starts nothing again', async () => {
+    await done(['pause'], WATCHER.key);
+    assert.equal(await read('settlingPaused'), true);
+    assert.match((await run(['unpause', '--yes'], WATCHER.key)).out, /it is for the admin/);
+    await done(['unpause'], ADMIN.key);
+    assert.equal(await read('settlingPaused'), false);
   });
 
   it('lowers the ceiling at once and raises it by announcement only', async () => {
@@ -282,7 +292,14 @@ describe('npm run chain, on a contract that runs', () => {
     assert.ok(out.includes(`→ ${thief.address}`) && out.includes(`by ${REGISTRAR.address}`), out);
     assert.match(await done(cancel, GUARDIAN.key), /merchant 1 keeps its wallet/);
     await propose(1n);
+    assert.match(await done(cancel, WATCHER.key), /merchant 1 keeps its wallet/);
+    await propose(2n);
+    const all = await run(['drop-wallet-changes', '--yes'], WATCHER.key);
+    assert.match(all.out, /AccessControlUnauthorizedAccount.*it is for the guardian/);
     await done(['drop-wallet-changes'], GUARDIAN.key);
+    await done(['revoke', '--role', 'watch', '--account', WATCHER.address], ADMIN.key);
+    const late = await run(['pause', '--yes'], WATCHER.key);
+    assert.match(late.out, /AccessControlUnauthorizedAccount.*it is for the guardian or watcher/);
     assert.match((await run(['wallet-changes'])).out, /^no wallet is announced/);
     assert.match((await run(['status'])).out, /announced wallets: none/);
   });

@@ -31,7 +31,7 @@ export const CONTRACT_USAGE = `  status|wallet-changes|pause|unpause|grant|revok
   restore-ceiling|cancel-wallet|drop-wallet-changes|collect|hold
     --rpc-url <url> --settlement <address>, or --network testnet|mainnet for those of the settings
     pause, unpause          --only settling|refunding, default both
-    grant, revoke           --role operator|registrar|guardian|treasurer --account <address>
+    grant, revoke           --role operator|registrar|guardian|watch|treasurer --account <address>
                             (grant announces first; again after the delay it grants; --cancel;
                             so does revoke, for the last guardian alone)
     rates                   --rates <acquirer>,<protocol>,<cashback>, later --apply; --cancel

@@ -8,9 +8,11 @@ import {
   createWalletClient,
   encodeDeployData,
   http,
+  keccak256,
   numberToHex,
   parseEther,
   publicActions,
+  toHex,
   zeroAddress,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -19,6 +21,7 @@ import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-cha
 import type { Hex } from '#settlement/requests.ts';
 import { testDatabase } from '#testing/database.ts';
 import { spawnMain, temporaryDataDir } from '#testing/spawn-network.ts';
+import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
 import { deployFiatToken, FIAT_TOKEN_MISSING } from '../../contracts/test/fiat-token.ts';
 
@@ -116,6 +119,8 @@ describe('npm run chain -- deploy', () => {
         { admin, guardians: `${SPARE},${admin}` },
         /each role and each operator needs an address of its own/,
       ],
+      [{ admin, watchers: admin }, /each role and each operator needs an address of its own/],
+      [{ watchers: '0x12' }, /--watchers must be a \(correctly checksummed\) EVM address/],
     ];
     for (const [other, complaint] of cases) {
       assert.match(await refusal({ ...NAMED, ...other }), complaint);
@@ -129,8 +134,14 @@ describe('npm run chain -- deploy', () => {
     const other = { 'usdc-name': 'USD Coin' };
     assert.match(await refusal(other, '--test-network'), /not "USD Coin": --usdc-name allows it/);
     assert.match(await refusal({ usdc: newKey().address }), /there is no contract/);
-    const { out } = await deploy({ ...inOrder(), ...NAMED });
+    const watchers = [newKey().address, newKey().address];
+    const { out } = await deploy({ ...inOrder(), ...NAMED, watchers: watchers.join(',') });
     const settlement = /^CHAIN_TESTNET_SETTLEMENT=(0x.*)$/m.exec(out)?.[1] ?? out;
+    for (const watcher of watchers) {
+      const args = [keccak256(toHex('WATCH_ROLE')), watcher] as const;
+      const call = { abi: settlementAbi, functionName: 'hasRole', args } as const;
+      assert.ok(await walletOf(PAYING.key).readContract({ address: settlement as Hex, ...call }));
+    }
     // Has code, and is no token.
     assert.match(await refusal({ usdc: settlement }), /has no decimals, not 6/);
   });

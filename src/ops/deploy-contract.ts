@@ -13,6 +13,8 @@ export interface Deployment {
   readonly operators: readonly Hex[];
   readonly registrar: Hex;
   readonly guardians: readonly Hex[];
+  /** Of watchtowers: they pause, and cancel single proposals of the registrar. */
+  readonly watchers?: readonly Hex[];
   readonly treasurer: Hex;
   /** Seconds that a new settlement wallet of a merchant waits. */
   readonly walletDelay: number;
@@ -56,9 +58,14 @@ export function newKey(): { readonly key: Hex; readonly address: Hex } {
 }
 
 function setupOf(deployment: Deployment) {
-  const { rpcUrl, usdc, operators, guardians, ...setup } = deployment;
+  const { rpcUrl, usdc, operators, guardians, watchers = [], ...setup } = deployment;
   const delays = { adminDelay: GOVERNANCE_DELAY_SECONDS, ratesDelay: GOVERNANCE_DELAY_SECONDS };
-  return { ...setup, ...delays, operators: [...operators], guardians: [...guardians] };
+  const lists = {
+    operators: [...operators],
+    guardians: [...guardians],
+    watchers: [...watchers],
+  };
+  return { ...setup, ...delays, ...lists };
 }
 
 /**
@@ -66,7 +73,7 @@ function setupOf(deployment: Deployment) {
  * @throws StartError
  */
 export function requireFloors(deployment: Deployment): void {
-  const { walletDelay, payoutHold, operators, guardians, ...holders } = deployment;
+  const { walletDelay, payoutHold, operators, guardians, watchers = [], ...holders } = deployment;
   if (walletDelay < MIN_CONTRACT_DELAY_SECONDS) {
     throw new StartError('--wallet-delay-hours must be at least 24 (--test-network lifts this)');
   }
@@ -86,9 +93,8 @@ export function requireFloors(deployment: Deployment): void {
     );
   }
   const { admin, registrar, treasurer } = holders;
-  const all = [...operators, ...guardians, admin, registrar, treasurer].map((one) =>
-    one.toLowerCase(),
-  );
+  const lists = [...operators, ...guardians, ...watchers];
+  const all = [...lists, admin, registrar, treasurer].map((one) => one.toLowerCase());
   if (new Set(all).size < all.length) {
     throw new StartError('each role and each operator needs an address of its own');
   }

@@ -103,7 +103,7 @@ export async function prepareNetwork(
   const from = role('admin');
   const usdc = getContractAddress({ from, nonce: 0n });
   const settlement = getContractAddress({ from, nonce: 1n });
-  await fund(clients, [from, role('registrar'), ...operators]);
+  await fund(clients, [from, role('registrar'), role('watcher'), ...operators]);
   const code = await clients.reader.getCode({ address: settlement });
   if (code === undefined) {
     await deployContracts(clients, usdc, {
@@ -111,6 +111,7 @@ export async function prepareNetwork(
       operators,
       registrar: role('registrar'),
       guardians: [role('guardian'), role('second guardian')],
+      watchers: [role('watcher')],
       treasurer: role('treasurer'),
       adminDelay: DAY_SECONDS,
       ratesDelay: DAY_SECONDS,

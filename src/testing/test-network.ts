@@ -159,6 +159,7 @@ async function deploy(
     operators,
     registrar,
     guardians: [guardian.address],
+    watchers: [],
     treasurer: admin.address,
     adminDelay: 0,
     ratesDelay: 0,
