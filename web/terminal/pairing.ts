@@ -11,11 +11,14 @@ import {
 
 const UNREACHABLE = 'The service cannot be reached. Check the connection and try again.';
 
+/** What is told of a terminal before this device is it. */
+export type ShownDevice = Omit<Device, 'tag_url'>;
+
 /** What a link, a code or a key would make of this device. */
 export interface Target {
   /** The code or the key, as it was given. */
   readonly code: string;
-  readonly device: Device;
+  readonly device: ShownDevice;
   /** The code was made by somebody who had just proven a second factor. */
   readonly byFreshFactor: boolean;
 }

@@ -95,6 +95,11 @@ function passOf({ test: { passes } }: SandboxFile): string {
   return present(passes.ok, 'the pass ok');
 }
 
+/** Addresses of a public service have https; the sandbox's have not. */
+function secure(url: string): string {
+  return url.replace(/^http:/, 'https:');
+}
+
 function holdPass(page: Page, text: string): Promise<void> {
   return page.evaluate((detail) => {
     window.dispatchEvent(new CustomEvent('test-pass-held', { detail }));
@@ -117,6 +122,10 @@ test('a pass that is held against the device is a tap; anything else is none', a
   await page.getByText('Hold the pass against this device').waitFor();
   await holdPass(page, 'https://shop.example.com/menu');
   await page.getByText('That was no pass. Nothing was sent.').waitFor();
+  await holdPass(page, secure(terminal.tagUrl));
+  await page.getByText('That is this till’s own tag.').waitFor();
+  await holdPass(page, secure((await addTestTerminal(sandbox)).tagUrl));
+  await page.getByText('That tag is of another till, or its address was replaced.').waitFor();
   await holdPass(page, passOf(sandbox));
   await till.result('Paid').waitFor();
   // Still in the field: the same pass pays nothing more.
@@ -262,8 +271,7 @@ test('a card with a chip pays once per tap; its last address pays nothing more',
   const { id } = (await (await made).json()) as { id: string };
   await wallet.close();
   const { url } = await postAsMerchant(sandbox, `/test_helpers/cards/${id}/taps`);
-  // As the chip gives it: cards name the public address of the service, which has https.
-  const given = String(url).replace(/^http:/, 'https:');
+  const given = secure(String(url));
 
   const window = await browser.open(PHONE);
   const { page } = window;

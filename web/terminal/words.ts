@@ -1,6 +1,7 @@
 import type { Intent } from '../data/device.ts';
 import { takesPasses } from './machine.ts';
 import type { Outcome, Phase, Remark } from './phases.ts';
+import type { Unread } from './reader/credential.ts';
 
 /** Every sentence of the terminal, in one place. Names that scripts rely on: behavior.md 21. */
 export const WORDS = {
@@ -63,6 +64,20 @@ export function endHint(outcome: Outcome, intent: Intent): string {
 /** What to say after a decline: the service's words for customers, never those for developers. */
 export function declineWords({ last_payment_error: error }: Intent): string {
   return error?.customer_message || 'Nobody was charged.';
+}
+
+/** What to say of what was held against the till and is no pass. `own`: what its own tag says. */
+export function unreadWords(read: Unread, own: string | null): string {
+  if (read.is === 'no_pass') return 'That was no pass. Nothing was sent.';
+  // An address of the shop's own network may differ in all but its last part.
+  const isOwn = own !== null && tokenOf(read.address) === tokenOf(own);
+  return isOwn
+    ? 'That is this till’s own tag. It is for the phones of customers. Nothing was sent.'
+    : 'That tag is of another till, or its address was replaced. Nothing was sent.';
+}
+
+function tokenOf(address: string): string {
+  return address.slice(address.lastIndexOf('/'));
 }
 
 /** What to say of a pass that was read while no pass is taken. */

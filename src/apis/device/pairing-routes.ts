@@ -62,9 +62,11 @@ function pairRoute(deps: { readonly db: Database }) {
   });
 }
 
+const { tag_url: _, ...shown } = DeviceSchema.properties;
+
 const PairingTarget = Type.Object(
   {
-    ...DeviceSchema.properties,
+    ...shown,
     by_fresh_factor: Type.Boolean({
       description:
         'Whether the code was made right after a second factor was proven. Only such a code ' +

@@ -6,8 +6,10 @@ import type { Wakeups } from '#db/wakeups.ts';
 import { defineRoute } from '#http/route.ts';
 import type { DeviceCaller } from '#terminals/authenticate.ts';
 import { reportSoftware } from '#terminals/change-terminal.ts';
+import { selectManagedTerminal, type TerminalRow } from '#terminals/provisioning-queries.ts';
 import { terminalObject } from '#terminals/render.ts';
-import { selectTerminal, updateLastSeen } from '#terminals/terminal-queries.ts';
+import { type TagPlace, tagUrl } from '#terminals/tag.ts';
+import { updateLastSeen } from '#terminals/terminal-queries.ts';
 
 const TAG = 'Terminal protocol';
 
@@ -15,11 +17,24 @@ const responses = {
   200: {
     schema: DeviceSchema,
     description: 'The terminal.',
-    example: { ...TERMINAL_EXAMPLE, merchant_name: 'Blue Door Café' },
+    example: {
+      ...TERMINAL_EXAMPLE,
+      merchant_name: 'Blue Door Café',
+      tag_url: 'https://pay.example.com/t/3nF8qTz0LwKc5YbRm1XaVe',
+    },
   },
 };
 
-export function readDeviceRoute({ db }: { readonly db: Database }) {
+/** What a device is told of itself. */
+function renderDevice(place: TagPlace, caller: DeviceCaller, row: TerminalRow) {
+  return {
+    ...terminalObject(row),
+    merchant_name: caller.standing.name,
+    tag_url: tagUrl(place, row),
+  };
+}
+
+export function readDeviceRoute(deps: TagPlace & { readonly db: Database }) {
   return defineRoute<DeviceCaller>({
     method: 'GET',
     path: '/terminal',
@@ -32,15 +47,16 @@ export function readDeviceRoute({ db }: { readonly db: Database }) {
     responses,
     errors: [],
     handle: async ({ caller, now }) => {
-      await updateLastSeen(db, [caller.terminalId], now);
-      const row = await selectTerminal(db, caller.tenant, caller.terminalId);
-      const terminal = terminalObject(present(row, 'terminal of a device'));
-      return answerWith(200, { ...terminal, merchant_name: caller.standing.name });
+      await updateLastSeen(deps.db, [caller.terminalId], now);
+      const row = await selectManagedTerminal(deps.db, caller.tenant, caller.terminalId);
+      return answerWith(200, renderDevice(deps, caller, present(row, 'terminal of a device')));
     },
   });
 }
 
-export function reportDeviceRoute(deps: { readonly db: Database; readonly wakeups: Wakeups }) {
+export function reportDeviceRoute(
+  deps: TagPlace & { readonly db: Database; readonly wakeups: Wakeups },
+) {
   return defineRoute<DeviceCaller, undefined, typeof SoftwareBody>({
     method: 'PATCH',
     path: '/terminal',
@@ -61,7 +77,7 @@ export function reportDeviceRoute(deps: { readonly db: Database; readonly wakeup
       const ref = { tenant: caller.tenant, id: caller.terminalId, now };
       const row = await deps.db.transaction((tx) => reportSoftware(tx, ref, body));
       deps.wakeups.send('deliveries');
-      return answerWith(200, { ...terminalObject(row), merchant_name: caller.standing.name });
+      return answerWith(200, renderDevice(deps, caller, row));
     },
   });
 }

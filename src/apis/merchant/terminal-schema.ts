@@ -40,7 +40,14 @@ export const TerminalListQuery = Type.Object({
 
 /** What a device learns of itself. */
 export const DeviceSchema = Type.Object(
-  { ...terminalFields, merchant_name: Type.String({ description: 'The name of the merchant.' }) },
+  {
+    ...terminalFields,
+    merchant_name: Type.String({ description: 'The name of the merchant.' }),
+    tag_url: Type.String({
+      format: 'uri',
+      description: 'What this terminal’s tag says, to tell it from the tags of others.',
+    }),
+  },
   { title: 'Device', description: 'The terminal that asks, and its merchant.' },
 );
 

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { eventually } from '#testing/webhooks.ts';
+import { contentOf, recordsOf } from '../../data/ndef.ts';
 import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../../testing/browser.ts';
 import { payAt, signInAt } from '../../testing/desk.ts';
 import { addTestTerminal } from '../../testing/till.ts';
@@ -161,5 +163,33 @@ test('a sale at a till is paid without a device, by playing the customer', async
   await page.getByRole('heading', { name: 'Payment', level: 1 }).waitFor();
   await window.checkAccessibility();
   window.checkClean(/status of 409/);
+  await window.close();
+});
+
+test('a tag’s files are saved: bytes for a sticker, a code, a card for the table', async () => {
+  const { sandbox } = shared;
+  const { id, tagUrl } = await addTestTerminal(sandbox, 'Window');
+  const window = await browser.open(PHONE);
+  const { page } = window;
+  await signInAt(window, { sandbox, path: `dashboard/terminals/${id}` });
+  const save = async (name: string) => {
+    const coming = page.waitForEvent('download');
+    await page.getByRole('button', { name }).click();
+    const download = await coming;
+    const bytes = await buffer(await download.createReadStream());
+    return { name: download.suggestedFilename(), bytes };
+  };
+  const ndef = await save('Download the NDEF file');
+  assert.equal(ndef.name, `tag-${id}.ndef`);
+  assert.deepEqual(recordsOf(ndef.bytes)?.map(contentOf), [tagUrl]);
+  const shown = await page.getByRole('textbox', { name: 'NDEF bytes' }).inputValue();
+  assert.equal(shown, ndef.bytes.toString('hex'));
+  const png = await save('Download the QR code (PNG)');
+  assert.equal(png.bytes.subarray(1, 4).toString(), 'PNG');
+  const card = await save('Download the table card (PDF)');
+  assert.equal(card.name, `tag-${id}.pdf`);
+  assert.ok(card.bytes.includes(`/URI (${tagUrl})`));
+  await window.checkAccessibility();
+  window.checkClean();
   await window.close();
 });

@@ -1,10 +1,12 @@
 import { type ReactNode, useState } from 'react';
+import { addressMessage } from '../../data/ndef.ts';
 import type { DashboardTerminal } from '../../data/types/dashboard.ts';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { partOf } from '../../ui/part.ts';
 import { useMerchant } from '../merchant.ts';
+import { saveFile } from './save-file.ts';
 
 const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
 
@@ -12,6 +14,7 @@ const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
 export function TerminalTag({ terminal }: { readonly terminal: DashboardTerminal }): ReactNode {
   const { account, may } = useMerchant();
   const { tag_url: url, label } = terminal;
+  const ndef = addressMessage(url);
   return (
     <section className="card stack">
       <h2>Tag</h2>
@@ -30,6 +33,8 @@ export function TerminalTag({ terminal }: { readonly terminal: DashboardTerminal
         </p>
       </div>
       <CopyField label="Tag address" value={url} />
+      <CopyField label="NDEF bytes" value={hexOf(ndef)} />
+      <Files terminal={terminal} ndef={ndef} />
       <p className="soft small">
         Who has a photo of it sees what this till asks for, and can pay it. Nothing else: no order,
         no earlier sale, no receipt of others.
@@ -39,6 +44,42 @@ export function TerminalTag({ terminal }: { readonly terminal: DashboardTerminal
         {may('admin') ? <Replace id={terminal.id} /> : null}
       </div>
     </section>
+  );
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+interface FilesProps {
+  readonly terminal: DashboardTerminal;
+  readonly ndef: Uint8Array<ArrayBuffer>;
+}
+
+/** For the program that writes the sticker, for one's own print, and for the table. */
+function Files({ terminal, ndef }: FilesProps): ReactNode {
+  const { account } = useMerchant();
+  const { tag_url: url, label, livemode } = terminal;
+  const name = `tag-${terminal.id}`;
+  const savePng = async () => {
+    const { qrPng } = await import('./tag-files.ts');
+    saveFile([await qrPng(url)], `${name}.png`);
+  };
+  const savePdf = async () => {
+    const [{ tableCardPdf }, { drawWords }] = await Promise.all([
+      import('./tag-files.ts'),
+      import('./tag-words.ts'),
+    ]);
+    const words = drawWords({ shop: account.name, terminal: label, url, isTest: !livemode });
+    const title = `${account.name} · ${label}`;
+    saveFile([await tableCardPdf({ url, title, words })], `${name}.pdf`);
+  };
+  return (
+    <div className="row">
+      <Button onClick={() => void savePdf()}>Download the table card (PDF)</Button>
+      <Button onClick={() => void savePng()}>Download the QR code (PNG)</Button>
+      <Button onClick={() => saveFile([ndef], `${name}.ndef`)}>Download the NDEF file</Button>
+    </div>
   );
 }
 

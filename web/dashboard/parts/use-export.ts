@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { cutRecords, type ExportFormat, type RecordCutter, shareOf } from './export-records.ts';
+import { saveFile } from './save-file.ts';
 
 /** How often a broken connection is opened again before the person is asked. */
 const TRIES = 5;
@@ -93,16 +94,6 @@ function requireWhole({ lastId, cutter }: Job): void {
   throw new Error('the answer ended before its last row');
 }
 
-/** Hands the file to the browser, which knows where people keep files. */
-function save({ parts, fileName }: Job): void {
-  const address = URL.createObjectURL(new Blob(parts));
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = fileName;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
-}
-
 const pause = () => new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS));
 
 /** Downloads an export with its progress; a break costs what was cut in two, and nothing else. */
@@ -124,7 +115,7 @@ export function useExport(url: string, format: ExportFormat): ExportRun {
       const before = own.cutter.received.rows;
       try {
         await receive(own, signal, show);
-        save(own);
+        saveFile(own.parts, own.fileName);
         return setState(stateOf(own, 'done'));
       } catch (error) {
         if (signal.aborted) return;

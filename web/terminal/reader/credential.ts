@@ -6,6 +6,28 @@ const ROTATING = /^pass_[0-9A-Za-z]{1,64}\.\d{8}$/;
 /** A code of the wallet app: printable, without spaces, and too long to be anything else. */
 const CODE = /^[\x21-\x7e]{16,512}$/;
 
+/** What somebody held against the till, or into its camera. */
+export type Read =
+  | { readonly is: 'pass'; readonly credential: Credential }
+  /** The address of a counter's tag: this till's own, or that of another one. */
+  | { readonly is: 'tag'; readonly address: string }
+  | { readonly is: 'no_pass' };
+
+/** Everything but a pass: nothing is sent for it. */
+export type Unread = Exclude<Read, { readonly is: 'pass' }>;
+
+const NO_PASS: Read = { is: 'no_pass' };
+/** Written by the dashboard (`terminal` → `Tag`), and no secret. */
+const TAG = /\/t\/[0-9A-Za-z]{22}$/;
+
+/** What a text is that was read, wherever it comes from. */
+export function readText(text: string): Read {
+  const address = text.trim();
+  if (URL.canParse(address) && TAG.test(new URL(address).pathname)) return { is: 'tag', address };
+  const credential = credentialOf(address);
+  return credential === null ? NO_PASS : { is: 'pass', credential };
+}
+
 /** What was read, as the service takes it; null for anything that is not a pass. */
 export function credentialOf(text: string): Credential | null {
   const value = text.trim();

@@ -1,5 +1,4 @@
-import type { Credential } from '../../data/device.ts';
-import { credentialOf } from './credential.ts';
+import { type Read, readText } from './credential.ts';
 
 /** Slow readers and busy devices, too. */
 const GAP_MS = 250;
@@ -23,7 +22,7 @@ export function isByReader({ text, tookMs }: Run): boolean {
 export interface KeyboardReader {
   /** The payment that a pass would pay now; null while none is asked for. */
   readonly waiting: () => string | null;
-  readonly onPass: (credential: Credential | null) => void;
+  readonly onRead: (read: Read) => void;
   /** It was read while nothing was asked for: no pass, wherever it goes. */
   readonly onStray: (text: string) => void;
 }
@@ -67,7 +66,7 @@ export function readKeyboard(reader: KeyboardReader, signal: AbortSignal): void 
     event.stopPropagation();
     for (const [field, value] of before) putBack(field, value);
     if (text.length < LEAST_LENGTH) return;
-    if (isTap) reader.onPass(credentialOf(text));
+    if (isTap) reader.onRead(readText(text));
     else reader.onStray(text);
   };
   const onKey = (event: KeyboardEvent) => {

@@ -1,5 +1,4 @@
-import type { Credential } from '../../data/device.ts';
-import { credentialOf } from './credential.ts';
+import { type Read, readText } from './credential.ts';
 
 /** Web NFC, as far as it is used here (https://w3c.github.io/web-nfc/). */
 interface NdefRecord {
@@ -30,13 +29,10 @@ function textOf({ recordType, data, encoding }: NdefRecord): string | null {
   return new TextDecoder(encoding ?? 'utf-8').decode(data);
 }
 
-function passIn(event: Event): Credential | null {
-  const { records } = (event as NdefReadingEvent).message;
-  for (const record of records) {
-    const credential = credentialOf(textOf(record) ?? '');
-    if (credential !== null) return credential;
-  }
-  return null;
+/** The first of the texts that says something here. */
+function readTexts(texts: readonly (string | null)[]): Read {
+  const all = texts.map((text) => readText(text ?? ''));
+  return all.find(({ is }) => is !== 'no_pass') ?? { is: 'no_pass' };
 }
 
 /**
@@ -45,15 +41,14 @@ function passIn(event: Event): Credential | null {
  *
  * @returns whether it reads.
  */
-export async function readNfc(
-  onPass: (credential: Credential | null) => void,
-  signal: AbortSignal,
-): Promise<boolean> {
+export async function readNfc(onRead: (read: Read) => void, signal: AbortSignal): Promise<boolean> {
   const Reader = readerClass();
   if (Reader === null) return false;
   const reader = new Reader();
-  reader.addEventListener('reading', (event) => onPass(passIn(event)), { signal });
-  reader.addEventListener('readingerror', () => onPass(null), { signal });
+  const onReading = (event: Event) =>
+    onRead(readTexts((event as NdefReadingEvent).message.records.map(textOf)));
+  reader.addEventListener('reading', onReading, { signal });
+  reader.addEventListener('readingerror', () => onRead({ is: 'no_pass' }), { signal });
   return reader.scan({ signal }).then(
     () => true,
     () => false,

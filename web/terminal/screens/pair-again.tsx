@@ -1,11 +1,11 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
-import type { Device } from '../../data/device.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { LockScreen } from '../../ui/lock-screen.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Facts } from '../../ui/table.tsx';
 import { keptSettings } from '../kept.ts';
+import type { ShownDevice } from '../pairing.ts';
 import {
   become,
   type Change,
@@ -17,7 +17,7 @@ import {
   proofFor,
 } from '../pairing.ts';
 
-function DeviceFacts({ title, device }: { title: string; device: Device | null }): ReactNode {
+function DeviceFacts({ title, device }: { title: string; device: ShownDevice | null }): ReactNode {
   return (
     <div className="card">
       <h2>{title}</h2>

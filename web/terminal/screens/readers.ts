@@ -1,20 +1,21 @@
-import { useEffect, useState } from 'react';
-import type { Credential } from '../../data/device.ts';
+import { useEffect, useRef, useState } from 'react';
+import type { Device } from '../../data/device.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { keptSettings } from '../kept.ts';
 import { takesPasses } from '../machine.ts';
 import { goTo } from '../place.ts';
+import { type Read, readText, type Unread } from '../reader/credential.ts';
 import { readKeyboard } from '../reader/keyboard.ts';
 import { readNfc } from '../reader/nfc.ts';
 import type { TillRunner } from '../till.ts';
-import { strayWords } from '../words.ts';
+import { strayWords, unreadWords } from '../words.ts';
 import type { TillContext } from './shift.tsx';
 
 export interface Readers {
-  /** What a reader, the camera or the select of the test passes gave; null: it was no pass. */
-  readonly onPass: (credential: Credential | null) => void;
-  /** How often something was held against it since this began that was no pass. */
-  readonly unreadable: number;
+  /** What a reader, the camera or the select of the test passes gave. */
+  readonly onRead: (read: Read) => void;
+  /** What was held against it last since this began and was no pass: another object each time. */
+  readonly unread: Unread | null;
 }
 
 /** The payment whose screen asks for a pass now. A locked till asks for none. */
@@ -30,11 +31,17 @@ function isOpen(): boolean {
 }
 
 /** The till owns its readers, on every screen: what they read while nobody asked goes nowhere. */
-export function useReaders(context: Pick<TillContext, 'runner' | 'view' | 'settings'>): Readers {
-  const { runner, view, settings } = context;
+export function useReaders(
+  context: Pick<TillContext, 'runner' | 'view' | 'settings' | 'device'>,
+): Readers {
+  const { runner, view, settings, device } = context;
   const { phase } = view.till;
   const toast = useToast();
-  const [unread, setUnread] = useState({ since: -1, count: 0 });
+  const [unread, setUnread] = useState<{ since: number; read: Unread } | null>(null);
+  const told = useRef<Device | null>(null);
+  useEffect(() => {
+    told.current = device;
+  }, [device]);
   const [isRefused, setIsRefused] = useState(false);
   const [own] = useState(() => {
     const onStray = (text = '') => {
@@ -42,20 +49,22 @@ export function useReaders(context: Pick<TillContext, 'runner' | 'view' | 'setti
       const [, receipt] = /\/receipts\/([0-9A-Za-z]{22,35})$/.exec(text) ?? [];
       const isIdle = now.at === 'keypad' || now.at === 'result';
       // Somebody holds a receipt to the reader: it is a sale to look at, and no pass.
-      if (receipt !== undefined && isIdle && isOpen()) goTo(`find/${receipt}`);
-      else toast(strayWords(now));
+      if (receipt !== undefined && isIdle && isOpen()) return goTo(`find/${receipt}`);
+      const read = readText(text);
+      const tag = told.current?.tag_url ?? null;
+      toast(read.is === 'tag' ? unreadWords(read, tag) : strayWords(now));
     };
-    const onPass = (credential: Credential | null) => {
+    const onRead = (read: Read) => {
       const { phase: now } = runner.view().till;
-      if (waiting(runner) === null || !takesPasses(now)) return onStray();
-      const { since, tip } = now;
-      if (credential !== null) {
-        const tap = { key: crypto.randomUUID(), credential, tip };
-        return runner.dispatch({ type: 'tap', tap });
+      if (waiting(runner) === null || !takesPasses(now)) {
+        return onStray(read.is === 'tag' ? read.address : '');
       }
-      setUnread((before) => ({ since, count: before.since === since ? before.count + 1 : 1 }));
+      const { since, tip } = now;
+      if (read.is !== 'pass') return setUnread({ since, read: { ...read } });
+      const tap = { key: crypto.randomUUID(), credential: read.credential, tip };
+      return runner.dispatch({ type: 'tap', tap });
     };
-    return { waiting: () => waiting(runner), onPass, onStray };
+    return { waiting: () => waiting(runner), onRead, onStray };
   });
   useEffect(() => {
     const end = new AbortController();
@@ -69,10 +78,10 @@ export function useReaders(context: Pick<TillContext, 'runner' | 'view' | 'setti
   useEffect(() => {
     if (!isShift && asking === null) return;
     const end = new AbortController();
-    void readNfc(own.onPass, end.signal).then((reads) => {
+    void readNfc(own.onRead, end.signal).then((reads) => {
       if (!end.signal.aborted) setIsRefused(!reads);
     });
     return () => end.abort();
   }, [own, isShift, asking]);
-  return { onPass: own.onPass, unreadable: phase.since === unread.since ? unread.count : 0 };
+  return { onRead: own.onRead, unread: phase.since === unread?.since ? unread.read : null };
 }

@@ -84,7 +84,7 @@ function RunningShift({ api, runner, hasNewVersion, onPairAgain }: RunningProps)
     keepSettings(changed);
     setSettings(changed);
   }, []);
-  const readers = useReaders({ runner, view, settings });
+  const readers = useReaders({ runner, view, settings, device });
   useDisplay({ view, device, settings });
   const context: TillContext = { api, runner, view, device, settings, readers, change };
   useEffect(() => {

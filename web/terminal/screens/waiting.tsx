@@ -1,5 +1,4 @@
 import { type ReactNode, useEffect, useState } from 'react';
-import type { Credential } from '../../data/device.ts';
 import type { TestPasses } from '../../data/types/device.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -10,9 +9,9 @@ import { Sum } from '../../ui/sum.tsx';
 import { signal } from '../feedback.ts';
 import type { Open } from '../phases.ts';
 import { hasCamera } from '../reader/camera.ts';
-import { credentialOf } from '../reader/credential.ts';
+import { type Read, readText } from '../reader/credential.ts';
 import { hasNfc } from '../reader/nfc.ts';
-import { declineWords, formatLeft, remarkWords, WORDS } from '../words.ts';
+import { declineWords, formatLeft, remarkWords, unreadWords, WORDS } from '../words.ts';
 import { Qr, ScanDialog } from './lazy.ts';
 import type { TillContext } from './shift.tsx';
 
@@ -57,10 +56,10 @@ function useTestPasses({ api, device }: TillContext): Passes {
 
 function TestPass({
   passes,
-  onPass,
+  onRead,
 }: {
   readonly passes: Passes;
-  readonly onPass: (credential: Credential) => void;
+  readonly onRead: (read: Read) => void;
 }): ReactNode {
   return (
     <Select
@@ -69,7 +68,8 @@ function TestPass({
       value=""
       onChange={(event) => {
         const chosen = passes.find(({ name }) => name === event.target.value);
-        if (chosen !== undefined) onPass({ type: 'nfc_id', value: chosen.credential });
+        if (chosen === undefined) return;
+        onRead({ is: 'pass', credential: { type: 'nfc_id', value: chosen.credential } });
       }}
     >
       <option value="" disabled>
@@ -143,13 +143,13 @@ function Invitation({ phase }: WaitingProps): ReactNode {
 
 /** The amount, the time left, and every way to present a pass. */
 export function WaitingScreen(props: WaitingProps): ReactNode {
-  const { phase, runner, settings, readers } = props;
-  const { onPass, unreadable } = readers;
+  const { phase, runner, settings, readers, device } = props;
+  const { onRead, unread } = readers;
   const passes = useTestPasses(props);
   const [scanning, setScanning] = useState(false);
   useEffect(() => {
-    if (phase.declined || unreadable > 0) signal('bad', settings.sound);
-  }, [phase.declined, unreadable, settings.sound]);
+    if (phase.declined || unread !== null) signal('bad', settings.sound);
+  }, [phase.declined, unread, settings.sound]);
   const remark = phase.remark === null ? null : remarkWords(phase.remark);
   return (
     <div className="stack waiting">
@@ -161,14 +161,14 @@ export function WaitingScreen(props: WaitingProps): ReactNode {
           <p>{remark.hint}</p>
         </Notice>
       )}
-      {unreadable > 0 ? (
+      {unread === null ? null : (
         <Notice tone="warn" role="alert">
-          <p>That was no pass. Nothing was sent.</p>
+          <p>{unreadWords(unread, device?.tag_url ?? null)}</p>
         </Notice>
-      ) : null}
+      )}
       <Invitation {...props} />
       <TimeLeft {...props} />
-      {passes.length === 0 ? null : <TestPass passes={passes} onPass={onPass} />}
+      {passes.length === 0 ? null : <TestPass passes={passes} onRead={onRead} />}
       {hasCamera() ? <Button onClick={() => setScanning(true)}>Scan a code</Button> : null}
       {phase.declined ? null : (
         <Button wide onClick={() => runner.dispatch({ type: 'cancel' })}>
@@ -181,7 +181,7 @@ export function WaitingScreen(props: WaitingProps): ReactNode {
           onClose={() => setScanning(false)}
           onCode={(text) => {
             setScanning(false);
-            onPass(credentialOf(text));
+            onRead(readText(text));
           }}
         />
       ) : null}

@@ -1,0 +1,9 @@
+/** Hands a file to the browser, which knows where people keep files. */
+export function saveFile(parts: BlobPart[], name: string): void {
+  const address = URL.createObjectURL(new Blob(parts));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}

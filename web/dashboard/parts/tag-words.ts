@@ -1,0 +1,87 @@
+import { CARD, type Words } from './tag-files.ts';
+
+/** 300 dots per inch. */
+const DOTS_PER_POINT = 300 / 72;
+const MARGIN = 20;
+const FONT = 'system-ui, sans-serif';
+
+export interface CardWords {
+  readonly shop: string;
+  readonly terminal: string;
+  readonly url: string;
+  readonly isTest: boolean;
+}
+
+interface Line {
+  readonly text: string;
+  /** Points from the top of the card to the middle of the line. */
+  readonly at: number;
+  readonly size: number;
+  readonly weight: 400 | 700;
+  /** How much may stand below it: a long name takes two lines. */
+  readonly lines: number;
+}
+
+function linesOf({ shop, terminal, url, isTest }: CardWords): readonly Line[] {
+  return [
+    { text: shop, at: 66, size: 24, weight: 700, lines: 2 },
+    { text: 'Scan to pay, or hold your phone here.', at: 332, size: 13, weight: 400, lines: 1 },
+    { text: terminal, at: 356, size: 11, weight: 700, lines: 1 },
+    { text: url, at: 378, size: 8, weight: 400, lines: 1 },
+    ...(isTest
+      ? [{ text: 'Test mode: no real money', at: 400, size: 9, weight: 700, lines: 1 } as const]
+      : []),
+  ];
+}
+
+/** Words that fit, in as few lines as there may be; a name without blanks is cut where it ends. */
+function broken(context: CanvasRenderingContext2D, { text, lines }: Line, width: number): string[] {
+  const fits = (some: string) => context.measureText(some).width <= width;
+  const found: string[] = [];
+  let line = '';
+  for (const word of text.split(/\s+/)) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (fits(longer) || line === '' || found.length === lines - 1) line = longer;
+    else {
+      found.push(line);
+      line = word;
+    }
+  }
+  return [...found, line];
+}
+
+function drawLine(context: CanvasRenderingContext2D, line: Line): void {
+  const width = CARD.width - 2 * MARGIN;
+  const font = (size: number) => `${line.weight} ${size}px ${FONT}`;
+  context.font = font(line.size);
+  const parts = broken(context, line, width);
+  const widest = Math.max(...parts.map((part) => context.measureText(part).width));
+  const size = line.size * Math.min(1, width / widest);
+  context.font = font(size);
+  const lineHeight = size * 1.2;
+  for (const [index, part] of parts.entries()) {
+    const y = line.at + (index - (parts.length - 1) / 2) * lineHeight;
+    context.fillText(part, CARD.width / 2, y);
+  }
+}
+
+/** Everything on a card beside its code, drawn with the fonts of this browser. */
+export function drawWords(words: CardWords): Words {
+  const canvas = document.createElement('canvas');
+  canvas.width = Math.round(CARD.width * DOTS_PER_POINT);
+  canvas.height = Math.round(CARD.height * DOTS_PER_POINT);
+  const { width, height } = canvas;
+  const context = canvas.getContext('2d', { willReadFrequently: true });
+  if (context === null) throw new Error('This browser draws no pictures');
+  context.fillStyle = '#fff';
+  context.fillRect(0, 0, width, height);
+  context.scale(DOTS_PER_POINT, DOTS_PER_POINT);
+  context.fillStyle = '#000';
+  context.textAlign = 'center';
+  context.textBaseline = 'middle';
+  for (const line of linesOf(words)) drawLine(context, line);
+  const { data } = context.getImageData(0, 0, width, height);
+  // Black on white: each colour of a pixel is its grey.
+  const grey = Uint8Array.from({ length: width * height }, (_, index) => data[index * 4] ?? 255);
+  return { width, height, grey };
+}
