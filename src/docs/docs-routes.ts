@@ -58,7 +58,7 @@ export function addDocsRoutes(
     packed.set(path, known);
     return known;
   };
-  for (const pattern of ['/docs', '/docs/*', '/llms.txt']) {
+  for (const pattern of ['/docs', '/docs/*', '/llms.txt', '/llms-full.txt']) {
     app.get(pattern, async (request, reply) => {
       const [path = ''] = request.url.split('?');
       const file = await find(path.length > 1 ? path.replace(/\/$/, '') : path);

@@ -157,7 +157,8 @@ function overview(pages: readonly PageSource[]): PageSource {
     ...lists,
     '## For programs',
     `OpenAPI documents: ${documents}. Every page is there as Markdown: add \`.md\` to its ` +
-      'address. A list of all pages is in [llms.txt](/llms.txt).',
+      'address. A list of all pages is in [llms.txt](/llms.txt), the guides and the merchant API ' +
+      'as one text in [llms-full.txt](/llms-full.txt). [Packages](/packages/) of this network.',
   ].join('\n\n');
   return { name: '', title: 'Documentation', group: '', markdown: `${markdown}\n` };
 }
@@ -176,6 +177,12 @@ function llms(pages: readonly Page[]): string {
   ]);
   const about = '> A payment network for physical stores: tap, settle in USDC, signed webhooks.';
   return `${['# Tapline', about, ...lists].join('\n\n')}\n`;
+}
+
+/** The guides and the merchant API in one file, for a program that reads all of it at once. */
+function llmsFull(pages: readonly Page[]): string {
+  const chosen = pages.filter(({ group }) => group === 'Guides' || group === 'Reference');
+  return chosen.map(({ markdown }) => markdown.trim()).join('\n\n---\n\n');
 }
 
 /** What the search looks through: a line per heading, short enough to be sent whole. */
@@ -241,5 +248,6 @@ export async function buildSite(
       text: searchIndex(pages),
     },
     { path: '/llms.txt', type: 'text/plain; charset=utf-8', text: llms(pages) },
+    { path: '/llms-full.txt', type: 'text/plain; charset=utf-8', text: llmsFull(pages) },
   ];
 }

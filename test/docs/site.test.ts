@@ -149,6 +149,10 @@ test('programs find all pages in llms.txt; who has a page is not sent it again',
   for (const path of pages.keys()) {
     if (path !== '/docs') assert.ok(list.includes(`(${path}.md)`), path);
   }
+  const whole = await (await get('/llms-full.txt')).text();
+  for (const part of ['# Quickstart', '# Webhooks', 'POST /v1/payment_intents']) {
+    assert.ok(whole.includes(part), part);
+  }
   const first = await get('/docs');
   const again = await get('/docs', { 'if-none-match': first.headers.get('etag') ?? '' });
   assert.equal(again.status, 304);
