@@ -83,6 +83,22 @@ test('payers who refuse at once do not wait for each other to drop what is old',
   );
 });
 
+test('refusals count in their own mode', async () => {
+  const { db } = database;
+  const hour = new Date(NOW.getTime() - 3_600_000);
+  await db.transaction((tx) =>
+    insertRefusal(tx, { tenant: live, payerId: 'payer_both' }, { at: NOW, until: hour }),
+  );
+  const countOf = async (tenant: Tenant) => {
+    const wanted = { payerId: 'payer_both', address: ADDRESS, tenant, exceptIntentId: '' };
+    const [found] = await db.transaction((tx) =>
+      selectPayerActivities(tx, [{ ...wanted, day: hour, hour }]),
+    );
+    return found?.refused_within_hour;
+  };
+  assert.deepEqual([await countOf(live), await countOf(test_)], [1, 0]);
+});
+
 describe('the policy of a merchant', () => {
   test('is that of its mode', async () => {
     const settings = { highAmountConfirmFrom: null, velocityPerHour: null };
