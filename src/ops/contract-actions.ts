@@ -46,7 +46,7 @@ export interface AnnouncedWallet {
 
 export type Options = Readonly<Record<string, string | boolean | undefined>>;
 
-const ROLES = ['operator', 'registrar', 'guardian', 'watch', 'treasurer'] as const;
+export const ROLES = ['operator', 'registrar', 'guardian', 'watch', 'treasurer'] as const;
 const PARTS = ['settling', 'refunding'] as const;
 const USDC_DECIMALS = 6;
 

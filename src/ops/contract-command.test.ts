@@ -173,12 +173,19 @@ describe('npm run chain, on a contract that runs', () => {
     const grant = ['grant', '--role', 'operator', '--account', LATER.address];
     await done(grant, ADMIN.key);
     await done(['rates', '--rates', '40,20,5'], ADMIN.key);
+    const { out } = await run(['status']);
+    const time = '20\\S+Z';
+    const life = `from ${time} to ${time}, by the admin\n`;
+    assert.match(out, new RegExp(`announced ceiling: 2000 USDC per hour ${life}`));
+    assert.match(out, new RegExp(`announced rates: 40, 20, 5 basis points ${life}`));
+    assert.match(out, new RegExp(`announced grants: ${LATER.address} becomes operator ${life}`));
     const early = await run([...grant, '--yes'], ADMIN.key);
     assert.match(early.out, /TooEarly/);
     await client().increaseTime({ seconds: 2 * DAY_SECONDS });
     await client().mine({ blocks: 1 });
     await done(grant, ADMIN.key);
     assert.equal(await isOperator(LATER.address), true);
+    assert.match((await run(['status'])).out, /announced grants: none\n/);
     await done(['rates', '--apply'], GUARDIAN.key);
     await done(['ceiling', '--apply'], GUARDIAN.key);
     assert.deepEqual(await read('rates'), { acquirer: 40, protocol: 20, cashback: 5 });
@@ -286,7 +293,10 @@ describe('npm run chain, on a contract that runs', () => {
     const cancel = ['cancel-wallet', '--merchant', '1'];
     assert.match((await run([...cancel, '--yes'], GUARDIAN.key)).out, /no wallet is announced for/);
     await propose(0n);
-    assert.match((await run(['status'])).out, /announced wallets: 1 \(see wallet-changes\)/);
+    assert.match(
+      (await run(['status'])).out,
+      /announced wallets: merchant 1: 0x\w{40} → 0x\w{40} from 20\S+Z, by 0x/,
+    );
     const { out } = await run(['wallet-changes']);
     assert.match(out, /^merchant 1: 0x\w{40} → 0x\w{40} from 20\S+Z, by 0x\w{40}\n$/);
     assert.ok(out.includes(`→ ${thief.address}`) && out.includes(`by ${REGISTRAR.address}`), out);

@@ -19,6 +19,7 @@ import {
   type ContractView,
   type Options,
 } from '#ops/contract-actions.ts';
+import { describePending, describeWalletChanges } from '#ops/contract-pending.ts';
 import { readAddress } from '#ops/deploy-contract.ts';
 import { readSecret } from '#ops/read-secret.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
@@ -144,67 +145,9 @@ async function readView({ reader, settlement }: Deployment): Promise<ContractVie
   };
 }
 
-/** As many in one call: a node answers within its limits. */
-const MERCHANTS_PER_CALL = 500;
-
-/** Every wallet that waits, by merchant. */
-async function readWalletChanges({ reader, settlement }: Deployment) {
-  const contract = { address: settlement, abi: settlementAbi } as const;
-  const lens = { address: lensOf(settlement), abi: settlementLensAbi } as const;
-  const merchants = await reader.readContract({ ...contract, functionName: 'merchantCount' });
-  const found = [];
-  for (let first = 1; first <= merchants; first += MERCHANTS_PER_CALL) {
-    const args = [first, Math.min(first + MERCHANTS_PER_CALL - 1, merchants)] as const;
-    const call = { ...lens, functionName: 'walletChanges', args } as const;
-    found.push(...(await reader.readContract(call)));
-  }
-  return found;
-}
-
-const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString();
-
 async function printWalletChanges(deployment: Deployment): Promise<void> {
-  const found = await readWalletChanges(deployment);
-  if (found.length === 0) console.log('no wallet is announced');
-  for (const { merchant, from, to, applicableAt, proposer } of found) {
-    console.log(
-      `merchant ${merchant}: ${from} → ${to} from ${timeOf(applicableAt)}, by ${proposer}`,
-    );
-  }
-}
-
-/** What comes into force, or may, unless somebody stops it. */
-async function readPending(deployment: Deployment): Promise<Record<string, string>> {
-  const { reader, settlement } = deployment;
-  const contract = { address: settlement, abi: settlementAbi } as const;
-  const [ceiling, ceilingAt] = await reader.readContract({
-    ...contract,
-    functionName: 'scheduledCeiling',
-  });
-  const [rates, ratesAt] = await reader.readContract({
-    ...contract,
-    functionName: 'scheduledRates',
-  });
-  const [admin, adminAt] = await reader.readContract({
-    ...contract,
-    functionName: 'pendingDefaultAdmin',
-  });
-  const [guardians, lastRevocableAt] = await reader.readContract({
-    ...contract,
-    functionName: 'guardians',
-  });
-  const announced = (text: string, at: number) =>
-    at === 0 ? 'none' : `${text} from ${timeOf(at)}`;
-  const { acquirer, protocol, cashback } = rates;
-  const wallets = (await readWalletChanges(deployment)).length;
-  const leaving = lastRevocableAt === 0 ? '' : `, the last may go from ${timeOf(lastRevocableAt)}`;
-  return {
-    guardians: `${guardians}${leaving}`,
-    'announced ceiling': announced(`${ceiling} USDC per hour`, ceilingAt),
-    'announced rates': announced(`${acquirer}, ${protocol}, ${cashback} basis points`, ratesAt),
-    'announced admin': announced(admin, adminAt),
-    'announced wallets': wallets === 0 ? 'none' : `${wallets} (see wallet-changes)`,
-  };
+  const lines = await describeWalletChanges(deployment);
+  for (const line of lines.length === 0 ? ['no wallet is announced'] : lines) console.log(line);
 }
 
 async function printStatus(deployment: Deployment): Promise<void> {
@@ -231,9 +174,9 @@ async function printStatus(deployment: Deployment): Promise<void> {
     admin: await read<Hex>('defaultAdmin'),
     merchants: await read<number>('merchantCount'),
     batches: await see<number>('batchCount'),
-    ...(await readPending(deployment)),
   };
-  for (const [name, value] of Object.entries(lines)) console.log(`${name}: ${value}`);
+  const all = [...Object.entries(lines), ...(await describePending(deployment))];
+  for (const [name, value] of all) console.log(`${name}: ${value}`);
 }
 
 function dataOf({ functionName, args }: ContractCall): Hex {
