@@ -11,7 +11,13 @@ import {
 import { askForPayment, fund, fundedAccount, injectWallet } from '../testing/payer.ts';
 import { measureFirstLoad } from '../testing/payload.ts';
 import { addTestTerminal, openTill, paymentsOf, postAsMerchant } from '../testing/till.ts';
-import { createWallet, fundWallet, openWallet, WALLET_PASSWORD } from '../testing/wallet.ts';
+import {
+  createWallet,
+  fundWallet,
+  openWallet,
+  WALLET_PASSWORD,
+  walletOf,
+} from '../testing/wallet.ts';
 
 /** 85 KB. React alone takes 68 of them. */
 const BUDGET_BYTES = 85_000;
@@ -105,6 +111,30 @@ test('the wallet of this site pays, with its password', async () => {
   await payButton(wallet).click();
   await result(wallet, 'Paid').waitFor();
   assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
+  await wallet.close();
+});
+
+test('who makes a wallet first is led back to the payment, and pays it', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const { url } = await askForPayment(sandbox, terminal);
+  const wallet = walletOf(await browser.open(PHONE));
+  await wallet.page.goto(url);
+  await wallet.page.getByRole('link', { name: 'Make a wallet' }).click();
+  await createWallet(wallet);
+  await fundWallet(wallet);
+  await wallet.button(/^Receive/).click();
+  await wallet.page.getByRole('img', { name: 'The address of this wallet' }).waitFor();
+  await wallet.checkAccessibility();
+  await wallet.button(/^Close/).click();
+  await wallet.page.getByRole('link', { name: 'Back to the payment' }).click();
+  await wallet.field('Wallet password').fill(WALLET_PASSWORD);
+  await payButton(wallet).click();
+  await result(wallet, 'Paid').waitFor();
+  assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
+  await wallet.page.goto(`${sandbox.web_url}/wallet?back=https://elsewhere.example/`);
+  await wallet.page.getByLabel('Balance').waitFor();
+  assert.equal(await wallet.page.getByRole('link', { name: /^Back/ }).count(), 0);
   await wallet.close();
 });
 

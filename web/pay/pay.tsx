@@ -85,6 +85,11 @@ function Left({ link, clockOffsetMs }: { link: PayLink; clockOffsetMs: number })
   );
 }
 
+/** `pay/<token>`, wherever the service is mounted. */
+function paymentPath(): string {
+  return location.pathname.split('/').slice(-2).join('/');
+}
+
 /** The code is drawn when it is asked for: what draws it would be 4 KB of each first load. */
 function NoWallet(): ReactNode {
   const [isCodeShown, setCodeShown] = useState(false);
@@ -101,7 +106,8 @@ function NoWallet(): ReactNode {
         <Button onClick={() => setCodeShown(true)}>Show the QR code</Button>
       )}
       <p className="soft">
-        New to this? <a href="wallet">Make a wallet</a> in this browser, then come back.
+        New to this? <a href={`wallet?back=${paymentPath()}`}>Make a wallet</a> in this browser; it
+        leads you back here.
       </p>
     </section>
   );

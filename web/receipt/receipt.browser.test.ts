@@ -108,6 +108,37 @@ test('without script it is whole, on paper dark on white with its address as a c
   await window.close();
 });
 
+test('a refund has a receipt of its own, with its number and that of the sale', async () => {
+  const { sandbox } = shared;
+  const { agent_terminal: terminal } = sandbox.test;
+  const sale = { amount: 2_500_000, terminal };
+  const intent = await postAsMerchant(sandbox, '/payment_intents', sale);
+  const tap = { payment_intent: intent.id };
+  const paid = await postAsMerchant(sandbox, `/test_helpers/terminals/${terminal}/tap`, tap);
+  const asked = { payment: paid.payment, amount: 1_234_567 };
+  const { id } = await postAsMerchant(sandbox, '/refunds', asked);
+  const headers = { Authorization: `Bearer ${sandbox.test.secret_key}` };
+  const read = async (path: string) =>
+    (await fetch(`${sandbox.base_url}/v1${path}`, { headers })).json() as Promise<
+      Record<'receipt_url' | 'receipt_number', string>
+    >;
+  const [refund, payment] = await Promise.all([
+    read(`/refunds/${id}`),
+    read(`/payments/${paid.payment}`),
+  ]);
+  const window = await browser.open(PHONE);
+  const token = refund.receipt_url.split('/').at(-1);
+  await window.page.goto(`${sandbox.web_url}/receipts/${token}`);
+  const text = (await window.page.getByRole('main').textContent()) ?? '';
+  assert.equal(await window.page.locator('.sum').textContent(), '1.23 USDC');
+  for (const said of ['1.234567 USDC', refund.receipt_number, payment.receipt_number]) {
+    assert.ok(text.includes(said), `${said} is not on it:\n${text}`);
+  }
+  await window.checkAccessibility();
+  window.checkClean();
+  await window.close();
+});
+
 test('what the server says otherwise than the chain is told, whatever it is', async () => {
   const lies: readonly (readonly [ReceiptChanges, RegExp])[] = [
     [{ sale: 2_600_000 }, /about the amount/],

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import type { Wallet } from '../../data/payer.ts';
 import { Amount } from '../../ui/amount.tsx';
-import { Button } from '../../ui/button.tsx';
+import { Button, buttonClass } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -9,10 +9,11 @@ import { useToast } from '../../ui/toast.tsx';
 import { type Standing, standingOf, sumLength } from '../allowance.ts';
 import { useHere } from '../here.tsx';
 import { rowsOf, usePasses, usePayments, useWallet } from '../queries.ts';
+import { forgetWayBack, wayBack } from '../way-back.ts';
 import { BackupNotice } from './backup.tsx';
 import { PageLink } from './frame.tsx';
 import { PaymentRow } from './history.tsx';
-import { AllowSheet } from './lazy.ts';
+import { AllowSheet, ReceiveSheet } from './lazy.ts';
 import { Problem, Waiting } from './loading.tsx';
 
 const NEWEST = 3;
@@ -132,6 +133,8 @@ function Newest(): ReactNode {
 export function HomePage(): ReactNode {
   const { network } = useHere();
   const wallet = useWallet();
+  const [receiving, setReceiving] = useState(false);
+  const [back] = useState(wayBack);
   if (wallet.data === undefined) {
     return wallet.isError ? <Problem of={wallet.error} /> : <Waiting />;
   }
@@ -144,8 +147,21 @@ export function HomePage(): ReactNode {
         <p className={`balance-sum ${sumLength(BigInt(wallet.data.balance))}`}>
           <Amount atoms={BigInt(wallet.data.balance)} />
         </p>
-        {network === 'testnet' ? <Faucet /> : null}
+        <div className="row">
+          {network === 'testnet' ? <Faucet /> : null}
+          <Button onClick={() => setReceiving(true)}>Receive</Button>
+        </div>
       </section>
+      {receiving ? <ReceiveSheet onClose={() => setReceiving(false)} /> : null}
+      {back === null ? null : (
+        <a
+          className={buttonClass({ kind: 'primary', large: true, wide: true })}
+          href={back}
+          onClick={forgetWayBack}
+        >
+          Back to the payment
+        </a>
+      )}
       <BackupNotice />
       <Permission wallet={wallet.data} />
 

@@ -7,6 +7,7 @@ import { keep } from '../kept.ts';
 import { holdKey } from '../keyring.ts';
 import { signIn } from '../sign-in.ts';
 import { type Opener, sealKey } from '../vault.ts';
+import { wayBack } from '../way-back.ts';
 import { problemOf, WORDS } from '../words.ts';
 import { NewOpener } from './opener.tsx';
 
@@ -81,6 +82,8 @@ function NewWallet({ way, onClose }: { readonly way: Way; onClose: () => void })
 
 /** The first screen of a browser that holds no wallet. */
 export function Welcome(): ReactNode {
+  // Noted before the way through the wallet's own screens changes the address.
+  useState(wayBack);
   const [way, setWay] = useState<Way | null>(null);
   return (
     <main className="sheet stack welcome">
