@@ -95,26 +95,7 @@ export function compileContract(
   const contractName = basename(path);
   const entry = `${path}.sol`;
   const logic = LOGIC_OF[contractName];
-  const sources = collectSources(entry, root);
-  const input = {
-    language: 'Solidity',
-    sources: Object.fromEntries([...sources].map(([path, content]) => [path, { content }])),
-    settings: {
-      ...compilerSettings,
-      outputSelection: {
-        [entry]: {
-          [contractName]: ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'],
-          ...(logic === undefined ? {} : { [logic]: ['abi'] }),
-        },
-      },
-    },
-  };
-  const solc = require('solc') as Solc;
-  const output = JSON.parse(
-    solc.compile(JSON.stringify(input), {
-      import: (path) => ({ error: `unexpected import ${path}` }),
-    }),
-  ) as SolcOutput;
+  const output = compileInput(standardInput(path, root));
   const problems = (output.errors ?? []).filter(
     ({ severity, errorCode }) =>
       severity === 'error' ||
@@ -138,6 +119,37 @@ export function compileContract(
     deployedBytecode: `0x${contract.evm.deployedBytecode.object}`,
     sourceHash: hashSources(path),
   };
+}
+
+/** What solc is given, and an explorer that verifies the source: it holds every file. */
+function standardInput(path: string, root = folder): string {
+  const contractName = basename(path);
+  const entry = `${path}.sol`;
+  const logic = LOGIC_OF[contractName];
+  const sources = collectSources(entry, root);
+  const input = {
+    language: 'Solidity',
+    sources: Object.fromEntries([...sources].map(([path, content]) => [path, { content }])),
+    settings: {
+      ...compilerSettings,
+      outputSelection: {
+        [entry]: {
+          [contractName]: ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'],
+          ...(logic === undefined ? {} : { [logic]: ['abi'] }),
+        },
+      },
+    },
+  };
+  return `${JSON.stringify(input, null, 2)}\n`;
+}
+
+/** Compiles a standard JSON input, which has to be complete. */
+export function compileInput(input: string): SolcOutput {
+  const solc = require('solc') as Solc;
+  const answer = solc.compile(input, {
+    import: (path) => ({ error: `unexpected import ${path}` }),
+  });
+  return JSON.parse(answer) as SolcOutput;
 }
 
 /** What the logic has, and how the proxy is made. */
@@ -174,6 +186,7 @@ function derivedFiles(artifact: Artifact, exportName: string): [path: string, te
   return [
     [`${artifact.contractName}.ts`, renderModule(artifact, exportName)],
     [`I${artifact.contractName}.sol`, renderInterface(artifact.contractName, artifact.abi)],
+    [`${artifact.contractName}.input.json`, standardInput(artifact.contractName)],
   ];
 }
 

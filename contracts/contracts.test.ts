@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { mutate } from '../test/mutations/mutation.ts';
-import { RUNTIME_BYTES_LIMIT, staleArtifacts } from './compile.ts';
+import { compileInput, RUNTIME_BYTES_LIMIT, staleArtifacts } from './compile.ts';
 import { contractsFolder, runForge } from './forge.ts';
 import { GAS_CEILINGS, measureGas, readGasTable } from './gas.ts';
 import { candidates, generate, KINDS, SOURCES } from './mutations/generate.ts';
@@ -23,6 +23,14 @@ test('the contracts keep their promises in all forge tests', async () => {
   // The long run makes five times as many (foundry.toml).
   const calls = process.env.FOUNDRY_PROFILE === 'long' ? 100_000 : 20_000;
   assert.match(output, new RegExp(`runs: \\d+, calls: ${calls}, reverts: 0`));
+});
+
+test('the input for verifying the source compiles to the code that is deployed', () => {
+  const read = (name: string) => readFileSync(join(contractsFolder, 'artifacts', name), 'utf8');
+  const { contracts } = compileInput(read('Settlement.input.json'));
+  const evm = contracts['Settlement.sol']?.Settlement?.evm;
+  const { deployedBytecode } = JSON.parse(read('Settlement.json')) as Record<string, string>;
+  assert.equal(`0x${evm?.deployedBytecode.object}`, deployedBytecode);
 });
 
 test('600 bytes of the settlement contract are left for the mends that will be needed', () => {

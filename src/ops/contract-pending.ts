@@ -16,7 +16,7 @@ export interface DeployedContract {
 const MERCHANTS_PER_CALL = 500;
 /** Public nodes refuse more in one question for logs. */
 const BLOCKS_PER_QUESTION = 2_000n;
-/** At most: nine days of blocks of four seconds. The lines say when there was more. */
+/** At most: nine days of blocks of two seconds. The lines say when there was more. */
 const MAX_QUESTIONS = 200;
 
 const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString();
