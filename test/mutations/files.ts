@@ -263,6 +263,7 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/reconciliation/reconcile.test.ts',
   ],
   'src/payers/rotating-code.ts': ['src/apis/payer/rotating-codes.test.ts'],
+  'src/accounts/manager-code.ts': ['src/apis/device/device-routes.test.ts'],
 };
 
 /** What generated mutations go into, and how many. A new group leaves the choice in others. */

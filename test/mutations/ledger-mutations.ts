@@ -210,4 +210,16 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
     from: "        if (recorded !== 'unknown') return recorded;",
     to: "        if (recorded !== 'unknown' || pauseMs > 0) return recorded;",
   },
+  {
+    name: "a manager's code lets a till make any number of refunds",
+    file: 'src/accounts/manager-code.ts',
+    from: ' and used_at is null\n',
+    to: '\n',
+  },
+  {
+    name: "a manager's code works for ever",
+    file: 'src/accounts/manager-code.ts',
+    from: '\n       and expires_at > $4',
+    to: '',
+  },
 ];

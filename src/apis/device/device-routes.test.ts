@@ -269,8 +269,13 @@ describe('a cashier', () => {
     while ((await used()).length === 0) await sleep(10);
     const again = await caller.post('/refunds', part);
     assert.equal(errorCodeOf(again.body), 'manager_required');
+    const { code: late } = await store.db.transaction((tx) =>
+      createManagerCode(tx, { tenant, actor, now: new Date(Date.now() - 11 * 60_000) }),
+    );
+    const tooLate = { ...refund, amount: 1, manager_code: late };
+    assert.equal(errorCodeOf((await caller.post('/refunds', tooLate)).body), 'manager_required');
     const wrong = { ...refund, manager_code: 'AAAA-AAAA' };
-    for (let i = 0; i < 9; i++) await caller.post('/refunds', wrong);
+    for (let i = 0; i < 8; i++) await caller.post('/refunds', wrong);
     assert.equal((await caller.post('/refunds', wrong)).status, 429);
     const own = device.post('/refunds', refund);
     const asked = async () =>
