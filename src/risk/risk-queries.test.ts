@@ -83,12 +83,15 @@ test('payers who refuse at once do not wait for each other to drop what is old',
   );
 });
 
-test('refusals count in their own mode', async () => {
+test('refusals count in their own mode, and for an hour', async () => {
   const { db } = database;
   const hour = new Date(NOW.getTime() - 3_600_000);
-  await db.transaction((tx) =>
-    insertRefusal(tx, { tenant: live, payerId: 'payer_both' }, { at: NOW, until: hour }),
-  );
+  const until = new Date(hour.getTime() - DAY_MS);
+  for (const at of [NOW, hour]) {
+    await db.transaction((tx) =>
+      insertRefusal(tx, { tenant: live, payerId: 'payer_both' }, { at, until }),
+    );
+  }
   const countOf = async (tenant: Tenant) => {
     const wanted = { payerId: 'payer_both', address: ADDRESS, tenant, exceptIntentId: '' };
     const [found] = await db.transaction((tx) =>

@@ -75,7 +75,7 @@ const ORDER = [
 
 /** What people pay with, and what becomes of it afterwards. */
 const OF_WAYS: Readonly<Record<string, readonly string[]>> = {
-  'src/payments/single-use.ts': CARDS_AND_CODES,
+  'src/payments/single-use.ts': ['src/payments/single-use.test.ts', ...CARDS_AND_CODES],
   'src/payments/credential.ts': [...CARDS_AND_CODES, ...PAY],
   'src/payers/card-queries.ts': ['src/payers/card-queries.test.ts', ...CARDS_AND_CODES],
   'src/payments/authorize.ts': LINKS,

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { addMs } from '#core/clock.ts';
+import type { PassRow } from '#payers/payer-queries.ts';
+import { VAS_MS } from '#payers/phone-pass.ts';
+import type { Found } from '#payments/credential.ts';
+import { judge } from '#payments/single-use.ts';
+
+const NOW = new Date('2026-11-23T12:00:00.000Z');
+/** Since when taps of this pass may have been used in a time that was lost. */
+const DOUBTED_AT = addMs(NOW, -10_000);
+
+/** What becomes of an Apple phone's tap that says it was made then. */
+function judgeAt(at: Date, usedBefore: readonly string[] = []) {
+  const hash = Buffer.from('01', 'hex');
+  const phone = { hash, doubtedAt: DOUBTED_AT, usedBefore: new Set(usedBefore), uses: [] };
+  const found: Found = { type: 'apple_vas', payerId: 'payer_1', pass: {} as PassRow, phone };
+  const tap = {
+    kind: 'apple_vas' as const,
+    valueHash: hash,
+    tapHash: Buffer.from('02', 'hex'),
+    at,
+  };
+  const cardKey = Buffer.alloc(32);
+  return judge(found, { type: 'apple_vas', tap }, { cardKey, now: NOW }).decline;
+}
+
+test('a phone’s tap is of now, and of after a time that was lost', () => {
+  assert.equal(judgeAt(NOW), null);
+  assert.equal(judgeAt(addMs(DOUBTED_AT, 1)), null);
+  assert.equal(judgeAt(DOUBTED_AT), 'pass_replayed');
+  assert.equal(judgeAt(addMs(NOW, VAS_MS)), null);
+  assert.equal(judgeAt(addMs(NOW, VAS_MS + 1)), 'pass_replayed');
+});
+
+test('a phone’s tap that was used before is refused', () => {
+  assert.equal(judgeAt(NOW, ['02']), 'pass_replayed');
+});
