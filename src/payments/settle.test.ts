@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { FakeClock } from '#core/clock.ts';
+import { addMs, FakeClock } from '#core/clock.ts';
 import { type Log, silentLog } from '#core/log.ts';
 import { findReplay } from '#idempotency/run-once.ts';
 import { FAILURE_DECLINES } from '#payments/decline.ts';
@@ -92,6 +92,19 @@ test('a settled payment carries what the chain said, and what the payer paid', a
     [intent.status, intent.payment, intent.tx_hash],
     ['succeeded', shown.id, shown.tx_hash],
   );
+});
+
+test('where blocks share a second it settles when its block was seen, after its tap', async () => {
+  const tappedAt = clock.now();
+  const settledAt = async (seenAt: Date) => {
+    const { intentId } = await addProcessing();
+    await playChain(store, undefined, { seenAt: seenAt.toISOString() });
+    const payment = await findPayment(store, intentId);
+    return payment?.settledAt;
+  };
+  assert.deepEqual(await settledAt(addMs(tappedAt, 123)), addMs(tappedAt, 123));
+  // The worker that saw it has a clock that is behind.
+  assert.deepEqual(await settledAt(addMs(tappedAt, -5_000)), tappedAt);
 });
 
 test('its events come in the order of the story, with the objects as they were', async () => {

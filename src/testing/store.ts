@@ -22,7 +22,7 @@ import { applySettlements } from '#payments/settle.ts';
 import type { StaticPassTerms } from '#risk/rules.ts';
 import { createSettlementNumbers, type SettlementNumbers } from '#settlement/numbers.ts';
 import type { Readiness } from '#settlement/readiness.ts';
-import type { FailureReason, Hex } from '#settlement/requests.ts';
+import type { FailureReason, Hex, OutcomeFacts } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { settling } from '#testing/settling.ts';
 
@@ -301,7 +301,11 @@ type Chainlike = Pick<TestStore, 'db' | 'clock' | 'wakeups'>;
  * Plays relayer and contract: answers every waiting payment request, with success or with
  * `failure`, and applies the outcomes. @returns how many there were.
  */
-export async function playChain(store: Chainlike, failure?: FailureReason): Promise<number> {
+export async function playChain(
+  store: Chainlike,
+  failure?: FailureReason,
+  more: Partial<OutcomeFacts['payment']> = {},
+): Promise<number> {
   const facts = {
     txHash: `0x${'ab'.repeat(32)}`,
     blockNumber: '7',
@@ -312,6 +316,7 @@ export async function playChain(store: Chainlike, failure?: FailureReason): Prom
     feeProtocol: '5000',
     cashback: '1250',
     chainId: 31337,
+    ...more,
   };
   const outcome = failure
     ? { succeeded: false, reason: failure, txHash: null }
