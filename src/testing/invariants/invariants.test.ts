@@ -169,6 +169,14 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
       ],
     },
   ],
+  'receipts of a terminal count from 1 without gaps, in the series that gave them': [
+    { sql: ['update receipt_series set given = given + 1'] },
+    ...['payments', 'refunds'].map((table) => ({
+      sql: [`update ${table} set receipt_number = receipt_number || '9'`],
+    })),
+    { sql: [`update payments set receipt_number = null`] },
+    { sql: [`update refunds set receipt_number = 'RXXXX-1' where receipt_number like '%-1'`] },
+  ],
   'a payment is of the sale that its intent is of, and a refund of the account of both': [
     ...['account_id', 'terminal_id', 'order_id', 'split_group'].map((column) => ({
       sql: [`update payments set ${column} = 'other'`],

@@ -83,6 +83,22 @@ const MONEY: readonly Rule[] = [
         or p.amount_reserved <> coalesce(sum(r.amount) filter (where r.status <> 'failed'), 0)`,
   },
   {
+    name: 'receipts of a terminal count from 1 without gaps, in the series that gave them',
+    always: true,
+    sql: `with numbered as (
+        select account_id, livemode, 'payment' as kind, receipt_number from payments
+        union all select account_id, livemode, 'refund', receipt_number from refunds
+      ), given as (
+        select account_id, livemode, kind, split_part(receipt_number, '-', 1) as prefix,
+          count(*), min(split_part(receipt_number, '-', 2)::bigint) as first,
+          max(split_part(receipt_number, '-', 2)::bigint) as last
+        from numbered where receipt_number is not null group by 1, 2, 3, 4)
+      select coalesce(s.prefix, g.prefix) || ' gave ' || coalesce(s.given, 0) || ', '
+        || coalesce(g.count, 0) || ' are there, up to ' || coalesce(g.last, 0)
+      from receipt_series s full join given g using (account_id, livemode, kind, prefix)
+      where coalesce(s.given, 0) <> coalesce(g.count, 0) or s.given <> g.last or g.first <> 1`,
+  },
+  {
     name: 'refunds of a day stay below the limit of the account',
     always: true,
     sql: `select a.id || ' refunded ' || sum(r.amount) from refunds r
