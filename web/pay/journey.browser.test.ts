@@ -257,6 +257,12 @@ test('without a wallet the page says how to get one, and what is wrong says so',
   const window = await browser.open(PHONE);
   await window.page.goto(url);
   await window.page.getByText('No wallet in this browser').waitFor();
+  const apps = window.page.getByRole('list', { name: 'Open in a wallet app' }).getByRole('link');
+  await apps.first().waitFor();
+  const [metaMask] = await apps.all();
+  const address = url.replace(/^https?:\/\//, '');
+  assert.equal(await metaMask?.getAttribute('href'), `https://link.metamask.io/dapp/${address}`);
+  assert.equal(await apps.count(), 5);
   await window.checkAccessibility();
   await window.page.getByRole('button', { name: 'Show the QR code' }).click();
   await window.page.getByRole('img', { name: 'The address of this page' }).waitFor();
@@ -264,6 +270,11 @@ test('without a wallet the page says how to get one, and what is wrong says so',
   await window.page.goto(`${sandbox.web_url}/pay/0000000000000000000000`);
   await window.page.getByText('Nothing to pay here').waitFor();
   await window.close();
+  const desk = await browser.open();
+  await desk.page.goto(url);
+  await desk.page.getByRole('link', { name: 'Make a wallet' }).waitFor();
+  assert.equal(await desk.page.getByText('MetaMask').count(), 0, 'a computer has no such app');
+  await desk.close();
 });
 
 test('the first load is small', async () => {

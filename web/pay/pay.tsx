@@ -18,6 +18,7 @@ import { formatLeft, WORDS } from './words.ts';
 
 const OwnWallet = partOf(async () => (await import('./own-wallet.tsx')).OwnWallet);
 const TipChoice = partOf(async () => (await import('../ui/tip-choice.tsx')).TipChoice);
+const WalletAppLinks = partOf(async () => (await import('./wallet-app-links.tsx')).WalletAppLinks);
 const Qr = partOf(async () => (await import('../ui/qr.tsx')).Qr);
 
 type OpenStep = Extract<Step, { at: 'open' }>;
@@ -90,25 +91,30 @@ function paymentPath(): string {
   return location.pathname.split('/').slice(-2).join('/');
 }
 
-/** The code is drawn when it is asked for: what draws it would be 4 KB of each first load. */
+/** Of a phone: a wallet app is at hand, while a computer's browser would only show its download. */
+function isTouched(): boolean {
+  return matchMedia('(pointer: coarse)').matches;
+}
+
+/** The wallet of this site first: it needs nothing. The code is drawn when it is asked for. */
 function NoWallet(): ReactNode {
   const [isCodeShown, setCodeShown] = useState(false);
   return (
     <section className="card pay-code">
       <h2>No wallet in this browser</h2>
-      <p>
-        Open this page in the browser of your wallet app, or scan its QR code with a phone that has
-        a wallet for USDC.
-      </p>
+      <p>Make one here in a minute, or pay with a wallet app that you have.</p>
+      <a
+        className={buttonClass({ kind: 'primary', wide: true })}
+        href={`wallet?back=${paymentPath()}`}
+      >
+        Make a wallet
+      </a>
+      {isTouched() ? <WalletAppLinks /> : null}
       {isCodeShown ? (
         <Qr value={location.href} label="The address of this page" />
       ) : (
         <Button onClick={() => setCodeShown(true)}>Show the QR code</Button>
       )}
-      <p className="soft">
-        New to this? <a href={`wallet?back=${paymentPath()}`}>Make a wallet</a> in this browser; it
-        leads you back here.
-      </p>
     </section>
   );
 }

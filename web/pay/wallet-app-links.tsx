@@ -1,0 +1,18 @@
+import type { ReactNode } from 'react';
+import { WALLET_APPS } from './wallet-apps.ts';
+
+/** Leads to this payment in the browser of an app. */
+export function WalletAppLinks(): ReactNode {
+  const page = new URL(location.href);
+  return (
+    <ul className="pay-apps" aria-label="Open in a wallet app">
+      {WALLET_APPS.map(({ name, linkTo }) => (
+        <li key={name}>
+          <a href={linkTo(page)} rel="noreferrer">
+            {name}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,41 @@
+/** A wallet app that opens a page in its own browser, where it signs. */
+export interface WalletApp {
+  readonly name: string;
+  /** The link that leads from any browser into the app, or to its download. */
+  readonly linkTo: (page: URL) => string;
+}
+
+/**
+ * Five apps, with the links that their makers document (read on 2026-11-23): link.metamask.io/dapp,
+ * Coinbase's "Dapp browser" (the Base app has kept it), Trust Wallet's "Deep Linking", Phantom's
+ * "Browse", OKX's "App Universal Link". No phone of ours has followed them yet.
+ */
+export const WALLET_APPS: readonly WalletApp[] = [
+  {
+    name: 'MetaMask',
+    // Its path is the page without a scheme; the app takes https.
+    linkTo: ({ host, pathname, search }) =>
+      `https://link.metamask.io/dapp/${host}${pathname}${search}`,
+  },
+  {
+    name: 'Base or Coinbase Wallet',
+    linkTo: ({ href }) => `https://go.cb-w.com/dapp?cb_url=${encodeURIComponent(href)}`,
+  },
+  {
+    name: 'Trust Wallet',
+    linkTo: ({ href }) =>
+      `https://link.trustwallet.com/open_url?coin_id=60&url=${encodeURIComponent(href)}`,
+  },
+  {
+    name: 'Phantom',
+    linkTo: ({ href, origin }) =>
+      `https://phantom.app/ul/browse/${encodeURIComponent(href)}?ref=${encodeURIComponent(origin)}`,
+  },
+  {
+    name: 'OKX Wallet',
+    linkTo: ({ href }) => {
+      const inApp = `okx://wallet/dapp/url?dappUrl=${encodeURIComponent(href)}`;
+      return `https://web3.okx.com/download?deeplink=${encodeURIComponent(inApp)}`;
+    },
+  },
+];
