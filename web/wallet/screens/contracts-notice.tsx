@@ -6,7 +6,9 @@ import { PageLink } from './frame.tsx';
 /** Stands on every page while the service names other contracts than this wallet knows. */
 export function ContractsNotice({ network }: { readonly network: Network | null }): ReactNode {
   const others = useKept('otherContracts');
-  if (network === null || others[network] === undefined) return null;
+  // Before the first sign-in no network is chosen yet, and the first one was refused.
+  const isOther = network === null ? Object.keys(others).length > 0 : network in others;
+  if (!isOther) return null;
   return (
     <Notice tone="bad" role="alert">
       The service names other contracts or higher fees than this wallet knows. The wallet signs
