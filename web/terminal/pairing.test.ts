@@ -33,10 +33,11 @@ test('a till that becomes another merchant’s keeps neither PIN nor cashier nor
   assert.ok(!isSameMerchant(changeTo('tml_next', 'Blue Door', null)), 'nobody knows whose it was');
   const pin = { salt: 's', hash: 'h' };
   const shiftSince = '2026-10-01T08:00:00.000Z';
-  keepSettings({ ...keptSettings(), pin, locked: true, cashier: 'Ada', shiftSince, sound: false });
+  const own = { sound: false, display: true };
+  keepSettings({ ...keptSettings(), pin, locked: true, cashier: 'Ada', shiftSince, ...own });
   forgetMerchant();
-  const { sound, ...rest } = keptSettings();
-  assert.equal(sound, false, 'what is the device’s own stays');
+  const { sound, display, ...rest } = keptSettings();
+  assert.deepEqual({ sound, display }, own, 'what is the device’s own stays');
   const nothing = { shiftSince: null, cashier: '', asksForTips: false, pin: null, locked: false };
   assert.deepEqual(rest, nothing);
 });
