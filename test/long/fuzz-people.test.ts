@@ -187,11 +187,21 @@ interface Asker {
   readonly routes: ReadonlyMap<string, DeclaredRoute>;
 }
 
-/** Answered as done where it is so already, and then there is nothing to write down. */
+/**
+ * Answered as done where it is so already, and then there is nothing to write down. That the first
+ * time leaves an entry is tested beside each of them.
+ */
 const REPEATABLE: ReadonlySet<string> = new Set([
   'enableAccount',
   'disableAccount',
+  'disableOperator',
+  'blockAnyPayer',
+  'unblockAnyPayer',
+  'activateTerminal',
   'deactivateTerminal',
+  'revokeApiKey',
+  'dashboardCancelPaymentIntent',
+  'liftPayoutHold',
 ]);
 
 function judge(
