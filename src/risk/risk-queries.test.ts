@@ -97,9 +97,11 @@ test('refusals count in their own mode, and for an hour', async () => {
     const [found] = await db.transaction((tx) =>
       selectPayerActivities(tx, [{ ...wanted, day: hour, hour }]),
     );
-    return found?.refused_within_hour;
+    return [found?.refused_within_hour, found?.refused_here_within_hour];
   };
-  assert.deepEqual([await countOf(live), await countOf(test_)], [1, 0]);
+  assert.deepEqual(await countOf(live), [1, 1]);
+  // Those of the test above.
+  assert.deepEqual(await countOf(test_), [0, 2]);
 });
 
 describe('the policy of a merchant', () => {
