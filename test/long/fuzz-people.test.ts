@@ -188,8 +188,8 @@ interface Asker {
 }
 
 /**
- * Answered as done where it is so already, and then there is nothing to write down. That the first
- * time leaves an entry is tested beside each of them.
+ * Answered as done where it is so already, and then there is nothing to write down. First times are
+ * tested in consent.test.ts (terminals, keys) and four-eyes.test.ts (payers).
  */
 const REPEATABLE: ReadonlySet<string> = new Set([
   'enableAccount',

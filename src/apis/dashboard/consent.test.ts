@@ -227,6 +227,30 @@ test('key, entry and mail are one transaction: no kill comes between them', asyn
   assert.deepEqual(written, [{ xmins: 1, mails: 1 }], 'one mail to the only owner');
 });
 
+test('what may be repeated leaves an entry the first time, and none after it', async () => {
+  await putFactors('fresh');
+  const owner = present(clients.get('owner'), 'owner');
+  const base = `/accounts/${account}/test`;
+  const terminal = await owner.post(`${base}/terminals`, { label: 'Counter' });
+  const key = await owner.post(`${base}/api_keys`, { name: 'Server', scopes: ['payments:read'] });
+  const entriesOf = async (path: string) => {
+    const answer = await owner.post(path, {});
+    assert.equal(answer.status, 200, answer.text);
+    const rows = await server.db.query<{ action: string }>(
+      'select action from audit_log where request_id = $1',
+      [answer.headers.get('request-id')],
+    );
+    return rows.map(({ action }) => action);
+  };
+  for (const [path, action] of [
+    [`${base}/terminals/${terminal.body.id}/deactivate`, 'terminal.updated'],
+    [`${base}/terminals/${terminal.body.id}/activate`, 'terminal.updated'],
+    [`${base}/api_keys/${key.body.id}/revoke`, 'api_key.revoked'],
+  ] as const) {
+    assert.deepEqual([await entriesOf(path), await entriesOf(path)], [[action], []]);
+  }
+});
+
 test('a live key is a mail to the owners that can stop it; so are limits of refunds', async () => {
   await putFactors('fresh');
   await server.db.query("update accounts set kyb_status = 'approved' where id = $1", [account]);
