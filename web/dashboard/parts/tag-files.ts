@@ -123,7 +123,7 @@ function stream(dictionary: string, body: Uint8Array): Bytes {
   return join([textBytes(head), body, textBytes('\nendstream')]);
 }
 
-/** One page needs no library: it would add fonts, and few of them know every shop's name. */
+/** One page needs no library: it would add fonts, and few fonts know the name of every shop. */
 function pdfFile(objects: readonly Uint8Array[]): Bytes {
   const parts: Uint8Array[] = [textBytes('%PDF-1.7\n')];
   const places: number[] = [];
