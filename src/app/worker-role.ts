@@ -77,6 +77,7 @@ function startLoops(deps: WorkerDeps): Loop[] {
     onOutcomes('merchant_registration', 'registrations', () => applyRegistrations(deps)),
     onOutcomes('enrolment', 'approvals', () => applyPayerRequests(deps, 'enrolment')),
     onOutcomes('faucet', 'test funds', () => applyPayerRequests(deps, 'faucet')),
+    onOutcomes('transfer', 'transfers', () => applyPayerRequests(deps, 'transfer')),
     every(EXPIRY_POLL_MS, 'expiry of intents', () => expireIntents(deps)),
     every(KEY_EXPIRY_POLL_MS, 'expiry of idempotency keys', () => dropExpiredKeys(deps)),
     every(ANCHOR_POLL_MS, 'anchor of the audit log', () => anchorAuditLog(deps)),

@@ -14,6 +14,7 @@ export const ID_PREFIXES = {
   agentToken: 'agtok_',
   approval: 'apv_',
   faucet: 'fct_',
+  transfer: 'trf_',
   terminal: 'tml_',
   paymentIntent: 'pi_',
   payment: 'pay_',

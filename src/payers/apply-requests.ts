@@ -7,7 +7,7 @@ import { applied, type Outcome, takeOutcomes } from '#settlement/requests.ts';
 /** A few milliseconds' work. */
 const BATCH = 100;
 
-type Kind = 'enrolment' | 'faucet';
+type Kind = 'enrolment' | 'faucet' | 'transfer';
 
 function toOutcome(outcome: Outcome<Kind>): RequestOutcome {
   const { subjectId: id, result } = outcome;

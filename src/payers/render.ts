@@ -44,11 +44,17 @@ export function renderPass(pass: PassRow, livemode: boolean) {
   };
 }
 
-/** What the payer asked of the chain: an approval, or test funds. */
+const REQUEST_OBJECTS = {
+  enrolment: 'approval',
+  faucet: 'faucet_grant',
+  transfer: 'transfer',
+} as const;
+
+/** What the payer asked of the chain: an approval, test funds, or a transfer. */
 export function renderPayerRequest(request: PayerRequestRow, livemode: boolean) {
   return {
     id: request.id,
-    object: request.kind === 'enrolment' ? 'approval' : 'faucet_grant',
+    object: REQUEST_OBJECTS[request.kind],
     livemode,
     network: networkOf(livemode),
     status: request.status,

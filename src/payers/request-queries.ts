@@ -4,7 +4,7 @@ import type { Sql, Tx } from '#db/database.ts';
 export interface PayerRequestRow {
   id: string;
   payer_id: string;
-  kind: 'enrolment' | 'faucet';
+  kind: 'enrolment' | 'faucet' | 'transfer';
   status: 'pending' | 'succeeded' | 'failed';
   failure_code: string | null;
   tx_hash: string | null;

@@ -1,7 +1,7 @@
 import { hkdfSync } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
 import type { AnchorTarget } from '#audit/anchor-target.ts';
-import type { Network } from '#core/mode.ts';
+import { NETWORKS, type Network } from '#core/mode.ts';
 import { type Atoms, atoms, MAX_AMOUNT } from '#core/money.ts';
 import { type RotatingKey, withPrevious } from '#core/secrets.ts';
 import { StartError } from '#core/start-error.ts';
@@ -80,6 +80,8 @@ export interface Config {
   readonly settleWithinS: number;
   /** From how many atoms a pass that can be copied needs its payer's yes; null: never. */
   readonly staticPass: StaticPass | null;
+  /** Where the operator pays the gas of what wallets send out; null: in a sandbox alone. */
+  readonly gaslessTransfers: readonly Network[] | null;
   /** Percent of the hourly ceiling that one account may use; null: see `commonShare`. */
   readonly ceilingShare: number | null;
   readonly webhookAllowCidrs: readonly string[];
@@ -172,6 +174,17 @@ function staticPass(env: Env, isSandbox: boolean): StaticPass | null {
   if (text === 'off' || (text === null && isSandbox)) return null;
   const range = { min: 0, max: MAX_AMOUNT, default: STATIC_PASS_FROM };
   return { confirmFrom: atoms(integer(env, 'STATIC_PASS', range)), asksFirst: !isSandbox };
+}
+
+function gaslessTransfers(env: Env): readonly Network[] | null {
+  const text = readSetting(env, 'GASLESS_TRANSFERS');
+  if (text === null) return null;
+  if (text === 'none') return [];
+  const asked = text.split(',').map((one) => one.trim());
+  const networks = NETWORKS.filter((network) => asked.includes(network));
+  if (networks.length === asked.length) return networks;
+  const form = `${NETWORKS.join(', ')}, both separated by a comma, or none`;
+  throw new StartError(`GASLESS_TRANSFERS=${text} must be ${form}`);
 }
 
 function ceilingShare(env: Env): number | null {
@@ -409,6 +422,7 @@ export function readConfig(env: Env, args: readonly string[]): Config {
     rateLimit: rateLimit(env),
     settleWithinS: integer(env, 'SETTLE_WITHIN', { min: 30, max: 600, default: 60 }),
     staticPass: staticPass(env, isSandbox),
+    gaslessTransfers: gaslessTransfers(env),
     ceilingShare: ceilingShare(env),
     webhookAllowCidrs: cidrs(env, 'WEBHOOK_ALLOW_CIDRS'),
     operatorUrl: url(env, 'OPERATOR_URL', ['http:', 'https:']),

@@ -39,6 +39,7 @@ const SOME: Readonly<Record<string, string>> = {
   DATABASE_DURABILITY: 'managed',
   REDIS_URL: 'redis://127.0.0.1',
   STATIC_PASS: '20000000',
+  GASLESS_TRANSFERS: 'testnet',
   CEILING_SHARE: '25',
   WEBHOOK_ALLOW_CIDRS: '10.0.0.0/8',
   TRUSTED_PROXIES: '10.0.0.0/8',

@@ -64,6 +64,16 @@ export interface RequestPayloads {
   };
   /** subject: a fresh id. Test network only: TestUSDC's open mint. */
   faucet: { to: Hex; amount: string };
+  /** subject: a fresh id. USDC that a payer sends out, by an EIP-3009 TransferWithAuthorization. */
+  transfer: {
+    from: Hex;
+    to: Hex;
+    amount: string;
+    /** Unix seconds. */
+    validBefore: string;
+    nonce: Hex;
+    signature: Hex;
+  };
 }
 
 export type RequestKind = keyof RequestPayloads;
@@ -126,6 +136,7 @@ export interface OutcomeFacts {
   wallet_change: ChainPlace;
   enrolment: ChainPlace;
   faucet: ChainPlace;
+  transfer: ChainPlace;
 }
 
 export type Outcome<K extends RequestKind = RequestKind> = {

@@ -10,6 +10,7 @@ import type {
   CreateApprovalBody,
   CreateCardBody,
   CreatePayerNonceResponse,
+  CreateTransferBody,
   ListConfirmationsResponse,
   ListPayerNetworksResponse,
   NewAgentToken,
@@ -34,6 +35,7 @@ export type {
   Card,
   Confirmation,
   CreateApprovalBody,
+  CreateTransferBody,
   NewAgentToken,
   NewCard,
   NewPass,
@@ -54,6 +56,8 @@ export interface PayerApi {
   wallet(): Promise<Answer<Wallet>>;
   approve(body: CreateApprovalBody): Promise<Answer<PayerRequest>>;
   request(id: string): Promise<Answer<PayerRequest>>;
+  /** The operator pays the gas. The same body again is the same transfer. */
+  transfer(body: CreateTransferBody): Promise<Answer<PayerRequest>>;
   faucet(): Promise<Answer<PayerRequest>>;
   passes(cursor: string | null): Promise<Answer<PassList>>;
   createPass(label: string): Promise<Answer<NewPass>>;
@@ -169,6 +173,7 @@ export function createPayerApi(token: string, events: SessionEvents): PayerApi {
     wallet: () => api({ path: '/approvals' }),
     approve: (body) => post('/approvals', body, CHAIN_TIMEOUT_MS),
     request: (id) => api({ path: `/approvals/${id}` }),
+    transfer: (body) => post('/transfers', body, CHAIN_TIMEOUT_MS),
     faucet: () => post('/faucet', {}, CHAIN_TIMEOUT_MS),
     passes: (cursor) => api({ path: '/passes', query: page(cursor) }),
     createPass: (label) => post('/passes', label === '' ? {} : { label }),

@@ -1,3 +1,4 @@
+import { getAddress, isAddress, keccak256 } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
 import type { Hex } from './bytes.ts';
@@ -28,6 +29,21 @@ export function readPrivateKey(text: string): Hex | null {
 
 export function accountOf(privateKey: Hex): Account {
   return privateKeyToAccount(privateKey);
+}
+
+/**
+ * What a person pasted as the address of somebody.
+ *
+ * @returns null for none, and where the case of its letters is not their checksum (EIP-55).
+ */
+export function readAddress(text: string): Hex | null {
+  const typed = text.trim();
+  return isAddress(typed) ? getAddress(typed) : null;
+}
+
+/** By which the chain knows a signed transaction. */
+export function hashOf(raw: Hex): Hex {
+  return keccak256(raw);
 }
 
 /** The EIP-4361 text with which a wallet signs in here, and nowhere else. */

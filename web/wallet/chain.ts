@@ -57,6 +57,7 @@ export const SELECTORS = {
   balanceOf: '0x70a08231',
   allowance: '0xdd62ed3e',
   approve: '0x095ea7b3',
+  transfer: '0xa9059cbb',
 } as const;
 
 /** `approve(settlement, 0)`: with real USDC, behind its proxy, about 40,000. */
@@ -74,6 +75,14 @@ function callData(selector: Hex, ...words: readonly (Hex | bigint)[]): Hex {
 /** Nothing may be taken any more. */
 export function endPermission({ settlement }: ChainFacts): Hex {
   return callData(SELECTORS.approve, settlement, 0n);
+}
+
+/** With real USDC about 65,000 to somebody who holds none yet. */
+export const TRANSFER_GAS_LIMIT = 120_000n;
+
+/** `transfer(to, amount)` of the token. */
+export function sendUsdc(to: Hex, atoms: bigint): Hex {
+  return callData(SELECTORS.transfer, to, atoms);
 }
 
 /** What the chain says, and what a transaction of this wallet needs. */
@@ -125,6 +134,27 @@ export async function readChain(
 /** @returns the transaction's hash. */
 export async function sendRaw(provider: Provider, raw: Hex): Promise<string> {
   return String(await provider.request({ method: 'eth_sendRawTransaction', params: [raw] }));
+}
+
+/** What became of a transaction; null: it is in no block. */
+export async function readReceipt(
+  provider: Provider,
+  hash: Hex,
+): Promise<'succeeded' | 'reverted' | null> {
+  const params = [hash];
+  const receipt = await provider.request({ method: 'eth_getTransactionReceipt', params });
+  const { status } = (receipt ?? {}) as { readonly status?: unknown };
+  if (typeof status !== 'string') return null;
+  return BigInt(status) === 1n ? 'succeeded' : 'reverted';
+}
+
+/** How many transactions of this wallet the node knows, those in no block included where asked. */
+export function countSent(
+  provider: Provider,
+  address: Hex,
+  block: 'latest' | 'pending',
+): Promise<bigint> {
+  return quantity(provider, 'eth_getTransactionCount', address, block);
 }
 
 const GWEI = 10n ** 9n;

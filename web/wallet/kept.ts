@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import type { SealedPin } from '../ui/pin.ts';
 import type { Pin } from './contracts.ts';
+import type { Sending } from './sending.ts';
 import type { ChainFacts } from './signing.ts';
 import type { Vault } from './vault.ts';
 
@@ -38,6 +39,8 @@ interface Kept {
    * without the service.
    */
   readonly chains: { readonly [network in Network]?: ChainFacts };
+  /** USDC that left the wallet, until it is known what became of it. */
+  readonly sending: { readonly [network in Network]?: Sending };
   /** What the service named last where it differs: for a person to compare. */
   readonly otherContracts: { readonly [network in Network]?: Pin };
 }
@@ -56,6 +59,7 @@ const EMPTY: Kept = {
   heardUntil: null,
   refusedUntil: null,
   chains: {},
+  sending: {},
   otherContracts: {},
 };
 

@@ -38,6 +38,14 @@ async function stopSheet(wallet: WalletWindow): Promise<void> {
   await wallet.dialog().waitFor();
 }
 
+async function reviewSending(wallet: WalletWindow): Promise<void> {
+  await wallet.button(/^Send$/).click();
+  await wallet.field('Recipient').fill('0x90F79bf6EB2c4f870365E785982E1f101E93b906');
+  await wallet.field('Amount').fill('2.50');
+  await wallet.button(/^Review/).click();
+  await wallet.button(/^Change it/).waitFor();
+}
+
 /** The key, the device and what ends things: looked at seldom, and then with care. */
 export const OWN_SHOTS: readonly Shot[] = [
   visitorShot('import', async (wallet) => {
@@ -84,6 +92,30 @@ export const OWN_SHOTS: readonly Shot[] = [
       .getByRole('button', { name: /^Remove wallet/ })
       .click();
     await wallet.sees('Tick the box first.');
+  }),
+  walletShot('send-wrong', async ({ wallet }) => {
+    await wallet.button(/^Send$/).click();
+    await wallet.field('Recipient').fill('0x90f79bf6EB2c4f870365E785982E1f101E93b906');
+    await wallet.field('Amount').fill('2.50');
+    await wallet.button(/^Review/).click();
+    await wallet.sees(/no address/);
+  }),
+  walletShot('send-review', async ({ wallet }) => {
+    await fundWallet(wallet);
+    await reviewSending(wallet);
+  }),
+  walletShot('send-no-node', async ({ wallet }) => {
+    await fundWallet(wallet);
+    await answerWith(wallet, 'approvals', (body) => ({ ...body, gasless: null }));
+    await wallet.page.reload();
+    await reviewSending(wallet);
+  }),
+  walletShot('send-under-way', async ({ wallet }) => {
+    await fundWallet(wallet);
+    await wallet.context.route('**/transfers', () => {});
+    await reviewSending(wallet);
+    await wallet.button(/^Send 2/).click();
+    await wallet.sees(/^On its way/);
   }),
   walletShot('stop', async ({ wallet }) => stopSheet(wallet)),
   walletShot('agent-new', async ({ wallet }) => {

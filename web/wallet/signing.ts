@@ -95,6 +95,47 @@ export async function signPermit(
   return { value: Number(value), deadline, signature };
 }
 
+/**
+ * USDC out of the wallet (EIP-3009), for the service to hand to the token: as often as it is handed
+ * in, the token takes it once.
+ */
+export async function signTransfer(
+  account: Account,
+  transfer: {
+    readonly chain: ChainFacts;
+    readonly to: Hex;
+    readonly amount: bigint;
+    readonly validBefore: number;
+    /** 32 random bytes. */
+    readonly nonce: Hex;
+  },
+) {
+  const { chain, to, amount, validBefore, nonce } = transfer;
+  const signature = await account.signTypedData({
+    domain: { ...chain.usdcDomain, chainId: chain.chainId, verifyingContract: chain.usdc },
+    types: {
+      TransferWithAuthorization: [
+        { name: 'from', type: 'address' },
+        { name: 'to', type: 'address' },
+        { name: 'value', type: 'uint256' },
+        { name: 'validAfter', type: 'uint256' },
+        { name: 'validBefore', type: 'uint256' },
+        { name: 'nonce', type: 'bytes32' },
+      ],
+    },
+    primaryType: 'TransferWithAuthorization',
+    message: {
+      from: account.address,
+      to,
+      value: amount,
+      validAfter: 0n,
+      validBefore: BigInt(validBefore),
+      nonce,
+    },
+  });
+  return { to, amount: Number(amount), valid_before: validBefore, nonce, signature };
+}
+
 /** A standing spending policy: what a pass may pay without asking for a signature. */
 export async function signPolicy(
   account: Account,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Page } from 'playwright-core';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { askNode, giveCoins, injectWallet } from '../testing/browser-wallet.ts';
 import { addTestTerminal } from '../testing/till.ts';
 import { readyWallet, tapPass, WALLET_PASSWORD, type WalletWindow } from '../testing/wallet.ts';
 
@@ -18,29 +18,6 @@ after(async () => {
   await shared.close();
 });
 
-async function askNode(method: string, params: readonly unknown[] = []): Promise<unknown> {
-  const response = await fetch(shared.sandbox.test.rpc_url, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  });
-  const { result, error } = (await response.json()) as { result?: unknown; error?: unknown };
-  assert.equal(error, undefined);
-  return result;
-}
-
-/** A browser wallet that passes every question to the real node, as they do. */
-async function injectWallet(page: Page): Promise<void> {
-  await page.exposeFunction('askNode', askNode);
-  await page.addInitScript(() => {
-    type Ask = (method: string, params?: readonly unknown[]) => Promise<unknown>;
-    const { askNode: ask } = window as unknown as { askNode: Ask };
-    const request = (call: { method: string; params?: readonly unknown[] }) =>
-      ask(call.method, call.params);
-    Object.assign(window, { ethereum: { request } });
-  });
-}
-
 /** What the owner sees with the service gone: the page and its parts are kept by its worker. */
 async function openWithoutService({ page, context }: WalletWindow): Promise<void> {
   const isKept = () => navigator.serviceWorker.controller !== null;
@@ -50,24 +27,18 @@ async function openWithoutService({ page, context }: WalletWindow): Promise<void
   await page.getByRole('heading', { name: 'Without this service' }).waitFor();
 }
 
-async function giveCoins(page: Page): Promise<void> {
-  const vault = await page.evaluate(() => localStorage.getItem('tapline.wallet.vault'));
-  const { address } = JSON.parse(vault ?? '') as { address: string };
-  await askNode('anvil_setBalance', [address, '0x16345785d8a0000']);
-}
-
 test('the browser wallet’s node says what may be taken, and takes the end of it', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const { wallet, pass } = await readyWallet(browser, sandbox, PHONE);
   const { page } = wallet;
-  await injectWallet(page);
+  await injectWallet(page, sandbox);
   await openWithoutService(wallet);
   await wallet.button(/^Ask the chain/).click();
   await wallet.sees('1,000.00');
   await wallet.sees('It holds less: send it some first.');
   await wallet.checkAccessibility();
-  await giveCoins(page);
+  await giveCoins(page, sandbox);
   await wallet.button(/^Ask the chain again/).click();
   await wallet.page.getByText('0.1', { exact: true }).waitFor();
   await wallet.field('Wallet password').fill(WALLET_PASSWORD);
@@ -100,7 +71,9 @@ test('a public node says what may be taken where there is no browser wallet', as
   await openWithoutService(wallet);
   await wallet.context.route(node, async (route) => {
     const { method, params } = route.request().postDataJSON();
-    await route.fulfill({ json: { jsonrpc: '2.0', id: 1, result: await askNode(method, params) } });
+    await route.fulfill({
+      json: { jsonrpc: '2.0', id: 1, result: await askNode(sandbox, method, params) },
+    });
   });
   await wallet.sees(/a node that is not this service’s own/);
   await wallet.button(/^Ask the chain/).click();
@@ -116,7 +89,7 @@ test('without a browser wallet the signed transaction can be carried elsewhere',
   const { sandbox } = shared;
   const { wallet } = await readyWallet(browser, sandbox);
   const { page } = wallet;
-  await giveCoins(page);
+  await giveCoins(page, sandbox);
   await openWithoutService(wallet);
   await wallet.sees(/look the token up in a block explorer/);
   await wallet.field('Transactions sent so far').fill('no idea');
@@ -126,9 +99,9 @@ test('without a browser wallet the signed transaction can be carried elsewhere',
   await wallet.button(/^Sign the transaction/).click();
   const raw = await wallet.field('Signed transaction').inputValue();
   await wallet.checkAccessibility();
-  const hash = await askNode('eth_sendRawTransaction', [raw]);
+  const hash = await askNode(sandbox, 'eth_sendRawTransaction', [raw]);
   await page.waitForTimeout(2_500);
-  const receipt = (await askNode('eth_getTransactionReceipt', [hash])) as {
+  const receipt = (await askNode(sandbox, 'eth_getTransactionReceipt', [hash])) as {
     status: string;
     gasUsed: string;
   };

@@ -23,6 +23,7 @@ const WALLET: Wallet = {
   balance: 100_000_000,
   allowance: 1_000_000_000,
   policy: POLICY,
+  gasless: null,
   fee_rates: { acquirer: 30, protocol: 20, cashback: 5 },
   chain_id: 31_337,
   usdc: '0x0000000000000000000000000000000000000002',

@@ -3,14 +3,24 @@ import { answerWhenDone, requestResponse } from '#apis/payer/chain-answer.ts';
 import type { PayerDeps } from '#apis/payer/deps.ts';
 import { faucetRoute } from '#apis/payer/faucet-routes.ts';
 import { ApprovalBody, WalletSchema } from '#apis/payer/schema.ts';
+import { paysGas, transferRoute } from '#apis/payer/transfer-routes.ts';
 import { readWallet, renderWallet } from '#apis/payer/wallet-state.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { createApproval } from '#payers/create-approval.ts';
+import { LEAST_TRANSFER_ATOMS, transfersLeft } from '#payers/create-transfer.ts';
+import type { PayerRow } from '#payers/payer-queries.ts';
 import { renderPayerRequest } from '#payers/render.ts';
 import { selectPayerRequests } from '#payers/request-queries.ts';
 
 const TAG = 'Payer app';
+
+/** What the operator pays for still; null: it is not switched on. */
+async function gaslessOf(deps: PayerDeps, payer: PayerRow, now: Date) {
+  if (!paysGas(deps, payer.livemode)) return null;
+  const left = await transfersLeft(deps.db, { payerId: payer.id, now });
+  return { left_today: left, least: LEAST_TRANSFER_ATOMS };
+}
 
 function walletRoute(deps: PayerDeps) {
   return defineRoute<PayerCaller>({
@@ -27,7 +37,9 @@ function walletRoute(deps: PayerDeps) {
     handle: async ({ caller, now }) => {
       const payer = payerOfCaller(caller);
       const wallet = await readWallet(deps, payer);
-      return isRefusal(wallet) ? wallet : answerWith(200, renderWallet(payer, wallet, now));
+      if (isRefusal(wallet)) return wallet;
+      const gasless = await gaslessOf(deps, payer, now);
+      return answerWith(200, { ...renderWallet(payer, wallet, now), gasless });
     },
   });
 }
@@ -71,7 +83,7 @@ function followRoute(deps: PayerDeps) {
     operationId: 'retrieveApproval',
     moves: 'nothing',
     tag: TAG,
-    summary: 'What became of an approval, or of test funds, that was `pending`',
+    summary: 'What became of an approval, a transfer or test funds that were `pending`',
     scope: null,
     idempotency: 'ignored',
     params: { id: 'text' },
@@ -88,5 +100,11 @@ function followRoute(deps: PayerDeps) {
 
 /** What a wallet allows the network to take. */
 export function approvalRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
-  return [walletRoute(deps), approveRoute(deps), followRoute(deps), faucetRoute(deps)];
+  return [
+    walletRoute(deps),
+    approveRoute(deps),
+    followRoute(deps),
+    transferRoute(deps),
+    faucetRoute(deps),
+  ];
 }

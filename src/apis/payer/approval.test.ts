@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { silentLog } from '#core/log.ts';
@@ -7,7 +8,7 @@ import { applyPayerRequests } from '#payers/apply-requests.ts';
 import { createPreflight } from '#payments/preflight.ts';
 import { applySettlements } from '#payments/settle.ts';
 import { readFeeRates } from '#settlement/chain/fee-rates.ts';
-import { spendingPolicy, usdcPermit } from '#settlement/contract/signed-messages.ts';
+import { spendingPolicy, usdcPermit, usdcTransfer } from '#settlement/contract/signed-messages.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
@@ -46,6 +47,7 @@ before(async () => {
   const deps = { ...store, log: silentLog };
   startApplying('settlements', () => applySettlements(deps));
   startApplying('approvals', () => applyPayerRequests(deps, 'enrolment'));
+  startApplying('transfers', () => applyPayerRequests(deps, 'transfer'));
   startApplying('test funds', () => applyPayerRequests(deps, 'faucet'));
 });
 
@@ -248,6 +250,74 @@ test('two approvals at once: one is relayed, the other hears that it has to wait
   const both = [owner.me.post('/approvals', { policy }), owner.me.post('/approvals', { policy })];
   const statuses = (await Promise.all(both)).map(({ status }) => status).sort();
   assert.deepEqual(statuses, [201, 409]);
+});
+
+describe('USDC is sent out while the operator pays the gas', () => {
+  const STRANGER = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
+
+  async function signTransfer(account: PrivateKeyAccount, changes: { to?: string } = {}) {
+    const seconds = Math.floor(Date.now() / 1000) + 900;
+    const sent = { to: STRANGER, amount: 2_500_000, valid_before: seconds, ...changes };
+    const nonce = `0x${randomBytes(32).toString('hex')}` as const;
+    const typed = usdcTransfer(network, {
+      from: account.address,
+      to: sent.to.toLowerCase() as `0x${string}`,
+      value: BigInt(sent.amount),
+      validBefore: BigInt(sent.valid_before),
+      nonce,
+    });
+    return { ...sent, nonce, signature: await account.signTypedData(typed) };
+  }
+
+  test('once for each authorization, three times a day', async () => {
+    const { me, account } = await newOwner();
+    await me.post('/faucet', { amount: 50_000_000 });
+    const first = await signTransfer(account);
+    const sent = await me.post('/transfers', first);
+    assert.equal(sent.status, 201);
+    assert.equal(sent.body.object, 'transfer');
+    assert.equal(sent.body.status, 'succeeded');
+    const again = await me.post('/transfers', first);
+    assert.equal(again.body.id, sent.body.id, 'the same nonce is the same transfer');
+    const wallet = (await me.get('/approvals')).body;
+    assert.equal(wallet.balance, 47_500_000);
+    assert.deepEqual(wallet.gasless, { left_today: 2, least: 1_000_000 });
+    assert.equal(await world.network.chain.nonces([account.address]).then(([n]) => n), 0n);
+    const others = [await signTransfer(account), await signTransfer(account)];
+    await Promise.all(others.map((one) => me.post('/transfers', one)));
+    const fourth = await me.post('/transfers', await signTransfer(account));
+    assert.equal(fourth.status, 429);
+    assert.equal((await me.get('/approvals')).body.balance, 42_500_000);
+  });
+
+  const wrong: readonly (readonly [string, () => object, string])[] = [
+    ['to an address with a wrong letter', () => ({ to: STRANGER.replace('F79', 'f79') }), 'to'],
+    ['to the token', () => ({ to: network.usdc }), 'to'],
+    ['to the settlement contract', () => ({ to: network.settlement }), 'to'],
+    ['to nobody', () => ({ to: `0x${'0'.repeat(40)}` }), 'to'],
+    ['of less than 1 USDC', () => ({ amount: 999_999 }), 'amount'],
+    ['of more than there is', () => ({ amount: 50_000_001 }), 'amount'],
+    ['that is over', () => ({ valid_before: 1_700_000_000 }), 'valid_before'],
+    ['of another sum than signed', () => ({ amount: 2_500_001 }), 'signature'],
+  ];
+  test('never to nowhere, nor for what the wallet did not sign', async () => {
+    const { me, account } = await newOwner();
+    await me.post('/faucet', { amount: 50_000_000 });
+    for (const [what, changes, param] of wrong) {
+      const signed = await signTransfer(account);
+      const { status, body } = await me.post('/transfers', { ...signed, ...changes() });
+      assert.equal(status, 400, what);
+      assert.equal((body.error as { param: string }).param, param, what);
+    }
+    const itself = await me.post(
+      '/transfers',
+      await signTransfer(account, { to: account.address }),
+    );
+    assert.match((itself.body.error as { message: string }).message, /this wallet itself/);
+    const foreign = await me.post('/transfers', await signTransfer(newWallet()));
+    assert.equal((foreign.body.error as { param: string }).param, 'signature');
+    assert.equal((await me.get('/approvals')).body.balance, 50_000_000);
+  });
 });
 
 test('a visitor learns which networks there are, the test network first', async () => {

@@ -1,4 +1,5 @@
 import type { Clock } from '#core/clock.ts';
+import type { Network as ChainNetwork } from '#core/mode.ts';
 import type { RotatingKey } from '#core/secrets.ts';
 import type { Database } from '#db/database.ts';
 import type { WaitingRoom } from '#db/waiting-room.ts';
@@ -17,7 +18,12 @@ export interface PayerDeps {
   readonly wakeups: Wakeups;
   readonly clock: Clock;
   readonly chains: readonly Chain[];
-  readonly config: { readonly production: boolean };
+  readonly config: {
+    readonly production: boolean;
+    readonly isSandbox: boolean;
+    /** Where the operator pays the gas of what wallets send out; null: in a sandbox alone. */
+    readonly gaslessTransfers: readonly ChainNetwork[] | null;
+  };
   readonly readiness: Readiness;
   readonly settleWithinS: number;
   readonly cursorKey: Buffer;

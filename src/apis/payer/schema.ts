@@ -19,6 +19,7 @@ import {
 import { AGENT_TOKEN_STATUSES } from '#payers/agent-token.ts';
 import { AGENT_TOKEN_SECONDS } from '#payers/create-agent-token.ts';
 import { MAX_FAUCET_ATOMS } from '#payers/create-approval.ts';
+import { LEAST_TRANSFER_ATOMS } from '#payers/create-transfer.ts';
 
 export const Address = Type.String({
   pattern: '^0x[0-9a-fA-F]{40}$',
@@ -232,8 +233,11 @@ export const ApprovalBody = Type.Object({
 
 export const PayerRequestSchema = Type.Object(
   {
-    id: Type.String({ description: 'apv_… or fct_…' }),
-    object: oneOf(['approval', 'faucet_grant'] as const, 'What was requested from the chain.'),
+    id: Type.String({ description: 'apv_…, fct_… or trf_…' }),
+    object: oneOf(
+      ['approval', 'faucet_grant', 'transfer'] as const,
+      'What was requested from the chain.',
+    ),
     livemode: Type.Boolean({ description: 'false on the test network.' }),
     network: oneOf(['testnet', 'mainnet'] as const, 'The network.'),
     status: oneOf(['pending', 'succeeded', 'failed'] as const, '`pending` resolves by itself.'),
@@ -331,6 +335,21 @@ export const WalletSchema = Type.Object(
       },
       { description: 'The next nonces of the wallet, as the chain knows them.' },
     ),
+    gasless: nullable(
+      Type.Object(
+        {
+          left_today: Type.Integer({
+            minimum: 0,
+            description: 'How many more of them the operator pays for on this UTC day.',
+          }),
+          least: { ...AtomsOut, description: 'The least that one sends: USDC atoms.' },
+        },
+        {
+          description:
+            'Transfers whose gas the operator pays (`POST /transfers`); null: it is not switched on.',
+        },
+      ),
+    ),
     to_sign: Type.Object(
       {
         permit: { ...MessageToSign, description: 'Lets the settlement contract take USDC.' },
@@ -380,6 +399,31 @@ export const PayerPaymentSchema = Type.Object(
     merchant_name: Type.String({ description: 'The name of the merchant.' }),
   },
   { title: 'PayerPayment', description: 'A payment as its payer sees it.' },
+);
+
+/** An EIP-3009 TransferWithAuthorization with `validAfter` 0. */
+export const TransferBody = Type.Object(
+  {
+    to: Type.String({
+      pattern: '^0x[0-9a-fA-F]{40}$',
+      description: 'Who gets it. With letters in both cases, their case is checked (EIP-55).',
+    }),
+    amount: Type.Integer({
+      minimum: LEAST_TRANSFER_ATOMS,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'USDC atoms, from 1000000.',
+    }),
+    valid_before: UnixSeconds,
+    nonce: Type.String({
+      pattern: '^0x[0-9a-fA-F]{64}$',
+      description: '32 random bytes. The same nonce again is the same transfer.',
+    }),
+    signature: Type.String({
+      pattern: '^0x[0-9a-fA-F]{130}$',
+      description: 'Of the wallet’s key, over the EIP-712 message: 65 bytes.',
+    }),
+  },
+  { description: 'What the wallet signed.' },
 );
 
 export const FaucetBody = Type.Object({

@@ -4,6 +4,7 @@ import {
   encodeAbiParameters,
   encodeFunctionData,
   keccak256,
+  parseSignature,
   toHex,
 } from 'viem';
 import type {
@@ -192,6 +193,22 @@ export function permitCall(payer: Hex, spender: Hex, permit: Permit): Hex {
   const { value, deadline, signature } = permit;
   const args = [payer, spender, BigInt(value), BigInt(deadline), signature] as const;
   return encodeFunctionData({ abi: testUsdcAbi, functionName: 'permit', args });
+}
+
+/** EIP-3009: what its owner signed moves, whoever sends it. `signature`: 65 bytes of a key. */
+export function transferCall(signed: {
+  readonly from: Hex;
+  readonly to: Hex;
+  readonly amount: string;
+  readonly validBefore: string;
+  readonly nonce: Hex;
+  readonly signature: Hex;
+}): Hex {
+  const { from, to, amount, validBefore, nonce, signature } = signed;
+  const { r, s, yParity } = parseSignature(signature);
+  const moved = [from, to, BigInt(amount), 0n, BigInt(validBefore), nonce] as const;
+  const args = [...moved, 27 + yParity, r, s] as const;
+  return encodeFunctionData({ abi: testUsdcAbi, functionName: 'transferWithAuthorization', args });
 }
 
 /** On the token of a test network. */

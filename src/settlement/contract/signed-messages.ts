@@ -51,6 +51,34 @@ export function walletConsent(
   } as const;
 }
 
+/** USDC that its owner sends to somebody; anybody may hand it to the token (EIP-3009). */
+export function usdcTransfer(
+  config: NetworkConfig,
+  transfer: {
+    readonly from: Hex;
+    readonly to: Hex;
+    readonly value: bigint;
+    readonly validBefore: bigint;
+    readonly nonce: Hex;
+  },
+) {
+  return {
+    domain: { ...config.usdcDomain, chainId: config.chainId, verifyingContract: config.usdc },
+    types: {
+      TransferWithAuthorization: [
+        { name: 'from', type: 'address' },
+        { name: 'to', type: 'address' },
+        { name: 'value', type: 'uint256' },
+        { name: 'validAfter', type: 'uint256' },
+        { name: 'validBefore', type: 'uint256' },
+        { name: 'nonce', type: 'bytes32' },
+      ],
+    },
+    primaryType: 'TransferWithAuthorization',
+    message: { ...transfer, validAfter: 0n },
+  } as const;
+}
+
 export interface PolicyTerms {
   readonly perPayment: bigint;
   readonly perPeriod: bigint;

@@ -13,7 +13,7 @@ import { forgetWayBack, wayBack } from '../way-back.ts';
 import { BackupNotice } from './backup.tsx';
 import { PageLink } from './frame.tsx';
 import { PaymentRow } from './history.tsx';
-import { AllowSheet, ReceiveSheet } from './lazy.ts';
+import { AllowSheet, ReceiveSheet, SendSheet } from './lazy.ts';
 import { Problem, Waiting } from './loading.tsx';
 
 const NEWEST = 3;
@@ -134,6 +134,7 @@ export function HomePage(): ReactNode {
   const { network } = useHere();
   const wallet = useWallet();
   const [receiving, setReceiving] = useState(false);
+  const [sending, setSending] = useState(false);
   const [back] = useState(wayBack);
   if (wallet.data === undefined) {
     return wallet.isError ? <Problem of={wallet.error} /> : <Waiting />;
@@ -150,9 +151,11 @@ export function HomePage(): ReactNode {
         <div className="row">
           {network === 'testnet' ? <Faucet /> : null}
           <Button onClick={() => setReceiving(true)}>Receive</Button>
+          <Button onClick={() => setSending(true)}>Send</Button>
         </div>
       </section>
       {receiving ? <ReceiveSheet onClose={() => setReceiving(false)} /> : null}
+      {sending ? <SendSheet wallet={wallet.data} onClose={() => setSending(false)} /> : null}
       {back === null ? null : (
         <a
           className={buttonClass({ kind: 'primary', large: true, wide: true })}

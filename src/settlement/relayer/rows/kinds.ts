@@ -9,6 +9,7 @@ import {
   policyCall,
   registerMerchantCall,
   settleWithAuthorizationCall,
+  transferCall,
   walletChangeCall,
   withdrawCall,
 } from '#settlement/contract/contract-calls.ts';
@@ -156,6 +157,16 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
       const { to, amount } = payloadOf(request, 'faucet');
       return { to: usdc, data: mintCall(to, BigInt(amount)) };
     },
+    topics: null,
+    answers: null,
+  },
+  transfer: {
+    ...ALONE,
+    lane: 'operator',
+    call: (request, { usdc }) => ({
+      to: usdc,
+      data: transferCall(payloadOf(request, 'transfer')),
+    }),
     topics: null,
     answers: null,
   },

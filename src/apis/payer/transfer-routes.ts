@@ -1,0 +1,64 @@
+import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
+import { answerWhenDone, requestResponse } from '#apis/payer/chain-answer.ts';
+import type { PayerDeps } from '#apis/payer/deps.ts';
+import { TransferBody } from '#apis/payer/schema.ts';
+import { readWallet } from '#apis/payer/wallet-state.ts';
+import { isRefusal } from '#core/answer.ts';
+import { networkOf } from '#core/mode.ts';
+import { defineRoute } from '#http/route.ts';
+import { createTransfer, TRANSFERS_PER_DAY } from '#payers/create-transfer.ts';
+
+const EXAMPLE = {
+  to: '0x90F79bf6EB2c4f870365E785982E1f101E93b906',
+  amount: 2_500_000,
+  valid_before: 1_795_000_900,
+  nonce: `0x${'3b'.repeat(32)}`,
+  signature: `0x${'5c'.repeat(64)}1b`,
+};
+
+/** Off unless the operator says so; in a sandbox wallets have no coin, and gas costs nothing. */
+export function paysGas({ config }: PayerDeps, livemode: boolean): boolean {
+  return config.gaslessTransfers?.includes(networkOf(livemode)) ?? config.isSandbox;
+}
+
+export function transferRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller, undefined, typeof TransferBody>({
+    method: 'POST',
+    path: '/transfers',
+    operationId: 'createTransfer',
+    moves: 'money',
+    // The body holds what the wallet has signed for this.
+    asks: 'never',
+    tag: 'Payer app',
+    summary: 'Send USDC out of the wallet: the operator pays the gas',
+    description:
+      'Where the operator has switched it on (`gasless` of `GET /approvals`), from 1 USDC, ' +
+      `${TRANSFERS_PER_DAY} a day and wallet; else 409 \`not_configured\`. The body is an EIP-3009 ` +
+      '`TransferWithAuthorization` with `validAfter` 0. Sent again with the same nonce it is the ' +
+      'same transfer; `GET /approvals/{id}` follows it.',
+    scope: null,
+    // The nonce of the authorization is the key: sent twice it is one transfer.
+    idempotency: 'ignored',
+    body: TransferBody,
+    bodyExample: EXAMPLE,
+    responses: { 201: requestResponse },
+    errors: [
+      'service_unavailable',
+      'unexpected_state',
+      'not_configured',
+      'rate_limit_exceeded',
+      'resource_missing',
+    ],
+    handle: async ({ caller, body, now, whenGone }) => {
+      const payer = payerOfCaller(caller);
+      const wallet = await readWallet(deps, payer);
+      if (isRefusal(wallet)) return wallet;
+      const { chain, account } = wallet;
+      const isOn = paysGas(deps, payer.livemode);
+      const { balance } = account;
+      const asked = { payer, network: chain.config, balance, isOn, signed: body, now };
+      const id = await createTransfer(deps, asked);
+      return isRefusal(id) ? id : answerWhenDone(deps, { id, payer, gone: whenGone() });
+    },
+  });
+}

@@ -1,0 +1,152 @@
+import { getAddress, isAddress, verifyTypedData, zeroAddress } from 'viem';
+import { type Refusal, refuse } from '#core/answer.ts';
+import { newId } from '#core/ids.ts';
+import { networkOf } from '#core/mode.ts';
+import type { Sql, Tx } from '#db/database.ts';
+import type { RequestDeps } from '#payers/create-approval.ts';
+import { lockPayer, type PayerRow } from '#payers/payer-queries.ts';
+import { insertPayerRequest } from '#payers/request-queries.ts';
+import { countTransfersSince, insertTransfer, selectTransfer } from '#payers/transfer-queries.ts';
+import { usdcTransfer } from '#settlement/contract/signed-messages.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import { type Hex, requestOnChain } from '#settlement/requests.ts';
+
+/** An EIP-3009 TransferWithAuthorization, as the wallet signed it. Valid from the beginning. */
+export interface SignedTransfer {
+  readonly to: string;
+  /** Atoms. */
+  readonly amount: number;
+  /** Unix seconds. */
+  readonly valid_before: number;
+  readonly nonce: string;
+  readonly signature: string;
+}
+
+/** Each costs the operator gas: enough for a person, too few to live on. */
+export const TRANSFERS_PER_DAY = 3;
+/** Less would cost more to send than it is worth. */
+export const LEAST_TRANSFER_ATOMS = 1_000_000;
+/** Closer than this, a slow block would be too late; later, an old one could still move money. */
+const VALID_SECONDS = { least: 30, most: 3_600 };
+
+/** The UTC day that limits count in. */
+function dayOf(now: Date): Date {
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()));
+}
+
+/** How many more the operator pays for today. */
+export async function transfersLeft(
+  sql: Sql,
+  { payerId, now }: { readonly payerId: string; readonly now: Date },
+): Promise<number> {
+  const made = await countTransfersSince(sql, { payerId, since: dayOf(now) });
+  return Math.max(0, TRANSFERS_PER_DAY - made);
+}
+
+/** Where USDC of this wallet would be lost, or would not move. */
+function wrongRecipient(to: string, payer: Hex, { usdc, settlement }: NetworkConfig) {
+  const wrong = (message: string) => refuse('parameter_invalid', message, 'to');
+  if (!isAddress(to)) return wrong('to is no address: a letter or its case is wrong.');
+  const is = (other: string) => to.toLowerCase() === other.toLowerCase();
+  if (is(zeroAddress)) return wrong('to is nobody: what is sent there is lost.');
+  if (is(usdc)) return wrong('to is the token itself: what is sent there is lost.');
+  if (is(settlement)) return wrong('to is the settlement contract: what is sent there is lost.');
+  return is(payer) ? wrong('to is this wallet itself.') : null;
+}
+
+interface Asked {
+  readonly payer: PayerRow;
+  readonly network: NetworkConfig;
+  /** Atoms, as the chain has it now. */
+  readonly balance: bigint;
+  /** Whether the operator has switched it on. */
+  readonly isOn: boolean;
+  readonly signed: SignedTransfer;
+  readonly now: Date;
+}
+
+function checkTerms({ payer, network, balance, signed, now }: Asked): Refusal | null {
+  const recipient = wrongRecipient(signed.to, payer.address, network);
+  if (recipient !== null) return recipient;
+  if (balance < BigInt(signed.amount)) {
+    return refuse('parameter_invalid', `The wallet holds ${balance} atoms.`, 'amount');
+  }
+  const seconds = signed.valid_before - now.getTime() / 1000;
+  if (seconds >= VALID_SECONDS.least && seconds <= VALID_SECONDS.most) return null;
+  const { least, most } = VALID_SECONDS;
+  const message = `valid_before must be ${least} to ${most} seconds from now, in Unix seconds.`;
+  return refuse('parameter_invalid', message, 'valid_before');
+}
+
+function payloadOf({ payer, signed }: Asked) {
+  return {
+    from: getAddress(payer.address),
+    to: getAddress(signed.to),
+    amount: String(signed.amount),
+    validBefore: String(signed.valid_before),
+    nonce: signed.nonce.toLowerCase() as Hex,
+    signature: signed.signature as Hex,
+  };
+}
+
+async function isSigned(asked: Asked): Promise<boolean> {
+  const { from, to, amount, validBefore, nonce, signature } = payloadOf(asked);
+  const moved = { from, to, value: BigInt(amount), validBefore: BigInt(validBefore), nonce };
+  const typed = usdcTransfer(asked.network, moved);
+  try {
+    return await verifyTypedData({ ...typed, address: from, signature });
+  } catch {
+    return false; // Bytes that are no signature at all.
+  }
+}
+
+async function leave(tx: Tx, asked: Asked): Promise<string | Refusal> {
+  const { payer, now } = asked;
+  const payload = payloadOf(asked);
+  const which = { payerId: payer.id, nonce: payload.nonce };
+  await lockPayer(tx, payer.id);
+  // Sent again, because nobody heard the answer: the same transfer.
+  const before = await selectTransfer(tx, which);
+  if (before !== null) return before.request_id;
+  if ((await transfersLeft(tx, { payerId: payer.id, now })) === 0) {
+    const seconds = Math.ceil((dayOf(now).getTime() + 86_400_000 - now.getTime()) / 1000);
+    const message = `The operator pays for ${TRANSFERS_PER_DAY} transfers of a wallet a day (UTC).`;
+    const headers = { 'Retry-After': String(seconds) };
+    return { ...refuse('rate_limit_exceeded', message), headers };
+  }
+  const id = newId('transfer', now);
+  await insertTransfer(tx, { ...which, requestId: id, now });
+  await insertPayerRequest(tx, { id, payerId: payer.id, kind: 'transfer', now });
+  const { livemode } = payer;
+  await requestOnChain(tx, { livemode, kind: 'transfer', subjectId: id, payload, now });
+  return id;
+}
+
+/**
+ * Sends USDC out of the payer's wallet; the operator pays the gas. The same authorization again is
+ * the same transfer.
+ *
+ * @returns the id of the request, whose outcome comes later.
+ */
+export async function createTransfer(deps: RequestDeps, asked: Asked): Promise<string | Refusal> {
+  const { payer, signed } = asked;
+  const which = { payerId: payer.id, nonce: signed.nonce.toLowerCase() };
+  const before = await selectTransfer(deps.db, which);
+  if (before !== null) return before.request_id;
+  if (!asked.isOn) {
+    return refuse('not_configured', 'Here a wallet pays the gas of what it sends by itself.');
+  }
+  if (payer.blocked_at !== null) {
+    const words = 'This wallet is blocked here. It can still send by itself, for its own gas.';
+    return refuse('unexpected_state', words);
+  }
+  const wrong = checkTerms(asked);
+  if (wrong !== null) return wrong;
+  if (!(await isSigned(asked))) {
+    const words = 'signature is not this wallet’s, over these values, for this network’s token.';
+    return refuse('parameter_invalid', words, 'signature');
+  }
+  const id = await deps.db.transaction((tx) => leave(tx, asked));
+  deps.wakeups.send('chain-requests', networkOf(payer.livemode));
+  return id;
+}

@@ -1,0 +1,232 @@
+import { type FormEvent, type ReactNode, useCallback, useEffect, useState } from 'react';
+import type { Wallet } from '../../data/payer.ts';
+import { endOfAddress } from '../../ui/address.ts';
+import { Amount } from '../../ui/amount.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { formatUsdc } from '../../ui/money.ts';
+import { Notice } from '../../ui/notice.tsx';
+import { Facts } from '../../ui/table.tsx';
+import { useToast } from '../../ui/toast.tsx';
+import { formatCoin, TRANSFER_GAS_LIMIT } from '../chain.ts';
+import { useHere } from '../here.tsx';
+import { useKept } from '../kept.ts';
+import { follow, keepSending, type Plan, planSending, signSending } from '../send-usdc.ts';
+import { readSum, type Sending } from '../sending.ts';
+import { problemOf } from '../words.ts';
+import { OpenerField } from './opener.tsx';
+import { Refused } from './refused.tsx';
+import { useUnlocking } from './use-unlocking.ts';
+
+/** Four letters at a time: an address is compared in pieces. */
+function inFours(address: string): string {
+  return address.replaceAll(/(.{4})(?=.)/g, '$1 ');
+}
+
+interface FormProps {
+  readonly wallet: Wallet;
+  readonly problem: string | null;
+  readonly onPlanned: (plan: Plan) => void;
+  readonly onClose: () => void;
+}
+
+/** To whom, and how much. */
+function SendForm({ wallet, problem, onPlanned, onClose }: FormProps): ReactNode {
+  const here = useHere();
+  const [recipient, setRecipient] = useState('');
+  const [sum, setSum] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [wrong, setWrong] = useState<{ readonly to?: string; readonly sum?: string }>({});
+  const [said, setSaid] = useState(problem);
+  const review = async (event: FormEvent) => {
+    event.preventDefault();
+    if (busy) return;
+    setBusy(true);
+    setSaid(null);
+    const atoms = readSum(sum, wallet);
+    try {
+      const planned = await planSending({ here, wallet, recipient, atoms });
+      if ('plan' in planned) return onPlanned(planned.plan);
+      setWrong(planned.wrong);
+    } catch (error) {
+      setSaid(problemOf(error));
+    }
+    setBusy(false);
+  };
+  return (
+    <form className="stack" onSubmit={review} noValidate>
+      <TextField
+        label="Recipient"
+        autoComplete="off"
+        autoCapitalize="off"
+        spellCheck={false}
+        value={recipient}
+        hint="The address of a wallet on this network, as its owner has copied it."
+        error={wrong.to ?? null}
+        onChange={(event) => setRecipient(event.target.value)}
+      />
+      <TextField
+        label="Amount"
+        inputMode="decimal"
+        autoComplete="off"
+        value={sum}
+        hint={`USDC. The wallet holds ${formatUsdc(BigInt(wallet.balance))}.`}
+        error={wrong.sum ?? null}
+        onChange={(event) => setSum(event.target.value)}
+      />
+      <Refused problem={said} />
+      <Button type="submit" kind="primary" large busy={busy}>
+        Review
+      </Button>
+      <Button kind="quiet" onClick={onClose}>
+        Not now
+      </Button>
+    </form>
+  );
+}
+
+function feeOf({ how }: Plan): ReactNode {
+  if (how.by === 'service') return 'None: this network pays the gas';
+  if (how.by === 'nobody') return null;
+  const most = TRANSFER_GAS_LIMIT * how.truth.maxFeePerGas;
+  return `At most ${formatCoin(most)} of the chain’s coin`;
+}
+
+/** Why it cannot be sent from here; null: it can. */
+function lackOf({ how }: Plan): string | null {
+  if (how.by === 'service') return null;
+  if (how.by === 'nobody') return how.words;
+  const most = TRANSFER_GAS_LIMIT * how.truth.maxFeePerGas;
+  if (how.truth.coin >= most) return null;
+  return (
+    `This wallet pays the gas itself, and holds ${formatCoin(how.truth.coin)} of the chain’s ` +
+    `coin. It needs ${formatCoin(most)}: send it some first.`
+  );
+}
+
+interface ReviewProps {
+  readonly plan: Plan;
+  readonly onBack: () => void;
+}
+
+/** All of it once more, and the press that sends. */
+function SendReview({ plan, onBack }: ReviewProps): ReactNode {
+  const here = useHere();
+  const { vault } = here;
+  const opening = useUnlocking(vault, async (account) => {
+    keepSending(here.network, await signSending({ here, account, plan }));
+  });
+  const lack = lackOf(plan);
+  return (
+    <form className="stack" onSubmit={opening.submit} noValidate>
+      <Facts
+        facts={[
+          ['Sum', <Amount exact key="sum" atoms={plan.atoms} />],
+          [
+            'To',
+            // Copied, or compared letter by letter.
+            <code className="id" key="to">
+              {inFours(plan.to)}
+            </code>,
+          ],
+          ['Fee', feeOf(plan)],
+        ]}
+      />
+      {lack === null ? (
+        <>
+          <p className="soft small">
+            Compare the whole address. What is sent to a wrong one cannot be taken back.
+          </p>
+          <OpenerField
+            vault={vault}
+            password={opening.password}
+            error={opening.wrong}
+            onChange={opening.setPassword}
+          />
+        </>
+      ) : (
+        <Notice tone="warn" role="alert">
+          {lack}
+        </Notice>
+      )}
+      <Refused problem={opening.problem} />
+      {lack === null ? (
+        <Button type="submit" kind="primary" large busy={opening.busy}>
+          Send {formatUsdc(plan.atoms)}
+        </Button>
+      ) : null}
+      <Button kind="quiet" onClick={onBack}>
+        Change it
+      </Button>
+    </form>
+  );
+}
+
+interface UnderWayProps {
+  readonly sending: Sending;
+  readonly onEnd: (problem: string | null) => void;
+  readonly onClose: () => void;
+}
+
+/** Signed and given away: it can only be waited for. */
+function UnderWay({ sending, onEnd, onClose }: UnderWayProps): ReactNode {
+  const here = useHere();
+  const { to, amount } = sending.by === 'service' ? sending.body : sending;
+  useEffect(() => {
+    const ended = new AbortController();
+    void follow({ here, signal: ended.signal, onEnd });
+    return () => ended.abort();
+  }, [here, onEnd]);
+  return (
+    <>
+      <p role="status">
+        <strong>On its way: {formatUsdc(BigInt(amount))}</strong>
+      </p>
+      <p className="soft small">
+        To the address {endOfAddress(to)}. It is not sent twice: close this and come back whenever
+        you like.
+      </p>
+      <Button onClick={onClose}>Close</Button>
+    </>
+  );
+}
+
+export interface SendSheetProps {
+  readonly wallet: Wallet;
+  readonly onClose: () => void;
+}
+
+/** USDC out of the wallet: address and sum, then all of it once more with its fee, then its end. */
+export function SendSheet({ wallet, onClose }: SendSheetProps): ReactNode {
+  const { network, refresh } = useHere();
+  const sending = useKept('sending')[network];
+  const toast = useToast();
+  // The first one: home is drawn anew every few seconds, and what is under way goes on.
+  const [close] = useState(() => onClose);
+  const [plan, setPlan] = useState<Plan | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const end = useCallback(
+    (words: string | null) => {
+      keepSending(network, null);
+      setPlan(null);
+      setProblem(words);
+      refresh();
+      if (words !== null) return;
+      toast('Sent. It has left the wallet.');
+      close();
+    },
+    [network, refresh, toast, close],
+  );
+  return (
+    <Dialog title="Send USDC" onClose={onClose}>
+      {sending !== undefined ? (
+        <UnderWay sending={sending} onEnd={end} onClose={onClose} />
+      ) : plan === null ? (
+        <SendForm wallet={wallet} problem={problem} onPlanned={setPlan} onClose={onClose} />
+      ) : (
+        <SendReview plan={plan} onBack={() => setPlan(null)} />
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,150 @@
+import { valueIn } from '../data/api.ts';
+import type { Wallet } from '../data/payer.ts';
+import type { Account } from './account.ts';
+import { type Hex, randomBytes, toHex } from './bytes.ts';
+import {
+  type ChainTruth,
+  chainNode,
+  OtherChain,
+  readChain,
+  sendUsdc,
+  TRANSFER_GAS_LIMIT,
+} from './chain.ts';
+import type { Here } from './here.tsx';
+import { keep, kept, type Network } from './kept.ts';
+import { checkContracts } from './pins.ts';
+import {
+  isGasless,
+  pushToChain,
+  pushToService,
+  SENDING_WORDS,
+  type Sending,
+  wrongRecipient,
+} from './sending.ts';
+import { deadlineAt, factsOf, signTransfer } from './signing.ts';
+
+/** What the person sees before the press that sends. */
+export interface Plan {
+  readonly to: Hex;
+  readonly atoms: bigint;
+  readonly how:
+    | { readonly by: 'service' }
+    | { readonly by: 'wallet'; readonly truth: ChainTruth }
+    | { readonly by: 'nobody'; readonly words: string };
+}
+
+const NO_NODE =
+  'Here the wallet pays the gas itself, and there is no node that could send it: this network ' +
+  'names none, and this browser has no wallet of its own.';
+const NODE_AWAY = 'The node of the chain did not answer. Try again.';
+const OTHER_CHAIN = 'Your browser wallet is on another chain. Switch it and try again.';
+
+async function howOf(
+  { vault, network }: Here,
+  wallet: Wallet,
+  atoms: bigint,
+): Promise<Plan['how']> {
+  if (isGasless(wallet, atoms)) return { by: 'service' };
+  const chain = checkContracts(network, factsOf(wallet));
+  const node = chainNode(chain);
+  if (node === null) return { by: 'nobody', words: NO_NODE };
+  try {
+    return { by: 'wallet', truth: await readChain(node, chain, vault.address) };
+  } catch (error) {
+    return { by: 'nobody', words: error instanceof OtherChain ? OTHER_CHAIN : NODE_AWAY };
+  }
+}
+
+/**
+ * Checks what was typed, and finds out who would pay the gas.
+ *
+ * @param asked.atoms a sum, or what is wrong with what was typed.
+ * @throws OtherContracts
+ */
+export async function planSending(asked: {
+  readonly here: Here;
+  readonly wallet: Wallet;
+  readonly recipient: string;
+  readonly atoms: bigint | string;
+}): Promise<
+  { readonly plan: Plan } | { readonly wrong: { readonly to?: string; readonly sum?: string } }
+> {
+  const { here, wallet, recipient, atoms } = asked;
+  const { readAddress } = await import('./account.ts');
+  const chain = checkContracts(here.network, factsOf(wallet));
+  const to = readAddress(recipient);
+  const own = here.vault.address;
+  const wrong = to === null ? SENDING_WORDS.recipient : wrongRecipient(to, { chain, own });
+  if (to === null || wrong !== null || typeof atoms === 'string') {
+    return {
+      wrong: {
+        ...(wrong === null ? {} : { to: wrong }),
+        ...(typeof atoms === 'string' ? { sum: atoms } : {}),
+      },
+    };
+  }
+  return { plan: { to, atoms, how: await howOf(here, wallet, atoms) } };
+}
+
+/** Signs what was reviewed. @throws OtherContracts, ApiFailure */
+export async function signSending(asked: {
+  readonly here: Here;
+  readonly account: Account;
+  readonly plan: Plan;
+}): Promise<Sending> {
+  const { here, account, plan } = asked;
+  const { to, atoms, how } = plan;
+  // Read again: another window may have seen other contracts.
+  const chain = checkContracts(here.network, factsOf(valueIn(await here.api.wallet())));
+  if (how.by !== 'wallet') {
+    const nonce = toHex(randomBytes(32));
+    const validBefore = deadlineAt(here.api.now());
+    const body = await signTransfer(account, { chain, to, amount: atoms, validBefore, nonce });
+    return { by: 'service', body, sends: 0 };
+  }
+  const { signTransaction, hashOf } = await import('./account.ts');
+  const { nonce, maxFeePerGas } = how.truth;
+  const call = { chainId: chain.chainId, to: chain.usdc, data: sendUsdc(to, atoms) };
+  const gas = TRANSFER_GAS_LIMIT;
+  const raw = await signTransaction(account, { ...call, nonce, gas, maxFeePerGas });
+  return { by: 'wallet', to, amount: Number(atoms), raw, hash: hashOf(raw), nonce, sends: 0 };
+}
+
+/** Kept before it is sent; null: its end is known. */
+export function keepSending(network: Network, sending: Sending | null): void {
+  const { [network]: _, ...others } = kept('sending');
+  keep('sending', sending === null ? others : { ...others, [network]: sending });
+}
+
+/** A block takes a second or two. */
+const ASK_EVERY_MS = 1_500;
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+function push({ api, vault, network }: Here, sending: Sending) {
+  if (sending.by === 'service') return pushToService(api, sending);
+  const node = chainNode(kept('chains')[network]);
+  return node === null
+    ? Promise.resolve({ is: 'open' } as const)
+    : pushToChain(node, sending, vault.address);
+}
+
+/** Sends what is kept, again where need be, until it is known what became of it. */
+export async function follow(asked: {
+  readonly here: Here;
+  readonly signal: AbortSignal;
+  /** null: it was sent. */
+  readonly onEnd: (problem: string | null) => void;
+}): Promise<void> {
+  const { here, signal, onEnd } = asked;
+  while (!signal.aborted) {
+    const sending = kept('sending')[here.network];
+    if (sending === undefined) return;
+    // Before it leaves: after a reload nobody takes it for one that has never left.
+    if (sending.sends === 0) keepSending(here.network, { ...sending, sends: 1 });
+    const fate = await push(here, sending);
+    if (signal.aborted) return;
+    if (fate.is !== 'open') return onEnd(fate.is === 'sent' ? null : fate.words);
+    await pause(ASK_EVERY_MS);
+  }
+}

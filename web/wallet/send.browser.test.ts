@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { addressIn, askNode, giveCoins, injectWallet } from '../testing/browser-wallet.ts';
+import { createWallet, fundWallet, openWallet, WALLET_PASSWORD } from '../testing/wallet.ts';
+import { answerWith } from '../testing/wallet-shots.ts';
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+/** Atoms that this address holds, as the chain says. */
+async function balanceOf(address: string): Promise<bigint> {
+  const { sandbox } = shared;
+  const data = `0x70a08231${address.slice(2).padStart(64, '0')}`;
+  const call = [{ to: sandbox.test.usdc, data }, 'latest'];
+  return BigInt(String(await askNode(sandbox, 'eth_call', call)));
+}
+
+/** Nobody's, with its checksum. */
+const FRIEND = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
+const PRESSED = { name: /^Send 2\.50 USDC/ };
+
+test('USDC is sent out in two presses, to no wrong address and never twice', async () => {
+  const { sandbox } = shared;
+  const wallet = await openWallet(browser, sandbox, PHONE);
+  const { page } = wallet;
+  await createWallet(wallet);
+  await fundWallet(wallet);
+  const before = await balanceOf(FRIEND);
+  await wallet.button(/^Send$/).click();
+  await wallet.field('Amount').fill('2.50');
+  const own = await addressIn(page);
+  const wrong: readonly (readonly [string, RegExp])[] = [
+    ['hello', /no address/],
+    [FRIEND.replace('F79', 'f79'), /no address/],
+    [sandbox.test.usdc, /the token’s own contract/],
+    [sandbox.test.settlement, /this network’s contract/],
+    [own, /this wallet itself/],
+  ];
+  for (const [address, words] of wrong) {
+    await wallet.field('Recipient').fill(address);
+    await wallet.button(/^Review/).click();
+    await wallet.sees(words);
+  }
+  await wallet.field('Recipient').fill(FRIEND);
+  await wallet.field('Amount').fill('100.01');
+  await wallet.button(/^Review/).click();
+  await wallet.dialog().getByText('The wallet holds 100.00 USDC.', { exact: true }).waitFor();
+  await wallet.field('Amount').fill('2.50');
+  await wallet.button(/^Review/).click();
+  await wallet.sees('None: this network pays the gas');
+  await wallet.checkAccessibility();
+  // The answer is lost on its way: whoever comes back finds the same transfer, not a second one.
+  let lost = 0;
+  await wallet.context.route('**/transfers', async (route) => {
+    await route.fetch();
+    lost++;
+    await route.abort();
+  });
+  await page.getByRole('button', PRESSED).click();
+  await wallet.sees(/^On its way/);
+  while (lost === 0) await page.waitForTimeout(50);
+  await wallet.context.unroute('**/transfers');
+  await page.reload();
+  await wallet.button(/^Send$/).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.getByLabel('Balance').getByText('97.50').waitFor();
+  assert.equal((await balanceOf(FRIEND)) - before, 2_500_000n);
+  await wallet.close();
+});
+
+test('where nobody pays the gas, the wallet does, and says when it holds no coin', async () => {
+  const { sandbox } = shared;
+  const wallet = await openWallet(browser, sandbox);
+  const { page } = wallet;
+  await injectWallet(page, sandbox);
+  await createWallet(wallet);
+  await fundWallet(wallet);
+  await answerWith(wallet, 'approvals', (body) => ({ ...body, gasless: null }));
+  await page.reload();
+  const before = await balanceOf(FRIEND);
+  const review = async () => {
+    await wallet.button(/^Send$/).click();
+    await wallet.field('Recipient').fill(FRIEND);
+    await wallet.field('Amount').fill('2.50');
+    await wallet.button(/^Review/).click();
+  };
+  await review();
+  await wallet.sees(/holds 0 of the chain’s coin/);
+  assert.equal(await page.getByRole('button', PRESSED).count(), 0);
+  await wallet.button(/^Change it/).click();
+  await wallet.button(/^Not now/).click();
+  await giveCoins(page, sandbox);
+  await review();
+  await wallet.sees(/^At most 0\.\d+ of the chain’s coin/);
+  await wallet.checkAccessibility();
+  await wallet.field('Wallet password').fill(WALLET_PASSWORD);
+  await page.getByRole('button', PRESSED).click();
+  await wallet.sees('Sent. It has left the wallet.');
+  assert.equal((await balanceOf(FRIEND)) - before, 2_500_000n);
+  await wallet.close();
+});

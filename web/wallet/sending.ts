@@ -1,0 +1,112 @@
+import type { CreateTransferBody, PayerApi, Wallet } from '../data/payer.ts';
+import { formatUsdc, parseAtoms } from '../ui/money.ts';
+import type { Hex } from './bytes.ts';
+import { type ChainNode, countSent, readReceipt, sendRaw } from './chain.ts';
+import type { ChainFacts } from './signing.ts';
+
+/** USDC out of the wallet: what is checked before it is signed, and what became of it. */
+
+/** Signed, and kept until its end is known: a reload never leads to a second one. */
+export type Sending =
+  | { readonly by: 'service'; readonly body: CreateTransferBody; readonly sends: number }
+  | {
+      readonly by: 'wallet';
+      readonly to: Hex;
+      readonly amount: number;
+      readonly raw: Hex;
+      readonly hash: Hex;
+      readonly nonce: number;
+      readonly sends: number;
+    };
+
+export type Fate =
+  | { readonly is: 'open' }
+  | { readonly is: 'sent' }
+  /** Nothing has left the wallet. */
+  | { readonly is: 'failed'; readonly words: string };
+
+const OPEN: Fate = { is: 'open' };
+const SENT: Fate = { is: 'sent' };
+const failed = (words: string): Fate => ({ is: 'failed', words });
+
+export const SENDING_WORDS = {
+  recipient: 'That is no address: a letter is missing, or one is wrong.',
+  token: 'That is the token’s own contract. What is sent there is lost.',
+  settlement: 'That is this network’s contract. What is sent there is lost.',
+  nobody: 'That is nobody’s address. What is sent there is lost.',
+  itself: 'That is this wallet itself.',
+  amount: 'Enter an amount such as 20.00.',
+  notSent: 'Not sent: there is no connection. Nothing has left the wallet.',
+  refusedByChain: 'The token did not accept it. Nothing has left the wallet but the gas.',
+  refusedByNode: 'The node did not take it. Nothing has left the wallet.',
+  replaced: 'Another transaction of this wallet took its place. Nothing was sent by this one.',
+} as const;
+
+/** Why this address must not get anything; null: it may. @param to checksummed. */
+export function wrongRecipient(
+  to: Hex,
+  { chain, own }: { readonly chain: ChainFacts; readonly own: Hex },
+): string | null {
+  const is = (other: string) => to.toLowerCase() === other.toLowerCase();
+  if (is(own)) return SENDING_WORDS.itself;
+  if (is(chain.usdc)) return SENDING_WORDS.token;
+  if (is(chain.settlement)) return SENDING_WORDS.settlement;
+  return BigInt(to) === 0n ? SENDING_WORDS.nobody : null;
+}
+
+/** Whether the operator pays for this one. */
+export function isGasless({ gasless }: Wallet, atoms: bigint): boolean {
+  return gasless !== null && gasless.left_today > 0 && atoms >= BigInt(gasless.least);
+}
+
+/** @returns atoms, or what is wrong with what was typed. */
+export function readSum(text: string, wallet: Wallet): bigint | string {
+  const atoms = parseAtoms(text);
+  if (atoms === null || atoms <= 0n) return SENDING_WORDS.amount;
+  const balance = BigInt(wallet.balance);
+  return atoms > balance ? `The wallet holds ${formatUsdc(balance)}.` : atoms;
+}
+
+/** Hands it to the service, again where nobody heard the answer: its nonce makes it one. */
+export async function pushToService(
+  api: PayerApi,
+  { body, sends }: Extract<Sending, { by: 'service' }>,
+): Promise<Fate> {
+  const answer = await api.transfer(body);
+  if (answer.is === 'done') {
+    if (answer.value.status === 'failed') return failed(SENDING_WORDS.refusedByChain);
+    return answer.value.status === 'succeeded' ? SENT : OPEN;
+  }
+  if (answer.is === 'refused') {
+    // The service looks its nonce up first: what it refuses, it has never taken.
+    const passes = answer.status >= 500 || answer.status === 401;
+    return passes ? OPEN : failed(answer.error.message);
+  }
+  return answer.is === 'not_sent' && sends === 0 ? failed(SENDING_WORDS.notSent) : OPEN;
+}
+
+/** Hands it to a node of the chain, and looks what became of it. */
+export async function pushToChain(
+  node: ChainNode,
+  sending: Extract<Sending, { by: 'wallet' }>,
+  own: Hex,
+): Promise<Fate> {
+  const { raw, hash, nonce } = sending;
+  try {
+    // A node that has it already refuses it: the receipt tells.
+    const taken = await sendRaw(node, raw).then(
+      () => true,
+      () => false,
+    );
+    const mined = BigInt(nonce) < (await countSent(node, own, 'latest'));
+    const receipt = await readReceipt(node, hash);
+    if (receipt === 'succeeded') return SENT;
+    if (receipt === 'reverted') return failed(SENDING_WORDS.refusedByChain);
+    if (mined) return failed(SENDING_WORDS.replaced);
+    const known = BigInt(nonce) < (await countSent(node, own, 'pending'));
+    return taken || known ? OPEN : failed(SENDING_WORDS.refusedByNode);
+  } catch {
+    // Whoever has heard it may still put it into a block.
+    return OPEN;
+  }
+}
