@@ -149,9 +149,9 @@ export function HomePage(): ReactNode {
           <Amount atoms={BigInt(wallet.data.balance)} />
         </p>
         <div className="row">
-          {network === 'testnet' ? <Faucet /> : null}
           <Button onClick={() => setReceiving(true)}>Receive</Button>
           <Button onClick={() => setSending(true)}>Send</Button>
+          {network === 'testnet' ? <Faucet /> : null}
         </div>
       </section>
       {receiving ? <ReceiveSheet onClose={() => setReceiving(false)} /> : null}
