@@ -5,8 +5,12 @@ import { networkOf } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import type { RequestDeps } from '#payers/create-approval.ts';
 import { lockPayer, type PayerRow } from '#payers/payer-queries.ts';
-import { insertPayerRequest } from '#payers/request-queries.ts';
-import { countTransfersSince, insertTransfer, selectTransfer } from '#payers/transfer-queries.ts';
+import {
+  countTransfersSince,
+  insertPayerRequest,
+  insertTransfer,
+  selectTransfer,
+} from '#payers/request-queries.ts';
 import { usdcTransfer } from '#settlement/contract/signed-messages.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import { type Hex, requestOnChain } from '#settlement/requests.ts';

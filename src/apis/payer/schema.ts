@@ -346,7 +346,7 @@ export const WalletSchema = Type.Object(
         },
         {
           description:
-            'Transfers whose gas the operator pays (`POST /transfers`); null: it is not switched on.',
+            'Transfers whose gas the operator pays (`POST /transfers`); null: not switched on.',
         },
       ),
     ),
