@@ -34,7 +34,8 @@ export function transferRoute(deps: PayerDeps) {
     description:
       'Where the operator has switched it on (`gasless` of `GET /approvals`), from 1 USDC, ' +
       `${TRANSFERS_PER_DAY} a day and wallet; else 409 \`not_configured\`. The body is an ` +
-      'EIP-3009 `TransferWithAuthorization` with `validAfter` 0. Sent again with the same nonce it is the ' +
+      'EIP-3009 `TransferWithAuthorization` with `validAfter` 0. ' +
+      'Sent again with the same nonce it is the ' +
       'same transfer; `GET /approvals/{id}` follows it.',
     scope: null,
     // The nonce of the authorization is the key: sent twice it is one transfer.
