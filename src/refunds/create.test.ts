@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createManagerCode } from '#accounts/manager-code.ts';
 import { FakeClock } from '#core/clock.ts';
 import { refundReference } from '#core/ids.ts';
 import type { Payment } from '#payments/payment.ts';
@@ -229,6 +230,38 @@ describe('a payment of somebody else', () => {
     }
     assert.deepEqual(await readPayment(), { reserved: 0n, refunded: 0n, status: 'succeeded' });
   });
+});
+
+/** No rule asks the payer: what is paid is paid. */
+async function askNobody(): Promise<void> {
+  await store.db.query(
+    `insert into risk_settings (account_id, livemode, updated) values ($1, false, $2)`,
+    [store.standing.tenant.accountId, clock.now()],
+  );
+}
+
+test('a till gives back 500 USDC of one sale in all; one atom more needs a manager', async () => {
+  await askNobody();
+  payment = await addPayment(store, 900_000_000);
+  const atTill = { terminalId: store.terminalId };
+  const whole = await ask({ ...atTill, amount: 500_000_001 });
+  assert.deepEqual([whole.status, whole.said], [403, 'manager_required']);
+  assert.equal((await readPayment()).reserved, 0n, 'nothing was done');
+  const [first] = await settleAll([ask({ ...atTill, amount: 499_999_999 })]);
+  assert.equal(first?.said, 'succeeded');
+  const inParts = await ask({ ...atTill, amount: 2 });
+  assert.deepEqual([inParts.status, inParts.said], [403, 'manager_required']);
+  const [last] = await settleAll([ask({ ...atTill, amount: 1 })]);
+  assert.equal(last?.said, 'succeeded', 'to the atom');
+  const [byServer] = await settleAll([ask({ amount: 1 })]);
+  assert.equal(byServer?.said, 'succeeded', 'the limit is of tills alone');
+  const actor = { type: 'system', name: 'test' } as const;
+  const { tenant } = store.standing;
+  const { code: managerCode } = await store.db.transaction((tx) =>
+    createManagerCode(tx, { tenant, actor, now: clock.now() }),
+  );
+  const [rest] = await settleAll([ask({ ...atTill, managerCode })]);
+  assert.equal(rest?.body.amount, 399_999_999);
 });
 
 test('a refusal for what is left frees the key: the amount can be mended under it', async () => {
