@@ -26,6 +26,8 @@ interface Kept {
   readonly pin: SealedPin | null;
   /** Whether the person was asked if this device may ring: once is enough. */
   readonly askedToRing: boolean;
+  /** Whether each yes and each code of a pass asks the passkey. */
+  readonly passkeyEach: boolean;
   /** Whether a question makes no sound. */
   readonly silent: boolean;
   /** Base32, by the id of the pass: what its rotating codes are made with, without a network. */
@@ -54,6 +56,7 @@ const EMPTY: Kept = {
   backedUp: false,
   pin: null,
   askedToRing: false,
+  passkeyEach: false,
   silent: false,
   rotatingKeys: {},
   heardUntil: null,

@@ -3,9 +3,13 @@ import { after, before, test } from 'node:test';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { addVirtualPasskeys, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
-import { addTestTerminal } from '../testing/till.ts';
+import { addTestTerminal, paymentsOf } from '../testing/till.ts';
 import {
+  addPass,
+  allowPayments,
+  askFirst,
   createWallet,
+  fundWallet,
   openWallet,
   readyWallet,
   tapPass,
@@ -92,6 +96,59 @@ test('a passkey seals the wallet, and opens it again', async () => {
   await wallet.button(/^Sign in/).click();
   await wallet.page.getByLabel('Balance').waitFor();
   wallet.checkClean();
+  await wallet.close();
+});
+
+test('a code is one press; the passkey is asked each time where its owner wants it', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const wallet = walletOf(await browser.open(PHONE));
+  const { page } = wallet;
+  await addVirtualPasskeys(wallet);
+  await page.goto(`${sandbox.web_url.replace('127.0.0.1', 'localhost')}/wallet`);
+  await wallet.button(/^Create wallet/).click();
+  await wallet.button(/^Use a passkey/).click();
+  await page.getByLabel('Balance').waitFor();
+  // Somebody else holds the phone, and cancels the browser's question.
+  const isOwner = (yes: boolean) =>
+    page.evaluate((mayUse) => {
+      const no = () => Promise.reject(new DOMException('canceled', 'NotAllowedError'));
+      if (mayUse) Reflect.deleteProperty(navigator.credentials, 'get');
+      else Object.defineProperty(navigator.credentials, 'get', { value: no, configurable: true });
+    }, yes);
+  await fundWallet(wallet);
+  await allowPayments(wallet);
+  const pass = await addPass(wallet, 'Keyring');
+  await wallet.goTo('Home');
+  await wallet.button(/^Show code/).click();
+  await page.getByRole('img', { name: 'Code for the till' }).waitFor();
+  await wallet.checkAccessibility();
+  await wallet.button(/^Close/).click();
+  await wallet.goTo('Settings');
+  await page.getByRole('switch', { name: /^Ask my passkey/ }).click();
+  await page.getByRole('switch', { name: /^Ask my passkey/, checked: true }).waitFor();
+  await wallet.checkAccessibility();
+  await askFirst(wallet);
+  await wallet.goTo('Home');
+  await isOwner(false);
+  const asked = await tapPass(sandbox, { terminal, pass, amount: 2_500_000 });
+  assert.equal(asked.status, 'requires_action');
+  await wallet.button(/^Approve/).click();
+  await wallet.dialog().getByText('The passkey was not used. Try again.').waitFor();
+  assert.equal((await paymentsOf(sandbox, terminal)).length, 0, 'nothing was paid');
+  await isOwner(true);
+  await wallet.button(/^Approve/).click();
+  await page.getByRole('status').getByText('Paid', { exact: true }).waitFor();
+  assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
+  await wallet.button(/^Done/).click();
+  await isOwner(false);
+  await wallet.button(/^Show code/).click();
+  await wallet.sees('The passkey was not used. Try again.');
+  assert.equal(await page.getByRole('dialog').count(), 0, 'no code without the passkey');
+  await wallet.goTo('Settings');
+  await page.getByRole('switch', { name: /^Ask my passkey/ }).click();
+  await wallet.sees('The passkey was not used. Try again.');
+  await page.getByRole('switch', { name: /^Ask my passkey/, checked: true }).waitFor();
   await wallet.close();
 });
 

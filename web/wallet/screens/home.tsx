@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import type { Wallet } from '../../data/payer.ts';
+import type { Pass, PassCode, Wallet } from '../../data/payer.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -7,14 +7,17 @@ import { Notice } from '../../ui/notice.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { type Standing, standingOf, sumLength } from '../allowance.ts';
+import { askOwner, asksEach } from '../each-payment.ts';
 import { useHere } from '../here.tsx';
 import { rowsOf, usePasses, usePayments, useWallet } from '../queries.ts';
 import { forgetWayBack, wayBack } from '../way-back.ts';
 import { BackupNotice } from './backup.tsx';
 import { PageLink } from './frame.tsx';
 import { PaymentRow } from './history.tsx';
-import { AllowSheet, ReceiveSheet, SendSheet } from './lazy.ts';
+import { AllowSheet, PassCodeSheet, ReceiveSheet, SendSheet } from './lazy.ts';
 import { Problem, Waiting } from './loading.tsx';
+import { Refused } from './refused.tsx';
+import { useChange } from './use-change.ts';
 
 const NEWEST = 3;
 
@@ -50,6 +53,30 @@ function Faucet(): ReactNode {
   );
 }
 
+/** From home to a code that a till can scan: one press. */
+function CodeForTill({ pass }: { readonly pass: Pass }): ReactNode {
+  const { api, vault } = useHere();
+  const { busy, problem, change } = useChange();
+  const [refused, setRefused] = useState<string | null>(null);
+  const [code, setCode] = useState<PassCode | null>(null);
+  const show = async () => {
+    const wrong = asksEach(vault) ? await askOwner(vault) : null;
+    setRefused(wrong);
+    if (wrong === null) setCode(await change(() => api.createPassCode(pass.id)));
+  };
+  return (
+    <>
+      <Button kind="primary" large wide busy={busy} onClick={show}>
+        Show code
+      </Button>
+      <Refused problem={refused ?? problem} />
+      {code === null ? null : (
+        <PassCodeSheet pass={pass} made={code} onClose={() => setCode(null)} />
+      )}
+    </>
+  );
+}
+
 const TITLES: Readonly<Record<Standing, string>> = {
   not_allowed: 'Shops may not take anything yet',
   expired: 'Your permission has expired',
@@ -63,6 +90,7 @@ function Permission({ wallet }: { readonly wallet: Wallet }): ReactNode {
   const [asking, setAsking] = useState(false);
   const standing = standingOf(wallet, api.now());
   const { policy } = wallet;
+  const pass = rowsOf(usePasses())?.find(({ status }) => status === 'active');
   const needsYes = standing !== 'ready' && standing !== 'no_money';
   return (
     <section className="card stack" aria-label="Payments">
@@ -89,6 +117,7 @@ function Permission({ wallet }: { readonly wallet: Wallet }): ReactNode {
           Allow payments
         </Button>
       ) : null}
+      {standing === 'ready' && pass !== undefined ? <CodeForTill pass={pass} /> : null}
       {asking ? (
         <AllowSheet action="Allow payments" wallet={wallet} onClose={() => setAsking(false)} />
       ) : null}

@@ -4,6 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { partOf } from '../../ui/part.ts';
+import { askOwner, asksEach } from '../each-payment.ts';
 import { useHere } from '../here.tsx';
 import { CountdownRing } from './countdown-ring.tsx';
 import { PassFileButtons } from './pass-files.tsx';
@@ -15,14 +16,17 @@ const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
 
 export interface PassCodeSheetProps {
   readonly pass: Pass;
+  /** One that was made by the press that opened this. */
+  readonly made?: PassCode;
   readonly onClose: () => void;
 }
 
 /** A code that pays once, within a minute: a photograph of it is soon worth nothing. */
-export function PassCodeSheet({ pass, onClose }: PassCodeSheetProps): ReactNode {
-  const { api } = useHere();
+export function PassCodeSheet({ pass, made, onClose }: PassCodeSheetProps): ReactNode {
+  const { api, vault } = useHere();
   const { busy, problem, change } = useChange();
-  const [code, setCode] = useState<PassCode | null>(null);
+  const [refused, setRefused] = useState<string | null>(null);
+  const [code, setCode] = useState<PassCode | null>(made ?? null);
   const [isOver, setIsOver] = useState(false);
   const left = () => (code === null ? 0 : Date.parse(code.expires_at) - api.now());
   useEffect(() => {
@@ -32,9 +36,12 @@ export function PassCodeSheet({ pass, onClose }: PassCodeSheetProps): ReactNode 
     return () => clearTimeout(timer);
   }, [code, api]);
   const ask = async () => {
-    const made = await change(() => api.createPassCode(pass.id));
-    if (made === null) return;
-    setCode(made);
+    const wrong = asksEach(vault) ? await askOwner(vault) : null;
+    setRefused(wrong);
+    if (wrong !== null) return;
+    const next = await change(() => api.createPassCode(pass.id));
+    if (next === null) return;
+    setCode(next);
     setIsOver(false);
   };
   const isShown = code !== null && !isOver;
@@ -51,13 +58,13 @@ export function PassCodeSheet({ pass, onClose }: PassCodeSheetProps): ReactNode 
         </>
       ) : null}
       {isOver ? <p role="status">This code has expired.</p> : null}
-      <Refused problem={problem} />
+      <Refused problem={refused ?? problem} />
       {isShown ? null : (
         <Button kind="primary" large busy={busy} onClick={ask}>
           Show code
         </Button>
       )}
-      {isShown ? null : <RotatingCode pass={pass} />}
+      {isShown || asksEach(vault) ? null : <RotatingCode pass={pass} />}
       <PassFileButtons pass={pass} />
       <Button kind="quiet" onClick={onClose}>
         Close

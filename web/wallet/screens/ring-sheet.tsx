@@ -8,6 +8,7 @@ import { Facts } from '../../ui/table.tsx';
 import { endRing, startRing } from '../alert.ts';
 import { type Charge, chargeOf, sumLength } from '../allowance.ts';
 import { Bell } from '../bell.ts';
+import { askOwner, asksEach } from '../each-payment.ts';
 import { useHere } from '../here.tsx';
 import { useWallet } from '../queries.ts';
 import { leftMs, type Ring, type RingOutcome } from '../ring-machine.ts';
@@ -142,12 +143,25 @@ interface PartProps<R extends Ring> {
 
 function Asked({ ring, bell, charge }: PartProps<Extract<Ring, { at: 'asked' }>>): ReactNode {
   const { confirmation, remark } = ring;
+  const { vault } = useHere();
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
   const id = confirmation.payment_intent;
+  const approve = async () => {
+    if (asksEach(vault)) {
+      setBusy(true);
+      const wrong = await askOwner(vault);
+      setBusy(false);
+      setProblem(wrong);
+      if (wrong !== null) return;
+    }
+    void bell.answer(id, true);
+  };
   return (
     <>
-      <Refused problem={remark} />
+      <Refused problem={problem ?? remark} />
       <div className="ring-answers">
-        <Button kind="primary" large onClick={() => void bell.answer(id, true)}>
+        <Button kind="primary" large busy={busy} onClick={approve}>
           {`Approve ${formatUsdc(charge?.total ?? BigInt(confirmation.amount))}`}
         </Button>
         <Button large onClick={() => void bell.answer(id, false)}>

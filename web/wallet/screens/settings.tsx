@@ -1,18 +1,20 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
-import { Choice } from '../../ui/choice.tsx';
+import { Choice, Switch } from '../../ui/choice.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { PinForm } from '../../ui/pin-form.tsx';
 import { useToast } from '../../ui/toast.tsx';
+import { askOwner } from '../each-payment.ts';
 import { useHere } from '../here.tsx';
 import { forgetWallet, keep, useKept } from '../kept.ts';
 import { dropKey } from '../keyring.ts';
 import { dropSession } from '../sign-in.ts';
 import { BackupSheet } from './backup.tsx';
 import { NetworkSwitch } from './network-switch.tsx';
+import { Refused } from './refused.tsx';
 import { RingsSection } from './rings.tsx';
 
 function RemoveSheet({ onClose }: { readonly onClose: () => void }): ReactNode {
@@ -60,6 +62,37 @@ function RemoveSheet({ onClose }: { readonly onClose: () => void }): ReactNode {
   );
 }
 
+/** Off again asks the passkey too: else whoever finds the phone would turn it off first. */
+function EachPayment(): ReactNode {
+  const { vault } = useHere();
+  const isOn = useKept('passkeyEach');
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  if (vault.seal.by !== 'passkey') return null;
+  const change = async (on: boolean) => {
+    setBusy(true);
+    const wrong = on ? null : await askOwner(vault);
+    setProblem(wrong);
+    if (wrong === null) keep('passkeyEach', on);
+    setBusy(false);
+  };
+  return (
+    <>
+      <Switch
+        label="Ask my passkey for each payment"
+        checked={isOn}
+        disabled={busy}
+        onChange={(on) => void change(on)}
+      />
+      <p className="soft small">
+        Before each yes to a payment, and before each code for a till. A card or a tag that is
+        presented asks nothing here.
+      </p>
+      <Refused problem={problem} />
+    </>
+  );
+}
+
 function KeySection(): ReactNode {
   const { vault } = useHere();
   const backedUp = useKept('backedUp');
@@ -80,6 +113,7 @@ function KeySection(): ReactNode {
         </Button>
         <Button onClick={() => setOpen('remove')}>Remove wallet</Button>
       </div>
+      <EachPayment />
       {open === 'backup' ? <BackupSheet onClose={close} /> : null}
       {open === 'remove' ? <RemoveSheet onClose={close} /> : null}
     </section>
