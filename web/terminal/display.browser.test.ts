@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sharedStage } from '../testing/stage.ts';
-import { addTestTerminal, openTill, paymentsOf } from '../testing/till.ts';
+import { addTestTerminal, openTill, paymentsOf, postAsMerchant } from '../testing/till.ts';
 
 const stage = sharedStage();
 
@@ -40,5 +40,28 @@ test('a second window shows the customer what the till does, and asks for nothin
   await display.getByText('Waiting for the till.').waitFor();
   await till.checkAccessibility();
   till.checkClean();
+  await till.close();
+});
+
+test('the customer chooses the tip on the own window, and the till goes on', async () => {
+  const { sandbox, browser } = stage();
+  const terminal = await addTestTerminal(sandbox);
+  const till = await openTill(browser, sandbox, { terminal });
+  const { page, context } = till;
+  await page.getByRole('link', { name: 'Settings' }).click();
+  const opened = context.waitForEvent('page');
+  await page.getByRole('switch', { name: 'Customer display' }).click();
+  const display = await opened;
+  await page.getByRole('link', { name: 'Till' }).click();
+  const sale = { amount: 20_000_000, terminal: terminal.id, tipping: { percentages: [10, 15] } };
+  await postAsMerchant(sandbox, '/payment_intents', sale);
+  await display.getByRole('radio', { name: /^15 %/ }).check();
+  await till.checkAccessibility();
+  await display.getByRole('button', { name: /^Add tip/ }).click();
+  await display.getByText('with your tip').waitFor();
+  await till.testPass.selectOption('ok');
+  await display.getByRole('status').getByText('Paid').waitFor();
+  const [payment] = await paymentsOf(sandbox, terminal);
+  assert.deepEqual([payment?.amount, payment?.tip], [23_000_000, 3_000_000]);
   await till.close();
 });

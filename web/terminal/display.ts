@@ -4,11 +4,19 @@ import { declineWords } from './words.ts';
 
 /**
  * What the customer's window shows. It has no device key and asks the service nothing: the till
- * tells it everything, over a channel that only windows of this site in this browser hear.
+ * tells it everything, over a channel that only windows of this site in this browser hear. It tells
+ * the till the customer's tip, and nothing else.
  */
 export type Shown =
   | { readonly at: 'idle' }
-  | { readonly at: 'tip' | 'checking' | 'confirming'; readonly atoms: bigint }
+  | {
+      readonly at: 'tip';
+      /** Whose tip: a choice that comes late is no choice for the next customer. */
+      readonly intent: string;
+      readonly atoms: bigint;
+      readonly percentages: readonly number[];
+    }
+  | { readonly at: 'checking' | 'confirming'; readonly atoms: bigint }
   | {
       readonly at: 'pay';
       readonly atoms: bigint;
@@ -33,7 +41,14 @@ export interface DisplayState {
 export type DisplayMessage =
   | { readonly type: 'hello' }
   | { readonly type: 'state'; readonly state: DisplayState }
-  | { readonly type: 'bye' };
+  | { readonly type: 'bye' }
+  /** What the customer has chosen there: all that a display ever asks for. */
+  | { readonly type: 'tip'; readonly intent: string; readonly tip: bigint };
+
+/** Whether the till, which shows this, takes the customer's choice. */
+export function takesTip(shown: Shown, { intent, tip }: { intent: string; tip: bigint }): boolean {
+  return shown.at === 'tip' && shown.intent === intent && tip >= 0n && tip <= shown.atoms;
+}
 
 /** null: this browser has none. */
 export function openChannel(): BroadcastChannel | null {
@@ -50,7 +65,10 @@ export function shownOf(phase: Phase): Shown {
     case 'open': {
       const { intent, tip, declined: isDeclined } = phase;
       const sale = BigInt(intent.amount);
-      if (tip === null && tipPercentages(intent) !== null) return { at: 'tip', atoms: sale };
+      const percentages = tipPercentages(intent);
+      if (tip === null && percentages !== null) {
+        return { at: 'tip', intent: intent.id, atoms: sale, percentages };
+      }
       const url = intent.payment_url;
       const words = isDeclined ? declineWords(intent) : '';
       return { at: 'pay', atoms: sale + (tip ?? 0n), tip: tip ?? 0n, url, isDeclined, words };

@@ -38,7 +38,6 @@ export const WORDS = {
   amountInvalid: 'Enter an amount such as 2.50.',
   amountTooLarge: 'At most 1,000,000.00 USDC.',
   displayAlone: 'Waiting for the till. Switch on “Customer display” in its settings.',
-  displayTip: 'The till asks for it.',
   displayConfirm: 'Confirm on your phone',
   elsewhere: 'The till is open in another window',
   elsewhereHint: 'One device takes one payment at a time.',

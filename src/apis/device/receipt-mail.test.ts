@@ -65,7 +65,8 @@ test('a receipt is mailed three times, with a fixed text, and keeps no address',
     assert.deepEqual(body, { object: 'receipt_mail', payment, remaining });
   }
   const fourth = await mail(device, payment);
-  assert.deepEqual([fourth.status, errorCodeOf(fourth.body)], [429, 'rate_limit_exceeded']);
+  assert.deepEqual([fourth.status, errorCodeOf(fourth.body)], [409, 'unexpected_state']);
+  assert.equal(fourth.headers.get('retry-after'), null, 'no day brings another one');
   const said: string[] = [];
   const note = (...parts: unknown[]) => void said.push(parts.map(String).join(' '));
   const warn = (message: string, fields: Record<string, unknown> = {}) =>

@@ -22,9 +22,6 @@ export interface ReceiptMailDeps {
 /** A busy till; and no way to send the world mails from a stolen one. */
 const PER_TERMINAL: Allowance = { attempts: 30, windowMs: 60 * 60_000 };
 
-/** Every 429 says when to ask again. No day brings another mail: this keeps programs quiet. */
-const A_DAY_S = String(24 * 60 * 60);
-
 /** Fixed: whoever has a till cannot say anything with it. Not even the shop's name stands in it. */
 const SUBJECT = 'Your receipt';
 const textOf = (url: string) =>
@@ -68,8 +65,8 @@ async function mailReceipt(
   if (url === null) return resourceMissing('payment');
   const sent = await countReceiptMail(tx, paymentId);
   if (sent === null) {
-    const message = 'This receipt was mailed three times. It is mailed no more.';
-    return { ...refuse('rate_limit_exceeded', message), headers: { 'Retry-After': A_DAY_S } };
+    // Not 429: that would say when to ask again, and no day brings another mail.
+    return refuse('unexpected_state', 'This receipt was mailed three times. It is mailed no more.');
   }
   await queueMail(tx, mailKey, { to, subject: SUBJECT, text: textOf(url), now });
   tx.hint(MAIL_TOPIC, '');
@@ -86,8 +83,9 @@ export function receiptMailRoute(deps: ReceiptMailDeps) {
     summary: 'Mail the receipt of a payment to its customer',
     description:
       'The mail holds the address of the receipt and a fixed text. At most three mails per ' +
-      'payment, and 30 an hour per terminal: then 429. The address is sealed until the mail is ' +
-      'sent, and then dropped. A repeated request sends another mail.',
+      'payment: a fourth is 409 `unexpected_state`. At most 30 an hour per terminal: then 429. ' +
+      'The address is sealed until the mail is sent, and then dropped. A repeated request sends ' +
+      'another mail.',
     scope: null,
     // A kept answer would keep a fingerprint of the address.
     idempotency: 'ignored',
@@ -97,7 +95,7 @@ export function receiptMailRoute(deps: ReceiptMailDeps) {
     responses: {
       202: { schema: ReceiptMailSchema, description: 'It is on its way.', example: EXAMPLE },
     },
-    errors: ['resource_missing', 'terminal_inactive', 'rate_limit_exceeded'],
+    errors: ['resource_missing', 'terminal_inactive', 'unexpected_state', 'rate_limit_exceeded'],
     handle: async ({ caller, params, body, now }) => {
       if (!caller.active) return terminalInactive();
       const to = readEmail(body.email);

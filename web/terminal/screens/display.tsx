@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { Icon } from '../../ui/icon.tsx';
 import { Qr } from '../../ui/qr.tsx';
 import { Sum } from '../../ui/sum.tsx';
+import { TipChoice } from '../../ui/tip-choice.tsx';
 import { type DisplayMessage, type DisplayState, openChannel, type Shown } from '../display.ts';
 import { OUTCOME_LOOKS, WORDS } from '../words.ts';
 import './payment.css';
@@ -76,12 +77,32 @@ function Full({ look, title, atoms, words = '' }: FullProps): ReactNode {
   );
 }
 
-function Face({ shown }: { readonly shown: Shown }): ReactNode {
+interface TipProps {
+  readonly merchant: string;
+  readonly shown: Extract<Shown, { at: 'tip' }>;
+}
+
+/** The customer chooses here; the till, which sees the same question, goes on by itself. */
+function Tip({ merchant, shown }: TipProps): ReactNode {
+  const { intent, atoms, percentages } = shown;
+  const tell = (tip: bigint) => {
+    const channel = openChannel();
+    channel?.postMessage({ type: 'tip', intent, tip } satisfies DisplayMessage);
+    channel?.close();
+  };
+  return (
+    <section className="display-tip">
+      <TipChoice merchant={merchant} amount={atoms} percentages={percentages} onTip={tell} />
+    </section>
+  );
+}
+
+function Face({ merchant, shown }: DisplayState): ReactNode {
   switch (shown.at) {
     case 'idle':
       return <Waiting words="Welcome" />;
     case 'tip':
-      return <Full look="info" title="A tip?" atoms={shown.atoms} words={WORDS.displayTip} />;
+      return <Tip merchant={merchant} shown={shown} />;
     case 'pay':
       return <Pay {...shown} />;
     case 'checking':
@@ -97,7 +118,7 @@ function Face({ shown }: { readonly shown: Shown }): ReactNode {
   }
 }
 
-/** A second window that faces the customer. Nothing in it can be pressed. */
+/** A second window that faces the customer, who can choose a tip there and press nothing else. */
 export function DisplayScreen(): ReactNode {
   const state = useTold();
   return (
@@ -106,7 +127,7 @@ export function DisplayScreen(): ReactNode {
       <h1 className={state === null ? 'unseen' : undefined}>
         <bdi>{state?.merchant || 'Customer display'}</bdi>
       </h1>
-      {state === null ? <Waiting words={WORDS.displayAlone} /> : <Face shown={state.shown} />}
+      {state === null ? <Waiting words={WORDS.displayAlone} /> : <Face {...state} />}
     </main>
   );
 }

@@ -85,7 +85,7 @@ function RunningShift({ api, runner, hasNewVersion, onPairAgain }: RunningProps)
     setSettings(changed);
   }, []);
   const readers = useReaders({ runner, view, settings, device });
-  useDisplay({ view, device, settings });
+  useDisplay({ view, runner, device, settings });
   const context: TillContext = { api, runner, view, device, settings, readers, change };
   useEffect(() => {
     const end = new AbortController();

@@ -1,13 +1,20 @@
 import { useEffect } from 'react';
-import { type DisplayMessage, type DisplayState, openChannel, shownOf } from '../display.ts';
+import {
+  type DisplayMessage,
+  type DisplayState,
+  openChannel,
+  shownOf,
+  takesTip,
+} from '../display.ts';
 import type { TillContext } from './shift.tsx';
 
 /** Tells the customer's window what to show, where the till has been told to. */
 export function useDisplay({
   view,
+  runner,
   device,
   settings,
-}: Pick<TillContext, 'view' | 'device' | 'settings'>): void {
+}: Pick<TillContext, 'view' | 'runner' | 'device' | 'settings'>): void {
   const { display, shiftSince } = settings;
   const { phase } = view.till;
   const merchant = device?.merchant_name ?? '';
@@ -18,10 +25,13 @@ export function useDisplay({
     const say = (message: DisplayMessage) => channel.postMessage(message);
     channel.onmessage = ({ data }: MessageEvent<DisplayMessage>) => {
       if (data.type === 'hello') say({ type: 'state', state });
+      if (data.type === 'tip' && takesTip(state.shown, data)) {
+        runner.dispatch({ type: 'tip', tip: data.tip });
+      }
     };
     say({ type: 'state', state });
     return () => channel.close();
-  }, [display, shiftSince, phase, merchant]);
+  }, [display, shiftSince, phase, merchant, runner]);
   const isOn = display && shiftSince !== null;
   useEffect(() => {
     if (!isOn) return;

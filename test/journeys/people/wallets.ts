@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { generatePrivateKey } from 'viem/accounts';
+import { PHONE } from '../../../web/testing/browser.ts';
+import { askForPayment } from '../../../web/testing/payer.ts';
+import { addTestTerminal, paymentsOf } from '../../../web/testing/till.ts';
+import {
+  addPass,
+  allowPayments,
+  createWallet,
+  fundWallet,
+  openWallet,
+  tapPass,
+  WALLET_PASSWORD,
+  type WalletWindow,
+  walletOf,
+} from '../../../web/testing/wallet.ts';
+import type { Journey } from './journey.ts';
+
+/** Journeys that a customer begins. */
+
+async function importWallet(wallet: WalletWindow, key: string): Promise<void> {
+  await wallet.button(/^Import wallet/).click();
+  await wallet.field('Private key').fill(key);
+  await wallet.field('Wallet password').fill(WALLET_PASSWORD);
+  await wallet.field('Repeat wallet password').fill(WALLET_PASSWORD);
+  await wallet
+    .dialog()
+    .getByRole('button', { name: /^Import wallet/ })
+    .click();
+  await wallet.page.getByLabel('Balance').waitFor();
+}
+
+const lostPhone: Journey = {
+  name: 'a lost phone: its pass ends from another one',
+  width: 390,
+  run: async ({ sandbox, browser }) => {
+    const terminal = await addTestTerminal(sandbox);
+    const key = generatePrivateKey();
+    const lost = await openWallet(browser, sandbox, PHONE);
+    await importWallet(lost, key);
+    await fundWallet(lost);
+    await allowPayments(lost);
+    const pass = await addPass(lost, 'Keyring');
+    browser.startOver();
+    const other = await openWallet(browser, sandbox, PHONE);
+    await importWallet(other, key);
+    await other.goTo('Passes');
+    await other.button(/^Revoke Keyring/).click();
+    await other
+      .dialog()
+      .getByRole('button', { name: /^Revoke/ })
+      .click();
+    await other.sees('Revoked');
+    const tapped = await tapPass(sandbox, { terminal, pass, amount: 1_000_000 });
+    assert.equal(tapped.status, 'requires_payment_method');
+    await other.close();
+    await lost.close();
+  },
+};
+
+const wayBack: Journey = {
+  name: 'the way back to the payment after Make a wallet',
+  width: 390,
+  run: async ({ sandbox, browser }) => {
+    const terminal = await addTestTerminal(sandbox);
+    const { url } = await askForPayment(sandbox, terminal);
+    const wallet = walletOf(await browser.open(PHONE));
+    await wallet.page.goto(url);
+    await wallet.page.getByRole('link', { name: 'Make a wallet' }).click();
+    await createWallet(wallet);
+    await fundWallet(wallet);
+    await wallet.page.getByRole('link', { name: 'Back to the payment' }).click();
+    await wallet.field('Wallet password').fill(WALLET_PASSWORD);
+    await wallet.button(/^Pay /).click();
+    await wallet.page.getByText('Paid', { exact: true }).first().waitFor();
+    assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
+    await wallet.close();
+  },
+};
+
+const code: Journey = {
+  name: 'from the wallet’s first page to a code that pays',
+  width: 390,
+  run: async ({ sandbox, browser }) => {
+    const terminal = await addTestTerminal(sandbox);
+    const wallet = await openWallet(browser, sandbox, PHONE);
+    await createWallet(wallet);
+    await fundWallet(wallet);
+    await allowPayments(wallet);
+    await addPass(wallet, 'Keyring');
+    await wallet.goTo('Home');
+    browser.startOver();
+    await wallet.button(/^Show code/).click();
+    const value = await wallet.field('Code').inputValue();
+    const credential = { type: 'qr', value };
+    const paid = await tapPass(sandbox, { terminal, credential, amount: 1_000_000 });
+    assert.equal(paid.status, 'succeeded');
+    await wallet.close();
+  },
+};
+
+const sendAndReceive: Journey = {
+  name: 'USDC from one wallet to another',
+  width: 390,
+  quick: true,
+  run: async ({ sandbox, browser }) => {
+    const [from, to] = [
+      await openWallet(browser, sandbox, PHONE),
+      await openWallet(browser, sandbox, PHONE),
+    ];
+    await createWallet(from);
+    await fundWallet(from);
+    await createWallet(to);
+    browser.startOver();
+    await to.button(/^Receive/).click();
+    const address = await to.field('Wallet address').inputValue();
+    await to.button(/^Close/).click();
+    await from.button(/^Send$/).click();
+    await from.field('Recipient').fill(address);
+    await from.field('Amount').fill('2.50');
+    await from.button(/^Review/).click();
+    await from.button(/^Send 2\.50 USDC/).click();
+    await to.page.getByLabel('Balance').getByText('2.50').waitFor();
+    await from.page.getByLabel('Balance').getByText('97.50').waitFor();
+    await from.close();
+    await to.close();
+  },
+};
+
+export const WITH_A_WALLET: readonly Journey[] = [lostPhone, wayBack, code, sendAndReceive];
