@@ -51,9 +51,17 @@ async function problemsOf({ page, checkAccessibility }: TestWindow): Promise<str
 
 async function photograph(window: TestWindow, look: Look, file: string): Promise<string[]> {
   const { page } = window;
-  const { width, height, colorScheme } = look;
+  const { width, height, colorScheme, textPercent = 100, forcedColors, onPaper } = look;
   await page.setViewportSize({ width, height });
-  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+  await page.emulateMedia({
+    colorScheme,
+    reducedMotion: 'reduce',
+    forcedColors: forcedColors === true ? 'active' : 'none',
+    media: onPaper === true ? 'print' : 'screen',
+  });
+  await page.evaluate((percent) => {
+    document.documentElement.style.fontSize = percent === 100 ? '' : `${percent}%`;
+  }, textPercent);
   await page.waitForTimeout(SETTLE_MS);
   await page.screenshot({ path: file, fullPage: true });
   return problemsOf(window);

@@ -23,6 +23,11 @@ export interface Look {
   readonly width: number;
   readonly height: number;
   readonly colorScheme: 'light' | 'dark';
+  /** How large letters are, as people set it in their browser; default 100. */
+  readonly textPercent?: number;
+  /** The person's own colours instead of ours. */
+  readonly forcedColors?: boolean;
+  readonly onPaper?: boolean;
 }
 
 /** Every screen is looked at in these. */
@@ -35,6 +40,10 @@ export const LOOKS: readonly Look[] = [
   { name: 'tablet', width: 1180, height: 820, colorScheme: 'light' },
   { name: 'tablet-upright', width: 820, height: 1180, colorScheme: 'light' },
   { name: 'narrow', width: 320, height: 640, colorScheme: 'light' },
+  { name: 'wide', width: 1440, height: 900, colorScheme: 'light' },
+  { name: 'text-200', width: 390, height: 844, colorScheme: 'light', textPercent: 200 },
+  { name: 'forced-colors', width: 820, height: 1180, colorScheme: 'dark', forcedColors: true },
+  { name: 'print', width: 794, height: 1123, colorScheme: 'light', onPaper: true },
   // What a desktop's browser has left at 200 %.
   { name: 'zoom-200', width: 640, height: 400, colorScheme: 'light' },
 ];
