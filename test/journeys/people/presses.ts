@@ -7,7 +7,8 @@ import type { TestBrowser } from '../../../web/testing/browser.ts';
 const TABLE = new URL('presses.md', import.meta.url);
 const HEADING = `# Presses of each journey
 
-A press is a finger or a mouse on a control, a choice in a list, or Enter. Typing is none. A journey that takes more than this fails;
+A press is a finger or a mouse on a control, a choice in a list, or Enter. Typing is none. A journey
+that takes more than this fails;
 \`WRITE_PRESSES=1 npm run test:long -- test/long/people.test.ts\` writes the table anew.
 
 | journey | width | presses |
