@@ -19,6 +19,7 @@ const PAYMENT = {
   status: 'succeeded',
   fees: { acquirer: 7_500, protocol: 5_000, cashback: 1_250 },
   total_charged: 2_512_500,
+  payment_method: { type: 'wallet_pass', credential: 'qr' },
   settled_at: '2026-11-20T17:31:15.000Z',
   receipt_url: 'http://127.0.0.1/receipts/abc',
 };
