@@ -8,6 +8,7 @@ import { applyPayerRequests } from '#payers/apply-requests.ts';
 import { createPreflight } from '#payments/preflight.ts';
 import { applySettlements } from '#payments/settle.ts';
 import { readFeeRates } from '#settlement/chain/fee-rates.ts';
+import { transferCall } from '#settlement/contract/contract-calls.ts';
 import { spendingPolicy, usdcPermit, usdcTransfer } from '#settlement/contract/signed-messages.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
@@ -288,6 +289,20 @@ describe('USDC is sent out while the operator pays the gas', () => {
     const fourth = await me.post('/transfers', await signTransfer(account));
     assert.equal(fourth.status, 429);
     assert.equal((await me.get('/approvals')).body.balance, 42_500_000);
+  });
+
+  test('and has succeeded also when a stranger was first with what was signed', async () => {
+    const { me, account } = await newOwner();
+    await me.post('/faucet', { amount: 50_000_000 });
+    const signed = await signTransfer(account);
+    const { to, amount, valid_before, nonce, signature } = signed;
+    const moved = { from: account.address, to: to as `0x${string}`, amount: String(amount) };
+    const data = transferCall({ ...moved, validBefore: String(valid_before), nonce, signature });
+    await world.network.send(world.network.admin, network.usdc, data);
+    const told = await me.post('/transfers', signed);
+    assert.equal(told.body.status, 'succeeded', 'whoever hears "failed" sends it again');
+    assert.match(String(told.body.tx_hash), /^0x[0-9a-f]{64}$/);
+    assert.equal((await me.get('/approvals')).body.balance, 47_500_000);
   });
 
   const wrong: readonly (readonly [string, () => object, string])[] = [

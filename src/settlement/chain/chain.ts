@@ -95,6 +95,8 @@ interface EthCall {
 }
 
 interface LogFilter {
+  /** The settlement contract, unless it says another. */
+  readonly address?: Hex;
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
   readonly topics?: readonly (Hex | null)[];
@@ -299,10 +301,11 @@ async function readBlock(rpc: Rpc, tag: BlockTag): Promise<Block | null> {
 
 async function* readPortions(
   rpc: Rpc,
-  address: Hex,
+  settlement: Hex,
   filter: Parameters<Chain['logPortions']>[0],
 ): AsyncGenerator<LogPortion> {
   const { topics = [], newestFirst = false } = filter;
+  const address = filter.address ?? settlement;
   let { fromBlock, toBlock } = filter;
   while (fromBlock <= toBlock) {
     const range = { fromBlock, toBlock, newestFirst };

@@ -18,6 +18,7 @@ import type {
   RelayerState,
 } from '#settlement/relayer/rows/state.ts';
 import { findEarlier } from '#settlement/relayer/send/earlier-events.ts';
+import { findUsed } from '#settlement/relayer/send/used-authorization.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** A mined transaction, and what that means for each of its requests. */
@@ -203,6 +204,8 @@ async function afterRevert(
   // Not refused: it is sent with another proof or sum (`flushSingles` ends that after a while).
   if (revert.kind === 'passing') return again;
   if (revert.kind === 'blocked' && waits) return again;
+  const used = await findUsed(relayer.chain, request);
+  if (used !== null) return { status: 'answered', result: used };
   if (revert.kind !== 'done_before') {
     return { status: 'answered', result: failed(revert.reason, receipt.txHash) };
   }
