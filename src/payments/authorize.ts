@@ -9,13 +9,7 @@ import { notNow } from '#payments/ask-chain.ts';
 import { type AwaitDeps, answerWhenSettled } from '#payments/await-settlement.ts';
 import { type Decline, paymentError } from '#payments/decline.ts';
 import type { PayIntent } from '#payments/pay.ts';
-import {
-  findPayLink,
-  type PayLink,
-  type PayLinkDeps,
-  payLinkMissing,
-  withTip,
-} from '#payments/pay-link.ts';
+import { type PayLink, type PayLinkDeps, withTip } from '#payments/pay-link.ts';
 import type { PayTerms } from '#payments/pay-link-queries.ts';
 import { ratesOf, sumOf } from '#payments/pay-message.ts';
 import type { Preflight } from '#payments/pay-request.ts';
@@ -29,11 +23,6 @@ import type { Hex } from '#settlement/requests.ts';
 export interface AuthorizeDeps extends PayLinkDeps, AwaitDeps {
   readonly payIntent: PayIntent;
   readonly preflight: Preflight;
-}
-
-/** What a wallet sends to a pay link. */
-export interface Authorization extends Signed {
-  readonly token: string;
 }
 
 /** What a wallet has signed for a payment. */
@@ -63,21 +52,9 @@ function requestOf(link: PayLink, from: Hex, signature: Hex): IdempotentRequest 
 /**
  * Pays an intent with what a wallet has signed for it. Answers with the intent, as a tap does. The
  * signature is checked first: a caller without the wallet's key learns nothing about the payment
- * and cannot make anything happen.
- */
-export async function authorizePayment(
-  deps: AuthorizeDeps,
-  request: Authorization,
-): Promise<Answer | Refusal> {
-  const from = getAddress(request.from);
-  const found = await findPayLink(deps, { token: request.token, address: from });
-  return found === null ? payLinkMissing() : authorizeLink(deps, found, request);
-}
-
-/**
- * The same for a link that is read already, as `request.from` sees it. A wallet that the chain
- * would refuse gets its decline; where the link is a static tag nothing is written of it, because
- * whoever has a photo of the tag can make wallets without end.
+ * and cannot make anything happen. A wallet that the chain would refuse gets its decline; where
+ * the link is a static tag nothing is written of it, because whoever has a photo of the tag can
+ * make wallets without end.
  */
 export async function authorizeLink(
   deps: AuthorizeDeps,
@@ -97,7 +74,12 @@ export async function authorizeLink(
   if (isRefusal(terms)) return terms;
   const { livemode } = link.intent.tenant;
   const unable = link.bindsOrder ? null : await whyUnable(deps, link, { from, signature, terms });
-  if (unable !== null) return isRefusal(unable) ? unable : declined(link, unable.decline, now);
+  if (unable !== null) {
+    // The chain refuses what it has just taken: by the same request, which was decided meanwhile.
+    const first = await findReplay(deps.db, idempotency, now);
+    if (first !== null) return answerOfFirst(deps, request, { link, idempotency, replay: first });
+    return isRefusal(unable) ? unable : declined(link, unable.decline, now);
+  }
   const payer = await deps.db.transaction((tx) =>
     createPayer(tx, { livemode, address: from, now }),
   );

@@ -7,6 +7,8 @@ import { cancelIntent } from '#payments/cancel.ts';
 import { answerConfirmation, payerOf } from '#payments/confirm.ts';
 import { expireIntents } from '#payments/expire.ts';
 import { selectIntent } from '#payments/intent-queries.ts';
+import { insertBlockedPayer } from '#risk/risk-queries.ts';
+import type { Hex } from '#settlement/requests.ts';
 import {
   addIntent,
   addPayer,
@@ -35,6 +37,7 @@ before(open);
 after(() => store.close());
 
 interface Asked {
+  readonly address: Hex;
   readonly intentId: string;
   readonly payerId: string;
   readonly passId: string;
@@ -47,7 +50,7 @@ async function ask(options: { expiresIn?: number } = {}): Promise<Asked> {
   const intentId = await addIntent(store, { amount: HIGH, ...options });
   const intent = bodyOf(await pay(store, { intentId, pass, now: NOON }));
   assert.equal(intent.status, 'requires_action');
-  return { intentId, payerId: payer.id, passId, pass };
+  return { intentId, address: payer.address, payerId: payer.id, passId, pass };
 }
 
 async function answer(asked: Asked, approve: boolean, afterMs = 0): Promise<string> {
@@ -135,7 +138,7 @@ describe('a payer who says no', () => {
     for (let i = 0; i < 10; i++) {
       const { intentId, intent } = await tapOf(pass, NOON);
       assert.equal(intent.status, 'requires_action', `no. ${i + 1}`);
-      const asked = { intentId, payerId: payer.id, passId, pass };
+      const asked = { intentId, address: payer.address, payerId: payer.id, passId, pass };
       assert.equal(await answer(asked, false), 'payer_rejected');
     }
     const { intent } = await tapOf(pass, NOON);
@@ -152,7 +155,7 @@ describe('a payer who says no', () => {
     const askAgain = async () => {
       const { intentId, intent } = await tapOf(pass, NOON);
       assert.equal(intent.status, 'requires_action');
-      return { intentId, payerId: payer.id, passId, pass };
+      return { intentId, address: payer.address, payerId: payer.id, passId, pass };
     };
     for (let i = 0; i < 9; i++) await answer(await askAgain(), false);
     assert.equal(await answer(await askAgain(), true), 'processing');
@@ -207,6 +210,17 @@ describe('an approval', () => {
     const asked = await ask();
     await store.db.transaction((tx) => updatePayerBlocked(tx, asked.payerId, NOON));
     assert.equal(await answer(asked, true), 'risk_blocked');
+  });
+
+  test('of a payer whom the merchant has blocked meanwhile declines, under its rule', async () => {
+    const asked = await ask();
+    const { tenant } = store.standing;
+    await store.db.transaction((tx) =>
+      insertBlockedPayer(tx, tenant, { address: asked.address, note: '', now: NOON }),
+    );
+    assert.equal(await answer(asked, true), 'risk_blocked');
+    const intent = await selectIntent(store.db, tenant, asked.intentId);
+    assert.equal(intent?.lastPaymentError?.reason_code, 'BLOCKED_PAYER');
   });
 
   test('with a pass that was revoked meanwhile declines', async () => {

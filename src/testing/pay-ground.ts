@@ -35,6 +35,8 @@ export interface PayGround {
   mint(to: Hex, usdc: bigint): Promise<void>;
   blocklist(address: Hex): Promise<void>;
   changeRates(rates: FeeRates): Promise<void>;
+  /** The next question to the chain, before a payment, waits until the returned function is called. */
+  holdPreflight(): () => void;
   close(): Promise<void>;
 }
 
@@ -62,7 +64,14 @@ export async function startPayGround(): Promise<PayGround> {
   world.startRelayer();
   const { database, wakeups, merchant, network } = world;
   const { merchantNumber } = merchant;
-  const preflight = createPreflight([network.chain]);
+  const askChain = createPreflight([network.chain]);
+  let held: Promise<void> | null = null;
+  const preflight: typeof askChain = async (payment) => {
+    const waiting = held;
+    held = null;
+    await waiting;
+    return askChain(payment);
+  };
   const store = await openStore({ database, wakeups, merchantNumber, preflight });
   const server = await serveStore(store, { chains: [network.chain] });
   const stopApplying = keepApplying(world, store);
@@ -78,6 +87,11 @@ export async function startPayGround(): Promise<PayGround> {
     authorize: (token, from, signature) =>
       server.pay.post(`/${token}/authorization`, { from, signature }),
     bare: (usdc = PULLED) => addBareWallet(network, usdc),
+    holdPreflight: () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      held = promise;
+      return resolve;
+    },
     requestsOf: async (intentId) => {
       const sql = 'select id from chain_requests where subject_id = $1';
       return (await store.db.query(sql, [intentId])).length;

@@ -72,8 +72,8 @@ export async function serveStore(
     testPasses: testPasses ?? null,
   });
   const signIn = chains.length > 0 ? built.signIn : { ...built.signIn, chains: CHAIN_IDS };
-  const { cardKey } = store.pay;
-  const shared = { ...built, cardKey, payIntent: createIntentPayer(store.pay) };
+  const { cardKey, preflight } = store.pay;
+  const shared = { ...built, cardKey, preflight, payIntent: createIntentPayer(store.pay) };
   const merchantApi = merchantSurface(shared);
   const limited =
     timeLimitMs === undefined

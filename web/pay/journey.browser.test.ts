@@ -9,7 +9,7 @@ import {
   type TestWindow,
 } from '../testing/browser.ts';
 import { askForPayment, fund, fundedAccount, injectWallet } from '../testing/payer.ts';
-import { measureFirstLoad } from '../testing/payload.ts';
+import { checkStill, measureFirstLoad } from '../testing/payload.ts';
 import { addTestTerminal, openTill, paymentsOf, postAsMerchant } from '../testing/till.ts';
 import {
   createWallet,
@@ -69,6 +69,8 @@ for (const { name, options } of LOOKS) {
     await window.checkAccessibility();
     await till.result('Paid').waitFor();
     const payments = await paymentsOf(sandbox, terminal);
+    const receipt = window.page.getByRole('link', { name: 'Receipt' });
+    assert.equal(await receipt.getAttribute('href'), payments[0]?.receipt_url);
     assert.deepEqual(payments[0]?.payment_method, { type: 'wallet', credential: 'authorization' });
     window.checkClean();
     await till.close();
@@ -282,11 +284,13 @@ test('the first load is small', async () => {
   const bytes = await measureFirstLoad(window, url);
   assert.ok(bytes > 10_000, 'something was measured');
   assert.ok(bytes <= BUDGET_BYTES, `${bytes} bytes`);
+  await checkStill(window);
   await window.close();
   const { sandbox } = shared;
   const bare = await browser.open();
   const { url: other } = await askForPayment(sandbox, await addTestTerminal(sandbox));
   const withCode = await measureFirstLoad(bare, other);
   assert.ok(withCode <= BUDGET_BYTES, `${withCode} bytes`);
+  await checkStill(bare);
   await bare.close();
 });

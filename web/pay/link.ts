@@ -2,7 +2,7 @@ import { type Answer, type Api, createApi } from '../data/api.ts';
 import type {
   PayLink as LinkOfService,
   PaymentAuthorization,
-  PaymentIntent,
+  PayOutcome,
   TagPayment,
 } from '../data/types/pay.ts';
 import type { Hex } from '../wallet/bytes.ts';
@@ -11,13 +11,11 @@ import type { Hex } from '../wallet/bytes.ts';
 export type PayLink = Omit<TagPayment, 'object' | 'reference'> &
   Partial<Pick<LinkOfService, 'order_id' | 'number'> & Pick<TagPayment, 'reference'>>;
 
-/** What became of it. `receipt_url`: where only who has signed is told. */
+/** What became of it. Only who has signed is told the receipt. */
 export type Intent = Pick<
-  PaymentIntent,
-  'status' | 'cancellation_reason' | 'last_payment_error'
-> & {
-  readonly receipt_url?: string | null;
-};
+  PayOutcome,
+  'status' | 'cancellation_reason' | 'last_payment_error' | 'receipt_url'
+>;
 export type TypedData = PaymentAuthorization;
 
 /** Everything that the page asks of the service. */

@@ -64,12 +64,10 @@ function ofLink(step: Step, link: PayLink): Step {
       if (step.at === 'checking' && step.mine) return step;
       if (step.at === 'open') return { ...step, link };
       return step.at === 'checking' ? open(link, { declined: WORDS.notPaid }) : open(link);
-    case 'succeeded': {
-      const mine = step.at === 'checking' && step.mine;
-      // A tag tells the receipt to the answer alone: it is waited for.
-      if (mine && link.reference !== undefined) return step;
-      return { at: 'ended', link, outcome: 'paid', mine, receipt: null };
-    }
+    case 'succeeded':
+      // Only the answer has the receipt: it is waited for.
+      if (step.at === 'checking' && step.mine) return step;
+      return { at: 'ended', link, outcome: 'paid', mine: false, receipt: null };
     case 'canceled':
       return step.at === 'checking' && step.mine
         ? step
@@ -101,7 +99,7 @@ function onAnswered(link: PayLink, answer: Answer<Intent>): Step {
   }
   const { status, last_payment_error: error, cancellation_reason: reason } = answer.value;
   if (status === 'succeeded') {
-    const receipt = answer.value.receipt_url ?? null;
+    const receipt = answer.value.receipt_url;
     return { at: 'ended', link, outcome: 'paid', mine: true, receipt };
   }
   if (status === 'requires_payment_method') {

@@ -157,6 +157,8 @@ function OpenScreen({ step, payment }: { step: OpenStep; payment: Payment }): Re
         </section>
       )}
       <Parts link={link} />
+      {/* Above the ways to pay: a browser’s wallet reports late, and nothing may move then. */}
+      <Left link={link} clockOffsetMs={payment.clockOffsetMs} />
       {problem === null ? null : (
         <Notice tone="bad" role="alert">
           {problem}{' '}
@@ -166,7 +168,6 @@ function OpenScreen({ step, payment }: { step: OpenStep; payment: Payment }): Re
         </Notice>
       )}
       <Ways step={step} payment={payment} />
-      <Left link={link} clockOffsetMs={payment.clockOffsetMs} />
     </>
   );
 }

@@ -33,13 +33,23 @@ export interface Payment {
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Sends until somebody knows: the same signature always gets the first answer. */
-async function sendUntilKnown(api: PayApi, signed: Signed) {
-  let mayHaveArrived = false;
+/** A refusal for now: it says nothing of the same request that was sent before. */
+function isForNow(answer: Answer<unknown>): boolean {
+  return answer.is === 'refused' && (answer.status === 429 || answer.status >= 500);
+}
+
+/**
+ * Sends until somebody knows: the same signature always gets the first answer.
+ *
+ * @param wasSent it may have arrived already: not even a missing network says that it did not.
+ */
+async function sendUntilKnown(api: PayApi, signed: Signed, wasSent = false) {
+  let mayHaveArrived = wasSent;
   for (;;) {
     const answer = await api.pay(signed);
+    if (!mayHaveArrived && answer.is !== 'unknown') return answer;
     const isKnown = answer.is === 'done' || answer.is === 'refused';
-    if (isKnown || (answer.is === 'not_sent' && !mayHaveArrived)) return answer;
+    if (isKnown && !isForNow(answer)) return answer;
     mayHaveArrived = true;
     await sleep(RETRY_MS);
   }
@@ -79,12 +89,22 @@ async function messageNow(
   return { message };
 }
 
-/** What was sent before the page was loaded anew gets its answer. */
-async function resume(api: PayApi, signed: Signed, dispatch: (event: PayEvent) => void) {
-  const read = await api.read({ tip: signed.tip });
-  if (read.is !== 'done') return dispatch({ type: 'read', answer: read });
+/** What was sent before the page was loaded anew gets its answer, however long that takes. */
+async function resume(
+  api: PayApi,
+  { signed, left }: { readonly signed: Signed; readonly left: AbortSignal },
+  dispatch: (event: PayEvent) => void,
+) {
+  let read = await api.read({ tip: signed.tip });
+  while (read.is !== 'done' && !left.aborted) {
+    dispatch({ type: 'read', answer: read });
+    if (read.is === 'refused' && read.status === 404) return;
+    await sleep(POLL_MS);
+    read = await api.read({ tip: signed.tip });
+  }
+  if (read.is !== 'done' || left.aborted) return;
   dispatch({ type: 'resumed', link: read.value });
-  dispatch({ type: 'answered', answer: await sendUntilKnown(api, signed) });
+  dispatch({ type: 'answered', answer: await sendUntilKnown(api, signed, true) });
 }
 
 /** `tip`: null while none was chosen, and where none is asked for. */
@@ -104,10 +124,24 @@ export function usePayment(api: PayApi, tip: bigint | null): Payment {
 
   useEffect(() => {
     if (isOver) return;
-    const sent = api.sent?.() ?? null;
-    void (sent === null ? reload() : resume(api, sent, dispatch));
-    const timer = setInterval(() => void reload(), POLL_MS);
-    return () => clearInterval(timer);
+    const leaving = new AbortController();
+    let timer: ReturnType<typeof setInterval> | undefined;
+    const follow = () => {
+      void reload();
+      timer = setInterval(() => void reload(), POLL_MS);
+    };
+    const signed = api.sent?.() ?? null;
+    if (signed === null) follow();
+    else {
+      // What everybody may read of the payment would end the wait for this tab's own answer.
+      void resume(api, { signed, left: leaving.signal }, dispatch).then(() => {
+        if (!leaving.signal.aborted) follow();
+      });
+    }
+    return () => {
+      leaving.abort();
+      clearInterval(timer);
+    };
   }, [api, isOver, reload]);
 
   const run = async (shown: PayLink, connect: () => Promise<Signer | null>) => {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { openBrowser, PHONE, type TestBrowser, type TestWindow } from '../testing/browser.ts';
-import { loseAnswers } from '../testing/network-faults.ts';
+import { holdRequests, loseAnswers, loseRequests } from '../testing/network-faults.ts';
 import { askForPayment, fundedAccount, injectWallet } from '../testing/payer.ts';
-import { measureFirstLoad } from '../testing/payload.ts';
+import { checkStill, measureFirstLoad } from '../testing/payload.ts';
 import { addTestTerminal, paymentsOf, type TestTerminal } from '../testing/till.ts';
 
 /** 86 KB: the page of a pay link, and what waits for the till. */
@@ -76,11 +76,40 @@ test('a page that is loaded anew while it waits for its answer still gets it', a
   await window.close();
 });
 
+test('a page that is loaded anew where the network comes and goes still gets it', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  await askForPayment(sandbox, terminal);
+  const window = await openTag(terminal);
+  const { page } = window;
+  const lost = await loseAnswers(page, /\/authorization$/);
+  await payButton(window).click();
+  while (lost.met === 0) await page.waitForTimeout(50);
+  const reads = await loseRequests(page, /\/tags\/[^/?]+\?payment=/);
+  await page.reload();
+  while (reads.met < 2) await page.waitForTimeout(50);
+  const held = await holdRequests(page, /\/tags\/[^/?]+\?payment=/);
+  await reads.end();
+  while (held.met === 0) await page.waitForTimeout(50);
+  await lost.end();
+  // The first answer comes, and what is sent next finds no network.
+  await page.evaluate(() => {
+    Object.defineProperty(navigator, 'onLine', { configurable: true, value: false });
+    setTimeout(() => Reflect.deleteProperty(navigator, 'onLine'), 3_000);
+  });
+  await held.end();
+  await paid(window).waitFor();
+  await page.getByRole('link', { name: /^Receipt/ }).waitFor();
+  assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
+  await window.close();
+});
+
 test('the first load of a tag is small', async () => {
   const terminal = await addTestTerminal(shared.sandbox);
   const window = await browser.open();
   const bytes = await measureFirstLoad(window, terminal.tagUrl);
   assert.ok(bytes > 10_000, 'something was measured');
   assert.ok(bytes <= BUDGET_BYTES, `${bytes} bytes`);
+  await checkStill(window);
   await window.close();
 });

@@ -60,6 +60,10 @@ describe('a wallet that nobody knows', () => {
       .data as Record<string, unknown>[];
     assert.deepEqual(payment?.payment_method, { type: 'wallet', credential: 'authorization' });
     assert.equal(payment?.payer, account.address);
+    assert.match(String(paid.body.receipt_url), /\/receipts\/[0-9A-Za-z]{22}$/);
+    assert.equal(paid.body.receipt_url, payment?.receipt_url);
+    const again = await ground.authorize(token, account.address, await sign(account, link));
+    assert.deepEqual(again.body, paid.body, 'the answer that it had');
     assert.equal((await ground.onTerminal(intentId)).payment_url, null);
     const closed = await readLink(ground.server.pay, token, account.address);
     assert.equal(closed.status, 'succeeded');

@@ -1,5 +1,4 @@
 import { getAddress } from 'viem';
-import { PaymentIntentSchema } from '#apis/merchant/payment-schema.ts';
 import type { TagDeps } from '#apis/pay/find-tag.ts';
 import { type PayCaller, visitor } from '#apis/pay/pay-caller.ts';
 import {
@@ -7,14 +6,16 @@ import {
   AuthorizationBody,
   PayLinkQuery,
   PayLinkSchema,
+  PayOutcomeSchema,
 } from '#apis/pay/pay-schema.ts';
 import { type ReceiptDeps, receiptRoute } from '#apis/pay/receipt-routes.ts';
-import { renderLink } from '#apis/pay/render-link.ts';
+import { answerPayer, renderLink } from '#apis/pay/render-link.ts';
 import { tagRoutes } from '#apis/pay/tag-routes.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { defineRoute, type Surface } from '#http/route.ts';
-import { type AuthorizeDeps, authorizePayment } from '#payments/authorize.ts';
+import { type AuthorizeDeps, authorizeLink } from '#payments/authorize.ts';
 import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
+import { findPayLink, payLinkMissing } from '#payments/pay-link.ts';
 import { openPayLink } from '#payments/pay-terms.ts';
 
 const TAG = 'Pay links';
@@ -66,22 +67,22 @@ function authorizationRoute(deps: AuthorizeDeps) {
     body: AuthorizationBody,
     responses: {
       200: {
-        schema: PaymentIntentSchema,
+        schema: PayOutcomeSchema,
         description: 'The intent: succeeded, processing, or declined with `last_payment_error`.',
-        example: PAYMENT_INTENT_EXAMPLE,
+        example: { ...PAYMENT_INTENT_EXAMPLE, receipt_url: null },
       },
     },
     errors: AUTHORIZATION_ERRORS,
-    handle: async ({ params, body, requestId, now, whenGone }) =>
-      authorizePayment(deps, {
-        token: params.token ?? '',
-        from: body.from,
-        signature: body.signature,
-        tipAmount: body.tip_amount,
-        requestId,
-        now,
-        gone: whenGone(),
-      }),
+    handle: async ({ params, body, requestId, now, whenGone }) => {
+      const { from, signature, tip_amount: tipAmount } = body;
+      const token = params.token ?? '';
+      const link = await findPayLink(deps, { token, address: getAddress(from) });
+      if (link === null) return payLinkMissing();
+      const signed = { from, signature, tipAmount, requestId, now, gone: whenGone() };
+      const answer = await authorizeLink(deps, link, signed);
+      if (isRefusal(answer)) return answer;
+      return answerPayer(link, answer, (intent) => intent);
+    },
   });
 }
 

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { OrderId, TipAmount, Tipping } from '#apis/merchant/payment-schema.ts';
+import { OrderId, PaymentIntentSchema, TipAmount, Tipping } from '#apis/merchant/payment-schema.ts';
 import { Amount, AtomsOut, nullable, objectType, oneOf, Timestamp } from '#http/schema.ts';
 import { CANCELLATION_REASONS, INTENT_STATUSES } from '#payments/payment-intent.ts';
 
@@ -7,6 +7,14 @@ export const Address = Type.String({
   pattern: '^0x[0-9a-fA-F]{40}$',
   description: 'A wallet address.',
 });
+
+export const ReceiptOfPayer = nullable(
+  Type.String({
+    format: 'uri',
+    description:
+      'Once the payment has succeeded. Only the answer to the payer’s own signature has it.',
+  }),
+);
 
 const Word = Type.String({ pattern: '^0x[0-9a-f]{64}$', description: '32 bytes in hex.' });
 
@@ -142,3 +150,11 @@ export const AuthorizationBody = Type.Object({
   }),
   tip_amount: Type.Optional(TipAmount),
 });
+
+export const PayOutcomeSchema = Type.Object(
+  { ...PaymentIntentSchema.properties, receipt_url: ReceiptOfPayer },
+  {
+    title: 'PayOutcome',
+    description: 'The payment intent, for who has signed it.',
+  },
+);

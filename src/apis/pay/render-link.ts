@@ -1,10 +1,12 @@
 import { getAddress } from 'viem';
+import { type Answer, answerWith } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import type { PayLink } from '#payments/pay-link.ts';
 import type { PayTerms } from '#payments/pay-link-queries.ts';
 import { messageOf, ratesOf, sumOf } from '#payments/pay-message.ts';
 import { byAccountClock } from '#payments/payment-intent.ts';
+import { receiptUrl } from '#payments/receipt-url.ts';
 import { chargesOf } from '#settlement/chain/fee-rates.ts';
 
 /** JSON has no integers of 256 bits; these are far below what it holds exactly. */
@@ -52,4 +54,20 @@ export function renderLink(link: PayLink, terms: PayTerms, from: string | undefi
     salt: closed === null ? terms.salt : null,
     typed_data: isAsked ? renderMessage(messageOf(link, terms, getAddress(from))) : null,
   };
+}
+
+/**
+ * The stored answer to a signature, as its payer sees it: of the intent what `show` keeps, and the
+ * receipt once it is paid. Refusals are stored, too: they stay as they are.
+ */
+export function answerPayer(
+  { intent, number }: PayLink,
+  answer: Answer,
+  show: (intent: Readonly<Record<string, unknown>>) => object,
+): Answer {
+  if (answer.status !== 200) return answer;
+  const rendered: Readonly<Record<string, unknown>> = JSON.parse(answer.body);
+  const paid = { tenant: intent.tenant, settlementNumber: number };
+  const receipt_url = rendered.status === 'succeeded' ? receiptUrl(paid) : null;
+  return answerWith(200, { ...show(rendered), receipt_url });
 }

@@ -8,7 +8,7 @@ import {
 } from '#apis/pay/find-tag.ts';
 import type { PayCaller } from '#apis/pay/pay-caller.ts';
 import { AUTHORIZATION_ERRORS } from '#apis/pay/pay-schema.ts';
-import { renderLink } from '#apis/pay/render-link.ts';
+import { answerPayer, renderLink } from '#apis/pay/render-link.ts';
 import {
   TagAuthorizationBody,
   TagOutcomeSchema,
@@ -21,7 +21,6 @@ import { defineRoute } from '#http/route.ts';
 import { authorizeLink } from '#payments/authorize.ts';
 import type { PayLink } from '#payments/pay-link.ts';
 import { openLink } from '#payments/pay-terms.ts';
-import { receiptUrl } from '#payments/receipt-url.ts';
 import type { TaggedTerminal } from '#terminals/provisioning-queries.ts';
 
 const TAG = 'Tags';
@@ -97,22 +96,6 @@ function readRoute(deps: TagDeps) {
   });
 }
 
-/** Of the answer that is stored for a signature only what concerns who has signed. */
-function renderOutcome(deps: TagDeps, link: PayLink, body: string) {
-  const { status, cancellation_reason, last_payment_error } = JSON.parse(body);
-  const { intent, number: settlementNumber } = link;
-  const { tenant } = intent;
-  const isPaid = status === 'succeeded';
-  return {
-    object: 'tag_outcome',
-    reference: referenceOf(deps, link),
-    status,
-    cancellation_reason,
-    last_payment_error,
-    receipt_url: isPaid ? receiptUrl({ tenant, settlementNumber }) : null,
-  };
-}
-
 function authorizationRoute(deps: TagDeps) {
   return defineRoute<PayCaller, undefined, typeof TagAuthorizationBody>({
     method: 'POST',
@@ -140,7 +123,14 @@ function authorizationRoute(deps: TagDeps) {
       const signed = { from, signature, tipAmount, requestId, now, gone: whenGone() };
       const answer = await authorizeLink(deps, link, signed);
       if (isRefusal(answer)) return answer;
-      return answerWith(answer.status, renderOutcome(deps, link, answer.body));
+      // The rest of the intent says what is sold, and by which number.
+      return answerPayer(link, answer, ({ status, cancellation_reason, last_payment_error }) => ({
+        object: 'tag_outcome',
+        reference: referenceOf(deps, link),
+        status,
+        cancellation_reason,
+        last_payment_error,
+      }));
     },
   });
 }

@@ -1,7 +1,12 @@
 import Type from 'typebox';
 import { PaymentIntentSchema } from '#apis/merchant/payment-schema.ts';
 import { WaitParameter } from '#apis/merchant/terminal-schema.ts';
-import { AuthorizationBody, PayLinkQuery, PayLinkSchema } from '#apis/pay/pay-schema.ts';
+import {
+  AuthorizationBody,
+  PayLinkQuery,
+  PayLinkSchema,
+  ReceiptOfPayer,
+} from '#apis/pay/pay-schema.ts';
 import { nullable, objectType } from '#http/schema.ts';
 
 const Reference = Type.String({
@@ -61,13 +66,7 @@ export const TagOutcomeSchema = Type.Object(
     status,
     cancellation_reason,
     last_payment_error,
-    receipt_url: nullable(
-      Type.String({
-        format: 'uri',
-        description:
-          'Once the payment has succeeded. Only the answer to the payer’s own signature has it.',
-      }),
-    ),
+    receipt_url: ReceiptOfPayer,
   },
   { title: 'TagOutcome', description: 'What became of a payment, for who has signed it.' },
 );

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import fastify from 'fastify';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { createTagGate } from '#apis/pay/tag-page.ts';
@@ -110,6 +111,34 @@ describe('a tag on the counter', () => {
     assert.deepEqual(answers[0]?.body, answers[1]?.body);
     assert.notEqual((await send(counter.tag, body)).body.receipt_url, null);
     assert.equal(await ground.world.network.usdcOf(account.address), PULLED);
+  });
+
+  test('gives it also to who asks the chain only after the first has paid', async () => {
+    const counter = await newCounter();
+    await charge(counter);
+    const account = await ground.bare();
+    const payment = shown(await read(counter.tag, `?from=${account.address}`));
+    const body = {
+      payment: payment.reference,
+      from: account.address,
+      signature: await sign(account, payment),
+    };
+    const release = ground.holdPreflight();
+    const late = send(counter.tag, body);
+    await setTimeout(100);
+    const paid = await send(counter.tag, body);
+    assert.equal(summary(paid), '200 succeeded');
+    release();
+    assert.deepEqual((await late).body, paid.body);
+  });
+
+  test('takes one wallet at a time, and tells the others so', async () => {
+    const counter = await newCounter();
+    await charge(counter);
+    const wallets = [await ground.bare(), await ground.bare(), await ground.bare()];
+    const answers = await Promise.all(wallets.map((account) => payAt(counter.tag, account)));
+    const refused = '409 payment_intent_unexpected_state';
+    assert.deepEqual(answers.map(summary).sort(), ['200 succeeded', refused, refused]);
   });
 
   test('is not occupied by wallets that hold nothing: they leave no trace', async () => {
