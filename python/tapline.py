@@ -12,6 +12,8 @@ known raises OutcomeUnknownError: ask with its resolve(), or send the same call 
 again. Never send it with another key. Python 3.9 or newer.
 """
 
+import asyncio
+import base64
 import hashlib
 import hmac
 import http.client
@@ -27,10 +29,12 @@ import uuid
 
 __version__ = "0.1.0"
 __all__ = [
-    "Tapline", "TaplineError", "ConnectionFailed", "OutcomeUnknownError", "UsageError",
-    "WebhookVerificationError", "format_usdc", "usdc", "verify",
+    "AsyncTapline", "Tapline", "TaplineError", "ConnectionFailed", "OutcomeUnknownError",
+    "UsageError", "WebhookVerificationError", "format_usdc", "order_id", "usdc", "verify",
 ]
 
+# The dated version of the API that this file is written for: a key's own could differ.
+_API_VERSION = "2026-09-28"
 _SANDBOX = "http://127.0.0.1:4242/api"
 _RUNNING = "idempotency_request_in_progress"
 _LONGEST_RETRY_AFTER = 60
@@ -85,6 +89,22 @@ def format_usdc(atoms):
     digits = str(abs(atoms)).rjust(7, "0")
     fraction = re.sub("0{1,4}$", "", digits[-6:])
     return f"{'-' if atoms < 0 else ''}{digits[:-6]}.{fraction}"
+
+
+def order_id(order):
+    """The order_id of an order of your shop: itself up to 8 characters, else 8 made from it.
+
+    The same in all clients of Tapline. Should two orders ever get the same one, the second is
+    refused with order_id_in_use; never are two orders paid as one.
+    """
+    if not isinstance(order, str) or order == "":
+        raise UsageError(f"order_id() was given {order!r}. It takes text: order_id('order_01HZX').")
+    if re.fullmatch("[A-Za-z0-9_-]{1,8}", order):
+        return order
+    value = 0xCBF29CE484222325
+    for byte in order.encode():
+        value = (value ^ byte) * 0x100000001B3 % 2**64
+    return base64.urlsafe_b64encode((value % 2**48 ^ value >> 48).to_bytes(6, "big")).decode()
 
 
 def verify(raw_body, headers, secret, tolerance=_WEBHOOK_TOLERANCE, now=None):
@@ -197,7 +217,8 @@ class Tapline:
     def _try_once(self, method, path, body, query, key, keyed):
         given = {name: value for name, value in (query or {}).items() if value is not None}
         url = f"{self._base_url}/v1{path}" + ("?" + urllib.parse.urlencode(given) if given else "")
-        headers = {"Authorization": f"Bearer {self._api_key}"}
+        headers = {"Authorization": f"Bearer {self._api_key}",
+                   "User-Agent": f"tapline-python/{__version__}", "Service-Version": _API_VERSION}
         if key is not None:
             headers["Idempotency-Key"] = key
         data = None
@@ -245,8 +266,20 @@ class Tapline:
         return min(0.15 * 2 ** attempt, 1 if code == _RUNNING else 8) * random.uniform(0.5, 1)
 
     def _unknown(self, sent, cause):
-        resolve = lambda: self._resolve(sent, cause)
+        resolve = lambda: self._resolve_or_unknown(sent, cause)
         return OutcomeUnknownError(str(cause), sent[4], resolve, cause)
+
+    def _resolve_or_unknown(self, sent, cause):
+        try:
+            return self._resolve(sent, cause)
+        except OutcomeUnknownError:
+            raise
+        except TaplineError as error:
+            # Who could not be asked has said nothing of the request.
+            silent = isinstance(error, ConnectionFailed) or error.status == 429
+            if silent or (error.status or 0) >= 500:
+                raise self._unknown(sent, cause) from error
+            raise
 
     def _resolve(self, sent, cause):
         """Only reads. A key that the service does not know means unknown, not failed."""
@@ -327,3 +360,45 @@ class _Refunds(_Readable):
     def create(self, idempotency_key=None, **body):
         """payment, and optionally amount (default: all that is left), reason, metadata."""
         return self._client.request("POST", self._path, body, None, idempotency_key, True)
+
+
+class AsyncTapline:
+    """The same client for asyncio: `await tapline.payment_intents.create(...)`.
+
+    Each call runs in a thread of the loop's own pool. `async for` walks a list.
+    """
+
+    def __init__(self, api_key=None, base_url=None, timeout=70, max_retries=3):
+        self._client = Tapline(api_key, base_url, timeout, max_retries)
+        self.payment_intents = _Awaited(self._client.payment_intents)
+        self.payments = _Awaited(self._client.payments)
+        self.refunds = _Awaited(self._client.refunds)
+        self.terminals = _Awaited(self._client.terminals)
+        self.events = _Awaited(self._client.events)
+
+    async def request(self, *args, **kwargs):
+        return await asyncio.to_thread(self._client.request, *args, **kwargs)
+
+
+class _Awaited:
+    """A resource whose methods are awaited."""
+
+    def __init__(self, resource):
+        self._resource = resource
+
+    def __getattr__(self, name):
+        method = getattr(self._resource, name)
+
+        async def call(*args, **kwargs):
+            return await asyncio.to_thread(method, *args, **kwargs)
+
+        return call
+
+    async def list(self, **query):
+        while True:
+            page = await asyncio.to_thread(self._resource.page, **query)
+            for one in page["data"]:
+                yield one
+            if not page["has_more"]:
+                return
+            query["cursor"] = page["next_cursor"]

@@ -1,5 +1,6 @@
 """Run by test/examples: python3 test_tapline.py <base_url> <api_key> <terminal>"""
 
+import asyncio
 import hashlib
 import hmac
 import http.server
@@ -11,8 +12,8 @@ import time
 import unittest
 import unittest.mock
 
-from tapline import (ConnectionFailed, OutcomeUnknownError, Tapline, TaplineError, UsageError,
-                     WebhookVerificationError, format_usdc, usdc, verify)
+from tapline import (AsyncTapline, ConnectionFailed, OutcomeUnknownError, Tapline, TaplineError, UsageError,
+                     WebhookVerificationError, format_usdc, order_id, usdc, verify)
 
 BASE_URL, API_KEY, TERMINAL = sys.argv[1:4]
 tapline = Tapline(API_KEY, base_url=BASE_URL)
@@ -129,6 +130,22 @@ class Faults(unittest.TestCase):
         self.assertEqual(len(self.seen), 1)
 
 
+class Async(unittest.TestCase):
+    def test_calls_are_awaited_and_lists_walked(self):
+        async def sell():
+            client = AsyncTapline(API_KEY, base_url=BASE_URL)
+            asked = [client.payment_intents.create(amount=1, terminal=TERMINAL) for _ in range(3)]
+            made = {intent["id"] for intent in await asyncio.gather(*asked)}
+            walked = set()
+            async for intent in client.payment_intents.list(limit=1, terminal=TERMINAL):
+                walked.add(intent["id"])
+                if len(walked) == 3:
+                    return made, walked
+
+        made, walked = asyncio.run(sell())
+        self.assertEqual(made, walked)
+
+
 class Environment(unittest.TestCase):
     def test_both_are_read_and_the_key_meets_no_other_address(self):
         with unittest.mock.patch.dict(os.environ, {}, clear=True):
@@ -156,6 +173,12 @@ class BadInput(unittest.TestCase):
         for act, words in cases:
             with self.assertRaisesRegex(UsageError, words):
                 act()
+
+    def test_order_ids_are_those_of_the_other_clients(self):
+        self.assertEqual([order_id("A-1001"), order_id("order_01HZX3V0M7"),
+                          order_id("Bestellung Nr. 12 – Köln")], ["A-1001", "r-Nyt8hN", "9uMFAlKK"])
+        with self.assertRaisesRegex(UsageError, "takes text"):
+            order_id(1001)
 
     def test_amounts_are_exact(self):
         self.assertEqual([usdc("2.50"), usdc("0.000001"), usdc("10")], [2500000, 1, 10000000])

@@ -16,7 +16,7 @@ export function addPlayCommands(program, run) {
     program
         .command('trigger')
         .description('makes an event happen, with real objects')
-        .argument('<type>', 'payment.succeeded, refund.succeeded, payment_intent.canceled, …')
+        .argument('<type>', 'payment.succeeded, refund.succeeded, …; or a file: ./scene.json')
         .option('--amount <usdc>', '2.50')
         .option('--order <id>', 'the order_id of the intent')
         .option('--description <words>', 'what the customer reads')

@@ -40,28 +40,36 @@ export async function list({ tapline, out }, resource, options) {
     }
     return 0;
 }
-export async function post({ baseUrl, apiKey, out }, path, options) {
+export async function post(settings, path, options) {
     const { idempotencyKey: key = randomUUID() } = options;
+    settings.out.note(`Idempotency-Key: ${key}`);
+    const answer = await send(settings, { path, body: fieldsOf(options.fields), key });
+    settings.out.show(answer, JSON.stringify(answer, null, 2));
+    return 0;
+}
+export async function send({ baseUrl, apiKey }, { path, query = {}, body, key }) {
     const below = path.replace(/^\/?(v1\/)?/, '');
     if (!/^[\w/]+$/.test(below))
         throw new WrongUse(`${path} is no path: try payment_intents.`);
-    out.note(`Idempotency-Key: ${key}`);
-    const response = await fetch(`${baseUrl.replace(/\/+$/, '')}/v1/${below}`, {
-        method: 'POST',
+    const entries = Object.entries(query).map(([name, value]) => [
+        name,
+        `${value}`,
+    ]);
+    const asked = entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`;
+    const response = await fetch(`${baseUrl.replace(/\/+$/, '')}/v1/${below}${asked}`, {
+        method: body === undefined ? 'GET' : 'POST',
         headers: {
             Authorization: `Bearer ${apiKey}`,
-            'Content-Type': 'application/json',
-            'Idempotency-Key': key,
+            ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+            ...(key === undefined ? {} : { 'Idempotency-Key': key }),
         },
-        body: JSON.stringify(fieldsOf(options.fields)),
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         redirect: 'manual',
     });
     const answer = (await response.json());
     const requestId = response.headers.get('Request-Id');
-    if (!response.ok) {
-        const { code = null, message = `The answer was ${response.status}.` } = answer.error ?? {};
-        throw new TaplineError(message, { status: response.status, code, requestId });
-    }
-    out.show(answer, JSON.stringify(answer, null, 2));
-    return 0;
+    if (response.ok)
+        return answer;
+    const { code = null, message = `The answer was ${response.status}.` } = answer.error ?? {};
+    throw new TaplineError(message, { status: response.status, code, requestId });
 }

@@ -1,4 +1,5 @@
 import { usdc } from 'tapline';
+import { runFixture } from './fixture.js';
 import { fieldsOf } from './resources.js';
 import { demoOf, someTerminal } from './settings.js';
 import { WrongUse } from './wrong-use.js';
@@ -75,6 +76,8 @@ export async function trigger(given, type, chosen) {
     const { out, tapline, apiKey } = settings;
     if (apiKey.startsWith('tlsk_live'))
         throw new WrongUse('trigger needs a test key.');
+    if (type.endsWith('.json'))
+        return runFixture(settings, type);
     const made = (await FLOWS[type]?.(settings)) ?? null;
     if (made !== null) {
         const ids = [made.intent?.id, made.payment, made.refund?.id].filter(Boolean).join(', ');

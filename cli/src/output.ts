@@ -1,3 +1,5 @@
+import { coloured, takesColours } from './colours.ts';
+
 /** Where a command writes: one JSON object per line with `--json`, words for people without. */
 export interface Output {
   readonly json: boolean;
@@ -8,9 +10,11 @@ export interface Output {
 }
 
 export function createOutput(json: boolean): Output {
+  const paint = takesColours(process.stdout) ? coloured : (words: string) => words;
   return {
     json,
-    show: (object, words) => process.stdout.write(`${json ? JSON.stringify(object) : words}\n`),
+    show: (object, words) =>
+      process.stdout.write(`${json ? JSON.stringify(object) : paint(words)}\n`),
     note: (words) => void process.stderr.write(`${words}\n`),
   };
 }

@@ -56,30 +56,50 @@ export async function list(
  * standard error before anything is sent.
  */
 export async function post(
-  { baseUrl, apiKey, out }: Settings,
+  settings: Settings,
   path: string,
   options: { readonly fields: readonly string[]; readonly idempotencyKey?: string },
 ): Promise<number> {
   const { idempotencyKey: key = randomUUID() } = options;
+  settings.out.note(`Idempotency-Key: ${key}`);
+  const answer = await send(settings, { path, body: fieldsOf(options.fields), key });
+  settings.out.show(answer, JSON.stringify(answer, null, 2));
+  return 0;
+}
+
+export interface Request {
+  readonly path: string;
+  readonly query?: object;
+  /** With one it is a POST. */
+  readonly body?: object;
+  readonly key?: string;
+}
+
+/** One request by its path, sent once. */
+export async function send(
+  { baseUrl, apiKey }: Pick<Settings, 'baseUrl' | 'apiKey'>,
+  { path, query = {}, body, key }: Request,
+): Promise<object> {
   const below = path.replace(/^\/?(v1\/)?/, '');
   if (!/^[\w/]+$/.test(below)) throw new WrongUse(`${path} is no path: try payment_intents.`);
-  out.note(`Idempotency-Key: ${key}`);
-  const response = await fetch(`${baseUrl.replace(/\/+$/, '')}/v1/${below}`, {
-    method: 'POST',
+  const entries = Object.entries(query).map(([name, value]): [string, string] => [
+    name,
+    `${value}`,
+  ]);
+  const asked = entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`;
+  const response = await fetch(`${baseUrl.replace(/\/+$/, '')}/v1/${below}${asked}`, {
+    method: body === undefined ? 'GET' : 'POST',
     headers: {
       Authorization: `Bearer ${apiKey}`,
-      'Content-Type': 'application/json',
-      'Idempotency-Key': key,
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...(key === undefined ? {} : { 'Idempotency-Key': key }),
     },
-    body: JSON.stringify(fieldsOf(options.fields)),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     redirect: 'manual',
   });
   const answer = (await response.json()) as { error?: { code: string; message: string } };
   const requestId = response.headers.get('Request-Id');
-  if (!response.ok) {
-    const { code = null, message = `The answer was ${response.status}.` } = answer.error ?? {};
-    throw new TaplineError(message, { status: response.status, code, requestId });
-  }
-  out.show(answer, JSON.stringify(answer, null, 2));
-  return 0;
+  if (response.ok) return answer;
+  const { code = null, message = `The answer was ${response.status}.` } = answer.error ?? {};
+  throw new TaplineError(message, { status: response.status, code, requestId });
 }

@@ -1,4 +1,5 @@
 import { type PaymentIntent, type Refund, type TestTriggerEventBody, usdc } from 'tapline';
+import { runFixture } from './fixture.ts';
 import { fieldsOf } from './resources.ts';
 import { demoOf, type Settings, someTerminal } from './settings.ts';
 import { WrongUse } from './wrong-use.ts';
@@ -111,6 +112,8 @@ export async function trigger(
   const settings = { ...given, chosen };
   const { out, tapline, apiKey } = settings;
   if (apiKey.startsWith('tlsk_live')) throw new WrongUse('trigger needs a test key.');
+  // No type of event ends so.
+  if (type.endsWith('.json')) return runFixture(settings, type);
   const made = (await FLOWS[type]?.(settings)) ?? null;
   if (made !== null) {
     const ids = [made.intent?.id, made.payment, made.refund?.id].filter(Boolean).join(', ');

@@ -1,6 +1,6 @@
 import type { ClientOptions } from './request.ts';
 import * as resources from './resources.ts';
-/** A client of one account and mode. It keeps no state: one is enough for a whole program. */
+/** A client of one account and mode. One serves a whole program: its waits share a stream. */
 export declare class Tapline {
     readonly paymentIntents: resources.PaymentIntents;
     readonly payments: resources.Payments;

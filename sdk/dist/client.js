@@ -50,7 +50,7 @@ function connect(given, options) {
         const name = isOwn ? 'TAPLINE_BASE_URL' : 'baseUrl';
         throw new UsageError(`${name} is '${baseUrl}', and has to begin with https:// or http://.`);
     }
-    return { apiKey, baseUrl, options };
+    return { apiKey, baseUrl, options, watching: null };
 }
 function fromEnvironment(name) {
     try {

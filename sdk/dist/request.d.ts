@@ -36,6 +36,21 @@ export interface Connection {
     readonly apiKey: string;
     readonly baseUrl: string;
     readonly options: ClientOptions;
+    /** The one event stream that all waits of the client hear, while there are any. */
+    watching: Watching | null;
+}
+/** What a wait wants to hear of. */
+export interface Bell {
+    readonly id: string;
+    readonly ring: () => void;
+}
+export interface Watching {
+    readonly bells: Set<Bell>;
+    /** Whether events come: otherwise each wait has to ask. */
+    readonly works: () => boolean;
+    /** Resolves once no later change can be missed. */
+    readonly begun: Promise<unknown>;
+    readonly stop: () => void;
 }
 /** Starts a call. What is wrong with it rejects the promise, like everything else. */
 export declare function ask<T>(to: Connection, asked: Asked | (() => Asked), options?: RequestOptions): Call<T>;

@@ -20,7 +20,7 @@ export class PaymentIntents extends Resource {
     waitFor(id, options = {}) {
         const until = ({ status }) => status === 'succeeded' || status === 'canceled';
         const read = () => this.retrieve(id);
-        return waitFor(this.connection, { id, types: 'payment_intent.*', read, until }, options);
+        return waitFor(this.connection, { id, read, until }, options);
     }
 }
 export class Payments extends Resource {
@@ -44,7 +44,7 @@ export class Refunds extends Resource {
     waitFor(id, options = {}) {
         const until = ({ status }) => status !== 'pending';
         const read = () => this.retrieve(id);
-        return waitFor(this.connection, { id, types: 'refund.*', read, until }, options);
+        return waitFor(this.connection, { id, read, until }, options);
     }
 }
 export class Terminals extends Resource {

@@ -8,8 +8,6 @@ export interface WaitOptions<T> {
 }
 interface Waited<T> {
     readonly id: string;
-    /** Types of the events that tell of it. */
-    readonly types: string;
     readonly read: () => Promise<T>;
     readonly until: (object: T) => boolean;
 }

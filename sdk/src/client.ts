@@ -5,7 +5,7 @@ import * as resources from './resources.ts';
 const SANDBOX = 'http://127.0.0.1:4242/api';
 const KEY = /^tlsk_(test|live)_[0-9A-Za-z]+$/;
 
-/** A client of one account and mode. It keeps no state: one is enough for a whole program. */
+/** A client of one account and mode. One serves a whole program: its waits share a stream. */
 export class Tapline {
   readonly paymentIntents: resources.PaymentIntents;
   readonly payments: resources.Payments;
@@ -68,7 +68,7 @@ function connect(given: string | undefined, options: ClientOptions): Connection 
     const name = isOwn ? 'TAPLINE_BASE_URL' : 'baseUrl';
     throw new UsageError(`${name} is '${baseUrl}', and has to begin with https:// or http://.`);
   }
-  return { apiKey, baseUrl, options };
+  return { apiKey, baseUrl, options, watching: null };
 }
 
 interface Runtime {

@@ -14,6 +14,7 @@ export {
   WaitTimeoutError,
 } from './errors.ts';
 export type { List, Page } from './list.ts';
+export { orderId } from './order-id.ts';
 export type { ClientOptions, RequestOptions } from './request.ts';
 export type { StreamOptions } from './stream.ts';
 export type * from './types.ts';

@@ -34,7 +34,7 @@ export class PaymentIntents extends Resource {
   waitFor(id: string, options: WaitOptions<T.PaymentIntent> = {}): Promise<T.PaymentIntent> {
     const until = ({ status }: T.PaymentIntent) => status === 'succeeded' || status === 'canceled';
     const read = () => this.retrieve(id);
-    return waitFor(this.connection, { id, types: 'payment_intent.*', read, until }, options);
+    return waitFor(this.connection, { id, read, until }, options);
   }
 }
 
@@ -66,7 +66,7 @@ export class Refunds extends Resource {
   waitFor(id: string, options: WaitOptions<T.Refund> = {}): Promise<T.Refund> {
     const until = ({ status }: T.Refund) => status !== 'pending';
     const read = () => this.retrieve(id);
-    return waitFor(this.connection, { id, types: 'refund.*', read, until }, options);
+    return waitFor(this.connection, { id, read, until }, options);
   }
 }
 

@@ -1,6 +1,6 @@
 import { TaplineError } from './error.ts';
 import { WaitTimeoutError } from './errors.ts';
-import { type Connection, sleep } from './request.ts';
+import { type Bell, type Connection, sleep, type Watching } from './request.ts';
 import { followEvents, newestEvent } from './stream.ts';
 
 export interface WaitOptions<T> {
@@ -13,8 +13,6 @@ export interface WaitOptions<T> {
 
 interface Waited<T> {
   readonly id: string;
-  /** Types of the events that tell of it. */
-  readonly types: string;
   readonly read: () => Promise<T>;
   readonly until: (object: T) => boolean;
 }
@@ -23,6 +21,14 @@ const TIMEOUT_MS = 300_000;
 /** While the stream tells of changes, asking is only the safety net. */
 const SAFETY_MS = 5_000;
 const POLL_MS = 1_000;
+/** All waits of a client share the limit of its key: together they ask four times a second. */
+const SHARE_MS = 250;
+
+/** Not all at one moment, where many began at one. */
+function pauseOf(watching: Watching): number {
+  const share = SHARE_MS * watching.bells.size;
+  return Math.max(watching.works() ? SAFETY_MS : POLL_MS, share) * (0.75 + Math.random() / 4);
+}
 
 /** Reads the object whenever an event tells of it, and now and then without one. */
 export async function waitFor<T>(
@@ -31,18 +37,18 @@ export async function waitFor<T>(
   { timeout = TIMEOUT_MS, until = waited.until, signal }: WaitOptions<T>,
 ): Promise<T> {
   const deadline = performance.now() + timeout;
-  const control = new AbortController();
   // Rung by every event that tells of the object, also while it is being read.
-  let bell = new AbortController();
-  const ring = () => bell.abort();
+  let rung = new AbortController();
+  const ring = () => rung.abort();
+  const bell = { id: waited.id, ring };
   signal?.addEventListener('abort', ring);
   // The place is taken before the first look, so that no change can fall between the two.
-  const watching = watch(to, waited, { signal: control.signal, ring });
+  const watching = join(to, bell);
   await watching.begun;
   try {
     for (;;) {
       signal?.throwIfAborted();
-      bell = new AbortController();
+      rung = new AbortController();
       const object = await waited.read().catch(unlessPassing);
       if (object !== null && until(object)) return object;
       const left = deadline - performance.now();
@@ -51,12 +57,11 @@ export async function waitFor<T>(
           `${waited.id} has not come to an end in ${timeout} ms. This is no failure: it may yet.`,
         );
       }
-      const pause = watching.works() ? SAFETY_MS : POLL_MS;
-      await sleep(Math.min(pause, left), bell.signal);
+      await sleep(Math.min(pauseOf(watching), left), rung.signal);
     }
   } finally {
     signal?.removeEventListener('abort', ring);
-    control.abort();
+    leave(to, watching, bell);
   }
 }
 
@@ -67,23 +72,43 @@ function unlessPassing(error: unknown): null {
   throw error;
 }
 
-function watch<T>(
-  to: Connection,
-  { id, types }: Waited<T>,
-  { signal, ring }: { readonly signal: AbortSignal; readonly ring: () => void },
-) {
+/** Everything that is waited for: one stream tells of it all. */
+const TYPES = 'payment_intent.*,refund.*';
+
+/** @returns what rings the bell; the first wait of a client opens the stream for the others. */
+function join(to: Connection, bell: Bell): Watching {
+  to.watching ??= startWatching(to);
+  to.watching.bells.add(bell);
+  return to.watching;
+}
+
+/** The last one to go closes the stream: a program can end then. */
+function leave(to: Connection, watching: Watching, bell: Bell): void {
+  watching.bells.delete(bell);
+  if (watching.bells.size > 0) return;
+  watching.stop();
+  if (to.watching === watching) to.watching = null;
+}
+
+function startWatching(to: Connection): Watching {
+  const control = new AbortController();
+  const { signal } = control;
+  const bells = new Set<Bell>();
   let works = true;
   const place = newestEvent(to);
   const follow = async () => {
     const after = (await place) ?? undefined;
-    for await (const event of followEvents(to, { types, signal, ...(after ? { after } : {}) })) {
-      if ((event.data.object as { id?: string }).id === id) ring();
+    const options = { types: TYPES, signal, ...(after ? { after } : {}) };
+    for await (const event of followEvents(to, options)) {
+      const { id } = event.data.object as { id?: string };
+      for (const bell of bells) if (bell.id === id) bell.ring();
     }
   };
   follow().catch(() => {
-    // A key without `events:read`, for example: then it asks.
+    // A key without `events:read`, for example: then each one asks.
     works = false;
-    ring();
+    for (const bell of bells) bell.ring();
   });
-  return { works: () => works, begun: place.catch(() => null) };
+  const stop = () => control.abort();
+  return { bells, works: () => works, begun: place.catch(() => null), stop };
 }

@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { stat } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { sign, verify } from 'tapline/webhooks';
 import { EVENT_TYPES } from '#events/types.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 import { startTcpProxy, type TcpProxy } from '#testing/tcp-proxy.ts';
 import { eventually } from '#testing/webhooks.ts';
-import { type JsonObject, type Ran, runCli, startCli } from './run-cli.ts';
+import { type JsonObject, PROGRAM, type Ran, runCli, startCli } from './run-cli.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
 let network: SpawnedNetwork;
@@ -267,6 +268,69 @@ describe('playing the customer', () => {
     const { advanced_seconds: before } = await done('clock');
     const { advanced_seconds } = await done('clock', '--advance', '2m');
     assert.equal(advanced_seconds, Number(before) + 120);
+  });
+
+  test('trigger plays the steps of a file, each with what earlier ones answered', async () => {
+    const file = path.join(folder.path, 'scene.json');
+    const of = (answered: string) => `\${${answered}}`;
+    const write = (steps: unknown) => writeFile(file, JSON.stringify({ steps }));
+    const params = { amount: 1_250_000, terminal: of('tapline:terminal'), order_id: 'S-1' };
+    const sale = { name: 'sale', path: 'payment_intents', params };
+    const tapped = {
+      name: 'tap',
+      path: `test_helpers/terminals/${of('tapline:terminal')}/tap`,
+      params: { payment_intent: of('sale:id') },
+    };
+    const paid = {
+      name: 'paid',
+      method: 'get',
+      path: `payment_intents/${of('sale:id')}`,
+      until: { status: 'succeeded' },
+    };
+    const back = { name: 'back', path: 'refunds', params: { payment: of('paid:payment') } };
+    await write([sale, tapped, paid, back]);
+    const ran = await cli('trigger', file);
+    assert.equal(ran.code, 0, ran.stdout);
+    assert.deepEqual(
+      ran.objects.map(({ step }) => step),
+      ['sale', 'tap', 'paid', 'back'],
+    );
+    const { answer } = ran.objects[3] ?? {};
+    assert.equal((answer as JsonObject).amount, 1_250_000);
+    await write([sale]);
+    const again = await cli('trigger', file);
+    assert.equal(again.code, 1);
+    assert.match(again.stdout, /step 1 \(sale\): .*order_id_in_use/s);
+    await write([
+      { ...sale, params: { ...params, order_id: 'S-2' } },
+      { ...back, till: 1 },
+    ]);
+    const wrong = await cli('trigger', file);
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.stdout, /step 2: it has till/);
+    assert.equal((await cli('list', 'payment_intents', 'order_id=S-2')).objects.length, 0);
+  });
+
+  test('colours are for people: none in pipes, none where NO_COLOR says so', async () => {
+    const esc = '\u001b[';
+    const words = (more: Record<string, string>) =>
+      runCli(['list', 'payment_intents', 'order_id=S-1'], { ...env, ...more });
+    const plain = (await words({})).stdout;
+    assert.match(plain, /succeeded/);
+    assert.ok(!plain.includes(esc));
+    const { stdout: painted } = await words({ FORCE_COLOR: '1' });
+    assert.ok(painted.includes(`${esc}32msucceeded${esc}0m`));
+    assert.equal(stripVTControlCharacters(painted), plain);
+    assert.equal((await words({ FORCE_COLOR: '1', NO_COLOR: '1' })).stdout, plain);
+    const { stdout: json } = await cli('list', 'payment_intents', 'order_id=S-1');
+    assert.ok(!json.includes(esc));
+    const onTerminal = (more: Record<string, string>) => {
+      const command = `${process.execPath} ${PROGRAM} list payment_intents order_id=S-1`;
+      const options = { env: { PATH: process.env.PATH, TERM: 'xterm', ...env, ...more } };
+      return execFileSync('script', ['-qec', command, '/dev/null'], options).toString();
+    };
+    assert.ok(onTerminal({}).includes(esc));
+    assert.ok(!onTerminal({ NO_COLOR: '1' }).includes(esc));
   });
 
   test('logs tail goes on with what comes', async () => {

@@ -62,7 +62,7 @@ async function wrongIn(changes: Readonly<Record<string, string>>, trust = env())
   const all = Object.entries({ ...settings, ...changes });
   const ofWorker = all.filter(([name]) => name.endsWith('RELAYER_KEYS'));
   const ofRegistrar = all.filter(([name]) => name.endsWith('REGISTRAR_KEY'));
-  const common = all.filter(([name]) => !/(RELAYER_KEYS|REGISTRAR_KEY)$/.test(name));
+  const common = all.filter(([name]) => !/(RELAYER_KEYS|REGISTRAR_KEY|SPONSOR_KEY)$/.test(name));
   const files = { tapline: common, worker: ofWorker, registrar: ofRegistrar };
   for (const [name, entries] of Object.entries(files)) {
     const text = entries.map(([key, value]) => `${key}=${value}\n`).join('');

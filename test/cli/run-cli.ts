@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 
-const PROGRAM = path.join(import.meta.dirname, '../../cli/bin/tapline.js');
+export const PROGRAM = path.join(import.meta.dirname, '../../cli/bin/tapline.js');
 
 export interface Ran {
   readonly code: number | null;

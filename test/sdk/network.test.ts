@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { cp } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { OutcomeUnknownError, type Refund, Tapline, usdc } from 'tapline';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
@@ -136,6 +137,28 @@ test('waitFor hears of an end that comes while it waits, and of a time that is o
   const waiting = tapline.paymentIntents.waitFor(id);
   await tapline.paymentIntents.cancel(id);
   assert.equal((await waiting).cancellation_reason, 'requested_by_merchant');
+});
+
+test('all that is waited for shares one stream, and no wait asks on its own', async () => {
+  const asked: string[] = [];
+  const watched = (input: string | URL | Request, init: RequestInit = {}) => {
+    asked.push(new URL(String(input)).pathname.replace(/pi_.*/, 'pi'));
+    return fetch(input, init);
+  };
+  const client = new Tapline(at.apiKey, { baseUrl: at.baseUrl, fetch: watched });
+  const order = { amount: 1_000_000, terminal: at.terminal };
+  const many = Array.from({ length: 40 }, () => tapline.paymentIntents.create(order));
+  const ids = (await Promise.all(many)).map(({ id }) => id);
+  const waits = ids.map((id) => client.paymentIntents.waitFor(id));
+  const count = (path: string) => asked.filter((one) => one.endsWith(path)).length;
+  while (count('/pi') < ids.length || count('/stream') === 0) await sleep(20);
+  await Promise.all(ids.map((id) => tapline.paymentIntents.cancel(id)));
+  const ended = await Promise.all(waits);
+  assert.ok(ended.every(({ status }) => status === 'canceled'));
+  assert.equal(count('/stream'), 1);
+  // One look before the event and one after it; a few may have missed the place in between.
+  assert.ok(count('/pi') <= 3 * ids.length, `${count('/pi')} looks`);
+  assert.equal(count('/events'), 1);
 });
 
 test('events come one by one, without a gap behind the one that was seen', async () => {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { formatUsdc, Tapline, usdc } from 'tapline';
+import { formatUsdc, orderId, Tapline, usdc } from 'tapline';
 import { KEY } from './scripted-api.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
@@ -110,4 +110,17 @@ test('formatUsdc() is the way back', () => {
   };
   for (const [text, atoms] of Object.entries(pairs)) assert.equal(formatUsdc(atoms), text);
   assert.throws(() => formatUsdc(0.5), { name: 'UsageError' });
+});
+
+test('orderId() keeps what fits, and makes 8 characters of what does not, always the same', () => {
+  for (const text of ['A-1001', '7', 'a_b-C012']) assert.equal(orderId(text), text);
+  // Made by another program: each language's client has to come to the same.
+  const made = { order_01HZX3V0M7: 'r-Nyt8hN', 'Bestellung Nr. 12 – Köln': '9uMFAlKK' };
+  for (const [text, id] of Object.entries(made)) assert.equal(orderId(text), id);
+  const many = Array.from({ length: 20_000 }, (_, n) => orderId(`order_${1_000_000 + n}`));
+  assert.equal(new Set(many).size, many.length);
+  assert.ok(many.every((id) => /^[A-Za-z0-9_-]{8}$/.test(id)));
+  for (const wrong of ['', undefined, 1001]) {
+    assert.throws(() => orderId(wrong as string), { name: 'UsageError', message: /takes text/ });
+  }
 });

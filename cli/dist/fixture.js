@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TaplineError } from 'tapline';
+import { send } from './resources.js';
+import { demoOf, someTerminal } from './settings.js';
+import { WrongUse } from './wrong-use.js';
+const MOST_STEPS = 100;
+const UNTIL_MS = 60_000;
+const EVERY_MS = 250;
+export async function runFixture(settings, file) {
+    const { out } = settings;
+    const steps = readSteps(file);
+    const passes = demoOf(settings)?.passes ?? {};
+    const known = { tapline: { terminal: await someTerminal(settings), passes } };
+    for (const [index, step] of steps.entries()) {
+        const place = `${file}, step ${index + 1} (${step.name})`;
+        const answer = await answerOf(settings, filled(step, known, place)).catch((error) => {
+            throw inPlace(error, place);
+        });
+        known[step.name] = answer;
+        const { id = '', status = '' } = answer;
+        out.show({ step: step.name, answer }, `${step.name}  ${id}  ${status}`.trimEnd());
+    }
+    return 0;
+}
+function readSteps(file) {
+    let steps;
+    try {
+        steps = JSON.parse(readFileSync(file, 'utf8')).steps;
+    }
+    catch (error) {
+        throw new WrongUse(`${file} cannot be read as JSON: ${error.message}.`);
+    }
+    if (!Array.isArray(steps) || steps.length === 0 || steps.length > MOST_STEPS) {
+        throw new WrongUse(`${file} has no list \`steps\` of 1 to ${MOST_STEPS} requests.`);
+    }
+    for (const [index, step] of steps.entries()) {
+        const why = wrongIn(step);
+        if (why !== null)
+            throw new WrongUse(`${file}, step ${index + 1}: ${why}.`);
+    }
+    return steps;
+}
+const FIELDS = ['name', 'method', 'path', 'params', 'until'];
+function wrongIn(step) {
+    if (typeof step !== 'object' || step === null)
+        return 'it is no object';
+    const strange = Object.keys(step).find((field) => !FIELDS.includes(field));
+    if (strange !== undefined)
+        return `it has ${strange}, and takes ${FIELDS.join(', ')}`;
+    if (!/^[a-z]\w*$/i.test(step.name) || step.name === 'tapline')
+        return 'its name is no word';
+    if (typeof step.path !== 'string')
+        return 'it has no path';
+    if (!['get', 'post', undefined].includes(step.method))
+        return 'its method is get or post';
+    if (step.until !== undefined && step.method !== 'get')
+        return 'until is for get';
+    return null;
+}
+function filled(value, known, place) {
+    if (typeof value === 'string') {
+        const whole = /^\$\{(\w+):([\w.]+)\}$/.exec(value);
+        const find = (name, path) => answeredValue(known, { name, path, place });
+        if (whole !== null)
+            return find(whole[1] ?? '', whole[2] ?? '');
+        return value.replace(/\$\{(\w+):([\w.]+)\}/g, (_, name, path) => `${find(name, path)}`);
+    }
+    if (Array.isArray(value))
+        return value.map((one) => filled(one, known, place));
+    if (typeof value !== 'object' || value === null)
+        return value;
+    const entries = Object.entries(value).map(([name, one]) => [name, filled(one, known, place)]);
+    return Object.fromEntries(entries);
+}
+function answeredValue(known, { name, path, place }) {
+    const found = path
+        .split('.')
+        .reduce((value, field) => value?.[field], known[name]);
+    if (found !== undefined && found !== null)
+        return found;
+    throw new WrongUse(`${place}: \${${name}:${path}} is nothing that an earlier step answered.`);
+}
+async function answerOf(settings, step) {
+    const { method = 'post', path, params = {}, until } = step;
+    if (method === 'post')
+        return send(settings, { path, body: params, key: randomUUID() });
+    const deadline = performance.now() + UNTIL_MS;
+    for (;;) {
+        const answer = await send(settings, { path, query: params });
+        const misses = Object.entries(until ?? {}).filter(([name, value]) => answer[name] !== value);
+        if (misses.length === 0)
+            return answer;
+        if (performance.now() > deadline) {
+            const [name = '', value] = misses[0] ?? [];
+            throw new Error(`after 60 s ${name} is ${answer[name]}, not ${value}`);
+        }
+        await sleep(EVERY_MS);
+    }
+}
+function inPlace(error, place) {
+    if (error instanceof WrongUse)
+        return new WrongUse(`${place}: ${error.message}`);
+    const { message } = error;
+    if (!(error instanceof TaplineError))
+        return new Error(`${place}: ${message}`, { cause: error });
+    const { status, code, requestId } = error;
+    return new TaplineError(`${place}: ${message}`, { status, code, requestId, cause: error });
+}

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TaplineError } from 'tapline';
+import { send } from './resources.ts';
+import { demoOf, type Settings, someTerminal } from './settings.ts';
+import { WrongUse } from './wrong-use.ts';
+
+/** One request of a fixture. */
+interface Step {
+  /** Later steps say `${name:field}` for what it answered. */
+  readonly name: string;
+  readonly method?: 'get' | 'post';
+  /** Below `/v1`. */
+  readonly path: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+  /** Of a GET: asks again until the answer has these values. */
+  readonly until?: Readonly<Record<string, unknown>>;
+}
+
+/** What the steps have answered so far, by their names. */
+type Known = Record<string, unknown>;
+
+const MOST_STEPS = 100;
+const UNTIL_MS = 60_000;
+const EVERY_MS = 250;
+
+/** `trigger ./sale.json`: the steps of a file, one after another, in test mode. */
+export async function runFixture(settings: Settings, file: string): Promise<number> {
+  const { out } = settings;
+  const steps = readSteps(file);
+  const passes = demoOf(settings)?.passes ?? {};
+  const known: Known = { tapline: { terminal: await someTerminal(settings), passes } };
+  for (const [index, step] of steps.entries()) {
+    const place = `${file}, step ${index + 1} (${step.name})`;
+    const answer = await answerOf(settings, filled(step, known, place) as Step).catch((error) => {
+      throw inPlace(error, place);
+    });
+    known[step.name] = answer;
+    const { id = '', status = '' } = answer as Record<string, string>;
+    out.show({ step: step.name, answer }, `${step.name}  ${id}  ${status}`.trimEnd());
+  }
+  return 0;
+}
+
+function readSteps(file: string): readonly Step[] {
+  let steps: unknown;
+  try {
+    steps = (JSON.parse(readFileSync(file, 'utf8')) as { steps?: unknown }).steps;
+  } catch (error) {
+    throw new WrongUse(`${file} cannot be read as JSON: ${(error as Error).message}.`);
+  }
+  if (!Array.isArray(steps) || steps.length === 0 || steps.length > MOST_STEPS) {
+    throw new WrongUse(`${file} has no list \`steps\` of 1 to ${MOST_STEPS} requests.`);
+  }
+  for (const [index, step] of steps.entries()) {
+    const why = wrongIn(step);
+    if (why !== null) throw new WrongUse(`${file}, step ${index + 1}: ${why}.`);
+  }
+  return steps;
+}
+
+const FIELDS = ['name', 'method', 'path', 'params', 'until'];
+
+/** All steps are looked at before the first is sent: a typing error leaves no half a scene. */
+function wrongIn(step: Step): string | null {
+  if (typeof step !== 'object' || step === null) return 'it is no object';
+  const strange = Object.keys(step).find((field) => !FIELDS.includes(field));
+  if (strange !== undefined) return `it has ${strange}, and takes ${FIELDS.join(', ')}`;
+  if (!/^[a-z]\w*$/i.test(step.name) || step.name === 'tapline') return 'its name is no word';
+  if (typeof step.path !== 'string') return 'it has no path';
+  if (!['get', 'post', undefined].includes(step.method)) return 'its method is get or post';
+  if (step.until !== undefined && step.method !== 'get') return 'until is for get';
+  return null;
+}
+
+/** Puts what earlier steps answered in the place of `${name:field.field}`, through all of it. */
+function filled(value: unknown, known: Known, place: string): unknown {
+  if (typeof value === 'string') {
+    const whole = /^\$\{(\w+):([\w.]+)\}$/.exec(value);
+    const find = (name: string, path: string) => answeredValue(known, { name, path, place });
+    if (whole !== null) return find(whole[1] ?? '', whole[2] ?? '');
+    return value.replace(/\$\{(\w+):([\w.]+)\}/g, (_, name, path) => `${find(name, path)}`);
+  }
+  if (Array.isArray(value)) return value.map((one) => filled(one, known, place));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([name, one]) => [name, filled(one, known, place)]);
+  return Object.fromEntries(entries);
+}
+
+interface Wanted {
+  readonly name: string;
+  readonly path: string;
+  readonly place: string;
+}
+
+function answeredValue(known: Known, { name, path, place }: Wanted): unknown {
+  const found = path
+    .split('.')
+    .reduce<unknown>((value, field) => (value as Known | null)?.[field], known[name]);
+  if (found !== undefined && found !== null) return found;
+  throw new WrongUse(`${place}: \${${name}:${path}} is nothing that an earlier step answered.`);
+}
+
+async function answerOf(settings: Settings, step: Step): Promise<object> {
+  const { method = 'post', path, params = {}, until } = step;
+  if (method === 'post') return send(settings, { path, body: params, key: randomUUID() });
+  const deadline = performance.now() + UNTIL_MS;
+  for (;;) {
+    const answer = await send(settings, { path, query: params });
+    const misses = Object.entries(until ?? {}).filter(
+      ([name, value]) => (answer as Known)[name] !== value,
+    );
+    if (misses.length === 0) return answer;
+    if (performance.now() > deadline) {
+      const [name = '', value] = misses[0] ?? [];
+      throw new Error(`after 60 s ${name} is ${(answer as Known)[name]}, not ${value}`);
+    }
+    await sleep(EVERY_MS);
+  }
+}
+
+/** The code and request stay; the words say where in the file it was. */
+function inPlace(error: unknown, place: string): unknown {
+  if (error instanceof WrongUse) return new WrongUse(`${place}: ${error.message}`);
+  const { message } = error as Error;
+  if (!(error instanceof TaplineError)) return new Error(`${place}: ${message}`, { cause: error });
+  const { status, code, requestId } = error;
+  return new TaplineError(`${place}: ${message}`, { status, code, requestId, cause: error });
+}

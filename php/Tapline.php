@@ -1,0 +1,439 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Tapline;
+
+/** A refusal: branch on `errorCode`; handle codes that you do not know by `errorType`. */
+class TaplineError extends \RuntimeException
+{
+    public function __construct(
+        string $message,
+        public readonly ?int $status = null,
+        public readonly ?string $errorType = null,
+        public readonly ?string $errorCode = null,
+        public readonly ?string $param = null,
+        public readonly ?string $requestId = null,
+        ?\Throwable $previous = null,
+    ) {
+        parent::__construct($message, 0, $previous);
+    }
+}
+
+/** The call could not have worked, and nothing was sent. */
+class UsageError extends TaplineError
+{
+}
+
+/** No answer came to a call that moves no money. */
+class ConnectionFailed extends TaplineError
+{
+}
+
+/** The message is not from the service, or too old. Answer 400 and do nothing. */
+class WebhookVerificationError extends TaplineError
+{
+}
+
+/** Money may have moved or not. Ask with resolve(); never send the call with another key. */
+class OutcomeUnknownError extends TaplineError
+{
+    public function __construct(
+        public readonly string $idempotencyKey,
+        private readonly \Closure $ask,
+        TaplineError $cause,
+    ) {
+        parent::__construct(
+            $cause->getMessage() . ' The outcome is not known: ask with resolve(), or send the same'
+                . ' call with the same key again. Never send it with another key.',
+            $cause->status,
+            $cause->errorType,
+            $cause->errorCode ?? 'outcome_unknown',
+            $cause->param,
+            $cause->requestId,
+            $cause,
+        );
+    }
+
+    /** The object as it is now; throws the refusal, or this error again while nobody knows. */
+    public function resolve(): array
+    {
+        return ($this->ask)();
+    }
+}
+
+/** USDC atoms of an amount in words: usdc('2.50') is 2500000. */
+function usdc(string $amount): int
+{
+    if (preg_match('/^([0-9]{1,9})(?:\.([0-9]{1,6}))?$/D', $amount, $found) !== 1) {
+        throw new UsageError("usdc() was given '$amount'. It takes text with at most 6 decimals and"
+            . " a point: usdc('2.50').");
+    }
+    return (int) ($found[1] . str_pad($found[2] ?? '', 6, '0'));
+}
+
+/** An order_id of any order of your shop: the same in all clients of Tapline. */
+function order_id(string $order): string
+{
+    if ($order === '') {
+        throw new UsageError("order_id() was given an empty text: order_id('order_01HZX').");
+    }
+    if (preg_match('/^[A-Za-z0-9_-]{1,8}$/D', $order) === 1) {
+        return $order;
+    }
+    $hash = hash('fnv1a64', $order, true);
+    $folded = substr($hash, 2) ^ ("\0\0\0\0" . substr($hash, 0, 2));
+    return strtr(base64_encode($folded), '+/', '-_');
+}
+
+/**
+ * The event of a webhook, once its signature and age are proved.
+ * @param string $rawBody file_get_contents('php://input')
+ * @param ?string $header $_SERVER['HTTP_SERVICE_SIGNATURE'] ?? null
+ */
+function verify(string $rawBody, ?string $header, string $secret, int $tolerance = 300): array
+{
+    $timestamp = '';
+    $given = [];
+    foreach (explode(',', $header ?? '') as $part) {
+        [$name, $value] = array_pad(explode('=', trim($part), 2), 2, '');
+        if ($name === 't') {
+            $timestamp = $value;
+        }
+        if ($name === 'v1') {
+            $given[] = $value;
+        }
+    }
+    if (!ctype_digit($timestamp) || $given === []) {
+        throw new WebhookVerificationError('There is no Service-Signature header t=...,v1=....');
+    }
+    if ($secret === '') {
+        throw new WebhookVerificationError('The secret is empty: it begins with whsec_.');
+    }
+    if (abs(time() - (int) $timestamp) > $tolerance) {
+        throw new WebhookVerificationError('The signature is too old, or this clock is wrong.');
+    }
+    $expected = hash_hmac('sha256', "$timestamp.$rawBody", $secret);
+    foreach ($given as $one) {
+        if (hash_equals($expected, $one)) {
+            return json_decode($rawBody, true, flags: JSON_THROW_ON_ERROR);
+        }
+    }
+    throw new WebhookVerificationError('The signature does not fit: another secret, or a changed'
+        . ' body.');
+}
+
+/**
+ * A client of one account and mode, in one file and without dependencies. Without arguments it takes
+ * TAPLINE_API_KEY and TAPLINE_BASE_URL from the environment.
+ */
+final class Client
+{
+    public const VERSION = '0.1.0';
+    /** The dated version of the API that this file is written for: a key's own could differ. */
+    private const API_VERSION = '2026-09-28';
+    private const RUNNING = 'idempotency_request_in_progress';
+    private const LONGEST_RETRY_AFTER_S = 60;
+
+    private readonly string $apiKey;
+    private readonly string $baseUrl;
+
+    /**
+     * @param ?\Closure $transport fn(string $method, string $url, array $headers, ?string $body,
+     *   float $timeout): array{int, array<string, string>, string}; names of headers in lower case.
+     *   It throws where no answer comes, and follows no redirect: one would carry the key elsewhere.
+     */
+    public function __construct(
+        ?string $apiKey = null,
+        ?string $baseUrl = null,
+        private readonly float $timeout = 70,
+        private readonly int $maxRetries = 3,
+        private readonly ?\Closure $transport = null,
+    ) {
+        // An address that the program gives may come from a file: the environment's key stays away.
+        $key = $apiKey ?? ($baseUrl === null ? (getenv('TAPLINE_API_KEY') ?: null) : null);
+        if ($key === null) {
+            throw new UsageError('No secret key: set TAPLINE_API_KEY and TAPLINE_BASE_URL, or say'
+                . ' new Tapline\\Client($key, $baseUrl).');
+        }
+        if (preg_match('/^tlsk_(test|live)_[0-9A-Za-z]+$/D', $key, $found) !== 1) {
+            throw new UsageError('That is not a secret key of the API: it begins with tlsk_test_ or'
+                . ' tlsk_live_.');
+        }
+        $address = $baseUrl ?? (getenv('TAPLINE_BASE_URL') ?: null);
+        if ($found[1] === 'live' && $address === null) {
+            throw new UsageError('A live key needs the base URL of its network: https://.../api.');
+        }
+        $this->apiKey = $key;
+        $trimmed = rtrim($address ?? 'http://127.0.0.1:4242/api', '/');
+        $this->baseUrl = preg_replace('#/v1$#', '', $trimmed);
+    }
+
+    /** amount, terminal, and optionally order_id, description, metadata, expires_in. */
+    public function createPaymentIntent(array $body, ?string $idempotencyKey = null): array
+    {
+        return $this->request('POST', '/payment_intents', $body, [], $idempotencyKey, true);
+    }
+
+    public function retrievePaymentIntent(string $id): array
+    {
+        return $this->request('GET', self::path('/payment_intents', $id));
+    }
+
+    public function cancelPaymentIntent(string $id, ?string $idempotencyKey = null): array
+    {
+        $path = self::path('/payment_intents', $id) . '/cancel';
+        return $this->request('POST', $path, null, [], $idempotencyKey, true);
+    }
+
+    public function retrievePayment(string $id): array
+    {
+        return $this->request('GET', self::path('/payments', $id));
+    }
+
+    /** payment, and optionally amount (default: all that is left), reason, metadata. */
+    public function createRefund(array $body, ?string $idempotencyKey = null): array
+    {
+        return $this->request('POST', '/refunds', $body, [], $idempotencyKey, true);
+    }
+
+    public function retrieveRefund(string $id): array
+    {
+        return $this->request('GET', self::path('/refunds', $id));
+    }
+
+    /** Walks a list, '/payments' for example; pages are fetched as they are needed. */
+    public function list(string $path, array $query = []): \Generator
+    {
+        do {
+            $page = $this->request('GET', $path, null, $query);
+            yield from array_values($page['data']);
+            $query['cursor'] = $page['next_cursor'];
+        } while ($page['has_more']);
+    }
+
+    /**
+     * Any operation of the API by its path below /v1. `$keyed` says that the service keeps the
+     * answer under the key, so that the call may be repeated.
+     */
+    public function request(
+        string $method,
+        string $path,
+        ?array $body = null,
+        array $query = [],
+        ?string $idempotencyKey = null,
+        bool $keyed = false,
+    ): array {
+        foreach ($body ?? [] as $name => $value) {
+            if (is_float($value)) {
+                throw new UsageError("$name is $value, and has to be an integer. Amounts are in USDC"
+                    . " atoms: usdc('2.50').", param: (string) $name);
+            }
+        }
+        if (str_starts_with($path, '/test_helpers') && str_starts_with($this->apiKey, 'tlsk_live')) {
+            throw new UsageError('Test helpers play the customer in test mode: use a tlsk_test_ key.');
+        }
+        $key = $method === 'POST' ? ($idempotencyKey ?? bin2hex(random_bytes(16))) : null;
+        return $this->send([$method, $path, $body, $query, $key, $keyed]);
+    }
+
+    private function send(array $sent): array
+    {
+        [$method, , , , , $keyed] = $sent;
+        $retries = $this->maxRetries;
+        $doubtful = false;
+        $patientUntil = microtime(true) + $this->timeout;
+        for ($attempt = 0; ; $attempt++) {
+            [$answer, $error, $isDoubtful, $retryAfter] = $this->attempt($sent);
+            if ($error === null) {
+                return $answer;
+            }
+            $doubtful = $doubtful || $isDoubtful;
+            $waits = $error->errorCode === self::RUNNING && microtime(true) < $patientUntil;
+            $mayTry = $waits || $retries-- > 0;
+            $delay = $mayTry ? self::delay($attempt, $error, $retryAfter, $method, $keyed) : null;
+            if ($delay === null) {
+                // A refusal of the request itself holds for its earlier tries too.
+                $isRefusal = $error->errorType !== null && !$isDoubtful
+                    && in_array($error->status, [400, 404, 409], true);
+                throw $doubtful && !$isRefusal ? $this->unknown($sent, $error) : $error;
+            }
+            usleep((int) ($delay * 1_000_000));
+        }
+    }
+
+    /** @return array{?array, ?TaplineError, bool, ?int} answer, error, doubtful, seconds to wait */
+    private function attempt(array $sent): array
+    {
+        [$method, $path, $body, $query, $key, $keyed] = $sent;
+        $url = "$this->baseUrl/v1$path" . ($query === [] ? '' : '?' . http_build_query($query));
+        $headers = [
+            'Authorization' => "Bearer $this->apiKey",
+            'User-Agent' => 'tapline-php/' . self::VERSION,
+            'Service-Version' => self::API_VERSION,
+        ];
+        $text = null;
+        if ($key !== null) {
+            $headers['Idempotency-Key'] = $key;
+        }
+        if ($body !== null) {
+            $headers['Content-Type'] = 'application/json';
+            $text = json_encode($body, JSON_THROW_ON_ERROR);
+        }
+        try {
+            $ask = $this->transport ?? self::overStreams(...);
+            [$status, $answered, $answer] = $ask($method, $url, $headers, $text, $this->timeout);
+            $parsed = json_decode($answer, true);
+            if ($status >= 200 && $status < 300 && !is_array($parsed)) {
+                throw new \RuntimeException('the answer was cut off');
+            }
+        } catch (\Exception $cause) {
+            $lost = new ConnectionFailed("No answer: {$cause->getMessage()}.", previous: $cause);
+            return [null, $lost, $keyed, null];
+        }
+        if ($status >= 200 && $status < 300) {
+            return [$parsed, null, false, null];
+        }
+        $error = self::errorOf($status, $parsed);
+        // "Nothing was done" is said by this code alone; another fault may have come after the deed.
+        $fault = $status >= 500 && $error->errorCode !== 'service_unavailable';
+        $after = $answered['retry-after'] ?? '';
+        $seconds = ctype_digit($after) ? (int) $after : null;
+        return [null, $error, $keyed && ($fault || $error->errorCode === self::RUNNING), $seconds];
+    }
+
+    private static function errorOf(int $status, mixed $parsed): TaplineError
+    {
+        $error = is_array($parsed) ? ($parsed['error'] ?? null) : null;
+        if (!is_array($error) || !is_string($error['type'] ?? null)) {
+            return new TaplineError("The answer ($status) is not from a Tapline API. Check the base"
+                . ' URL: it ends with /api.', $status);
+        }
+        return new TaplineError(
+            $error['message'] ?? $error['type'],
+            $status,
+            $error['type'],
+            $error['code'] ?? null,
+            $error['param'] ?? null,
+            $error['request_id'] ?? null,
+        );
+    }
+
+    /** Seconds before the next try; null where another one is not safe, or no use. */
+    private static function delay(
+        int $attempt,
+        TaplineError $error,
+        ?int $retryAfter,
+        string $method,
+        bool $keyed,
+    ): ?float {
+        $code = $error->errorCode;
+        $lost = $error instanceof ConnectionFailed || in_array($error->status, [500, 503], true);
+        $refused = $error->status === 429 || in_array($code, ['service_unavailable', self::RUNNING]);
+        if (!$refused && !($lost && ($keyed || in_array($method, ['GET', 'PATCH'], true)))) {
+            return null;
+        }
+        if ($retryAfter !== null) {
+            return $retryAfter <= self::LONGEST_RETRY_AFTER_S ? (float) $retryAfter : null;
+        }
+        $longest = min(0.15 * 2 ** $attempt, $code === self::RUNNING ? 1 : 8);
+        return $longest * (0.5 + mt_rand() / mt_getrandmax() / 2);
+    }
+
+    private function unknown(array $sent, TaplineError $cause): OutcomeUnknownError
+    {
+        $ask = function () use ($sent, $cause): array {
+            try {
+                return $this->resolve($sent, $cause);
+            } catch (OutcomeUnknownError $still) {
+                throw $still;
+            } catch (TaplineError $error) {
+                // Who could not be asked has said nothing of the request.
+                $silent = $error instanceof ConnectionFailed || $error->status === 429;
+                throw $silent || $error->status >= 500 ? $this->unknown($sent, $cause) : $error;
+            }
+        };
+        return new OutcomeUnknownError($sent[4], $ask, $cause);
+    }
+
+    /** Only reads. A key that the service does not know means unknown, not failed. */
+    private function resolve(array $sent, TaplineError $cause): array
+    {
+        [, $path, $body, , $key] = $sent;
+        try {
+            $known = $this->request('GET', '/idempotency_keys/' . rawurlencode($key));
+        } catch (TaplineError $error) {
+            if ($error->errorCode !== 'resource_missing') {
+                throw $error;
+            }
+            $known = null;
+        }
+        if ($known !== null && $known['status'] === 'completed') {
+            $resource = $known['resource'] ?? '';
+            $places = ['pi' => '/payment_intents', 're' => '/refunds'];
+            $where = $places[explode('_', $resource)[0]] ?? null;
+            if ($where !== null && ($known['response_status'] ?? 0) < 400) {
+                return $this->request('GET', "$where/$resource");
+            }
+            // The stored refusal comes again, and nothing runs.
+            return $this->send($sent);
+        }
+        $order = $body['order_id'] ?? null;
+        if ($known === null && $order !== null && $path === '/payment_intents') {
+            $query = ['order_id' => $order, 'limit' => 1];
+            $found = $this->request('GET', $path, null, $query)['data'];
+            if ($found !== []) {
+                return $found[0];
+            }
+        }
+        throw $this->unknown($sent, $cause);
+    }
+
+    private static function path(string $below, string $id): string
+    {
+        if ($id === '') {
+            throw new UsageError('The id is missing.', param: 'id');
+        }
+        return "$below/" . rawurlencode($id);
+    }
+
+    /** PHP's own HTTP: no extension is needed. */
+    private static function overStreams(
+        string $method,
+        string $url,
+        array $headers,
+        ?string $body,
+        float $timeout,
+    ): array {
+        $lines = array_map(fn ($name, $value) => "$name: $value", array_keys($headers), $headers);
+        $http = [
+            'method' => $method,
+            'header' => $lines,
+            'timeout' => $timeout,
+            'ignore_errors' => true,
+            'follow_location' => 0,
+            'protocol_version' => 1.1,
+        ] + ($body === null ? [] : ['content' => $body]);
+        $stream = @fopen($url, 'r', false, stream_context_create(['http' => $http]));
+        if ($stream === false) {
+            throw new \RuntimeException(error_get_last()['message'] ?? 'the connection broke');
+        }
+        $text = stream_get_contents($stream);
+        $meta = stream_get_meta_data($stream);
+        fclose($stream);
+        if ($text === false || $meta['timed_out']) {
+            throw new \RuntimeException('no answer came in time');
+        }
+        $answered = [];
+        $status = 0;
+        foreach ($meta['wrapper_data'] as $line) {
+            if (preg_match('#^HTTP/\S+ (\d{3})#', $line, $found) === 1) {
+                $status = (int) $found[1];
+            } elseif (str_contains($line, ':')) {
+                [$name, $value] = explode(':', $line, 2);
+                $answered[strtolower($name)] = trim($value);
+            }
+        }
+        return [$status, $answered, $text];
+    }
+}

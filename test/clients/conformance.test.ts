@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, test } from 'node:test';
+import { ConnectionError, OutcomeUnknownError, Tapline, TaplineError } from 'tapline';
+import { KEY, type ScriptedApi, startScriptedApi } from '../sdk/scripted-api.ts';
+import { CASES, type Call, type Case, INTENT, type Outcome } from './cases.ts';
+
+const DOCUMENT = path.join(import.meta.dirname, '../../docs/clients.md');
+const MARKS = /(<!-- made by test\/clients -->\n)[\s\S]*?(<!-- end -->)/;
+
+interface Asked {
+  readonly call: Call;
+  readonly retries: number;
+  readonly key?: string | undefined;
+}
+
+interface Came {
+  readonly outcome: Outcome;
+  readonly id?: string;
+  readonly key?: string;
+}
+
+/** The client of one language, told what to do. */
+interface Client {
+  readonly language: string;
+  readonly agent: RegExp;
+  call(asked: Asked): Promise<Came>;
+  /** Of the last unknown outcome. */
+  resolve(): Promise<Came>;
+  close(): Promise<void>;
+}
+
+const TIMEOUT_S = 0.3;
+/** Where a server hangs, it is what is waited for; elsewhere it is never reached. */
+const timeoutFor = ({ script }: Case) => (script.includes('hang') ? TIMEOUT_S : 5);
+
+let api: ScriptedApi;
+let timeout = TIMEOUT_S;
+const clients: Client[] = [];
+const isHere = (program: string) => spawnSync(program, ['--version']).error === undefined;
+const programs = ['python3', 'php'];
+
+before(async () => {
+  api = await startScriptedApi();
+  clients.push(nodeClient());
+  if (isHere('python3')) {
+    clients.push(pythonClient('Python', 'sync'), pythonClient('Python, async', 'async'));
+  }
+  if (isHere('php')) clients.push(phpClient());
+});
+
+after(async () => {
+  await Promise.all(clients.map((client) => client.close()));
+  await api?.close();
+});
+
+function nodeClient(): Client {
+  let unknown: OutcomeUnknownError | undefined;
+  const cameOf = async (act: () => Promise<unknown>): Promise<Came> => {
+    try {
+      return { outcome: 'ok', id: ((await act()) as { id: string }).id };
+    } catch (error) {
+      unknown = error instanceof OutcomeUnknownError ? error : undefined;
+      if (unknown !== undefined) return { outcome: 'unknown', key: unknown.idempotencyKey };
+      assert.ok(error instanceof TaplineError, String(error));
+      return { outcome: error instanceof ConnectionError ? 'no_answer' : 'refused' };
+    }
+  };
+  const order = { amount: 2_500_000, terminal: 'tml_1', order_id: 'A-1' };
+  return {
+    language: 'Node',
+    agent: /^tapline-js\/\d/,
+    call: ({ call, retries: maxRetries, key }) => {
+      const tapline = new Tapline(KEY, {
+        ...{ baseUrl: api.baseUrl, maxRetries, timeout: timeout * 1_000 },
+      });
+      const options = key === undefined ? {} : { idempotencyKey: key };
+      const endpoint = { url: 'https://shop.example', enabled_events: ['*' as const] };
+      const calls: Record<Call, () => Promise<unknown>> = {
+        create: async () => tapline.paymentIntents.create(order, options),
+        refund: async () => tapline.refunds.create({ payment: 'pay_1' }),
+        retrieve: async () => tapline.payments.retrieve('pay_1'),
+        register: async () => tapline.webhookEndpoints.create(endpoint),
+      };
+      return cameOf(calls[call]);
+    },
+    resolve: () => cameOf(async () => unknown?.resolve()),
+    close: async () => {},
+  };
+}
+
+function pythonClient(language: string, way: 'sync' | 'async'): Client {
+  const child = spawn('python3', ['-B', path.join(import.meta.dirname, 'drive.py'), way]);
+  return drivenClient(child, { language, agent: /^tapline-python\/\d/ });
+}
+
+function phpClient(): Client {
+  const child = spawn('php', [path.join(import.meta.dirname, 'drive.php')]);
+  return drivenClient(child, { language: 'PHP', agent: /^tapline-php\/\d/ });
+}
+
+function drivenClient(child: ChildProcess, who: Pick<Client, 'language' | 'agent'>): Client {
+  const { tell, close } = driven(child);
+  return {
+    ...{ ...who, close },
+    call: (asked) => tell({ ...asked, timeout, api_key: KEY, base_url: api.baseUrl }),
+    resolve: () => tell({ resolve: true }),
+  };
+}
+
+/** A program that takes a line of JSON and answers with one. */
+function driven(child: ChildProcess) {
+  const { stdin, stdout } = child;
+  assert.ok(stdin !== null && stdout !== null);
+  const errors: string[] = [];
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => errors.push(text));
+  const lines = createInterface(stdout)[Symbol.asyncIterator]();
+  return {
+    tell: async (asked: object): Promise<Came> => {
+      stdin.write(`${JSON.stringify(asked)}\n`);
+      const { value, done } = await lines.next();
+      assert.ok(done !== true, errors.join(''));
+      return JSON.parse(value);
+    },
+    close: async () => {
+      stdin.end();
+      if (child.exitCode === null) await once(child, 'exit');
+    },
+  };
+}
+
+function checkRequests(client: Client, one: Case): void {
+  assert.equal(api.seen.length, one.requests);
+  for (const { headers } of api.seen) {
+    assert.match(String(headers['user-agent']), client.agent);
+    assert.match(String(headers['service-version']), /^\d{4}-\d\d-\d\d$/);
+    assert.equal(headers.authorization, `Bearer ${KEY}`);
+  }
+  const posts = api.seen.filter(({ method }) => method === 'POST');
+  const sent = posts.map(({ headers, body }) => `${headers['idempotency-key']} ${body}`);
+  assert.ok(new Set(sent).size <= 1, 'each try has the same key and bytes');
+  assert.ok(posts.every(({ headers }) => Boolean(headers['idempotency-key'])));
+}
+
+async function hold(client: Client, one: Case): Promise<void> {
+  timeout = timeoutFor(one);
+  api.script(...one.script);
+  const came = await client.call({ call: one.call, retries: one.retries ?? 3, key: one.key });
+  assert.equal(came.outcome, one.outcome);
+  if (came.outcome === 'ok') assert.equal(came.id, INTENT.id);
+  if (came.outcome === 'unknown') {
+    const key = String(api.seen[0]?.headers['idempotency-key']);
+    assert.equal(came.key, key);
+    if (one.key !== undefined) assert.equal(key, one.key);
+  }
+  checkRequests(client, one);
+  if (one.resolve === undefined) return;
+  // The last step would be answered again: each step stands for one request, all of them read.
+  api.script(...one.resolve.script);
+  const resolved = await client.resolve();
+  assert.equal(resolved.outcome, one.resolve.outcome);
+  const asks = api.seen.map(({ method, url }) => `${method} ${url.replace('/api/v1', '')}`);
+  assert.deepEqual([...new Set(asks)], one.resolve.asks);
+  for (const { method, headers } of api.seen) {
+    if (method === 'POST') assert.equal(headers['idempotency-key'], one.key);
+  }
+}
+
+const held = new Map<string, string[]>();
+
+for (const one of CASES) {
+  test(`every client: ${one.name}`, async (t) => {
+    for (const client of clients) {
+      await t.test(client.language, async () => {
+        await hold(client, one);
+        held.set(one.name, [...(held.get(one.name) ?? []), client.language]);
+      });
+    }
+  });
+}
+
+/** `UPDATE=1` writes it. */
+test('docs/clients.md shows what each client has kept', (t) => {
+  const missing = programs.filter((program) => !isHere(program));
+  if (missing.length > 0) return t.skip(`${missing.join(', ')}: not on this machine`);
+  const languages = clients.map(({ language }) => language);
+  const rows = CASES.map(({ name }) => {
+    const kept = languages.map((language) => (held.get(name)?.includes(language) ? 'yes' : 'no'));
+    return `| ${name} | ${kept.join(' | ')} |`;
+  });
+  const rule = `|---|${languages.map(() => '---|').join('')}`;
+  const head = `| promise | ${languages.join(' | ')} |\n${rule}`;
+  const table = `\n${[head, ...rows].join('\n')}\n\n`;
+  const text = readFileSync(DOCUMENT, 'utf8');
+  const wanted = text.replace(MARKS, (_, begin, end) => `${begin}${table}${end}`);
+  if (process.env.UPDATE === '1') writeFileSync(DOCUMENT, wanted);
+  else assert.equal(text, wanted, 'UPDATE=1 writes the table');
+  assert.match(text, MARKS);
+});
