@@ -40,7 +40,7 @@ before(async () => {
   const install = ['ci', '--no-audit', '--no-fund', '--ignore-scripts'];
   await run('npm', install, { cwd: folder });
   database = await testDatabase(12);
-  course = await startProviderCourse(database, BLOCK_MS, startHardhat);
+  course = await startProviderCourse(database, BLOCK_MS, { startNode: startHardhat });
   course.world.startRelayer();
 });
 
