@@ -225,6 +225,7 @@ function withKeysOf({ roles }: Config, network: NetworkSettings): NetworkSetting
     ...network,
     relayerKeys: works ? network.relayerKeys : [],
     registrarKey: works || roles.has('registrar') ? network.registrarKey : null,
+    sponsorKey: works ? network.sponsorKey : null,
   };
 }
 

@@ -12,8 +12,9 @@ import { openChain } from '#settlement/chain/chain.ts';
 import { requireContractDelays } from '#settlement/chain/check-contract.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
 import { tellProfile } from '#settlement/profiles.ts';
+import { presentPrice } from '#settlement/relayer/follow/read-fees.ts';
 import { configuredLanes, requireRoles } from '#settlement/relayer/lanes/configure-lanes.ts';
-import { isLow, paymentsIn } from '#settlement/relayer/send/gas.ts';
+import { isLow, paymentsLeftOf } from '#settlement/relayer/send/gas.ts';
 
 /** What was looked at before a start, and what to do where it is wrong. */
 export interface Finding {
@@ -137,8 +138,8 @@ async function lookAtChain(settings: NetworkSettings, production: boolean): Prom
       await finding(`${network}: coin for gas`, async () => {
         const addresses = configuredLanes(opened.config).map(({ address }) => address);
         const balances = await opened.balances(addresses);
-        const { baseFeePerGas } = await opened.newest();
-        const left = balances.map((balance) => paymentsIn(balance, baseFeePerGas));
+        const price = await presentPrice(opened, await opened.newest());
+        const left = balances.map((balance) => paymentsLeftOf(balance, price));
         const poor = addresses.filter((_, index) => isLow(left[index] ?? null, lowBalance));
         const { symbol } = opened.config.profile.coin;
         if (poor.length > 0) throw new Error(`send ${symbol} to ${poor.join(', ')}`);
@@ -212,9 +213,10 @@ export async function checkSettings(envs: EnvOfRole): Promise<Finding[]> {
   for (const network of NETWORKS) {
     const settings = config.chains[network];
     if (settings === null) continue;
-    const relayerKeys = configs.get('worker')?.chains[network]?.relayerKeys ?? [];
+    const worker = configs.get('worker')?.chains[network] ?? null;
+    const { relayerKeys = [], sponsorKey = null } = worker ?? {};
     const registrarKey = configs.get('registrar')?.chains[network]?.registrarKey ?? null;
-    const whole = { ...settings, relayerKeys, registrarKey };
+    const whole = { ...settings, relayerKeys, registrarKey, sponsorKey };
     findings.push(...(await lookAtChain(whole, config.production)));
   }
   const { smtpUrl, redisUrl, publicUrl } = config;

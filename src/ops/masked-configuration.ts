@@ -33,6 +33,7 @@ function maskedNetwork(network: NetworkSettings | null): Json {
     deployed_at_block: network.deployedAtBlock.toString(),
     relayer_keys: network.relayerKeys.map(() => MASK),
     registrar_key: masked(network.registrarKey),
+    sponsor_key: masked(network.sponsorKey),
     profile: network.profile.name,
     confirmations: network.confirmations,
     confirmations_ms: network.confirmationsMs,

@@ -119,10 +119,16 @@ function relayerSamplesOf(status: RelayerStatus): Sample[] {
     up,
     ...headSamples,
     ...ofLanes,
+    ...daysSamples(status),
     ...ofQueues,
     sample('chain_alarms', 'What waits for a person.', status.alarms.length, { network }),
     sample('reconciliation_differences', 'Open differences.', status.openDifferences, { network }),
   ];
+}
+
+function daysSamples({ network, daysLeft }: RelayerStatus): Sample[] {
+  const help = "Days that the coin of all lanes at work lasts at last week's rate, at least.";
+  return daysLeft === null ? [] : [sample('coin_days_left', help, daysLeft, { network })];
 }
 
 /** A scrape every few seconds must not become a bill. */

@@ -63,15 +63,15 @@ interface Asked {
   readonly network: NetworkConfig;
   /** Atoms, as the chain has it now. */
   readonly balance: bigint;
+  /** Whether the token has accepted what this payer signed with this nonce before. */
+  readonly isUsed: (payer: Hex, nonce: Hex) => Promise<boolean>;
   /** Whether the operator has switched it on. */
   readonly isOn: boolean;
   readonly signed: SignedTransfer;
   readonly now: Date;
 }
 
-function checkTerms({ payer, network, balance, signed, now }: Asked): Refusal | null {
-  const recipient = wrongRecipient(signed.to, payer.address, network);
-  if (recipient !== null) return recipient;
+function checkTerms({ balance, signed, now }: Asked): Refusal | null {
   if (balance < BigInt(signed.amount)) {
     return refuse('parameter_invalid', `The wallet holds ${balance} atoms.`, 'amount');
   }
@@ -104,7 +104,8 @@ async function isSigned(asked: Asked): Promise<boolean> {
   }
 }
 
-async function leave(tx: Tx, asked: Asked): Promise<string | Refusal> {
+/** @param isPaid it is sent already: it costs the operator no gas, whatever the limits say. */
+async function leave(tx: Tx, asked: Asked, isPaid: boolean): Promise<string | Refusal> {
   const { payer, now } = asked;
   const payload = payloadOf(asked);
   const which = { payerId: payer.id, nonce: payload.nonce };
@@ -112,7 +113,7 @@ async function leave(tx: Tx, asked: Asked): Promise<string | Refusal> {
   // Sent again, because nobody heard the answer: the same transfer.
   const before = await selectTransfer(tx, which);
   if (before !== null) return before.request_id;
-  if ((await transfersLeft(tx, { payerId: payer.id, now })) === 0) {
+  if (!isPaid && (await transfersLeft(tx, { payerId: payer.id, now })) === 0) {
     const seconds = Math.ceil((dayOf(now).getTime() + 86_400_000 - now.getTime()) / 1000);
     const message = `The operator pays for ${TRANSFERS_PER_DAY} transfers of a wallet a day (UTC).`;
     const headers = { 'Retry-After': String(seconds) };
@@ -126,31 +127,39 @@ async function leave(tx: Tx, asked: Asked): Promise<string | Refusal> {
   return id;
 }
 
+function checkSwitches({ payer, isOn }: Asked): Refusal | null {
+  if (!isOn) {
+    return refuse('not_configured', 'Here a wallet pays the gas of what it sends by itself.');
+  }
+  if (payer.blocked_at === null) return null;
+  const words = 'This wallet is blocked here. It can still send by itself, for its own gas.';
+  return refuse('unexpected_state', words);
+}
+
 /**
  * Sends USDC out of the payer's wallet; the operator pays the gas. The same authorization again is
- * the same transfer.
+ * the same transfer, also when the database was put back to a copy that does not know it: what the
+ * token has accepted is never refused, because the payer would send it again.
  *
  * @returns the id of the request, whose outcome comes later.
  */
 export async function createTransfer(deps: RequestDeps, asked: Asked): Promise<string | Refusal> {
   const { payer, signed } = asked;
-  const which = { payerId: payer.id, nonce: signed.nonce.toLowerCase() };
-  const before = await selectTransfer(deps.db, which);
+  const nonce = signed.nonce.toLowerCase() as Hex;
+  const before = await selectTransfer(deps.db, { payerId: payer.id, nonce });
   if (before !== null) return before.request_id;
-  if (!asked.isOn) {
-    return refuse('not_configured', 'Here a wallet pays the gas of what it sends by itself.');
-  }
-  if (payer.blocked_at !== null) {
-    const words = 'This wallet is blocked here. It can still send by itself, for its own gas.';
-    return refuse('unexpected_state', words);
-  }
-  const wrong = checkTerms(asked);
+  // First, because addresses and signature are read from it below.
+  const recipient = wrongRecipient(signed.to, payer.address, asked.network);
+  if (recipient !== null) return recipient;
+  const isSignedByPayer = await isSigned(asked);
+  const isPaid = isSignedByPayer && (await asked.isUsed(getAddress(payer.address), nonce));
+  const wrong = isPaid ? null : (checkSwitches(asked) ?? checkTerms(asked));
   if (wrong !== null) return wrong;
-  if (!(await isSigned(asked))) {
+  if (!isSignedByPayer) {
     const words = 'signature is not this wallet’s, over these values, for this network’s token.';
     return refuse('parameter_invalid', words, 'signature');
   }
-  const id = await deps.db.transaction((tx) => leave(tx, asked));
+  const id = await deps.db.transaction((tx) => leave(tx, asked, isPaid));
   deps.wakeups.send('chain-requests', networkOf(payer.livemode));
   return id;
 }

@@ -34,7 +34,8 @@ export async function selectRequestsOf(
 
 /**
  * Drops what a payer has set up, under the payer's lock. A token that an intent was accepted for
- * is part of that payment: it is revoked instead. Wallet, block and payments stay.
+ * is part of that payment: it is revoked instead. Wallet, block, payments and
+ * transfers stay: money moved.
  */
 export async function erasePayerRows(
   tx: Tx,
@@ -48,7 +49,7 @@ export async function erasePayerRows(
        unused as (delete from agent_tokens where payer_id = $1 and payment_intent_id is null),
        used as (update agent_tokens set revoked_at = coalesce(revoked_at, $2)
          where payer_id = $1 and payment_intent_id is not null),
-       asked as (delete from payer_requests where payer_id = $1),
+       asked as (delete from payer_requests where payer_id = $1 and kind <> 'transfer'),
        keys as (delete from idempotency_keys where account_id = $1 and status = 'completed')
      update payers set limit_per_payment = null, limit_per_day = null,
        confirm_first_payment = false

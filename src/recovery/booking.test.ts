@@ -94,6 +94,11 @@ const book = () =>
     bookPayments(tx, deps, { range: RANGE, after: { block: -1n, logIndex: -1 }, limit: 100 }),
   );
 
+async function countAlarms(kind: string, intentId: string): Promise<number> {
+  const sql = `select from chain_alarms where kind = $1 and details ->> 'intent' = $2`;
+  return (await store.db.query(sql, [kind, intentId])).length;
+}
+
 const replay = (intentId: string, key: string) =>
   pay(store, { intentId, pass: 'any', key }).then(see);
 
@@ -123,11 +128,16 @@ describe('a payment whose request is under way in the restored copy', () => {
     await settleOnChain(intentId, payer.address, 1);
     await book();
     assert.equal(await findPayment(store, intentId), undefined);
-    const alarms = await store.db.query(
-      `select from chain_alarms where kind = 'number_taken' and details ->> 'intent' = $1`,
-      [intentId],
-    );
-    assert.equal(alarms.length, 1);
+    assert.equal(await countAlarms('number_taken', intentId), 1);
+  });
+
+  it('is not booked when the chain names another order under its number', async () => {
+    const { intentId, payer } = await tapped('tap 10');
+    await settleOnChain(intentId, payer.address);
+    await store.db.query(`update chain_payments set order_id = 'SOMEBODY'`);
+    await book();
+    assert.equal(await findPayment(store, intentId), undefined);
+    assert.equal(await countAlarms('number_taken', intentId), 1);
   });
 
   it('is booked to another payer when the chain has charged that one', async () => {

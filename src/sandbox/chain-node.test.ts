@@ -3,6 +3,7 @@ import * as fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Hex, toHex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { StartError } from '#core/start-error.ts';
@@ -31,7 +32,7 @@ after(async () => {
   for (const root of roots) await fs.rm(root, { recursive: true, force: true });
 });
 
-async function startHere(path: string, chainId = CHAIN_ID) {
+async function startHere(path: string, chainId = CHAIN_ID, blockMs = 1_000) {
   const lines: string[] = [];
   const log = (line: string) => lines.push(line);
   const folder = await openDataFolder(path);
@@ -39,7 +40,7 @@ async function startHere(path: string, chainId = CHAIN_ID) {
     folder,
     name: 'testnet',
     chainId,
-    blockMs: 1_000,
+    blockMs,
     log,
   }).catch(async (cause: unknown) => {
     await folder.close();
@@ -96,6 +97,29 @@ async function head(call: RpcCall): Promise<{ number: number; timestamp: number 
   const block = await call('eth_getBlockByNumber', ['latest', false]);
   return { number: Number(field(block, 'number')), timestamp: Number(field(block, 'timestamp')) };
 }
+
+test('short blocks come while something is under way, and one a second otherwise', async () => {
+  const chain = await startHere(await emptyPlace(), CHAIN_ID, 200);
+  const { call } = chain;
+  const blocksIn = async (ms: number) => {
+    const { number } = await head(call);
+    await sleep(ms);
+    return (await head(call)).number - number;
+  };
+  const idle = await blocksIn(3_100);
+  assert.ok(idle >= 2 && idle <= 4, `${idle} blocks in three idle seconds`);
+  const sentAt = performance.now();
+  const before = await witness(call, await sendLogged(call, 0));
+  assert.equal(field(before.receipt, 'status'), '0x1');
+  const tookMs = performance.now() - sentAt;
+  assert.ok(tookMs < 800, `a transaction on the idle chain took ${Math.round(tookMs)} ms`);
+  const busy = await blocksIn(2_000);
+  assert.ok(busy >= 7 && busy <= 11, `${busy} blocks in the two seconds after it`);
+  // Several share a second: the chain's clock does not run ahead.
+  const { timestamp } = await head(call);
+  assert.ok(Math.abs(timestamp * 1000 - Date.now()) < 2_000, 'the time of the chain');
+  await chain.stop();
+});
 
 test('a chain makes a block per second and goes on after a stop', async () => {
   const path = await emptyPlace();

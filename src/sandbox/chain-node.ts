@@ -21,6 +21,12 @@ import {
 /** Blocks in a row that may fail before the chain counts as lost. */
 const FAILED_BLOCKS_MAX = 10;
 
+/** Blocks that nobody waits for come this seldom: each is kept and saved for ever. */
+const IDLE_BLOCK_MS = 1_000;
+
+/** After a block with transactions more follow soon: what waits for depth, refunds, more taps. */
+const BUSY_MS = 5_000;
+
 /** For the block and the save under way when the node is to end: both take milliseconds. */
 const LAST_WORK_MS = 3000;
 
@@ -35,7 +41,10 @@ export interface ChainNodeOptions {
   /** Tells this chain's files from those of the others in the folder: `testnet`, `mainnet`. */
   name: string;
   chainId: number;
-  /** From one block to the next. Those of one second share their time. */
+  /**
+   * From one block to the next. Those of one second share their time. Where it is less than a
+   * second, empty blocks come once a second while nothing is under way.
+   */
   blockMs: number;
   /** Receives one line for whatever a person may want to know. */
   log: (line: string) => void;
@@ -211,12 +220,25 @@ async function mineBlocks(
   signal: AbortSignal,
 ): Promise<void> {
   let nextAt = performance.now();
+  let minedAt = Number.NEGATIVE_INFINITY;
+  let busyUntil = minedAt;
   let failures = 0;
+  const isDue = async () => {
+    const now = performance.now();
+    // The last tick before a second is over is nearer to it than the first one after.
+    const idleMs = IDLE_BLOCK_MS - blockMs / 2;
+    if (blockMs >= IDLE_BLOCK_MS || now < busyUntil || now - minedAt >= idleMs) return true;
+    return (await waitingTransactions(call)) > 0;
+  };
   while (!signal.aborted) {
     try {
-      await call('evm_mine');
-      const count = await call('eth_getBlockTransactionCountByNumber', ['latest']);
-      await saver.saveWhenDue(Number(count) > 0);
+      if (await isDue()) {
+        await call('evm_mine');
+        minedAt = performance.now();
+        const count = await call('eth_getBlockTransactionCountByNumber', ['latest']);
+        if (Number(count) > 0) busyUntil = minedAt + BUSY_MS;
+        await saver.saveWhenDue(Number(count) > 0);
+      }
       failures = 0;
     } catch (cause) {
       failures += 1;
@@ -227,4 +249,11 @@ async function mineBlocks(
     const pauseMs = Math.max(0, nextAt - performance.now());
     await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
   }
+}
+
+/** Transactions that the next block takes. */
+async function waitingTransactions(call: RpcCall): Promise<number> {
+  const status = await call('txpool_status');
+  if (typeof status !== 'object' || status === null || !('pending' in status)) return 0;
+  return Number(status.pending);
 }

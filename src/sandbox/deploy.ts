@@ -103,7 +103,7 @@ export async function prepareNetwork(
   const from = role('admin');
   const usdc = getContractAddress({ from, nonce: 0n });
   const settlement = getContractAddress({ from, nonce: 1n });
-  await fund(clients, [from, role('registrar'), role('watcher'), ...operators]);
+  await fund(clients, [from, role('registrar'), role('sponsor'), role('watcher'), ...operators]);
   const code = await clients.reader.getCode({ address: settlement });
   if (code === undefined) {
     await deployContracts(clients, usdc, {
@@ -140,5 +140,6 @@ export async function prepareNetwork(
     settlement,
     relayerKeys,
     registrarKey: walletKey(secret, `${network} registrar`),
+    sponsorKey: walletKey(secret, `${network} sponsor`),
   };
 }

@@ -50,6 +50,15 @@ test('a chain id tells the profile, and an unknown one is custom, whatever it is
   }
 });
 
+test('a worker that is to pay the gas of transfers needs a key for it, others do not', () => {
+  const env = { ...EXTERNAL, GASLESS_TRANSFERS: 'testnet' };
+  assert.match(refused(env), /^CHAIN_TESTNET_SPONSOR_KEY must be a private key .*: it is missing/);
+  const api = readConfig(env, ['--roles', 'api']);
+  assert.deepEqual([api.gaslessTransfers, api.chains.testnet?.sponsorKey], [['testnet'], null]);
+  const worker = readConfig({ ...env, CHAIN_TESTNET_SPONSOR_KEY: KEY }, []);
+  assert.equal(worker.chains.testnet?.sponsorKey, KEY);
+});
+
 test('a profile that contradicts the chain id ends the start with one line', () => {
   const env = { ...EXTERNAL, CHAIN_TESTNET_CHAIN_ID: '8453', CHAIN_TESTNET_PROFILE: 'arc' };
   const why = 'contradicts the chain id: 8453 has the profile base';
@@ -127,7 +136,7 @@ test('a rule that is out of range or not of the form ends the start with one lin
       }
     }
   }
-  for (const value of ['99', '60001', '0', '200ms']) {
+  for (const value of ['99', '60001', '0', '200ms', '200,99', '200,500,500']) {
     assert.match(refused({ SANDBOX_BLOCK_MS: value }), /^SANDBOX_BLOCK_MS=.* from 100 to 60000$/);
   }
 });
@@ -153,6 +162,9 @@ test('these settings leave the embedded chain in place, and hold there', () => {
   );
   assert.deepEqual([rules.lowBalance, rules.blockMs, rules.countsFrom.length], [10, 200, 1]);
   assert.deepEqual([mainnet.profile.name, mainnet.lowBalance], ['custom', 5_000]);
+  assert.equal(mainnet.blockMs, 200, 'one number is of both');
+  const own = readConfig({ SANDBOX_BLOCK_MS: '200,500' }, []).embedded;
+  assert.deepEqual([own.testnet.blockMs, own.mainnet.blockMs], [200, 500]);
   assert.match(refused({ CHAIN_TESTNET_CHAIN_ID: '8453' }), /^CHAIN_TESTNET_RPC_URL: /);
 });
 

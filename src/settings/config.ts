@@ -80,7 +80,7 @@ export interface Config {
   readonly settleWithinS: number;
   /** From how many atoms a pass that can be copied needs its payer's yes; null: never. */
   readonly staticPass: StaticPass | null;
-  /** Where the operator pays the gas of what wallets send out; null: in a sandbox alone. */
+  /** Where the operator pays the gas of what wallets send out; null: on a sandbox's own chains. */
   readonly gaslessTransfers: readonly Network[] | null;
   /** Percent of the hourly ceiling that one account may use; null: see `commonShare`. */
   readonly ceilingShare: number | null;
@@ -277,6 +277,9 @@ function privateKeys(env: Env, name: SettingName): Hex[] {
 /** A process that does not sign needs no key, so it may be left out where it runs. */
 function signingKeys(env: Env, prefix: ChainPrefix, roles: ReadonlySet<Role>) {
   const [relayers, registrar] = [`${prefix}RELAYER_KEYS`, `${prefix}REGISTRAR_KEY`] as const;
+  const sponsor = `${prefix}SPONSOR_KEY` as const;
+  const network = prefix === 'CHAIN_TESTNET_' ? 'testnet' : 'mainnet';
+  const isSponsoring = gaslessTransfers(env)?.includes(network) === true && roles.has('worker');
   const isNeeded = (name: SettingName, role: Role) =>
     roles.has(role) || readSetting(env, name) !== null;
   return {
@@ -284,6 +287,10 @@ function signingKeys(env: Env, prefix: ChainPrefix, roles: ReadonlySet<Role>) {
     registrarKey: isNeeded(registrar, 'registrar')
       ? hex(env, registrar, HEX_KEY, 'a private key (0x, 64 hex digits)')
       : null,
+    sponsorKey:
+      isSponsoring || readSetting(env, sponsor) !== null
+        ? hex(env, sponsor, HEX_KEY, 'a private key (0x, 64 hex digits)')
+        : null,
   };
 }
 
@@ -295,9 +302,20 @@ function embeddedRules(env: Env, network: Network): EmbeddedRules {
   const chainId = EMBEDDED_IDS[network];
   const { askedDepth, ...rules } = chainRules(env, network, chainId);
   const { blocks: confirmations, ms: confirmationsMs } = askedDepth ?? { blocks: 0, ms: 0 };
-  const blockMs = integer(env, 'SANDBOX_BLOCK_MS', BLOCK_MS);
+  const blockMs = sandboxBlockMs(env, network);
   const profile = { ...rules.profile, blockMs };
   return { ...rules, profile, confirmations, confirmationsMs, chainId, blockMs };
+}
+
+/** One number for both chains, or one for each: `200,500` is of testnet and mainnet. */
+function sandboxBlockMs(env: Env, network: Network): number {
+  const name = 'SANDBOX_BLOCK_MS';
+  const texts = (readSetting(env, name) ?? '').split(',').map((text) => text.trim());
+  if (texts.length === NETWORKS.length) {
+    const own = texts[NETWORKS.indexOf(network)] ?? '';
+    return integer({ ...env, [name]: own }, name, BLOCK_MS);
+  }
+  return integer(env, name, BLOCK_MS);
 }
 
 function chainRules(env: Env, network: Network, chainId: number): AskedRules {

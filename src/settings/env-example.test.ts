@@ -23,6 +23,7 @@ function chainOf(prefix: string) {
     [`${prefix}SETTLEMENT`]: ADDRESS,
     [`${prefix}RELAYER_KEYS`]: KEY,
     [`${prefix}REGISTRAR_KEY`]: KEY,
+    [`${prefix}SPONSOR_KEY`]: KEY,
   };
 }
 

@@ -24,13 +24,14 @@ const ENV: Env = {
   CHAIN_TESTNET_SETTLEMENT: hex('2', 40),
   CHAIN_TESTNET_RELAYER_KEYS: `${hex('3', 64)}, ${hex('4', 64)}`,
   CHAIN_TESTNET_REGISTRAR_KEY: hex('5', 64),
+  CHAIN_TESTNET_SPONSOR_KEY: hex('6', 64),
 };
 
 const SECRETS = [
   'scrape-me-0123456789',
   ...['a1b2'.repeat(16), 'c3d4'.repeat(16), 'dat%2Fabase-pass', 'dat/abase-pass', 'redis-pass'],
   ...['mail-pass', 'anchor-key-0123456789', 'node-key-0123456789', 'node-key-2', 'header-key'],
-  ...['3', '4', '5'].map((digit) => hex(digit, 64)),
+  ...['3', '4', '5', '6'].map((digit) => hex(digit, 64)),
 ];
 
 test('no line of the log holds a secret of the settings, whatever a fault says', (context) => {

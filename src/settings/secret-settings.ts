@@ -10,6 +10,7 @@ const WHOLE: readonly SettingName[] = [
   ...NETWORKS.flatMap((network): SettingName[] => [
     `${chainPrefix(network)}RELAYER_KEYS`,
     `${chainPrefix(network)}REGISTRAR_KEY`,
+    `${chainPrefix(network)}SPONSOR_KEY`,
   ]),
 ];
 

@@ -22,6 +22,7 @@ const CHAIN_SETTINGS = [
   'DEPLOYED_AT_BLOCK',
   'RELAYER_KEYS',
   'REGISTRAR_KEY',
+  'SPONSOR_KEY',
   ...RULE_SETTINGS,
 ] as const;
 

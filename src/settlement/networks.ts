@@ -60,6 +60,11 @@ export interface NetworkConfig extends NetworkRules {
   readonly relayerKeys: readonly Hex[];
   /** Private key with the registrar role: a lane of its own. null: other processes register. */
   readonly registrarKey: Hex | null;
+  /**
+   * Private key without a role, whose coin pays for what payers send out of their wallets: a lane
+   * of its own, so that no sale waits for it. null: nothing of that is sent from here.
+   */
+  readonly sponsorKey: Hex | null;
   /** Blocks on top of the payment's own before it counts: 0 is success at inclusion. */
   readonly confirmations: number;
   /** Milliseconds of blocks on top of it, where a time was asked for; otherwise 0. */
@@ -84,6 +89,7 @@ export interface NetworkSettings extends Omit<NetworkConfig, 'usdcDomain'> {
 
 /** What need not be chosen per deployment. */
 export const NETWORK_DEFAULTS = {
+  sponsorKey: null,
   publicRpcUrl: null,
   explorerUrl: null,
   rpcHeaders: [],
@@ -113,4 +119,6 @@ export const NETWORK_DEFAULTS = {
   idleHeadMs: 15_000,
 } as const satisfies Partial<NetworkConfig>;
 
-export type LaneRole = 'operator' | 'registrar';
+/** Which keys there are. A sponsor only pays gas: it needs no role of the contract. */
+export const LANE_ROLES = ['operator', 'registrar', 'sponsor'] as const;
+export type LaneRole = (typeof LANE_ROLES)[number];

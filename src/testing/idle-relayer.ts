@@ -7,7 +7,6 @@ import { configuredLanes, configureLanes } from '#settlement/relayer/lanes/confi
 import { keepLanes } from '#settlement/relayer/lanes/keep-lanes.ts';
 import { newSight } from '#settlement/relayer/report.ts';
 import { NO_MARKS, type RelayerState } from '#settlement/relayer/rows/state.ts';
-import { NO_TIPS } from '#settlement/relayer/send/fees.ts';
 import type { RelayerWorld } from '#testing/relayer-world.ts';
 
 /** A worker that holds all lanes and does nothing by itself: a test takes its steps. */
@@ -33,7 +32,8 @@ export async function idleRelayer(world: RelayerWorld): Promise<RelayerState> {
     spread: 0n,
     sight: newSight(),
     fees: null,
-    tips: NO_TIPS,
+    lookNow: () => {},
+    tips: [],
     marks: NO_MARKS,
     firstSeen: new Map(),
     rhythm: NO_RHYTHM,

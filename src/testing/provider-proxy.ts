@@ -12,6 +12,8 @@ export interface ProviderProxy {
   readonly url: string;
   /** What it does from now on; null: all is well. */
   behaviour: Behaviour | null;
+  /** Whether it answers a broadcast with its receipt (EIP-7966): most do not. */
+  offersSync: boolean;
   /** Calls that reached it, each of a batch counted. */
   calls: number;
   /** Told of each of them. */
@@ -21,7 +23,7 @@ export interface ProviderProxy {
 
 export async function startProviderProxy(target: string): Promise<ProviderProxy> {
   const watchers: ProviderProxy['watchers'] = new Set();
-  const proxy = { behaviour: null as Behaviour | null, calls: 0, watchers };
+  const proxy = { behaviour: null as Behaviour | null, offersSync: false, calls: 0, watchers };
   const held: HeldBroadcast[] = [];
   const releasing = setInterval(() => release(target, held), RELEASE_MS);
   const server = createServer(async (request, response) => {
@@ -36,7 +38,8 @@ export async function startProviderProxy(target: string): Promise<ProviderProxy>
     if (behaviour?.delayMs !== undefined) await sleep(behaviour.delayMs());
     const whole = behaviour?.whole?.(calls) ?? null;
     if (whole !== null) return sendWhole(response, whole);
-    const answers = await answerAll({ target, held }, calls, behaviour).catch(() => null);
+    const node = { target, held, lacks: proxy.offersSync ? null : SYNC };
+    const answers = await answerAll(node, calls, behaviour).catch(() => null);
     if (answers === null) return void request.socket.destroy();
     send(response, isBatch ? answers.reverse() : answers[0], behaviour);
   });
@@ -89,29 +92,41 @@ async function headOf(target: string): Promise<bigint> {
   return BigInt(answers.get(0)?.result as string);
 }
 
+const SYNC = 'eth_sendRawTransactionSync';
+const LACKED = { error: { code: -32_601, message: 'Method not found' } };
+
+interface RealNode {
+  readonly target: string;
+  readonly held: HeldBroadcast[];
+  /** A method that it does not know. */
+  readonly lacks: string | null;
+}
+
 async function answerAll(
-  { target, held }: { readonly target: string; readonly held: HeldBroadcast[] },
+  { target, held, lacks }: RealNode,
   calls: readonly ProviderCall[],
   behaviour: Behaviour | null,
 ): Promise<ProviderAnswer[]> {
   const head = behaviour === null ? 0n : await headOf(target);
   const { holdsBlocks } = behaviour ?? {};
   const isHeld = (call: ProviderCall) =>
-    holdsBlocks !== undefined && call.method === 'eth_sendRawTransaction';
+    holdsBlocks !== undefined && /^eth_sendRawTransaction(Sync)?$/.test(call.method);
   if (holdsBlocks !== undefined) {
     const fromBlock = head + holdsBlocks;
-    held.push(...calls.filter(isHeld).map((call) => ({ call, fromBlock })));
+    const taken = calls.filter((call) => call.method !== lacks && isHeld(call));
+    held.push(...taken.map((call) => ({ call, fromBlock })));
   }
   const seen = calls.map((call) => behaviour?.sees?.(call, head) ?? null);
   const passed = calls.flatMap((call, at) => {
-    if (isHeld(call) || behaviour?.keeps?.(call) === true) return [];
+    if (call.method === lacks || isHeld(call) || behaviour?.keeps?.(call) === true) return [];
     const block = seen[at] ?? null;
     return [block === null ? call : asSeenAt(call, block)];
   });
   const real = await ask(target, passed);
   return calls.flatMap((call, at) => {
     const block = seen[at] ?? null;
-    const told = real.get(call.id) ?? takenAnswer(call, isHeld(call));
+    const taken = () => (call.method === lacks ? LACKED : takenAnswer(call, isHeld(call)));
+    const told = real.get(call.id) ?? taken();
     const own = block === null ? told : answerSeenAt(call, told, block);
     const answer = behaviour?.answer === undefined ? own : behaviour.answer(call, own, head);
     return answer === undefined ? [] : [{ jsonrpc: '2.0', ...answer, id: call.id }];

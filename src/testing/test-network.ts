@@ -153,7 +153,9 @@ async function deploy(
   const { admin, guardian, payoutHold } = wanted;
   const operators = config.relayerKeys.map((key) => privateKeyToAccount(key).address);
   const registrar = privateKeyToAccount(present(config.registrarKey, 'registrar key')).address;
-  await fund([admin.address, guardian.address, registrar, ...operators]);
+  const { sponsorKey } = config;
+  const sponsors = sponsorKey === null ? [] : [privateKeyToAccount(sponsorKey).address];
+  await fund([admin.address, guardian.address, registrar, ...operators, ...sponsors]);
   const setup = {
     admin: admin.address,
     operators,

@@ -5,16 +5,18 @@ import { parseArgs } from 'node:util';
 import { runChaos } from '#testing/chaos/chaos.ts';
 
 /**
- * `npm run faults -- [--seed n] [--seconds n] [--clients n] [--losses] [--nightly]`: one chaos run,
- * in ten minutes at most, replayable by its seed. `--losses` also puts the database back to an
- * earlier copy and fails over; `--nightly` does so too, and adds every crash point and many seeds
- * of the model. Ends with 1 and the broken promises when there are any.
+ * `npm run faults -- [--seed n] [--seconds n] [--clients n] [--block-ms n] [--losses] [--nightly]`:
+ * one chaos run, in ten minutes at most, replayable by its seed. `--block-ms 200` takes chains with
+ * short blocks, whose nodes answer a broadcast with its receipt. `--losses` also puts the database
+ * back to an earlier copy and fails over; `--nightly` does so too, and adds every crash point and
+ * many seeds of the model. Ends with 1 and the broken promises when there are any.
  */
 const { values } = parseArgs({
   options: {
     seed: { type: 'string' },
     seconds: { type: 'string', default: '440' },
     clients: { type: 'string', default: '64' },
+    'block-ms': { type: 'string', default: '1000' },
     nightly: { type: 'boolean', default: false },
     losses: { type: 'boolean', default: false },
   },
@@ -25,6 +27,7 @@ const REFUNDS_PER_SECOND = 600_000n;
 
 const seed = values.seed === undefined ? randomInt(1_000_000_000) : Number(values.seed);
 const seconds = Number(values.seconds);
+const blockMs = Number(values['block-ms']);
 
 async function playChaos(): Promise<boolean> {
   const started = performance.now();
@@ -32,12 +35,13 @@ async function playChaos(): Promise<boolean> {
     const at = ((performance.now() - started) / 1000).toFixed(1).padStart(6);
     console.log(`${at} s  ${line}`);
   };
-  console.log(`seed ${seed}: repeat with npm run faults -- --seed ${seed} --seconds ${seconds}`);
+  const again = `--seed ${seed} --seconds ${seconds} --block-ms ${blockMs}`;
+  console.log(`seed ${seed}: repeat with npm run faults -- ${again}`);
   const refundDailyLimit = BigInt(seconds) * REFUNDS_PER_SECOND;
   const size = { terminals: 24, payers: 48, limited: 6, refundDailyLimit };
   const clients = Number(values.clients);
   const reach = values.nightly || values.losses ? 'nightly' : 'long';
-  const report = await runChaos({ seed, seconds, clients, size, reach, log });
+  const report = await runChaos({ seed, seconds, clients, size, reach, blockMs, log });
   console.log(JSON.stringify(report, null, 2));
   const kept = report.broken.length === 0;
   const outcome = kept ? 'every promise was kept' : `${report.broken.length} promises were broken`;

@@ -8,6 +8,7 @@ const TESTNET = {
   lanes: [],
   queues: [],
   alarms: [],
+  daysLeft: null,
   openDifferences: 0,
 };
 const READ = { livemode: false, next_block: '8', updated: '2026-11-01T10:00:00.000Z' };

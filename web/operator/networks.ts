@@ -10,7 +10,7 @@ export interface Lane {
   readonly oldestUnmined: string | null;
   /** null: no node answers. */
   readonly balanceWei: string | null;
-  /** Were each sent alone at the newest block's base fee; null: not known. */
+  /** Were each sent alone at present fees, tip included; null: not known. */
   readonly paymentsLeft: string | null;
   readonly low: boolean;
 }
@@ -36,6 +36,8 @@ export interface Network {
   /** null: no node answers. */
   readonly head: { readonly number: string; readonly time: string } | null;
   readonly lanes: readonly Lane[];
+  /** That the coin of the lanes at work lasts at last week's rate; null: not known. */
+  readonly daysLeft: number | null;
   readonly queues: readonly ChainQueue[];
   readonly alarms: readonly Alarm[];
   readonly openDifferences: number;

@@ -24,6 +24,9 @@ export interface ChainNode extends Provider {
   readonly kind: 'browser_wallet' | 'public_node';
 }
 
+/** A node has understood the call and does not do it. Silence is none. */
+export class RefusedByNode extends Error {}
+
 function publicNode(url: string): ChainNode {
   return {
     kind: 'public_node',
@@ -34,9 +37,10 @@ function publicNode(url: string): ChainNode {
         body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
         referrerPolicy: 'no-referrer',
       });
-      const { result } = (await response.json()) as { readonly result?: unknown };
-      if (result === undefined) throw new Error(`${method}: refused`);
-      return result;
+      const told = (await response.json()) as { readonly result?: unknown; error?: unknown };
+      if (told.error !== undefined) throw new RefusedByNode(`${method}: refused`);
+      if (told.result === undefined) throw new Error(`${method}: no answer`);
+      return told.result;
     },
   };
 }
@@ -129,6 +133,16 @@ export async function readChain(
     quantity(provider, 'eth_gasPrice'),
   ]);
   return { balance, allowance, coin, nonce: Number(nonce), maxFeePerGas: gasPrice * 2n };
+}
+
+/** EIP-1193: the browser wallet has no connection of its own. */
+const DISCONNECTED = [4900, 4901];
+
+/** Whether a node, or the one behind a browser wallet, said no; else it may have heard it. */
+export function isRefusal(error: unknown): boolean {
+  if (error instanceof RefusedByNode) return true;
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  return typeof code === 'number' && !DISCONNECTED.includes(code);
 }
 
 /** @returns the transaction's hash. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
-import { measureFirstLoad } from '../testing/payload.ts';
+import { checkStill, measureFirstLoad } from '../testing/payload.ts';
 import { addTestTerminal } from '../testing/till.ts';
 import {
   addPass,
@@ -76,8 +76,10 @@ test('the first load stays within its budget, before and after there is a wallet
   const url = `${shared.sandbox.web_url}/wallet`;
   const wallet = await openWallet(browser, shared.sandbox, { ...DESKTOP, serviceWorkers: 'block' });
   const fresh = await measureFirstLoad(wallet, url);
+  await checkStill(wallet);
   await createWallet(wallet);
   const signedIn = await measureFirstLoad(wallet, url);
+  await checkStill(wallet);
   for (const bytes of [fresh, signedIn]) {
     assert.ok(bytes > 10_000, 'something was measured');
     assert.ok(bytes <= BUDGET_BYTES, `${bytes} bytes`);

@@ -118,6 +118,8 @@ export function keepSending(network: Network, sending: Sending | null): void {
 
 /** A block takes a second or two. */
 const ASK_EVERY_MS = 1_500;
+/** Half a minute: of the nodes behind one address, one may be behind the others. */
+const UNSEEN_LOOKS = 20;
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -137,6 +139,7 @@ export async function follow(asked: {
   readonly onEnd: (problem: string | null) => void;
 }): Promise<void> {
   const { here, signal, onEnd } = asked;
+  let unseen = 0;
   while (!signal.aborted) {
     const sending = kept('sending')[here.network];
     if (sending === undefined) return;
@@ -144,7 +147,10 @@ export async function follow(asked: {
     if (sending.sends === 0) keepSending(here.network, { ...sending, sends: 1 });
     const fate = await push(here, sending);
     if (signal.aborted) return;
-    if (fate.is !== 'open') return onEnd(fate.is === 'sent' ? null : fate.words);
+    unseen = fate.is === 'unseen' ? unseen + 1 : 0;
+    if (unseen === UNSEEN_LOOKS) return onEnd(SENDING_WORDS.replaced);
+    if (fate.is === 'sent') return onEnd(null);
+    if (fate.is === 'failed') return onEnd(fate.words);
     await pause(ASK_EVERY_MS);
   }
 }

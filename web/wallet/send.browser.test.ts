@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
-import { addressIn, askNode, giveCoins, injectWallet } from '../testing/browser-wallet.ts';
+import { addressIn, askNode, giveCoins, passToNode } from '../testing/browser-wallet.ts';
 import { createWallet, fundWallet, openWallet, WALLET_PASSWORD } from '../testing/wallet.ts';
 import { answerWith } from '../testing/wallet-shots.ts';
 
@@ -83,7 +83,7 @@ test('where nobody pays the gas, the wallet does, and says when it holds no coin
   const { sandbox } = shared;
   const wallet = await openWallet(browser, sandbox);
   const { page } = wallet;
-  await injectWallet(page, sandbox);
+  await passToNode(page, sandbox);
   await createWallet(wallet);
   await fundWallet(wallet);
   await answerWith(wallet, 'approvals', (body) => ({ ...body, gasless: null }));

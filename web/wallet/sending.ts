@@ -1,7 +1,7 @@
 import type { CreateTransferBody, PayerApi, Wallet } from '../data/payer.ts';
 import { formatUsdc, parseAtoms } from '../ui/money.ts';
 import type { Hex } from './bytes.ts';
-import { type ChainNode, countSent, readReceipt, sendRaw } from './chain.ts';
+import { type ChainNode, countSent, isRefusal, readReceipt, sendRaw } from './chain.ts';
 import type { ChainFacts } from './signing.ts';
 
 /** USDC out of the wallet: what is checked before it is signed, and what became of it. */
@@ -22,11 +22,14 @@ export type Sending =
 export type Fate =
   | { readonly is: 'open' }
   | { readonly is: 'sent' }
+  /** The node counts it, or another one of the same number, and shows no receipt. */
+  | { readonly is: 'unseen' }
   /** Nothing has left the wallet. */
   | { readonly is: 'failed'; readonly words: string };
 
 const OPEN: Fate = { is: 'open' };
 const SENT: Fate = { is: 'sent' };
+const UNSEEN: Fate = { is: 'unseen' };
 const failed = (words: string): Fate => ({ is: 'failed', words });
 
 export const SENDING_WORDS = {
@@ -41,6 +44,9 @@ export const SENDING_WORDS = {
   refusedByNode: 'The node did not take it. Nothing has left the wallet.',
   replaced: 'Another transaction of this wallet took its place. Nothing was sent by this one.',
 } as const;
+
+/** The service takes as long to be sure of it (`DEAD_AFTER_MS`). */
+const AFTER_END_S = 60;
 
 /** Why this address must not get anything; null: it may. @param to checksummed. */
 export function wrongRecipient(
@@ -67,9 +73,13 @@ export function readSum(text: string, wallet: Wallet): bigint | string {
   return atoms > balance ? `The wallet holds ${formatUsdc(balance)}.` : atoms;
 }
 
-/** Hands it to the service, again where nobody heard the answer: its nonce makes it one. */
+/**
+ * Hands it to the service, again where nobody heard the answer: its nonce makes it one. Once it was
+ * handed in, a refusal is the end only when the token takes it no more: until then the service may
+ * have lost the row, and not what it had sent.
+ */
 export async function pushToService(
-  api: PayerApi,
+  api: Pick<PayerApi, 'transfer' | 'now'>,
   { body, sends }: Extract<Sending, { by: 'service' }>,
 ): Promise<Fate> {
   const answer = await api.transfer(body);
@@ -78,33 +88,33 @@ export async function pushToService(
     return answer.value.status === 'succeeded' ? SENT : OPEN;
   }
   if (answer.is === 'refused') {
-    // The service looks its nonce up first: what it refuses, it has never taken.
     const passes = answer.status >= 500 || answer.status === 401;
-    return passes ? OPEN : failed(answer.error.message);
+    const mayBeOut = sends > 0 && api.now() < (body.valid_before + AFTER_END_S) * 1000;
+    return passes || mayBeOut ? OPEN : failed(answer.error.message);
   }
   return answer.is === 'not_sent' && sends === 0 ? failed(SENDING_WORDS.notSent) : OPEN;
 }
 
-/** Hands it to a node of the chain, and looks what became of it. */
+/**
+ * Hands it to a node of the chain, and looks what became of it. Only the first refusal is an end:
+ * after that another node may have it, whatever this one says.
+ */
 export async function pushToChain(
   node: ChainNode,
   sending: Extract<Sending, { by: 'wallet' }>,
   own: Hex,
 ): Promise<Fate> {
-  const { raw, hash, nonce } = sending;
+  const { raw, hash, nonce, sends } = sending;
   try {
-    // A node that has it already refuses it: the receipt tells.
-    const taken = await sendRaw(node, raw).then(
-      () => true,
-      () => false,
-    );
+    // A node that has it already refuses it, too: the receipt tells.
+    const isRefused = await sendRaw(node, raw).then(() => false, isRefusal);
     const mined = BigInt(nonce) < (await countSent(node, own, 'latest'));
     const receipt = await readReceipt(node, hash);
     if (receipt === 'succeeded') return SENT;
     if (receipt === 'reverted') return failed(SENDING_WORDS.refusedByChain);
-    if (mined) return failed(SENDING_WORDS.replaced);
+    if (mined) return UNSEEN;
     const known = BigInt(nonce) < (await countSent(node, own, 'pending'));
-    return taken || known ? OPEN : failed(SENDING_WORDS.refusedByNode);
+    return isRefused && !known && sends === 0 ? failed(SENDING_WORDS.refusedByNode) : OPEN;
   } catch {
     // Whoever has heard it may still put it into a block.
     return OPEN;

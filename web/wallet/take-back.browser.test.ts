@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
-import { askNode, giveCoins, injectWallet } from '../testing/browser-wallet.ts';
+import { askNode, giveCoins, passToNode } from '../testing/browser-wallet.ts';
 import { addTestTerminal } from '../testing/till.ts';
 import { readyWallet, tapPass, WALLET_PASSWORD, type WalletWindow } from '../testing/wallet.ts';
 
@@ -32,7 +32,7 @@ test('the browser wallet’s node says what may be taken, and takes the end of i
   const terminal = await addTestTerminal(sandbox);
   const { wallet, pass } = await readyWallet(browser, sandbox, PHONE);
   const { page } = wallet;
-  await injectWallet(page, sandbox);
+  await passToNode(page, sandbox);
   await openWithoutService(wallet);
   await wallet.button(/^Ask the chain/).click();
   await wallet.sees('1,000.00');

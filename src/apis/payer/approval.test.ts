@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import type { PrivateKeyAccount } from 'viem/accounts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { present } from '#core/assert.ts';
 import { silentLog } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import { applyPayerRequests } from '#payers/apply-requests.ts';
@@ -35,7 +37,7 @@ function startApplying(name: string, run: () => Promise<boolean>): void {
 }
 
 before(async () => {
-  world = await startRelayerWorld();
+  world = await startRelayerWorld(() => ({ sponsorKey: generatePrivateKey() }));
   network = world.network.config;
   stopMining = world.network.mineEvery(100);
   world.startRelayer();
@@ -291,18 +293,121 @@ describe('USDC is sent out while the operator pays the gas', () => {
     assert.equal((await me.get('/approvals')).body.balance, 42_500_000);
   });
 
+  test('by a lane of its own, which no sale waits behind', async () => {
+    const { me, account } = await newOwner();
+    await me.post('/faucet', { amount: 5_000_000 });
+    const sent = await me.post('/transfers', await signTransfer(account));
+    assert.equal(sent.body.status, 'succeeded');
+    const lanes = await world.database.db.query<{ role: string; address: string }>(
+      `select l.role, l.address from relayer_lanes l
+       join chain_transactions t on t.livemode = l.livemode and t.lane = l.lane
+       join chain_requests r on r.transaction_id = t.id where r.subject_id = $1`,
+      [sent.body.id],
+    );
+    const key = present(network.sponsorKey, 'sponsor key');
+    assert.deepEqual(lanes, [{ role: 'sponsor', address: privateKeyToAccount(key).address }]);
+  });
+
+  const GWEI = 10n ** 9n;
+  type Answer = Awaited<ReturnType<Caller['post']>>;
+  type Signed = Awaited<ReturnType<typeof signTransfer>>;
+
+  /** Whoever has seen it hands it to the token, and pays more than we do to be first. */
+  async function sendAsStranger(from: PrivateKeyAccount, signed: Signed): Promise<void> {
+    const { to, amount, valid_before, nonce, signature } = signed;
+    const moved = { from: from.address, to: to as `0x${string}`, amount: String(amount) };
+    const data = transferCall({ ...moved, validBefore: String(valid_before), nonce, signature });
+    const { admin, rpc, chain, mine } = world.network;
+    const [sent] = await chain.nonces([admin.address]);
+    const raw = await admin.signTransaction({
+      ...{ type: 'eip1559', chainId: network.chainId, nonce: Number(sent), to: network.usdc, data },
+      ...{ gas: 200_000n, maxFeePerGas: 50n * GWEI, maxPriorityFeePerGas: 5n * GWEI },
+    });
+    const hash = (await rpc.call('eth_sendRawTransaction', [raw])) as `0x${string}`;
+    await mine();
+    assert.equal((await chain.receipts([hash]))[0]?.succeeded, true, 'the stranger was first');
+  }
+
+  /** Ours is in no block yet when the stranger's comes. */
+  async function overtake(hand: () => Promise<Answer>, stranger: () => Promise<void>) {
+    await stopMining();
+    try {
+      const sending = hand();
+      await world.network.pending();
+      await stranger();
+      return { sending };
+    } finally {
+      stopMining = world.network.mineEvery(100);
+    }
+  }
+
+  /** As after a restore to a copy from before it was handed in. */
+  async function forget(id: unknown): Promise<void> {
+    await store.db.query('delete from payer_transfers where request_id = $1', [id]);
+    await store.db.query('delete from payer_requests where id = $1', [id]);
+  }
+
   test('and has succeeded also when a stranger was first with what was signed', async () => {
     const { me, account } = await newOwner();
     await me.post('/faucet', { amount: 50_000_000 });
     const signed = await signTransfer(account);
-    const { to, amount, valid_before, nonce, signature } = signed;
-    const moved = { from: account.address, to: to as `0x${string}`, amount: String(amount) };
-    const data = transferCall({ ...moved, validBefore: String(valid_before), nonce, signature });
-    await world.network.send(world.network.admin, network.usdc, data);
+    await sendAsStranger(account, signed);
     const told = await me.post('/transfers', signed);
     assert.equal(told.body.status, 'succeeded', 'whoever hears "failed" sends it again');
     assert.match(String(told.body.tx_hash), /^0x[0-9a-f]{64}$/);
-    assert.equal((await me.get('/approvals')).body.balance, 47_500_000);
+    const second = await signTransfer(account);
+    const hand = () => me.post('/transfers', second);
+    const { sending } = await overtake(hand, () => sendAsStranger(account, second));
+    assert.equal((await sending).body.status, 'succeeded', 'in the same block');
+    assert.equal((await me.get('/approvals')).body.balance, 45_000_000);
+  });
+
+  test('and waits while the token refuses it and could still accept it', async () => {
+    const { me, account } = await newOwner();
+    await me.post('/faucet', { amount: 4_000_000 });
+    const [first, other] = [await signTransfer(account), await signTransfer(account)];
+    const hand = () => me.post('/transfers', first);
+    const { sending } = await overtake(hand, () => sendAsStranger(account, other));
+    // Reverted, because the sum was gone. Whoever saw it could send it as soon as there is more.
+    const triedBefore = async () => {
+      const rows = await store.db.query<{ tries: number }>(
+        `select tries from chain_requests where kind = 'transfer' and payload->>'nonce' = $1`,
+        [first.nonce],
+      );
+      return rows[0]?.tries;
+    };
+    while ((await triedBefore()) !== 1) await sleep(20);
+    await me.post('/faucet', { amount: 10_000_000 });
+    assert.equal((await sending).body.status, 'succeeded');
+    assert.equal((await me.get('/approvals')).body.balance, 9_000_000);
+  });
+
+  test('and is found again when the database was put back to before it', async () => {
+    const { me, account } = await newOwner();
+    await me.post('/faucet', { amount: 3_000_000 });
+    const signed = await signTransfer(account);
+    const sent = await me.post('/transfers', signed);
+    await forget(sent.body.id);
+    // The wallet holds less than it asks for: a refusal would make it send once more.
+    const again = await me.post('/transfers', signed);
+    assert.notEqual(again.body.id, sent.body.id);
+    assert.deepEqual(
+      [again.status, again.body.status, again.body.tx_hash],
+      [201, 'succeeded', sent.body.tx_hash],
+    );
+    assert.equal((await me.get('/approvals')).body.balance, 500_000);
+  });
+
+  test('and stays known when its payer erases everything', async () => {
+    const { me, account } = await newOwner();
+    await me.post('/faucet', { amount: 3_000_000 });
+    const signed = await signTransfer(account);
+    const sent = await me.post('/transfers', signed);
+    assert.equal((await me.post('/me/erase')).status, 204);
+    const token = await signInWallet(server.url, account, { chainId: network.chainId });
+    const later = server.payer(token);
+    const again = await later.post('/transfers', signed);
+    assert.deepEqual([again.status, again.body.id], [201, sent.body.id]);
   });
 
   const wrong: readonly (readonly [string, () => object, string])[] = [

@@ -275,6 +275,15 @@ describe('what a card gave is used up', () => {
     const { body } = await me.post(`/confirmations/${intentId}/approve`);
     assert.equal(body.decline_code, 'pass_revoked', JSON.stringify(body));
   });
+
+  test('between the question and the yes its limit may have been lowered', async () => {
+    const { me, card, chip } = await newCard();
+    const intentId = await addIntent(store, { amount: 50_000_000 });
+    assert.equal(await outcome(chip.tap(), { intentId }), 'requires_action');
+    await change(me, card.id, { per_payment_limit: 49_999_999 });
+    const { body } = await me.post(`/confirmations/${intentId}/approve`);
+    assert.equal(body.decline_code, 'limit_exceeded', JSON.stringify(body));
+  });
 });
 
 test('what is not the URL of a card is a bad request', async () => {

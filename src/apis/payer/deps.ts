@@ -21,8 +21,10 @@ export interface PayerDeps {
   readonly config: {
     readonly production: boolean;
     readonly isSandbox: boolean;
-    /** Where the operator pays the gas of what wallets send out; null: in a sandbox alone. */
+    /** Where the operator pays the gas of what wallets send out; null: on a sandbox’s own. */
     readonly gaslessTransfers: readonly ChainNetwork[] | null;
+    /** null: a chain of the sandbox itself. */
+    readonly chains: Readonly<Record<ChainNetwork, object | null>>;
   };
   readonly readiness: Readiness;
   readonly settleWithinS: number;

@@ -7,7 +7,7 @@ import type { PreflightResult } from '#payments/assess.ts';
 import { endCredentials } from '#recovery/end-credentials.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
-import { addIntent, keepSettling, openStore, type TestStore } from '#testing/store.ts';
+import { addIntent, addPayer, keepSettling, openStore, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 
@@ -192,10 +192,11 @@ describe('a rotating code', () => {
     clock.advance(STEP_MS);
     const lost = phone.shows();
     const now = clock.now();
-    const ended = await store.db.transaction((tx) =>
-      endCredentials(tx, { livemode: false, before: now, now }),
-    );
-    assert.ok((ended['rotating codes of passes'] ?? 0) >= 1);
+    await addPayer(store, { livemode: true });
+    const end = (livemode: boolean) =>
+      store.db.transaction((tx) => endCredentials(tx, { livemode, before: now, now }));
+    assert.deepEqual(await end(true), {}, 'the other network has none');
+    assert.ok(((await end(false))['rotating codes of passes'] ?? 0) >= 1);
     assert.equal(await outcome(lost), 'pass_code_expired');
     clock.advance(STEP_MS);
     assert.equal(await outcome(phone.shows()), 'succeeded');

@@ -7,6 +7,8 @@ import { isRefusal } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import { defineRoute } from '#http/route.ts';
 import { createTransfer, TRANSFERS_PER_DAY } from '#payers/create-transfer.ts';
+import { isAuthorizationUsed } from '#settlement/chain/payer.ts';
+import type { Hex } from '#settlement/requests.ts';
 
 const EXAMPLE = {
   to: '0x90F79bf6EB2c4f870365E785982E1f101E93b906',
@@ -16,9 +18,14 @@ const EXAMPLE = {
   signature: `0x${'5c'.repeat(64)}1b`,
 };
 
-/** Off unless the operator says so; in a sandbox wallets have no coin, and gas costs nothing. */
+/**
+ * Off unless the operator says so; in a sandbox wallets have no coin, and the gas of its own chains
+ * costs nothing.
+ */
 export function paysGas({ config }: PayerDeps, livemode: boolean): boolean {
-  return config.gaslessTransfers?.includes(networkOf(livemode)) ?? config.isSandbox;
+  const network = networkOf(livemode);
+  const { gaslessTransfers, isSandbox, chains } = config;
+  return gaslessTransfers?.includes(network) ?? (isSandbox && chains[network] === null);
 }
 
 export function transferRoute(deps: PayerDeps) {
@@ -57,7 +64,8 @@ export function transferRoute(deps: PayerDeps) {
       const { chain, account } = wallet;
       const isOn = paysGas(deps, payer.livemode);
       const { balance } = account;
-      const asked = { payer, network: chain.config, balance, isOn, signed: body, now };
+      const isUsed = (from: Hex, nonce: Hex) => isAuthorizationUsed(chain, { from, nonce });
+      const asked = { payer, network: chain.config, balance, isUsed, isOn, signed: body, now };
       const id = await createTransfer(deps, asked);
       return isRefusal(id) ? id : answerWhenDone(deps, { id, payer, gone: whenGone() });
     },

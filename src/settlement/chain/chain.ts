@@ -385,7 +385,7 @@ function toBlock(raw: RawBlock): Block {
   };
 }
 
-interface RawReceipt {
+export interface RawReceipt {
   transactionHash: Hex;
   status: Hex;
   blockNumber: Hex;
@@ -395,7 +395,7 @@ interface RawReceipt {
   logs: RawLog[];
 }
 
-function toReceipt(raw: RawReceipt, host: string): Receipt | null {
+export function toReceipt(raw: RawReceipt, host: string): Receipt | null {
   if (raw.blockNumber === null) return null;
   return {
     txHash: raw.transactionHash,

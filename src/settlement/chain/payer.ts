@@ -53,6 +53,21 @@ export async function readPermitNonce(chain: Chain, payer: Hex): Promise<bigint>
   return decodeView(answer, BigInt);
 }
 
+/**
+ * Whether the token has accepted or canceled an EIP-3009 authorization, in the state of a block.
+ * @throws RpcUnavailable
+ */
+export async function isAuthorizationUsed(
+  chain: Chain,
+  { from, nonce }: { readonly from: Hex; readonly nonce: Hex },
+  at?: bigint,
+): Promise<boolean> {
+  const args = [from, nonce] as const;
+  const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'authorizationState', args });
+  const [answer] = await chain.calls([{ to: chain.config.usdc, data, words: 1 }], at);
+  return decodeView(answer, BigInt) !== 0n;
+}
+
 export function payerAccountsCall(payers: readonly Hex[]): Hex {
   const args = [payers] as const;
   return encodeFunctionData({ abi: settlementLensAbi, functionName: 'payerAccounts', args });

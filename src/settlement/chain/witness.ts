@@ -44,25 +44,27 @@ export async function askSecond(
   return { on: first.host, blocks: await blocksOf(second, hashes) };
 }
 
-function agrees(word: SecondWord | null, { host, txHash, blockHash }: Receipt): boolean {
-  return word?.on === host && word.blocks.get(txHash) === blockHash;
+function agrees(word: SecondWord, { host, txHash, blockHash }: Receipt): boolean {
+  return word.on === host && word.blocks.get(txHash) === blockHash;
 }
 
 /**
  * The receipts that may be believed, where success at inclusion needs the word of two addresses:
  * both name the same block for the transaction, or no second one answers and another block lies on
  * top. The others are undefined: nobody knows yet. One address that denies it is enough to wait.
- * Nobody is asked about receipts on which `second` agrees.
+ * Nobody is asked about receipts on which one of `seconds` agrees.
  */
 export async function believe(
   chain: Pick<Chain, 'config' | 'rpc'>,
   receipts: readonly (Receipt | null | undefined)[],
-  seen: { readonly head: Pick<Block, 'number'>; readonly second: SecondWord | null },
+  seen: { readonly head: Pick<Block, 'number'>; readonly seconds: readonly SecondWord[] },
 ): Promise<(Receipt | null | undefined)[]> {
   if (chain.config.receiptWitnesses < AGREEING) return [...receipts];
   const found = receipts.flatMap((receipt) => receipt ?? []);
   const words = new Map<Receipt, Word>();
-  for (const receipt of found) if (agrees(seen.second, receipt)) words.set(receipt, 'agreed');
+  for (const receipt of found) {
+    if (seen.seconds.some((word) => agrees(word, receipt))) words.set(receipt, 'agreed');
+  }
   for (let look = 0; look < LOOKS; look++) {
     const open = found.filter((receipt) => !isSettled(words.get(receipt)));
     if (open.length === 0) break;

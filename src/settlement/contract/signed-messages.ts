@@ -51,6 +51,16 @@ export function walletConsent(
   } as const;
 }
 
+/** EIP-3009: the same fields, whether anybody or only the recipient may hand it to the token. */
+const AUTHORIZATION = [
+  { name: 'from', type: 'address' },
+  { name: 'to', type: 'address' },
+  { name: 'value', type: 'uint256' },
+  { name: 'validAfter', type: 'uint256' },
+  { name: 'validBefore', type: 'uint256' },
+  { name: 'nonce', type: 'bytes32' },
+] as const;
+
 /** USDC that its owner sends to somebody; anybody may hand it to the token (EIP-3009). */
 export function usdcTransfer(
   config: NetworkConfig,
@@ -64,16 +74,7 @@ export function usdcTransfer(
 ) {
   return {
     domain: { ...config.usdcDomain, chainId: config.chainId, verifyingContract: config.usdc },
-    types: {
-      TransferWithAuthorization: [
-        { name: 'from', type: 'address' },
-        { name: 'to', type: 'address' },
-        { name: 'value', type: 'uint256' },
-        { name: 'validAfter', type: 'uint256' },
-        { name: 'validBefore', type: 'uint256' },
-        { name: 'nonce', type: 'bytes32' },
-      ],
-    },
+    types: { TransferWithAuthorization: AUTHORIZATION },
     primaryType: 'TransferWithAuthorization',
     message: { ...transfer, validAfter: 0n },
   } as const;
@@ -178,16 +179,7 @@ export function receiveAuthorization(
       chainId: config.chainId,
       verifyingContract: config.usdc,
     },
-    types: {
-      ReceiveWithAuthorization: [
-        { name: 'from', type: 'address' },
-        { name: 'to', type: 'address' },
-        { name: 'value', type: 'uint256' },
-        { name: 'validAfter', type: 'uint256' },
-        { name: 'validBefore', type: 'uint256' },
-        { name: 'nonce', type: 'bytes32' },
-      ],
-    },
+    types: { ReceiveWithAuthorization: AUTHORIZATION },
     primaryType: 'ReceiveWithAuthorization',
     message: { from, to: config.settlement, value, validAfter: 0n, validBefore, nonce },
   } as const;

@@ -127,6 +127,14 @@ describe('a refund that is refused for now', () => {
     await untilBlocked(id);
     const end = (subject: string) =>
       world.database.db.transaction((tx) => endBlockedRefund(tx, subject));
+    const setApplied = (at: string) =>
+      world.database.db.query(
+        `update chain_requests set applied_at = ${at} where subject_id = $1`,
+        [id],
+      );
+    await setApplied('now()');
+    assert.equal(await end(id), false, 'it was paid before a reorganisation: it is owed');
+    await setApplied('null');
     assert.equal(await end(id), true);
     assert.equal((await world.outcome(id))?.reason, 'transfer_blocked');
     assert.equal(await end(id), false);

@@ -1,23 +1,101 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { paymentsOf } from '#settlement/relayer/relayer-status.ts';
+import { after, before, describe, it, test } from 'node:test';
+import { present } from '#core/assert.ts';
+import { checkBalances } from '#settlement/relayer/lanes/check-balances.ts';
+import { readRelayerStatus } from '#settlement/relayer/relayer-status.ts';
+import { reportOf } from '#settlement/relayer/report.ts';
+import { paymentsPerDay } from '#settlement/relayer/rows/status-queries.ts';
+import { daysLeftOf, paymentsLeftOf } from '#settlement/relayer/send/gas.ts';
+import { idleRelayer } from '#testing/idle-relayer.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 const GWEI = 10n ** 9n;
 const COIN = 10n ** 18n;
-const at = (baseFeePerGas: bigint, dataFee = 0n) => ({ head: { baseFeePerGas }, dataFee });
+const DAY_MS = 86_400_000;
+/** As a process that has counted nothing yet. */
+const anew = <T>(_what: string, _maxAgeMs: number, read: () => Promise<T>) => read();
+const at = (baseFeePerGas: bigint, { tip = 0n, dataFee = 0n } = {}) => ({
+  baseFeePerGas,
+  tip,
+  dataFee,
+});
 
 test('a balance is told as the payments that it pays for', () => {
-  const head = at(GWEI);
   // 110,000 gas for one payment in a transaction of its own.
-  assert.equal(paymentsOf(COIN / 10n, head), 909n);
-  assert.equal(paymentsOf(COIN / 10n, at(2n * GWEI)), 454n);
-  assert.equal(paymentsOf(0n, head), 0n);
+  assert.equal(paymentsLeftOf(COIN / 10n, at(GWEI)), 909n);
+  assert.equal(paymentsLeftOf(COIN / 10n, at(2n * GWEI)), 454n);
+  assert.equal(paymentsLeftOf(COIN / 10n, at(GWEI, { tip: GWEI })), 454n);
+  assert.equal(paymentsLeftOf(0n, at(GWEI)), 0n);
   // Publishing each costs as much again.
-  assert.equal(paymentsOf(COIN / 10n, at(GWEI, 110_000n * GWEI)), 454n);
+  assert.equal(paymentsLeftOf(COIN / 10n, at(GWEI, { dataFee: 110_000n * GWEI })), 454n);
 });
 
 test('what nobody has measured is not told', () => {
-  assert.equal(paymentsOf(null, at(GWEI)), null);
-  assert.equal(paymentsOf(COIN, null), null);
-  assert.equal(paymentsOf(COIN, at(0n)), null);
+  assert.equal(paymentsLeftOf(null, at(GWEI)), null);
+  assert.equal(paymentsLeftOf(COIN, null), null);
+  assert.equal(paymentsLeftOf(COIN, at(0n)), null);
+});
+
+test('payments left are told as whole days, and as none that nobody knows', () => {
+  assert.equal(daysLeftOf(5_000n, 800), 6);
+  assert.equal(daysLeftOf(799n, 800), 0);
+  assert.equal(daysLeftOf(10n ** 20n, 0.1), 3_650, 'nobody plans further');
+  assert.equal(daysLeftOf(null, 800), null);
+  assert.equal(daysLeftOf(5_000n, 0), null, 'nobody pays');
+});
+
+describe('the coin of the lanes', () => {
+  let world: RelayerWorld;
+
+  before(async () => {
+    world = await startRelayerWorld();
+  });
+
+  after(() => world.stop());
+
+  it('pays for one number of payments, whoever asks: worker, console or metrics', async () => {
+    const worker = await idleRelayer(world);
+    const { maxPriorityFeePerGas } = present(worker.fees, 'fees');
+    assert.ok(maxPriorityFeePerGas > 0n, 'the relayer offers a tip');
+    await checkBalances(worker, [...worker.lanes.values()]);
+    const { lanes } = await readRelayerStatus(world.database.db, world.network.chain);
+    const told = new Map(lanes.map(({ address, paymentsLeft }) => [address, paymentsLeft]));
+    for (const { address, paymentsLeft } of worker.lanes.values()) {
+      assert.ok(paymentsLeft !== null && paymentsLeft > 0n);
+      assert.equal(told.get(address), paymentsLeft);
+    }
+    const operators = lanes.filter(({ role }) => role === 'operator');
+    const sum = operators.reduce((all, { paymentsLeft }) => all + (paymentsLeft ?? 0n), 0n);
+    assert.equal(reportOf(worker, performance.now()).paymentsLeft, Number(sum));
+  });
+
+  it('lasts as many days as it pays for at the rate of the last week', async () => {
+    const { db } = world.database;
+    const { livemode } = world.network.config;
+    const now = new Date();
+    const daysAgo = (days: number) => new Date(now.getTime() - days * DAY_MS);
+    assert.equal(await paymentsPerDay(db, livemode, now), 0, 'nobody has paid');
+    // One a minute, of which the other network has a third; and what settles nothing.
+    await db.query(
+      `insert into chain_requests
+         (livemode, kind, subject_id, payload, status, outcome, created, applied_at)
+       select case when n % 3 = 0 then not $1 else $1 end, kind, 'week_' || n || kind, '{}', status,
+         '{}', $2::timestamptz + n * interval '1 minute', now()
+       from generate_series(1, 14400) n,
+         (values ('payment', 'succeeded'), ('payment', 'failed'), ('enrolment', 'succeeded'))
+           as asked (kind, status)`,
+      [livemode, daysAgo(10)],
+    );
+    const perDay = await paymentsPerDay(db, livemode, now);
+    // Of more rows than are looked at, as many at even distances are.
+    assert.ok(Math.abs(perDay - 960) < 20, `${perDay} of 960 a day`);
+    assert.equal(await paymentsPerDay(db, livemode, daysAgo(-8)), 0, 'a week without any');
+    const [young] = [await paymentsPerDay(db, livemode, daysAgo(9))];
+    assert.ok(young !== undefined && young > 960, 'of a network that is a day old');
+    const status = await readRelayerStatus(db, { ...world.network.chain, remember: anew });
+    const left = status.lanes
+      .filter(({ role, owner }) => role === 'operator' && owner !== null)
+      .reduce((sum, { paymentsLeft }) => sum + Number(paymentsLeft), 0);
+    assert.equal(status.daysLeft, Math.min(3_650, Math.floor(left / perDay)));
+  });
 });

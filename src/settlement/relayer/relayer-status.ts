@@ -2,16 +2,17 @@ import type { Network } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import { type AlarmRow, selectOpenAlarms } from '#settlement/alarms.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
-import { dataFees } from '#settlement/chain/data-fee.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { LaneRole } from '#settlement/networks.ts';
+import { presentPrice } from '#settlement/relayer/follow/read-fees.ts';
 import {
   countOpenDifferences,
   type QueueStatusRow,
   selectLaneStatus,
   selectQueueStatus,
+  weeklyRate,
 } from '#settlement/relayer/rows/status-queries.ts';
-import { isLow, paymentsIn, SIZES } from '#settlement/relayer/send/gas.ts';
+import { daysLeftOf, isLow, type Price, paymentsLeftOf } from '#settlement/relayer/send/gas.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** One network's relayer as operators and metrics see it. */
@@ -20,6 +21,11 @@ export interface RelayerStatus {
   /** null: no node answers. */
   readonly head: { readonly number: bigint; readonly time: Date } | null;
   readonly lanes: readonly LaneStatus[];
+  /**
+   * How many days the coin of the lanes at work lasts at last week's rate, at least: payments that
+   * share a transaction cost less. null: not known, or nobody pays.
+   */
+  readonly daysLeft: number | null;
   readonly queues: readonly QueueStatusRow[];
   readonly alarms: readonly AlarmRow[];
   readonly openDifferences: number;
@@ -37,7 +43,8 @@ interface LaneStatus {
   /** The chain's coin, in wei; null: no node answers. */
   readonly balanceWei: bigint | null;
   /**
-   * How many payments the balance pays for, if each were sent alone at the newest block's base fee.
+   * How many payments the balance pays for, if each were sent alone, at the newest block's base fee
+   * and the tip that the relayer offers.
    */
   readonly paymentsLeft: bigint | null;
   /** Below the configured mark: somebody has to send coin to the address soon. */
@@ -61,48 +68,46 @@ export async function readRelayerStatus(
     rows.map((row) => row.address),
     maxAgeMs,
   );
+  const lanes = rows.map((row, index) => {
+    const balanceWei = seen?.balances[index] ?? null;
+    const paymentsLeft = paymentsLeftOf(balanceWei, seen?.price ?? null);
+    return {
+      lane: row.lane,
+      role: row.role,
+      address: row.address,
+      nextNonce: row.next_nonce,
+      owner: row.owner,
+      unmined: row.unmined,
+      oldestUnmined: row.oldest_unmined,
+      balanceWei,
+      paymentsLeft,
+      low: isLow(paymentsLeft, lowBalance),
+    };
+  });
+  const perDay = await weeklyRate(sql, chain);
   return {
     network,
     head: seen === null ? null : seen.head,
-    lanes: rows.map((row, index) => {
-      const balanceWei = seen?.balances[index] ?? null;
-      const paymentsLeft = paymentsOf(balanceWei, seen);
-      return {
-        lane: row.lane,
-        role: row.role,
-        address: row.address,
-        nextNonce: row.next_nonce,
-        owner: row.owner,
-        unmined: row.unmined,
-        oldestUnmined: row.oldest_unmined,
-        balanceWei,
-        paymentsLeft,
-        low: isLow(paymentsLeft, lowBalance),
-      };
-    }),
+    lanes,
+    daysLeft: daysLeftOf(ofOperators(lanes), perDay),
     queues: await selectQueueStatus(sql, livemode),
     alarms: await selectOpenAlarms(sql, { livemode, limit: MAX_ALARMS }),
     openDifferences: await countOpenDifferences(sql, livemode),
   };
 }
 
-/** null: not known, or the chain asks nothing for gas. */
-export function paymentsOf(
-  balanceWei: bigint | null,
-  seen: {
-    readonly head: { readonly baseFeePerGas: bigint };
-    readonly dataFee: bigint;
-  } | null,
-): bigint | null {
-  if (balanceWei === null || seen === null) return null;
-  return paymentsIn(balanceWei, seen.head.baseFeePerGas, seen.dataFee);
+/** Of those at work: who has taken a key out cannot spend its coin. null: nobody knows. */
+function ofOperators(lanes: readonly LaneStatus[]): bigint | null {
+  const known = lanes.flatMap(({ role, owner, paymentsLeft }) =>
+    role === 'operator' && owner !== null ? (paymentsLeft ?? []) : [],
+  );
+  return known.length === 0 ? null : known.reduce((sum, one) => sum + one, 0n);
 }
 
 interface Seen {
   readonly head: Block;
   readonly balances: readonly bigint[];
-  /** Wei for publishing one payment, where the chain asks for that. */
-  readonly dataFee: bigint;
+  readonly price: Price;
 }
 
 /** An old head would look like a chain that stands still. */
@@ -119,8 +124,7 @@ async function readChain(
     const balances = await chain.remember(`balances of ${addresses.join()}`, maxAgeMs, () =>
       chain.balances(addresses),
     );
-    const [dataFee = 0n] = await dataFees(chain, [SIZES.one]);
-    return { head, balances, dataFee };
+    return { head, balances, price: await presentPrice(chain, head) };
   } catch (error) {
     if (error instanceof RpcUnavailable) return null;
     throw error;

@@ -6,7 +6,7 @@ import { type Loop, startLoop } from '#core/loop.ts';
 import { CommitUnknown } from '#db/database.ts';
 import { blockInterval, NO_RHYTHM } from '#settlement/chain/block-rhythm.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
-import type { LaneRole } from '#settlement/networks.ts';
+import { LANE_ROLES, type LaneRole } from '#settlement/networks.ts';
 import { endDead } from '#settlement/relayer/follow/end-dead.ts';
 import { watchFinality } from '#settlement/relayer/follow/finality.ts';
 import { type Change, startHeadWatcher } from '#settlement/relayer/follow/head-watcher.ts';
@@ -29,7 +29,6 @@ import {
   type RelayerDeps,
   type RelayerState,
 } from '#settlement/relayer/rows/state.ts';
-import { NO_TIPS } from '#settlement/relayer/send/fees.ts';
 import { flushPayments } from '#settlement/relayer/send/flush-payments.ts';
 import { flushSingles } from '#settlement/relayer/send/flush-singles.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/gas.ts';
@@ -74,7 +73,8 @@ export function startRelayer(deps: RelayerDeps): Relayer {
     spread: 0n,
     sight: newSight(),
     fees: null,
-    tips: NO_TIPS,
+    lookNow: () => {},
+    tips: [],
     recheckAll: true,
     marks: NO_MARKS,
     firstSeen: new Map(),
@@ -176,7 +176,7 @@ function createAlarm(ring: () => void): { set(ms: number): void } {
 async function flushOthers(relayer: RelayerState): Promise<number> {
   if (relayer.fees === null) return 0;
   let count = 0;
-  for (const role of ['operator', 'registrar'] as const) {
+  for (const role of LANE_ROLES) {
     const lane = pickLane(relayer, role);
     if (lane !== null) count += await guarded(relayer, lane, () => flushSingles(relayer, lane));
   }

@@ -68,16 +68,23 @@ function openTokenSwitch(config: NetworkConfig, secret: Buffer) {
   };
 }
 
+const SECOND_MS = 1_000;
+
 export async function openChaosChain(
   temporary: TemporaryFolder,
-  wanted: { readonly network: Network; readonly secret: Buffer; readonly providers: Providers },
+  wanted: {
+    readonly network: Network;
+    readonly secret: Buffer;
+    readonly providers: Providers;
+    readonly blockMs: number;
+  },
 ): Promise<ChaosChain> {
   const { network, secret } = wanted;
   const { folder } = temporary;
   const pids = () => findByArgument(path.join(folder.path, `chain-${network}.cache`));
   const start = async () => {
     const chainId = CHAIN_IDS[network];
-    const options = { folder, name: network, chainId, blockMs: 1_000, log: () => {} };
+    const options = { folder, name: network, chainId, blockMs: wanted.blockMs, log: () => {} };
     const node = await startChainNode(options);
     for (const pid of pids()) temporary.endWithUs(pid);
     return node;
@@ -88,6 +95,8 @@ export async function openChaosChain(
   let node: ChainNode = await start();
   const config = await prepareNetwork(node, network, secret);
   const provider = wanted.providers === 'none' ? null : await startProviderProxy(node.rpcUrl);
+  // Chains with short blocks have nodes that answer a broadcast with its receipt.
+  if (provider !== null) provider.offersSync = wanted.blockMs < SECOND_MS;
   const own = wanted.providers === 'only' ? [] : config.rpcUrls;
   return {
     config: { ...config, rpcUrls: provider === null ? own : [provider.url, ...own] },

@@ -110,13 +110,15 @@ export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosD
 }
 
 export async function openChaosGround(
-  { providers }: { readonly providers: Providers } = { providers: 'none' },
+  { providers, blockMs = 1_000 }: { readonly providers: Providers; readonly blockMs?: number } = {
+    providers: 'none',
+  },
 ): Promise<ChaosGround> {
   const temporary = await openTemporaryFolder('tapline-chaos');
   const secret = await temporary.folder.secret('service');
   const database = await openDatabaseOf(temporary);
   const [testnet, mainnet] = await Promise.all(
-    NETWORKS.map((network) => openChaosChain(temporary, { network, secret, providers })),
+    NETWORKS.map((network) => openChaosChain(temporary, { network, secret, providers, blockMs })),
   );
   if (testnet === undefined || mainnet === undefined) throw new Error('two networks are needed');
   return {

@@ -32,6 +32,8 @@ export interface ChaosOptions {
   readonly size: WorldSize;
   /** Which faults there are. */
   readonly reach: Reach;
+  /** From one block of either chain to the next. */
+  readonly blockMs: number;
   readonly log: (line: string) => void;
 }
 
@@ -275,7 +277,7 @@ async function fillWorlds(
 /** Everything that a run needs, and one way to end all of it, half-way starts included. */
 async function setStage(options: ChaosOptions, stops: (() => Promise<unknown>)[]): Promise<Stage> {
   const { seed, log } = options;
-  const ground = await openChaosGround({ providers: 'first' });
+  const ground = await openChaosGround({ providers: 'first', blockMs: options.blockMs });
   stops.push(ground.close);
   log('ground is up');
   const first = await makeDemo(ground);

@@ -70,14 +70,24 @@ export function Relayers(): ReactNode {
         {({ data }) => data.map((network) => <Lanes key={network.network} network={network} />)}
       </Loaded>
       <p className="soft small">
-        Payments left: what the coin pays for, were each sent alone at the newest block’s base fee.
+        Payments left: what the coin pays for, were each sent alone at present fees.
       </p>
       <Measured query={query} />
     </Page>
   );
 }
 
-function Lanes({ network: { network, head, lanes } }: { readonly network: Network }): ReactNode {
+/** The service counts no further. */
+const MANY_DAYS = 3_650;
+
+function daysText(days: number): string {
+  if (days >= MANY_DAYS) return 'Coin for more than ten years';
+  if (days === 0) return 'Coin for less than a day';
+  return `Coin for ${days} ${days === 1 ? 'day' : 'days'}`;
+}
+
+function Lanes({ network: { network, ...rest } }: { readonly network: Network }): ReactNode {
+  const { head, lanes, daysLeft } = rest;
   return (
     <section className="stack">
       <div className="headline">
@@ -100,6 +110,7 @@ function Lanes({ network: { network, head, lanes } }: { readonly network: Networ
           keyOf={({ lane }) => String(lane)}
         />
       )}
+      {daysLeft !== null && <p>{daysText(daysLeft)} at last week’s number of payments.</p>}
     </section>
   );
 }

@@ -98,7 +98,7 @@ function Permission({ wallet }: { readonly wallet: Wallet }): ReactNode {
         <span className={`standing standing-${needsYes ? 'open' : 'done'}`}>
           <Icon name={needsYes ? 'lock' : 'good'} />
         </span>
-        {TITLES[standing]}
+        <span>{TITLES[standing]}</span>
       </h2>
       {policy === null || needsYes ? (
         <p className="soft">

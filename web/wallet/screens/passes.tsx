@@ -92,25 +92,49 @@ function RevokePass({ pass, onClose }: RevokeProps): ReactNode {
   );
 }
 
+const TONES = 5;
+
+/** The same pass has the same colour on every device. */
+function toneOf({ id, status }: Pass): string {
+  if (status !== 'active') return 'over';
+  return String([...id].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % TONES);
+}
+
+/** As a card is known in a purse: by its colour, its name and its last four letters. */
+function PassFace({ pass, name }: { readonly pass: Pass; readonly name: string }): ReactNode {
+  return (
+    <div className={`pass-face pass-tone-${toneOf(pass)}`}>
+      <div className="row row-apart">
+        <img src="icons/tapline.svg" alt="" width="28" height="28" />
+        {pass.status === 'active' ? null : <Status tone="plain">Revoked</Status>}
+      </div>
+      <strong>
+        <bdi>{name}</bdi>
+      </strong>
+      <div className="row row-apart small">
+        <span aria-label={`Ends in ${pass.id.slice(-4)}`} role="img">
+          •••• {pass.id.slice(-4)}
+        </span>
+        <span>
+          Since <Time at={pass.created} shape="day" />
+        </span>
+      </div>
+    </div>
+  );
+}
+
 function PassRow({ pass }: { readonly pass: Pass }): ReactNode {
   const [revoking, setRevoking] = useState(false);
   const [showing, setShowing] = useState(false);
   const name = pass.label === '' ? 'Pass without a name' : pass.label;
   return (
-    <li className="card row row-apart">
-      <div className="payment-who">
-        <strong>
-          <bdi>{name}</bdi>
-        </strong>
+    <li className="pass stack stack-tight">
+      <PassFace pass={pass} name={name} />
+      {pass.last_declined === null ? null : (
         <span className="soft small">
-          Since <Time at={pass.created} shape="day" />
+          Refused at a till <Time at={pass.last_declined.declined_at} shape="full" />
         </span>
-        {pass.last_declined === null ? null : (
-          <span className="soft small">
-            Refused at a till <Time at={pass.last_declined.declined_at} shape="full" />
-          </span>
-        )}
-      </div>
+      )}
       {pass.status === 'active' ? (
         <div className="row">
           <Button onClick={() => setShowing(true)} aria-label={`Show code of ${name}`}>
@@ -120,9 +144,7 @@ function PassRow({ pass }: { readonly pass: Pass }): ReactNode {
             Revoke
           </Button>
         </div>
-      ) : (
-        <Status tone="plain">Revoked</Status>
-      )}
+      ) : null}
       {showing ? <PassCodeSheet pass={pass} onClose={() => setShowing(false)} /> : null}
       {revoking ? <RevokePass pass={pass} onClose={() => setRevoking(false)} /> : null}
     </li>
@@ -154,7 +176,7 @@ export function PassesPage(): ReactNode {
         <RingsQuestion />
       ) : null}
       {rows === null || rows.length === 0 ? null : (
-        <ul className="stack stack-tight">
+        <ul className="stack">
           {rows.map((pass) => (
             <PassRow key={pass.id} pass={pass} />
           ))}

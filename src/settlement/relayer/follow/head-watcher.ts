@@ -61,6 +61,10 @@ export function startHeadWatcher(
     noteSeen(relayer, head.hash);
     if (pace.told(head)) loop.wake();
   };
+  relayer.lookNow = () => {
+    pace.lookNow();
+    loop.wake();
+  };
   const advice = headsAdvice(relayer.chain.config);
   if (advice !== null) relayer.log.info(advice);
   if (headsUrl !== null) heads = subscribeHeads(headsUrl, onHead, relayer.log);
@@ -103,6 +107,9 @@ function createPace(relayer: RelayerState) {
       if (!isBusy(relayer)) busySince = null;
       else busySince ??= now;
       return isTold || now >= dueAt(isLive);
+    },
+    lookNow: () => {
+      isTold = true;
     },
     /** @returns whether it is worth a look. An idle chain that only grows is not. */
     told: (head: ToldHead) => {

@@ -8,7 +8,12 @@ import { forgetIncluded, hasWaited, holdBack, readMarks } from '#settlement/rela
 import { inPortions } from '#settlement/relayer/follow/portions.ts';
 import { type Mined, type Resolution, resolve } from '#settlement/relayer/follow/resolve.ts';
 import { patientBlocks } from '#settlement/relayer/rows/known-head.ts';
-import type { HeldLane, OpenTransaction, RelayerState } from '#settlement/relayer/rows/state.ts';
+import type {
+  HeldLane,
+  OpenTransaction,
+  RelayerState,
+  ToldReceipt,
+} from '#settlement/relayer/rows/state.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
@@ -20,16 +25,8 @@ export async function collectReceipts(relayer: RelayerState, head: Block): Promi
   const wanted = candidates(relayer, head);
   if (wanted.length === 0) return 0;
   relayer.recheckAll = true;
-  const hashes = wanted.map((one) => one.hash);
   const listed = new Set(head.transactions);
-  const [told, second] = await Promise.all([
-    relayer.chain.receipts(hashes),
-    askSecond(
-      relayer.chain,
-      hashes.filter((hash) => listed.has(hash)),
-    ),
-  ]);
-  const receipts = await believe(relayer.chain, told, { head, second });
+  const receipts = await readReceipts(relayer, wanted, head);
   const deep = wanted.flatMap((one, index) => {
     const receipt = receipts[index] ?? null;
     return receipt !== null && isDeep(relayer, { ...one, receipt }, head)
@@ -53,6 +50,44 @@ export async function collectReceipts(relayer: RelayerState, head: Block): Promi
     transaction.recheck = transaction.undecided > 0 || isMissing;
   });
   return mined.length;
+}
+
+/** Those that may be believed, in the order of the candidates. */
+async function readReceipts(
+  { chain }: RelayerState,
+  wanted: readonly Candidate[],
+  head: Block,
+): Promise<(Receipt | null | undefined)[]> {
+  const told = takeTold(wanted, head);
+  const asked = wanted.map(({ hash }) => hash).filter((hash) => !told.has(hash));
+  const listed = new Set(head.transactions);
+  const [answers, ...seconds] = await Promise.all([
+    chain.receipts(asked),
+    askSecond(
+      chain,
+      asked.filter((hash) => listed.has(hash)),
+    ),
+    ...[...told.values()].map(({ second }) => second),
+  ]);
+  const answered = new Map(asked.map((hash, index) => [hash, answers[index]]));
+  const receipts = wanted.map(({ hash }) => told.get(hash)?.receipt ?? answered.get(hash));
+  return believe(chain, receipts, { head, seconds: seconds.filter((one) => one !== null) });
+}
+
+/**
+ * What nodes have said of the broadcast itself, by hash. It is used for one look: should that
+ * decide nothing, the next one asks. Receipts of earlier blocks are checked against those.
+ */
+function takeTold(wanted: readonly Candidate[], head: Block): Map<Hex, ToldReceipt> {
+  const found = new Map<Hex, ToldReceipt>();
+  for (const { transaction, hash } of wanted) {
+    const { told } = transaction;
+    if (told === null || told.receipt.txHash !== hash) continue;
+    if (told.receipt.blockNumber > head.number) continue;
+    found.set(hash, told);
+    transaction.told = null;
+  }
+  return found;
 }
 
 /** Looks without an outcome (see `patientBlocks`) after which a person is told; they go on. */
@@ -112,9 +147,10 @@ function candidates(relayer: RelayerState, head: Block): Candidate[] {
   for (const lane of relayer.lanes.values()) {
     for (const transaction of lane.open.values()) {
       if (!hasWaited(relayer, transaction)) continue;
-      const isWaitedFor = transaction.waits !== null;
+      const { waits, recheck, told } = transaction;
+      const isTold = told !== null && told.receipt.blockNumber <= head.number;
       for (const { hash } of transaction.attempts) {
-        if (everything || isWaitedFor || transaction.recheck || listed.has(hash))
+        if (everything || waits !== null || recheck || isTold || listed.has(hash))
           found.push({ lane, transaction, hash });
       }
     }

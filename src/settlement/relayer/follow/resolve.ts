@@ -18,7 +18,6 @@ import type {
   RelayerState,
 } from '#settlement/relayer/rows/state.ts';
 import { findEarlier } from '#settlement/relayer/send/earlier-events.ts';
-import { findUsed } from '#settlement/relayer/send/used-authorization.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** A mined transaction, and what that means for each of its requests. */
@@ -193,8 +192,10 @@ async function afterRevert(
   { lane, transaction, receipt }: Mined,
   request: OpenRequest,
 ): Promise<Answer> {
-  const { batched, waits } = KINDS[request.kind];
+  const { batched, waits, anybodySends } = KINDS[request.kind];
   if (batched) return { status: 'again' };
+  // Somebody else's transaction may have done it: the next simulation finds out.
+  if (anybodySends) return { status: 'again', waits: true };
   const again: Answer = waits ? { status: 'again', waits } : { status: 'again' };
   const { target: to, input: data } = transaction;
   const call = { from: lane.address, to, data, words: 'any' } as const;
@@ -204,8 +205,6 @@ async function afterRevert(
   // Not refused: it is sent with another proof or sum (`flushSingles` ends that after a while).
   if (revert.kind === 'passing') return again;
   if (revert.kind === 'blocked' && waits) return again;
-  const used = await findUsed(relayer.chain, request);
-  if (used !== null) return { status: 'answered', result: used };
   if (revert.kind !== 'done_before') {
     return { status: 'answered', result: failed(revert.reason, receipt.txHash) };
   }

@@ -1,10 +1,12 @@
 import { dataFees } from '#settlement/chain/data-fee.ts';
 import type { HeldLane, RelayerState } from '#settlement/relayer/rows/state.ts';
+import { countLanesAtWork, weeklyRate } from '#settlement/relayer/rows/status-queries.ts';
 import {
   batchGasLimit,
+  daysLeftOf,
   isLow,
   MAX_BATCH_PAYMENTS,
-  paymentsIn,
+  paymentsLeftOf,
   SIZES,
 } from '#settlement/relayer/send/gas.ts';
 
@@ -55,18 +57,30 @@ export async function checkBalances(
 ): Promise<void> {
   const { chain, log, fees, head } = relayer;
   const { network, lowBalance } = chain.config;
-  const price = (head?.baseFeePerGas ?? 0n) + (fees?.maxPriorityFeePerGas ?? 0n);
   const balances = await chain.balances(lanes.map((lane) => lane.address));
   const [ofOne = 0n, ofFull = 0n] = await dataFees(chain, [SIZES.one, SIZES.full]);
+  const price = {
+    baseFeePerGas: head?.baseFeePerGas ?? 0n,
+    tip: fees?.maxPriorityFeePerGas ?? 0n,
+    dataFee: ofOne,
+  };
   const needed = batchGasLimit(MAX_BATCH_PAYMENTS) * (fees?.maxFeePerGas ?? 0n) + ofFull;
-  lanes.forEach((lane, index) => {
+  for (const [index, lane] of lanes.entries()) {
     const balance = balances[index] ?? 0n;
-    lane.paymentsLeft = paymentsIn(balance, price, ofOne);
+    lane.paymentsLeft = paymentsLeftOf(balance, price);
     const { lane: number, address, paymentsLeft } = lane;
-    const fields = { network, lane: number, address, balance, paymentsLeft };
+    const told = { network, lane: number, address, balance, paymentsLeft };
     const starved = balance < needed;
+    const low = isLow(paymentsLeft, lowBalance);
+    const fields = low ? { ...told, daysLeft: await daysOf(relayer, lane) } : told;
     if (starved && !lane.starved) log.error('a lane cannot pay for gas: send coin to it', fields);
-    else if (isLow(paymentsLeft, lowBalance)) log.warn('a lane runs low on coin for gas', fields);
+    else if (low) log.warn('a lane runs low on coin for gas', fields);
     lane.starved = starved;
-  });
+  }
+}
+
+/** Were last week's payments shared out evenly among the lanes at work. */
+async function daysOf({ db, chain }: RelayerState, lane: HeldLane): Promise<number | null> {
+  const lanes = await countLanesAtWork(db, chain.config.livemode);
+  return daysLeftOf(lane.paymentsLeft, (await weeklyRate(db, chain)) / Math.max(1, lanes));
 }

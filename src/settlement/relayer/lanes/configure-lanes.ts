@@ -25,6 +25,7 @@ export function configuredLanes(config: NetworkConfig): ConfiguredLane[] {
   return [
     ...config.relayerKeys.map(toLane('operator')),
     ...(config.registrarKey === null ? [] : [config.registrarKey]).map(toLane('registrar')),
+    ...(config.sponsorKey === null ? [] : [config.sponsorKey]).map(toLane('sponsor')),
   ];
 }
 
@@ -83,9 +84,11 @@ export async function configureLanes({ db, chain }: LanesDeps): Promise<void> {
   });
 }
 
-const ROLES: Record<LaneRole, string> = {
+/** null: what it sends, the token or the contract takes from anybody. */
+const ROLES: Record<LaneRole, string | null> = {
   operator: 'OPERATOR_ROLE',
   registrar: 'REGISTRAR_ROLE',
+  sponsor: null,
 };
 
 /**
@@ -94,19 +97,22 @@ const ROLES: Record<LaneRole, string> = {
  */
 export async function requireRoles(chain: Chain): Promise<void> {
   const { settlement, network } = chain.config;
-  const lanes = configuredLanes(chain.config);
+  const lanes = configuredLanes(chain.config).flatMap(({ role, address }) => {
+    const name = ROLES[role];
+    return name === null ? [] : [{ name, address }];
+  });
   const answers = await chain.calls(
-    lanes.map(({ role, address }) => {
-      const args = [keccak256(toHex(ROLES[role])), address] as const;
+    lanes.map(({ name, address }) => {
+      const args = [keccak256(toHex(name)), address] as const;
       const data = encodeFunctionData({ abi: settlementAbi, functionName: 'hasRole', args });
       return { to: settlement, data, words: 1 };
     }),
   );
-  lanes.forEach(({ role, address }, index) => {
+  lanes.forEach(({ name, address }, index) => {
     const answer = answers[index];
     if (answer?.ok === true && BigInt(answer.data) === 1n) return;
     throw new StartError(
-      `${address} has no ${ROLES[role]} on the settlement contract of ${network}: ` +
+      `${address} has no ${name} on the settlement contract of ${network}: ` +
         'let the admin grant it, or configure another key',
     );
   });

@@ -95,6 +95,7 @@ function toOpen(row: OpenTransactionRow): OpenTransaction {
     unread: false,
     included: null,
     waits: null,
+    told: null,
     usedElsewhere: 0,
     undecided: 0,
     isToldUnreadable: false,

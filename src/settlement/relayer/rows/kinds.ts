@@ -61,6 +61,8 @@ interface KindRecord {
   readonly paysOut: boolean;
   /** It is not given up while the token or its proof prevents it. */
   readonly waits: boolean;
+  /** Whoever has seen what the payer signed can send it, too. Then a revert decides nothing. */
+  readonly anybodySends: boolean;
   /** The only reason for which it fails, refused or given up; null: the contract's reason. */
   readonly failsFor: FailureReason | null;
 }
@@ -79,6 +81,7 @@ const ALONE = {
   batched: false,
   paysOut: false,
   waits: false,
+  anybodySends: false,
   failsFor: null,
 } as const;
 
@@ -93,6 +96,7 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
     // A payer whose money is gone is different: that raises an alarm.
     paysOut: false,
     waits: false,
+    anybodySends: false,
     failsFor: 'settlement_failed',
   },
   refund: {
@@ -105,6 +109,7 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
     batched: false,
     paysOut: true,
     waits: true,
+    anybodySends: false,
     failsFor: null,
   },
   withdrawal: {
@@ -162,13 +167,14 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
   },
   transfer: {
     ...ALONE,
-    lane: 'operator',
+    lane: 'sponsor',
     call: (request, { usdc }) => ({
       to: usdc,
       data: transferCall(payloadOf(request, 'transfer')),
     }),
     topics: null,
     answers: null,
+    anybodySends: true,
   },
 };
 

@@ -1,7 +1,8 @@
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { LoopDeps } from '#db/loop-deps.ts';
 import type { BlockRhythm } from '#settlement/chain/block-rhythm.ts';
-import type { Block, Chain } from '#settlement/chain/chain.ts';
+import type { Block, Chain, Receipt } from '#settlement/chain/chain.ts';
+import type { SecondWord } from '#settlement/chain/witness.ts';
 import type { CountsRule, LaneRole } from '#settlement/networks.ts';
 import type { Hex, RequestKind } from '#settlement/requests.ts';
 
@@ -34,8 +35,10 @@ export interface RelayerState extends Required<RelayerDeps> {
   readonly sight: ChainSight;
   /** What to offer now; null until a block was seen. */
   fees: Fees | null;
-  /** What recent blocks took as tips, and when (process time) they were read. */
-  tips: { readonly values: readonly bigint[]; readonly readAt: number };
+  /** A node has just said that something of ours is in a block: the head is worth a look. */
+  lookNow: () => void;
+  /** What recent blocks took as tips, as far as a node has said so. */
+  tips: readonly bigint[];
   /** The next look at the chain asks for every open transaction, not only for those in the head. */
   recheckAll: boolean;
   /** Blocks up to which the chain is safe and final, read (process time) while that matters. */
@@ -92,6 +95,8 @@ export interface OpenTransaction {
   seenAtBlock: bigint | null;
   /** The block in which it was last found, and since when (process time); null: in none yet. */
   included: { readonly blockHash: Hex; readonly blockNumber: bigint; readonly at: number } | null;
+  /** What the address that took it said at once of its block; null: nothing, or it was used. */
+  told: ToldReceipt | null;
   /** It is in a block, and its payments are large enough to wait for this too; null: not so. */
   waits: CountsRule | null;
   /** How often it had to be sent again. */
@@ -108,6 +113,12 @@ export interface OpenTransaction {
   isToldUnreadable: boolean;
   /** A node will never take these bytes: its nonce needs a no-op. */
   unsendable: boolean;
+}
+
+export interface ToldReceipt {
+  readonly receipt: Receipt;
+  /** What the second address says of it, asked at once as well. */
+  readonly second: Promise<SecondWord | null>;
 }
 
 export interface Attempt {

@@ -1,4 +1,5 @@
 import type { Sql } from '#db/database.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
 import type { LaneRole } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -56,4 +57,66 @@ export async function countOpenDifferences(sql: Sql, livemode: boolean): Promise
     [livemode],
   );
   return rows[0]?.count ?? 0;
+}
+
+/** Those that settle, by whichever worker. */
+export async function countLanesAtWork(sql: Sql, livemode: boolean): Promise<number> {
+  const rows = await sql.query<{ count: number }>(
+    `select count(*)::int as count from relayer_lanes
+     where livemode = $1 and role = 'operator' and lease_until > now()`,
+    [livemode],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** So many rows are looked at: of more, as many at even distances. */
+const LOOKED_AT = 20_000n;
+const DAY_MS = 86_400_000;
+const WEEK_DAYS = 7;
+
+/**
+ * Payments a day that this network has settled within the last week; of a younger one, since its
+ * first request, but at least within a day. Nobody keeps an index by time for this: ids grow with
+ * time, so the first one of the week is found by halving, and of many rows some are counted.
+ */
+export async function paymentsPerDay(sql: Sql, livemode: boolean, now: Date): Promise<number> {
+  const weekAgo = new Date(now.getTime() - WEEK_DAYS * DAY_MS);
+  const [ends] = await sql.query<{ first: bigint; last: bigint; since: Date }>(
+    `with recursive halves as (
+       select coalesce(min(id), 1) as low, coalesce(max(id), 0) + 1 as high from chain_requests
+       union all
+       select case when at.created < $1 then at.id + 1 else low end,
+         case when at.created < $1 then high else (low + high) / 2 end
+       from halves, lateral (
+         select id, created from chain_requests where id >= (low + high) / 2 order by id limit 1
+       ) as at
+       where low < high
+     )
+     select low as first, (select max(id) from chain_requests) as last,
+       (select created from chain_requests where id >= low order by id limit 1) as since
+     from halves where low >= high
+       and exists (select from chain_requests where id >= low) limit 1`,
+    [weekAgo],
+  );
+  if (ends === undefined) return 0;
+  const span = ends.last - ends.first + 1n;
+  const step = (span + LOOKED_AT - 1n) / LOOKED_AT;
+  const [counted] = await sql.query<{ count: number }>(
+    `select count(*)::int as count
+     from generate_series($1::bigint, $2::bigint, $3::bigint) as asked (id)
+     join chain_requests r on r.id = asked.id
+     where r.livemode = $4 and r.kind = 'payment' and r.status = 'succeeded'`,
+    [ends.first, ends.last, step, livemode],
+  );
+  const days = Math.max(1, (now.getTime() - ends.since.getTime()) / DAY_MS);
+  return ((counted?.count ?? 0) * Number(step)) / days;
+}
+
+/** A week changes little in this time, and each counting reads some thousand rows. */
+const RATE_AGE_MS = 600_000;
+
+/** What {@link paymentsPerDay} has counted some minutes ago at most. */
+export function weeklyRate(sql: Sql, { config, remember }: Chain): Promise<number> {
+  const count = () => paymentsPerDay(sql, config.livemode, new Date());
+  return remember('payments a day', RATE_AGE_MS, count);
 }

@@ -67,7 +67,7 @@ export async function broadcast(
     answers.forEach((answer, index) => {
       const transaction = transactions[index];
       if (answer.ok || transaction === undefined) return;
-      note(relayer, lane, transaction, answer.refusal.message);
+      noteRefusal(relayer, lane, transaction, answer.refusal.message);
     });
   } catch (error) {
     if (!(error instanceof RpcUnavailable)) throw error;
@@ -75,7 +75,8 @@ export async function broadcast(
   }
 }
 
-function note(
+/** What a refused broadcast means for its transaction. */
+export function noteRefusal(
   relayer: RelayerState,
   lane: HeldLane,
   transaction: OpenTransaction,

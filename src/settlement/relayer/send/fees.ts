@@ -12,9 +12,6 @@ const BASE_FEE_HEADROOM = 2n;
 const BUMP_NUMERATOR = 9n;
 const BUMP_DENOMINATOR = 8n;
 
-/** Nothing was read yet. */
-export const NO_TIPS = { values: [], readAt: Number.NEGATIVE_INFINITY } as const;
-
 /** What to offer now. `recentTips`: the tips that recent blocks took, any order. */
 export function suggestFees(now: {
   readonly baseFeePerGas: bigint;

@@ -10,10 +10,10 @@ import { groupByPatience } from '#settlement/relayer/rows/patience.ts';
 import { authorizationOf, paymentOf } from '#settlement/relayer/rows/payloads.ts';
 import type { HeldLane, OpenRequest, RelayerState } from '#settlement/relayer/rows/state.ts';
 import { claimPayments, toOpenRequest } from '#settlement/relayer/rows/transaction-queries.ts';
-import { broadcast } from '#settlement/relayer/send/broadcast.ts';
 import { groupByDeadline } from '#settlement/relayer/send/deadlines.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/gas.ts';
 import { planBatch, planPayment } from '#settlement/relayer/send/plan-payments.ts';
+import { sendNew } from '#settlement/relayer/send/send-new.ts';
 import { signAndStore } from '#settlement/relayer/send/sign-and-store.ts';
 
 /**
@@ -52,7 +52,7 @@ export async function flushPayments(relayer: RelayerState, lane: HeldLane): Prom
   if (refused > 0) relayer.wakeups.send('chain-outcomes', 'payment');
   failpoint('settlement.signed_committed');
   for (const transaction of stored) lane.open.set(transaction.nonce, transaction);
-  await broadcast(relayer, lane, stored);
+  await sendNew(relayer, lane, stored);
   if (stored.length > 0) failpoint('settlement.broadcast_sent');
   return stored.reduce((sum, transaction) => sum + transaction.requests.length, 0);
 }

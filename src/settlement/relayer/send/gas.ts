@@ -44,14 +44,33 @@ const GAS_OF_ONE_PAYMENT = 110_000n;
 /** Bytes of a signed transaction with one payment, and with as many as it may have. */
 export const SIZES = { one: 420, full: 420 + 99 * 96 } as const;
 
+/** What a payment costs now, in wei. */
+export interface Price {
+  readonly baseFeePerGas: bigint;
+  /** What is offered on top for a unit of gas. */
+  readonly tip: bigint;
+  /** For publishing one payment, where the chain asks for that. */
+  readonly dataFee: bigint;
+}
+
 /**
- * How many payments, each sent alone, a balance pays for. `dataFee`: wei for publishing one of
- * them. null: they cost nothing here.
+ * How many payments, each sent alone, a balance pays for: the one number of log, console, metrics
+ * and readiness. null: not known, or they cost nothing here.
  */
-export function paymentsIn(balanceWei: bigint, weiPerGas: bigint, dataFee = 0n): bigint | null {
-  const cost = GAS_OF_ONE_PAYMENT * weiPerGas + dataFee;
+export function paymentsLeftOf(balanceWei: bigint | null, price: Price | null): bigint | null {
+  if (balanceWei === null || price === null) return null;
+  const cost = GAS_OF_ONE_PAYMENT * (price.baseFeePerGas + price.tip) + price.dataFee;
   return cost === 0n ? null : balanceWei / cost;
 }
+
+/** Whole days that so many payments last; null: not known, or nobody pays. */
+export function daysLeftOf(paymentsLeft: bigint | null, perDay: number): number | null {
+  if (paymentsLeft === null || perDay <= 0) return null;
+  return Math.min(MANY_DAYS, Math.floor(Number(paymentsLeft) / perDay));
+}
+
+/** Ten years: nobody plans that far, and a balance without end reads badly. */
+const MANY_DAYS = 3_650;
 
 /** Whether somebody has to send coin soon. */
 export function isLow(paymentsLeft: bigint | null, lowBalance: number): boolean {

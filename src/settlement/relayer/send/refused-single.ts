@@ -8,7 +8,7 @@ import { countsYet } from '#settlement/relayer/rows/patience.ts';
 import type { OpenRequest, RelayerState } from '#settlement/relayer/rows/state.ts';
 import { findEarlier } from '#settlement/relayer/send/earlier-events.ts';
 import type { Planned } from '#settlement/relayer/send/planned.ts';
-import { findUsed } from '#settlement/relayer/send/used-authorization.ts';
+import { endOfTransfer } from '#settlement/relayer/send/signed-transfer.ts';
 
 export type Prepared =
   | { readonly status: 'ready'; readonly planned: Planned }
@@ -41,12 +41,14 @@ export async function refusedBy(
   revertData: unknown,
 ): Promise<Prepared> {
   const revert = readRevert(revertData);
+  if (KINDS[request.kind].anybodySends) {
+    const result = await endOfTransfer(relayer.chain, request);
+    return { status: 'decided', result, alarm: null };
+  }
   if (revert.kind === 'passing') throw new RpcUnavailable(`not now: ${revert.error}`);
   if (revert.kind === 'blocked' && KINDS[request.kind].waits && !request.owed) {
     return holdBack(relayer, request, revert.words);
   }
-  const used = await findUsed(relayer.chain, request);
-  if (used !== null) return { status: 'decided', result: used, alarm: null };
   if (revert.kind !== 'done_before') {
     if (request.owed) throw new RpcUnavailable(`what is owed is refused: ${revert.error}`);
     relayer.log.warn('the contract would refuse a request', {

@@ -64,6 +64,7 @@ export async function signAndStore(
       unread: false,
       included: null,
       waits: null,
+      told: null,
       usedElsewhere: 0,
       undecided: 0,
       isToldUnreadable: false,

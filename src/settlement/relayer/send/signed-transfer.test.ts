@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { encodeFunctionData, parseSignature } from 'viem';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { transferCall } from '#settlement/contract/contract-calls.ts';
+import { usdcTransfer } from '#settlement/contract/signed-messages.ts';
+import type { OpenRequest } from '#settlement/relayer/rows/state.ts';
+import { endOfTransfer } from '#settlement/relayer/send/signed-transfer.ts';
+import type { Hex, RequestPayloads } from '#settlement/requests.ts';
+import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { testUsdcAbi } from '../../../../contracts/artifacts/TestUSDC.ts';
+
+type Transfer = RequestPayloads['transfer'];
+
+let network: TestNetwork;
+let payer: PrivateKeyAccount;
+
+before(async () => {
+  network = await startTestNetwork();
+  const [first] = await network.addPayers(1, { usdc: 10_000_000n });
+  assert.ok(first !== undefined);
+  payer = first;
+});
+
+after(() => network.stop());
+
+async function sign(): Promise<Transfer> {
+  const { time } = await network.chain.newest();
+  const validBefore = BigInt(Math.floor(time.getTime() / 1000) + 900);
+  const nonce: Hex = `0x${randomBytes(32).toString('hex')}`;
+  const moved = { from: payer.address, to: network.admin.address, value: 1_000_000n };
+  const typed = usdcTransfer(network.config, { ...moved, validBefore, nonce });
+  const signature = await payer.signTypedData(typed);
+  const { from, to } = moved;
+  return { from, to, amount: '1000000', validBefore: String(validBefore), nonce, signature };
+}
+
+function endOf(payload: Transfer) {
+  const request: OpenRequest = {
+    ...{ id: 1n, kind: 'transfer', subjectId: 'trf_1', number: null, payload, tries: 0 },
+    ...{ created: new Date(), owed: false, deadline: null, settleWithinS: null },
+  };
+  return endOfTransfer(network.chain, request);
+}
+
+test('what somebody has sent has succeeded, by the token’s own event', async () => {
+  const transfer = await sign();
+  await network.send(network.admin, network.config.usdc, transferCall(transfer));
+  const { number } = await network.chain.newest();
+  const result = await endOf(transfer);
+  assert.ok(result.succeeded);
+  assert.equal(result.facts.blockNumber, String(number));
+});
+
+test('what its owner has canceled has failed', async () => {
+  const { usdcDomain, chainId, usdc } = network.config;
+  const transfer = await sign();
+  const signature = await payer.signTypedData({
+    domain: { ...usdcDomain, chainId, verifyingContract: usdc },
+    types: {
+      CancelAuthorization: [
+        { name: 'authorizer', type: 'address' },
+        { name: 'nonce', type: 'bytes32' },
+      ],
+    },
+    primaryType: 'CancelAuthorization',
+    message: { authorizer: payer.address, nonce: transfer.nonce },
+  });
+  const { r, s, yParity } = parseSignature(signature);
+  const args = [payer.address, transfer.nonce, 27 + yParity, r, s] as const;
+  const functionName = 'cancelAuthorization';
+  const data = encodeFunctionData({ abi: testUsdcAbi, functionName, args });
+  await network.send(network.admin, usdc, data);
+  assert.equal((await endOf(transfer)).succeeded, false);
+});
+
+test('what could still be sent is open, until a minute after it has run out', async () => {
+  const transfer = await sign();
+  const endsAt = Number(transfer.validBefore);
+  const open = (error: unknown) => error instanceof RpcUnavailable;
+  await assert.rejects(endOf(transfer), open);
+  await network.rpc.call('evm_setNextBlockTimestamp', [endsAt + 59]);
+  await network.mine();
+  await assert.rejects(endOf(transfer), open);
+  await network.mine(2);
+  await network.rpc.call('evm_setNextBlockTimestamp', [endsAt + 70]);
+  await network.mine();
+  assert.deepEqual(await endOf(transfer), {
+    ...{ succeeded: false, reason: 'transaction_reverted', txHash: null },
+  });
+});
