@@ -108,7 +108,9 @@ export function sendRefusal(reply: FastifyReply, call: Call, refusal: Refusal): 
 
 export function sendStream(reply: FastifyReply, call: Call, answer: Stream): FastifyReply {
   call.streamedMs = performance.now();
-  return setCommonHeaders(reply.code(answer.status), call)
-    .headers(answer.headers)
-    .send(answer.stream);
+  setCommonHeaders(reply.code(answer.status), call).headers(answer.headers);
+  if (reply.request.method !== 'HEAD') return reply.send(answer.stream);
+  // Nobody reads it, and it has no end: left open, it would hold one of the key's places.
+  answer.stream.destroy();
+  return reply.send();
 }

@@ -243,7 +243,7 @@ function createApp(options: ServerOptions, connections: Connections): FastifyIns
       requireHostHeader: false,
     },
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
-    exposeHeadRoutes: false,
+    exposeHeadRoutes: true,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH, ignoreTrailingSlash: false },

@@ -109,7 +109,7 @@ export async function selectRequests(
   // In words that the planner reads: a number that comes as a value leads to no partial index.
   if (filters.failed || Number(filters.status) >= 400) conditions.push('status >= 400');
   if (filters.byServers) conditions.push(`path like '/api/v1/%'`);
-  if (filters.objectId !== null) conditions.push(`method <> 'GET'`);
+  if (filters.objectId !== null) conditions.push(`method <> 'GET' and method <> 'HEAD'`);
   if (page.after !== null) {
     const { created, id } = page.after;
     conditions.push(`(created, id) < (${parameter(created)}, ${parameter(id)})`);

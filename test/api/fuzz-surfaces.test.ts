@@ -119,7 +119,8 @@ test(`pay links: ${REQUESTS} wrong requests, answered as documented`, async () =
     requests: REQUESTS,
     headersOf: () => ({}),
   });
-  assertReached(seen, 0.5);
+  // Of five, one opens receipts that are not there, and two pay: a guess seldom signs anything.
+  assertReached(seen, 0.4);
 });
 
 test('a credential of one surface opens no other one', async () => {

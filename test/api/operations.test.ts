@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { MAX_STREAMS_OF_KEY } from '#apis/merchant/stream-slots.ts';
 import { createTestIntent, startTestApi, type TestApi } from '#testing/api.ts';
 
 let api: TestApi;
@@ -46,4 +47,47 @@ test('refusals are counted by their code', async () => {
   await api.call({ path: '/v1/payments', key: null });
   const text = await (await get('/metrics')).text();
   assert.match(text, /tapline_http_refusals_total\{code="api_key_missing"\} \d+/);
+});
+
+/** What tells of the body: the same for who asks for the body and for who does not. */
+const ABOUT_THE_BODY = ['content-type', 'content-length', 'etag', 'cache-control', 'allow'];
+
+async function answerOf(method: string, path: string) {
+  const headers = {
+    authorization: `Bearer ${api.merchant.test.key}`,
+    'accept-encoding': 'identity',
+  };
+  const signal = AbortSignal.timeout(10_000);
+  const response = await fetch(api.url + path, { method, headers, signal });
+  const told = ABOUT_THE_BODY.map((name) => `${name}: ${response.headers.get(name)}`);
+  return { response, told: [response.status, ...told] };
+}
+
+test('HEAD answers as GET does, without the body: pages, files, and the API', async () => {
+  const there = ['/livez', '/docs', '/llms.txt', '/openapi.json', '/packages/', '/api/v1/payments'];
+  const refused = ['/api/v1/payments?limit=0', '/api/v1/payments/pay_x', '/no'];
+  for (const path of [...there, ...refused]) {
+    const [asked, head] = [await answerOf('GET', path), await answerOf('HEAD', path)];
+    assert.deepEqual(head.told, asked.told, path);
+    assert.equal(asked.response.ok, there.includes(path), path);
+    assert.notEqual(await asked.response.text(), '', path);
+    assert.equal(await head.response.text(), '', path);
+  }
+  const { response } = await answerOf('HEAD', '/api/v1/refunds/re_x/none');
+  assert.equal(response.status, 404);
+});
+
+test('HEAD of a path that only takes POST is not allowed', async () => {
+  const { response } = await answerOf('HEAD', '/api/v1/payment_intents/pi_x/cancel');
+  assert.equal(response.status, 405);
+  assert.equal(response.headers.get('allow'), 'POST');
+});
+
+test('HEAD of the event stream ends at once, and holds none of the places of its key', async () => {
+  for (let count = 0; count <= MAX_STREAMS_OF_KEY; count++) {
+    const { response } = await answerOf('HEAD', '/api/v1/events/stream');
+    assert.equal(response.status, 200);
+    assert.match(String(response.headers.get('content-type')), /^text\/event-stream/);
+    assert.equal(await response.text(), '');
+  }
 });

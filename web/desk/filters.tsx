@@ -10,6 +10,8 @@ export interface Filters {
   get(name: string): string | undefined;
   /** Back to the first page with it. Empty: without it. */
   set(name: string, value: string): void;
+  /** Several at once: one step of Back undoes them. */
+  setAll(changes: Readonly<Record<string, string>>): void;
   goTo(cursor: string | null): void;
   clear(): void;
   readonly isFiltered: boolean;
@@ -17,19 +19,22 @@ export interface Filters {
 
 export function useFilters(): Filters {
   const [params, setParams] = useSearchParams();
-  const change = (name: string, value: string) =>
+  const setAll = (changes: Readonly<Record<string, string>>) =>
     setParams((now) => {
       const next = new URLSearchParams(now);
-      if (name !== 'cursor') next.delete('cursor');
-      if (value === '') next.delete(name);
-      else next.set(name, value);
+      if (!('cursor' in changes)) next.delete('cursor');
+      for (const [name, value] of Object.entries(changes)) {
+        if (value === '') next.delete(name);
+        else next.set(name, value);
+      }
       return next;
     });
   return {
     cursor: params.get('cursor') ?? undefined,
     get: (name) => params.get(name) || undefined,
-    set: change,
-    goTo: (cursor) => change('cursor', cursor ?? ''),
+    set: (name, value) => setAll({ [name]: value }),
+    setAll,
+    goTo: (cursor) => setAll({ cursor: cursor ?? '' }),
     clear: () => setParams(new URLSearchParams()),
     isFiltered: [...params.keys()].some((name) => name !== 'cursor'),
   };

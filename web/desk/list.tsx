@@ -12,6 +12,8 @@ export interface ListProps<Row> {
   readonly query: UseQueryResult<ListPage<Row>>;
   readonly columns: readonly Column<Row>[];
   readonly keyOf: (row: Row) => string;
+  /** On a phone cells stand in pairs without their names. */
+  readonly inPairs?: boolean;
   /** What it is filtered by. */
   readonly filters?: Filters;
   /** What is missing, what one gets, one button. */
@@ -20,13 +22,19 @@ export interface ListProps<Row> {
 
 /** A list that is short by its nature; one of any length is a LongList. */
 export function List<Row>(props: ListProps<Row>): ReactNode {
-  const { label, query, columns, keyOf, filters, empty } = props;
+  const { label, query, columns, keyOf, inPairs = false, filters, empty } = props;
   return (
     <Loaded query={query}>
       {(page) => (
         <div className="stack" aria-busy={query.isPlaceholderData}>
           {page.data.length > 0 ? (
-            <Table label={label} columns={columns} rows={page.data} keyOf={keyOf} />
+            <Table
+              label={label}
+              columns={columns}
+              rows={page.data}
+              keyOf={keyOf}
+              inPairs={inPairs}
+            />
           ) : (
             <NothingHere filters={filters} empty={empty} />
           )}

@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useSearch } from 'wouter';
 import { Button } from '../ui/button.tsx';
 import { type Column, Table, TableFrame, TableRows } from '../ui/table.tsx';
@@ -34,7 +34,7 @@ function nextIn({ has_more: hasMore = false, next_cursor: next = null }: ListPag
  * are drawn; the way back leads to where one was. What comes in above is told and waits.
  */
 export function LongList<Row>(props: LongListProps<Row>): ReactNode {
-  const { label, columns, keyOf, pages, filters, empty } = props;
+  const { label, columns, keyOf, inPairs = false, pages, filters, empty } = props;
   const search = useSearch();
   const query = useQuery({ ...pages.at(filters.cursor), placeholderData: keepPreviousData });
   return (
@@ -43,7 +43,13 @@ export function LongList<Row>(props: LongListProps<Row>): ReactNode {
         if (query.isPlaceholderData) {
           return (
             <div aria-busy="true">
-              <Table label={label} columns={columns} rows={page.data} keyOf={keyOf} />
+              <Table
+                label={label}
+                columns={columns}
+                rows={page.data}
+                keyOf={keyOf}
+                inPairs={inPairs}
+              />
             </div>
           );
         }
@@ -55,7 +61,7 @@ export function LongList<Row>(props: LongListProps<Row>): ReactNode {
 }
 
 function Walked<Row>(props: LongListProps<Row> & { readonly live: ListPage<Row> }): ReactNode {
-  const { label, columns, keyOf, filters, pages, live, nextOf = nextIn } = props;
+  const { label, columns, keyOf, inPairs = false, filters, pages, live, nextOf = nextIn } = props;
   const place = useRef<HTMLDivElement>(null);
   const { cursor } = filters;
   const seen = useWalk({ place, scope: pages.scope, cursor, live });
@@ -70,6 +76,7 @@ function Walked<Row>(props: LongListProps<Row> & { readonly live: ListPage<Row> 
     setHead(live);
     window.scrollTo(0, 0);
   };
+  const isNew = useNewRows(head.data, keyOf);
   const total = totalRows(walk);
   const bodies = drawn.flatMap((index, at) => {
     const before = rowsBefore(walk, index);
@@ -80,7 +87,7 @@ function Walked<Row>(props: LongListProps<Row> & { readonly live: ListPage<Row> 
       <Gap key={`before ${index}`} px={roomOf((drawn[at - 1] ?? -1) + 1, index)} />,
       index === 0 ? (
         <tbody key="first" data-page={0}>
-          <TableRows {...shared} rows={refreshed(head.data, live.data, keyOf)} />
+          <TableRows {...shared} isNew={isNew} rows={refreshed(head.data, live.data, keyOf)} />
         </tbody>
       ) : (
         <QueriedPage
@@ -96,20 +103,46 @@ function Walked<Row>(props: LongListProps<Row> & { readonly live: ListPage<Row> 
   });
   return (
     <div className="stack" ref={place}>
-      {newer === 0 ? null : (
-        <div className="newer" role="status">
-          <Button kind="primary" onClick={showNewer}>
-            {newer < live.data.length ? String(newer) : `${newer} or more`} newer
-          </Button>
-        </div>
-      )}
-      <TableFrame label={label} columns={columns} rowCount={total === null ? -1 : total + 1}>
+      <Newer count={newer} isMore={newer >= live.data.length} onShow={showNewer} />
+      <TableFrame
+        label={label}
+        columns={columns}
+        inPairs={inPairs}
+        rowCount={total === null ? -1 : total + 1}
+      >
         {bodies}
         <Gap key="after" px={roomOf((drawn.at(-1) ?? -1) + 1, walk.length)} />
       </TableFrame>
       <End filters={filters} seen={seen} />
     </div>
   );
+}
+
+interface NewerProps {
+  readonly count: number;
+  readonly isMore: boolean;
+  readonly onShow: () => void;
+}
+
+function Newer({ count, isMore, onShow }: NewerProps): ReactNode {
+  if (count === 0) return null;
+  return (
+    <div className="newer" role="status">
+      <Button kind="primary" onClick={onShow}>
+        {isMore ? `${count} or more` : String(count)} newer
+      </Button>
+    </div>
+  );
+}
+
+/** A row that has just come is marked while its mark fades; drawn again later, it is not. */
+const NEW_MS = 1_000;
+
+function useNewRows<Row>(rows: readonly Row[], keyOf: (row: Row) => string) {
+  const [seenAt] = useState(() => new Map(rows.map((row) => [keyOf(row), 0])));
+  const now = Date.now();
+  for (const row of rows) if (!seenAt.has(keyOf(row))) seenAt.set(keyOf(row), now);
+  return (row: Row) => now - (seenAt.get(keyOf(row)) ?? 0) < NEW_MS;
 }
 
 /** The room of pages that are not drawn. */

@@ -73,9 +73,12 @@ function lookAround(list: HTMLElement, walk: Walk, heights: Heights) {
   return { drawn: [...new Set(within)].sort((one, other) => one - other), isEndNear };
 }
 
-/** Calls it once for each frame in which the page was scrolled or became another size. */
-function useScrolled(look: () => void): RefObject<number> {
-  const scrolledPx = useRef(0);
+/**
+ * Calls it once for each frame in which the page was scrolled or became another size.
+ * @returns how far it is scrolled; null: it was not yet
+ */
+function useScrolled(look: () => void): RefObject<number | null> {
+  const scrolledPx = useRef<number | null>(null);
   useEffect(() => {
     let frame = 0;
     const onScroll = () => {
@@ -120,7 +123,7 @@ export function useWalk<Row>({ place, scope, cursor, live }: WalkOf<Row>): WalkI
   const scrolledPx = useScrolled(look);
   useEffect(
     () => () => {
-      const kept = { head, walk, heights: heights.current, scrolledPx: scrolledPx.current };
+      const kept = { head, walk, heights: heights.current, scrolledPx: scrolledPx.current ?? 0 };
       cache.setQueryData<Kept<Row>>(key, kept);
     },
     [cache, key, head, walk, scrolledPx],
@@ -132,6 +135,8 @@ export function useWalk<Row>({ place, scope, cursor, live }: WalkOf<Row>): WalkI
   );
   const goOn = () => setWalk(walkOn);
   const isTooLong = roomOf(0, walk.length) >= LONGEST_PX;
-  const isAtTop = () => (place.current?.getBoundingClientRect().top ?? 0) >= 0;
+  // On the way back the place is found only after the first effects: until then it is not the top.
+  const isOnTheWayBack = () => scrolledPx.current === null && (before?.scrolledPx ?? 0) > 0;
+  const isAtTop = () => !isOnTheWayBack() && (place.current?.getBoundingClientRect().top ?? 0) >= 0;
   return { head, setHead, walk, drawn, roomOf, note, goOn, isTooLong, isAtTop };
 }

@@ -9,7 +9,7 @@ import {
   type TestBrowser,
   type TestWindow,
 } from '../testing/browser.ts';
-import { measureFirstLoad } from '../testing/payload.ts';
+import { checkStill, measureFirstLoad } from '../testing/payload.ts';
 import { alterReceipts, type ReceiptChanges } from '../testing/receipt.ts';
 import { LONG_NAME, RIGHT_TO_LEFT_NAME } from '../testing/shots.ts';
 import { postAsMerchant } from '../testing/till.ts';
@@ -224,5 +224,6 @@ test(`the first load is below ${BUDGET_KB} kB`, async () => {
   const window = await browser.open(PHONE);
   const bytes = await measureFirstLoad(window, url);
   assert.ok(bytes <= BUDGET_KB * 1000, `${bytes} bytes`);
+  await checkStill(window);
   await window.close();
 });

@@ -43,8 +43,18 @@ function shot(
 }
 
 const REFUNDS = [
-  { amount: 1_000_000, status: 'succeeded', created: '2026-11-20T17:31:15.000Z' },
-  { amount: 500_000, status: 'pending', created: '2026-11-20T18:02:00.000Z' },
+  {
+    amount: 1_000_000,
+    status: 'succeeded',
+    created: '2026-11-20T17:31:15.000Z',
+    receipt_number: 'K7XQM-1043',
+  },
+  {
+    amount: 500_000,
+    status: 'pending',
+    created: '2026-11-20T18:02:00.000Z',
+    receipt_number: null,
+  },
 ];
 
 const WORST = { sale: 999_999_999_999, tip: 1, amount: 1_000_000_000_000 };

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sharedStage } from '../testing/stage.ts';
-import { addTestTerminal, openTill, paymentsOf, postAsMerchant } from '../testing/till.ts';
+import {
+  addTestTerminal,
+  openDisplay,
+  openTill,
+  paymentsOf,
+  postAsMerchant,
+} from '../testing/till.ts';
 
 const stage = sharedStage();
 
@@ -9,11 +15,8 @@ test('a second window shows the customer what the till does, and asks for nothin
   const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
-  const { page, context } = till;
-  await page.getByRole('link', { name: 'Settings' }).click();
-  const opened = context.waitForEvent('page');
-  await page.getByRole('switch', { name: 'Customer display' }).click();
-  const display = await opened;
+  const { page } = till;
+  const display = await openDisplay(till);
   const asked: string[] = [];
   display.on('request', (request) => {
     if (request.url().includes('/api/')) asked.push(request.url());
@@ -47,11 +50,8 @@ test('the customer chooses the tip on the own window, and the till goes on', asy
   const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
-  const { page, context } = till;
-  await page.getByRole('link', { name: 'Settings' }).click();
-  const opened = context.waitForEvent('page');
-  await page.getByRole('switch', { name: 'Customer display' }).click();
-  const display = await opened;
+  const { page } = till;
+  const display = await openDisplay(till);
   await page.getByRole('link', { name: 'Till' }).click();
   const sale = { amount: 20_000_000, terminal: terminal.id, tipping: { percentages: [10, 15] } };
   await postAsMerchant(sandbox, '/payment_intents', sale);

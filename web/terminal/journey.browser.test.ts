@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
-import { measureFirstLoad } from '../testing/payload.ts';
+import { checkStill, measureFirstLoad } from '../testing/payload.ts';
 import {
   addTestTerminal,
   openTill,
@@ -154,6 +154,7 @@ test('the first load stays within its budget', async () => {
   const unpaired = await measureFirstLoad(stranger, url);
   assert.ok(unpaired > 10_000, 'something was measured');
   assert.ok(unpaired <= BUDGET_BYTES, `${unpaired} bytes`);
+  await checkStill(stranger);
   await stranger.close();
 
   const terminal = await addTestTerminal(shared.sandbox);
@@ -164,5 +165,6 @@ test('the first load stays within its budget', async () => {
   const paired = await measureFirstLoad(till, url);
   assert.ok(paired > 10_000, 'something was measured');
   assert.ok(paired <= BUDGET_BYTES, `${paired} bytes`);
+  await checkStill(till);
   await till.close();
 });

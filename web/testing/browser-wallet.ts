@@ -20,7 +20,7 @@ export async function askNode(
 }
 
 /** A browser wallet that passes every question to the real node, as they do. */
-export async function injectWallet(page: Page, sandbox: SandboxFile): Promise<void> {
+export async function passToNode(page: Page, sandbox: SandboxFile): Promise<void> {
   await page.exposeFunction('askNode', (method: string, params?: readonly unknown[]) =>
     askNode(sandbox, method, params),
   );

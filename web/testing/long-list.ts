@@ -23,7 +23,7 @@ export function drawnRows({ page, label, nameAt }: ListOnPage): Promise<Drawn> {
     (list) => {
       const table = document.querySelector(`table[aria-label="${list.label}"]`);
       const rows = [...(table?.querySelectorAll('tbody tr[aria-rowindex]') ?? [])].map((row) => {
-        const name = row.querySelector(list.nameAt)?.textContent ?? '';
+        const name = row.querySelector(list.nameAt)?.textContent?.trim() ?? '';
         return [Number(row.getAttribute('aria-rowindex')), name] as const;
       });
       const bottomPx = table?.getBoundingClientRect().bottom ?? Number.POSITIVE_INFINITY;

@@ -38,6 +38,20 @@ function fileOf(app: string, { name }: Shot, look: Look): string {
   return path.join(OUT, app, `${name}.${look.name}.png`);
 }
 
+/** Runs in the page. @returns the first text that stands in a column of three letters or less. */
+function squeezedText(): string | null {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+    const words = text.textContent?.trim() ?? '';
+    const column = text.parentElement?.closest('p, li, td, th, dd, dt, div, h1, h2, h3') ?? null;
+    if (column === null || words.length < 12 || !column.checkVisibility()) continue;
+    const { width } = column.getBoundingClientRect();
+    // Narrower than a pixel: for screen readers alone.
+    if (width > 1 && width < Number.parseFloat(getComputedStyle(column).fontSize) * 2) return words;
+  }
+  return null;
+}
+
 /** @returns what is wrong with the screen in this look. */
 async function problemsOf(
   { page, checkAccessibility }: TestWindow,
@@ -48,6 +62,8 @@ async function problemsOf(
     () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
   );
   if (overflow > 0) problems.push(`scrolls sideways by ${overflow} px`);
+  const squeezed = await page.evaluate(squeezedText);
+  if (squeezed !== null) problems.push(`hardly a letter fits into a line: “${squeezed}”`);
   // The person's colours are put in when it is drawn: what axe computes then, nobody sees.
   if (forcedColors === true) return problems;
   await checkAccessibility().catch((error: Error) => problems.push(error.message));

@@ -171,3 +171,11 @@ export async function postAsMerchant(
   assert.ok(response.ok, text);
   return JSON.parse(text);
 }
+
+/** The customer's own window; the till is at its settings then. */
+export async function openDisplay({ page, context }: TillWindow): Promise<Page> {
+  await page.getByRole('link', { name: 'Settings' }).click();
+  const opened = context.waitForEvent('page');
+  await page.getByRole('switch', { name: 'Customer display' }).click();
+  return opened;
+}

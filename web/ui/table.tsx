@@ -14,13 +14,16 @@ export interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
+  /** On a phone cells stand in pairs without their names: for lists that are read at a glance. */
+  readonly inPairs?: boolean;
 }
 
 function alignOf<Row>({ number }: Column<Row>): string | undefined {
   return number === true ? 'number' : undefined;
 }
 
-export interface TableFrameProps<Row> extends Pick<TableProps<Row>, 'label' | 'columns'> {
+export interface TableFrameProps<Row>
+  extends Pick<TableProps<Row>, 'label' | 'columns' | 'inPairs'> {
   /** How many rows with that of the headings, -1 while nobody knows. All are here: left out. */
   readonly rowCount?: number;
   /** Its bodies. */
@@ -29,10 +32,14 @@ export interface TableFrameProps<Row> extends Pick<TableProps<Row>, 'label' | 'c
 
 /** The headings of a list, and the edge around it. */
 export function TableFrame<Row>(props: TableFrameProps<Row>): ReactNode {
-  const { label, columns, rowCount, children } = props;
+  const { label, columns, inPairs = false, rowCount, children } = props;
   return (
     <div className="table-scroll">
-      <table className="table" aria-label={label} aria-rowcount={rowCount}>
+      <table
+        className={inPairs ? 'table table-pairs' : 'table'}
+        aria-label={label}
+        aria-rowcount={rowCount}
+      >
         <thead>
           <tr aria-rowindex={rowCount === undefined ? undefined : 1}>
             {columns.map((column) => (
@@ -48,16 +55,23 @@ export function TableFrame<Row>(props: TableFrameProps<Row>): ReactNode {
   );
 }
 
-export interface TableRowsProps<Row> extends Omit<TableProps<Row>, 'label'> {
+export interface TableRowsProps<Row> extends Omit<TableProps<Row>, 'label' | 'inPairs'> {
   /** How many rows of the list stand before these; all are here: none. */
   readonly before?: number;
+  /** Whether a row has come while the list was looked at. */
+  readonly isNew?: (row: Row) => boolean;
 }
 
-export function TableRows<Row>({ columns, rows, keyOf, before }: TableRowsProps<Row>): ReactNode {
+export function TableRows<Row>(props: TableRowsProps<Row>): ReactNode {
+  const { columns, rows, keyOf, before, isNew } = props;
   // Rows are counted from one, and the first is that of the headings.
   const place = (index: number) => (before === undefined ? undefined : before + index + 2);
   return rows.map((row, index) => (
-    <tr key={keyOf(row)} aria-rowindex={place(index)}>
+    <tr
+      key={keyOf(row)}
+      aria-rowindex={place(index)}
+      className={isNew?.(row) === true ? 'table-new' : undefined}
+    >
       {columns.map((column) => (
         <td key={column.name} className={alignOf(column)} data-name={column.name}>
           {column.cell(row)}
@@ -68,9 +82,10 @@ export function TableRows<Row>({ columns, rows, keyOf, before }: TableRowsProps<
 }
 
 /** A dense list. A row's first cell holds the link to its page. */
-export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>): ReactNode {
+export function Table<Row>(props: TableProps<Row>): ReactNode {
+  const { label, columns, rows, keyOf, inPairs = false } = props;
   return (
-    <TableFrame label={label} columns={columns}>
+    <TableFrame label={label} columns={columns} inPairs={inPairs}>
       <tbody>
         <TableRows columns={columns} rows={rows} keyOf={keyOf} />
       </tbody>

@@ -7,6 +7,7 @@ import { useSend } from '../../desk/send.ts';
 import { ShownOnce } from '../../desk/shown-once.tsx';
 import { ChangedMeanwhile, storedNow } from '../../desk/stored-now.tsx';
 import { Button } from '../../ui/button.tsx';
+import { CopyId } from '../../ui/copy-id.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Select } from '../../ui/field.tsx';
@@ -55,7 +56,7 @@ function KeyView({ apiKey }: { readonly apiKey: ApiKey }): ReactNode {
       <div className="headline">
         <h2>{apiKey.name}</h2>
         <ObjectStatus status={apiKey.status} />
-        <span className="id soft">{apiKey.id}</span>
+        <CopyId id={apiKey.id} />
       </div>
       <KeyFacts apiKey={apiKey} />
       {apiKey.status === 'active' ? (

@@ -199,6 +199,9 @@ test('events and requests are found, and errors are grouped', async () => {
   await page.getByRole('link', { name: 'Request log', exact: true }).click();
   await page.getByRole('table', { name: 'Requests' }).waitFor();
   await window.checkAccessibility();
+  const calls = await page.locator('.row-link').allTextContents();
+  const isOwn = (call: string) => /^req_\S+ [A-Z]+ \/(api\/)?v1\//.test(call);
+  assert.ok(calls.length > 0 && calls.every(isOwn), `not of a server: ${calls}`);
   await page.getByRole('link', { name: /^req_/ }).first().click();
   await page.getByText('API version').waitFor();
   window.checkClean();

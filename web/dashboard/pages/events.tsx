@@ -1,15 +1,17 @@
 import type { ReactNode } from 'react';
 import { useParams } from 'wouter';
 import type { DashboardListEventsQuery, Event } from '../../data/types/dashboard.ts';
-import { FilterBar, FilterSelect, FilterText, useFilters } from '../../desk/filters.tsx';
+import { FilterBar, FilterSelect, useFilters } from '../../desk/filters.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
 import { CodeWords } from '../../ui/code-words.tsx';
+import { CopyId } from '../../ui/copy-id.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { type Column, Fact, FactList } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { usePages, useRead } from '../merchant.ts';
+import { DayFilters } from '../parts/day-filters.tsx';
 import { EVENT_TYPES, FAMILIES } from '../parts/event-types.ts';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
@@ -63,8 +65,7 @@ export function Events(): ReactNode {
             ['yes', 'To every endpoint'],
           ]}
         />
-        <FilterText filters={filters} name="from" label="From" type="date" />
-        <FilterText filters={filters} name="to" label="To" type="date" />
+        <DayFilters filters={filters} />
       </FilterBar>
       <LongList
         label="Events"
@@ -93,7 +94,7 @@ export function EventPage(): ReactNode {
           <>
             <div className="headline">
               <h2>{event.type}</h2>
-              <span className="id soft">{event.id}</span>
+              <CopyId id={event.id} />
             </div>
             <section className="card stack">
               <FactList>

@@ -75,7 +75,6 @@ async function goLive(window: TestWindow): Promise<void> {
 /** Opens the till in a tab of its own, and asks for 2.50 there. */
 async function chargeAtTill(window: TestWindow) {
   const { page } = window;
-  await page.getByRole('link', { name: 'Make a code, and open the till here' }).click();
   await page.getByRole('button', { name: 'New code' }).click();
   const opened = window.context.waitForEvent('page');
   await page.getByRole('link', { name: 'Open the till here' }).click();
@@ -106,6 +105,7 @@ for (const { name, options } of [
       await till.testPass.selectOption('ok');
       await till.result('Paid').waitFor();
     } else {
+      await page.getByRole('link', { name: 'tap as the customer from here' }).click();
       await page.getByRole('button', { name: 'Test tap' }).click();
       await page.getByRole('status').getByRole('link', { name: /^pay_/ }).waitFor();
     }

@@ -84,6 +84,7 @@ test('the command bar opens whatever an id names, and a page by its name', async
     [terminal, 'Terminal'],
     [sandbox.account, 'Settings'],
     ['request log', 'Request log'],
+    ['withdraw', 'Balance'],
   ] as const) {
     await page.locator('h1').click();
     await page.keyboard.press('Control+k');

@@ -5,6 +5,7 @@ import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
+import { CopyId } from '../../ui/copy-id.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
@@ -75,7 +76,7 @@ function IntentView({ intent }: { readonly intent: PaymentIntent }): ReactNode {
       <div className="headline">
         <Sum atoms={BigInt(amount + tip)} />
         <ObjectStatus status={intent.status} />
-        <span className="id soft">{intent.id}</span>
+        <CopyId id={intent.id} />
       </div>
       {declined === null ? null : (
         <Notice tone="warn">

@@ -8,40 +8,37 @@ import {
   useFilters,
 } from '../../desk/filters.tsx';
 import { LongList } from '../../desk/long-list.tsx';
-import { Amount } from '../../ui/amount.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { usePages } from '../merchant.ts';
+import { DayFilters } from '../parts/day-filters.tsx';
 import { DECLINE_CODES, type DeclineCode, declineWords } from '../parts/declines.ts';
-import { ObjectLink } from '../parts/object-link.tsx';
-import { TerminalLink, useTerminalNames } from '../parts/terminal-names.tsx';
+import { SaleSum } from '../parts/sale-sum.tsx';
+import { TerminalName, useTerminalNames } from '../parts/terminal-names.tsx';
 import { useChosenDays } from '../parts/time-zone.ts';
+import { useLive } from '../parts/use-live.ts';
 
 const PAGE = 50;
 
 const COLUMNS: readonly Column<PaymentIntent>[] = [
-  { name: 'Intent', cell: ({ id }) => <ObjectLink id={id} /> },
   {
-    name: 'USDC',
+    name: 'Sum',
     number: true,
-    cell: ({ amount }) => <Amount atoms={BigInt(amount)} unit={false} />,
-  },
-  {
-    name: 'Tip',
-    number: true,
-    cell: ({ tip }) =>
-      tip === null || tip === 0 ? '' : <Amount atoms={BigInt(tip)} unit={false} />,
+    cell: ({ id, amount, tip }) => <SaleSum id={id} amount={amount + (tip ?? 0)} tip={tip} />,
   },
   { name: 'Status', cell: ({ status }) => <ObjectStatus status={status} /> },
+  {
+    name: 'Sale',
+    cell: ({ description, order_id: order }) => description ?? <span className="id">{order}</span>,
+  },
   {
     name: 'Last decline',
     cell: (intent) => declineWords(intent.last_payment_error?.decline_code),
   },
-  { name: 'Order', cell: ({ order_id }) => <span className="id">{order_id}</span> },
-  { name: 'Terminal', cell: ({ terminal }) => <TerminalLink id={terminal} /> },
+  { name: 'Terminal', cell: ({ terminal }) => <TerminalName id={terminal} /> },
   { name: 'Created', cell: ({ created }) => <Time at={created} /> },
 ];
 
@@ -67,6 +64,7 @@ function useIntents(filters: Filters) {
 export function Intents(): ReactNode {
   const filters = useFilters();
   const pages = useIntents(filters);
+  useLive('payment_intent.', pages.at(filters.cursor).queryKey);
   return (
     <Page title="Intents">
       <IntentFilters filters={filters} />
@@ -74,6 +72,7 @@ export function Intents(): ReactNode {
         label="Intents"
         pages={pages}
         columns={COLUMNS}
+        inPairs
         keyOf={({ id }) => id}
         filters={filters}
         empty={
@@ -106,8 +105,7 @@ function IntentFilters({ filters }: { readonly filters: Filters }): ReactNode {
         all="All"
         options={[...names]}
       />
-      <FilterText filters={filters} name="from" label="From" type="date" />
-      <FilterText filters={filters} name="to" label="To" type="date" />
+      <DayFilters filters={filters} />
     </FilterBar>
   );
 }

@@ -54,7 +54,7 @@ after(async () => {
 });
 
 function listOn(page: Page): ListOnPage {
-  return { page, label: 'Intents', nameAt: 'a[href*="/intents/"]' };
+  return { page, label: 'Intents', nameAt: '.row-link .unseen' };
 }
 
 test('every row is there once, however many come in meanwhile, and few are drawn', async () => {

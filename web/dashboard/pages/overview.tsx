@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { ReadStatisticsResponse } from '../../data/types/dashboard.ts';
+import { List } from '../../desk/list.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { Notice } from '../../ui/notice.tsx';
@@ -11,10 +12,11 @@ import { dayBefore } from '../parts/days.ts';
 import { declineWords } from '../parts/declines.ts';
 import { FirstSteps } from '../parts/first-steps.tsx';
 import { HealthCharts } from '../parts/health-charts.tsx';
-import { LiveFeed } from '../parts/live-feed.tsx';
 import { LiveSteps } from '../parts/live-steps.tsx';
+import { PAYMENT_COLUMNS } from '../parts/payment-columns.tsx';
 import { sumDays } from '../parts/sum-days.ts';
 import { useTimeZone } from '../parts/time-zone.ts';
+import { useLive } from '../parts/use-live.ts';
 
 type Day = ReadStatisticsResponse['data'][number];
 
@@ -33,7 +35,7 @@ export function Overview(): ReactNode {
       {mode === 'test' ? <FirstSteps /> : <LiveSteps />}
       <Loaded query={query}>{({ data }) => <Figures days={data} />}</Loaded>
       <HealthCharts days={DAYS} />
-      <LiveFeed />
+      <LatestSales />
     </Page>
   );
 }
@@ -80,6 +82,34 @@ function Figures({ days }: { readonly days: readonly Day[] }): ReactNode {
         pathOf={(name) => `/dashboard/payments?from=${name}&to=${name}`}
       />
       <Declines counts={sum.declines} />
+    </section>
+  );
+}
+
+/** As many as a glance takes in. */
+const LATEST = { query: { limit: 8 } } as const;
+
+/** What was sold last; it comes while it happens. */
+function LatestSales(): ReactNode {
+  const query = useRead('GET /accounts/{account}/{mode}/payments', LATEST);
+  const { scope } = useMerchant();
+  useLive('payment.', [...scope, 'GET /accounts/{account}/{mode}/payments', LATEST]);
+  return (
+    <section className="stack">
+      <div className="row row-apart">
+        <h2>Latest sales</h2>
+        {query.data?.data.length === 0 ? null : (
+          <Link href="/dashboard/payments">See all sales</Link>
+        )}
+      </div>
+      <List
+        label="Latest sales"
+        query={query}
+        columns={PAYMENT_COLUMNS}
+        keyOf={({ id }) => id}
+        inPairs
+        empty={<p className="card soft">What is sold from now on appears here.</p>}
+      />
     </section>
   );
 }

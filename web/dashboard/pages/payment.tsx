@@ -8,6 +8,7 @@ import { Loaded } from '../../desk/loaded.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
+import { CopyId } from '../../ui/copy-id.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Sum } from '../../ui/sum.tsx';
@@ -56,7 +57,7 @@ function PaymentView({ payment }: { readonly payment: Payment }): ReactNode {
       <div className="headline">
         <Sum atoms={BigInt(payment.amount)} />
         <ObjectStatus status={payment.status} />
-        <span className="id soft">{payment.id}</span>
+        <CopyId id={payment.id} />
       </div>
       <div className="columns">
         <Course intent={intent} payment={payment} />
@@ -176,7 +177,8 @@ function RefundsOf({ payment }: { readonly payment: Payment }): ReactNode {
       <List
         label="Refunds of this payment"
         query={query}
-        columns={REFUND_COLUMNS.filter(({ name }) => name !== 'Payment')}
+        columns={REFUND_COLUMNS}
+        inPairs
         keyOf={({ id }) => id}
         empty={null}
       />

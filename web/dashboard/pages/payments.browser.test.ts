@@ -73,6 +73,33 @@ for (const { name, options } of LOOKS) {
   });
 }
 
+test('a sale comes into the lists while one looks, and its whole row leads to it', async () => {
+  const { sandbox } = shared;
+  const window = await browser.open(DESKTOP);
+  const { page } = window;
+  await signInAt(window, { sandbox, path: `dashboard/payments?terminal=${terminal.id}` });
+  await page.getByRole('heading', { name: 'Payments' }).waitFor();
+  await page.waitForLoadState('networkidle');
+  const sale = { terminal: terminal.id, amount: 7_250_000, tip: 250_000 };
+  const { payment } = await payAt(sandbox, sale);
+  const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: payment }) });
+  await row.waitFor();
+  await window.checkAccessibility();
+  await row.getByText('Succeeded').click({ force: true });
+  await page.getByRole('heading', { name: 'Payment', level: 1 }).waitFor();
+  assert.match(page.url(), new RegExp(`${payment}$`));
+  await page.getByRole('button', { name: 'Copy id' }).waitFor();
+
+  await page.getByRole('link', { name: 'Overview', exact: true }).click();
+  await page.getByRole('heading', { name: 'Latest sales' }).waitFor();
+  await page.waitForLoadState('networkidle');
+  const next = await payAt(sandbox, { terminal: terminal.id, amount: 1_000_000 });
+  await page.getByRole('link', { name: next.payment }).waitFor();
+  await window.checkAccessibility();
+  window.checkClean();
+  await window.close();
+});
+
 test('filters stand in the address, and Back undoes them', async () => {
   const { sandbox } = shared;
   const window = await browser.open();
@@ -88,6 +115,31 @@ test('filters stand in the address, and Back undoes them', async () => {
     page.getByRole('dialog').getByRole('button', { name: 'Download' }).click(),
   ]);
   assert.match(download.suggestedFilename(), /payments.*\.csv$/);
+  window.checkClean();
+  await window.close();
+});
+
+test('the sales of the last week are one press away; another day is a choice', async () => {
+  const { sandbox } = shared;
+  const { payment } = await payAt(sandbox, { terminal: terminal.id, amount: 3_210_000 });
+  const window = await browser.open(PHONE);
+  const { page } = window;
+  await signInAt(window, { sandbox, path: `dashboard/payments?terminal=${terminal.id}` });
+  await page.getByRole('button', { name: 'Yesterday' }).click();
+  await page.getByText('Nothing fits').waitFor();
+  const week = page.getByRole('button', { name: 'Last 7 days' });
+  await week.click();
+  await page.getByRole('link', { name: payment }).waitFor();
+  assert.equal(await week.getAttribute('aria-pressed'), 'true');
+  await window.checkAccessibility();
+  const from = page.getByLabel('From', { exact: true });
+  const to = await page.getByLabel('To', { exact: true }).inputValue();
+  assert.match(`${await from.inputValue()} ${to}`, /^\d{4}-\d\d-\d\d \d{4}-\d\d-\d\d$/);
+  await from.fill('2026-01-01');
+  await page.waitForURL((url) => url.search.endsWith(`from=2026-01-01&to=${to}`));
+  assert.equal(await week.getAttribute('aria-pressed'), 'false');
+  await page.goBack();
+  await page.waitForURL(/time=7_days/);
   window.checkClean();
   await window.close();
 });

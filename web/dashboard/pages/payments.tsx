@@ -9,39 +9,19 @@ import {
   useFilters,
 } from '../../desk/filters.tsx';
 import { LongList } from '../../desk/long-list.tsx';
-import { Amount } from '../../ui/amount.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
-import { ObjectStatus } from '../../ui/status.tsx';
-import type { Column } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
 import { usePages } from '../merchant.ts';
+import { DayFilters } from '../parts/day-filters.tsx';
 import { ExportDialog } from '../parts/export-dialog.tsx';
-import { ObjectLink } from '../parts/object-link.tsx';
+import { PAYMENT_COLUMNS } from '../parts/payment-columns.tsx';
 import { readSearch } from '../parts/search-text.ts';
-import { TerminalLink, useTerminalNames } from '../parts/terminal-names.tsx';
-import { useChosenDays } from '../parts/time-zone.ts';
+import { useTerminalNames } from '../parts/terminal-names.tsx';
+import { useChosenDays, useDays } from '../parts/time-zone.ts';
+import { useLive } from '../parts/use-live.ts';
 
 const PAGE = 50;
-
-const COLUMNS: readonly Column<Payment>[] = [
-  { name: 'Payment', cell: ({ id }) => <ObjectLink id={id} /> },
-  {
-    name: 'USDC',
-    number: true,
-    cell: ({ amount }) => <Amount atoms={BigInt(amount)} unit={false} />,
-  },
-  {
-    name: 'Tip',
-    number: true,
-    cell: ({ tip }) => (tip === 0 ? '' : <Amount atoms={BigInt(tip)} unit={false} />),
-  },
-  { name: 'Status', cell: ({ status }) => <ObjectStatus status={status} /> },
-  { name: 'Order', cell: ({ order_id }) => <span className="id">{order_id}</span> },
-  { name: 'Terminal', cell: ({ terminal }) => <TerminalLink id={terminal} /> },
-  { name: 'Paid', cell: ({ settled_at }) => <Time at={settled_at} /> },
-];
 
 function usePayments(filters: Filters) {
   const search = filters.get('search');
@@ -59,7 +39,9 @@ function usePayments(filters: Filters) {
 export function Payments(): ReactNode {
   const filters = useFilters();
   const pages = usePayments(filters);
+  useLive('payment.', pages.at(filters.cursor).queryKey);
   const names = useTerminalNames();
+  const days = useDays(filters);
   const [isExporting, setIsExporting] = useState(false);
   return (
     <Page title="Payments" actions={<Button onClick={() => setIsExporting(true)}>Export</Button>}>
@@ -90,13 +72,13 @@ export function Payments(): ReactNode {
           all="All"
           options={[...names]}
         />
-        <FilterText filters={filters} name="from" label="From" type="date" />
-        <FilterText filters={filters} name="to" label="To" type="date" />
+        <DayFilters filters={filters} />
       </FilterBar>
       <LongList
         label="Payments"
         pages={pages}
-        columns={COLUMNS}
+        columns={PAYMENT_COLUMNS}
+        inPairs
         keyOf={({ id }) => id}
         filters={filters}
         empty={<NoPayments />}
@@ -104,8 +86,8 @@ export function Payments(): ReactNode {
       {isExporting ? (
         <ExportDialog
           of="payments"
-          from={filters.get('from')}
-          to={filters.get('to')}
+          from={days.from}
+          to={days.to}
           onClose={() => setIsExporting(false)}
         />
       ) : null}

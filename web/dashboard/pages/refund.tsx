@@ -4,6 +4,7 @@ import type { DashboardRefund } from '../../data/types/dashboard.ts';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Button } from '../../ui/button.tsx';
+import { CopyId } from '../../ui/copy-id.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
@@ -46,7 +47,7 @@ function RefundView({ refund }: { readonly refund: DashboardRefund }): ReactNode
       <div className="headline">
         <Sum atoms={BigInt(refund.amount)} />
         <ObjectStatus status={refund.status} />
-        <span className="id soft">{refund.id}</span>
+        <CopyId id={refund.id} />
       </div>
       {refund.waiting === null ? null : <Waiting refund={refund} />}
       {refund.status === 'failed' ? (

@@ -1,9 +1,8 @@
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import type { Refund } from '../../data/types/dashboard.ts';
-import { FilterBar, FilterSelect, FilterText, useFilters } from '../../desk/filters.tsx';
+import { FilterBar, FilterSelect, useFilters } from '../../desk/filters.tsx';
 import { LongList } from '../../desk/long-list.tsx';
-import { Amount } from '../../ui/amount.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
@@ -11,21 +10,17 @@ import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { usePages } from '../merchant.ts';
+import { DayFilters } from '../parts/day-filters.tsx';
 import { ExportDialog } from '../parts/export-dialog.tsx';
-import { ObjectLink } from '../parts/object-link.tsx';
+import { SaleSum } from '../parts/sale-sum.tsx';
 import { useChosenDays } from '../parts/time-zone.ts';
+import { useLive } from '../parts/use-live.ts';
 
 const PAGE = 50;
 
 export const REFUND_COLUMNS: readonly Column<Refund>[] = [
-  { name: 'Refund', cell: ({ id }) => <ObjectLink id={id} /> },
-  {
-    name: 'USDC',
-    number: true,
-    cell: ({ amount }) => <Amount atoms={BigInt(amount)} unit={false} />,
-  },
+  { name: 'Sum', number: true, cell: ({ id, amount }) => <SaleSum id={id} amount={amount} /> },
   { name: 'Status', cell: ({ status }) => <ObjectStatus status={status} /> },
-  { name: 'Payment', cell: ({ payment }) => <ObjectLink id={payment} /> },
   { name: 'Reason', cell: ({ reason }) => reason ?? '' },
   { name: 'Asked for', cell: ({ created }) => <Time at={created} /> },
 ];
@@ -38,6 +33,7 @@ export function Refunds(): ReactNode {
   const pages = usePages('GET /accounts/{account}/{mode}/refunds', (cursor) => ({
     query: { limit: PAGE, cursor, ...days, status },
   }));
+  useLive('refund.', pages.at(filters.cursor).queryKey);
   return (
     <Page title="Refunds" actions={<Button onClick={() => setIsExporting(true)}>Export</Button>}>
       <FilterBar filters={filters}>
@@ -52,13 +48,13 @@ export function Refunds(): ReactNode {
             ['failed', 'Failed'],
           ]}
         />
-        <FilterText filters={filters} name="from" label="From" type="date" />
-        <FilterText filters={filters} name="to" label="To" type="date" />
+        <DayFilters filters={filters} />
       </FilterBar>
       <LongList
         label="Refunds"
         pages={pages}
         columns={REFUND_COLUMNS}
+        inPairs
         keyOf={({ id }) => id}
         filters={filters}
         empty={<NoRefunds />}

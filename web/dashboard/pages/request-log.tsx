@@ -11,14 +11,16 @@ import {
 import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
 import { CodeWords } from '../../ui/code-words.tsx';
+import { CopyId } from '../../ui/copy-id.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Fact, FactList, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { usePages, useRead } from '../merchant.ts';
+import { DayFilters } from '../parts/day-filters.tsx';
 import { type ErrorGroup, groupErrors } from '../parts/error-groups.ts';
-import { ObjectLink } from '../parts/object-link.tsx';
+import { ObjectLink, RowLink } from '../parts/object-link.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
 import { useChosenDays } from '../parts/time-zone.ts';
 
@@ -34,9 +36,17 @@ function HttpStatus({ status }: { readonly status: number }): ReactNode {
 }
 
 const COLUMNS: readonly Column<Request>[] = [
-  { name: 'Request', cell: ({ id }) => <ObjectLink id={id} /> },
+  {
+    name: 'Call',
+    cell: ({ id, method, path }) => (
+      <RowLink id={id}>
+        <span className="id">
+          {method} {path}
+        </span>
+      </RowLink>
+    ),
+  },
   { name: 'Status', cell: ({ status }) => <HttpStatus status={status} /> },
-  { name: 'Operation', cell: ({ operation, method, path }) => operation ?? `${method} ${path}` },
   { name: 'Error', cell: ({ code }) => <CodeWords code={code ?? ''} /> },
   { name: 'Took', number: true, cell: ({ duration_ms }) => `${Math.round(duration_ms)} ms` },
   { name: 'Received', cell: ({ created }) => <Time at={created} shape="exact" /> },
@@ -46,14 +56,17 @@ export function RequestLog(): ReactNode {
   const filters = useFilters();
   const days = useChosenDays(filters);
   const status = filters.get('status');
+  const [caller, object] = [filters.get('caller'), filters.get('object')];
+  // One comes for the calls of one's own software. Whoever names a caller or an object wants all.
+  const isOwn = (caller ?? object) === undefined && filters.get('sent_by') !== 'anybody';
   const asked = {
     ...days,
     failed: filters.get('failed') === 'yes' ? true : undefined,
-    by_servers: filters.get('from_servers') === 'yes' ? true : undefined,
+    by_servers: isOwn ? true : undefined,
     status: status === undefined ? undefined : Number(status),
     operation: filters.get('operation'),
-    caller: filters.get('caller'),
-    object: filters.get('object'),
+    caller,
+    object,
   };
   const pages = usePages('GET /accounts/{account}/{mode}/request_log', (cursor) => ({
     query: { limit: PAGE, cursor, ...asked },
@@ -90,17 +103,16 @@ function LogFilters({ filters }: { readonly filters: Filters }): ReactNode {
       />
       <FilterSelect
         filters={filters}
-        name="from_servers"
+        name="sent_by"
         label="Sent by"
-        all="Anybody"
-        options={[['yes', 'Your servers']]}
+        all="Your servers"
+        options={[['anybody', 'Anybody']]}
       />
       <FilterText filters={filters} name="status" label="Status" placeholder="400" />
       <FilterText filters={filters} name="operation" label="Operation" />
       <FilterText filters={filters} name="caller" label="Caller" placeholder="key_…" />
       <FilterText filters={filters} name="object" label="Object" placeholder="pi_…" />
-      <FilterText filters={filters} name="from" label="From" type="date" />
-      <FilterText filters={filters} name="to" label="To" type="date" />
+      <DayFilters filters={filters} />
     </FilterBar>
   );
 }
@@ -124,7 +136,7 @@ const GROUP_COLUMNS: readonly Column<ErrorGroup>[] = [
 /** What went wrong lately, by error and place: integrations break silently. */
 function Errors(): ReactNode {
   const { data } = useRead('GET /accounts/{account}/{mode}/request_log', {
-    query: { limit: GROUPED, failed: true },
+    query: { limit: GROUPED, failed: true, by_servers: true },
   });
   const groups = groupErrors(data?.data ?? []);
   if (groups.length === 0) return null;
@@ -150,7 +162,7 @@ export function RequestPage(): ReactNode {
                 {request.method} {request.path}
               </h2>
               <HttpStatus status={request.status} />
-              <span className="id soft">{request.id}</span>
+              <CopyId id={request.id} />
             </div>
             <section className="card">
               <FactList>

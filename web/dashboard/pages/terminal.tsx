@@ -9,6 +9,7 @@ import { useSend } from '../../desk/send.ts';
 import { ShownOnce } from '../../desk/shown-once.tsx';
 import { ChangedMeanwhile, storedNow } from '../../desk/stored-now.tsx';
 import { Button } from '../../ui/button.tsx';
+import { CopyId } from '../../ui/copy-id.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Page } from '../../ui/shell.tsx';
@@ -50,7 +51,7 @@ function TerminalView({ terminal }: { readonly terminal: Terminal }): ReactNode 
       <div className="headline">
         <h2>{label}</h2>
         <ObjectStatus status={status} />
-        <span className="id soft">{id}</span>
+        <CopyId id={id} />
       </div>
       <div className="columns">
         <section className="card stack">

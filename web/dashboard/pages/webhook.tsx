@@ -5,6 +5,7 @@ import { ActionButton } from '../../desk/action-button.tsx';
 import { FilterBar, FilterSelect, useFilters } from '../../desk/filters.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
+import { CopyId } from '../../ui/copy-id.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/shell.tsx';
@@ -52,7 +53,7 @@ function EndpointView({ endpoint }: { readonly endpoint: DashboardWebhookEndpoin
       <div className="headline">
         <h2 className="id">{endpoint.url}</h2>
         <ObjectStatus status={endpoint.status} />
-        <span className="id soft">{endpoint.id}</span>
+        <CopyId id={endpoint.id} />
       </div>
       {endpoint.failing_since === null ? null : (
         <Notice tone="warn">
@@ -168,7 +169,7 @@ function DeliveryView({ delivery }: { readonly delivery: WebhookDelivery }): Rea
       <div className="headline">
         <h2>{delivery.event_type}</h2>
         <ObjectStatus status={delivery.status} />
-        <span className="id soft">{delivery.id}</span>
+        <CopyId id={delivery.id} />
       </div>
       <Told delivery={delivery} />
       <section className="card stack">

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useParams } from 'wouter';
 import { Loaded } from '../../desk/loaded.tsx';
+import { CopyId } from '../../ui/copy-id.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
@@ -27,7 +28,7 @@ export function WithdrawalPage(): ReactNode {
             <div className="headline">
               <Sum atoms={BigInt(withdrawal.amount)} />
               <ObjectStatus status={withdrawal.status} />
-              <span className="id soft">{withdrawal.id}</span>
+              <CopyId id={withdrawal.id} />
             </div>
             {withdrawal.failure_message === null ? null : (
               <Notice tone="bad">

@@ -5,6 +5,7 @@ import { useMerchant, useRead } from '../merchant.ts';
 import { GoLiveInTest } from './go-live.tsx';
 import { Step } from './live-steps.tsx';
 import { ObjectLink } from './object-link.tsx';
+import { Pairing } from './pairing.tsx';
 
 /** What is done on a phone or in another window shows here soon after. */
 const WATCH_MS = 5_000;
@@ -40,9 +41,7 @@ export function FirstSteps(): ReactNode {
           {till === undefined ? (
             'After you have added the till'
           ) : (
-            <Link href={`/dashboard/terminals/${till.id}`}>
-              Make a code, and open the till here or on a phone
-            </Link>
+            <Pairing terminal={till.id} brief />
           )}
         </Step>
         <Step name="A sale" isDone={isPaid}>

@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { type Mode, useMerchant } from '../merchant.ts';
 import { PAGES } from '../pages.ts';
 import { placeOfId } from './object-link.tsx';
+import { pageFor } from './page-words.ts';
 
 type Found = readonly { readonly [name: string]: unknown }[];
 
@@ -68,9 +69,12 @@ function useLookUp(): (q: string) => Promise<Result> {
     const found = there.is === 'done' && there.value.data.length > 0 ? there.value.data : null;
     const away = found === null ? null : placeFor(q, found);
     if (away !== null) return { is: 'elsewhere', path: away, mode: other };
-    return path === null
-      ? { is: 'nothing', words: 'Nothing has this id or name.' }
-      : { is: 'open', path };
+    // Last: an order may be called like something that a page is for.
+    const page = pageFor(q, PAGES);
+    const open = path ?? (page === null ? null : `/${page.path}`);
+    return open === null
+      ? { is: 'nothing', words: 'Nothing has this id, and no page is about this.' }
+      : { is: 'open', path: open };
   };
 }
 

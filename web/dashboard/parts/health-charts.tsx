@@ -57,9 +57,7 @@ function Charts({ data, days }: ChartsProps): ReactNode {
           tone="bad"
           amountOf={(name) => callsOn(data, name)}
           labelOf={(name, value) => `${name}: ${value} failed calls`}
-          pathOf={(name) =>
-            `/dashboard/request-log?failed=yes&from_servers=yes&from=${name}&to=${name}`
-          }
+          pathOf={(name) => `/dashboard/request-log?failed=yes&from=${name}&to=${name}`}
         />
       </section>
       <section className="card stack">

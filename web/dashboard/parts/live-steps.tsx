@@ -15,10 +15,10 @@ export function Step({ name, isDone, children }: StepProps): ReactNode {
   return (
     <li className="step">
       <Status tone={isDone ? 'good' : 'plain'}>{isDone ? 'Done' : 'To do'}</Status>
-      <span>
+      <div>
         {name}
         {isDone || children === undefined ? null : <>: {children}</>}
-      </span>
+      </div>
     </li>
   );
 }

@@ -45,6 +45,22 @@ export function placeOfId(id: string): string | null {
   return pathOf(id) ?? (list === undefined ? null : `/dashboard/${list}`);
 }
 
+export interface RowLinkProps {
+  readonly id: string;
+  /** What the row begins with. */
+  readonly children: ReactNode;
+}
+
+/** The way from a row to its page: it covers the whole row, and its name holds the id. */
+export function RowLink({ id, children }: RowLinkProps): ReactNode {
+  return (
+    <Link href={pathOf(id) ?? ''} className="row-link">
+      <span className="unseen">{id} </span>
+      {children}
+    </Link>
+  );
+}
+
 /** An id, and the way to what it names. */
 export function ObjectLink({ id }: { readonly id: string }): ReactNode {
   const path = pathOf(id);

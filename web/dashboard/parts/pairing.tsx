@@ -23,10 +23,12 @@ export interface PairingProps {
   readonly terminal: string;
   /** Made right after the terminal was added. */
   readonly first?: Code;
+  /** For a till that no device has used yet: there is nothing to explain, and no PIN to end. */
+  readonly brief?: boolean;
 }
 
 /** A code that the device scans or types: once, within ten minutes. */
-export function Pairing({ terminal, first }: PairingProps): ReactNode {
+export function Pairing({ terminal, first, brief = false }: PairingProps): ReactNode {
   const { call } = useMerchant();
   const [code, setCode] = useState<Code | null>(first ?? null);
   const request = (with_factor: boolean) => () =>
@@ -39,17 +41,22 @@ export function Pairing({ terminal, first }: PairingProps): ReactNode {
       <ActionButton request={request(false)} onDone={setCode}>
         New code
       </ActionButton>
-      <ActionButton request={request(true)} onDone={setCode}>
-        Code that opens the till
-      </ActionButton>
+      {brief ? null : (
+        <ActionButton request={request(true)} onDone={setCode}>
+          Code that opens the till
+        </ActionButton>
+      )}
     </>
   );
   if (code === null) {
     return (
       <div className="stack stack-tight">
         <p className="soft">
-          A code connects a device. The device that is connected now keeps working until it is used.
-          One that opens the till also ends a forgotten PIN, and needs your second factor.
+          A code connects a device.{' '}
+          {brief
+            ? 'It can be this one.'
+            : 'The device that is connected now keeps working until it is used. ' +
+              'One that opens the till also ends a forgotten PIN, and needs your second factor.'}
         </p>
         <div className="row">{make}</div>
       </div>

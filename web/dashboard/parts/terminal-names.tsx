@@ -11,6 +11,11 @@ export function useTerminalNames(): ReadonlyMap<string, string> {
   return new Map(data?.data.map(({ id, label }) => [id, label]));
 }
 
+/** Where the row leads elsewhere. */
+export function TerminalName({ id }: { readonly id: string }): ReactNode {
+  return useTerminalNames().get(id) ?? id;
+}
+
 export function TerminalLink({ id }: { readonly id: string }): ReactNode {
   const names = useTerminalNames();
   return <Link href={`/dashboard/terminals/${id}`}>{names.get(id) ?? id}</Link>;

@@ -1,10 +1,11 @@
 import type { ReactNode } from 'react';
 import type { WebhookDelivery } from '../../data/types/dashboard.ts';
-import { FilterBar, FilterText, useFilters } from '../../desk/filters.tsx';
+import { FilterBar, useFilters } from '../../desk/filters.tsx';
 import { LongList } from '../../desk/long-list.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { usePages } from '../merchant.ts';
+import { DayFilters } from './day-filters.tsx';
 import { DELIVERY_COLUMNS } from './delivery-columns.tsx';
 import { ObjectLink } from './object-link.tsx';
 import { useChosenDays } from './time-zone.ts';
@@ -28,8 +29,7 @@ export function Undelivered(): ReactNode {
     <section className="stack">
       <h2>Failed deliveries</h2>
       <FilterBar filters={filters}>
-        <FilterText filters={filters} name="from" label="From" type="date" />
-        <FilterText filters={filters} name="to" label="To" type="date" />
+        <DayFilters filters={filters} />
       </FilterBar>
       <LongList
         label="Failed deliveries"

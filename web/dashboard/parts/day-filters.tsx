@@ -1,0 +1,39 @@
+import type { ReactNode } from 'react';
+import { type Filters, FilterText } from '../../desk/filters.tsx';
+import { PRESETS } from './presets.ts';
+import { useDays } from './time-zone.ts';
+
+/** From which days a list is: one press for those with a name, two fields for all others. */
+export function DayFilters({ filters }: { readonly filters: Filters }): ReactNode {
+  const days = useDays(filters);
+  const chosen = filters.get('time');
+  // A named time shows its days, and a day that is changed is not of that name any more.
+  const fields: Filters = {
+    ...filters,
+    get: (name) => (name === 'from' || name === 'to' ? days[name] : filters.get(name)),
+    set: (name, value) => {
+      const { from = '', to = '' } = days;
+      filters.setAll({ from, to, time: '', [name]: value });
+    },
+  };
+  return (
+    <>
+      <FilterText filters={fields} name="from" label="From" type="date" />
+      <FilterText filters={fields} name="to" label="To" type="date" />
+      <fieldset className="presets">
+        <legend className="unseen">Time</legend>
+        {PRESETS.map(([name, words]) => (
+          <button
+            key={name}
+            type="button"
+            className="preset"
+            aria-pressed={chosen === name}
+            onClick={() => filters.setAll({ from: '', to: '', time: chosen === name ? '' : name })}
+          >
+            {words}
+          </button>
+        ))}
+      </fieldset>
+    </>
+  );
+}

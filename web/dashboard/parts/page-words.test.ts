@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PAGE_WORDS, pageFor } from './page-words.ts';
+
+test('a page is found by its name, its beginning, and by what one wants there', () => {
+  const pages = Object.keys(PAGE_WORDS).map((name) => ({ name }));
+  const found = (typed: string) => pageFor(typed, pages)?.name;
+  for (const { name } of pages) assert.equal(found(name.toLowerCase()), name);
+  const wanted: Readonly<Record<string, string>> = {
+    withdraw: 'Balance',
+    'invite colleague': 'Team',
+    tills: 'Terminals',
+    'audit history': 'Audit log',
+    'req log': 'Request log',
+    'time zone': 'Settings',
+  };
+  for (const [typed, name] of Object.entries(wanted)) assert.equal(found(typed), name);
+  assert.equal(found('coffee 17'), undefined);
+  assert.equal(found(' – '), undefined);
+});

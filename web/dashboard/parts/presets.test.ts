@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PRESETS, presetDays } from './presets.ts';
+
+test('each named time is the days that the account counts, today included', () => {
+  // In Kiritimati it is the first of January already.
+  const now = Date.parse('2026-12-31T10:30:00.000Z');
+  const seen = PRESETS.map(([name]) => {
+    const { from, to } = presetDays(name, 'Pacific/Kiritimati', now) ?? {};
+    return `${name} ${from} ${to}`;
+  });
+  assert.deepEqual(seen, [
+    'today 2027-01-01 2027-01-01',
+    'yesterday 2026-12-31 2026-12-31',
+    '7_days 2026-12-26 2027-01-01',
+    '30_days 2026-12-03 2027-01-01',
+    'month 2027-01-01 2027-01-01',
+    'last_month 2026-12-01 2026-12-31',
+  ]);
+  assert.equal(
+    presetDays('last_month', 'UTC', Date.parse('2028-03-31T12:00:00Z'))?.to,
+    '2028-02-29',
+  );
+  assert.equal(presetDays('some_day', 'UTC', now), null);
+});

@@ -1,0 +1,36 @@
+import { dayBefore } from './days.ts';
+
+/** Times that people ask for by name, as they stand in an address: a link to them stays true. */
+export const PRESETS: readonly (readonly [name: string, words: string])[] = [
+  ['today', 'Today'],
+  ['yesterday', 'Yesterday'],
+  ['7_days', 'Last 7 days'],
+  ['30_days', 'Last 30 days'],
+  ['month', 'This month'],
+  ['last_month', 'Last month'],
+];
+
+export interface Days {
+  /** `2026-11-20`; undefined: from the beginning. */
+  readonly from: string | undefined;
+  /** Included. undefined: until now. */
+  readonly to: string | undefined;
+}
+
+function monthBefore(today: string): Days {
+  const first = new Date(`${today.slice(0, 7)}-01T00:00:00.000Z`);
+  const last = new Date(first.getTime() - 86_400_000).toISOString().slice(0, 10);
+  return { from: `${last.slice(0, 7)}-01`, to: last };
+}
+
+/** The days that a name stands for, today included; null: it stands for none. */
+export function presetDays(name: string, timeZone: string, now: number = Date.now()): Days | null {
+  const daysAgo = (days: number) => dayBefore(days, timeZone, now);
+  const today = daysAgo(0);
+  if (name === 'today') return { from: today, to: today };
+  if (name === 'yesterday') return { from: daysAgo(1), to: daysAgo(1) };
+  if (name === '7_days') return { from: daysAgo(6), to: today };
+  if (name === '30_days') return { from: daysAgo(29), to: today };
+  if (name === 'month') return { from: `${today.slice(0, 7)}-01`, to: today };
+  return name === 'last_month' ? monthBefore(today) : null;
+}

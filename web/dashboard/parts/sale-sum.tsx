@@ -1,0 +1,27 @@
+import type { ReactNode } from 'react';
+import { Amount } from '../../ui/amount.tsx';
+import { RowLink } from './object-link.tsx';
+
+export interface SaleSumProps {
+  readonly id: string;
+  /** In atoms, tip included. */
+  readonly amount: number;
+  /** In atoms, of the amount. */
+  readonly tip?: number | null;
+}
+
+/** What a row is led by: the sum, which leads to its page. */
+export function SaleSum({ id, amount, tip = null }: SaleSumProps): ReactNode {
+  return (
+    <>
+      <RowLink id={id}>
+        <Amount atoms={BigInt(amount)} still />
+      </RowLink>
+      {tip === null || tip === 0 ? null : (
+        <span className="sale-tip">
+          with <Amount atoms={BigInt(tip)} unit={false} still /> tip
+        </span>
+      )}
+    </>
+  );
+}
