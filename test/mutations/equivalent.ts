@@ -70,6 +70,21 @@ const PROOFS: readonly Proof[] = [
       'They differ where the block at that depth is the first of the chain. The contract is not ' +
       'deployed yet there, so no validity ends before it, and nothing counts as dead.',
   },
+  {
+    file: 'src/settlement/relayer/follow/finality.ts',
+    from: 'await ',
+    behind: 'if (lane === undefined) continue;\n    ',
+    proof:
+      'It writes nothing to the database and throws for no answer of a node. When it sent is ' +
+      'noted before it waits for anything; a refusal is read by later turns, whenever a node ' +
+      'gives it. So only the time changes at which a refusal is noted.',
+  },
+  {
+    file: 'src/recovery/read-chain.ts',
+    from: '>',
+    behind: 'return a ',
+    proof: 'The later of two equal heights is either.',
+  },
 ];
 
 /** The proof that the mutation changes nothing, or undefined. */

@@ -3,6 +3,7 @@ import { PHONE } from '../../../web/testing/browser.ts';
 import { fundedAccount, injectWallet } from '../../../web/testing/payer.ts';
 import {
   addTestTerminal,
+  openDisplay,
   openTill,
   paymentsOf,
   type TestTerminal,
@@ -188,10 +189,7 @@ const display: Journey = {
     const terminal = await addTestTerminal(scene.sandbox);
     const till = await tillAt(scene, terminal, 1180);
     const { page } = till;
-    await page.getByRole('link', { name: 'Settings' }).click();
-    const opened = till.context.waitForEvent('page');
-    await page.getByRole('switch', { name: 'Customer display' }).click();
-    const shown = await opened;
+    const shown = await openDisplay(till);
     await shown.getByText('Welcome').waitFor();
     await page.getByRole('link', { name: 'Till' }).click();
     await till.ask('2.50');

@@ -37,7 +37,6 @@ export const FIRST_PAYMENT: Journey = {
     await page.getByRole('button', { name: 'Go live' }).click();
     const live = page.getByRole('listitem').filter({ hasText: 'Sales can settle in test mode' });
     await live.getByText('Done', { exact: true }).waitFor();
-    await page.getByRole('link', { name: 'Make a code, and open the till here' }).click();
     await page.getByRole('button', { name: 'New code' }).click();
     const opened = window.context.waitForEvent('page');
     await page.getByRole('link', { name: 'Open the till here' }).click();
