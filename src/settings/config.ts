@@ -15,7 +15,6 @@ import { readNodeSettings } from '#settings/node-settings.ts';
 import { type PassFileSettings, readPassFileSettings } from '#settings/pass-file-settings.ts';
 import { type PushSettings, readPushSettings } from '#settings/push-settings.ts';
 import {
-  type ChainPrefix,
   chainPrefix,
   type Env,
   EXTERNAL_SETTINGS,
@@ -275,10 +274,10 @@ function privateKeys(env: Env, name: SettingName): Hex[] {
 }
 
 /** A process that does not sign needs no key, so it may be left out where it runs. */
-function signingKeys(env: Env, prefix: ChainPrefix, roles: ReadonlySet<Role>) {
+function signingKeys(env: Env, network: Network, roles: ReadonlySet<Role>) {
+  const prefix = chainPrefix(network);
   const [relayers, registrar] = [`${prefix}RELAYER_KEYS`, `${prefix}REGISTRAR_KEY`] as const;
   const sponsor = `${prefix}SPONSOR_KEY` as const;
-  const network = prefix === 'CHAIN_TESTNET_' ? 'testnet' : 'mainnet';
   const isSponsoring = gaslessTransfers(env)?.includes(network) === true && roles.has('worker');
   const isNeeded = (name: SettingName, role: Role) =>
     roles.has(role) || readSetting(env, name) !== null;
@@ -356,7 +355,7 @@ function chain(env: Env, network: Network, roles: ReadonlySet<Role>): NetworkSet
     },
     settlement: hex(env, `${prefix}SETTLEMENT`, ADDRESS, 'the address of the settlement contract'),
     deployedAtBlock: BigInt(deployedAt),
-    ...signingKeys(env, prefix, roles),
+    ...signingKeys(env, network, roles),
     ...confirmationsFor(askedDepth, { rpcUrls: nodes.rpcUrls, prefix, finality }),
   };
 }

@@ -28,6 +28,8 @@ import {
   type TestNetwork,
 } from '#testing/test-network.ts';
 
+type Keys = Pick<NetworkConfig, 'relayerKeys' | 'registrarKey' | 'sponsorKey'>;
+
 /** A database, a chain and a merchant; relayers are started by the tests. */
 export interface RelayerWorld {
   readonly network: TestNetwork;
@@ -37,7 +39,7 @@ export interface RelayerWorld {
   /** What relayers of this process complained about. */
   readonly complaints: string[];
   /** With the keys of the network, or only with these. */
-  startRelayer(keys?: Partial<Pick<NetworkConfig, 'relayerKeys' | 'registrarKey'>>): Relayer;
+  startRelayer(keys?: Partial<Keys>): Relayer;
   /** A relayer in a process of its own, to be killed; ends at the failpoint if one is named. */
   spawnRelayer(failpoint?: Failpoint): RelayerProcess;
   pay(payment: TestPayment): Promise<string>;

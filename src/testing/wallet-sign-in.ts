@@ -27,19 +27,27 @@ export function messageOf(account: PrivateKeyAccount, message: SignInMessage): s
   });
 }
 
+interface SignInOptions {
+  readonly chainId?: number;
+  readonly now?: Date;
+  /** Of the service; default: where it is asked. */
+  readonly publicUrl?: string;
+}
+
 /** Signs in as a browser would. @returns the session's token. */
 export async function signInWallet(
   url: string,
   account: PrivateKeyAccount,
-  options: { readonly chainId?: number; readonly now?: Date } = {},
+  options: SignInOptions = {},
 ): Promise<string> {
   const open = caller(`${url}/api/payer/v1`, 'none');
   const { body } = await open.post('/sign_in/nonce');
-  const { host } = new URL(url);
+  const { publicUrl = url } = options;
+  const { host } = new URL(publicUrl);
   const message = messageOf(account, {
     chainId: options.chainId ?? 31_337,
     domain: host,
-    uri: url,
+    uri: publicUrl,
     nonce: String(body.nonce),
     issuedAt: options.now ?? new Date(),
   });

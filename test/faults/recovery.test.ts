@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { FAILPOINTS } from '#core/failpoints.ts';
 import { waitUntil } from '#sandbox/processes.ts';
-import { startChaosProcess } from '#testing/chaos/chaos-process.ts';
+import { caller } from '#testing/api-client.ts';
+import { PUBLIC_URL, startChaosProcess } from '#testing/chaos/chaos-process.ts';
+import { outsideService } from '#testing/outside-service.ts';
 import { BEHAVIOURS } from '#testing/provider-behaviours.ts';
 import {
   openRestoreGround,
@@ -10,12 +12,17 @@ import {
   REST_MS,
   type RestoreGround,
 } from '#testing/restore-ground.ts';
+import { signTransfer } from '#testing/sign-transfer.ts';
+import { signInWallet } from '#testing/wallet-sign-in.ts';
 
 /** A database that is put back or taken over while the chain goes on. */
 
 const NIGHTLY = process.env.FAULTS === 'nightly';
 /** Of the places where recovery may die, the one with most behind it: the others are nightly. */
 const SHORT = 'recovery.payments_booked';
+
+/** What a wallet sends out, in atoms. */
+const SENT = 2_500_000n;
 
 let world: RestoreGround;
 
@@ -95,6 +102,43 @@ describe('the only node gives no logs while the database is put back', () => {
     }
     await world.comeToRest();
     provider.behaviour = null;
+  });
+});
+
+describe('a wallet has sent USDC in the lost time, and the operator paid the gas', () => {
+  it('the same authorization moves nothing again, and the next one is sent', async () => {
+    const { config } = world.ground.testnet;
+    const outside = outsideService(config);
+    const wallet = await outside.addWallet();
+    const to = (await outside.addWallet()).address;
+    const { chainId } = config;
+    const sign = () => signTransfer(config, wallet, { to, amount: Number(SENT) });
+    const owner = async () => {
+      const url = new URL(world.nodes[0]?.url ?? '').origin;
+      const token = await signInWallet(url, wallet, { chainId, publicUrl: PUBLIC_URL });
+      return caller(`${url}/api/payer/v1`, token);
+    };
+    const send = async (body: object) => {
+      const me = await owner();
+      return persist(() => me.post('/transfers', body));
+    };
+    const received = async () => (await outside.usdcOf(to)) - funds;
+    const funds = await outside.usdcOf(to);
+    const known = await send(await sign());
+    assert.equal(known.body.status, 'succeeded', JSON.stringify(known.body));
+    const { asked } = await world.recovery();
+    await world.ground.database.copy('transfers');
+    const signed = await sign();
+    assert.equal((await send(signed)).body.status, 'succeeded');
+    assert.equal((await send(await sign())).body.status, 'succeeded');
+    await world.ground.database.putBack('transfers');
+    assert.ok((await world.recovered(asked)).loss_shown);
+
+    assert.equal((await send(signed)).body.status, 'succeeded');
+    assert.equal(await received(), SENT * 3n);
+    assert.equal((await send(await sign())).body.status, 'succeeded');
+    assert.equal(await received(), SENT * 4n);
+    await world.comeToRest();
   });
 });
 

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
@@ -11,11 +10,12 @@ import { createPreflight } from '#payments/preflight.ts';
 import { applySettlements } from '#payments/settle.ts';
 import { readFeeRates } from '#settlement/chain/fee-rates.ts';
 import { transferCall } from '#settlement/contract/contract-calls.ts';
-import { spendingPolicy, usdcPermit, usdcTransfer } from '#settlement/contract/signed-messages.ts';
+import { spendingPolicy, usdcPermit } from '#settlement/contract/signed-messages.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { signTransfer as signTransferOn } from '#testing/sign-transfer.ts';
 import { addIntent, openStore, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
@@ -258,19 +258,10 @@ test('two approvals at once: one is relayed, the other hears that it has to wait
 describe('USDC is sent out while the operator pays the gas', () => {
   const STRANGER = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 
-  async function signTransfer(account: PrivateKeyAccount, changes: { to?: string } = {}) {
-    const seconds = Math.floor(Date.now() / 1000) + 900;
-    const sent = { to: STRANGER, amount: 2_500_000, valid_before: seconds, ...changes };
-    const nonce = `0x${randomBytes(32).toString('hex')}` as const;
-    const typed = usdcTransfer(network, {
-      from: account.address,
-      to: sent.to.toLowerCase() as `0x${string}`,
-      value: BigInt(sent.amount),
-      validBefore: BigInt(sent.valid_before),
-      nonce,
-    });
-    return { ...sent, nonce, signature: await account.signTypedData(typed) };
-  }
+  const signTransfer = (
+    account: PrivateKeyAccount,
+    { to = STRANGER }: { to?: `0x${string}` } = {},
+  ) => signTransferOn(network, account, { to, amount: 2_500_000 });
 
   test('once for each authorization, three times a day', async () => {
     const { me, account } = await newOwner();

@@ -22,7 +22,7 @@ const EXAMPLE = {
  * Off unless the operator says so; in a sandbox wallets have no coin, and the gas of its own chains
  * costs nothing.
  */
-export function paysGas({ config }: PayerDeps, livemode: boolean): boolean {
+export function paysGas({ config }: Pick<PayerDeps, 'config'>, livemode: boolean): boolean {
   const network = networkOf(livemode);
   const { gaslessTransfers, isSandbox, chains } = config;
   return gaslessTransfers?.includes(network) ?? (isSandbox && chains[network] === null);

@@ -38,6 +38,8 @@ export interface ChaosProcessOptions {
   readonly firstEnv?: Readonly<Record<string, string>>;
 }
 
+/** One address, as behind a balancer: answers hold it, and replays have to be the same. */
+export const PUBLIC_URL = 'http://127.0.0.1:4242';
 /** As a supervisor would: soon, but not at once. */
 const RESTART_MS = 300;
 /** Beside long tests a start has taken more than a minute. */
@@ -60,6 +62,7 @@ function chainEnv(config: NetworkConfig): Record<string, string> {
     [`${prefix}SETTLEMENT`]: config.settlement,
     [`${prefix}RELAYER_KEYS`]: config.relayerKeys.join(),
     [`${prefix}REGISTRAR_KEY`]: config.registrarKey ?? '',
+    [`${prefix}SPONSOR_KEY`]: config.sponsorKey ?? '',
   };
 }
 
@@ -69,10 +72,11 @@ export function groundEnv(ground: {
   readonly secret: Buffer;
   readonly networks: readonly NetworkConfig[];
 }): Record<string, string> {
+  const sponsored = ground.networks.filter(({ sponsorKey }) => sponsorKey !== null);
   return {
     DATABASE_URL: ground.databaseUrl,
-    // One address, as behind a balancer: answers hold it, and replays have to be the same.
-    TAPLINE_PUBLIC_URL: 'http://127.0.0.1:4242',
+    GASLESS_TRANSFERS: sponsored.map(({ network }) => network).join() || 'none',
+    TAPLINE_PUBLIC_URL: PUBLIC_URL,
     TAPLINE_SECRET: ground.secret.toString('hex'),
     RATE_LIMIT: '1000000/1',
     WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',

@@ -14,7 +14,10 @@ describe('lanes and chains at the start', () => {
   let database: TestDatabase;
 
   before(async () => {
-    [network, database] = await Promise.all([startTestNetwork(), testDatabase(4)]);
+    [network, database] = await Promise.all([
+      startTestNetwork(() => ({ sponsorKey: generatePrivateKey() })),
+      testDatabase(4),
+    ]);
   });
 
   after(async () => {
@@ -34,13 +37,13 @@ describe('lanes and chains at the start', () => {
   it('keep their numbers when keys come, go and change places', async () => {
     await configureLanes({ chain: network.chain, db: database.db });
     const before = await lanes();
-    assert.equal(before.length, 5);
+    assert.equal(before.length, 6);
     const added = generatePrivateKey();
     const relayerKeys = [added, ...network.config.relayerKeys.slice(1).reverse()];
     await configureLanes({ chain: chainWith({ relayerKeys }), db: database.db });
     const now = await lanes();
-    assert.deepEqual(now.slice(0, 5), before);
-    assert.equal(now[5]?.address, privateKeyToAccount(added).address);
+    assert.deepEqual(now.slice(0, 6), before);
+    assert.equal(now[6]?.address, privateKeyToAccount(added).address);
   });
 
   it('refuse to lose the key of transactions that are not final', async () => {
@@ -70,6 +73,25 @@ describe('lanes and chains at the start', () => {
     await set('finalized');
     await configureLanes({ chain: chainWith({ relayerKeys }), db: database.db });
     await database.db.query('delete from chain_transactions');
+  });
+
+  it('refuse to lose the sponsor’s key of a transfer, unless operators are elsewhere', async () => {
+    const { db } = database;
+    const address = privateKeyToAccount(network.config.sponsorKey ?? '0x').address;
+    await db.query(
+      `insert into chain_transactions
+         (livemode, lane, nonce, kind, status, created, target, input, gas_limit)
+       select false, lane, 0, 'transfer', 'signed', now(), '0x', '', 1
+         from relayer_lanes where address = $1`,
+      [address],
+    );
+    await assert.rejects(
+      configureLanes({ chain: chainWith({ sponsorKey: null }), db }),
+      (error) => error instanceof StartError && error.message.includes(address),
+    );
+    await configureLanes({ chain: chainWith({ sponsorKey: null, relayerKeys: [] }), db });
+    await db.query('delete from chain_transactions');
+    await configureLanes({ chain: chainWith({ sponsorKey: null }), db });
   });
 
   it('refuse a key without its role, and the same key twice', async () => {

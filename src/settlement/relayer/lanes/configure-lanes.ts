@@ -67,9 +67,11 @@ export async function configureLanes({ db, chain }: LanesDeps): Promise<void> {
     await lockConfiguration(tx);
     const known = await selectLanes(tx, livemode);
     const roles = new Set(wanted.map((lane) => lane.role));
+    // The sponsor's key lives beside the operators'.
+    const isOurs = (role: LaneRole) => roles.has(role === 'sponsor' ? 'operator' : role);
     for (const row of known) {
       // Another process has the keys of a role that this one lacks.
-      if (!roles.has(row.role)) continue;
+      if (!isOurs(row.role)) continue;
       if (wanted.some((one) => one.address === row.address)) continue;
       if ((await countUnfinished(tx, { livemode, lane: row.lane })) === 0) continue;
       throw new StartError(

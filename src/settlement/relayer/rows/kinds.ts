@@ -180,9 +180,17 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
 
 const ALL = Object.keys(KINDS) as RequestKind[];
 
-/** What the lanes of this role send. */
-export function kindsOf(role: LaneRole): readonly RequestKind[] {
-  return ALL.filter((kind) => KINDS[kind].lane === role);
+/**
+ * What the lanes of this role send. Where no key sponsors transfers any more, operators send what
+ * was accepted while there was one.
+ */
+export function kindsOf(
+  role: LaneRole,
+  { sponsorKey }: Pick<NetworkConfig, 'sponsorKey'>,
+): readonly RequestKind[] {
+  const isMine = (lane: LaneRole) =>
+    lane === role || (lane === 'sponsor' && role === 'operator' && sponsorKey === null);
+  return ALL.filter((kind) => isMine(KINDS[kind].lane));
 }
 
 /**

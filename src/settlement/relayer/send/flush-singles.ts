@@ -37,7 +37,7 @@ const MAX_SINGLES = 8;
 export async function flushSingles(relayer: RelayerState, lane: HeldLane): Promise<number> {
   const { chain, db, owner, wakeups } = relayer;
   const { livemode } = chain.config;
-  const kinds = kindsOf(lane.role);
+  const kinds = kindsOf(lane.role, chain.config);
   const except = stillDeferred(relayer);
   const waiting = await selectSingles(db, { livemode, kinds, except, limit: MAX_SINGLES });
   if (waiting.length === 0) return 0;

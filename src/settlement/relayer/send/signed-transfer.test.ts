@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { encodeFunctionData, parseSignature } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { transferCall } from '#settlement/contract/contract-calls.ts';
-import { usdcTransfer } from '#settlement/contract/signed-messages.ts';
 import type { OpenRequest } from '#settlement/relayer/rows/state.ts';
 import { endOfTransfer } from '#settlement/relayer/send/signed-transfer.ts';
-import type { Hex, RequestPayloads } from '#settlement/requests.ts';
+import type { RequestPayloads } from '#settlement/requests.ts';
+import { signTransfer, transferPayload } from '#testing/sign-transfer.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 import { testUsdcAbi } from '../../../../contracts/artifacts/TestUSDC.ts';
 
@@ -28,13 +27,9 @@ after(() => network.stop());
 
 async function sign(): Promise<Transfer> {
   const { time } = await network.chain.newest();
-  const validBefore = BigInt(Math.floor(time.getTime() / 1000) + 900);
-  const nonce: Hex = `0x${randomBytes(32).toString('hex')}`;
-  const moved = { from: payer.address, to: network.admin.address, value: 1_000_000n };
-  const typed = usdcTransfer(network.config, { ...moved, validBefore, nonce });
-  const signature = await payer.signTypedData(typed);
-  const { from, to } = moved;
-  return { from, to, amount: '1000000', validBefore: String(validBefore), nonce, signature };
+  const now = Math.floor(time.getTime() / 1000);
+  const wanted = { to: network.admin.address, amount: 1_000_000, now };
+  return transferPayload(payer.address, await signTransfer(network.config, payer, wanted));
 }
 
 function endOf(payload: Transfer) {

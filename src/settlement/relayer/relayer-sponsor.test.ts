@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { generatePrivateKey } from 'viem/accounts';
+import type { Failpoint } from '#core/failpoints.ts';
+import { waitUntil } from '#sandbox/processes.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { signTransfer, transferPayload } from '#testing/sign-transfer.ts';
+
+const VALUE = 1_000_000n;
+const FINAL_MS = 30_000;
+const POINTS: readonly Failpoint[] = [
+  'settlement.signed_committed',
+  'settlement.broadcast_sent',
+  'settlement.receipt_seen',
+  'settlement.outcome_committed',
+];
+
+describe('transfers that the operator pays for', () => {
+  let world: RelayerWorld;
+  let stopMining: () => Promise<void>;
+
+  before(async () => {
+    world = await startRelayerWorld(() => ({ sponsorKey: generatePrivateKey() }));
+    stopMining = world.network.mineEvery(60);
+  });
+
+  after(async () => {
+    await stopMining();
+    await world.stop();
+  });
+
+  async function transfer(): Promise<string> {
+    const { network } = world;
+    const [payer] = await network.addPayers(1, { usdc: VALUE });
+    assert(payer !== undefined);
+    const { config, admin } = network;
+    const signed = await signTransfer(config, payer, { to: admin.address, amount: Number(VALUE) });
+    return world.ask({ kind: 'transfer', payload: transferPayload(payer.address, signed) });
+  }
+
+  const sentBy = (role: string) =>
+    world.count(
+      `select count(*) from chain_transactions join relayer_lanes using (livemode, lane)
+        where kind = 'transfer' and role = '${role}'`,
+    );
+
+  it('are sent by the sponsor’s key alone while there is one', async () => {
+    const relayer = world.startRelayer();
+    const [done] = await world.outcomes([await transfer()]);
+    assert.equal(done?.succeeded, true);
+    assert.deepEqual([await sentBy('sponsor'), await sentBy('operator')], [1, 0]);
+    // Until then no relayer starts without that key.
+    const open = "select count(*) from chain_transactions where status <> 'finalized'";
+    assert.ok(await waitUntil(async () => (await world.count(open)) === 0, FINAL_MS));
+    await relayer.stop();
+  });
+
+  it('and by an operator’s, if they were accepted before that key was taken away', async () => {
+    const accepted = await transfer();
+    const relayer = world.startRelayer({ sponsorKey: null });
+    const [done] = await world.outcomes([accepted]);
+    await relayer.stop();
+    assert.equal(done?.succeeded, true);
+    assert.deepEqual([await sentBy('sponsor'), await sentBy('operator')], [1, 1]);
+  });
+
+  for (const point of POINTS) {
+    it(`are made once when the relayer died at ${point}`, async () => {
+      const { network } = world;
+      const before = await network.usdcOf(network.admin.address);
+      const child = world.spawnRelayer(point);
+      const asked = await transfer();
+      await child.ended;
+      const relayer = world.startRelayer();
+      const [done] = await world.outcomes([asked]);
+      await relayer.stop();
+      assert.equal(done?.succeeded, true);
+      assert.equal(await network.usdcOf(network.admin.address), before + VALUE);
+    });
+  }
+});

@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { usdcTransfer } from '#settlement/contract/signed-messages.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import type { Hex, RequestPayloads } from '#settlement/requests.ts';
+
+const VALID_S = 900;
+
+/** The body of `POST /api/payer/v1/transfers`. */
+export interface SignedTransfer {
+  readonly to: Hex;
+  /** Atoms. */
+  readonly amount: number;
+  /** Unix seconds. */
+  readonly valid_before: number;
+  readonly nonce: Hex;
+  readonly signature: Hex;
+}
+
+/** What a wallet signs so that the operator sends its USDC. `now` is the chain's, in seconds. */
+export async function signTransfer(
+  config: NetworkConfig,
+  account: PrivateKeyAccount,
+  { to, amount, now }: { readonly to: Hex; readonly amount: number; readonly now?: number },
+): Promise<SignedTransfer> {
+  const validBefore = (now ?? Math.floor(Date.now() / 1000)) + VALID_S;
+  const nonce: Hex = `0x${randomBytes(32).toString('hex')}`;
+  const typed = usdcTransfer(config, {
+    from: account.address,
+    to: to.toLowerCase() as Hex,
+    value: BigInt(amount),
+    validBefore: BigInt(validBefore),
+    nonce,
+  });
+  const signature = await account.signTypedData(typed);
+  return { to, amount, valid_before: validBefore, nonce, signature };
+}
+
+/** The request that the service leaves for it. */
+export function transferPayload(
+  from: Hex,
+  { to, amount, valid_before, nonce, signature }: SignedTransfer,
+): RequestPayloads['transfer'] {
+  const [sum, validBefore] = [String(amount), String(valid_before)];
+  return { from, to, amount: sum, validBefore, nonce, signature };
+}
