@@ -107,21 +107,14 @@ async function resume(
   dispatch({ type: 'answered', answer: await sendUntilKnown(api, signed, true) });
 }
 
-/** `tip`: null while none was chosen, and where none is asked for. */
-export function usePayment(api: PayApi, tip: bigint | null): Payment {
-  const [step, dispatch] = useReducer(next, START);
-  const offset = useRef(0);
-  const isPaying = useRef(false);
-  const isOver = step.at === 'ended' || step.at === 'missing';
+interface Following {
+  readonly isOver: boolean;
+  reload(): Promise<void>;
+  dispatch(event: PayEvent): void;
+}
 
-  const reload = useCallback(async () => {
-    const answer = await api.read({ tip });
-    if (answer.is === 'done' && answer.serverTime !== null) {
-      offset.current = answer.serverTime - Date.now();
-    }
-    dispatch({ type: 'read', answer });
-  }, [api, tip]);
-
+/** Asks what became of the payment, again and again, until it is over. */
+function useFollowing(api: PayApi, { isOver, reload, dispatch }: Following): void {
   useEffect(() => {
     if (isOver) return;
     const leaving = new AbortController();
@@ -142,7 +135,25 @@ export function usePayment(api: PayApi, tip: bigint | null): Payment {
       leaving.abort();
       clearInterval(timer);
     };
-  }, [api, isOver, reload]);
+  }, [api, isOver, reload, dispatch]);
+}
+
+/** `tip`: null while none was chosen, and where none is asked for. */
+export function usePayment(api: PayApi, tip: bigint | null): Payment {
+  const [step, dispatch] = useReducer(next, START);
+  const offset = useRef(0);
+  const isPaying = useRef(false);
+  const isOver = step.at === 'ended' || step.at === 'missing';
+
+  const reload = useCallback(async () => {
+    const answer = await api.read({ tip });
+    if (answer.is === 'done' && answer.serverTime !== null) {
+      offset.current = answer.serverTime - Date.now();
+    }
+    dispatch({ type: 'read', answer });
+  }, [api, tip]);
+
+  useFollowing(api, { isOver, reload, dispatch });
 
   const run = async (shown: PayLink, connect: () => Promise<Signer | null>) => {
     dispatch({ type: 'began' });
