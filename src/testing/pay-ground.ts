@@ -35,7 +35,7 @@ export interface PayGround {
   mint(to: Hex, usdc: bigint): Promise<void>;
   blocklist(address: Hex): Promise<void>;
   changeRates(rates: FeeRates): Promise<void>;
-  /** What the chain is asked next, before a payment, waits until the returned function is called. */
+  /** What the chain is asked next, before a payment, waits until the function is called. */
   holdPreflight(): () => void;
   close(): Promise<void>;
 }
