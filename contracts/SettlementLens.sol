@@ -134,6 +134,23 @@ contract SettlementLens {
         return (ledger.acquirerFees(), ledger.protocolFees());
     }
 
+    /// @notice What the token says that the contract holds, and what the contract owes: the balances
+    /// of merchants `first` to `last`, both included, and the booked fees. Over all merchants, what
+    /// is held and not owed was sent by somebody without a payment.
+    function holdings(uint32 first, uint32 last)
+        external
+        view
+        returns (uint256 held, uint256 owed, uint256 fees)
+    {
+        held = TOKEN.balanceOf(address(SETTLEMENT));
+        for (uint256 i = first; i <= last; ++i) {
+            (, uint96 balance,) = SETTLEMENT.merchantAccount(uint32(i));
+            owed += balance;
+        }
+        PackedLedger ledger = SETTLEMENT.ledgerWord();
+        fees = ledger.acquirerFees() + ledger.protocolFees();
+    }
+
     function settlingPaused() external view returns (bool) {
         return SETTLEMENT.ledgerWord().settlingPaused();
     }

@@ -126,6 +126,40 @@ export const settlementLensAbi = [
   {
     "inputs": [
       {
+        "internalType": "uint32",
+        "name": "first",
+        "type": "uint32"
+      },
+      {
+        "internalType": "uint32",
+        "name": "last",
+        "type": "uint32"
+      }
+    ],
+    "name": "holdings",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "held",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "owed",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "fees",
+        "type": "uint256"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
         "internalType": "address",
         "name": "payer",
         "type": "address"

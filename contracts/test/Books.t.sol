@@ -76,6 +76,10 @@ contract BooksTest is TestBase {
         assertEq(protocolFees, handler.protocolFees(), "protocol fees");
         owed += uint256(acquirerFees) + protocolFees;
         assertEq(token.balanceOf(address(settlement)), owed, "token balance");
+        (uint256 holds, uint256 owes, uint256 fees) = lens.holdings(1, handler.MERCHANTS());
+        assertEq(holds, owed, "held, by the lens");
+        assertEq(owes + fees, owed, "owed, by the lens");
+        assertEq(fees, uint256(acquirerFees) + protocolFees, "fees, by the lens");
         assertEq(lens.batchCount(), handler.batches(), "batches");
         for (uint256 i = 0; i < handler.payerCount(); ++i) {
             (address account, uint256 balance) = handler.payerModel(i);

@@ -541,4 +541,20 @@ contract MerchantsTest is SettlementFixture {
             settlement.withdrawOwn(merchant, 1);
         }
     }
+
+    function test_holdingsTellWhatIsOwedAndWhatSomebodySentWithoutAPayment() public {
+        uint40 sale = 2_000_000;
+        _settleOne(_packed(1, payer, merchant, sale));
+        _settleOne(_packed(2, payer, otherMerchant, 3 * sale));
+        (uint256 held, uint256 owed, uint256 fees) = lens().holdings(1, 2);
+        assertEq(owed, 4 * uint256(sale), "of both");
+        assertTrue(fees > 0, "fees");
+        assertEq(held, owed + fees, "no more and no less");
+        token.mint(address(settlement), 7);
+        (held, owed, fees) = lens().holdings(otherMerchant, otherMerchant);
+        assertEq(owed, 3 * uint256(sale), "of one");
+        assertEq(held, 4 * uint256(sale) + fees + 7, "all that is held");
+        (, owed,) = lens().holdings(3, 2);
+        assertEq(owed, 0, "of nobody");
+    }
 }

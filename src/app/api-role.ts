@@ -16,6 +16,7 @@ import { terminalRoutes } from '#apis/merchant/terminal-routes.ts';
 import { webhookRoutes } from '#apis/merchant/webhook-endpoint-routes.ts';
 import { paySurface } from '#apis/pay/pay-routes.ts';
 import { createReceiptGate } from '#apis/pay/receipt-page.ts';
+import { createSolvencyGate } from '#apis/pay/solvency-page.ts';
 import { createTagGate } from '#apis/pay/tag-page.ts';
 import { addCardPage } from '#apis/payer/card-page.ts';
 import { payerSurface } from '#apis/payer/routes.ts';
@@ -131,9 +132,13 @@ export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
   addChainRelay(app, deps);
   if (webFolder != null) {
     const nodes = deps.chains.flatMap((chain) => chain.config.publicRpcUrl ?? []);
-    const mayAsk = { receipt: nodes, wallet: nodes };
+    const mayAsk = { receipt: nodes, wallet: nodes, solvency: nodes };
     const receipts = { ...deps, webUrl, publicNode: publicNodes({ ...deps, webUrl }) };
-    const gates = { tag: createTagGate(deps), receipt: createReceiptGate(receipts) };
+    const gates = {
+      tag: createTagGate(deps),
+      receipt: createReceiptGate(receipts),
+      solvency: createSolvencyGate(receipts),
+    };
     await addWebRoutes(app, { ...config, folder: webFolder, mayAsk, gates });
   }
   return app;

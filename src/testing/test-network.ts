@@ -43,7 +43,8 @@ export interface TestNetwork {
   /** Sends a transaction and mines it. @throws when it reverts. */
   send(account: PrivateKeyAccount, to: Hex | null, data: Hex): Promise<void>;
   /** Registers a merchant by the registrar. */
-  addMerchant(): Promise<TestMerchant>;
+  /** `key`: of its wallet. */
+  addMerchant(key?: Hex): Promise<TestMerchant>;
   /** Payers with USDC, allowance and policy (or without, to be declined). */
   addPayers(count: number, options?: PayerOptions): Promise<PrivateKeyAccount[]>;
   usdcOf(address: Hex): Promise<bigint>;
@@ -61,6 +62,8 @@ export interface PayerOptions {
   readonly allowance?: bigint;
   /** null: no policy at all. */
   readonly perPayment?: bigint | null;
+  /** Of their wallets; default: new ones. */
+  readonly keys?: readonly Hex[];
 }
 
 /** What of the contract a test chooses. */
@@ -214,7 +217,7 @@ function assemble(parts: Parts): Omit<TestNetwork, 'admin' | 'guardian'> {
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
     },
-    addMerchant: () => addMerchant(parts, send),
+    addMerchant: (key = generatePrivateKey()) => addMerchant(parts, send, key),
     addPayers: (count, options = {}) => addPayers(parts, count, options),
     usdcOf: async (address) => {
       const data = encodeFunctionData({
@@ -254,8 +257,8 @@ function mineEvery(sender: Sender, ms: number): () => Promise<void> {
   };
 }
 
-async function addMerchant({ config, chain }: Parts, send: TestNetwork['send']) {
-  const wallet = privateKeyToAccount(generatePrivateKey());
+async function addMerchant({ config, chain }: Parts, send: TestNetwork['send'], key: Hex) {
+  const wallet = privateKeyToAccount(key);
   const reference = keccak256(`0x${randomBytes(16).toString('hex')}`);
   const deadline = BigInt(FAR_FUTURE);
   const signature = await wallet.signTypedData({
@@ -293,7 +296,8 @@ async function addPayers(
   options: PayerOptions,
 ): Promise<PrivateKeyAccount[]> {
   const { usdc = 10n ** 12n, allowance = 10n ** 13n, perPayment = 10n ** 12n } = options;
-  const payers = Array.from({ length: count }, () => privateKeyToAccount(generatePrivateKey()));
+  const { keys = Array.from({ length: count }, generatePrivateKey) } = options;
+  const payers = keys.map((key) => privateKeyToAccount(key));
   await sender.fund(payers.map((payer) => payer.address));
   const token = (functionName: 'mint' | 'approve', to: Hex, amount: bigint) =>
     encodeFunctionData({ abi: testUsdcAbi, functionName, args: [to, amount] });

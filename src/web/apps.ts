@@ -36,5 +36,11 @@ export const WEB_APPS: readonly WebApp[] = [
   { name: 'pay', paths: ['/pay/*'], page: 'pay.html', installable: false },
   { name: 'tag', paths: ['/t/*'], page: 'tag.html', installable: false, unkept: true },
   { name: 'receipt', paths: ['/receipts/*'], page: 'receipt.html', installable: false },
+  {
+    name: 'solvency',
+    paths: ['/solvency', '/solvency.json'],
+    page: 'solvency.html',
+    installable: false,
+  },
   { name: 'ui', paths: ['/dev/ui'], page: 'ui.html', installable: false, sandboxOnly: true },
 ];

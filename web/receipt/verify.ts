@@ -1,3 +1,4 @@
+import { nodeAt } from '../data/chain-node.ts';
 import type { Receipt } from '../data/types/pay.ts';
 
 /** `PaymentSettled(uint64,address,bytes17,uint256)`: what the event is called on the chain. */
@@ -21,21 +22,6 @@ interface TransactionReceipt {
   readonly status: string;
   readonly blockNumber: string;
   readonly logs: readonly Log[];
-}
-
-type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>;
-
-function nodeAt(url: string): Ask {
-  return async (method, params) => {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-      referrerPolicy: 'no-referrer',
-    });
-    const { result } = (await response.json()) as { result?: unknown };
-    return result;
-  };
 }
 
 /** The numbers of the event. `terms`: merchant, amount, order id; `charges`: four of 64 bits. */

@@ -1,13 +1,8 @@
 import { encode } from 'uqr';
+import { dataOf, type FinishedPage } from '#apis/pay/finished-page.ts';
 import { type ReceiptLine, type Slip, TEST_MODE } from '#apis/pay/receipt-lines.ts';
 import { headlineUsdc } from '#core/money.ts';
 import { escapeHtml } from '#http/plain-page.ts';
-
-/** What the page says of itself, and what stands in it. Both are HTML. */
-export interface FinishedPage {
-  readonly title: string;
-  readonly body: string;
-}
 
 const TOLD = 'As told by this server. Your browser has not checked it with the chain.';
 
@@ -39,11 +34,6 @@ function qr(url: string): string {
     `<svg class="printed qr" viewBox="0 0 ${size} ${size}" role="img" ` +
     `aria-label="The address of this receipt"><path d="${runs.join('')}"/></svg>`
   );
-}
-
-/** JSON inside a page: nothing in it ends the element that holds it. */
-function data(document: object): string {
-  return JSON.stringify(document).replaceAll('<', '\\u003c');
 }
 
 /**
@@ -82,7 +72,7 @@ ${qr(at.url)}
 <p class="printed soft"><code>${escapeHtml(at.url)}</code></p>
 <button type="button" id="print" class="print" hidden>Print</button>
 </main>
-<script type="application/json" id="receipt">${data(slip.document)}</script>`;
+<script type="application/json" id="receipt">${dataOf(slip.document)}</script>`;
   return { title: `${slip.kind} · ${name}`, body };
 }
 

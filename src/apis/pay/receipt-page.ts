@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type FinishedPage, NO_RECEIPT_PAGE, receiptPage } from '#apis/pay/receipt-html.ts';
+import { fillPage, fromPage } from '#apis/pay/finished-page.ts';
+import { NO_RECEIPT_PAGE, receiptPage } from '#apis/pay/receipt-html.ts';
 import { type Slip, slipOf } from '#apis/pay/receipt-lines.ts';
 import { type ReceiptDeps, readReceipt } from '#apis/pay/receipt-routes.ts';
 import {
@@ -45,19 +46,13 @@ function sendRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply {
   return reply.code(status).type('application/json; charset=utf-8').send(body);
 }
 
-function fill(html: string, { title, body }: FinishedPage): string {
-  return html
-    .replace(/<title>[^<]*<\/title>/, () => `<title>${title}</title>`)
-    .replace('<div id="app"></div>', () => body);
-}
-
 const MISSING = refuse('resource_missing', 'No such receipt.', 'token');
 
 function sendMissing(reply: FastifyReply, form: Form, html: string): FastifyReply {
   if (form === 'json') return sendRefusal(reply, MISSING);
   reply.code(statusOf(MISSING.code));
   if (form === 'txt') return reply.type('text/plain; charset=utf-8').send(NO_RECEIPT_TEXT);
-  return reply.type('text/html; charset=utf-8').send(fill(html, NO_RECEIPT_PAGE));
+  return reply.type('text/html; charset=utf-8').send(fillPage(html, NO_RECEIPT_PAGE));
 }
 
 export interface ReceiptPageDeps extends ReceiptDeps {
@@ -75,11 +70,6 @@ async function find(deps: ReceiptPageDeps, token: string): Promise<Found | null>
   if (receipt !== null) return { slip: slipOf(receipt), node: receipt.proof.rpc_url };
   const refund = await readRefundSlip(deps, token);
   return refund && { slip: refund, node: null };
-}
-
-/** A node of the sandbox is asked at the origin that the page came from, whatever its name. */
-function nodeAt(url: string | null, webUrl: string): string | null {
-  return url?.startsWith(`${webUrl}/`) === true ? url.slice(webUrl.length + 1) : url;
 }
 
 /**
@@ -117,8 +107,8 @@ export function createReceiptGate(deps: ReceiptPageDeps) {
         return reply.type('text/plain; charset=utf-8').send(receiptText(slip, url, width));
       }
       case 'html': {
-        const page = receiptPage(slip, { url, node: nodeAt(found.node, webUrl) });
-        return reply.type('text/html; charset=utf-8').send(fill(html, page));
+        const page = receiptPage(slip, { url, node: fromPage(found.node, webUrl) });
+        return reply.type('text/html; charset=utf-8').send(fillPage(html, page));
       }
     }
   };

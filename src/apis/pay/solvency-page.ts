@@ -1,0 +1,91 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { dataOf, type FinishedPage, fillPage, fromPage } from '#apis/pay/finished-page.ts';
+import {
+  createSolvencyReader,
+  type NetworkSolvency,
+  type Solvency,
+  type SolvencyDeps,
+} from '#apis/pay/solvency.ts';
+import { exactUsdc } from '#core/money.ts';
+import { escapeHtml } from '#http/plain-page.ts';
+
+const NAMES = { mainnet: 'Real money', testnet: 'Test money' } as const;
+const TOLD = 'As told by this server. Your browser has not checked it with the chain.';
+const NOT_TOLD = 'The chain did not answer this server just now.';
+
+function signedUsdc(atoms: bigint): string {
+  return atoms < 0n ? `−${exactUsdc(-atoms)}` : exactUsdc(atoms);
+}
+
+function sum(id: string, name: string, atoms: number | null): string {
+  const told = atoms === null ? '?' : `${signedUsdc(BigInt(atoms))} USDC`;
+  return `<div class="row"><dt>${name}</dt><dd data-sum="${id}">${told}</dd></div>`;
+}
+
+function fact(name: string, value: string): string {
+  return `<div class="row"><dt>${name}</dt><dd><code>${escapeHtml(value)}</code></dd></div>`;
+}
+
+function section(one: NetworkSolvency, node: string | null): string {
+  const asks = node === null ? '' : ` data-node="${escapeHtml(node)}"`;
+  return `<section id="${one.network}" aria-labelledby="${one.network}-title">
+<h2 id="${one.network}-title">${NAMES[one.network]}</h2>
+<dl>
+${sum('held', 'Held by the contract', one.held)}
+${sum('owed', 'Owed to merchants', one.owed_to_merchants)}
+${sum('fees', 'Fees, not collected yet', one.fees)}
+${sum('surplus', 'Left over (sent without a payment)', one.surplus)}
+</dl>
+<p class="verdict plain" role="status"${asks}>${one.held === null ? NOT_TOLD : TOLD}</p>
+<details>
+<summary>Where it is on the chain</summary>
+<dl>
+${fact('Settlement contract', one.settlement)}
+${fact('USDC', one.usdc)}
+${fact('Chain', String(one.chain_id))}
+${one.rpc_url === null ? '' : fact('Node', one.rpc_url)}
+</dl>
+</details>
+</section>`;
+}
+
+/** Readable without script. The script only asks the nodes, and adds up for itself. */
+function solvencyPage(
+  solvency: Solvency,
+  nodeOf: (one: NetworkSolvency) => string | null,
+): FinishedPage {
+  const body = `<main>
+<h1>Is all the money there?</h1>
+<p>The settlement contract holds what merchants have sold and not withdrawn yet. This page adds up
+what it owes, and compares the sum with what the USDC contract says it holds.</p>
+${solvency.networks.map((one) => section(one, nodeOf(one))).join('\n')}
+</main>
+<script type="application/json" id="solvency">${dataOf(solvency)}</script>`;
+  return { title: 'Is all the money there? · Tapline', body };
+}
+
+export interface SolvencyPageDeps extends SolvencyDeps {
+  readonly webUrl: () => string;
+}
+
+/**
+ * Sends `/solvency`, a finished page, and `/solvency.json`, the same for programs: what each
+ * network's contract holds and owes. Anybody may read it.
+ */
+export function createSolvencyGate(deps: SolvencyPageDeps) {
+  const read = createSolvencyReader(deps);
+  return async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    html: string,
+  ): Promise<FastifyReply> => {
+    reply.header('Cache-Control', 'no-store');
+    const solvency = await read();
+    if (request.routeOptions.url?.endsWith('.json') === true) {
+      return reply.type('application/json; charset=utf-8').send(JSON.stringify(solvency));
+    }
+    const webUrl = deps.webUrl();
+    const page = solvencyPage(solvency, (one) => fromPage(one.rpc_url, webUrl));
+    return reply.type('text/html; charset=utf-8').send(fillPage(html, page));
+  };
+}

@@ -1,0 +1,93 @@
+import { describeError, type Log } from '#core/log.ts';
+import { type Network, networkOf } from '#core/mode.ts';
+import { toJsonAtoms } from '#core/money.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { type Holdings, readHoldings } from '#settlement/chain/holdings.ts';
+
+/** One network; the sums are atoms, and null while its chain cannot be asked. */
+export interface NetworkSolvency {
+  readonly network: Network;
+  readonly chain_id: number;
+  readonly settlement: string;
+  readonly usdc: string;
+  /** A node that anybody may ask; null: none is named. */
+  readonly rpc_url: string | null;
+  readonly block_number: number | null;
+  readonly as_of: string | null;
+  readonly merchants: number | null;
+  readonly held: number | null;
+  readonly owed_to_merchants: number | null;
+  readonly fees: number | null;
+  /** What is held and not owed: plain transfers to the contract. Below zero, money is missing. */
+  readonly surplus: number | null;
+}
+
+/** `GET /solvency.json`. */
+export interface Solvency {
+  readonly object: 'solvency';
+  readonly networks: readonly NetworkSolvency[];
+}
+
+export interface SolvencyDeps {
+  readonly chains: readonly Chain[];
+  readonly publicNode: (network: Network) => string | null;
+  readonly log: Log;
+}
+
+/** However many look, the chain is asked once in this time. */
+const KEPT_MS = 10_000;
+
+const UNKNOWN = {
+  block_number: null,
+  as_of: null,
+  merchants: null,
+  held: null,
+  owed_to_merchants: null,
+  fees: null,
+  surplus: null,
+} as const;
+
+function sumsOf({ blockNumber, asOf, merchants, held, owed, fees }: Holdings) {
+  return {
+    block_number: Number(blockNumber),
+    as_of: asOf.toISOString(),
+    merchants,
+    held: toJsonAtoms(held),
+    owed_to_merchants: toJsonAtoms(owed),
+    fees: toJsonAtoms(fees),
+    surplus: signedAtoms(held - owed - fees),
+  };
+}
+
+function signedAtoms(value: bigint): number {
+  return value < 0n ? -toJsonAtoms(-value) : toJsonAtoms(value);
+}
+
+async function readNetwork(chain: Chain, deps: SolvencyDeps): Promise<NetworkSolvency> {
+  const { livemode, chainId, settlement, usdc } = chain.config;
+  const network = networkOf(livemode);
+  const known = {
+    ...{ network, chain_id: chainId, settlement, usdc },
+    rpc_url: deps.publicNode(network),
+  };
+  try {
+    return { ...known, ...sumsOf(await readHoldings(chain)) };
+  } catch (error) {
+    deps.log.warn('the holdings could not be read', { network, error: describeError(error) });
+    return { ...known, ...UNKNOWN };
+  }
+}
+
+/** Reads what each contract holds and owes, at most once in {@link KEPT_MS}. */
+export function createSolvencyReader(deps: SolvencyDeps): () => Promise<Solvency> {
+  let kept: { readonly at: number; readonly read: Promise<Solvency> } | null = null;
+  const readAll = async (): Promise<Solvency> => {
+    const networks = await Promise.all(deps.chains.map((chain) => readNetwork(chain, deps)));
+    return { object: 'solvency', networks };
+  };
+  return () => {
+    const at = performance.now();
+    if (kept === null || at - kept.at > KEPT_MS) kept = { at, read: readAll() };
+    return kept.read;
+  };
+}

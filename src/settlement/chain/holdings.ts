@@ -1,0 +1,46 @@
+import { decodeFunctionResult, encodeFunctionData } from 'viem';
+import { present } from '#core/assert.ts';
+import { type Chain, decodeView } from '#settlement/chain/chain.ts';
+import { lensOf } from '#settlement/contract/lens.ts';
+import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
+
+/** What a settlement contract holds and owes at one block, in atoms. */
+export interface Holdings {
+  readonly blockNumber: bigint;
+  readonly asOf: Date;
+  readonly merchants: number;
+  readonly held: bigint;
+  readonly owed: bigint;
+  /** Booked and not collected yet. */
+  readonly fees: bigint;
+}
+
+/** Merchants of one call: some 3,000 gas each, and nodes give a call tens of millions. */
+const PAGE = 1_000;
+
+const COUNT = { abi: settlementAbi, functionName: 'merchantCount' } as const;
+const SUMS = { abi: settlementLensAbi, functionName: 'holdings' } as const;
+
+/**
+ * All merchants together, from the contract itself: no row of ours is asked.
+ * @throws RpcUnavailable
+ */
+export async function readHoldings(chain: Chain, pageSize = PAGE): Promise<Holdings> {
+  const { settlement } = chain.config;
+  const { number, time } = await chain.newest();
+  const count = { to: settlement, data: encodeFunctionData(COUNT), words: 1 };
+  const [counted] = await chain.calls([count], number);
+  const merchants = decodeView(counted, (data) => decodeFunctionResult({ ...COUNT, data }));
+  const pages = Array.from({ length: Math.max(1, Math.ceil(merchants / pageSize)) }, (_, page) => {
+    const args = [page * pageSize + 1, Math.min(merchants, (page + 1) * pageSize)] as const;
+    return { to: lensOf(settlement), data: encodeFunctionData({ ...SUMS, args }), words: 3 };
+  });
+  const answers = await chain.calls(pages, number);
+  const sums = answers.map((answer) =>
+    decodeView(answer, (data) => decodeFunctionResult({ ...SUMS, data })),
+  );
+  const [held, , fees] = present(sums[0], 'holdings');
+  const owed = sums.reduce((sum, [, page]) => sum + page, 0n);
+  return { blockNumber: number, asOf: time, merchants, held, owed, fees };
+}

@@ -1,0 +1,95 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { type AskNode, nodeAt } from '../data/chain-node.ts';
+import { fromHex, type Hex, toHex } from '../wallet/bytes.ts';
+
+/** What a contract holds and owes at one block, in atoms. */
+export interface Holdings {
+  readonly block: number;
+  readonly held: bigint;
+  readonly owed: bigint;
+  readonly fees: bigint;
+}
+
+export type Verdict =
+  /** All of what is owed is there, and perhaps more. */
+  | { readonly kind: 'covered'; readonly holdings: Holdings }
+  | { readonly kind: 'short'; readonly holdings: Holdings }
+  /** The node belongs to another chain, or there is no such contract on it. */
+  | { readonly kind: 'elsewhere' }
+  | { readonly kind: 'unknown' };
+
+export interface Contract {
+  readonly chain_id: number;
+  readonly settlement: string;
+}
+
+/** Merchants of one question: nodes give it enough gas for some thousands. */
+const PAGE = 1_000;
+const WORD = 64;
+
+function selector(signature: string): Hex {
+  return toHex(keccak_256(new TextEncoder().encode(signature)).slice(0, 4));
+}
+
+/** Its first creation: the address is made of the contract's own, so nobody can name another. */
+function lensOf(settlement: string): Hex {
+  const creation = fromHex(`0xd694${settlement.slice(2)}01`);
+  return toHex(keccak_256(creation).slice(12));
+}
+
+function word(value: number): string {
+  return value.toString(16).padStart(WORD, '0');
+}
+
+/** @returns the words of the answer; none: there is no such contract. */
+async function read(
+  ask: AskNode,
+  { to, data, block }: { readonly to: string; readonly data: string; readonly block: string },
+): Promise<bigint[] | null> {
+  const answer = await ask('eth_call', [{ to, data }, block]);
+  if (answer === undefined) return null;
+  const words = String(answer).slice(2).match(/.{64}/g) ?? [];
+  return words.map((one) => BigInt(`0x${one}`));
+}
+
+async function sum(
+  ask: AskNode,
+  { settlement, block }: { readonly settlement: string; readonly block: string },
+): Promise<Holdings | 'elsewhere' | null> {
+  const counting = { to: settlement, data: selector('merchantCount()'), block };
+  const counted = await read(ask, counting);
+  if (counted === null) return null;
+  const [merchants] = counted;
+  if (merchants === undefined) return 'elsewhere';
+  const total = { held: 0n, owed: 0n, fees: 0n };
+  for (let first = 1; first === 1 || first <= merchants; first += PAGE) {
+    const last = Math.min(first + PAGE - 1, Number(merchants));
+    const data = selector('holdings(uint32,uint32)') + word(first) + word(last);
+    const page = await read(ask, { to: lensOf(settlement), data, block });
+    if (page === null) return null;
+    const [held, owed, fees] = page;
+    if (held === undefined || owed === undefined || fees === undefined) return 'elsewhere';
+    Object.assign(total, { held, owed: total.owed + owed, fees });
+  }
+  return { block: Number(block), ...total };
+}
+
+/** Asks the chain itself, not the server that the page came from, and adds up all merchants. */
+export async function addUp({ chain_id, settlement }: Contract, node: string): Promise<Verdict> {
+  const ask = nodeAt(node);
+  try {
+    const [chainId, block] = await Promise.all([
+      ask('eth_chainId', []),
+      ask('eth_blockNumber', []),
+    ]);
+    if (chainId === undefined || block === undefined) return { kind: 'unknown' };
+    if (Number(chainId) !== chain_id) return { kind: 'elsewhere' };
+    const holdings = await sum(ask, { settlement, block: String(block) });
+    if (holdings === null) return { kind: 'unknown' };
+    if (holdings === 'elsewhere') return { kind: 'elsewhere' };
+    const { held, owed, fees } = holdings;
+    return { kind: held >= owed + fees ? 'covered' : 'short', holdings };
+  } catch {
+    return { kind: 'unknown' };
+  }
+}

@@ -1,0 +1,64 @@
+import '../ui/base.css';
+import '../receipt/receipt.css';
+import { addUp, type Contract, type Holdings, type Verdict } from './holdings.ts';
+
+/** The page is finished without this: it only asks the chains, and adds up. */
+
+type Network = Contract & { readonly network: string };
+
+function words(verdict: Verdict): readonly [string, string] {
+  switch (verdict.kind) {
+    case 'covered':
+      return [
+        'good',
+        `✓ Added up by your browser at block ${verdict.holdings.block}: all of it is there.`,
+      ];
+    case 'short':
+      return [
+        'bad',
+        `✗ Added up by your browser at block ${verdict.holdings.block}: money is missing.`,
+      ];
+    case 'elsewhere':
+      return ['bad', '✗ The node does not know this contract. Do not trust these numbers.'];
+    case 'unknown':
+      return ['plain', 'As told by this server. The chain could not be asked just now.'];
+  }
+}
+
+const ONE = 1_000_000n;
+const SHOWN = new Intl.NumberFormat('en-US', {
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 6,
+});
+
+/** `ui/money.ts` comes with a framework, which this page does without. */
+function usdcOf(atoms: bigint): string {
+  const size = atoms < 0n ? -atoms : atoms;
+  const decimal = `${size / ONE}.${String(size % ONE).padStart(6, '0')}`;
+  // As a string it is exact.
+  return `${atoms < 0n ? '−' : ''}${SHOWN.format(decimal as `${number}`)} USDC`;
+}
+
+function show(section: Element, { held, owed, fees }: Holdings): void {
+  const sums = { held, owed, fees, surplus: held - owed - fees };
+  for (const [name, atoms] of Object.entries(sums)) {
+    const place = section.querySelector(`[data-sum="${name}"]`);
+    if (place !== null) place.textContent = usdcOf(atoms);
+  }
+}
+
+async function check(network: Network): Promise<void> {
+  const section = document.getElementById(network.network);
+  const place = section?.querySelector<HTMLElement>('.verdict');
+  const node = place?.dataset.node;
+  if (section === null || place == null || node === undefined) return;
+  const verdict = await addUp(network, node);
+  if ('holdings' in verdict) show(section, verdict.holdings);
+  const [kind, text] = words(verdict);
+  place.className = `verdict ${kind}`;
+  place.textContent = text;
+}
+
+const told = document.getElementById('solvency')?.textContent;
+const { networks } = JSON.parse(told || '{"networks":[]}') as { networks: readonly Network[] };
+for (const network of networks) void check(network);
