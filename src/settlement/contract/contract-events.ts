@@ -72,7 +72,14 @@ export type SettlementEvent =
       readonly reference: Hex;
       readonly wallet: Hex;
     })
-  | (LogPlace & { readonly event: 'Other'; readonly name: string });
+  | OtherEvent;
+
+/** What moves no merchant's money: rules, roles, announcements, payers' own terms. */
+export interface OtherEvent extends LogPlace {
+  readonly event: 'Other';
+  readonly name: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
 
 /** Reads the settlement contract's own logs out of a receipt or a range, in their order. */
 export function readEvents(settlement: Hex, logs: readonly RawLog[]): SettlementEvent[] {
@@ -84,7 +91,7 @@ function readEvent(log: RawLog): SettlementEvent {
   if (log.topics[0] === PAYMENT_SETTLED) return readPaymentSettled(log);
   const place = placeOf(log);
   const decoded = decode(log);
-  if (decoded === null) return { ...place, event: 'Other', name: 'unknown' };
+  if (decoded === null) return { ...place, event: 'Other', name: 'unknown', details: {} };
   switch (decoded.eventName) {
     case 'PaymentFailed': {
       const { number, reason } = decoded.args;
@@ -105,7 +112,7 @@ function readEvent(log: RawLog): SettlementEvent {
       return { ...place, event: 'MerchantRegistered', merchantNumber, reference, wallet };
     }
     default:
-      return { ...place, event: 'Other', name: decoded.eventName };
+      return { ...place, event: 'Other', name: decoded.eventName, details: { ...decoded.args } };
   }
 }
 

@@ -6,10 +6,12 @@ import type { Database, Tx } from '#db/database.ts';
 import { type Chain, decodeView } from '#settlement/chain/chain.ts';
 import { type WalkedRange, walkEvents } from '#settlement/chain/chain-walk.ts';
 import { finalBlock } from '#settlement/chain/final-block.ts';
+import type { OtherEvent } from '#settlement/contract/contract-events.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import { forgetCompared, markCompared } from '#settlement/network-recovery-queries.ts';
 import { raiseAboveChain } from '#settlement/numbers.ts';
 import { noteForeign } from '#settlement/reconciliation/note-foreign.ts';
+import { changesRules, noteRules } from '#settlement/reconciliation/note-rules.ts';
 import {
   addBalances,
   type BlockRange,
@@ -96,17 +98,11 @@ export async function reconcileOnce(
   }
   const head = present(await chain.block('latest'), 'newest block');
   const settledBefore = addMs(clock.now(), -(options.graceMs ?? GRACE_MS));
-  let final = await finalBlock(chain, head.number);
+  const final = await finalBlock(chain, head.number);
   const fromBlock = (await selectCursor(db, livemode)) ?? deployedAtBlock;
   const compared = await selectCompared(db, livemode);
-  let events = 0;
-  for await (const range of walkEvents(chain, fromBlock, head.number)) {
-    events += range.events.length;
-    // What is too young to be compared is read again, even if its chain calls it final already.
-    const young = firstSince(range, settledBefore);
-    if (young !== null && young <= final) final = young - 1n;
-    await db.transaction((tx) => storeRange(tx, deps, range, final));
-  }
+  const walked = { fromBlock, toBlock: head.number, final, settledBefore };
+  const { events, rules, final: readTo } = await storeEvents(deps, walked);
   await db.transaction((tx) => raiseAboveChain(tx, livemode));
   // A run that was cut off has moved the cursor, and compared nothing.
   const first = compared === null ? fromBlock : least(fromBlock, compared.compared_block);
@@ -129,15 +125,41 @@ export async function reconcileOnce(
   const foreignMs = Math.min(options.graceMs ?? FOREIGN_GRACE_MS, FOREIGN_GRACE_MS);
   const before = addMs(clock.now(), -foreignMs);
   await db.transaction((tx) => noteForeign(tx, { ...range, before }, clock.now()));
+  // A first run reads the deployment, which is no news.
+  await noteRules(deps, { events: rules, seenTo: compared?.compared_block ?? head.number });
   if (!open.some(({ kind, accepted }) => !accepted && kind.endsWith('_unknown_here'))) {
     const { incarnation } = db.watch;
-    await markCompared(db, { livemode, incarnation, block: least(final, doneTo) });
+    await markCompared(db, { livemode, incarnation, block: least(readTo, doneTo) });
   }
   const differences = open.filter((difference) => !difference.accepted);
   if (differences.length > 0) {
     log.error('chain and database differ', { network, differences: differences.length });
   }
   return { network, fromBlock, toBlock: head.number, events, differences };
+}
+
+/** Stores what the contract's events say. `final`: the last block that is read for good. */
+async function storeEvents(
+  deps: ReconcileDeps,
+  walk: {
+    readonly fromBlock: bigint;
+    readonly toBlock: bigint;
+    readonly final: bigint;
+    readonly settledBefore: Date;
+  },
+): Promise<{ events: number; rules: readonly OtherEvent[]; final: bigint }> {
+  const rules: OtherEvent[] = [];
+  let events = 0;
+  let { final } = walk;
+  for await (const range of walkEvents(deps.chain, walk.fromBlock, walk.toBlock)) {
+    events += range.events.length;
+    rules.push(...range.events.filter(changesRules));
+    // What is too young to be compared is read again, even if its chain calls it final already.
+    const young = firstSince(range, walk.settledBefore);
+    if (young !== null && young <= final) final = young - 1n;
+    await deps.db.transaction((tx) => storeRange(tx, deps, range, final));
+  }
+  return { events, rules, final };
 }
 
 /** Compares payments, refunds and withdrawals one by one: what can have changed since a run. */

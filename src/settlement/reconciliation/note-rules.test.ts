@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { encodeFunctionData, keccak256, numberToHex, parseEther, toHex } from 'viem';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { present } from '#core/assert.ts';
+import { systemClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
+import { walletConsent } from '#settlement/contract/signed-messages.ts';
+import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import type { TestMerchant } from '#testing/test-network.ts';
+import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+
+const DEADLINE = 4_000_000_000n;
+
+describe('a step on the contract that this service did not make', () => {
+  let world: RelayerWorld;
+  let stopMining: () => Promise<void>;
+  const merchants: TestMerchant[] = [];
+  const nextMerchant = () => present(merchants.pop(), 'merchant');
+
+  before(async () => {
+    world = await startRelayerWorld();
+    stopMining = world.network.mineEvery(60);
+    // By the registrar's key, whose nonces are the relayer's as soon as it runs.
+    for (let n = 0; n < 3; n++) merchants.push(await newMerchant());
+    world.startRelayer();
+    await told();
+  });
+
+  after(async () => {
+    await stopMining();
+    await world.stop();
+  });
+
+  /** The alarms that the next run adds. */
+  async function told(): Promise<string[]> {
+    const { chain } = world.network;
+    const { db } = world.database;
+    const open = () =>
+      db.query<{ id: bigint; subject: string }>(
+        `select id, subject from chain_alarms where kind = 'contract_changed' order by id`,
+      );
+    const before = await open();
+    await reconcileOnce({ chain, db, clock: systemClock, log: silentLog });
+    const added = (await open()).slice(before.length);
+    return added.map(({ subject }) => subject.split(' ')[0] ?? '').sort();
+  }
+
+  function govern(
+    account: PrivateKeyAccount,
+    functionName: 'pauseSettling' | 'announceGrant' | 'scheduleRates',
+    args: readonly unknown[] = [],
+  ) {
+    const data = encodeFunctionData({ abi: settlementAbi, functionName, args } as never);
+    return world.network.send(account, world.network.config.settlement, data);
+  }
+
+  /** A merchant of an account that the service knows. */
+  async function newMerchant() {
+    const merchant = await world.network.addMerchant();
+    const { db } = world.database;
+    const account = `acct_${merchant.merchantNumber}`;
+    await db.query(`insert into accounts (id, name, created) values ($1, 'Test', now())`, [
+      account,
+    ]);
+    await db.query(
+      `insert into account_modes (account_id, livemode, merchant_number, settlement_wallet, live_at)
+       values ($1, false, $2, $3, now())`,
+      [account, merchant.merchantNumber, merchant.wallet.address.toLowerCase()],
+    );
+    return merchant;
+  }
+
+  /** What makes a new wallet the merchant's, with that wallet's consent. */
+  async function proposal({ merchantNumber }: { readonly merchantNumber: bigint }) {
+    const wallet = privateKeyToAccount(generatePrivateKey());
+    const consent = { merchantNumber, wallet: wallet.address, nonce: 0n, deadline: DEADLINE };
+    const signature = await wallet.signTypedData(walletConsent(world.network.config, consent));
+    return {
+      step: 'propose',
+      merchantNumber: String(merchantNumber),
+      wallet: wallet.address,
+      deadline: String(DEADLINE),
+      signature,
+    } as const;
+  }
+
+  it('is an alarm, once: a pause, a role, other rates', async () => {
+    const { admin, guardian } = world.network;
+    await govern(guardian, 'pauseSettling');
+    const role = keccak256(toHex('OPERATOR_ROLE'));
+    await govern(admin, 'announceGrant', [role, guardian.address]);
+    await govern(admin, 'scheduleRates', [{ acquirer: 40, protocol: 20, cashback: 5 }]);
+    assert.deepEqual(await told(), ['GrantAnnounced', 'RatesScheduled', 'SettlingPaused']);
+    assert.deepEqual(await told(), [], 'the same blocks are read again');
+    await world.database.db.query('update chain_alarms set resolved_at = now()');
+    assert.deepEqual(await told(), [], 'a person has looked at it');
+  });
+
+  it('is an alarm when the registrar’s key was stolen, and none when we used it', async () => {
+    const ours = await world.ask({
+      kind: 'wallet_change',
+      payload: await proposal(nextMerchant()),
+    });
+    const [done] = await world.outcomes([ours]);
+    assert.equal(done?.succeeded, true);
+    assert.deepEqual(await told(), []);
+    const thief = privateKeyToAccount(present(world.network.config.registrarKey, 'registrar key'));
+    const { settlement } = world.network.config;
+    const stolen = await proposal(nextMerchant());
+    await world.network.send(thief, settlement, walletChangeCall(stolen));
+    assert.deepEqual(await told(), ['WalletProposed']);
+  });
+
+  it('is none when a merchant’s own wallet does it', async () => {
+    const merchant = nextMerchant();
+    const { wallet } = merchant;
+    const { rpc, config, send } = world.network;
+    await rpc.call('anvil_setBalance', [wallet.address, numberToHex(parseEther('1'))]);
+    await send(wallet, config.settlement, walletChangeCall(await proposal(merchant)));
+    assert.deepEqual(await told(), []);
+  });
+});

@@ -1,0 +1,118 @@
+import type { Clock } from '#core/clock.ts';
+import type { Log } from '#core/log.ts';
+import type { Database, Tx } from '#db/database.ts';
+import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import type { OtherEvent, SettlementEvent } from '#settlement/contract/contract-events.ts';
+
+/** What changes who may do what, at which price, up to which sum, and to which wallet. */
+const RULES: ReadonlySet<string> = new Set([
+  ...['SettlingPaused', 'RefundingPaused'],
+  ...['RatesScheduled', 'RatesApplied', 'RatesCanceled'],
+  ...['CeilingScheduled', 'CeilingChanged'],
+  ...['GrantAnnounced', 'GrantCanceled', 'LastRevocationAnnounced'],
+  ...['RoleGranted', 'RoleRevoked', 'RoleAdminChanged'],
+  ...['WalletProposed', 'WalletProposalsDropped', 'PayoutsHeld', 'FeesCollected'],
+  'unknown',
+]);
+
+export function changesRules(event: SettlementEvent): event is OtherEvent {
+  return event.event === 'Other' && RULES.has(event.name);
+}
+
+/** The transaction is part of it: the same step may be done twice. */
+function subjectOf({ name, txHash, logIndex }: OtherEvent): string {
+  return `${name} ${txHash}/${logIndex}`;
+}
+
+/** Events that this service's own bytes explain, or an alarm tells already, resolved or not. */
+async function selectKnown(
+  tx: Tx,
+  livemode: boolean,
+  events: readonly OtherEvent[],
+): Promise<{ readonly hashes: ReadonlySet<string>; readonly subjects: ReadonlySet<string> }> {
+  const [ours, told] = await Promise.all([
+    tx.query<{ tx_hash: string }>('select tx_hash from chain_attempts where tx_hash = any($1)', [
+      events.map(({ txHash }) => txHash),
+    ]),
+    tx.query<{ subject: string }>(
+      `select subject from chain_alarms
+       where livemode = $1 and kind = 'contract_changed' and subject = any($2)`,
+      [livemode, events.map(subjectOf)],
+    ),
+  ]);
+  return {
+    hashes: new Set(ours.map(({ tx_hash }) => tx_hash)),
+    subjects: new Set(told.map(({ subject }) => subject)),
+  };
+}
+
+/** Merchants whose own wallet made a proposal: what a merchant does is the merchant's. */
+async function selectWallets(
+  tx: Tx,
+  livemode: boolean,
+  events: readonly OtherEvent[],
+): Promise<ReadonlyMap<number, string>> {
+  const merchants = events.flatMap(({ details }) =>
+    typeof details.merchant === 'number' ? [details.merchant] : [],
+  );
+  const rows = await tx.query<{ merchant_number: bigint; settlement_wallet: string }>(
+    `select merchant_number, settlement_wallet from account_modes
+     where livemode = $1 and merchant_number = any($2::bigint[]) and settlement_wallet is not null`,
+    [livemode, merchants],
+  );
+  return new Map(
+    rows.map((row) => [Number(row.merchant_number), row.settlement_wallet.toLowerCase()]),
+  );
+}
+
+function isOwnProposal(
+  { name, details }: OtherEvent,
+  wallets: ReadonlyMap<number, string>,
+): boolean {
+  const { merchant, proposer } = details;
+  if (name !== 'WalletProposed') return false;
+  return wallets.get(Number(merchant)) === String(proposer).toLowerCase();
+}
+
+function alarmOf(event: OtherEvent): Alarm {
+  const { name, details, txHash, blockNumber } = event;
+  const told = { event: name, ...details, tx_hash: txHash, block_number: blockNumber };
+  return { kind: 'contract_changed', subject: subjectOf(event), details: told };
+}
+
+/**
+ * Tells a person of each step on the contract that somebody made past this service: an announced
+ * role or wallet, other rates, a pause. Nothing is stopped by it. One alarm for each, once.
+ *
+ * @param read `seenTo`: what a run before has read is no news.
+ */
+export async function noteRules(
+  deps: {
+    readonly chain: Chain;
+    readonly db: Database;
+    readonly clock: Clock;
+    readonly log: Log;
+  },
+  read: { readonly events: readonly OtherEvent[]; readonly seenTo: bigint },
+): Promise<void> {
+  const events = read.events.filter(({ blockNumber }) => blockNumber > read.seenTo);
+  if (events.length === 0) return;
+  const { livemode, network } = deps.chain.config;
+  const found = await deps.db.transaction(async (tx) => {
+    const { hashes, subjects } = await selectKnown(tx, livemode, events);
+    const wallets = await selectWallets(tx, livemode, events);
+    const unexplained = events.filter(
+      (event) =>
+        !hashes.has(event.txHash) &&
+        !subjects.has(subjectOf(event)) &&
+        !isOwnProposal(event, wallets),
+    );
+    await insertAlarms(tx, livemode, unexplained.map(alarmOf), deps.clock.now());
+    return unexplained;
+  });
+  for (const { name, txHash } of found) {
+    const what = { network, event: name, tx_hash: txHash };
+    deps.log.error('the contract was changed past this service', what);
+  }
+}
