@@ -1,4 +1,4 @@
-"""A merchant's server in one file, with python/tapline.py beside it. Python 3.9 or newer.
+"""A merchant's server in one file, with python/tapline beside it. Python 3.9 or newer.
 
   npm start                                            in one window: the sandbox
   python3 examples/merchant_server.py                  in another one

@@ -1,6 +1,7 @@
 """Run by test/examples: python3 test_tapline.py <base_url> <api_key> <terminal>"""
 
 import asyncio
+import base64
 import hashlib
 import hmac
 import http.server
@@ -206,6 +207,48 @@ class Webhooks(unittest.TestCase):
                                       ({"id": "evt_1"}, good, self.secret), (self.body, good, "")]:
             with self.assertRaises(WebhookVerificationError):
                 verify(body, headers, secret)
+
+
+class StandardWebhooks(unittest.TestCase):
+    key, body = b"k" * 32, b'{"id": "evt_1", "type": "ping"}'
+    secret = "whsec_" + base64.b64encode(key).decode()
+
+    def headers(self, at=None, **changed):
+        at = str(int(time.time()) if at is None else at)
+        digest = hmac.new(self.key, f"evt_1.{at}.".encode() + self.body, hashlib.sha256).digest()
+        other = base64.b64encode(bytes(32)).decode()
+        headers = {"Webhook-Id": "evt_1", "WEBHOOK-TIMESTAMP": at,
+                   "webhook-signature": f"v1,{other} v1,{base64.b64encode(digest).decode()}"}
+        return {**headers, **{name.replace("_", "-"): value for name, value in changed.items()}}
+
+    def test_a_good_message_is_its_event_whatever_the_case_of_its_headers(self):
+        self.assertEqual(verify(self.body, self.headers(), self.secret)["id"], "evt_1")
+        self.assertEqual(verify(self.body.decode(), self.headers(5), self.secret, now=9)["id"],
+                         "evt_1")
+
+    def test_the_message_of_the_specification(self):
+        secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+        headers = {"webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
+                   "webhook-timestamp": "1614265330",
+                   "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="}
+        event = verify(b'{"test": 2432232314}', headers, secret, now=1614265330)
+        self.assertEqual(event, {"test": 2432232314})
+
+    def test_others_are_refused(self):
+        cases = [
+            (self.headers(Webhook_Id="evt_2"), self.secret, "does not fit"),
+            (self.headers(int(time.time()) - 301), self.secret, "too old"),
+            (self.headers(webhook_signature="v1a,AAAA"), self.secret, "is not v1"),
+            (self.headers(**{"WEBHOOK_TIMESTAMP": "9" * 5000}), self.secret, "is not v1"),
+            (self.headers(**{"WEBHOOK_TIMESTAMP": ""}), self.secret, "nor the webhook-"),
+            ({**self.headers(), "Service-Signature": "t=1,v1=" + "0" * 64}, self.secret, "too old"),
+            (self.headers(), "whsec_ü", "in base64"),
+            (self.headers(), "whsec_", "secret is empty"),
+            (self.headers(), "", "secret is empty"),
+        ]
+        for headers, secret, words in cases:
+            with self.assertRaisesRegex(WebhookVerificationError, words):
+                verify(self.body, headers, secret)
 
 
 if __name__ == "__main__":

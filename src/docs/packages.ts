@@ -121,19 +121,25 @@ async function npmArchive(place: string, bundled: readonly string[]): Promise<Ar
 
 const PYTHON_ABOUT = 'The client of a Tapline payment network for Python.';
 
-/** The one file of the Python client as a wheel, which pip installs without building anything. */
+/** The Python client as a wheel, which pip installs without building anything. */
 async function pythonArchive(): Promise<Archive> {
-  const program = await readFile(path.join(ROOT, 'python/tapline.py'));
-  const version = /^__version__ = "([\d.]+)"$/m.exec(program.toString())?.[1] ?? '0';
+  const read = async (name: string) => {
+    return { name, bytes: await readFile(path.join(ROOT, 'python', name)) };
+  };
+  const program = await read('tapline/__init__.py');
+  const version = /^__version__ = "([\d.]+)"$/m.exec(program.bytes.toString())?.[1] ?? '0';
   const about = [
     ...['Metadata-Version: 2.1', 'Name: tapline', `Version: ${version}`],
-    ...[`Summary: ${PYTHON_ABOUT}`, 'License: Apache-2.0', 'Requires-Python: >=3.9', ''],
+    ...[`Summary: ${PYTHON_ABOUT}`, 'License: Apache-2.0', 'Requires-Python: >=3.9'],
+    ...['Classifier: Typing :: Typed', ''],
   ].join('\n');
   const wheel =
     'Wheel-Version: 1.0\nGenerator: tapline\nRoot-Is-Purelib: true\nTag: py3-none-any\n';
   const inside = `tapline-${version}.dist-info`;
   const entries: Entry[] = [
-    { name: 'tapline.py', bytes: program },
+    program,
+    // Says to type checkers that the annotations are to be believed.
+    await read('tapline/py.typed'),
     { name: `${inside}/METADATA`, bytes: Buffer.from(about) },
     { name: `${inside}/WHEEL`, bytes: Buffer.from(wheel) },
   ];

@@ -14,6 +14,7 @@ import { addPackagesRoutes } from '#docs/packages-routes.ts';
 /** The packages as a network serves them, in folders that know nothing of this one. */
 
 const run = promisify(execFile);
+const ROOT = path.join(import.meta.dirname, '../..');
 let app: FastifyInstance;
 let origin: string;
 let folder: string;
@@ -193,4 +194,46 @@ test('pip installs the Python client, without an index', async () => {
   const program = 'import tapline; print(tapline.__version__, tapline.usdc("2.50"))';
   const { stdout } = await run('python3', ['-c', program], { env: { ...env, PYTHONPATH: to } });
   assert.match(stdout, /^\d+\.\d+\.\d+ 2500000$/m);
+  // Type checkers pass over the annotations of an installed package without it.
+  assert.equal(await readFile(path.join(to, 'tapline/py.typed'), 'utf8'), '');
+  const [version] = stdout.split(' ');
+  const manifest = await readFile(path.join(ROOT, 'python/pyproject.toml'), 'utf8');
+  assert.match(manifest, /^version = \{ attr = "tapline.__version__" \}$/m);
+  const about = await readFile(path.join(to, `tapline-${version}.dist-info/METADATA`), 'utf8');
+  const summary = /^description = "(.*)"$/m.exec(manifest)?.[1];
+  assert.ok(about.includes(`Summary: ${summary}\n`), about);
+});
+
+/** What a careful program says to the client. */
+const TYPED = `
+import asyncio
+from tapline import AsyncTapline, OutcomeUnknownError, Tapline, usdc, verify
+
+def sell(tapline: Tapline) -> str:
+    try:
+        intent = tapline.payment_intents.create(amount=usdc("2.50"), terminal="tml_1")
+    except OutcomeUnknownError as error:
+        intent = error.resolve()
+    for payment in tapline.payments.list(status="succeeded"):
+        print(payment["id"])
+    return str(verify(b"{}", {"webhook-id": "evt_1"}, "whsec_x")["id"] or intent["id"])
+
+async def wait(tapline: AsyncTapline) -> None:
+    paid = await tapline.payment_intents.wait_for("pi_1", timeout=2.5)
+    async for event in tapline.events.list():
+        print(event["id"], paid["status"])
+`;
+
+test('a strict type checker believes the installed Python client', async (t) => {
+  const mypy = ['-m', 'mypy', '--strict', '--no-incremental', '--cache-dir', '/dev/null'];
+  const isHere = await run('python3', [...mypy, '--version']).catch(() => null);
+  if (isHere === null) return t.skip('mypy is not on this machine');
+  const cwd = await emptyFolder('typed');
+  const known = { env: { ...env, MYPYPATH: path.join(folder, 'python') }, cwd };
+  await writeFile(path.join(cwd, 'good.py'), TYPED);
+  await run('python3', [...mypy, 'good.py', path.join(folder, 'python/tapline')], known);
+  await writeFile(path.join(cwd, 'bad.py'), `${TYPED}\nusdc(2.5)\n`);
+  await assert.rejects(run('python3', [...mypy, 'bad.py'], known), {
+    stdout: /incompatible type "float"/,
+  });
 });

@@ -1,4 +1,4 @@
-"""The client of a Tapline payment network, in one file and with the standard library alone.
+"""The client of a Tapline payment network, with the standard library alone.
 
     from tapline import Tapline, usdc
 
@@ -12,8 +12,11 @@ known raises OutcomeUnknownError: ask with its resolve(), or send the same call 
 again. Never send it with another key. Python 3.9 or newer.
 """
 
+from __future__ import annotations
+
 import asyncio
 import base64
+import binascii
 import hashlib
 import hmac
 import http.client
@@ -26,12 +29,20 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import uuid
+from typing import (Any, AsyncIterator, Callable, Dict, Iterable, Iterator, List, Mapping,
+                    Optional, Protocol, Tuple)
 
 __version__ = "0.1.0"
 __all__ = [
     "AsyncTapline", "Tapline", "TaplineError", "ConnectionFailed", "OutcomeUnknownError",
-    "UsageError", "WebhookVerificationError", "format_usdc", "order_id", "usdc", "verify",
+    "UsageError", "WebhookHeaders", "WebhookVerificationError", "format_usdc", "order_id", "usdc",
+    "verify",
 ]
+
+# An object of the API, as its JSON says it.
+Json = Dict[str, Any]
+# method, path, body, query, idempotency key, keyed: what one call sends in each of its tries.
+_Sent = Tuple[str, str, Optional[Json], Optional[Json], Optional[str], bool]
 
 # The dated version of the API that this file is written for: a key's own could differ.
 _API_VERSION = "2026-09-28"
@@ -44,7 +55,9 @@ _WEBHOOK_TOLERANCE = 300
 class TaplineError(Exception):
     """A refusal: branch on `code`; handle codes that you do not know by `type`."""
 
-    def __init__(self, message, status=None, type=None, code=None, param=None, request_id=None):
+    def __init__(self, message: str, status: int | None = None, type: str | None = None,
+                 code: str | None = None, param: str | None = None,
+                 request_id: str | None = None) -> None:
         super().__init__(message)
         self.status, self.type, self.code = status, type, code
         self.param, self.request_id = param, request_id
@@ -65,7 +78,8 @@ class WebhookVerificationError(TaplineError):
 class OutcomeUnknownError(TaplineError):
     """Money may have moved or not. Ask with resolve(); never send the call with another key."""
 
-    def __init__(self, why, idempotency_key, resolve, cause):
+    def __init__(self, why: str, idempotency_key: str, resolve: Callable[[], Json],
+                 cause: TaplineError) -> None:
         super().__init__(
             f"{why} The outcome is not known: ask with resolve(), or send the same call with the "
             "same idempotency_key again. Never send it with another key.",
@@ -74,7 +88,7 @@ class OutcomeUnknownError(TaplineError):
         self.resolve = resolve
 
 
-def usdc(amount):
+def usdc(amount: str) -> int:
     """USDC atoms of an amount in words: usdc("2.50") is 2500000."""
     text = amount if isinstance(amount, str) else ""
     found = re.fullmatch(r"([0-9]{1,9})(?:\.([0-9]{1,6}))?", text)
@@ -84,14 +98,14 @@ def usdc(amount):
     return int(found[1] + (found[2] or "").ljust(6, "0"))
 
 
-def format_usdc(atoms):
+def format_usdc(atoms: int) -> str:
     """The other way: format_usdc(2500000) is "2.50"."""
     digits = str(abs(atoms)).rjust(7, "0")
     fraction = re.sub("0{1,4}$", "", digits[-6:])
     return f"{'-' if atoms < 0 else ''}{digits[:-6]}.{fraction}"
 
 
-def order_id(order):
+def order_id(order: str) -> str:
     """The order_id of an order of your shop: itself up to 8 characters, else 8 made from it.
 
     The same in all clients of Tapline. Should two orders ever get the same one, the second is
@@ -107,44 +121,83 @@ def order_id(order):
     return base64.urlsafe_b64encode((value % 2**48 ^ value >> 48).to_bytes(6, "big")).decode()
 
 
-def verify(raw_body, headers, secret, tolerance=_WEBHOOK_TOLERANCE, now=None):
+class WebhookHeaders(Protocol):
+    """Names and values: a dict, or the headers of Flask, Django, http.server and others."""
+
+    def items(self) -> Iterable[Tuple[str, str]]: ...
+
+
+def verify(raw_body: bytes | str, headers: WebhookHeaders, secret: str,
+           tolerance: float = _WEBHOOK_TOLERANCE, now: float | None = None) -> Json:
     """The event of a webhook, once its signature and age are proved.
 
-    `raw_body` is the bytes as they came; `headers` any mapping of header names to values.
+    `raw_body` is the bytes as they came; `headers` any mapping of header names to values, in
+    whatever case. The proof is Service-Signature, or where that is missing the headers of Standard
+    Webhooks: webhook-id, webhook-timestamp, webhook-signature.
     """
     if not isinstance(raw_body, (bytes, str)):
         raise WebhookVerificationError("The body was parsed already. Give verify() the raw bytes: "
                                        "in Flask request.get_data(), in Django request.body.")
     body = raw_body.encode() if isinstance(raw_body, str) else raw_body
-    header = next((v for k, v in headers.items() if k.lower() == "service-signature"), None)
-    if header is None:
-        raise WebhookVerificationError("There is no Service-Signature header.")
-    parts = [part.strip().partition("=")[::2] for part in header.split(",")]
-    timestamp = next((value for name, value in parts if name == "t"), "")
-    given = [v for n, v in parts if n == "v1" and re.fullmatch("[0-9a-f]{64}", v)]
-    if not re.fullmatch("[0-9]+", timestamp) or not given:
-        raise WebhookVerificationError("The Service-Signature header is not t=...,v1=....")
+    named = {name.lower(): value for name, value in headers.items()}
+    timestamp, head, given, of_standard = _proof(named)
     if not secret:
         raise WebhookVerificationError("The secret is empty: it begins with whsec_.")
     if not abs((time.time() if now is None else now) - int(timestamp)) <= tolerance:
         raise WebhookVerificationError("The signature is too old, or this clock is wrong.")
-    signed = f"{timestamp}.".encode() + body
-    expected = hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
+    key = _decoded(secret) if of_standard else secret.encode()
+    expected = hmac.new(key, head.encode() + body, hashlib.sha256).digest()
     if not any([hmac.compare_digest(expected, one) for one in given]):
         raise WebhookVerificationError("The signature does not fit: another secret, or a "
                                        "changed body.")
-    return json.loads(body)
+    event: Json = json.loads(body)
+    return event
+
+
+def _proof(headers: Mapping[str, str]) -> Tuple[str, str, List[bytes], bool]:
+    """The time, what is signed before the body, the signatures, and whether by the standard."""
+    own = headers.get("service-signature")
+    if own:
+        parts = [part.strip().partition("=")[::2] for part in own.split(",")]
+        timestamp = next((value for name, value in parts if name == "t"), "")
+        given = [bytes.fromhex(value) for name, value in parts
+                 if name == "v1" and re.fullmatch("[0-9a-f]{64}", value)]
+        if not re.fullmatch("[0-9]{1,12}", timestamp) or not given:
+            raise WebhookVerificationError("The Service-Signature header is not t=...,v1=....")
+        return timestamp, f"{timestamp}.", given, False
+    id, timestamp = headers.get("webhook-id"), headers.get("webhook-timestamp", "")
+    standard = headers.get("webhook-signature")
+    if not (id and timestamp and standard):
+        raise WebhookVerificationError("There is no Service-Signature header, nor the webhook-... "
+                                       "headers (id, timestamp, signature).")
+    given = [base64.b64decode(one[len("v1,"):]) for one in standard.split(" ")
+             if re.fullmatch("v1,[0-9A-Za-z+/]{43}=", one)]
+    if not re.fullmatch("[0-9]{1,12}", timestamp) or not given:
+        raise WebhookVerificationError("The webhook-signature header is not v1,... with a time.")
+    return timestamp, f"{id}.{timestamp}.", given, True
+
+
+def _decoded(secret: str) -> bytes:
+    text = secret[len("whsec_"):] if secret.startswith("whsec_") else secret
+    try:
+        key = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise WebhookVerificationError("The secret is not whsec_... in base64.") from error
+    if not key:
+        # Everybody can sign with an empty key.
+        raise WebhookVerificationError("The secret is empty: it begins with whsec_.")
+    return key
 
 
 class _Failure:
     """What one try came to, when it came to no success."""
 
-    def __init__(self, error, doubtful, retry_after=None):
+    def __init__(self, error: TaplineError, doubtful: bool, retry_after: int | None = None) -> None:
         self.error, self.doubtful, self.retry_after = error, doubtful, retry_after
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *args):
+    def redirect_request(self, *args: Any) -> None:
         return None  # A redirect would carry the key to another address.
 
 
@@ -154,7 +207,8 @@ class Tapline:
     Without arguments it takes TAPLINE_API_KEY and TAPLINE_BASE_URL from the environment.
     """
 
-    def __init__(self, api_key=None, base_url=None, timeout=70, max_retries=3):
+    def __init__(self, api_key: str | None = None, base_url: str | None = None,
+                 timeout: float = 70, max_retries: int = 3) -> None:
         # An address that the program gives may come from a file: the environment's key stays away.
         if api_key is None and base_url is None:
             api_key = os.environ.get("TAPLINE_API_KEY") or None
@@ -169,8 +223,8 @@ class Tapline:
             raise UsageError("That is not a secret key of the API: it begins with tlsk_test_ or "
                              "tlsk_live_.")
         if found[1] == "live" and base_url is None:
-            raise UsageError("A live key needs the base_url of its network: https://.../api: give it, or "
-                             "set TAPLINE_BASE_URL.")
+            raise UsageError("A live key needs the base_url of its network: https://.../api: give "
+                             "it, or set TAPLINE_BASE_URL.")
         self._api_key, self._timeout, self._max_retries = api_key, timeout, max_retries
         self._base_url = re.sub("/v1$", "", (base_url or _SANDBOX).rstrip("/"))
         self._opener = urllib.request.build_opener(_NoRedirect)
@@ -180,7 +234,9 @@ class Tapline:
         self.terminals = _Readable(self, "/terminals")
         self.events = _Readable(self, "/events")
 
-    def request(self, method, path, body=None, query=None, idempotency_key=None, keyed=False):
+    def request(self, method: str, path: str, body: Json | None = None,
+                query: Json | None = None, idempotency_key: str | None = None,
+                keyed: bool = False) -> Json:
         """Any operation of the API by its path below /v1. The resources are made of this.
 
         `keyed` says that the service keeps the answer under the key, so that it may be repeated.
@@ -193,7 +249,7 @@ class Tapline:
             raise UsageError("Test helpers play the customer in test mode: use a tlsk_test_... "
                              "key.")
         key = (idempotency_key or str(uuid.uuid4())) if method == "POST" else None
-        sent = (method, path, body, query, key, keyed)
+        sent: _Sent = (method, path, body, query, key, keyed)
         retries, attempt, doubtful = self._max_retries, 0, False
         patient_until = time.monotonic() + self._timeout
         while True:
@@ -214,7 +270,8 @@ class Tapline:
             time.sleep(delay)
             attempt += 1
 
-    def _try_once(self, method, path, body, query, key, keyed):
+    def _try_once(self, method: str, path: str, body: Json | None, query: Json | None,
+                  key: str | None, keyed: bool) -> Json | _Failure:
         given = {name: value for name, value in (query or {}).items() if value is not None}
         url = f"{self._base_url}/v1{path}" + ("?" + urllib.parse.urlencode(given) if given else "")
         headers = {"Authorization": f"Bearer {self._api_key}",
@@ -228,18 +285,19 @@ class Tapline:
         request = urllib.request.Request(url, data=data, headers=headers, method=method)
         try:
             with self._opener.open(request, timeout=self._timeout) as response:
-                return json.loads(response.read())
+                answer: Json = json.loads(response.read())
+                return answer
         except urllib.error.HTTPError as error:
             return self._refused(error, keyed)
         except (OSError, ValueError, http.client.HTTPException) as error:
             return self._lost(error, keyed)
 
-    def _lost(self, error, keyed):
+    def _lost(self, error: Exception, keyed: bool) -> _Failure:
         lost = ConnectionFailed(f"No answer: {getattr(error, 'reason', None) or error}.")
         lost.__cause__ = error
         return _Failure(lost, keyed)
 
-    def _refused(self, response, keyed):
+    def _refused(self, response: urllib.error.HTTPError, keyed: bool) -> _Failure:
         status = response.code
         try:
             error = json.loads(response.read())["error"]
@@ -252,9 +310,9 @@ class Tapline:
         fault = status >= 500 and refusal.code != "service_unavailable"
         after = response.headers.get("Retry-After")
         doubtful = keyed and (fault or refusal.code == _RUNNING)
-        return _Failure(refusal, doubtful, int(after) if (after or "").isdigit() else None)
+        return _Failure(refusal, doubtful, int(after) if after and after.isdigit() else None)
 
-    def _delay(self, attempt, failure, method, keyed):
+    def _delay(self, attempt: int, failure: _Failure, method: str, keyed: bool) -> float | None:
         """Seconds before the next try; None where another one is not safe, or no use."""
         status, code = failure.error.status, failure.error.code
         lost = isinstance(failure.error, ConnectionFailed) or status in (500, 503)
@@ -263,13 +321,16 @@ class Tapline:
             return None
         if failure.retry_after is not None:
             return failure.retry_after if failure.retry_after <= _LONGEST_RETRY_AFTER else None
-        return min(0.15 * 2 ** attempt, 1 if code == _RUNNING else 8) * random.uniform(0.5, 1)
+        longest: float = min(0.15 * 2 ** attempt, 1 if code == _RUNNING else 8)
+        return longest * random.uniform(0.5, 1)
 
-    def _unknown(self, sent, cause):
-        resolve = lambda: self._resolve_or_unknown(sent, cause)
-        return OutcomeUnknownError(str(cause), sent[4], resolve, cause)
+    def _unknown(self, sent: _Sent, cause: TaplineError) -> OutcomeUnknownError:
+        # Only what carries a key is ever in doubt.
+        key = sent[4] or ""
+        return OutcomeUnknownError(
+            str(cause), key, lambda: self._resolve_or_unknown(sent, cause), cause)
 
-    def _resolve_or_unknown(self, sent, cause):
+    def _resolve_or_unknown(self, sent: _Sent, cause: TaplineError) -> Json:
         try:
             return self._resolve(sent, cause)
         except OutcomeUnknownError:
@@ -281,15 +342,16 @@ class Tapline:
                 raise self._unknown(sent, cause) from error
             raise
 
-    def _resolve(self, sent, cause):
+    def _resolve(self, sent: _Sent, cause: TaplineError) -> Json:
         """Only reads. A key that the service does not know means unknown, not failed."""
         method, path, body, query, key, keyed = sent
+        known: Json | None = None
         try:
-            known = self.request("GET", f"/idempotency_keys/{urllib.parse.quote(key, safe='')}")
+            known = self.request(
+                "GET", f"/idempotency_keys/{urllib.parse.quote(key or '', safe='')}")
         except TaplineError as error:
             if error.code != "resource_missing":
                 raise
-            known = None
         if known is not None and known["status"] == "completed":
             resource = known["resource"] or ""
             where = {"pi": "/payment_intents", "re": "/refunds"}.get(resource.partition("_")[0])
@@ -301,27 +363,28 @@ class Tapline:
         if known is None and order_id is not None and path == "/payment_intents":
             found = self.request("GET", path, query={"order_id": order_id, "limit": 1})["data"]
             if found:
-                return found[0]
+                one: Json = found[0]
+                return one
         raise self._unknown(sent, cause)
 
 
 class _Readable:
-    def __init__(self, client, path):
+    def __init__(self, client: Tapline, path: str) -> None:
         self._client, self._path = client, path
 
-    def _one(self, id, *rest):
+    def _one(self, id: str, *rest: str) -> str:
         if not isinstance(id, str) or id == "":
             raise UsageError("The id is missing.", param="id")
         return "/".join([self._path, urllib.parse.quote(id, safe=""), *rest])
 
-    def retrieve(self, id):
+    def retrieve(self, id: str) -> Json:
         return self._client.request("GET", self._one(id))
 
-    def page(self, **query):
+    def page(self, **query: Any) -> Json:
         """One page: {"data": [...], "has_more": ..., "next_cursor": ...}."""
         return self._client.request("GET", self._path, query=query)
 
-    def list(self, **query):
+    def list(self, **query: Any) -> Iterator[Json]:
         """All objects, newest first; pages are fetched as they are needed."""
         while True:
             page = self.page(**query)
@@ -332,19 +395,19 @@ class _Readable:
 
 
 class _PaymentIntents(_Readable):
-    def create(self, idempotency_key=None, **body):
+    def create(self, idempotency_key: str | None = None, **body: Any) -> Json:
         """amount, terminal, and optionally order_id, description, metadata, expires_in."""
         return self._client.request("POST", self._path, body, None, idempotency_key, True)
 
-    def cancel(self, id, idempotency_key=None):
+    def cancel(self, id: str, idempotency_key: str | None = None) -> Json:
         path = self._one(id, "cancel")
         return self._client.request("POST", path, None, None, idempotency_key, True)
 
-    def confirm(self, id, agent_token, idempotency_key=None):
+    def confirm(self, id: str, agent_token: str, idempotency_key: str | None = None) -> Json:
         path, body = self._one(id, "confirm"), {"agent_token": agent_token}
         return self._client.request("POST", path, body, None, idempotency_key, True)
 
-    def wait_for(self, id, timeout=300, every=1):
+    def wait_for(self, id: str, timeout: float = 300, every: float = 1) -> Json:
         """Waits until the intent is paid or canceled, and returns it."""
         deadline = time.monotonic() + timeout
         while True:
@@ -357,7 +420,7 @@ class _PaymentIntents(_Readable):
 
 
 class _Refunds(_Readable):
-    def create(self, idempotency_key=None, **body):
+    def create(self, idempotency_key: str | None = None, **body: Any) -> Json:
         """payment, and optionally amount (default: all that is left), reason, metadata."""
         return self._client.request("POST", self._path, body, None, idempotency_key, True)
 
@@ -368,37 +431,66 @@ class AsyncTapline:
     Each call runs in a thread of the loop's own pool. `async for` walks a list.
     """
 
-    def __init__(self, api_key=None, base_url=None, timeout=70, max_retries=3):
+    def __init__(self, api_key: str | None = None, base_url: str | None = None,
+                 timeout: float = 70, max_retries: int = 3) -> None:
         self._client = Tapline(api_key, base_url, timeout, max_retries)
-        self.payment_intents = _Awaited(self._client.payment_intents)
-        self.payments = _Awaited(self._client.payments)
-        self.refunds = _Awaited(self._client.refunds)
-        self.terminals = _Awaited(self._client.terminals)
-        self.events = _Awaited(self._client.events)
+        self.payment_intents = _AsyncPaymentIntents(self._client.payment_intents)
+        self.payments = _AsyncReadable(self._client.payments)
+        self.refunds = _AsyncRefunds(self._client.refunds)
+        self.terminals = _AsyncReadable(self._client.terminals)
+        self.events = _AsyncReadable(self._client.events)
 
-    async def request(self, *args, **kwargs):
-        return await asyncio.to_thread(self._client.request, *args, **kwargs)
+    async def request(self, method: str, path: str, body: Json | None = None,
+                      query: Json | None = None, idempotency_key: str | None = None,
+                      keyed: bool = False) -> Json:
+        return await asyncio.to_thread(
+            self._client.request, method, path, body, query, idempotency_key, keyed)
 
 
-class _Awaited:
+class _AsyncReadable:
     """A resource whose methods are awaited."""
 
-    def __init__(self, resource):
-        self._resource = resource
+    def __init__(self, resource: _Readable) -> None:
+        self._readable = resource
 
-    def __getattr__(self, name):
-        method = getattr(self._resource, name)
+    async def retrieve(self, id: str) -> Json:
+        return await asyncio.to_thread(self._readable.retrieve, id)
 
-        async def call(*args, **kwargs):
-            return await asyncio.to_thread(method, *args, **kwargs)
+    async def page(self, **query: Any) -> Json:
+        return await asyncio.to_thread(self._readable.page, **query)
 
-        return call
-
-    async def list(self, **query):
+    async def list(self, **query: Any) -> AsyncIterator[Json]:
         while True:
-            page = await asyncio.to_thread(self._resource.page, **query)
+            page = await self.page(**query)
             for one in page["data"]:
                 yield one
             if not page["has_more"]:
                 return
             query["cursor"] = page["next_cursor"]
+
+
+class _AsyncPaymentIntents(_AsyncReadable):
+    def __init__(self, resource: _PaymentIntents) -> None:
+        super().__init__(resource)
+        self._resource = resource
+
+    async def create(self, idempotency_key: str | None = None, **body: Any) -> Json:
+        return await asyncio.to_thread(self._resource.create, idempotency_key, **body)
+
+    async def cancel(self, id: str, idempotency_key: str | None = None) -> Json:
+        return await asyncio.to_thread(self._resource.cancel, id, idempotency_key)
+
+    async def confirm(self, id: str, agent_token: str, idempotency_key: str | None = None) -> Json:
+        return await asyncio.to_thread(self._resource.confirm, id, agent_token, idempotency_key)
+
+    async def wait_for(self, id: str, timeout: float = 300, every: float = 1) -> Json:
+        return await asyncio.to_thread(self._resource.wait_for, id, timeout, every)
+
+
+class _AsyncRefunds(_AsyncReadable):
+    def __init__(self, resource: _Refunds) -> None:
+        super().__init__(resource)
+        self._resource = resource
+
+    async def create(self, idempotency_key: str | None = None, **body: Any) -> Json:
+        return await asyncio.to_thread(self._resource.create, idempotency_key, **body)
