@@ -12,6 +12,7 @@ import { traceOfEvent } from '#payments/trace-of-event.ts';
 import { applyRegistrations } from '#payouts/apply-registrations.ts';
 import { applyDueWallets, applyWalletOutcomes } from '#payouts/apply-wallet-changes.ts';
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
+import { tellOfProposal } from '#payouts/foreign-proposal.ts';
 import { dropExpired } from '#people/drop-expired.ts';
 import { tellOwners } from '#people/endpoint-mail.ts';
 import { type Mailer, startMailWorker } from '#people/mail.ts';
@@ -116,7 +117,8 @@ export function startRegistrar(
 export function startWorkers(deps: WorkerDeps): { stop(): Promise<void> } {
   const relayers = deps.chains.map((chain) => startRelayer({ ...deps, chain }));
   const recoveries = deps.chains.map((chain) => startRecovery({ ...deps, chain }));
-  const reconcilers = deps.chains.map((chain) => startReconciler({ ...deps, chain }));
+  const tellMerchant = tellOfProposal(deps.peopleKey);
+  const reconcilers = deps.chains.map((chain) => startReconciler({ ...deps, chain, tellMerchant }));
   const webhooks = startWebhookWorker({
     ...deps,
     secretKey: deps.webhookKey,

@@ -10,6 +10,7 @@ import { silentLog } from '#core/log.ts';
 import { applyRegistrations } from '#payouts/apply-registrations.ts';
 import { applyDueWallets, applyWalletOutcomes } from '#payouts/apply-wallet-changes.ts';
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
+import { tellOfProposal } from '#payouts/foreign-proposal.ts';
 import { insertHold } from '#payouts/payout-hold-queries.ts';
 import { createOperator } from '#people/create-operator.ts';
 import { insertOwnerChange } from '#people/owner-change-queries.ts';
@@ -370,6 +371,24 @@ test('another wallet is announced, can be stopped, and waits before it gets mone
   const asking = setInterval(() => void applyDueWallets(deps), 200);
   assert.equal(await walletStatus('applied'), next.address);
   clearInterval(asking);
+});
+
+test('owners hear of a wallet that neither they nor their dashboard announced', async () => {
+  const foreign = {
+    accountId: account,
+    livemode: false,
+    wallet: '0x90F79bf6EB2c4f870365E785982E1f101E93b906',
+    applicableAt: new Date('2026-11-26T12:00:00Z'),
+  };
+  const { db, clock, people } = server;
+  await server.sendMails();
+  const before = server.mails.length;
+  await db.transaction((tx) => tellOfProposal(people.secretKey)(tx, foreign, clock.now()));
+  await server.sendMails();
+  const [mail, ...others] = server.mails.slice(before);
+  assert.deepEqual(others, []);
+  assert.equal(mail?.subject, 'Somebody has announced another wallet for your money');
+  assert.match(mail?.text ?? '', /0x90F7.* from 2026-11-26T12:00:00.000Z on/);
 });
 
 test('a wallet that somebody else has put into force is the merchant’s from then on', async () => {

@@ -5,8 +5,10 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { present } from '#core/assert.ts';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
+import type { Tx } from '#db/database.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
+import type { ForeignProposal } from '#settlement/reconciliation/note-rules.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import type { TestMerchant } from '#testing/test-network.ts';
@@ -34,6 +36,11 @@ describe('a step on the contract that this service did not make', () => {
     await world.stop();
   });
 
+  const mailed: ForeignProposal[] = [];
+  const tellMerchant = async (_tx: Tx, proposal: ForeignProposal) => {
+    mailed.push(proposal);
+  };
+
   /** The alarms that the next run adds. */
   async function told(): Promise<string[]> {
     const { chain } = world.network;
@@ -43,7 +50,7 @@ describe('a step on the contract that this service did not make', () => {
         `select id, subject from chain_alarms where kind = 'contract_changed' order by id`,
       );
     const before = await open();
-    await reconcileOnce({ chain, db, clock: systemClock, log: silentLog });
+    await reconcileOnce({ chain, db, clock: systemClock, log: silentLog, tellMerchant });
     const added = (await open()).slice(before.length);
     return added.map(({ subject }) => subject.split(' ')[0] ?? '').sort();
   }
@@ -112,6 +119,14 @@ describe('a step on the contract that this service did not make', () => {
     const stolen = await proposal(nextMerchant());
     await world.network.send(thief, settlement, walletChangeCall(stolen));
     assert.deepEqual(await told(), ['WalletProposed']);
+    const { wallet } = stolen;
+    assert.deepEqual(
+      mailed.map(({ accountId, ...one }) => [accountId, one.livemode, one.wallet]),
+      [[`acct_${stolen.merchantNumber}`, false, wallet]],
+    );
+    assert.ok((mailed[0]?.applicableAt.getTime() ?? 0) > Date.now());
+    assert.deepEqual(await told(), []);
+    assert.equal(mailed.length, 1, 'told once');
   });
 
   it('is none when a merchant’s own wallet does it', async () => {

@@ -47,32 +47,50 @@ async function selectKnown(
   };
 }
 
-/** Merchants whose own wallet made a proposal: what a merchant does is the merchant's. */
-async function selectWallets(
+interface MerchantRow {
+  readonly merchant_number: bigint;
+  readonly account_id: string;
+  readonly settlement_wallet: string;
+}
+
+async function selectMerchants(
   tx: Tx,
   livemode: boolean,
   events: readonly OtherEvent[],
-): Promise<ReadonlyMap<number, string>> {
-  const merchants = events.flatMap(({ details }) =>
+): Promise<ReadonlyMap<number, MerchantRow>> {
+  const numbers = events.flatMap(({ details }) =>
     typeof details.merchant === 'number' ? [details.merchant] : [],
   );
-  const rows = await tx.query<{ merchant_number: bigint; settlement_wallet: string }>(
-    `select merchant_number, settlement_wallet from account_modes
+  const rows = await tx.query<MerchantRow>(
+    `select merchant_number, account_id, settlement_wallet from account_modes
      where livemode = $1 and merchant_number = any($2::bigint[]) and settlement_wallet is not null`,
-    [livemode, merchants],
+    [livemode, numbers],
   );
-  return new Map(
-    rows.map((row) => [Number(row.merchant_number), row.settlement_wallet.toLowerCase()]),
-  );
+  return new Map(rows.map((row) => [Number(row.merchant_number), row]));
 }
 
-function isOwnProposal(
-  { name, details }: OtherEvent,
-  wallets: ReadonlyMap<number, string>,
-): boolean {
-  const { merchant, proposer } = details;
-  if (name !== 'WalletProposed') return false;
-  return wallets.get(Number(merchant)) === String(proposer).toLowerCase();
+/** What a merchant's own wallet proposes is the merchant's own affair. */
+function isOwnProposal({ name, details }: OtherEvent, merchant: MerchantRow | undefined): boolean {
+  if (name !== 'WalletProposed' || merchant === undefined) return false;
+  return merchant.settlement_wallet.toLowerCase() === String(details.proposer).toLowerCase();
+}
+
+/** A wallet that somebody else wants to be paid a merchant's money to. */
+export interface ForeignProposal {
+  readonly accountId: string;
+  readonly livemode: boolean;
+  readonly wallet: string;
+  /** From then on anybody can put it into force. */
+  readonly applicableAt: Date;
+}
+
+export interface NoteRulesDeps {
+  readonly chain: Chain;
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Tells the merchant, in the transaction of the alarm; absent: nobody is told. */
+  readonly tellMerchant?: (tx: Tx, proposal: ForeignProposal, now: Date) => Promise<void>;
 }
 
 function alarmOf(event: OtherEvent): Alarm {
@@ -88,27 +106,31 @@ function alarmOf(event: OtherEvent): Alarm {
  * @param read `seenTo`: what a run before has read is no news.
  */
 export async function noteRules(
-  deps: {
-    readonly chain: Chain;
-    readonly db: Database;
-    readonly clock: Clock;
-    readonly log: Log;
-  },
+  deps: NoteRulesDeps,
   read: { readonly events: readonly OtherEvent[]; readonly seenTo: bigint },
 ): Promise<void> {
   const events = read.events.filter(({ blockNumber }) => blockNumber > read.seenTo);
   if (events.length === 0) return;
   const { livemode, network } = deps.chain.config;
+  const now = deps.clock.now();
   const found = await deps.db.transaction(async (tx) => {
     const { hashes, subjects } = await selectKnown(tx, livemode, events);
-    const wallets = await selectWallets(tx, livemode, events);
+    const merchants = await selectMerchants(tx, livemode, events);
+    const merchantOf = ({ details }: OtherEvent) => merchants.get(Number(details.merchant));
     const unexplained = events.filter(
       (event) =>
         !hashes.has(event.txHash) &&
         !subjects.has(subjectOf(event)) &&
-        !isOwnProposal(event, wallets),
+        !isOwnProposal(event, merchantOf(event)),
     );
-    await insertAlarms(tx, livemode, unexplained.map(alarmOf), deps.clock.now());
+    await insertAlarms(tx, livemode, unexplained.map(alarmOf), now);
+    for (const { name, details } of unexplained) {
+      const accountId = merchants.get(Number(details.merchant))?.account_id;
+      if (name !== 'WalletProposed' || accountId === undefined) continue;
+      const applicableAt = new Date(Number(details.applicableAt) * 1000);
+      const proposal = { accountId, livemode, wallet: String(details.wallet), applicableAt };
+      await deps.tellMerchant?.(tx, proposal, now);
+    }
     return unexplained;
   });
   for (const { name, txHash } of found) {

@@ -1,7 +1,6 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { present } from '#core/assert.ts';
-import { addMs, type Clock } from '#core/clock.ts';
-import type { Log } from '#core/log.ts';
+import { addMs } from '#core/clock.ts';
 import type { Database, Tx } from '#db/database.ts';
 import { type Chain, decodeView } from '#settlement/chain/chain.ts';
 import { type WalkedRange, walkEvents } from '#settlement/chain/chain-walk.ts';
@@ -11,7 +10,11 @@ import { lensOf } from '#settlement/contract/lens.ts';
 import { forgetCompared, markCompared } from '#settlement/network-recovery-queries.ts';
 import { raiseAboveChain } from '#settlement/numbers.ts';
 import { noteForeign } from '#settlement/reconciliation/note-foreign.ts';
-import { changesRules, noteRules } from '#settlement/reconciliation/note-rules.ts';
+import {
+  changesRules,
+  type NoteRulesDeps,
+  noteRules,
+} from '#settlement/reconciliation/note-rules.ts';
 import {
   addBalances,
   type BlockRange,
@@ -38,12 +41,7 @@ import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
-export interface ReconcileDeps {
-  readonly chain: Chain;
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly log: Log;
-}
+export type ReconcileDeps = NoteRulesDeps;
 
 export interface ReconcileOptions {
   /** Read the chain again from the contract's deployment on. */
