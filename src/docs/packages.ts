@@ -19,14 +19,14 @@ const NPM: Readonly<Record<string, readonly string[]>> = {
 };
 
 const GZIP = 'application/gzip';
-const WHEEL = 'application/zip';
+const ZIP = 'application/zip';
 
 /** An archive that the network serves. */
 export interface Archive {
   readonly name: string;
   readonly version: string;
-  /** The command that installs it, before its address. */
-  readonly install: 'npm i' | 'pip install';
+  /** The command that installs it, before its address; Composer takes a folder of archives. */
+  readonly install: 'npm i' | 'pip install' | 'curl -O';
   readonly description: string;
   /** `tapline-0.1.0.tgz`: never other bytes under this name. */
   readonly file: string;
@@ -152,17 +152,35 @@ async function pythonArchive(): Promise<Archive> {
     bytes: Buffer.from(`${record.join('')}${inside}/RECORD,,\n`),
   };
   return archive({
-    ...{ name: 'tapline', version, description: PYTHON_ABOUT, install: 'pip install', type: WHEEL },
+    ...{ name: 'tapline', version, description: PYTHON_ABOUT, install: 'pip install', type: ZIP },
     file: `tapline-${version}-py3-none-any.whl`,
     stable: null,
     bytes: zip([...entries, list]),
   });
 }
 
+const PHP_FILES = ['README.md', 'autoload.php', 'composer.json', 'src'];
+
+/** The PHP client as Composer takes it from a folder (`artifact`), or as anybody unpacks it. */
+async function phpArchive(): Promise<Archive> {
+  const folder = path.join(ROOT, 'php');
+  const text = await readFile(path.join(folder, 'composer.json'), 'utf8');
+  const { name, version, description } = JSON.parse(text) as Manifest;
+  const files = (await filesBelow(folder, PHP_FILES)).map(async (file) => {
+    return { name: file, bytes: await readFile(path.join(folder, file)) };
+  });
+  return archive({
+    ...{ name, version, description, install: 'curl -O', type: ZIP },
+    file: `tapline-php-${version}.zip`,
+    stable: 'tapline-php.zip',
+    bytes: zip(await Promise.all(files)),
+  });
+}
+
 /** All packages of this release, made from the files that the service itself came with. */
 export async function buildPackages(): Promise<readonly Archive[]> {
   const npm = Object.entries(NPM).map(([place, bundled]) => npmArchive(place, bundled));
-  return Promise.all([...npm, pythonArchive()]);
+  return Promise.all([...npm, pythonArchive(), phpArchive()]);
 }
 
 /** As `sha512sum --check` reads it. */

@@ -2,7 +2,7 @@
 
 // Does what conformance.test.ts says, a line of JSON each, and says what came of it.
 
-require __DIR__ . '/../../php/Tapline.php';
+require __DIR__ . '/../../php/autoload.php';
 
 use Tapline\Client;
 use Tapline\ConnectionFailed;

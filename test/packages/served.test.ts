@@ -8,6 +8,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { inflateRawSync } from 'node:zlib';
 import fastify, { type FastifyInstance } from 'fastify';
 import { addPackagesRoutes } from '#docs/packages-routes.ts';
 
@@ -72,6 +73,7 @@ test('each package has a name with its version, a name without, and its sum', as
     'tapline-reader tapline-reader-N.tgz',
     'tapline-medusa tapline-medusa-N.tgz',
     'tapline tapline-N-py3-none-any.whl',
+    'tapline/tapline tapline-php-N.zip',
   ]);
   const sums = await (await get('SHA512SUMS')).text();
   for (const { file, stable, bytes, integrity } of packages) {
@@ -96,7 +98,7 @@ test('people find the commands; every link of the page leads to a file', async (
   const html = await (await get('')).text();
   assert.ok(html.includes(`npm i ${origin}/packages/tapline.tgz`));
   const links = [...html.matchAll(/href="(\/packages\/[^"]+)"/g)].map(([, to = '']) => to);
-  assert.equal(links.length, 7);
+  assert.equal(links.length, 8);
   for (const to of links) assert.equal((await fetch(origin + to)).status, 200, to);
   const bare = await fetch(`${origin}/packages`, { redirect: 'manual' });
   assert.equal(bare.headers.get('location'), '/packages/');
@@ -236,4 +238,83 @@ test('a strict type checker believes the installed Python client', async (t) => 
   await assert.rejects(run('python3', [...mypy, 'bad.py'], known), {
     stdout: /incompatible type "float"/,
   });
+});
+
+const ZIP_ENTRY = 0x04034b50;
+
+/** Of the entries of an archive, as their own headers say them. */
+function unzipped(bytes: Buffer): ReadonlyMap<string, string> {
+  const files = new Map<string, string>();
+  for (let at = 0; bytes.readUInt32LE(at) === ZIP_ENTRY; ) {
+    const [packed, name, extra] = [18, 26, 28].map((field) =>
+      field === 18 ? bytes.readUInt32LE(at + field) : bytes.readUInt16LE(at + field),
+    ) as [number, number, number];
+    const from = at + 30 + name + extra;
+    const content = bytes.subarray(from, from + packed);
+    const isDeflated = bytes.readUInt16LE(at + 8) === 8;
+    files.set(
+      bytes.toString('utf8', at + 30, at + 30 + name),
+      (isDeflated ? inflateRawSync(content) : content).toString(),
+    );
+    at = from + packed;
+  }
+  return files;
+}
+
+test('the PHP archive is what Composer reads: one class a file, where PSR-4 looks', async () => {
+  const files = unzipped(Buffer.from(await (await get('tapline-php.zip')).arrayBuffer()));
+  const manifest = JSON.parse(files.get('composer.json') ?? '');
+  assert.deepEqual(manifest.autoload['psr-4'], { 'Tapline\\': 'src/' });
+  for (const file of manifest.autoload.files) assert.ok(files.has(file), file);
+  assert.match(files.get('src/Client.php') ?? '', new RegExp(`VERSION = '${manifest.version}'`));
+  assert.ok(files.has('autoload.php') && files.has('README.md'));
+  const classes = [...files].filter(([name]) => /^src\/[A-Z]/.test(name));
+  assert.ok(classes.length >= 6);
+  for (const [name, code] of classes) {
+    const [, declared, ...more] = /^(?:final )?class (\w+)/m.exec(code) ?? [];
+    assert.deepEqual([`src/${declared}.php`, more], [name, []]);
+    assert.ok(code.includes('\nnamespace Tapline;\n'), name);
+  }
+  assert.ok(files.get('README.md')?.includes(`tapline-php-${manifest.version}.zip`));
+});
+
+/** What a shop does first, and an error whose class has a file of its own. */
+const SHOP = `
+echo Tapline\\usdc('2.50'), ' ', Tapline\\Client::VERSION, ' ';
+try { new Tapline\\Client('x'); } catch (Tapline\\TaplineError $error) { echo get_class($error); }`;
+const SHOWN = /^2500000 \d+\.\d+\.\d+ Tapline\\UsageError$/;
+const runs = (program: string) =>
+  run(program, ['--version'], { env }).then(
+    () => true,
+    () => false,
+  );
+
+test('the PHP archive works where it is unpacked', async (t) => {
+  if (!(await runs('php'))) return t.skip('php is not on this machine');
+  const cwd = await emptyFolder('php');
+  const files = unzipped(Buffer.from(await (await get('tapline-php.zip')).arrayBuffer()));
+  for (const [name, content] of files) {
+    await mkdir(path.dirname(path.join(cwd, name)), { recursive: true });
+    await writeFile(path.join(cwd, name), content);
+  }
+  const { stdout } = await run('php', ['-r', `require 'autoload.php';${SHOP}`], { cwd, env });
+  assert.match(stdout, SHOWN);
+});
+
+test('Composer installs the PHP client from a folder, as its guide says', async (t) => {
+  if (!(await runs('composer'))) return t.skip('composer is not on this machine');
+  const cwd = await emptyFolder('composer');
+  const { file } = (await listed()).find(({ name }) => name === 'tapline/tapline') as Listed;
+  await mkdir(path.join(cwd, 'archives'));
+  const bytes = Buffer.from(await (await get(file)).arrayBuffer());
+  await writeFile(path.join(cwd, 'archives', file), bytes);
+  await writeFile(path.join(cwd, 'composer.json'), '{}');
+  const known = { cwd, env: { ...env, COMPOSER_ALLOW_SUPERUSER: '1' } };
+  // The registry is left out only here: the test asks nobody.
+  await run('composer', ['config', 'repo.packagist', 'false'], known);
+  const archives = path.join(cwd, 'archives');
+  await run('composer', ['config', 'repositories.tapline', 'artifact', archives], known);
+  await run('composer', ['require', '--no-interaction', 'tapline/tapline'], known);
+  const { stdout } = await run('php', ['-r', `require 'vendor/autoload.php';${SHOP}`], known);
+  assert.match(stdout, SHOWN);
 });

@@ -1,0 +1,12 @@
+<?php
+
+declare(strict_types=1);
+
+// For projects without Composer, whose own autoloader does the same by composer.json.
+spl_autoload_register(static function (string $class): void {
+    $file = __DIR__ . '/src/' . substr($class, strlen('Tapline\\')) . '.php';
+    if (preg_match('/^Tapline\\\\[A-Za-z]+$/D', $class) === 1 && is_file($file)) {
+        require $file;
+    }
+});
+require_once __DIR__ . '/src/functions.php';

@@ -1,0 +1,66 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Tapline;
+
+/** USDC atoms of an amount in words: usdc('2.50') is 2500000. */
+function usdc(string $amount): int
+{
+    if (preg_match('/^([0-9]{1,9})(?:\.([0-9]{1,6}))?$/D', $amount, $found) !== 1) {
+        throw new UsageError("usdc() was given '$amount'. It takes text with at most 6 decimals and"
+            . " a point: usdc('2.50').");
+    }
+    return (int) ($found[1] . str_pad($found[2] ?? '', 6, '0'));
+}
+
+/** An order_id of any order of your shop: the same in all clients of Tapline. */
+function order_id(string $order): string
+{
+    if ($order === '') {
+        throw new UsageError("order_id() was given an empty text: order_id('order_01HZX').");
+    }
+    if (preg_match('/^[A-Za-z0-9_-]{1,8}$/D', $order) === 1) {
+        return $order;
+    }
+    $hash = hash('fnv1a64', $order, true);
+    $folded = substr($hash, 2) ^ ("\0\0\0\0" . substr($hash, 0, 2));
+    return strtr(base64_encode($folded), '+/', '-_');
+}
+
+/**
+ * The event of a webhook, once its signature and age are proved.
+ * @param string $rawBody file_get_contents('php://input')
+ * @param ?string $header $_SERVER['HTTP_SERVICE_SIGNATURE'] ?? null
+ */
+function verify(string $rawBody, ?string $header, string $secret, int $tolerance = 300): array
+{
+    $timestamp = '';
+    $given = [];
+    foreach (explode(',', $header ?? '') as $part) {
+        [$name, $value] = array_pad(explode('=', trim($part), 2), 2, '');
+        if ($name === 't') {
+            $timestamp = $value;
+        }
+        if ($name === 'v1') {
+            $given[] = $value;
+        }
+    }
+    if (!ctype_digit($timestamp) || $given === []) {
+        throw new WebhookVerificationError('There is no Service-Signature header t=...,v1=....');
+    }
+    if ($secret === '') {
+        throw new WebhookVerificationError('The secret is empty: it begins with whsec_.');
+    }
+    if (abs(time() - (int) $timestamp) > $tolerance) {
+        throw new WebhookVerificationError('The signature is too old, or this clock is wrong.');
+    }
+    $expected = hash_hmac('sha256', "$timestamp.$rawBody", $secret);
+    foreach ($given as $one) {
+        if (hash_equals($expected, $one)) {
+            return json_decode($rawBody, true, flags: JSON_THROW_ON_ERROR);
+        }
+    }
+    throw new WebhookVerificationError('The signature does not fit: another secret, or a changed'
+        . ' body.');
+}
