@@ -27,6 +27,7 @@ const PAGES = [
 const LOOKS = [
   { name: 'desktop, dark', viewport: DESKTOP.viewport, colorScheme: 'dark' },
   { name: 'phone, light', viewport: PHONE.viewport, colorScheme: 'light' },
+  { name: 'between', viewport: { width: 720, height: 900 }, colorScheme: 'light' },
   { name: '320 px', viewport: NARROW.viewport, colorScheme: 'light' },
 ] as const;
 

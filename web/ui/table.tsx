@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import './table.css';
 
 export interface Column<Row> {
@@ -30,11 +30,27 @@ export interface TableFrameProps<Row>
   readonly children: ReactNode;
 }
 
+/** What is wider than its place scrolls, also for those who have no mouse. */
+function useScrolls() {
+  const frame = useRef<HTMLDivElement>(null);
+  const [scrolls, setScrolls] = useState(false);
+  useEffect(() => {
+    const element = frame.current;
+    if (element === null) return;
+    const sizes = new ResizeObserver(() => setScrolls(element.scrollWidth > element.clientWidth));
+    for (const one of [element, ...element.children]) sizes.observe(one);
+    return () => sizes.disconnect();
+  }, []);
+  return { frame, scrolls };
+}
+
 /** The headings of a list, and the edge around it. */
 export function TableFrame<Row>(props: TableFrameProps<Row>): ReactNode {
   const { label, columns, inPairs = false, rowCount, children } = props;
+  const { frame, scrolls } = useScrolls();
+  const reached = scrolls ? ({ tabIndex: 0, role: 'region', 'aria-label': label } as const) : {};
   return (
-    <div className="table-scroll">
+    <div className="table-scroll" ref={frame} {...reached}>
       <table
         className={inPairs ? 'table table-pairs' : 'table'}
         aria-label={label}
