@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import type { ApiDocument } from '#docs/api-document.ts';
 import { type Entry, tarball, zip } from '#docs/archive.ts';
+import { brunoCollection, postmanCollection } from '#docs/collections.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 
@@ -177,10 +179,34 @@ async function phpArchive(): Promise<Archive> {
   });
 }
 
+/** The merchant API for those who try it by hand: of the document that the release is held to. */
+async function collections(): Promise<readonly Archive[]> {
+  const text = await readFile(path.join(ROOT, 'openapi.json'), 'utf8');
+  const document = JSON.parse(text) as ApiDocument;
+  const { version } = await manifestOf(ROOT);
+  return [
+    archive({
+      ...{ name: 'tapline-postman', version, install: 'curl -O', type: 'application/json' },
+      description: 'The merchant API as a collection for Postman.',
+      file: `tapline-postman-${version}.json`,
+      stable: 'tapline-postman.json',
+      bytes: postmanCollection(document),
+    }),
+    archive({
+      ...{ name: 'tapline-bruno', version, install: 'curl -O', type: ZIP },
+      description: 'The merchant API as a collection for Bruno.',
+      file: `tapline-bruno-${version}.zip`,
+      stable: 'tapline-bruno.zip',
+      bytes: zip(brunoCollection(document)),
+    }),
+  ];
+}
+
 /** All packages of this release, made from the files that the service itself came with. */
 export async function buildPackages(): Promise<readonly Archive[]> {
   const npm = Object.entries(NPM).map(([place, bundled]) => npmArchive(place, bundled));
-  return Promise.all([...npm, pythonArchive(), phpArchive()]);
+  const packages = await Promise.all([...npm, pythonArchive(), phpArchive()]);
+  return [...packages, ...(await collections())];
 }
 
 /** As `sha512sum --check` reads it. */

@@ -74,6 +74,8 @@ test('each package has a name with its version, a name without, and its sum', as
     'tapline-medusa tapline-medusa-N.tgz',
     'tapline tapline-N-py3-none-any.whl',
     'tapline/tapline tapline-php-N.zip',
+    'tapline-postman tapline-postman-N.json',
+    'tapline-bruno tapline-bruno-N.zip',
   ]);
   const sums = await (await get('SHA512SUMS')).text();
   for (const { file, stable, bytes, integrity } of packages) {
@@ -84,7 +86,7 @@ test('each package has a name with its version, a name without, and its sum', as
     assert.equal(bytes, whole.length);
     assert.ok(sums.includes(`${sum.toString('hex')}  ${file}\n`), file);
     assert.equal(fixed.headers.get('cache-control'), 'public, max-age=31536000, immutable');
-    assert.match(fixed.headers.get('content-type') ?? '', /^application\/(gzip|zip)$/);
+    assert.match(fixed.headers.get('content-type') ?? '', /^application\/(gzip|zip|json)$/);
     if (stable === null) continue;
     const newest = await get(stable);
     assert.deepEqual(Buffer.from(await newest.arrayBuffer()), whole, stable);
@@ -98,7 +100,7 @@ test('people find the commands; every link of the page leads to a file', async (
   const html = await (await get('')).text();
   assert.ok(html.includes(`npm i ${origin}/packages/tapline.tgz`));
   const links = [...html.matchAll(/href="(\/packages\/[^"]+)"/g)].map(([, to = '']) => to);
-  assert.equal(links.length, 8);
+  assert.equal(links.length, 10);
   for (const to of links) assert.equal((await fetch(origin + to)).status, 200, to);
   const bare = await fetch(`${origin}/packages`, { redirect: 'manual' });
   assert.equal(bare.headers.get('location'), '/packages/');
