@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+const ROOT = path.join(import.meta.dirname, '../..');
+
+/** Every text and name in a document: properties, paths, types of events, values. */
+function wordsOf(value: unknown, into = new Set<string>()): Set<string> {
+  if (typeof value === 'string') into.add(value);
+  if (typeof value !== 'object' || value === null) return into;
+  for (const [name, inner] of Object.entries(value)) wordsOf(inner, into.add(name));
+  return into;
+}
+
+test('whatever the page says of our API is in the merchant API', () => {
+  const guide = readFileSync(path.join(ROOT, 'docs/guides/coming-from.md'), 'utf8');
+  const words = wordsOf(JSON.parse(readFileSync(path.join(ROOT, 'openapi.json'), 'utf8')));
+  const ours = [...guide.matchAll(/^\| (`[^|]*) \|/gm)].map(([, cell = '']) => cell);
+  assert.ok(ours.length >= 20);
+  for (const cell of ours) {
+    for (const [, name = ''] of cell.matchAll(/`([^`]+)`/g)) {
+      assert.ok(words.has(name.replace(/^POST /, '')), `${name} is not in openapi.json`);
+    }
+  }
+  const rows = [...guide.matchAll(/^\|.*\|$/gm)].map(([row]) => row);
+  for (const row of rows) assert.ok([6, 7].includes(row.split('|').length), row);
+});
