@@ -87,6 +87,29 @@ test('code is copied as it stands', async () => {
   await window.close();
 });
 
+test('one language is shown, and the choice holds for other pages', async () => {
+  const window = await browser.open(DESKTOP);
+  const { page } = window;
+  await page.goto(`${shared.sandbox.web_url}/docs/webhooks`);
+  const python = page.getByText('def verify_webhook');
+  const tabs = page.getByRole('group', { name: 'Language' });
+  const pressed = () => tabs.locator('[aria-pressed="true"]').allTextContents();
+  assert.equal(await python.isVisible(), false);
+  await tabs.getByRole('button', { name: 'Python' }).click();
+  assert.equal(await python.isVisible(), true);
+  assert.deepEqual(await pressed(), ['Python']);
+  await window.checkAccessibility();
+  await page.reload();
+  assert.equal(await python.isVisible(), true);
+  // A page without that language shows its first, until one of its own is chosen.
+  await page.goto(`${shared.sandbox.web_url}/docs/api/refunds`);
+  assert.deepEqual(new Set(await pressed()), new Set(['curl']));
+  await tabs.first().getByRole('button', { name: 'TypeScript' }).click();
+  assert.deepEqual(new Set(await pressed()), new Set(['TypeScript']));
+  window.checkClean();
+  await window.close();
+});
+
 test('a page can be read without a script, and weighs little', async () => {
   const plain = await browser.open({ ...PHONE, javaScriptEnabled: false });
   await plain.page.goto(`${shared.sandbox.web_url}/docs/webhooks`);

@@ -1,4 +1,4 @@
-// Search and copy buttons. Without this script every page can be read and printed all the same.
+// Search, copy buttons, languages. Without this script every page can be read and printed all the same.
 
 const field = document.querySelector('#search');
 const results = document.querySelector('#results');
@@ -105,6 +105,65 @@ for (const button of document.querySelectorAll('[data-copy]')) {
     }, 2_000);
   });
 }
+
+/** The same in several languages: one is shown, and the choice holds for every page. */
+const CHOSEN = 'tapline docs language';
+const LANGUAGES = ['curl', 'TypeScript', 'JavaScript', 'Python', 'Go', 'PHP'];
+const languageOf = (figure) => figure.querySelector('figcaption span').textContent;
+
+/** What stands without a word between, each in another language. */
+function alternatives() {
+  const groups = [];
+  for (const figure of document.querySelectorAll('main figure.code')) {
+    if (!LANGUAGES.includes(languageOf(figure))) continue;
+    const group = groups.at(-1);
+    const isNext = group !== undefined && group.at(-1) === figure.previousElementSibling;
+    const isOther = isNext && !group.some((one) => languageOf(one) === languageOf(figure));
+    if (isOther) group.push(figure);
+    else groups.push([figure]);
+  }
+  return groups.filter((group) => group.length > 1);
+}
+
+function showLanguage(groups, chosen) {
+  for (const { figures, buttons } of groups) {
+    const shown = figures.find((one) => languageOf(one) === chosen) ?? figures[0];
+    for (const figure of figures) figure.hidden = figure !== shown;
+    for (const button of buttons) {
+      button.setAttribute('aria-pressed', String(button.textContent === languageOf(shown)));
+    }
+  }
+}
+
+function addTabs() {
+  const groups = alternatives().map((figures) => {
+    const tabs = document.createElement('div');
+    tabs.className = 'tabs';
+    tabs.setAttribute('role', 'group');
+    tabs.setAttribute('aria-label', 'Language');
+    const buttons = figures.map((figure) => {
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.textContent = languageOf(figure);
+      return button;
+    });
+    tabs.append(...buttons);
+    figures[0].before(tabs);
+    return { figures, buttons };
+  });
+  for (const button of groups.flatMap(({ buttons }) => buttons)) {
+    button.addEventListener('click', () => {
+      // What the reader pressed stays under the pointer, whatever becomes of the groups above.
+      const before = button.getBoundingClientRect().top;
+      localStorage.setItem(CHOSEN, button.textContent);
+      showLanguage(groups, button.textContent);
+      scrollBy(0, button.getBoundingClientRect().top - before);
+    });
+  }
+  showLanguage(groups, localStorage.getItem(CHOSEN));
+}
+
+addTabs();
 
 /** Set by the dashboard while somebody is signed in: without it nobody is asked. */
 const SIGNED_IN = 'tapline dashboard signed in';
