@@ -47,6 +47,22 @@ async function selectKnown(
   };
 }
 
+async function resolveAlarms(
+  tx: Tx,
+  told: {
+    readonly livemode: boolean;
+    readonly subjects: readonly string[];
+    readonly now: Date;
+  },
+): Promise<void> {
+  await tx.query(
+    `update chain_alarms set resolved_at = $3
+     where livemode = $1 and kind = 'contract_changed' and subject = any($2)
+       and resolved_at is null`,
+    [told.livemode, told.subjects, told.now],
+  );
+}
+
 interface MerchantRow {
   readonly merchant_number: bigint;
   readonly account_id: string;
@@ -103,13 +119,14 @@ function alarmOf(event: OtherEvent): Alarm {
  * Tells a person of each step on the contract that somebody made past this service: an announced
  * role or wallet, other rates, a pause. Nothing is stopped by it. One alarm for each, once.
  *
- * @param read `seenTo`: what a run before has read is no news.
+ * @param read `isFirst`: nothing was read before. It holds the deployment itself, and what was done
+ *   before this service watched: that is written down, and no news.
  */
 export async function noteRules(
   deps: NoteRulesDeps,
-  read: { readonly events: readonly OtherEvent[]; readonly seenTo: bigint },
+  read: { readonly events: readonly OtherEvent[]; readonly isFirst: boolean },
 ): Promise<void> {
-  const events = read.events.filter(({ blockNumber }) => blockNumber > read.seenTo);
+  const { events } = read;
   if (events.length === 0) return;
   const { livemode, network } = deps.chain.config;
   const now = deps.clock.now();
@@ -124,6 +141,10 @@ export async function noteRules(
         !isOwnProposal(event, merchantOf(event)),
     );
     await insertAlarms(tx, livemode, unexplained.map(alarmOf), now);
+    if (read.isFirst) {
+      await resolveAlarms(tx, { livemode, subjects: unexplained.map(subjectOf), now });
+      return [];
+    }
     for (const { name, details } of unexplained) {
       const accountId = merchants.get(Number(details.merchant))?.account_id;
       if (name !== 'WalletProposed' || accountId === undefined) continue;

@@ -123,8 +123,7 @@ export async function reconcileOnce(
   const foreignMs = Math.min(options.graceMs ?? FOREIGN_GRACE_MS, FOREIGN_GRACE_MS);
   const before = addMs(clock.now(), -foreignMs);
   await db.transaction((tx) => noteForeign(tx, { ...range, before }, clock.now()));
-  // A first run reads the deployment, which is no news.
-  await noteRules(deps, { events: rules, seenTo: compared?.compared_block ?? head.number });
+  await noteRules(deps, { events: rules, isFirst: compared === null });
   if (!open.some(({ kind, accepted }) => !accepted && kind.endsWith('_unknown_here'))) {
     const { incarnation } = db.watch;
     await markCompared(db, { livemode, incarnation, block: least(readTo, doneTo) });
