@@ -60,7 +60,7 @@ const read = (name: string) => readFile(path.join(folder, 'made', name), 'utf8')
 async function wrongIn(changes: Readonly<Record<string, string>>, trust = env()) {
   const place = await mkdtemp(path.join(folder, 'settings-'));
   const all = Object.entries({ ...settings, ...changes });
-  const ofWorker = all.filter(([name]) => name.endsWith('RELAYER_KEYS'));
+  const ofWorker = all.filter(([name]) => /(RELAYER_KEYS|SPONSOR_KEY)$/.test(name));
   const ofRegistrar = all.filter(([name]) => name.endsWith('REGISTRAR_KEY'));
   const common = all.filter(([name]) => !/(RELAYER_KEYS|REGISTRAR_KEY|SPONSOR_KEY)$/.test(name));
   const files = { tapline: common, worker: ofWorker, registrar: ofRegistrar };
