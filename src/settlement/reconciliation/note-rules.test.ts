@@ -98,7 +98,8 @@ describe('a step on the contract that this service did not make', () => {
   it('is none if it was made before anybody watched, such as the deployment', async () => {
     const { db } = world.database;
     const known = await db.query(
-      `select subject from chain_alarms where kind = 'contract_changed' and resolved_at is not null`,
+      `select subject from chain_alarms
+       where kind = 'contract_changed' and resolved_at is not null`,
     );
     assert.ok(known.length >= 9, `${known.length} events of the constructor`);
     assert.deepEqual(await told(), []);
