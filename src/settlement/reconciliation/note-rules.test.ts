@@ -9,7 +9,7 @@ import type { Tx } from '#db/database.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
 import type { ForeignProposal } from '#settlement/reconciliation/note-rules.ts';
-import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
+import { type ReconcileOptions, reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import type { TestMerchant } from '#testing/test-network.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
@@ -42,7 +42,7 @@ describe('a step on the contract that this service did not make', () => {
   };
 
   /** The alarms that the next run adds. */
-  async function told(): Promise<string[]> {
+  async function told(options: ReconcileOptions = {}): Promise<string[]> {
     const { chain } = world.network;
     const { db } = world.database;
     const open = () =>
@@ -51,7 +51,7 @@ describe('a step on the contract that this service did not make', () => {
          where kind = 'contract_changed' and resolved_at is null order by id`,
       );
     const before = new Set((await open()).map(({ id }) => id));
-    await reconcileOnce({ chain, db, clock: systemClock, log: silentLog, tellMerchant });
+    await reconcileOnce({ chain, db, clock: systemClock, log: silentLog, tellMerchant }, options);
     const added = (await open()).filter(({ id }) => !before.has(id));
     return added.map(({ subject }) => subject.split(' ')[0] ?? '').sort();
   }
@@ -147,5 +147,13 @@ describe('a step on the contract that this service did not make', () => {
     await rpc.call('anvil_setBalance', [wallet.address, numberToHex(parseEther('1'))]);
     await send(wallet, config.settlement, walletChangeCall(await proposal(merchant)));
     assert.deepEqual(await told(), []);
+  });
+
+  it('is told even when everything is read again, unless somebody was told before', async () => {
+    assert.deepEqual(await told({ rebuild: true }), []);
+    await world.database.db.query(
+      `delete from chain_alarms where kind = 'contract_changed' and subject like 'CeilingChanged%'`,
+    );
+    assert.deepEqual(await told({ rebuild: true }), ['CeilingChanged']);
   });
 });

@@ -123,7 +123,8 @@ export async function reconcileOnce(
   const foreignMs = Math.min(options.graceMs ?? FOREIGN_GRACE_MS, FOREIGN_GRACE_MS);
   const before = addMs(clock.now(), -foreignMs);
   await db.transaction((tx) => noteForeign(tx, { ...range, before }, clock.now()));
-  await noteRules(deps, { events: rules, isFirst: compared === null });
+  const isFirst = compared === null && options.rebuild !== true;
+  await noteRules(deps, { events: rules, isFirst });
   if (!open.some(({ kind, accepted }) => !accepted && kind.endsWith('_unknown_here'))) {
     const { incarnation } = db.watch;
     await markCompared(db, { livemode, incarnation, block: least(readTo, doneTo) });
