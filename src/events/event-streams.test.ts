@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLog } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
 import { createEventStreams, type Following } from '#events/event-streams.ts';
-import type { StreamReader } from '#events/stream-reader.ts';
+import { EventBatch, StreamReader } from '#events/stream-reader.ts';
 import { writeTestEvents } from '#testing/webhook-events.ts';
 import { openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
 
@@ -113,6 +113,26 @@ test('who begins in the past comes up while events go on, without gap or repetit
   for (const one of late) assert.deepEqual(await untilHeard(one, 600), expected);
   assert.equal(new Set(expected).size, 600);
   for (const { gone } of [live, ...late]) gone.abort();
+});
+
+test('a batch that was read before the stream had caught up repeats nothing', async () => {
+  const created = new Date('2026-11-23T12:00:00Z');
+  const event = (position: bigint) => {
+    const id = `evt_${position}`;
+    return { id, type: 'payment.succeeded', body: '{}', created, position };
+  };
+  const [first, second, third] = [event(1n), event(2n), event(3n)] as const;
+  const start = { created, position: 0n };
+  const reader = new StreamReader(start, null);
+  // By itself it has read two; the feed's look for the others ended with the first.
+  reader.give(new EventBatch(start, [first, second]));
+  reader.give(new EventBatch(start, [first]));
+  reader.give(new EventBatch(first, [second, third]));
+  reader.end();
+  let text = '';
+  for await (const chunk of reader.stream) text += chunk;
+  const ids = [...text.matchAll(/^id: (.*)$/gm)].map(([, id]) => id);
+  assert.deepEqual(ids, ['evt_1', 'evt_2', 'evt_3']);
 });
 
 test('when the process ends, a stream ends too, behind what it was given', async () => {

@@ -81,7 +81,8 @@ export class StreamReader {
 
   give(batch: EventBatch): void {
     const chunk = batch.after(this.#at).rendered(this.types);
-    this.#at = batch.to;
+    // A batch may be older than what the reader has read by itself while it caught up.
+    if (isBefore(this.#at, batch.to)) this.#at = batch.to;
     if (chunk.length > 0) this.#push(chunk);
   }
 
