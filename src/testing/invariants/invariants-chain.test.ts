@@ -108,6 +108,10 @@ const FIGURES: readonly string[] = [
   'fee_acquirer = fee_acquirer + 1',
   'fee_protocol = fee_protocol + 1',
   'fee_cashback = fee_cashback - 1',
+  // Its receipt says where it is.
+  `tx_hash = '0x${'33'.repeat(32)}'`,
+  'block_number = block_number + 1',
+  'log_index = log_index + 1',
 ];
 
 /** What only the relayer's own record says. */

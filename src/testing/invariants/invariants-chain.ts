@@ -27,6 +27,10 @@ interface PaymentRow {
   /** null: the relayer's own record of it is missing. */
   batch_number: bigint | null;
   tx_hash: string | null;
+  /** Where the payment itself says that it is: its receipt tells people so. */
+  told_tx_hash: string | null;
+  told_block: bigint | null;
+  told_log_index: number | null;
   amount_refunded: bigint;
   merchant_number: bigint | null;
 }
@@ -47,7 +51,8 @@ export async function readLedger(chain: Chain): Promise<SettlementEvent[]> {
 async function selectPayments(db: Sql, livemode: boolean): Promise<PaymentRow[]> {
   return db.query<PaymentRow>(
     `select p.id, p.settlement_number, p.payer_address, p.order_id, p.amount, p.fee_acquirer,
-       p.fee_protocol, p.fee_cashback, c.batch_number, c.tx_hash, p.amount_refunded,
+       p.fee_protocol, p.fee_cashback, c.batch_number, c.tx_hash, p.tx_hash as told_tx_hash,
+       p.block_number as told_block, p.log_index as told_log_index, p.amount_refunded,
        m.merchant_number
      from payments p
      left join chain_payments c on c.livemode = p.livemode and c.number = p.settlement_number
@@ -68,7 +73,10 @@ function samePayment(row: PaymentRow, event: Settled): boolean {
     row.fee_protocol === event.feeProtocol &&
     row.fee_cashback === event.cashback &&
     row.batch_number === event.batchNumber &&
-    row.tx_hash === event.txHash
+    row.tx_hash === event.txHash &&
+    row.told_tx_hash === event.txHash &&
+    row.told_block === event.blockNumber &&
+    row.told_log_index === event.logIndex
   );
 }
 
