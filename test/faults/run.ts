@@ -1,15 +1,21 @@
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { runChaos } from '#testing/chaos/chaos.ts';
+import { type ChaosOptions, runChaos } from '#testing/chaos/chaos.ts';
+import type { Strike } from '#testing/chaos/chaos-schedule.ts';
 
 /**
  * `npm run faults -- [--seed n] [--seconds n] [--clients n] [--block-ms n] [--losses] [--nightly]`:
- * one chaos run, in ten minutes at most, replayable by its seed. `--block-ms 200` takes chains with
- * short blocks, whose nodes answer a broadcast with its receipt. `--losses` also puts the database
- * back to an earlier copy and fails over; `--nightly` does so too, and adds every crash point and
- * many seeds of the model. Ends with 1 and the broken promises when there are any.
+ * one chaos run, in ten minutes at most. `--block-ms 200` takes chains with short blocks, whose
+ * nodes answer a broadcast with its receipt. `--losses` also puts the database back to an earlier
+ * copy and fails over; `--nightly` does so too, and adds every crash point and many seeds of the
+ * model. Ends with 1 and the broken promises when there are any.
+ *
+ * Its seed repeats the choices of a run. `--replay file` also repeats when each fault fell, from
+ * the schedule that a run writes to a temporary file, or to that of `--schedule file`.
  */
 const { values } = parseArgs({
   options: {
@@ -19,15 +25,44 @@ const { values } = parseArgs({
     'block-ms': { type: 'string', default: '1000' },
     nightly: { type: 'boolean', default: false },
     losses: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
+    'rest-seconds': { type: 'string', default: '150' },
+    replay: { type: 'string' },
+    schedule: { type: 'string' },
   },
 });
+
+/** What repeats a run: its choices, and the moments of its faults. */
+type Schedule = Pick<
+  ChaosOptions,
+  'seed' | 'seconds' | 'clients' | 'blockMs' | 'reach' | 'only'
+> & {
+  /** Null: faults fall when the seed says. */
+  readonly strikes: readonly Strike[] | null;
+};
 
 /** Reached in the last third of a run. */
 const REFUNDS_PER_SECOND = 600_000n;
 
-const seed = values.seed === undefined ? randomInt(1_000_000_000) : Number(values.seed);
-const seconds = Number(values.seconds);
-const blockMs = Number(values['block-ms']);
+function optionsOf(): Schedule {
+  if (values.replay !== undefined)
+    return JSON.parse(readFileSync(values.replay, 'utf8')) as Schedule;
+  return {
+    seed: values.seed === undefined ? randomInt(1_000_000_000) : Number(values.seed),
+    seconds: Number(values.seconds),
+    clients: Number(values.clients),
+    blockMs: Number(values['block-ms']),
+    only: values.only,
+    reach: values.nightly || values.losses ? 'nightly' : 'long',
+    strikes: null,
+  };
+}
+
+function writeSchedule(schedule: Schedule): string {
+  const file = values.schedule ?? path.join(tmpdir(), `tapline-faults-${schedule.seed}.json`);
+  writeFileSync(file, `${JSON.stringify(schedule, null, 2)}\n`);
+  return file;
+}
 
 async function playChaos(): Promise<boolean> {
   const started = performance.now();
@@ -35,17 +70,22 @@ async function playChaos(): Promise<boolean> {
     const at = ((performance.now() - started) / 1000).toFixed(1).padStart(6);
     console.log(`${at} s  ${line}`);
   };
-  const again = `--seed ${seed} --seconds ${seconds} --block-ms ${blockMs}`;
-  console.log(`seed ${seed}: repeat with npm run faults -- ${again}`);
+  const { strikes, ...options } = optionsOf();
+  const { seed, seconds } = options;
+  console.log(`seed ${seed}`);
   const refundDailyLimit = BigInt(seconds) * REFUNDS_PER_SECOND;
   const size = { terminals: 24, payers: 48, limited: 6, refundDailyLimit };
-  const clients = Number(values.clients);
-  const reach = values.nightly || values.losses ? 'nightly' : 'long';
-  const report = await runChaos({ seed, seconds, clients, size, reach, blockMs, log });
-  console.log(JSON.stringify(report, null, 2));
+  const restMs = Number(values['rest-seconds']) * 1000;
+  const wanted = { ...options, size, log, restMs };
+  const report = await runChaos(strikes === null ? wanted : { ...wanted, strikes });
+  const { strikes: struck, ...shown } = report;
+  console.log(JSON.stringify(shown, null, 2));
   const kept = report.broken.length === 0;
   const outcome = kept ? 'every promise was kept' : `${report.broken.length} promises were broken`;
   console.log(`seed ${seed}: ${outcome}, ${report.payments} payments`);
+  console.log(
+    `repeat it: npm run faults -- --replay ${writeSchedule({ ...options, strikes: struck })}`,
+  );
   return kept;
 }
 

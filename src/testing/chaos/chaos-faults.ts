@@ -3,6 +3,7 @@ import type { ChaosGround } from '#testing/chaos/chaos-ground.ts';
 import type { Journal } from '#testing/chaos/chaos-journal.ts';
 import type { ChaosProcess } from '#testing/chaos/chaos-process.ts';
 import type { Random } from '#testing/chaos/chaos-random.ts';
+import type { Timetable } from '#testing/chaos/chaos-schedule.ts';
 import { BEHAVIOURS, type BehaviourName } from '#testing/provider-behaviours.ts';
 
 /** What can be struck, and what has to know of it. */
@@ -12,6 +13,8 @@ interface Field {
   readonly journal: Pick<Journal, 'copied' | 'restored'>;
   readonly settleWithinMs: number;
   readonly reach: Reach;
+  /** Only faults whose name holds this; empty: all. */
+  readonly only: string;
 }
 
 /** short: faults of a few seconds. long: also those that take a minute. nightly: also losses. */
@@ -19,15 +22,23 @@ export type Reach = 'short' | 'long' | 'nightly';
 
 export interface FaultsOptions extends Field {
   readonly random: Random;
+  readonly timetable: Pick<Timetable, 'strike'>;
   readonly log: (line: string) => void;
+}
+
+/** What was drawn for one blow: whom it is about, and how it strikes. */
+interface Plan {
+  readonly targets: readonly ChaosProcess[];
+  /** Strikes, and puts right again what does not come back by itself. */
+  readonly strike: (targets: readonly ChaosProcess[]) => Promise<void>;
 }
 
 interface Fault {
   readonly name: string;
   /** How often, beside the others. */
   readonly weight: number;
-  /** Strikes, and puts right again what does not come back by itself. */
-  readonly strike: (random: Random) => Promise<void>;
+  /** Draws all that it needs before anything is struck: a replay may wait in between. */
+  readonly plan: (random: Random) => Plan;
 }
 
 /** An address of another chain is left for a minute, which is longer than a short run can wait. */
@@ -40,31 +51,56 @@ const RECOVERED_MS = 3_000;
 /** A fault strikes this long after the one before is over. */
 const PAUSE = { low: 1_500, high: 5_000 };
 
+function workersOf(processes: readonly ChaosProcess[]): ChaosProcess[] {
+  return processes.filter(({ url }) => url === null);
+}
+
 function processFaults(processes: readonly ChaosProcess[]): Fault[] {
   return [
     {
       name: 'kill -9 of a process',
       weight: 30,
-      strike: async (random) => random.pick(processes).kill(),
+      plan: (random) => ({
+        targets: [random.pick(processes)],
+        strike: async (targets) => {
+          for (const process of targets) process.kill();
+        },
+      }),
     },
     {
       name: 'kill -9 of two processes at once',
       weight: 8,
-      strike: async (random) => {
-        random.pick(processes).kill();
-        random.pick(processes).kill();
-      },
+      plan: (random) => ({
+        targets: [random.pick(processes), random.pick(processes)],
+        strike: async (targets) => {
+          for (const process of targets) process.kill();
+        },
+      }),
     },
     {
       name: 'SIGTERM to a process',
       weight: 8,
-      strike: async (random) => random.pick(processes).terminate(),
+      plan: (random) => ({
+        targets: [random.pick(processes)],
+        strike: async (targets) => {
+          for (const process of targets) process.terminate();
+        },
+      }),
     },
     {
       // Long enough for every lease of a worker to run out while it still thinks it holds them.
       name: 'a process stands still',
       weight: 8,
-      strike: async (random) => random.pick(processes).freeze(random.between(2_000, 12_000)),
+      plan: (random) => {
+        const targets = [random.pick(processes)];
+        const ms = random.between(2_000, 12_000);
+        return {
+          targets,
+          strike: async (frozen) => {
+            await Promise.all(frozen.map((process) => process.freeze(ms)));
+          },
+        };
+      },
     },
   ];
 }
@@ -75,66 +111,103 @@ function databaseFaults({ ground, processes }: Field): Fault[] {
     {
       name: 'everything dies at once',
       weight: 4,
-      strike: async () => {
-        for (const process of processes) process.kill();
-        const all = [database, ...chains];
-        await Promise.all(all.map((one) => one.kill()));
-        await Promise.all(all.map((one) => one.start()));
-      },
+      plan: () => ({
+        targets: processes,
+        strike: async () => {
+          for (const process of processes) process.kill();
+          const all = [database, ...chains];
+          await Promise.all(all.map((one) => one.kill()));
+          await Promise.all(all.map((one) => one.start()));
+        },
+      }),
     },
     {
       name: 'PostgreSQL stopped immediately',
       weight: 24,
-      strike: async (random) => {
-        await database.kill();
-        await sleep(random.below(2_000));
-        await database.start();
+      plan: (random) => {
+        const ms = random.below(2_000);
+        return {
+          targets: processes,
+          strike: async () => {
+            await database.kill();
+            await sleep(ms);
+            await database.start();
+          },
+        };
       },
     },
   ];
 }
 
 /** Of either network: the seed says which. */
-function chainFaults({ ground: { chains } }: Field): Fault[] {
+function nodeFaults({ ground: { chains }, processes }: Field): Fault[] {
+  const targets = workersOf(processes);
   return [
     {
       name: 'a chain node killed',
       weight: 8,
-      strike: async (random) => {
+      plan: (random) => {
         const chain = random.pick(chains);
-        await chain.kill();
-        await sleep(random.below(2_500));
-        await chain.start();
+        const ms = random.below(2_500);
+        return {
+          targets,
+          strike: async () => {
+            await chain.kill();
+            await sleep(ms);
+            await chain.start();
+          },
+        };
       },
     },
     {
       name: 'a chain node hangs',
       weight: 6,
-      strike: async (random) => {
+      plan: (random) => {
         const chain = random.pick(chains);
-        chain.freeze();
-        await sleep(random.between(1_000, 6_000));
-        chain.thaw();
+        const ms = random.between(1_000, 6_000);
+        return {
+          targets,
+          strike: async () => {
+            chain.freeze();
+            await sleep(ms);
+            chain.thaw();
+          },
+        };
       },
     },
+  ];
+}
+
+function chainFaults(field: Field): Fault[] {
+  const { chains } = field.ground;
+  const targets = workersOf(field.processes);
+  return [
+    ...nodeFaults(field),
     {
       name: 'a reorganisation of a chain',
       weight: 10,
-      // A node that was just started may have too few blocks to replace.
-      strike: (random) =>
-        random
-          .pick(chains)
-          .reorganise(random.between(1, 4))
-          .catch(() => {}),
+      plan: (random) => {
+        const chain = random.pick(chains);
+        const blocks = random.between(1, 4);
+        // A node that was just started may have too few blocks to replace.
+        return { targets, strike: () => chain.reorganise(blocks).catch(() => {}) };
+      },
     },
     {
       name: 'a provider limits, lies or loses for a while',
       weight: 12,
-      strike: async (random) => {
+      plan: (random) => {
         const provider = random.pick(chains.flatMap((chain) => chain.provider ?? []));
-        provider.behaviour = BEHAVIOURS[random.pick(BEHAVIOUR_NAMES)]();
-        await sleep(random.between(2_000, 8_000));
-        provider.behaviour = null;
+        const behaviour = BEHAVIOURS[random.pick(BEHAVIOUR_NAMES)];
+        const ms = random.between(2_000, 8_000);
+        return {
+          targets,
+          strike: async () => {
+            provider.behaviour = behaviour();
+            await sleep(ms);
+            provider.behaviour = null;
+          },
+        };
       },
     },
   ];
@@ -143,79 +216,105 @@ function chainFaults({ ground: { chains } }: Field): Fault[] {
 /** Each takes longer than a short run has. */
 function longFaults(field: Field): Fault[] {
   const { processes, ground, settleWithinMs } = field;
-  const workers = processes.filter(({ url }) => url === null);
+  const workers = workersOf(processes);
   return [
     {
       // Payments and refunds go on; a refund that the token refuses is tried again in a minute.
       name: 'USDC paused and unpaused',
       weight: 8,
-      strike: async (random) => {
+      plan: (random) => {
         const chain = random.pick(ground.chains);
-        await chain.pauseToken(true);
-        await sleep(random.between(2_000, 8_000));
-        await chain.pauseToken(false);
+        const ms = random.between(2_000, 8_000);
+        return {
+          targets: workers,
+          strike: async () => {
+            await chain.pauseToken(true);
+            await sleep(ms);
+            await chain.pauseToken(false);
+          },
+        };
       },
     },
     {
       name: 'no worker for longer than a payment lives',
       weight: 6,
-      strike: async (random) => {
+      plan: (random) => {
         const ms = settleWithinMs + random.between(1_000, 6_000);
-        await Promise.all(workers.map((worker) => worker.freeze(ms)));
+        return {
+          targets: workers,
+          strike: async (targets) => {
+            await Promise.all(targets.map((worker) => worker.freeze(ms)));
+          },
+        };
       },
     },
     {
       // At one worker, or at both: who still has transactions on their way must not start.
       name: 'a relayer key taken out early, and put back',
       weight: 8,
-      strike: async (random) => {
+      plan: (random) => {
         const { config } = random.pick(ground.chains);
         const name = `CHAIN_${config.network.toUpperCase()}_RELAYER_KEYS`;
         const out = random.pick(config.relayerKeys);
         const left = config.relayerKeys.filter((key) => key !== out);
         const some = random.chance(50) ? workers : [random.pick(workers)];
-        for (const worker of some) worker.tell({ [name]: left.join() });
-        for (const worker of some) worker.kill();
-        await sleep(random.between(4_000, 12_000));
-        for (const worker of some) worker.tell(null);
-        for (const worker of some) worker.kill();
+        const ms = random.between(4_000, 12_000);
+        return {
+          targets: some,
+          strike: async (targets) => {
+            for (const worker of targets) worker.tell({ [name]: left.join() });
+            for (const worker of targets) worker.kill();
+            await sleep(ms);
+            for (const worker of targets) worker.tell(null);
+            for (const worker of targets) worker.kill();
+          },
+        };
       },
     },
   ];
 }
 
 /** What was written between the copy and its return is lost; the chains go on. */
-function losses({ ground: { database }, journal }: Field): Fault[] {
+function losses({ ground: { database }, journal, processes }: Field): Fault[] {
   return [
     {
       name: 'PostgreSQL restored to an earlier copy',
       weight: 10,
-      strike: async (random) => {
-        journal.copied();
-        await database.copy('earlier');
-        await sleep(random.between(4_000, 12_000));
+      plan: (random) => {
+        const ms = random.between(4_000, 12_000);
         const promote = random.chance(50);
-        await database.putBack('earlier', { promote, whileAway: journal.restored });
-        await sleep(RECOVERED_MS);
+        return {
+          targets: processes,
+          strike: async () => {
+            journal.copied();
+            await database.copy('earlier');
+            await sleep(ms);
+            await database.putBack('earlier', { promote, whileAway: journal.restored });
+            await sleep(RECOVERED_MS);
+          },
+        };
       },
     },
     {
       name: 'a replica takes over without a loss',
       weight: 5,
-      strike: async () => database.failOver(),
+      plan: () => ({ targets: processes, strike: () => database.failOver() }),
     },
   ];
 }
 
 function allFaults(field: Field): Fault[] {
-  const { reach } = field;
-  return [
+  const { reach, only } = field;
+  const all = [
     ...processFaults(field.processes),
     ...databaseFaults(field),
     ...chainFaults(field),
     ...(reach === 'short' ? [] : longFaults(field)),
     ...(reach === 'nightly' ? losses(field) : []),
   ];
+  const faults = all.filter(({ name }) => name.includes(only));
+  if (faults.length === 0) throw new Error(`no fault of this run is named ${only}`);
+  return faults;
 }
 
 function choose(faults: readonly Fault[], random: Random): Fault {
@@ -233,7 +332,7 @@ export function startFaults(options: FaultsOptions): {
   readonly struck: ReadonlyMap<string, number>;
   stop(): Promise<void>;
 } {
-  const { ground, random, log } = options;
+  const { ground, random, timetable, log } = options;
   const faults = allFaults(options);
   // A chain that lost its newest blocks may have forgotten that transfers are allowed again.
   const mend = () => Promise.all(ground.chains.map((chain) => chain.pauseToken(false)));
@@ -247,7 +346,7 @@ export function startFaults(options: FaultsOptions): {
       const fault = choose(faults, random);
       log(fault.name);
       struck.set(fault.name, (struck.get(fault.name) ?? 0) + 1);
-      await fault.strike(random);
+      await timetable.strike({ fault: fault.name, all: options.processes, ...fault.plan(random) });
       if (options.reach !== 'short') await mend();
     }
   };

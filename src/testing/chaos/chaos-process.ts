@@ -17,6 +17,8 @@ export interface ChaosProcess {
   starts(): number;
   /** What its lives have written, newest last; bounded. */
   logs(): string;
+  /** How lives ended that nobody ended, and that did not refuse to start: their last lines. */
+  crashes(): readonly string[];
   kill(): void;
   /** SIGTERM, as at a deployment. */
   terminate(): void;
@@ -28,6 +30,13 @@ export interface ChaosProcess {
   close(): Promise<void>;
 }
 
+/** One process's own ways to its database and to the nodes. */
+export interface ProcessWires {
+  /** What the process is told instead of the real addresses. */
+  readonly env: Readonly<Record<string, string>>;
+  close(): Promise<void>;
+}
+
 export interface ChaosProcessOptions {
   readonly name: string;
   readonly role: 'api' | 'worker';
@@ -36,6 +45,8 @@ export interface ChaosProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Settings of the first life only: a failpoint. */
   readonly firstEnv?: Readonly<Record<string, string>>;
+  /** Its own ways to database and nodes, on which a run hears it; they end with it. */
+  readonly wires?: ProcessWires;
 }
 
 /** One address, as behind a balancer: answers hold it, and replays have to be the same. */
@@ -45,6 +56,8 @@ const RESTART_MS = 300;
 /** Beside long tests a start has taken more than a minute. */
 const READY_MS = 180_000;
 const LOG_LENGTH_MAX = 2_000_000;
+/** The error and where it was thrown. */
+const CRASH_LENGTH = 2_000;
 const READY_LINE = 'Tapline is running';
 const CLOCK = path.join(import.meta.dirname, 'chaos-clock.ts');
 
@@ -120,6 +133,7 @@ function lifeEnv(ground: ChaosGround, options: ChaosProcessOptions, port: number
   };
   return {
     ...chaosEnv(ground),
+    ...options.wires?.env,
     ...options.env,
     PORT: String(port),
     ...(clockOffMs === 0 ? {} : wrongClock),
@@ -130,8 +144,14 @@ interface Supervised {
   readonly child: () => ChildProcess | undefined;
   readonly starts: () => number;
   readonly logs: () => string;
+  readonly crashes: () => readonly string[];
   /** Ends it and does not start it again; resolves when it has ended. */
   end(): Promise<void>;
+}
+
+/** A signal is ours; a start that something prevents says so in one line of this form. */
+function crashed({ exitCode }: ChildProcess, logs: string): boolean {
+  return exitCode !== null && exitCode !== 0 && !/^tapline: /m.test(logs);
 }
 
 /** Starts the process again and again, with a pause. */
@@ -142,6 +162,7 @@ function supervise(
   let closing = false;
   let starts = 0;
   let earlier = '';
+  const crashes: string[] = [];
   let life: { readonly child: ChildProcess; logs(): string } | null = null;
   const logs = () => (earlier + (life?.logs() ?? '')).slice(-LOG_LENGTH_MAX);
   const run = async () => {
@@ -149,6 +170,7 @@ function supervise(
       life = startLife(++starts);
       const { child } = life;
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      if (crashed(child, life.logs())) crashes.push(life.logs().slice(-CRASH_LENGTH));
       earlier = `${logs()}\n(${name} ended: ${child.signalCode ?? child.exitCode})\n`;
       life = null;
       await sleep(RESTART_MS);
@@ -159,6 +181,7 @@ function supervise(
     child: () => life?.child,
     starts: () => starts,
     logs,
+    crashes: () => crashes,
     end: () => {
       closing = true;
       return done;
@@ -176,7 +199,7 @@ export async function startChaosProcess(
   const port = role === 'api' ? await freePort() : 0;
   const env = lifeEnv(ground, options, port);
   let told: Readonly<Record<string, string>> = {};
-  const { child, starts, logs, end } = supervise(name, (number) => {
+  const { child, starts, logs, crashes, end } = supervise(name, (number) => {
     const ofThisLife = { ...env, ...(number === 1 ? options.firstEnv : told) };
     const life = spawnMain({ dataDir, env: ofThisLife, args: ['--roles', role] });
     if (life.child.pid !== undefined) ground.endWithUs(life.child.pid);
@@ -194,6 +217,7 @@ export async function startChaosProcess(
     url: role === 'api' ? `http://127.0.0.1:${port}/api` : null,
     starts,
     logs,
+    crashes,
     kill: () => signal('SIGKILL'),
     terminate: () => signal('SIGTERM'),
     tell: (other) => {
@@ -210,6 +234,7 @@ export async function startChaosProcess(
       signal('SIGCONT');
       signal('SIGTERM');
       await ended;
+      await options.wires?.close();
     },
   };
 }

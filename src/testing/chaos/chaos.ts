@@ -13,7 +13,9 @@ import { type ChaosOwner, enrolOwner, openOwner } from '#testing/chaos/chaos-own
 import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos/chaos-process.ts';
 import { createRandom } from '#testing/chaos/chaos-random.ts';
 import { type ChaosReceiver, startChaosReceiver, TEMPERS } from '#testing/chaos/chaos-receivers.ts';
+import { openTimetable, type Strike, type Timetable } from '#testing/chaos/chaos-schedule.ts';
 import { type ChaosWorld, fillWorld, type WorldSize } from '#testing/chaos/chaos-world.ts';
+import { openProcessWires } from '#testing/chaos/process-wires.ts';
 import { checkDeliveries, checkInvariants } from '#testing/invariants/invariants.ts';
 import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
 import { checkCharges } from '#testing/invariants/invariants-charges.ts';
@@ -32,9 +34,15 @@ export interface ChaosOptions {
   readonly size: WorldSize;
   /** Which faults there are. */
   readonly reach: Reach;
+  /** Of these only those whose name holds this; default: all. */
+  readonly only?: string;
   /** From one block of either chain to the next. */
   readonly blockMs: number;
   readonly log: (line: string) => void;
+  /** How long everything may take to come to rest; default: {@link REST_MS}. */
+  readonly restMs?: number;
+  /** Of an earlier run of the same seed: each fault waits for the message that it fell at then. */
+  readonly strikes?: readonly Strike[];
 }
 
 export interface ChaosReport {
@@ -52,6 +60,10 @@ export interface ChaosReport {
   /** Lines that the processes logged as errors, by message. */
   readonly errors: Readonly<Record<string, number>>;
   readonly secondsToRest: number;
+  /** What repeats this run together with its options. */
+  readonly strikes: readonly Strike[];
+  /** Of a replay: how many faults had a recorded moment, and how many fell at it. */
+  readonly replayed: { readonly hits: number; readonly of: number };
 }
 
 /** While faults strike, the rules that hold at any moment are checked this often. */
@@ -95,10 +107,16 @@ async function addEndpoints(merchant: Caller, seed: number): Promise<Endpoint[]>
   return endpoints;
 }
 
-async function startProcesses(ground: ChaosGround, publicUrl: string): Promise<ChaosProcess[]> {
+async function startProcesses(
+  ground: ChaosGround,
+  publicUrl: string,
+  timetable: Timetable,
+): Promise<ChaosProcess[]> {
   const env = { SETTLE_WITHIN: String(SETTLE_WITHIN_S), TAPLINE_PUBLIC_URL: publicUrl };
-  const start = (name: string, role: 'api' | 'worker', clockOffMs = 0) =>
-    startChaosProcess(ground, { name, role, clockOffMs, env });
+  const start = async (name: string, role: 'api' | 'worker', clockOffMs = 0) => {
+    const wires = await openProcessWires(ground, name, timetable);
+    return startChaosProcess(ground, { name, role, clockOffMs, env, wires });
+  };
   const starting = await Promise.allSettled([
     start('api-1', 'api'),
     start('api-2', 'api', -CLOCK_OFF_MS),
@@ -144,14 +162,17 @@ async function hurry(db: Database): Promise<void> {
 }
 
 /** Waits until all rules hold. @returns what is still broken when the time is up. */
-async function comeToRest(db: Database): Promise<{ broken: string[]; seconds: number }> {
+async function comeToRest(
+  db: Database,
+  restMs: number,
+): Promise<{ broken: string[]; seconds: number }> {
   const started = performance.now();
   // A database that was killed again and again has no statistics, and plans badly without.
   await db.query('analyze').catch(() => {});
   for (;;) {
     const broken = await checkInvariants(db, { atRest: true }).catch((error) => [String(error)]);
     const seconds = (performance.now() - started) / 1000;
-    if (broken.length === 0 || seconds * 1000 > REST_MS) return { broken, seconds };
+    if (broken.length === 0 || seconds * 1000 > restMs) return { broken, seconds };
     await hurry(db).catch(() => {});
     await sleep(REST_POLL_MS);
   }
@@ -184,6 +205,13 @@ function countErrors(processes: readonly ChaosProcess[]): Record<string, number>
   return Object.fromEntries([...counts].sort((a, b) => b[1] - a[1]).slice(0, 60));
 }
 
+/** A fault of the network, of a node or of the database is no reason to end. */
+function crashesOf(processes: readonly ChaosProcess[]): string[] {
+  return processes.flatMap(({ name, crashes }) =>
+    crashes().map((lines) => `${name} ended by itself: ${lines}`),
+  );
+}
+
 interface Stage {
   readonly ground: ChaosGround;
   readonly db: Database;
@@ -191,12 +219,13 @@ interface Stage {
   readonly owner: ChaosOwner;
   readonly processes: readonly ChaosProcess[];
   readonly endpoints: readonly Endpoint[];
+  readonly timetable: Timetable;
 }
 
 /** Clients and faults, until the time is up; then only what runs by itself. */
 async function play(stage: Stage, options: ChaosOptions, journal: Journal) {
   const { seed, log } = options;
-  const { ground, db, processes, worlds, endpoints } = stage;
+  const { ground, db, processes, worlds, endpoints, timetable } = stage;
   const watch = watchInvariants(db, log);
   const owner = stage.owner.start(createRandom(seed, 'owner'), journal);
   const clients = startClients({
@@ -208,9 +237,9 @@ async function play(stage: Stage, options: ChaosOptions, journal: Journal) {
     endpoints: endpoints.slice(-1).map(({ id }) => id),
   });
   const random = createRandom(seed, 'faults');
-  const { reach } = options;
+  const { reach, only = '' } = options;
   const settleWithinMs = SETTLE_WITHIN_S * 1000;
-  const field = { ground, processes, journal, settleWithinMs, reach };
+  const field = { ground, processes, journal, settleWithinMs, reach, only, timetable };
   const faults = startFaults({ ...field, random, log });
   await sleep(options.seconds * 1000);
   await faults.stop();
@@ -242,25 +271,33 @@ async function compareWithChains(db: Database, ground: ChaosGround): Promise<str
  * A node that was killed last has lost blocks, and a worker has to see that before it sends again.
  * @returns what still differs when the time is up.
  */
-async function agreeWithChains(db: Database, ground: ChaosGround): Promise<string[]> {
+async function agreeWithChains(
+  db: Database,
+  ground: ChaosGround,
+  restMs: number,
+): Promise<string[]> {
   const started = performance.now();
   for (;;) {
     const broken = await compareWithChains(db, ground);
-    if (broken.length === 0 || performance.now() - started > REST_MS) return broken;
+    if (broken.length === 0 || performance.now() - started > restMs) return broken;
     await sleep(REST_POLL_MS);
   }
 }
 
-async function judge(stage: Stage, journal: Journal): Promise<{ broken: string[]; rest: number }> {
+async function judge(
+  stage: Stage,
+  journal: Journal,
+  restMs: number,
+): Promise<{ broken: string[]; rest: number }> {
   const { db, ground, endpoints } = stage;
-  const { broken, seconds } = await comeToRest(db);
+  const { broken, seconds } = await comeToRest(db, restMs);
   // The last endpoint was switched off and on: what it missed is not told again.
   const always = endpoints.slice(0, -1);
   const all = [
     ...broken,
     ...(await checkPromises(db, journal)),
     ...(await checkDeliveries(db, always)),
-    ...(await agreeWithChains(db, ground)),
+    ...(await agreeWithChains(db, ground, restMs)),
   ];
   return { broken: all, rest: seconds };
 }
@@ -311,22 +348,23 @@ async function setStage(options: ChaosOptions, stops: (() => Promise<unknown>)[]
   stops.push(() => Promise.all(endpoints.map(({ receiver }) => receiver.close())));
   const secret = await enrolOwner(base_url, person);
   await first.stop();
-  const processes = await startProcesses(ground, publicUrl);
+  const timetable = openTimetable(options.strikes ?? null);
+  const processes = await startProcesses(ground, publicUrl, timetable);
   front.targetPort = Number(new URL(urlsOf(processes)[0] ?? '').port);
   stops.push(() => Promise.all(processes.map((process) => process.close())));
   log('four processes are up');
   const owner = openOwner({ urls: urlsOf(processes), account, person, secret });
-  return { ground, db, worlds, owner, processes, endpoints };
+  return { ground, db, worlds, owner, processes, endpoints, timetable };
 }
 
 async function perform(options: ChaosOptions, stage: Stage): Promise<ChaosReport> {
   const journal = openJournal();
   const { db, processes } = stage;
   const played = await play(stage, options, journal);
-  const judged = await judge(stage, journal);
+  const judged = await judge(stage, journal, options.restMs ?? REST_MS);
   return {
     seed: options.seed,
-    broken: [...new Set([...played.during, ...judged.broken])],
+    broken: [...new Set([...played.during, ...judged.broken, ...crashesOf(processes)])],
     payments: await count(db, 'payments'),
     refunds: await count(db, 'refunds'),
     withdrawals: await count(db, 'withdrawals'),
@@ -337,6 +375,8 @@ async function perform(options: ChaosOptions, stage: Stage): Promise<ChaosReport
     answers: Object.fromEntries([...journal.counts].sort()),
     errors: countErrors(processes),
     secondsToRest: Math.round(judged.rest),
+    strikes: stage.timetable.strikes,
+    replayed: stage.timetable.met(),
   };
 }
 

@@ -1,0 +1,174 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChaosProcess } from '#testing/chaos/chaos-process.ts';
+import { Gate, type Way } from '#testing/chaos/chaos-wire.ts';
+
+/** What a process said to its database or to a node, or was answered. */
+export interface Message {
+  readonly process: string;
+  /** `database`, or the network of the node. */
+  readonly wire: string;
+  readonly way: Way;
+  readonly text: string;
+}
+
+/** When a fault struck: so long after this message had passed. */
+export interface Moment extends Message {
+  readonly thenMs: number;
+}
+
+export interface Strike {
+  readonly fault: string;
+  /** Null: nothing had passed shortly before. */
+  readonly moment: Moment | null;
+}
+
+/** What is struck, and by what. */
+export interface Blow {
+  readonly fault: string;
+  readonly all: readonly ChaosProcess[];
+  /** Those of them whose messages tell when it is time; a fault of processes strikes these. */
+  readonly targets: readonly ChaosProcess[];
+  readonly strike: (targets: readonly ChaosProcess[]) => Promise<void>;
+}
+
+export interface Timetable {
+  /** Of a process: closed when a blow falls, so that it gets no further than it did. */
+  gateOf(process: string): Gate;
+  hear(message: Message): void;
+  /** Strikes at once, or when the moment of the recorded run comes again. */
+  strike(blow: Blow): Promise<void>;
+  /** What has struck so far, and when. */
+  readonly strikes: readonly Strike[];
+  /** Blows that fell at the recorded moment, of those that had one. */
+  readonly met: () => { readonly hits: number; readonly of: number };
+}
+
+/** What passed within this before a blow may tell when it fell. */
+const WINDOW_MS = 30;
+/** A moment that does not come again within this is given up, and the blow falls. */
+const WAIT_MS = 8_000;
+/** Longer than a signal takes. */
+const GATE_MS = 50;
+
+interface Heard extends Message {
+  readonly at: number;
+}
+
+/** `worker` of `worker-2`: which of them holds a lane differs from run to run. */
+function roleOf(process: string): string {
+  return process.replace(/-\d+$/, '');
+}
+
+function isSame(moment: Moment, heard: Message): boolean {
+  return (
+    roleOf(moment.process) === roleOf(heard.process) &&
+    moment.wire === heard.wire &&
+    moment.way === heard.way &&
+    moment.text === heard.text
+  );
+}
+
+/** Counts what passes. The rarest message of the last moments tells most about a moment. */
+function openEar() {
+  const counts = new Map<string, number>();
+  const recent: Heard[] = [];
+  const listeners = new Set<(heard: Heard) => void>();
+  const countOf = ({ wire, text }: Message) => counts.get(`${wire} ${text}`) ?? 0;
+  return {
+    listeners,
+    hear: (message: Message) => {
+      const heard = { ...message, at: performance.now() };
+      counts.set(`${message.wire} ${message.text}`, countOf(message) + 1);
+      recent.push(heard);
+      while ((recent[0]?.at ?? heard.at) < heard.at - WINDOW_MS) recent.shift();
+      for (const listen of listeners) listen(heard);
+    },
+    momentOf: (names: ReadonlySet<string>): Moment | null => {
+      const now = performance.now();
+      const near = recent.filter((one) => names.has(one.process) && one.at >= now - WINDOW_MS);
+      const [rarest] = near.sort((a, b) => countOf(a) - countOf(b) || b.at - a.at);
+      if (rarest === undefined) return null;
+      const { at, ...message } = rarest;
+      return { ...message, thenMs: Math.round((now - at) * 10) / 10 };
+    },
+  };
+}
+
+type Ear = ReturnType<typeof openEar>;
+
+/** @returns which process the moment came to, or null: it did not come in time. */
+function waitFor(ear: Ear, moment: Moment): Promise<string | null> {
+  return new Promise((resolve) => {
+    const end = (process: string | null) => {
+      clearTimeout(timer);
+      ear.listeners.delete(listen);
+      resolve(process);
+    };
+    const listen = (heard: Heard) => {
+      if (isSame(moment, heard)) end(heard.process);
+    };
+    const timer = setTimeout(() => end(null), WAIT_MS);
+    ear.listeners.add(listen);
+  });
+}
+
+/** The one that the moment came to takes the place of the one that was struck then. */
+function inPlaceOf(
+  targets: readonly ChaosProcess[],
+  processes: readonly ChaosProcess[],
+  { recorded, met }: { readonly recorded: string; readonly met: string },
+): ChaosProcess[] {
+  const named = (name: string) => processes.filter((process) => process.name === name);
+  return targets.flatMap((process) => {
+    if (process.name === recorded) return named(met);
+    return process.name === met ? named(recorded) : [process];
+  });
+}
+
+/**
+ * Notes at which message each blow falls. With the strikes of an earlier run, each waits for its
+ * moment: the same message of a process of the same role, which is then held where it was.
+ */
+export function openTimetable(recorded: readonly Strike[] | null): Timetable {
+  const ear = openEar();
+  const gates = new Map<string, Gate>();
+  const gateOf = (process: string) => {
+    const gate = gates.get(process) ?? new Gate();
+    gates.set(process, gate);
+    return gate;
+  };
+  const strikes: Strike[] = [];
+  const met = { hits: 0, of: 0 };
+  const fall = async ({ strike }: Blow, targets: readonly ChaosProcess[]) => {
+    const struck = strike(targets);
+    await Promise.race([struck.catch(() => {}), sleep(GATE_MS)]);
+    for (const gate of gates.values()) gate.open();
+    await struck;
+  };
+  const replay = async (blow: Blow, moment: Moment) => {
+    met.of++;
+    const process = await waitFor(ear, moment);
+    if (process === null) return fall(blow, blow.targets);
+    met.hits++;
+    if (moment.thenMs >= 1) await sleep(moment.thenMs);
+    gateOf(process).close();
+    const names = { recorded: moment.process, met: process };
+    return fall(blow, inPlaceOf(blow.targets, blow.all, names));
+  };
+  return {
+    gateOf,
+    hear: ear.hear,
+    strikes,
+    met: () => met,
+    strike: async (blow) => {
+      const earlier = recorded?.[strikes.length];
+      if (earlier !== undefined && earlier.fault === blow.fault && earlier.moment !== null) {
+        strikes.push(earlier);
+        return replay(blow, earlier.moment);
+      }
+      const names = new Set(blow.targets.map(({ name }) => name));
+      strikes.push({ fault: blow.fault, moment: ear.momentOf(names) });
+      return fall(blow, blow.targets);
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** What a process sends on a wire, or is answered. */
+export type Way = 'sent' | 'answered';
+
+/** Reads what the client of one connection sends. @returns what each whole message asks for. */
+export type Reader = (bytes: Buffer) => readonly string[];
+
+export interface WireOptions {
+  readonly targetPort: number;
+  /** One for each connection. */
+  readonly openReader: () => Reader;
+  /** Told right after the bytes were passed on; what follows waits if it closes the gate. */
+  readonly hear: (way: Way, text: string) => void;
+  readonly gate: Gate;
+}
+
+export interface Wire {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** While it is closed nothing passes, in either direction; nothing is lost, and order is kept. */
+export class Gate {
+  #closed = false;
+  readonly #waiting = new Set<() => void>();
+
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+
+  open(): void {
+    this.#closed = false;
+    for (const go of this.#waiting) go();
+  }
+
+  /** @returns how to stop hearing of it. */
+  onOpen(go: () => void): () => void {
+    this.#waiting.add(go);
+    return () => this.#waiting.delete(go);
+  }
+}
+
+function join(client: Socket, server: Socket, { openReader, hear, gate }: WireOptions): void {
+  const read = openReader();
+  const waiting: (() => void)[] = [];
+  let unanswered = '';
+  const drain = () => {
+    while (!gate.isClosed && waiting.length > 0) waiting.shift()?.();
+  };
+  const pass = (step: () => void) => {
+    waiting.push(step);
+    drain();
+  };
+  client.on('data', (bytes) =>
+    pass(() => {
+      server.write(bytes);
+      for (const text of read(bytes)) {
+        unanswered = text;
+        hear('sent', text);
+      }
+    }),
+  );
+  server.on('data', (bytes) =>
+    pass(() => {
+      client.write(bytes);
+      if (unanswered !== '') hear('answered', unanswered);
+      unanswered = '';
+    }),
+  );
+  const forget = gate.onOpen(drain);
+  const end = () => {
+    forget();
+    client.destroy();
+    server.destroy();
+  };
+  for (const socket of [client, server]) socket.on('close', end).on('error', end);
+}
+
+/** A wire on this machine that hears what passes, and holds it while its gate is closed. */
+export async function startWire(options: WireOptions): Promise<Wire> {
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = connect({ host: '127.0.0.1', port: options.targetPort });
+    for (const socket of [client, upstream]) {
+      socket.setNoDelay(true);
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+    }
+    join(client, upstream, options);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

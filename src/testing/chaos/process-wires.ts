@@ -1,0 +1,102 @@
+import type { Network } from '#core/mode.ts';
+import type { ChaosGround } from '#testing/chaos/chaos-ground.ts';
+import type { ProcessWires } from '#testing/chaos/chaos-process.ts';
+import type { Timetable } from '#testing/chaos/chaos-schedule.ts';
+import { type Reader, startWire, type Wire } from '#testing/chaos/chaos-wire.ts';
+
+/** A statement's beginning tells it from all others. */
+const LENGTH_MAX = 160;
+/** Type and length of a message; the first message of a connection has only a length. */
+const HEAD_BYTES = 5;
+const LENGTH_BYTES = 4;
+
+/** Prepared once per connection and named by their text: a name means the same everywhere. */
+const statements = new Map<string, string>();
+
+function textAt(bytes: Buffer, from: number): { readonly text: string; readonly next: number } {
+  const end = bytes.indexOf(0, from);
+  return { text: bytes.toString('utf8', from, end), next: end + 1 };
+}
+
+function shorten(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim().slice(0, LENGTH_MAX);
+}
+
+/** @returns what a whole message of PostgreSQL's protocol asks for, or null: nothing by itself. */
+function questionOf(type: string, body: Buffer): string | null {
+  if (type === 'Q') return shorten(textAt(body, 0).text);
+  if (type === 'P') {
+    const { text: name, next } = textAt(body, 0);
+    const statement = shorten(textAt(body, next).text);
+    if (name !== '') statements.set(name, statement);
+    return name === '' ? statement : null;
+  }
+  if (type !== 'B') return null;
+  const { text: name } = textAt(body, textAt(body, 0).next);
+  return name === '' ? null : (statements.get(name) ?? name);
+}
+
+/** Reads PostgreSQL's protocol 3: simple queries, and statements when they are bound. */
+export function openPostgresReader(): Reader {
+  let rest: Buffer = Buffer.alloc(0);
+  let started = false;
+  return (bytes) => {
+    rest = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
+    const questions: string[] = [];
+    for (;;) {
+      const head = started ? HEAD_BYTES : LENGTH_BYTES;
+      if (rest.length < head) return questions;
+      const end = rest.readInt32BE(head - LENGTH_BYTES) + head - LENGTH_BYTES;
+      if (rest.length < end) return questions;
+      const type = started ? String.fromCharCode(rest[0] ?? 0) : '';
+      const question = questionOf(type, rest.subarray(head, end));
+      if (question !== null) questions.push(question);
+      rest = rest.subarray(end);
+      started = true;
+    }
+  };
+}
+
+/** Reads the methods of JSON-RPC calls over HTTP; those of one batch are one question. */
+export function openRpcReader(): Reader {
+  return (bytes) => {
+    const methods = bytes.toString('latin1').matchAll(/"method":\s*"(\w+)"/g);
+    const names = new Set(Array.from(methods, ([, name = '']) => name));
+    return names.size === 0 ? [] : [[...names].sort().join(' ')];
+  };
+}
+
+/** Heads come by WebSocket from the node itself: they ask for nothing. */
+export async function openProcessWires(
+  ground: Pick<ChaosGround, 'database' | 'chains'>,
+  process: string,
+  { gateOf, hear }: Pick<Timetable, 'gateOf' | 'hear'>,
+): Promise<ProcessWires> {
+  const wires: Wire[] = [];
+  const lay = async (address: string, name: 'database' | Network, openReader: () => Reader) => {
+    const url = new URL(address);
+    const wire = await startWire({
+      targetPort: Number(url.port),
+      openReader,
+      hear: (way, text) => hear({ process, wire: name, way, text }),
+      gate: gateOf(process),
+    });
+    wires.push(wire);
+    url.port = String(wire.port);
+    return url.href.replace(/\/$/, '');
+  };
+  const env: Record<string, string> = {
+    DATABASE_URL: await lay(ground.database.url, 'database', openPostgresReader),
+  };
+  for (const { config } of ground.chains) {
+    const urls: string[] = [];
+    for (const url of config.rpcUrls) urls.push(await lay(url, config.network, openRpcReader));
+    env[`CHAIN_${config.network.toUpperCase()}_RPC_URL`] = urls.join();
+  }
+  return {
+    env,
+    close: async () => {
+      await Promise.all(wires.map((wire) => wire.close()));
+    },
+  };
+}
