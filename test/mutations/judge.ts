@@ -30,7 +30,7 @@ export interface Plot {
 }
 
 /** All that belongs to the tree: tests and compiler look at more of it than at `src`. */
-function copyTree(root: string, folder: string): void {
+export function copyTree(root: string, folder: string): void {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   const listed = spawnSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 26 });
   for (const name of listed.stdout.split('\0')) {

@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { copyTree } from '../mutations/judge.ts';
+import { type Mutation, mutate } from '../mutations/mutation.ts';
+
+/** A fault that a chaos run once found: its mend is taken out of a copy of the tree. */
+export interface PlantedFault {
+  /** Also the name of its schedule in `schedules/`. */
+  readonly id: string;
+  readonly mutation: Mutation;
+  /** Of the broken promises, what shows this fault. */
+  readonly shows: RegExp;
+}
+
+export const PLANTED_FAULTS: readonly PlantedFault[] = [
+  {
+    id: 'connection-in-use',
+    mutation: {
+      name: 'a connection that breaks while it is in use ends the process',
+      file: 'src/db/database.ts',
+      from: "    client.on('error', () => watch.broke());\n",
+      to: '',
+    },
+    shows: /ended by itself/,
+  },
+  {
+    id: 'sale-of-the-lost-time',
+    mutation: {
+      name: 'a sale that was paid in the time of a loss is not booked',
+      file: 'src/recovery/book-payments.ts',
+      from: "  if (requestId === null) return { kind: 'rebuild', accountId };\n",
+      to: "  if (requestId === null) return { kind: 'leave' };\n",
+    },
+    shows: /no payment of ours|foreign_settlement/,
+  },
+  {
+    id: 'place-after-reorganisation',
+    mutation: {
+      name: 'a payment that a reorganisation moved keeps its old place',
+      file: 'src/settlement/relayer/rows/outcome-queries.ts',
+      from: '         and (p.tx_hash, p.block_number, p.log_index) is distinct from\n',
+      to: '         and false and (p.tx_hash, p.block_number, p.log_index) is distinct from\n',
+    },
+    shows: /differs from its settlement/,
+  },
+];
+
+export interface Played {
+  readonly broken: readonly string[];
+  /** Faults that fell at their recorded moment, and those that had one. */
+  readonly replayed: { readonly hits: number; readonly of: number };
+}
+
+/** A copy of the tree with this fault in it, for chaos runs. */
+export function plant(root: string, { mutation }: PlantedFault) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'tapline-planted-'));
+  copyTree(root, folder);
+  const file = path.join(folder, mutation.file);
+  writeFileSync(file, mutate(readFileSync(file, 'utf8'), mutation));
+  return {
+    /** @param args Of `npm run faults`. */
+    play: (args: readonly string[]) => play(folder, args),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** The report is the one JSON object among the lines. */
+async function play(folder: string, args: readonly string[]): Promise<Played> {
+  const child = spawn(process.execPath, ['test/faults/run.ts', ...args], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) lines.push(line);
+  await ended;
+  const [from, to] = [lines.indexOf('{'), lines.lastIndexOf('}')];
+  if (from === -1) throw new Error(lines.join('\n'));
+  return JSON.parse(lines.slice(from, to + 1).join('\n')) as Played;
+}

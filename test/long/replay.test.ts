@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { PLANTED_FAULTS, plant } from '../faults/planted-faults.ts';
+
+/** A fault that is found by chance again and again is found by its schedule more often than not. */
+const REPLAYS = 5;
+const FOUND = 3;
+/** What is planted never comes to rest: the other promises do within this. */
+const REST_S = 15;
+
+const ROOT = path.join(import.meta.dirname, '../..');
+
+describe('faults that chaos has found, when their mend is taken out again', () => {
+  for (const fault of PLANTED_FAULTS) {
+    const { mutation, id, shows } = fault;
+    it(`${mutation.name}: ${FOUND} of ${REPLAYS} replays find it`, async (t) => {
+      const schedule = path.join(ROOT, 'test/faults/schedules', `${id}.json`);
+      const planted = plant(ROOT, fault);
+      let found = 0;
+      try {
+        for (let played = 0; played < REPLAYS && found < FOUND; played++) {
+          const again = ['--replay', schedule, '--rest-seconds', String(REST_S)];
+          const { broken, replayed } = await planted.play(again);
+          const isFound = broken.some((promise) => shows.test(promise));
+          if (isFound) found++;
+          const { hits, of } = replayed;
+          t.diagnostic(`${hits} of ${of} faults at their moment: ${isFound ? 'found' : 'not'}`);
+        }
+      } finally {
+        planted.remove();
+      }
+      assert.ok(found >= FOUND, `found by ${found} of ${REPLAYS}`);
+    });
+  }
+});
