@@ -375,4 +375,26 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
     from: 'return _isBlocked(payer) ? Reason.TRANSFER_REFUSED : Reason.NONE;',
     to: 'return Reason.NONE;',
   },
+  {
+    name: 'what is owed to the last merchant is left out',
+    file: 'SettlementLens.sol',
+    from: `for (uint256 i = first; i <= last; ++i) {
+            (, uint96 balance,) = SETTLEMENT.merchantAccount(uint32(i));
+            owed`,
+    to: `for (uint256 i = first; i < last; ++i) {
+            (, uint96 balance,) = SETTLEMENT.merchantAccount(uint32(i));
+            owed`,
+  },
+  {
+    name: "what is owed is the last merchant's alone",
+    file: 'SettlementLens.sol',
+    from: 'owed += balance;',
+    to: 'owed = balance;',
+  },
+  {
+    name: "the acquirer's fees count as nobody's",
+    file: 'SettlementLens.sol',
+    from: 'fees = ledger.acquirerFees() + ledger.protocolFees();',
+    to: 'fees = ledger.protocolFees();',
+  },
 ];

@@ -90,6 +90,11 @@ contract PullsTest is SettlementFixture {
             vm.prank(ADMIN);
             settlement.grantRole(roles[i], address(hostile));
         }
+        vm.prank(ADMIN);
+        settlement.beginDefaultAdminTransfer(address(hostile));
+        vm.warp(block.timestamp + ADMIN_DELAY + 1);
+        vm.prank(address(hostile));
+        settlement.acceptDefaultAdminTransfer();
     }
 
     /// @dev Calls that would all succeed from the hostile token, were it not for the lock.
@@ -99,7 +104,7 @@ contract PullsTest is SettlementFixture {
         bytes memory consent = _signConsent(OTHER_WALLET_KEY, "x", block.timestamp);
         address wallet = vm.addr(OTHER_WALLET_KEY);
         ISettlement.Permit memory permit;
-        calls = new bytes[](18);
+        calls = new bytes[](21);
         calls[0] = abi.encodeCall(settlement.settleBatch, (_sale(99), _now()));
         calls[1] = abi.encodeCall(settlement.withdraw, (merchant, vm.addr(WALLET_KEY), 1, 1));
         calls[2] = abi.encodeCall(settlement.collectFees, (STRANGER, 1, 1));
@@ -126,6 +131,9 @@ contract PullsTest is SettlementFixture {
             (payer, _widePolicy(), block.timestamp, policySignature)
         );
         calls[17] = abi.encodeCall(settlement.revokePolicy, ());
+        calls[18] = abi.encodeCall(settlement.restoreCeiling, (1_500));
+        calls[19] = abi.encodeCall(settlement.unpauseSettling, ());
+        calls[20] = abi.encodeCall(settlement.unpauseRefunding, ());
     }
 
     function test_theCallsOfThatTestWorkWhenNothingIsUnderWay() public {
