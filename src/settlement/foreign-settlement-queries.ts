@@ -27,17 +27,11 @@ export interface ForeignRange {
 }
 
 /**
- * Of merchants that are known here. A payment is explained by its row, by bytes of ours that
- * settled it, or by a request under way for the same sum of the same payer.
+ * A payment (`c`, of the merchant `m`) is explained by its row, by bytes of ours that settled it,
+ * or by a request under way for the same sum of the same payer.
  */
-const FOREIGN_PAYMENTS = `
-  select c.livemode, 'payment' as kind, c.number, c.tx_hash, c.log_index, c.block_number,
-    m.account_id, m.merchant_number, c.payer as address, c.amount
-  from chain_payments c
-  left join account_modes m
-    on m.livemode = c.livemode and m.merchant_number = c.merchant_number
-  where c.livemode = $1 and c.block_number between $2 and $3 and c.block_time < $4
-    and not exists (
+const PAYMENT_UNEXPLAINED = `
+  not exists (
       select from payments p where p.livemode = c.livemode and p.settlement_number = c.number)
     and not exists (select from chain_attempts a where a.tx_hash = c.tx_hash)
     and not exists (
@@ -49,15 +43,9 @@ const FOREIGN_PAYMENTS = `
         and lower(r.payload ->> 'payer') = lower(c.payer)
         and (r.payload ->> 'amount')::bigint = c.amount)`;
 
-/** What a wallet withdrew by itself (number 0) is nobody's business but its own. */
-const FOREIGN_TRANSFERS = `
-  select t.livemode, t.kind, t.number, t.tx_hash, t.log_index, t.block_number,
-    m.account_id, m.merchant_number, t.recipient as address, t.amount
-  from chain_transfers t
-  left join account_modes m
-    on m.livemode = t.livemode and m.merchant_number = t.merchant_number
-  where t.livemode = $1 and t.block_number between $2 and $3 and t.block_time < $4
-    and (t.kind = 'refund' or t.number <> 0)
+/** A transfer (`t`). What a wallet withdrew by itself (number 0) is its own business. */
+const TRANSFER_UNEXPLAINED = `
+  (t.kind = 'refund' or t.number <> 0)
     and not exists (select from chain_attempts a where a.tx_hash = t.tx_hash)
     and not exists (
       select from refunds f where t.kind = 'refund' and f.livemode = t.livemode
@@ -65,6 +53,74 @@ const FOREIGN_TRANSFERS = `
     and not exists (
       select from withdrawals w where t.kind = 'withdrawal' and w.livemode = t.livemode
         and (w.number = t.number or w.tx_hash = t.tx_hash))`;
+
+/** Of merchants that are known here, and of others. */
+const FOREIGN_PAYMENTS = `
+  select c.livemode, 'payment' as kind, c.number, c.tx_hash, c.log_index, c.block_number,
+    m.account_id, m.merchant_number, c.payer as address, c.amount
+  from chain_payments c
+  left join account_modes m
+    on m.livemode = c.livemode and m.merchant_number = c.merchant_number
+  where c.livemode = $1 and c.block_number between $2 and $3 and c.block_time < $4
+    and ${PAYMENT_UNEXPLAINED}`;
+
+const FOREIGN_TRANSFERS = `
+  select t.livemode, t.kind, t.number, t.tx_hash, t.log_index, t.block_number,
+    m.account_id, m.merchant_number, t.recipient as address, t.amount
+  from chain_transfers t
+  left join account_modes m
+    on m.livemode = t.livemode and m.merchant_number = t.merchant_number
+  where t.livemode = $1 and t.block_number between $2 and $3 and t.block_time < $4
+    and ${TRANSFER_UNEXPLAINED}`;
+
+/** What an event of the contract moved, as it was read. */
+export interface MovedOnChain {
+  readonly kind: ForeignRow['kind'];
+  /** Of the column: see {@link toNumberColumn}. */
+  readonly number: string;
+  readonly tx_hash: string;
+  readonly log_index: number;
+  readonly merchant_number: string;
+  /** The payer, or the wallet that was paid. */
+  readonly address: string;
+  readonly amount: string;
+  /** Of a refund: 32 hex digits. */
+  readonly reference: string | null;
+}
+
+export type UnexplainedRow = FoundForeignRow & { readonly log_index: number };
+
+/** Of events that were just read and are stored nowhere: those that no row explains. */
+export async function selectUnexplained(
+  sql: Sql,
+  livemode: boolean,
+  moved: readonly MovedOnChain[],
+): Promise<UnexplainedRow[]> {
+  if (moved.length === 0) return [];
+  const rows = await sql.query<UnexplainedRow>(
+    `with moved as (
+       select $1::boolean as livemode, x.kind, x.number, x.tx_hash, x.log_index,
+         x.merchant_number, x.address as payer, x.amount, decode(x.reference, 'hex') as reference
+       from jsonb_to_recordset($2::jsonb) as x (kind text, number bigint, tx_hash text,
+         log_index integer, merchant_number bigint, address text, amount bigint, reference text)
+     )
+     select c.kind, c.number, c.tx_hash, c.log_index, m.account_id, c.merchant_number,
+       c.payer as address, c.amount
+     from moved c
+     left join account_modes m
+       on m.livemode = c.livemode and m.merchant_number = c.merchant_number
+     where c.kind = 'payment' and ${PAYMENT_UNEXPLAINED}
+     union all
+     select t.kind, t.number, t.tx_hash, t.log_index, m.account_id, t.merchant_number,
+       t.payer, t.amount
+     from moved t
+     left join account_modes m
+       on m.livemode = t.livemode and m.merchant_number = t.merchant_number
+     where t.kind <> 'payment' and ${TRANSFER_UNEXPLAINED}`,
+    [livemode, JSON.stringify(moved)],
+  );
+  return withChainNumbers(rows);
+}
 
 export interface FoundForeignRow {
   /** null: no account has that number here. */

@@ -13,16 +13,20 @@ import {
  */
 export async function noteForeign(tx: Tx, range: ForeignRange, now: Date): Promise<void> {
   const found = await insertForeign(tx, range, now);
+  await insertAlarms(tx, range.livemode, alarmsOfForeign(found), now);
+  await acceptRefused(tx, range.livemode, now);
+}
+
+/** One alarm for each merchant that is known here, and one for each event of any other. */
+export function alarmsOfForeign(found: readonly FoundForeignRow[]): Alarm[] {
   const merchants = Map.groupBy(
     found.filter((row) => row.account_id !== null),
     (row) => row.merchant_number,
   );
-  const alarms = [
+  return [
     ...[...merchants].map(([number, rows]) => alarmOf(number, rows)),
     ...found.filter((row) => row.account_id === null).map(unknownMerchant),
   ];
-  await insertAlarms(tx, range.livemode, alarms, now);
-  await acceptRefused(tx, range.livemode, now);
 }
 
 /** One for each merchant: a thief may settle thousands. */

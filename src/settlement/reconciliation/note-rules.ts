@@ -21,30 +21,31 @@ export function changesRules(event: SettlementEvent): event is OtherEvent {
 }
 
 /** The transaction is part of it: the same step may be done twice. */
-function subjectOf({ name, txHash, logIndex }: OtherEvent): string {
+export function subjectOf({ name, txHash, logIndex }: OtherEvent): string {
   return `${name} ${txHash}/${logIndex}`;
 }
 
-/** Events that this service's own bytes explain, or an alarm tells already, resolved or not. */
-async function selectKnown(
+/** Transactions whose bytes are this service's own. */
+async function selectOurs(tx: Tx, events: readonly OtherEvent[]): Promise<ReadonlySet<string>> {
+  const rows = await tx.query<{ tx_hash: string }>(
+    'select tx_hash from chain_attempts where tx_hash = any($1)',
+    [events.map(({ txHash }) => txHash)],
+  );
+  return new Set(rows.map(({ tx_hash }) => tx_hash));
+}
+
+/** Events that an alarm tells already, resolved or not. */
+async function selectTold(
   tx: Tx,
   livemode: boolean,
   events: readonly OtherEvent[],
-): Promise<{ readonly hashes: ReadonlySet<string>; readonly subjects: ReadonlySet<string> }> {
-  const [ours, told] = await Promise.all([
-    tx.query<{ tx_hash: string }>('select tx_hash from chain_attempts where tx_hash = any($1)', [
-      events.map(({ txHash }) => txHash),
-    ]),
-    tx.query<{ subject: string }>(
-      `select subject from chain_alarms
-       where livemode = $1 and kind = 'contract_changed' and subject = any($2)`,
-      [livemode, events.map(subjectOf)],
-    ),
-  ]);
-  return {
-    hashes: new Set(ours.map(({ tx_hash }) => tx_hash)),
-    subjects: new Set(told.map(({ subject }) => subject)),
-  };
+): Promise<ReadonlySet<string>> {
+  const rows = await tx.query<{ subject: string }>(
+    `select subject from chain_alarms
+     where livemode = $1 and kind = 'contract_changed' and subject = any($2)`,
+    [livemode, events.map(subjectOf)],
+  );
+  return new Set(rows.map(({ subject }) => subject));
 }
 
 async function resolveAlarms(
@@ -126,36 +127,56 @@ export async function noteRules(
   deps: NoteRulesDeps,
   read: { readonly events: readonly OtherEvent[]; readonly isFirst: boolean },
 ): Promise<void> {
-  const { events } = read;
-  if (events.length === 0) return;
-  const { livemode, network } = deps.chain.config;
+  if (read.events.length === 0) return;
+  const { news } = await deps.db.transaction((tx) => noteRulesIn(tx, deps, read));
+  if (!read.isFirst) logNews(deps, news);
+}
+
+export interface NotedRules {
+  /** Made past this service, whether an alarm told of it before or not. */
+  readonly unexplained: readonly OtherEvent[];
+  /** Those of them that no alarm had told of. */
+  readonly news: readonly OtherEvent[];
+}
+
+/** As {@link noteRules}, in the caller's transaction. Behind its commit, log the news. */
+export async function noteRulesIn(
+  tx: Tx,
+  deps: Pick<NoteRulesDeps, 'chain' | 'clock' | 'tellMerchant'>,
+  { events, isFirst }: { readonly events: readonly OtherEvent[]; readonly isFirst: boolean },
+): Promise<NotedRules> {
+  const { livemode } = deps.chain.config;
   const now = deps.clock.now();
-  const found = await deps.db.transaction(async (tx) => {
-    const { hashes, subjects } = await selectKnown(tx, livemode, events);
-    const merchants = await selectMerchants(tx, livemode, events);
-    const merchantOf = ({ details }: OtherEvent) => merchants.get(Number(details.merchant));
-    const unexplained = events.filter(
-      (event) =>
-        !hashes.has(event.txHash) &&
-        !subjects.has(subjectOf(event)) &&
-        !isOwnProposal(event, merchantOf(event)),
-    );
-    await insertAlarms(tx, livemode, unexplained.map(alarmOf), now);
-    if (read.isFirst) {
-      await resolveAlarms(tx, { livemode, subjects: unexplained.map(subjectOf), now });
-      return [];
-    }
-    for (const { name, details } of unexplained) {
-      const accountId = merchants.get(Number(details.merchant))?.account_id;
-      if (name !== 'WalletProposed' || accountId === undefined) continue;
-      const applicableAt = new Date(Number(details.applicableAt) * 1000);
-      const proposal = { accountId, livemode, wallet: String(details.wallet), applicableAt };
-      await deps.tellMerchant?.(tx, proposal, now);
-    }
-    return unexplained;
-  });
-  for (const { name, txHash } of found) {
+  const ours = await selectOurs(tx, events);
+  const told = await selectTold(tx, livemode, events);
+  const merchants = await selectMerchants(tx, livemode, events);
+  const merchantOf = ({ details }: OtherEvent) => merchants.get(Number(details.merchant));
+  const unexplained = events.filter(
+    (event) => !ours.has(event.txHash) && !isOwnProposal(event, merchantOf(event)),
+  );
+  const news = unexplained.filter((event) => !told.has(subjectOf(event)));
+  await insertAlarms(tx, livemode, news.map(alarmOf), now);
+  if (isFirst) {
+    await resolveAlarms(tx, { livemode, subjects: news.map(subjectOf), now });
+    return { unexplained, news };
+  }
+  for (const { name, details } of news) {
+    const accountId = merchants.get(Number(details.merchant))?.account_id;
+    if (name !== 'WalletProposed' || accountId === undefined) continue;
+    const applicableAt = new Date(Number(details.applicableAt) * 1000);
+    const proposal = { accountId, livemode, wallet: String(details.wallet), applicableAt };
+    await deps.tellMerchant?.(tx, proposal, now);
+  }
+  return { unexplained, news };
+}
+
+export function logNews(
+  { chain, log }: Pick<NoteRulesDeps, 'chain' | 'log'>,
+  news: readonly OtherEvent[],
+): void {
+  const { network } = chain.config;
+  for (const { name, txHash } of news) {
     const what = { network, event: name, tx_hash: txHash };
-    deps.log.error('the contract was changed past this service', what);
+    log.error('the contract was changed past this service', what);
   }
 }
