@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { buildApi } from '#app/api-role.ts';
 import type { ApiDeps } from '#app/api-shared.ts';
 import { sandboxLinks } from '#app/sandbox-links.ts';
+import { startWatchtowers } from '#app/watch-role.ts';
 import { startRegistrar, startWorkers } from '#app/worker-role.ts';
 import type { AnchorTarget } from '#audit/anchor-target.ts';
 import { tellDocsAddress } from '#core/answer.ts';
@@ -212,10 +213,20 @@ async function prepareDatabase(
   stops.push(db.close);
   const mark = await readMark(folder, db.watch);
   await checkDatabase(db, config);
-  await migrate(db);
+  if (config.roles.has('watch')) await requireMigrated(db);
+  else await migrate(db);
   const marking = await keepMark({ db, folder, log }, mark);
   stops.push(marking.stop);
   return db;
+}
+
+/** A watchtower's database role changes no tables. @throws StartError */
+async function requireMigrated(db: Database): Promise<void> {
+  const rows = await db.query<{ is_there: boolean }>(
+    `select to_regclass('watch_steps') is not null as is_there`,
+  );
+  if (rows[0]?.is_there === true) return;
+  throw new StartError('the database is older than this watchtower: start a worker first');
 }
 
 /** What a process does not sign with, it does not hold. */
@@ -335,6 +346,7 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Up> {
   if (config.production) {
     await Promise.all(chains.map((chain) => requireContractDelays(chain, log)));
   }
+  if (config.roles.has('watch')) return bringUpWatch(deps, ground, stops);
   const guards = chains.map((chain) => guardNetwork({ ...deps, chain }));
   for (const guard of guards) stops.push(guard.stop);
   stops.push(startDeclining(deps).stop);
@@ -364,6 +376,22 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Up> {
       : await writeSandboxFile(folder, { demo, webUrl, networks });
   const lost = Promise.race([...ground.lost, ...chains.map(({ refuted }) => refuted)]);
   return { webUrl, lan, sandbox, lost, turnAway };
+}
+
+/** It changes no row of the ledger, so it guards nothing: see `src/watch`. */
+async function bringUpWatch(
+  deps: Omit<ApiDeps, 'readiness' | 'webFolder' | keyof ReturnType<typeof demoPages> | 'passFiles'>,
+  ground: Ground,
+  stops: Undo,
+): Promise<Up> {
+  const { config, secret, chains } = deps;
+  const watchtowers = await startWatchtowers({ ...deps, peopleKey: peopleKey(secret) });
+  stops.push(watchtowers.stop);
+  const passFiles = await loadPassFiles(config.passFiles);
+  const pages = { webFolder: null, ...demoPages(null), passFiles };
+  const { webUrl, lan, turnAway } = await serve({ ...deps, ...pages }, stops);
+  const lost = Promise.race([...ground.lost, ...chains.map(({ refuted }) => refuted)]);
+  return { webUrl, lan, sandbox: null, lost, turnAway };
 }
 
 /** What of the demo data is shown and played with. */

@@ -5,8 +5,9 @@ import { NETWORKS } from '#core/mode.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { requireSameDirect, requireSessionSettings } from '#db/direct.ts';
 import { requireDurability } from '#db/durability.ts';
+import type { ServiceRole } from '#ops/settings-folder.ts';
 import { checkMailServer } from '#people/mail.ts';
-import { type Config, type Role, readConfig } from '#settings/config.ts';
+import { type Config, readConfig } from '#settings/config.ts';
 import type { Env } from '#settings/setting-names.ts';
 import { openChain } from '#settlement/chain/chain.ts';
 import { requireContractDelays } from '#settlement/chain/check-contract.ts';
@@ -187,13 +188,13 @@ function lookAtTls(publicUrl: string): Promise<string> {
   });
 }
 
-export type EnvOfRole = Readonly<Record<Role, Env>>;
+export type EnvOfRole = Readonly<Record<ServiceRole, Env>>;
 
 /** Each role with the settings that it would start with. */
-function readRoles(envs: EnvOfRole): { findings: Finding[]; configs: Map<Role, Config> } {
+function readRoles(envs: EnvOfRole): { findings: Finding[]; configs: Map<ServiceRole, Config> } {
   const findings: Finding[] = [];
-  const configs = new Map<Role, Config>();
-  for (const [role, env] of Object.entries(envs) as [Role, Env][]) {
+  const configs = new Map<ServiceRole, Config>();
+  for (const [role, env] of Object.entries(envs) as [ServiceRole, Env][]) {
     try {
       configs.set(role, readConfig(env, ['--roles', role]));
       findings.push({ check: `settings of ${role}`, ok: true, detail: 'a start takes them' });

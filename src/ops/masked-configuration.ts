@@ -58,6 +58,12 @@ function maskedAnchors(target: AnchorTarget | null): string | null {
 export function maskedConfiguration(config: Config): { readonly [key: string]: Json } {
   return {
     roles: [...config.roles],
+    watch: Object.fromEntries(
+      Object.entries(config.watch).map(([network, { key, pauseFrom }]) => [
+        network,
+        { key: masked(key), pause_from: pauseFrom.toString() },
+      ]),
+    ),
     host: config.host,
     port: config.port,
     ops_port: config.opsPort,

@@ -8,8 +8,11 @@ import { newKey } from '#ops/deploy-contract.ts';
 import type { Role } from '#settings/config.ts';
 import { chainPrefix, type Env } from '#settings/setting-names.ts';
 
+/** Those that make the service. A watchtower belongs on another machine, with its own settings. */
+export type ServiceRole = Exclude<Role, 'watch'>;
+
 /** Which of the files of a folder each role reads, in this order (docs/deploy.md). */
-export const FILES_OF_ROLE: Readonly<Record<Role, readonly string[]>> = {
+export const FILES_OF_ROLE: Readonly<Record<ServiceRole, readonly string[]>> = {
   api: ['tapline.env'],
   worker: ['tapline.env', 'worker.env'],
   registrar: ['tapline.env', 'registrar.env'],
@@ -28,13 +31,13 @@ const FILLED: Readonly<Record<string, () => string>> = {
 /** What only its operator knows. */
 const ASKED = /^(DATABASE_URL|SMTP_URL|MAIL_FROM|TAPLINE_PUBLIC_URL|TRUSTED_PROXIES)$/;
 const ASKED_OF_CHAIN = /^CHAIN_\w+?_(RPC_URL|CHAIN_ID|USDC|SETTLEMENT|DEPLOYED_AT_BLOCK)$/;
-const KEYS = /^CHAIN_\w+_(RELAYER_KEYS|REGISTRAR_KEY|SPONSOR_KEY)$/;
+const KEYS = /^CHAIN_\w+_(RELAYER_KEYS|REGISTRAR_KEY|SPONSOR_KEY|WATCH_KEY)$/;
 
 function commonSettings(example: string): string {
   const lines = example.split('\n').map((line) => {
     const [, name = ''] = /^([A-Z][A-Z0-9_]*)=/.exec(line) ?? [];
     if (name === '') return line;
-    if (KEYS.test(name)) return `# ${name}: in worker.env or registrar.env.`;
+    if (KEYS.test(name)) return `# ${name}: in worker.env, registrar.env, or at a watchtower.`;
     const fill = FILLED[name];
     if (fill !== undefined) return `${name}=${fill()}`;
     return ASKED.test(name) || ASKED_OF_CHAIN.test(name) ? `${name}=` : `# ${line}`;
@@ -89,7 +92,7 @@ export async function makeSettings(folder: string): Promise<Made> {
 }
 
 /** The settings that a role of this folder starts with. @throws StartError: a file is missing. */
-export async function readSettingsOf(folder: string, role: Role): Promise<Env> {
+export async function readSettingsOf(folder: string, role: ServiceRole): Promise<Env> {
   const env: Record<string, string | undefined> = {};
   for (const name of FILES_OF_ROLE[role]) {
     const file = path.join(folder, name);

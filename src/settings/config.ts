@@ -26,8 +26,12 @@ import { confirmationsFor } from '#settlement/confirmations.ts';
 import { NETWORK_DEFAULTS, type NetworkRules, type NetworkSettings } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** `registrar`: of a worker nothing but what is sent with the registrar's key. */
-export type Role = 'api' | 'worker' | 'registrar';
+/**
+ * `registrar`: of a worker nothing but what is sent with the registrar's key. `watch`: a
+ * watchtower, which has a process of its own.
+ */
+export type Role = 'api' | 'worker' | 'registrar' | 'watch';
+/** Of a process that is told nothing. */
 const ROLES: readonly Role[] = ['api', 'worker', 'registrar'];
 
 /** When a pass that can be copied needs its payer's yes (the rule STATIC_PASS). */
@@ -43,6 +47,14 @@ type EmbeddedRules = NetworkRules &
     /** From one block to the next. */
     readonly blockMs: number;
   };
+
+/** What a watchtower stops with, and from which sum on. */
+interface WatchSettings {
+  /** With the contract's WATCH_ROLE; null: it only tells. */
+  readonly key: Hex | null;
+  /** Atoms that strangers settled or refunded in a day. */
+  readonly pauseFrom: Atoms;
+}
 
 /** Ids of the embedded chains (behavior.md 20.3). */
 const EMBEDDED_IDS: Readonly<Record<Network, number>> = { testnet: 31_337, mainnet: 31_338 };
@@ -71,6 +83,8 @@ export interface Config {
   readonly durability: DeclaredDurability | null;
   readonly redisUrl: string | null;
   /** null: the embedded chain. */
+  /** What a watchtower has of each network. */
+  readonly watch: Readonly<Record<Network, WatchSettings>>;
   readonly chains: Readonly<Record<Network, NetworkSettings | null>>;
   /** What holds for the embedded chain of a network. */
   readonly embedded: Readonly<Record<Network, EmbeddedRules>>;
@@ -293,6 +307,23 @@ function signingKeys(env: Env, network: Network, roles: ReadonlySet<Role>) {
   };
 }
 
+/** A hundred USDC: more than a test of somebody's, less than a shop's hour. */
+const PAUSE_FROM = 100_000_000;
+
+function watchSettings(env: Env, network: Network): WatchSettings {
+  const prefix = chainPrefix(network);
+  const key = `${prefix}WATCH_KEY` as const;
+  const max = Number.MAX_SAFE_INTEGER;
+  const from = integer(env, `${prefix}WATCH_PAUSE_FROM`, { min: 0, max, default: PAUSE_FROM });
+  return {
+    key:
+      readSetting(env, key) === null
+        ? null
+        : hex(env, key, HEX_KEY, 'a private key (0x, 64 hex digits)'),
+    pauseFrom: atoms(BigInt(from)),
+  };
+}
+
 /** As people expect of a sandbox; the shortest leave a small machine time for its work. */
 const BLOCK_MS = { min: 100, max: 60_000, default: 1_000 };
 
@@ -373,9 +404,14 @@ function readRoles(args: readonly string[]): ReadonlySet<Role> {
     throw new StartError(`unknown argument ${unknown}: only --roles and --lan`);
   if (at < 0) return new Set(ROLES);
   const names = (args[at + 1] ?? '').split(',');
+  if (names.length === 1 && names[0] === 'watch') return new Set(['watch']);
+  if (names.includes('watch'))
+    throw new StartError('--roles watch stands alone: a watchtower has a process of its own');
   for (const name of names) {
     if (!ROLES.includes(name as Role)) {
-      throw new StartError('--roles takes api, worker, registrar, or several: --roles api,worker');
+      throw new StartError(
+        '--roles takes api, worker, registrar, watch, or several: --roles api,worker',
+      );
     }
   }
   return new Set(names as Role[]);
@@ -431,6 +467,7 @@ export function readConfig(env: Env, args: readonly string[]): Config {
     maxConnections: integer(env, 'DATABASE_CONNECTIONS', { min: 4, max: 500, default: 20 }),
     durability: durability(env),
     redisUrl: url(env, 'REDIS_URL', ['redis:', 'rediss:']),
+    watch: { testnet: watchSettings(env, 'testnet'), mainnet: watchSettings(env, 'mainnet') },
     chains: { testnet, mainnet: chain(env, 'mainnet', roles) },
     embedded: {
       testnet: embeddedRules(env, 'testnet'),

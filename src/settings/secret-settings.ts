@@ -11,6 +11,7 @@ const WHOLE: readonly SettingName[] = [
     `${chainPrefix(network)}RELAYER_KEYS`,
     `${chainPrefix(network)}REGISTRAR_KEY`,
     `${chainPrefix(network)}SPONSOR_KEY`,
+    `${chainPrefix(network)}WATCH_KEY`,
   ]),
 ];
 

@@ -23,6 +23,8 @@ const CHAIN_SETTINGS = [
   'RELAYER_KEYS',
   'REGISTRAR_KEY',
   'SPONSOR_KEY',
+  'WATCH_KEY',
+  'WATCH_PAUSE_FROM',
   ...RULE_SETTINGS,
 ] as const;
 

@@ -35,6 +35,9 @@ export interface TestNetwork {
   readonly node: ThrowawayChain;
   readonly admin: PrivateKeyAccount;
   readonly guardian: PrivateKeyAccount;
+  /** Of a watchtower. */
+  readonly watcher: PrivateKeyAccount;
+  readonly watchKey: Hex;
   mine(blocks?: number): Promise<void>;
   /** Mines on its own until the returned function is called. */
   mineEvery(ms: number): () => Promise<void>;
@@ -89,7 +92,10 @@ export async function startTestNetwork(
 ): Promise<TestNetwork> {
   const node = await startNode(TEST_CHAIN_ID);
   const rpc = connectRpc({ urls: [node.rpcUrl], chainId: TEST_CHAIN_ID, log: silentLog });
+  const watchKey = generatePrivateKey();
   const roles = {
+    watchKey,
+    watcher: privateKeyToAccount(watchKey),
     admin: privateKeyToAccount(generatePrivateKey()),
     guardian: privateKeyToAccount(generatePrivateKey()),
     registrarKey: generatePrivateKey(),
@@ -151,20 +157,21 @@ function createSender(rpc: Rpc) {
 async function deploy(
   { mine, post, fund }: Sender,
   config: NetworkConfig,
-  wanted: ContractTerms & { admin: PrivateKeyAccount; guardian: PrivateKeyAccount },
+  wanted: ContractTerms & Pick<TestNetwork, 'admin' | 'guardian' | 'watcher'>,
 ): Promise<void> {
-  const { admin, guardian, payoutHold } = wanted;
+  const { admin, guardian, watcher, payoutHold } = wanted;
   const operators = config.relayerKeys.map((key) => privateKeyToAccount(key).address);
   const registrar = privateKeyToAccount(present(config.registrarKey, 'registrar key')).address;
   const { sponsorKey } = config;
   const sponsors = sponsorKey === null ? [] : [privateKeyToAccount(sponsorKey).address];
-  await fund([admin.address, guardian.address, registrar, ...operators, ...sponsors]);
+  const ours = [admin.address, guardian.address, watcher.address, registrar];
+  await fund([...ours, ...operators, ...sponsors]);
   const setup = {
     admin: admin.address,
     operators,
     registrar,
     guardians: [guardian.address],
-    watchers: [],
+    watchers: [watcher.address],
     treasurer: admin.address,
     adminDelay: 0,
     ratesDelay: 0,
@@ -189,7 +196,9 @@ interface Parts {
   sender: Sender;
 }
 
-function assemble(parts: Parts): Omit<TestNetwork, 'admin' | 'guardian'> {
+type Roles = 'admin' | 'guardian' | 'watcher' | 'watchKey';
+
+function assemble(parts: Parts): Omit<TestNetwork, Roles> {
   const { config, rpc, chain, node, sender } = parts;
   const read = async (to: Hex, data: Hex) => {
     const [answer] = await chain.calls([{ to, data, words: 'any' }]);

@@ -39,7 +39,7 @@ export interface ProcessWires {
 
 export interface ChaosProcessOptions {
   readonly name: string;
-  readonly role: 'api' | 'worker';
+  readonly role: 'api' | 'worker' | 'watch';
   /** How wrong the clock of its machine is. */
   readonly clockOffMs?: number;
   readonly env?: Readonly<Record<string, string>>;

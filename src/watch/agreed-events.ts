@@ -1,0 +1,91 @@
+import type { Chain } from '#settlement/chain/chain.ts';
+import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
+import {
+  type RawLog,
+  readEvents,
+  type SettlementEvent,
+} from '#settlement/contract/contract-events.ts';
+
+/** One address of a node, asked by itself. */
+export type Witness = Pick<Chain, 'block' | 'logs' | 'config' | 'rpc'>;
+
+export interface WitnessedEvent {
+  readonly event: SettlementEvent;
+  /** Two addresses named it. */
+  readonly confirmed: boolean;
+}
+
+export interface Sight {
+  readonly fromBlock: bigint;
+  readonly toBlock: bigint;
+  /** What any address names. */
+  readonly events: readonly WitnessedEvent[];
+  /** Two addresses answered, and alike. */
+  readonly agreed: boolean;
+}
+
+/** On top of an event: the newest block is the one that most often leaves the chain. */
+const DEPTH = 1n;
+/** After a long absence: so many blocks in one look. */
+const MAX_BLOCKS = 2_000n;
+const ENOUGH = 2;
+
+/** null: it does not answer, or not for itself. */
+async function ask<T>(question: Promise<T>): Promise<T | null> {
+  try {
+    return await question;
+  } catch (error) {
+    if (error instanceof RpcUnavailable || error instanceof RpcRefusal) return null;
+    throw error;
+  }
+}
+
+/** The same log has the same text, wherever it comes from. */
+function textOf(log: RawLog): string {
+  const { transactionHash, blockHash, logIndex, topics, data } = log;
+  const parts = [transactionHash, blockHash, String(Number(logIndex)), ...topics, data];
+  return parts.join(' ').toLowerCase();
+}
+
+/**
+ * Reads the contract's events from `fromBlock` up to one block below the lowest head, from each
+ * address by itself.
+ * @returns null when there is nothing to read yet, or no address answers.
+ */
+export async function readAgreed(
+  witnesses: readonly Witness[],
+  fromBlock: bigint,
+): Promise<Sight | null> {
+  const heads = await Promise.all(witnesses.map((one) => ask(one.block('latest'))));
+  const numbers = heads.flatMap((head) => (head === null ? [] : [head.number]));
+  if (numbers.length === 0) return null;
+  const last = numbers.reduce((least, number) => (number < least ? number : least)) - DEPTH;
+  if (last < fromBlock) return null;
+  const toBlock = last < fromBlock + MAX_BLOCKS ? last : fromBlock + MAX_BLOCKS - 1n;
+  const answers = await Promise.all(
+    witnesses.map((one, i) =>
+      heads[i] === null ? Promise.resolve(null) : ask(one.logs({ fromBlock, toBlock })),
+    ),
+  );
+  const told = answers.flatMap((logs) => (logs === null ? [] : [logs]));
+  if (told.length === 0) return null;
+  return { fromBlock, toBlock, ...compare(witnesses, told) };
+}
+
+function compare(witnesses: readonly Witness[], told: readonly (readonly RawLog[])[]) {
+  const named = new Map<string, { readonly log: RawLog; times: number }>();
+  for (const logs of told) {
+    for (const log of logs) {
+      const text = textOf(log);
+      const known = named.get(text) ?? { log, times: 0 };
+      known.times++;
+      named.set(text, known);
+    }
+  }
+  const settlement = witnesses[0]?.config.settlement ?? '0x';
+  const events = [...named.values()].flatMap(({ log, times }) =>
+    readEvents(settlement, [log]).map((event) => ({ event, confirmed: times >= ENOUGH })),
+  );
+  const alike = events.every(({ confirmed }) => confirmed);
+  return { events, agreed: told.length >= ENOUGH && alike };
+}

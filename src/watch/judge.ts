@@ -1,0 +1,60 @@
+import type { OtherEvent } from '#settlement/contract/contract-events.ts';
+import type { UnexplainedRow } from '#settlement/foreign-settlement-queries.ts';
+import type { NewStep } from '#watch/watch-queries.ts';
+
+/** What was found in one look that nothing of this service explains, as two addresses say. */
+export interface Confirmed {
+  readonly moved: readonly UnexplainedRow[];
+  readonly rules: readonly OtherEvent[];
+  /** Atoms settled or refunded past this service since yesterday, this look included. */
+  readonly foreignSum: bigint;
+  /** Grants whose announcement a person has looked at, by {@link placeOf}. */
+  readonly expectedGrants: ReadonlySet<string>;
+}
+
+export interface JudgeOptions {
+  /** Atoms; from this sum on settling and refunding stop. */
+  readonly pauseFrom: bigint;
+}
+
+/** One event of the contract: its transaction and its place there. */
+export function placeOf({
+  txHash,
+  logIndex,
+}: {
+  readonly txHash: string;
+  readonly logIndex: number;
+}): string {
+  return `${txHash}/${logIndex}`;
+}
+
+function pauses(reason: string): NewStep[] {
+  return [
+    { step: 'pause_settling', merchantNumber: 0n, reason },
+    { step: 'pause_refunding', merchantNumber: 0n, reason },
+  ];
+}
+
+/**
+ * What the watchtower does by itself. Its key can do no more: pause, and cancel a proposal of the
+ * registrar. A withdrawal stops nothing, since the contract has no pause for it; what a merchant's
+ * own wallet does is not among what was found.
+ */
+export function judge(found: Confirmed, { pauseFrom }: JudgeOptions): NewStep[] {
+  const charged = found.moved.filter(({ kind }) => kind !== 'withdrawal');
+  const [first] = charged;
+  const grants = found.rules.filter(
+    (event) => event.name === 'RoleGranted' && !found.expectedGrants.has(placeOf(event)),
+  );
+  const proposals = found.rules.filter(({ name }) => name === 'WalletProposed');
+  return [
+    ...(first !== undefined && found.foreignSum >= pauseFrom
+      ? pauses(`${first.kind} ${first.tx_hash}/${first.log_index}`)
+      : []),
+    ...grants.slice(0, 1).flatMap((event) => pauses(`${event.name} ${placeOf(event)}`)),
+    ...proposals.map((event): NewStep => {
+      const merchantNumber = BigInt(Number(event.details.merchant));
+      return { step: 'cancel_wallet', merchantNumber, reason: `${event.name} ${placeOf(event)}` };
+    }),
+  ];
+}

@@ -1,0 +1,142 @@
+import type { Sql, Tx } from '#db/database.ts';
+
+/** null: nothing was ever watched. */
+export async function selectWatched(sql: Sql, livemode: boolean): Promise<bigint | null> {
+  const rows = await sql.query<{ next_block: bigint }>(
+    'select next_block from watch_cursors where livemode = $1',
+    [livemode],
+  );
+  return rows[0]?.next_block ?? null;
+}
+
+/** Of several watchtowers the one that has read further counts. */
+export async function moveWatched(tx: Tx, livemode: boolean, next: bigint): Promise<void> {
+  await tx.query(
+    `insert into watch_cursors (livemode, next_block) values ($1, $2)
+     on conflict (livemode) do update
+     set next_block = greatest(watch_cursors.next_block, excluded.next_block)`,
+    [livemode, next],
+  );
+}
+
+/**
+ * Whether the ledger holds all that this service has signed: no recovery is under way, none is due
+ * for another database than this one, and nobody is asked whether it was restored.
+ */
+export async function isComplete(
+  sql: Sql,
+  wanted: { readonly livemode: boolean; readonly incarnation: string | null },
+): Promise<boolean> {
+  const rows = await sql.query<{ complete: boolean }>(
+    `select status = 'done' and doubt is null
+       and (incarnation is null or incarnation = $2) as complete
+     from network_recoveries where livemode = $1`,
+    [wanted.livemode, wanted.incarnation],
+  );
+  return rows[0]?.complete === true;
+}
+
+export interface FindingRow {
+  readonly tx_hash: string;
+  readonly log_index: number;
+  readonly kind: 'payment' | 'refund' | 'withdrawal';
+  readonly amount: string;
+  readonly confirmed: boolean;
+}
+
+/** One row for each event, however often it is read. @returns the places of those that are new. */
+export async function saveFindings(
+  tx: Tx,
+  livemode: boolean,
+  found: readonly FindingRow[],
+  now: Date,
+): Promise<ReadonlySet<string>> {
+  if (found.length === 0) return new Set();
+  const rows = await tx.query<{ place: string }>(
+    `with saved as (
+     insert into watch_findings (livemode, tx_hash, log_index, kind, amount, confirmed, found)
+     select $2, f.*, $3 from jsonb_to_recordset($1::jsonb)
+       as f (tx_hash text, log_index integer, kind text, amount bigint, confirmed boolean)
+     on conflict (livemode, tx_hash, log_index) do update
+     set confirmed = watch_findings.confirmed or excluded.confirmed
+     returning tx_hash || '/' || log_index as place, xmax = 0 as is_new
+     ) select place from saved where is_new`,
+    [JSON.stringify(found), livemode, now],
+  );
+  return new Set(rows.map(({ place }) => place));
+}
+
+/** Atoms that were settled or refunded past this service, as two addresses say. */
+export async function sumConfirmed(tx: Tx, livemode: boolean, since: Date): Promise<bigint> {
+  const rows = await tx.query<{ sum: bigint }>(
+    `select coalesce(sum(amount), 0)::bigint as sum from watch_findings
+     where livemode = $1 and found >= $2 and confirmed and kind <> 'withdrawal'`,
+    [livemode, since],
+  );
+  return rows[0]?.sum ?? 0n;
+}
+
+export type StepName = 'pause_settling' | 'pause_refunding' | 'cancel_wallet';
+
+export interface NewStep {
+  readonly step: StepName;
+  readonly merchantNumber: bigint;
+  readonly reason: string;
+}
+
+export async function insertSteps(
+  tx: Tx,
+  livemode: boolean,
+  steps: readonly NewStep[],
+  now: Date,
+): Promise<void> {
+  for (const { step, merchantNumber, reason } of steps) {
+    await tx.query(
+      `insert into watch_steps (livemode, step, merchant_number, reason, created)
+       values ($1, $2, $3, $4, $5) on conflict do nothing`,
+      [livemode, step, merchantNumber, reason, now],
+    );
+  }
+}
+
+export interface StepRow {
+  readonly id: bigint;
+  readonly step: StepName;
+  readonly merchant_number: bigint;
+  readonly reason: string;
+  readonly tries: number;
+}
+
+export async function selectOpenSteps(sql: Sql, livemode: boolean): Promise<StepRow[]> {
+  return sql.query<StepRow>(
+    `select id, step, merchant_number, reason, tries from watch_steps
+     where livemode = $1 and done_at is null order by id`,
+    [livemode],
+  );
+}
+
+export async function endSteps(sql: Sql, ids: readonly bigint[], now: Date): Promise<void> {
+  if (ids.length === 0) return;
+  await sql.query('update watch_steps set done_at = $2 where id = any($1)', [ids.map(String), now]);
+}
+
+export async function countTries(sql: Sql, ids: readonly bigint[]): Promise<void> {
+  await sql.query('update watch_steps set tries = tries + 1 where id = any($1)', [ids.map(String)]);
+}
+
+/** Whether a person has looked at the alarm of the announcement that this grant followed. */
+export async function wasLookedAt(
+  tx: Tx,
+  livemode: boolean,
+  grant: { readonly role: string; readonly account: string },
+): Promise<boolean> {
+  const rows = await tx.query(
+    `select 1 from chain_alarms
+     where livemode = $1 and kind = 'contract_changed' and resolved_at is not null
+       and details ->> 'event' = 'GrantAnnounced'
+       and lower(details ->> 'role') = lower($2) and lower(details ->> 'account') = lower($3)
+     limit 1`,
+    [livemode, grant.role, grant.account],
+  );
+  return rows.length > 0;
+}

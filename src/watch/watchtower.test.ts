@@ -1,0 +1,352 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { encodeFunctionData, keccak256, numberToHex, parseEther, toHex } from 'viem';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { present } from '#core/assert.ts';
+import { systemClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import { type Chain, openChain } from '#settlement/chain/chain.ts';
+import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
+import { walletConsent } from '#settlement/contract/signed-messages.ts';
+import type { ForeignProposal } from '#settlement/reconciliation/note-rules.ts';
+import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
+import type { Hex } from '#settlement/requests.ts';
+import type { ProviderAnswer, ProviderCall } from '#testing/back-ends.ts';
+import { outsideService } from '#testing/outside-service.ts';
+import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import type { TestMerchant } from '#testing/test-network.ts';
+import { carryOut } from '#watch/carry-out.ts';
+import { lookOnce, openMemory, type WatchDeps } from '#watch/watchtower.ts';
+import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+
+const DEADLINE = 4_000_000_000n;
+const PAUSE_FROM = 5_000_000n;
+const SMALL = 1_000_000n;
+const LARGE = 6_000_000n;
+/** More rounds than a pause takes, each with a block. */
+const ROUNDS = 8;
+
+/** Somebody has one of the keys, and acts past the service. */
+describe('a watchtower', () => {
+  let world: RelayerWorld;
+  let second: ProviderProxy;
+  let chains: readonly [Chain, Chain];
+  let memory = openMemory();
+  let sale = 5_000_000n;
+  const mailed: ForeignProposal[] = [];
+
+  before(async () => {
+    world = await startRelayerWorld();
+    const { config } = world.network;
+    second = await startProviderProxy(world.network.node.rpcUrl);
+    const other = await openChain({ ...config, rpcUrls: [second.url] }, silentLog);
+    chains = [world.network.chain, other];
+  });
+
+  after(async () => {
+    await chains[1].close();
+    await second.stop();
+    await world.stop();
+  });
+
+  /** As if the operators had looked at everything and started the contract again. */
+  beforeEach(async () => {
+    const { db } = world.database;
+    second.behaviour = null;
+    await db.query('delete from watch_findings');
+    await db.query('delete from watch_steps');
+    await db.query('delete from chain_alarms');
+    for (const part of ['Settling', 'Refunding'] as const) {
+      await govern(world.network.admin, `unpause${part}`);
+    }
+    memory = openMemory();
+    await db.query('delete from watch_cursors');
+    await world.network.mine(2);
+    await look();
+    await db.query('delete from chain_alarms');
+  });
+
+  function deps(own: Partial<WatchDeps> = {}): WatchDeps {
+    return {
+      chains,
+      db: world.database.db,
+      clock: systemClock,
+      log: silentLog,
+      watchKey: world.network.watchKey,
+      pauseFrom: PAUSE_FROM,
+      tellMerchant: async (_tx, proposal) => void mailed.push(proposal),
+      ...own,
+    };
+  }
+
+  /** One look, then one try of everything that is to be done. */
+  async function look(own: Partial<WatchDeps> = {}): Promise<void> {
+    const all = deps(own);
+    await lookOnce(all, memory);
+    await carryOut(all, all.watchKey);
+  }
+
+  /** Blocks and looks. @returns how many blocks passed until both parts stood still; or null. */
+  async function blocksToStop(own: Partial<WatchDeps> = {}): Promise<number | null> {
+    for (let blocks = 1; blocks <= ROUNDS; blocks++) {
+      await world.network.mine();
+      await look(own);
+      if (await isStopped()) return blocks;
+    }
+    return null;
+  }
+
+  async function isStopped(): Promise<boolean> {
+    const { db } = world.database;
+    await carryOut(deps(), null);
+    const [row] = await db.query<{ open: bigint; done: bigint }>(
+      `select count(*) filter (where done_at is null) as open,
+         count(*) filter (where done_at is not null and step like 'pause%') as done
+       from watch_steps`,
+    );
+    return Number(row?.open) === 0 && Number(row?.done) === 2;
+  }
+
+  async function alarms(): Promise<string[]> {
+    const rows = await world.database.db.query<{ alarm: string }>(
+      `select kind || ' ' || split_part(subject, ' ', 1) as alarm from chain_alarms
+       where resolved_at is null order by 1`,
+    );
+    return rows.map(({ alarm }) => alarm);
+  }
+
+  async function steps(): Promise<string[]> {
+    const rows = await world.database.db.query<{ step: string }>(
+      'select step from watch_steps order by step',
+    );
+    return rows.map(({ step }) => step);
+  }
+
+  function govern(account: PrivateKeyAccount, functionName: string, args: readonly unknown[] = []) {
+    const data = encodeFunctionData({ abi: settlementAbi, functionName, args } as never);
+    return world.network.send(account, world.network.config.settlement, data);
+  }
+
+  /** By the key of a lane, of a payer who has agreed to nothing at this shop. */
+  async function steal(amount: bigint) {
+    const thief = outsideService(world.network.config);
+    const [payer] = await world.network.addPayers(1);
+    const { merchantNumber } = world.merchant;
+    const number = sale++;
+    const stolen = {
+      ...{ payer: present(payer, 'payer').address, merchantNumber },
+      ...{ amount, orderId: `S${number}`, number },
+    };
+    const stopMining = world.network.mineEvery(40);
+    await thief.settle([stolen]).finally(stopMining);
+    return { stolen, thief };
+  }
+
+  async function proposal(merchant: TestMerchant) {
+    const wallet = privateKeyToAccount(generatePrivateKey());
+    const { merchantNumber } = merchant;
+    const consent = { merchantNumber, wallet: wallet.address, nonce: 0n, deadline: DEADLINE };
+    const signature = await wallet.signTypedData(walletConsent(world.network.config, consent));
+    return walletChangeCall({
+      step: 'propose',
+      merchantNumber: `${merchantNumber}`,
+      wallet: wallet.address,
+      deadline: `${DEADLINE}`,
+      signature,
+    });
+  }
+
+  const registrar = () =>
+    privateKeyToAccount(present(world.network.config.registrarKey, 'registrar key'));
+
+  it("stops what a lane's stolen key does, from the sum that was set", async () => {
+    await steal(LARGE);
+    const blocks = await blocksToStop();
+    assert.ok(blocks !== null, 'it did not stop');
+    assert.ok(blocks <= 4, `after ${blocks} blocks`);
+    const told = await alarms();
+    assert.ok(told.includes('foreign_settlement payment'), told.join());
+    await assert.rejects(steal(SMALL), 'nothing settles any more');
+  });
+
+  it('tells of less, adds it up, and stops when there is enough of it', async () => {
+    await steal(SMALL);
+    assert.equal(await blocksToStop(), null);
+    assert.ok((await alarms()).includes('foreign_settlement payment'));
+    const { stolen, thief } = await steal(SMALL);
+    const stopMining = world.network.mineEvery(40);
+    await thief.refund(stolen, SMALL).finally(stopMining);
+    assert.equal(await blocksToStop(), null);
+    await steal(LARGE - 3n * SMALL);
+    assert.notEqual(await blocksToStop(), null);
+  });
+
+  it('does not stop what one address alone has named, until the other names it too', async () => {
+    const hides = {
+      answer: (call: ProviderCall, real: ProviderAnswer) =>
+        call.method === 'eth_getLogs' ? { result: [] } : real,
+    };
+    second.behaviour = hides;
+    await steal(LARGE);
+    assert.equal(await blocksToStop(), null);
+    assert.ok((await alarms()).includes('foreign_settlement payment'), 'a person hears of it');
+    second.behaviour = null;
+    assert.notEqual(await blocksToStop(), null);
+  });
+
+  it('is not stopped by a settlement that an address has invented', async () => {
+    const { stolen } = await steal(SMALL);
+    await world.network.mine(2);
+    await look();
+    second.behaviour = {
+      answer: (call: ProviderCall, real: ProviderAnswer) => {
+        if (call.method !== 'eth_getLogs' || call.params === undefined) return real;
+        const topics = [keccak256(toHex('Invented()'))];
+        const [{ fromBlock }] = call.params as [{ fromBlock: Hex }];
+        const log = {
+          ...{ address: world.network.config.settlement, topics, data: '0x', removed: false },
+          ...{ blockNumber: fromBlock, logIndex: '0x7', transactionIndex: '0x0' },
+          ...{ transactionHash: `0x${'66'.repeat(32)}`, blockHash: `0x${'77'.repeat(32)}` },
+        };
+        return { result: [...(real.result as unknown[]), log] };
+      },
+    };
+    assert.equal(await blocksToStop(), null, stolen.orderId);
+    assert.deepEqual(await steps(), []);
+  });
+
+  it('stops nothing by one address alone', async () => {
+    await steal(LARGE);
+    assert.equal(await blocksToStop({ chains: [chains[0]] }), null);
+    assert.ok((await alarms()).includes('foreign_settlement payment'));
+  });
+
+  it('tells, and stops nothing, without a key', async () => {
+    await steal(LARGE);
+    assert.equal(await blocksToStop({ watchKey: null }), null);
+    assert.deepEqual(await steps(), []);
+    assert.ok((await alarms()).includes('foreign_settlement payment'));
+  });
+
+  it('cancels what a stolen registrar proposes, and mails its merchant', async () => {
+    const merchant = await world.network.addMerchant();
+    await knowMerchant(merchant);
+    const { settlement } = world.network.config;
+    await world.network.send(registrar(), settlement, await proposal(merchant));
+    for (let n = 0; n < ROUNDS; n++) {
+      await world.network.mine();
+      await look();
+    }
+    assert.deepEqual(await steps(), ['cancel_wallet']);
+    const call = encodeFunctionData({
+      abi: settlementAbi,
+      functionName: 'walletChange',
+      args: [Number(merchant.merchantNumber)],
+    });
+    const [answer] = await chains[0].calls([{ to: settlement, data: call, words: 3 }]);
+    assert.ok(answer?.ok === true && BigInt(answer.data.slice(0, 66)) === 0n, 'still announced');
+    assert.equal(mailed.at(-1)?.accountId, `acct_${merchant.merchantNumber}`);
+  });
+
+  it("leaves a merchant's own proposal alone", async () => {
+    const merchant = await world.network.addMerchant();
+    await knowMerchant(merchant);
+    const { settlement } = world.network.config;
+    const coin = numberToHex(parseEther('1'));
+    await world.network.rpc.call('anvil_setBalance', [merchant.wallet.address, coin]);
+    await world.network.send(merchant.wallet, settlement, await proposal(merchant));
+    assert.equal(await blocksToStop(), null);
+    assert.deepEqual(await steps(), []);
+    assert.deepEqual(await alarms(), []);
+  });
+
+  it('stops everything when a role is granted that nobody has looked at', async () => {
+    const role = keccak256(toHex('OPERATOR_ROLE'));
+    const account = privateKeyToAccount(generatePrivateKey()).address;
+    await govern(world.network.admin, 'announceGrant', [role, account]);
+    await world.network.mine(2);
+    await look();
+    assert.deepEqual(await alarms(), ['contract_changed GrantAnnounced']);
+    await govern(world.network.admin, 'grantRole', [role, account]);
+    assert.notEqual(await blocksToStop(), null);
+  });
+
+  it('goes on when somebody has looked at the announcement', async () => {
+    const role = keccak256(toHex('OPERATOR_ROLE'));
+    const account = privateKeyToAccount(generatePrivateKey()).address;
+    await govern(world.network.admin, 'announceGrant', [role, account]);
+    await world.network.mine(2);
+    await look();
+    await world.database.db.query('update chain_alarms set resolved_at = now()');
+    await govern(world.network.admin, 'grantRole', [role, account]);
+    assert.equal(await blocksToStop(), null);
+    assert.deepEqual(await alarms(), ['contract_changed RoleGranted']);
+  });
+
+  it('says nothing of what the service itself does', async () => {
+    const relayer = world.startRelayer();
+    const stopMining = world.network.mineEvery(60);
+    const [payer] = await world.network.addPayers(1);
+    const paid = await world.pay({ payer: present(payer, 'payer'), amount: LARGE });
+    await world.outcomes([paid]);
+    await stopMining();
+    assert.equal(await blocksToStop(), null);
+    assert.deepEqual(await alarms(), []);
+    await relayer.stop();
+  });
+
+  it('concludes nothing while the ledger is being recovered', async () => {
+    const { db } = world.database;
+    await db.query(`update network_recoveries set status = 'recovering' where not livemode`);
+    await steal(LARGE);
+    assert.equal(await blocksToStop(), null);
+    assert.deepEqual(await alarms(), []);
+    await db.query(`update network_recoveries set status = 'done' where not livemode`);
+    assert.notEqual(await blocksToStop(), null);
+  });
+
+  it('finds again what it had not read when it was killed, and does nothing twice', async () => {
+    const { number } = await chains[0].newest();
+    await steal(LARGE);
+    assert.notEqual(await blocksToStop(), null);
+    const before = await steps();
+    memory = openMemory();
+    const { db } = world.database;
+    await db.query('update watch_cursors set next_block = $1', [number.toString()]);
+    for (const part of ['Settling', 'Refunding'] as const)
+      await govern(world.network.admin, `unpause${part}`);
+    await world.network.mine(2);
+    await look();
+    await look();
+    assert.deepEqual(await steps(), before, 'what people undid stays undone');
+  });
+
+  it('tells with reconciliation once, not twice', async () => {
+    await knowMerchant(world.merchant);
+    await steal(SMALL);
+    await world.network.mine(2);
+    await look();
+    const told = await alarms();
+    assert.deepEqual(told, ['foreign_key_used merchant']);
+    const { chain } = world.network;
+    const { db } = world.database;
+    const deps = { chain, db, clock: systemClock, log: silentLog };
+    await reconcileOnce(deps, { graceMs: 0 });
+    const again = (await alarms()).filter((alarm) => alarm.startsWith('foreign'));
+    assert.deepEqual(again, told);
+  });
+
+  /** An account that the service knows it by. */
+  async function knowMerchant(merchant: TestMerchant): Promise<void> {
+    const { db } = world.database;
+    const account = `acct_${merchant.merchantNumber}`;
+    const values = [account];
+    await db.query(`insert into accounts (id, name, created) values ($1, 'Test', now())`, values);
+    await db.query(
+      `insert into account_modes (account_id, livemode, merchant_number, settlement_wallet, live_at)
+       values ($1, false, $2, $3, now())`,
+      [account, merchant.merchantNumber, merchant.wallet.address.toLowerCase()],
+    );
+  }
+});

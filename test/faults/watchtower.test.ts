@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { present } from '#core/assert.ts';
+import { SUPERUSER } from '#sandbox/postgres-cluster.ts';
+import { waitUntil } from '#sandbox/processes.ts';
+import { walletKey } from '#sandbox/wallets.ts';
+import { type ChaosProcess, startChaosProcess } from '#testing/chaos/chaos-process.ts';
+import { outsideService } from '#testing/outside-service.ts';
+import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
+import { openRestoreGround, type RestoreGround } from '#testing/restore-ground.ts';
+
+/** A watchtower as its operator starts it, with the database role that `deploy/watch` gives it. */
+
+const ROLE = path.join(import.meta.dirname, '../../deploy/watch/role.sql');
+const PASSWORD = 'watch-only';
+const STOLEN = 200_000_000n;
+const NUMBER = 900_000_001n;
+/** Two blocks, and a pause in the next. On a busy machine it may take some more. */
+const STOPPED_MS = 20_000;
+
+let world: RestoreGround;
+let tower: ChaosProcess;
+const addresses: ProviderProxy[] = [];
+
+before(async () => {
+  world = await openRestoreGround();
+  const { ground } = world;
+  const env: Record<string, string> = {
+    DATABASE_URL: await grantRole(),
+    GASLESS_TRANSFERS: 'none',
+  };
+  for (const { config } of ground.chains) {
+    const prefix = `CHAIN_${config.network.toUpperCase()}`;
+    const [first = ''] = config.rpcUrls;
+    const second = await startProviderProxy(first);
+    addresses.push(second);
+    env[`${prefix}_RPC_URL`] = [first, second.url].join();
+    env[`${prefix}_WATCH_KEY`] = walletKey(ground.secret, `${config.network} watcher`);
+    for (const key of ['RELAYER_KEYS', 'REGISTRAR_KEY', 'SPONSOR_KEY'])
+      env[`${prefix}_${key}`] = '';
+  }
+  tower = await startChaosProcess(ground, { name: 'watch', role: 'watch', env });
+});
+
+after(async () => {
+  await tower?.close();
+  for (const address of addresses) await address.stop();
+  await world?.close();
+});
+
+/** What psql does with the file. @returns the address with the role in it. */
+async function grantRole(): Promise<string> {
+  const { ground } = world;
+  const url = new URL(ground.database.url);
+  const secret = await readFile(path.join(ground.folder, 'secrets/postgres-superuser'), 'utf8');
+  url.username = SUPERUSER;
+  url.password = Buffer.from(secret.trim(), 'hex').toString('base64url');
+  const client = new pg.Client({ connectionString: url.href });
+  await client.connect();
+  const text = (await readFile(ROLE, 'utf8')).replaceAll(/^--.*$/gm, '');
+  for (const part of text.split(/;|\\gexec/)) {
+    const sql = part.trim().replace(':password', `'${PASSWORD}'`);
+    if (sql === '') continue;
+    const { rows } = await client.query<Record<string, string>>(sql);
+    for (const row of rows) for (const made of Object.values(row)) await client.query(made);
+  }
+  await client.end();
+  return roleUrl();
+}
+
+function roleUrl(): string {
+  const url = new URL(world.ground.database.url);
+  url.username = 'tapline_watch';
+  url.password = PASSWORD;
+  return url.href;
+}
+
+describe('somebody has the key of a lane', () => {
+  it('stops the contract while everything else goes on', async () => {
+    const { ground, db, sandbox } = world;
+    await world.pay('HONEST');
+    const [payer] = await db.query<{ address: `0x${string}` }>(
+      `select y.address from passes s join payers y on y.id = s.payer_id
+       where s.label = 'Demo: ok' and not y.livemode`,
+    );
+    const [mode] = await db.query<{ number: bigint }>(
+      'select merchant_number as number from account_modes where account_id = $1 and not livemode',
+      [sandbox.account],
+    );
+    const stolen = {
+      payer: present(payer, 'payer').address,
+      merchantNumber: present(mode, 'merchant').number,
+      ...{ amount: STOLEN, orderId: 'STOLEN-1', number: NUMBER },
+    };
+    await outsideService(ground.testnet.config).settle([stolen]);
+    const stopped = async () => {
+      const rows = await db.query<{ done: bigint }>(
+        'select count(*) as done from watch_steps where done_at is not null',
+      );
+      return Number(rows[0]?.done) === 2;
+    };
+    const started = performance.now();
+    assert.ok(
+      await waitUntil(stopped, STOPPED_MS),
+      `it did not stop:\n${tower.logs().slice(-3000)}`,
+    );
+    const alarms = await db.query<{ kind: string; subject: string }>(
+      'select kind, subject from chain_alarms where resolved_at is null order by kind',
+    );
+    assert.ok(
+      alarms.some(
+        ({ kind, subject }) => kind === 'foreign_key_used' && subject.startsWith('merchant'),
+      ),
+      JSON.stringify(alarms),
+    );
+    const created = await world.create(0, 'AFTER');
+    assert.equal(created.status, 201, 'the API goes on');
+    const [row] = await db.query<{ asked: bigint; status: string }>(
+      'select asked, status from network_recoveries where not livemode',
+    );
+    assert.equal(row?.status, 'done', 'no recovery was asked for');
+    assert.ok(performance.now() - started < STOPPED_MS);
+  });
+
+  it('cannot write to the ledger', async () => {
+    const client = new pg.Client({ connectionString: roleUrl() });
+    await client.connect();
+    for (const sql of [
+      `update payments set amount = amount + 1`,
+      `update payment_intents set status = 'succeeded'`,
+      `delete from chain_alarms`,
+      `update network_recoveries set status = 'recovering'`,
+    ]) {
+      await assert.rejects(client.query(sql), /permission denied/, sql);
+    }
+    await client.end();
+  });
+});
