@@ -1,7 +1,9 @@
 -- What the watchtower has read, what it found that no row explains, and what it does about it.
 create table watch_cursors (
   livemode boolean primary key,
-  next_block bigint not null
+  next_block bigint not null,
+  -- Of any watchtower: a look that could judge.
+  looked_at timestamptz(3) not null
 );
 
 create table watch_findings (

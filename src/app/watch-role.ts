@@ -1,12 +1,15 @@
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
-import type { Database } from '#db/database.ts';
+import type { Database, Tx } from '#db/database.ts';
+import { selectOperatorMailboxes } from '#ops/audit-anchor-queries.ts';
 import { tellOfProposal } from '#payouts/foreign-proposal.ts';
+import { queueMail } from '#people/mail.ts';
 import type { Config } from '#settings/config.ts';
 import { type Chain, openChain } from '#settlement/chain/chain.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
-import { startWatchtower } from '#watch/watchtower.ts';
+import type { StepName } from '#watch/watch-queries.ts';
+import { type FoundPast, startWatchtower } from '#watch/watchtower.ts';
 
 interface WatchRoleDeps {
   readonly config: Pick<Config, 'watch' | 'databaseUrl' | 'chains'>;
@@ -40,6 +43,7 @@ export async function startWatchtowers(deps: WatchRoleDeps): Promise<{ stop(): P
     throw new StartError('--roles watch needs DATABASE_URL and the settings of both chains');
   }
   const tellMerchant = tellOfProposal(deps.peopleKey);
+  const tellOperators = mailOperators(deps.peopleKey);
   const opened: Chain[] = [];
   const towers: { stop(): Promise<void> }[] = [];
   const stop = async () => {
@@ -55,7 +59,7 @@ export async function startWatchtowers(deps: WatchRoleDeps): Promise<{ stop(): P
       if (first === undefined) throw new StartError(`${network} has no address of a node`);
       const { key: watchKey, pauseFrom } = config.watch[network];
       log.info(tellWatch({ network, addresses: chains.length, stops: watchKey !== null }));
-      const own = { watchKey, pauseFrom, tellMerchant };
+      const own = { watchKey, pauseFrom, tellMerchant, tellOperators };
       towers.push(startWatchtower({ ...deps, ...own, chains: [first, ...others] }));
     }
   } catch (error) {
@@ -64,6 +68,30 @@ export async function startWatchtowers(deps: WatchRoleDeps): Promise<{ stop(): P
   }
   return { stop };
 }
+
+/** Whoever is on duty reads mail before a dashboard. */
+function mailOperators(secretKey: Buffer) {
+  return async (tx: Tx, { network, lines, steps }: FoundPast, now: Date): Promise<void> => {
+    const does =
+      steps.length === 0
+        ? 'It stops nothing by itself.'
+        : `It does this now: ${steps.map((step) => STEP_WORDS[step]).join(', ')}.`;
+    const text =
+      `The watchtower of ${network} has read what this service did not do:\n\n` +
+      `${lines.join('\n')}\n\n${does} The alarms name each event. Section 9 of operate.md says ` +
+      'what to do.\n';
+    const subject = `Somebody acts past Tapline on ${network}`;
+    for (const to of await selectOperatorMailboxes(tx)) {
+      await queueMail(tx, secretKey, { to, subject, text, now });
+    }
+  };
+}
+
+const STEP_WORDS: Readonly<Record<StepName, string>> = {
+  pause_settling: 'settling is paused',
+  pause_refunding: 'refunds are paused',
+  cancel_wallet: 'the announced wallet is canceled',
+};
 
 /** One line at the start. */
 function tellWatch(tower: {

@@ -26,6 +26,19 @@ export async function selectWaitingWork(sql: Sql): Promise<WorkRow[]> {
   );
 }
 
+export interface WatchRow {
+  readonly livemode: boolean;
+  readonly seconds: number;
+}
+
+/** How long ago a watchtower has looked at each network; no row where there never was one. */
+export async function selectWatchAges(sql: Sql): Promise<WatchRow[]> {
+  return sql.query(
+    `select livemode, greatest(extract(epoch from now() - looked_at), 0)::float as seconds
+     from watch_cursors`,
+  );
+}
+
 export interface DatabaseAgesRow {
   readonly connections: number;
   /** The longest transaction: it holds back the cleaning of every queue. */

@@ -1,8 +1,8 @@
-import { isLive, NETWORKS } from '#core/mode.ts';
+import { isLive, NETWORKS, networkOf } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
 import { DURABILITIES } from '#db/durability.ts';
 import { checkReadiness, databaseCheck } from '#ops/health.ts';
-import { selectDatabaseAges, selectWaitingWork } from '#ops/metric-queries.ts';
+import { selectDatabaseAges, selectWaitingWork, selectWatchAges } from '#ops/metric-queries.ts';
 import type { Sample, SampleSource } from '#ops/metrics.ts';
 import type { DurabilityWatch } from '#ops/watch-durability.ts';
 import type { RequestLog } from '#request-log/request-log.ts';
@@ -21,16 +21,26 @@ export function databaseSamples(db: Database): SampleSource {
   return {
     name: 'database',
     read: async () => {
-      const [work, [ages]] = await Promise.all([selectWaitingWork(db), selectDatabaseAges(db)]);
+      const [work, [ages], watched] = await Promise.all([
+        selectWaitingWork(db),
+        selectDatabaseAges(db),
+        selectWatchAges(db),
+      ]);
       const queues = work.flatMap(({ queue, count, oldest_seconds }) => [
         sample('queue_depth', 'Work that is due and not done.', count, { queue }),
         sample('queue_oldest_seconds', 'How long the oldest has been due.', oldest_seconds, {
           queue,
         }),
       ]);
-      if (ages === undefined) return queues;
+      const looks = watched.map(({ livemode, seconds }) =>
+        sample('watchtower_look_seconds', 'Since a watchtower has looked.', seconds, {
+          network: networkOf(livemode),
+        }),
+      );
+      if (ages === undefined) return [...queues, ...looks];
       return [
         ...queues,
+        ...looks,
         sample('database_connections', 'Connections of all processes.', ages.connections),
         sample(
           'database_oldest_transaction_seconds',

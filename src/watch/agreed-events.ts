@@ -50,17 +50,16 @@ function textOf(log: RawLog): string {
 /**
  * Reads the contract's events from `fromBlock` up to one block below the lowest head, from each
  * address by itself.
- * @returns null when there is nothing to read yet, or no address answers.
  */
 export async function readAgreed(
   witnesses: readonly Witness[],
   fromBlock: bigint,
-): Promise<Sight | null> {
+): Promise<Sight | 'nothing new' | 'nobody answers'> {
   const heads = await Promise.all(witnesses.map((one) => ask(one.block('latest'))));
   const numbers = heads.flatMap((head) => (head === null ? [] : [head.number]));
-  if (numbers.length === 0) return null;
+  if (numbers.length === 0) return 'nobody answers';
   const last = numbers.reduce((least, number) => (number < least ? number : least)) - DEPTH;
-  if (last < fromBlock) return null;
+  if (last < fromBlock) return 'nothing new';
   const toBlock = last < fromBlock + MAX_BLOCKS ? last : fromBlock + MAX_BLOCKS - 1n;
   const answers = await Promise.all(
     witnesses.map((one, i) =>
@@ -68,7 +67,7 @@ export async function readAgreed(
     ),
   );
   const told = answers.flatMap((logs) => (logs === null ? [] : [logs]));
-  if (told.length === 0) return null;
+  if (told.length === 0) return 'nobody answers';
   return { fromBlock, toBlock, ...compare(witnesses, told) };
 }
 

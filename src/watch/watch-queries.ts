@@ -9,29 +9,43 @@ export async function selectWatched(sql: Sql, livemode: boolean): Promise<bigint
   return rows[0]?.next_block ?? null;
 }
 
-/** Of several watchtowers the one that has read further counts. */
-export async function moveWatched(tx: Tx, livemode: boolean, next: bigint): Promise<void> {
-  await tx.query(
-    `insert into watch_cursors (livemode, next_block) values ($1, $2)
+/**
+ * A look was made, and everything below `next` is judged. Of several watchtowers the one that has
+ * read further counts.
+ */
+export async function noteLook(
+  sql: Sql,
+  look: { readonly livemode: boolean; readonly next: bigint; readonly now: Date },
+): Promise<void> {
+  await sql.query(
+    `insert into watch_cursors (livemode, next_block, looked_at) values ($1, $2, $3)
      on conflict (livemode) do update
-     set next_block = greatest(watch_cursors.next_block, excluded.next_block)`,
-    [livemode, next],
+     set next_block = greatest(watch_cursors.next_block, excluded.next_block),
+       looked_at = greatest(watch_cursors.looked_at, excluded.looked_at)`,
+    [look.livemode, look.next, look.now],
   );
 }
 
 /**
  * Whether the ledger holds all that this service has signed: no recovery is under way, none is due
- * for another database than this one, and nobody is asked whether it was restored.
+ * for another database than this one or for one that has gone back, and nobody is asked whether it
+ * was restored.
  */
 export async function isComplete(
   sql: Sql,
-  wanted: { readonly livemode: boolean; readonly incarnation: string | null },
+  wanted: {
+    readonly livemode: boolean;
+    readonly incarnation: string | null;
+    /** When the database was seen to be another one, or to have gone back; null: it was not. */
+    readonly changedAt: Date | null;
+  },
 ): Promise<boolean> {
   const rows = await sql.query<{ complete: boolean }>(
     `select status = 'done' and doubt is null
-       and (incarnation is null or incarnation = $2) as complete
+       and (incarnation is null or incarnation = $2)
+       and ($3::timestamptz is null or coalesce(finished > $3, false)) as complete
      from network_recoveries where livemode = $1`,
-    [wanted.livemode, wanted.incarnation],
+    [wanted.livemode, wanted.incarnation, wanted.changedAt],
   );
   return rows[0]?.complete === true;
 }

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeFunctionData, keccak256, numberToHex, parseEther, toHex } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
+import type { Tx } from '#db/database.ts';
 import { type Chain, openChain } from '#settlement/chain/chain.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
@@ -17,7 +19,7 @@ import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import type { TestMerchant } from '#testing/test-network.ts';
 import { carryOut } from '#watch/carry-out.ts';
-import { lookOnce, openMemory, type WatchDeps } from '#watch/watchtower.ts';
+import { type FoundPast, lookOnce, openMemory, type WatchDeps } from '#watch/watchtower.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 
 const DEADLINE = 4_000_000_000n;
@@ -54,6 +56,8 @@ describe('a watchtower', () => {
   beforeEach(async () => {
     const { db } = world.database;
     second.behaviour = null;
+    // What it sent last is no surprise to the next test.
+    await world.network.mine();
     await db.query('delete from watch_findings');
     await db.query('delete from watch_steps');
     await db.query('delete from chain_alarms');
@@ -296,6 +300,22 @@ describe('a watchtower', () => {
     await relayer.stop();
   });
 
+  it('says when it has looked, also when there is nothing new', async () => {
+    const { db } = world.database;
+    const lookedAt = async () => {
+      const [row] = await db.query<{ looked_at: Date }>('select looked_at from watch_cursors');
+      return present(row, 'watch_cursors').looked_at.getTime();
+    };
+    const before = await lookedAt();
+    await sleep(5);
+    await look();
+    const after = await lookedAt();
+    assert.ok(after > before);
+    second.behaviour = { whole: () => 'cut' };
+    await look({ chains: [chains[1]] });
+    assert.equal(await lookedAt(), after, 'nobody answered');
+  });
+
   it('concludes nothing while the ledger is being recovered', async () => {
     const { db } = world.database;
     await db.query(`update network_recoveries set status = 'recovering' where not livemode`);
@@ -320,6 +340,34 @@ describe('a watchtower', () => {
     await look();
     await look();
     assert.deepEqual(await steps(), before, 'what people undid stays undone');
+  });
+
+  it('concludes nothing after the database went back, until a recovery has ended', async () => {
+    const { db } = world.database;
+    await steal(LARGE);
+    await world.network.mine(2);
+    db.watch.showLoss();
+    assert.equal(await blocksToStop(), null);
+    assert.deepEqual(await alarms(), []);
+    await db.query('update network_recoveries set finished = now() where not livemode');
+    assert.notEqual(await blocksToStop(), null);
+    db.watch.toldOfLoss(true);
+  });
+
+  it('tells the operators at once, and not each second', async () => {
+    const told: FoundPast[] = [];
+    const tellOperators = async (_tx: Tx, found: FoundPast) => void told.push(found);
+    await steal(LARGE);
+    for (let n = 0; n < 3; n++) {
+      await world.network.mine();
+      await look({ tellOperators, watchKey: null });
+    }
+    await steal(SMALL);
+    await world.network.mine(2);
+    await look({ tellOperators });
+    const [first, ...others] = told;
+    assert.match(first?.lines.join() ?? '', /^payment of 6\.00 USDC, 0x[0-9a-f]{64}$/);
+    assert.deepEqual(others, []);
   });
 
   it('tells with reconciliation once, not twice', async () => {

@@ -1,6 +1,8 @@
 import { addMs } from '#core/clock.ts';
 import { describeError } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
+import type { Network } from '#core/mode.ts';
+import { exactUsdc } from '#core/money.ts';
 import type { Tx } from '#db/database.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
@@ -26,7 +28,9 @@ import { judge, placeOf } from '#watch/judge.ts';
 import {
   insertSteps,
   isComplete,
-  moveWatched,
+  type NewStep,
+  noteLook,
+  type StepName,
   saveFindings,
   selectWatched,
   sumConfirmed,
@@ -40,6 +44,17 @@ export interface WatchDeps extends Omit<NoteRulesDeps, 'chain'> {
   readonly watchKey: Hex | null;
   /** Atoms; settlements and refunds of strangers stop the network from this sum on. */
   readonly pauseFrom: bigint;
+  /** Tells the operators, in the transaction of the alarms; absent: nobody is told. */
+  readonly tellOperators?: (tx: Tx, found: FoundPast, now: Date) => Promise<void>;
+}
+
+/** What somebody did past this service, in short. */
+export interface FoundPast {
+  readonly network: Network;
+  /** One line each. */
+  readonly lines: readonly string[];
+  /** What the watchtower does about it. */
+  readonly steps: readonly StepName[];
 }
 
 /** A page comes within three seconds or two blocks, the longer. */
@@ -48,18 +63,18 @@ const LOOK_MS = 1_000;
 const DIFFER_MS = 15_000;
 /** Sums of strangers count for a day. */
 const SUM_MS = 86_400_000;
-/**
- * After the database has turned out to be another one, or to have gone back: workers find out what
- * it has lost meanwhile, and until then nothing is concluded from rows that are not there.
- */
-const RESTORED_MS = 10_000;
+/** A thief may settle every second: people are not to be mailed every second. */
+const MAIL_EVERY_MS = 60_000;
 
 /** What one watchtower knows from look to look. */
 interface Memory {
   nextBlock: bigint | null;
   differsSince: number | null;
+  /** Of the database, as its connections count them. */
   changes: number;
-  changedAt: number | null;
+  /** From then on rows may be missing, until a recovery has ended. */
+  changedAt: Date | null;
+  mailedAt: number | null;
 }
 
 type Found = Extract<
@@ -117,6 +132,7 @@ interface Judged {
   readonly rules: NotedRules;
   /** Found for the first time. */
   readonly moved: readonly UnexplainedRow[];
+  readonly steps: readonly StepName[];
 }
 
 /** Writes down what nothing explains, and what is to be done about it, in one transaction. */
@@ -139,28 +155,55 @@ async function note(tx: Tx, deps: WatchDeps, { events }: Pick<Sight, 'events'>):
     { ...deps, chain },
     { events: all.filter(changesRules), isFirst: false },
   );
+  const steps: NewStep[] = [];
   if (deps.watchKey !== null) {
     const sure = rules.unexplained.filter((event) => confirmed.has(placeOf(event)));
     const foreignSum = await sumConfirmed(tx, livemode, addMs(now, -SUM_MS));
     const expectedGrants = await selectExpected(tx, livemode, sure);
     const found = { moved: moved.filter(isConfirmed), rules: sure, foreignSum, expectedGrants };
-    await insertSteps(tx, livemode, judge(found, deps), now);
+    steps.push(...judge(found, deps));
+    await insertSteps(tx, livemode, steps, now);
   }
-  return { rules, moved: moved.filter((row) => fresh.has(placeOfRow(row))) };
+  const news = moved.filter((row) => fresh.has(placeOfRow(row)));
+  return { rules, moved: news, steps: steps.map(({ step }) => step) };
 }
 
-/** Whether rows that are not there mean anything now. */
-async function mayJudge({ chains, db, log }: WatchDeps, memory: Memory): Promise<boolean> {
+/** At most once a minute; the alarms name the rest. */
+async function tell(
+  tx: Tx,
+  { chains, clock, tellOperators }: WatchDeps,
+  { rules, moved, steps }: Judged,
+  memory: Memory,
+): Promise<void> {
+  const lines = [
+    ...moved.map(({ kind, amount, tx_hash }) => `${kind} of ${exactUsdc(amount)} USDC, ${tx_hash}`),
+    ...rules.news.map(({ name, txHash }) => `${name}, ${txHash}`),
+  ];
+  const { mailedAt } = memory;
+  if (lines.length === 0 || tellOperators === undefined) return;
+  if (mailedAt !== null && performance.now() - mailedAt < MAIL_EVERY_MS) return;
+  const found = { network: chains[0].config.network, lines, steps };
+  await tellOperators(tx, found, clock.now());
+  tx.onCommit(() => {
+    memory.mailedAt = performance.now();
+  });
+}
+
+/**
+ * Whether rows that are not there mean anything now. A database that has turned out to be another
+ * one, or to have gone back, may lack what was paid: workers find that out and recover it.
+ */
+async function mayJudge(deps: WatchDeps, memory: Memory): Promise<boolean> {
+  const { chains, db, clock, log } = deps;
   const { livemode, network } = chains[0].config;
   const { changes, incarnation } = db.watch;
-  if (changes !== memory.changes) {
+  if (changes !== memory.changes || db.watch.sawLoss(livemode)) {
     memory.changes = changes;
-    memory.changedAt = performance.now();
+    memory.changedAt = clock.now();
+    db.watch.toldOfLoss(livemode);
     log.warn('the watchtower waits: another database answers than before', { network });
   }
-  const { changedAt } = memory;
-  if (changedAt !== null && performance.now() - changedAt < RESTORED_MS) return false;
-  return isComplete(db, { livemode, incarnation });
+  return isComplete(db, { livemode, incarnation, changedAt: memory.changedAt });
 }
 
 /** Whether to go on behind this sight: addresses that differ are read again for a while. */
@@ -181,18 +224,22 @@ export async function lookOnce(deps: WatchDeps, memory: Memory): Promise<void> {
   memory.nextBlock ??= await selectWatched(db, livemode);
   // What is older than its first look was looked at by reconciliation.
   memory.nextBlock ??= (await chains[0].newest()).number;
-  const sight = await readAgreed(chains, memory.nextBlock);
-  if (sight === null) return;
+  const now = clock.now();
+  const { nextBlock } = memory;
+  const sight = await readAgreed(chains, nextBlock);
+  if (sight === 'nobody answers') return;
+  if (sight === 'nothing new') return noteLook(db, { livemode, next: nextBlock, now });
   const moves = mayMove(sight, chains.length === 1, memory);
   const differs = moves && !sight.agreed && chains.length > 1;
   const { rules, moved } = await db.transaction(async (tx) => {
     const judged = await note(tx, deps, sight);
+    await tell(tx, deps, judged, memory);
     if (differs) {
       const details = { from_block: sight.fromBlock, to_block: sight.toBlock };
       const alarm = { kind: 'watchtower_nodes_differ', subject: network, details };
-      await insertAlarms(tx, livemode, [alarm], clock.now());
+      await insertAlarms(tx, livemode, [alarm], now);
     }
-    if (moves) await moveWatched(tx, livemode, sight.toBlock + 1n);
+    await noteLook(tx, { livemode, next: moves ? sight.toBlock + 1n : nextBlock, now });
     return judged;
   });
   if (moves) memory.nextBlock = sight.toBlock + 1n;
@@ -204,7 +251,7 @@ export async function lookOnce(deps: WatchDeps, memory: Memory): Promise<void> {
 
 /** @returns what {@link lookOnce} keeps between two looks. */
 export function openMemory(): Memory {
-  return { nextBlock: null, differsSince: null, changes: 0, changedAt: null };
+  return { nextBlock: null, differsSince: null, changes: 0, changedAt: null, mailedAt: null };
 }
 
 /** Watches one network's contract, block by block, until it is stopped. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
@@ -20,6 +20,7 @@ const STOLEN = 200_000_000n;
 const NUMBER = 900_000_001n;
 /** Two blocks, and a pause in the next. On a busy machine it may take some more. */
 const STOPPED_MS = 20_000;
+const MAILED_MS = 10_000;
 
 let world: RestoreGround;
 let tower: ChaosProcess;
@@ -78,6 +79,14 @@ function roleUrl(): string {
   return url.href;
 }
 
+/** A worker without a mail server writes each mail to a file of its own folder. */
+async function isMailed(): Promise<boolean> {
+  const folder = path.join(world.ground.folder, 'worker 0', 'mail');
+  const files = await readdir(folder).catch(() => []);
+  const texts = await Promise.all(files.map((file) => readFile(path.join(folder, file), 'utf8')));
+  return texts.some((text) => text.includes('Somebody acts past Tapline on testnet'));
+}
+
 describe('somebody has the key of a lane', () => {
   it('stops the contract while everything else goes on', async () => {
     const { ground, db, sandbox } = world;
@@ -116,6 +125,7 @@ describe('somebody has the key of a lane', () => {
       ),
       JSON.stringify(alarms),
     );
+    assert.ok(await waitUntil(isMailed, MAILED_MS), 'no operator was mailed');
     const created = await world.create(0, 'AFTER');
     assert.equal(created.status, 201, 'the API goes on');
     const [row] = await db.query<{ asked: bigint; status: string }>(

@@ -52,7 +52,7 @@ const RECOVERED_MS = 3_000;
 const PAUSE = { low: 1_500, high: 5_000 };
 
 function workersOf(processes: readonly ChaosProcess[]): ChaosProcess[] {
-  return processes.filter(({ url }) => url === null);
+  return processes.filter(({ role }) => role === 'worker');
 }
 
 function processFaults(processes: readonly ChaosProcess[]): Fault[] {

@@ -8,9 +8,12 @@ import type { NetworkConfig } from '#settlement/networks.ts';
 import type { ChaosGround } from '#testing/chaos/chaos-ground.ts';
 import { spawnMain, spawnNetwork } from '#testing/spawn-network.ts';
 
+export type ChaosRole = 'api' | 'worker' | 'watch';
+
 /** One process of the product, started again whenever it ends. */
 export interface ChaosProcess {
   readonly name: string;
+  readonly role: ChaosRole;
   /** Where it serves HTTP; null without the api role. */
   readonly url: string | null;
   /** Starts so far. */
@@ -39,7 +42,7 @@ export interface ProcessWires {
 
 export interface ChaosProcessOptions {
   readonly name: string;
-  readonly role: 'api' | 'worker' | 'watch';
+  readonly role: ChaosRole;
   /** How wrong the clock of its machine is. */
   readonly clockOffMs?: number;
   readonly env?: Readonly<Record<string, string>>;
@@ -214,6 +217,7 @@ export async function startChaosProcess(
   }
   return {
     name,
+    role,
     url: role === 'api' ? `http://127.0.0.1:${port}/api` : null,
     starts,
     logs,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLog } from '#core/log.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { walletKey } from '#sandbox/wallets.ts';
 import { openChain } from '#settlement/chain/chain.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import type { ChaosChain } from '#testing/chaos/chaos-chain.ts';
@@ -10,7 +11,12 @@ import { type Reach, startFaults } from '#testing/chaos/chaos-faults.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
 import { type Journal, openJournal } from '#testing/chaos/chaos-journal.ts';
 import { type ChaosOwner, enrolOwner, openOwner } from '#testing/chaos/chaos-owner.ts';
-import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos/chaos-process.ts';
+import {
+  type ChaosProcess,
+  type ChaosRole,
+  makeDemo,
+  startChaosProcess,
+} from '#testing/chaos/chaos-process.ts';
 import { createRandom } from '#testing/chaos/chaos-random.ts';
 import { type ChaosReceiver, startChaosReceiver, TEMPERS } from '#testing/chaos/chaos-receivers.ts';
 import { openTimetable, type Strike, type Timetable } from '#testing/chaos/chaos-schedule.ts';
@@ -107,21 +113,36 @@ async function addEndpoints(merchant: Caller, seed: number): Promise<Endpoint[]>
   return endpoints;
 }
 
+/** Whatever a watchtower took for a stranger's, of any sum, would stop the run's payments. */
+function watchEnv({ chains, secret }: ChaosGround): Record<string, string> {
+  return Object.fromEntries(
+    chains.flatMap(({ config: { network } }) => {
+      const prefix = `CHAIN_${network.toUpperCase()}_WATCH`;
+      return [
+        [`${prefix}_KEY`, walletKey(secret, `${network} watcher`)],
+        [`${prefix}_PAUSE_FROM`, '0'],
+      ];
+    }),
+  );
+}
+
 async function startProcesses(
   ground: ChaosGround,
   publicUrl: string,
   timetable: Timetable,
 ): Promise<ChaosProcess[]> {
   const env = { SETTLE_WITHIN: String(SETTLE_WITHIN_S), TAPLINE_PUBLIC_URL: publicUrl };
-  const start = async (name: string, role: 'api' | 'worker', clockOffMs = 0) => {
+  const start = async (name: string, role: ChaosRole, clockOffMs = 0) => {
     const wires = await openProcessWires(ground, name, timetable);
-    return startChaosProcess(ground, { name, role, clockOffMs, env, wires });
+    const own = role === 'watch' ? { ...env, ...watchEnv(ground) } : env;
+    return startChaosProcess(ground, { name, role, clockOffMs, env: own, wires });
   };
   const starting = await Promise.allSettled([
     start('api-1', 'api'),
     start('api-2', 'api', -CLOCK_OFF_MS),
     start('worker-1', 'worker'),
     start('worker-2', 'worker', CLOCK_OFF_MS),
+    start('watch-1', 'watch'),
   ]);
   const started = starting.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const failed = starting.find((one) => one.status === 'rejected');
@@ -352,7 +373,7 @@ async function setStage(options: ChaosOptions, stops: (() => Promise<unknown>)[]
   const processes = await startProcesses(ground, publicUrl, timetable);
   front.targetPort = Number(new URL(urlsOf(processes)[0] ?? '').port);
   stops.push(() => Promise.all(processes.map((process) => process.close())));
-  log('four processes are up');
+  log('five processes are up');
   const owner = openOwner({ urls: urlsOf(processes), account, person, secret });
   return { ground, db, worlds, owner, processes, endpoints, timetable };
 }

@@ -298,6 +298,20 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
       ],
     },
   ],
+  'a watchtower takes nothing of ours for the work of a stranger': [
+    {
+      sql: [
+        `insert into watch_findings (livemode, tx_hash, log_index, kind, amount, confirmed, found)
+         values (false, '0x11', 0, 'payment', 1, false, now())`,
+      ],
+    },
+    {
+      sql: [
+        `insert into watch_steps (livemode, step, merchant_number, reason, created)
+         values (false, 'pause_settling', 0, 'RoleGranted 0x11/0', now())`,
+      ],
+    },
+  ],
   'nobody was alarmed of money': [
     alarm('number_taken'),
     alarm('payment_missing'),

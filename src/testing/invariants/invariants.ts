@@ -318,6 +318,12 @@ const AT_REST: readonly Rule[] = [
       join webhook_endpoints e on e.id = d.endpoint_id where e.status = 'enabled'`,
   },
   {
+    name: 'a watchtower takes nothing of ours for the work of a stranger',
+    always: false,
+    sql: `select 'found ' || kind || ' ' || tx_hash from watch_findings
+      union all select step || ' for ' || reason from watch_steps`,
+  },
+  {
     name: 'nobody was alarmed of money',
     always: false,
     sql: `select kind || ' ' || subject || ' ' || details from chain_alarms
