@@ -12,4 +12,6 @@ alter role tapline_watch password :password;
 grant usage on schema public to tapline_watch;
 grant select on all tables in schema public to tapline_watch;
 grant insert on chain_alarms, mail_outbox to tapline_watch;
+-- What it has seen of the database, as every process does.
+grant insert, update on database_marks to tapline_watch;
 grant insert, update on watch_cursors, watch_findings, watch_steps to tapline_watch;

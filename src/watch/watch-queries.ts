@@ -1,3 +1,4 @@
+import { only } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
 /** null: nothing was ever watched. */
@@ -29,9 +30,9 @@ export async function noteLook(
 /**
  * Whether the ledger holds all that this service has signed: no recovery is under way, none is due
  * for another database than this one or for one that has gone back, and nobody is asked whether it
- * was restored.
+ * was restored. `position`: how far the log is on disk.
  */
-export async function isComplete(
+export async function readLedgerState(
   sql: Sql,
   wanted: {
     readonly livemode: boolean;
@@ -39,15 +40,16 @@ export async function isComplete(
     /** When the database was seen to be another one, or to have gone back; null: it was not. */
     readonly changedAt: Date | null;
   },
-): Promise<boolean> {
-  const rows = await sql.query<{ complete: boolean }>(
+): Promise<{ readonly complete: boolean; readonly position: string }> {
+  const rows = await sql.query<{ complete: boolean; position: string }>(
     `select status = 'done' and doubt is null
        and (incarnation is null or incarnation = $2)
-       and ($3::timestamptz is null or coalesce(finished > $3, false)) as complete
+       and ($3::timestamptz is null or coalesce(finished > $3, false)) as complete,
+       pg_current_wal_flush_lsn()::text as position
      from network_recoveries where livemode = $1`,
     [wanted.livemode, wanted.incarnation, wanted.changedAt],
   );
-  return rows[0]?.complete === true;
+  return only(rows, 'recovery of a network');
 }
 
 export interface FindingRow {

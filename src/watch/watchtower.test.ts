@@ -34,7 +34,7 @@ describe('a watchtower', () => {
   let world: RelayerWorld;
   let second: ProviderProxy;
   let chains: readonly [Chain, Chain];
-  let memory = openMemory();
+  let memory: ReturnType<typeof openMemory>;
   let sale = 5_000_000n;
   const mailed: ForeignProposal[] = [];
 
@@ -64,7 +64,7 @@ describe('a watchtower', () => {
     for (const part of ['Settling', 'Refunding'] as const) {
       await govern(world.network.admin, `unpause${part}`);
     }
-    memory = openMemory();
+    memory = openMemory(world.database.db.watch);
     await db.query('delete from watch_cursors');
     await world.network.mine(2);
     await look();
@@ -331,7 +331,7 @@ describe('a watchtower', () => {
     await steal(LARGE);
     assert.notEqual(await blocksToStop(), null);
     const before = await steps();
-    memory = openMemory();
+    memory = openMemory(world.database.db.watch);
     const { db } = world.database;
     await db.query('update watch_cursors set next_block = $1', [number.toString()]);
     for (const part of ['Settling', 'Refunding'] as const)

@@ -3,7 +3,8 @@ import { describeError } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import type { Network } from '#core/mode.ts';
 import { exactUsdc } from '#core/money.ts';
-import type { Tx } from '#db/database.ts';
+import type { Sql, Tx } from '#db/database.ts';
+import { type DatabaseWatch, walPosition } from '#db/watch.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { OtherEvent, SettlementEvent } from '#settlement/contract/contract-events.ts';
@@ -27,9 +28,9 @@ import { carryOut } from '#watch/carry-out.ts';
 import { judge, placeOf } from '#watch/judge.ts';
 import {
   insertSteps,
-  isComplete,
   type NewStep,
   noteLook,
+  readLedgerState,
   type StepName,
   saveFindings,
   selectWatched,
@@ -63,6 +64,12 @@ const LOOK_MS = 1_000;
 const DIFFER_MS = 15_000;
 /** Sums of strangers count for a day. */
 const SUM_MS = 86_400_000;
+/**
+ * A database that was put back has broken all connections, and may lack less than this process would
+ * notice. Workers have seen more of its log, look each second, and close the network if it lacks
+ * anything. Until they have had the time, nothing is concluded.
+ */
+const SETTLED_MS = 5_000;
 /** A thief may settle every second: people are not to be mailed every second. */
 const MAIL_EVERY_MS = 60_000;
 
@@ -74,6 +81,9 @@ interface Memory {
   changes: number;
   /** From then on rows may be missing, until a recovery has ended. */
   changedAt: Date | null;
+  /** Of the database: counts each connection that broke. */
+  epoch: number;
+  brokeAt: number | null;
   mailedAt: number | null;
 }
 
@@ -193,17 +203,26 @@ async function tell(
  * Whether rows that are not there mean anything now. A database that has turned out to be another
  * one, or to have gone back, may lack what was paid: workers find that out and recover it.
  */
-async function mayJudge(deps: WatchDeps, memory: Memory): Promise<boolean> {
+async function mayJudge(deps: WatchDeps, sql: Sql, memory: Memory): Promise<boolean> {
   const { chains, db, clock, log } = deps;
   const { livemode, network } = chains[0].config;
-  const { changes, incarnation } = db.watch;
+  const { changes, epoch, incarnation } = db.watch;
+  if (epoch !== memory.epoch) {
+    memory.epoch = epoch;
+    memory.brokeAt = performance.now();
+  }
   if (changes !== memory.changes || db.watch.sawLoss(livemode)) {
     memory.changes = changes;
     memory.changedAt = clock.now();
     db.watch.toldOfLoss(livemode);
     log.warn('the watchtower waits: another database answers than before', { network });
   }
-  return isComplete(db, { livemode, incarnation, changedAt: memory.changedAt });
+  const { brokeAt, changedAt } = memory;
+  const ledger = await readLedgerState(sql, { livemode, incarnation, changedAt });
+  if (db.watch.changes !== memory.changes) return false;
+  db.watch.note(walPosition(ledger.position));
+  if (brokeAt !== null && performance.now() - brokeAt < SETTLED_MS) return false;
+  return ledger.complete;
 }
 
 /** Whether to go on behind this sight: addresses that differ are read again for a while. */
@@ -220,10 +239,10 @@ function mayMove(sight: Sight, single: boolean, memory: Memory): boolean {
 export async function lookOnce(deps: WatchDeps, memory: Memory): Promise<void> {
   const { chains, db, clock } = deps;
   const { livemode, network } = chains[0].config;
-  if (!(await mayJudge(deps, memory))) return;
   memory.nextBlock ??= await selectWatched(db, livemode);
   // What is older than its first look was looked at by reconciliation.
   memory.nextBlock ??= (await chains[0].newest()).number;
+  if (!(await mayJudge(deps, db, memory))) return;
   const now = clock.now();
   const { nextBlock } = memory;
   const sight = await readAgreed(chains, nextBlock);
@@ -231,27 +250,37 @@ export async function lookOnce(deps: WatchDeps, memory: Memory): Promise<void> {
   if (sight === 'nothing new') return noteLook(db, { livemode, next: nextBlock, now });
   const moves = mayMove(sight, chains.length === 1, memory);
   const differs = moves && !sight.agreed && chains.length > 1;
-  const { rules, moved } = await db.transaction(async (tx) => {
-    const judged = await note(tx, deps, sight);
-    await tell(tx, deps, judged, memory);
+  const judged = await db.transaction(async (tx) => {
+    // It may have become another one while the nodes were asked.
+    if (!(await mayJudge(deps, tx, memory))) return null;
+    const found = await note(tx, deps, sight);
+    await tell(tx, deps, found, memory);
     if (differs) {
       const details = { from_block: sight.fromBlock, to_block: sight.toBlock };
       const alarm = { kind: 'watchtower_nodes_differ', subject: network, details };
       await insertAlarms(tx, livemode, [alarm], now);
     }
     await noteLook(tx, { livemode, next: moves ? sight.toBlock + 1n : nextBlock, now });
-    return judged;
+    return found;
   });
+  if (judged === null) return;
   if (moves) memory.nextBlock = sight.toBlock + 1n;
-  logNews({ ...deps, chain: chains[0] }, rules.news);
-  for (const { kind, tx_hash } of moved) {
+  logNews({ ...deps, chain: chains[0] }, judged.rules.news);
+  for (const { kind, tx_hash } of judged.moved) {
     deps.log.error('the contract was used past this service', { network, kind, tx_hash });
   }
 }
 
-/** @returns what {@link lookOnce} keeps between two looks. */
-export function openMemory(): Memory {
-  return { nextBlock: null, differsSince: null, changes: 0, changedAt: null, mailedAt: null };
+/**
+ * @param watch Of a database that nobody has put back while this process was away; default: nobody
+ *   knows.
+ * @returns what {@link lookOnce} keeps between two looks.
+ */
+export function openMemory(watch?: Pick<DatabaseWatch, 'changes' | 'epoch'>): Memory {
+  return {
+    ...{ nextBlock: null, differsSince: null, changedAt: null, brokeAt: null, mailedAt: null },
+    ...{ changes: watch?.changes ?? 0, epoch: watch?.epoch ?? -1 },
+  };
 }
 
 /** Watches one network's contract, block by block, until it is stopped. */

@@ -90,6 +90,8 @@ export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosD
     stop: () => server.stop(),
     copy: async (name) => {
       await server.stop();
+      // Into a folder that is there, cp would put it below: an older copy would be put back.
+      await rm(`${cluster}.${name}`, { recursive: true, force: true });
       await copyFiles(cluster, `${cluster}.${name}`);
       await restart();
     },
