@@ -174,3 +174,19 @@ test('when the database goes away nobody hears that nothing was done', async () 
   };
   await assert.rejects(wait(begun, { room: away }), CommitUnknown);
 });
+
+test('a database that was put back is no bug: nobody knows what became of the work', async () => {
+  const begun = await begin();
+  const lose = async () => {
+    await store.db.query('delete from jobs where id = $1', [begun.id]);
+    const { changes } = store.db.watch;
+    const checkpoint = { timeline: '000000FF', position: 1n };
+    store.db.watch.meet({ system: 'another', timeline: '000000FF', position: 1n, checkpoint });
+    assert.equal(store.db.watch.changes, changes + 1);
+  };
+  const waiting = wait(begun, { room: room(20) });
+  await sleep(10);
+  await lose();
+  await assert.rejects(waiting, CommitUnknown);
+  await assert.rejects(wait(begun), /object of a request/, 'an object that never was is a bug');
+});

@@ -49,15 +49,26 @@ async function readStored(
 async function store(
   deps: AwaitAnswerDeps,
   request: IdempotentRequest,
-  kept: { readonly answer: Answer; readonly resource: string },
+  kept: { readonly answer: Answer; readonly resource: string; readonly changes: number },
 ): Promise<Answer> {
   const stored = await readStored(deps, request);
   if (stored !== undefined) return stored;
   return deps.db.transaction(async (tx) => {
     await updateCompleted(tx, request, { ...kept.answer, resource: kept.resource });
     const row = await selectKey(tx, request.tenant, { ...request, now: deps.clock.now() });
-    return present(answerOf(row), 'stored response');
+    const answer = answerOf(row);
+    if (answer === undefined && isLost(deps, kept.changes)) throw lostMeanwhile();
+    return present(answer, 'stored response');
   });
+}
+
+/** The database was put back to an earlier state while the request waited. */
+function isLost({ db }: AwaitAnswerDeps, changes: number): boolean {
+  return db.watch.changes !== changes;
+}
+
+function lostMeanwhile(): CommitUnknown {
+  return new CommitUnknown('the database was put back before the answer came');
 }
 
 /**
@@ -65,18 +76,23 @@ async function store(
  * the worker stored together with the work's outcome. When time is up the object's present state
  * becomes the response, unless the final one came first: the caller, and every replay, get the one
  * that is stored.
- * @throws CommitUnknown when the database goes away: the work goes on, so no caller may be told
- * that nothing was done.
+ * @throws CommitUnknown when the database goes away, or is put back to a state before the request:
+ * the work may go on, so no caller may be told that nothing was done.
  */
 export async function awaitAnswer<T>(deps: AwaitAnswerDeps, awaited: Awaited<T>): Promise<Answer> {
   const { room, resource, waitMs, request, gone } = awaited;
+  const { changes } = deps.db.watch;
   const answerNow = async (object: T) => {
     const answer = awaited.answer(object);
     // Nobody reads an answer to a client that is gone: the key goes on waiting for the final one.
     if (request === null || isClientGone(gone)) return answer;
-    return store(deps, request, { answer, resource });
+    return store(deps, request, { answer, resource, changes });
   };
-  const read = async () => present(await room.read(resource), 'object of a request');
+  const read = async () => {
+    const object = await room.read(resource);
+    if (object === undefined && isLost(deps, changes)) throw lostMeanwhile();
+    return present(object, 'object of a request');
+  };
   let isRung = false;
   const look = async () => {
     // Who rings has usually stored the response as well, and then the object need not be read.

@@ -40,7 +40,8 @@ interface Client {
 
 type Scene = (client: Client) => Promise<void>;
 
-interface IntentBody extends Omit<SeenIntent, 'declined'> {
+interface IntentBody extends Omit<SeenIntent, 'declined' | 'tip'> {
+  readonly tip: number | null;
   readonly last_payment_error: { readonly created: string } | null;
 }
 
@@ -49,13 +50,14 @@ function noteIntent(client: Client, answer: ChaosAnswer | null): SeenIntent | nu
   const {
     id,
     amount,
+    tip,
     status,
     payment,
     last_payment_error: error,
   } = answer.body as unknown as IntentBody;
   // Only while it is open again: the error of an attempt before stays on an intent that is paid.
   const declined = status === 'requires_payment_method' ? (error?.created ?? null) : null;
-  const intent = { id, amount, status, payment, declined };
+  const intent = { id, amount, tip: tip ?? 0, status, payment, declined };
   client.journal.saw(intent);
   return intent;
 }

@@ -27,10 +27,13 @@ export interface Journal {
 export interface SeenIntent {
   readonly id: string;
   readonly amount: number;
+  readonly tip: number;
   readonly status: string;
   readonly payment: string | null;
   /** When it was last declined, so that nothing was charged; null: never. */
   readonly declined: string | null;
+  /** It may have been booked again from the chain, which does not know what of it was the tip. */
+  readonly mayBeRebuilt?: true;
 }
 
 export interface Turn {
@@ -88,7 +91,11 @@ function restore(told: Told, copy: Told): void {
   put(told.refunds, copy.refunds);
   put(told.withdrawals, copy.withdrawals);
   put(told.declines, copy.declines);
-  for (const intent of paid) told.intents.set(intent.id, intent);
+  for (const intent of paid) {
+    if (!told.intents.has(intent.id))
+      told.intents.set(intent.id, { ...intent, mayBeRebuilt: true });
+    else told.intents.set(intent.id, intent);
+  }
   // Recovery may end what was open, and finds out that what was pending is paid.
   for (const [id, intent] of told.intents) {
     if (!ENDED.has(intent.status)) told.intents.delete(id);

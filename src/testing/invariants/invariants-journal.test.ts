@@ -23,7 +23,7 @@ let withdrawal: SeenWithdrawal;
 before(async () => {
   store = await openHealthyStore();
   const { id: payment, paymentIntentId: id } = store.payment;
-  intent = { id, amount: 2_500_000, status: 'succeeded', payment, declined: null };
+  intent = { id, amount: 2_500_000, tip: 0, status: 'succeeded', payment, declined: null };
   const [row] = await store.db.query<{ id: string }>('select id from refunds');
   refund = { id: row?.id ?? '', amount: 500_000, status: 'succeeded', payment };
   const [paid] = await store.db.query<{ id: string }>('select id from withdrawals');
@@ -204,6 +204,15 @@ describe('what was told before the database was put back', () => {
       journal.saw({ ...intent, id: 'pi_paid', payment: 'pay_lost' });
     };
     assert.equal(await checkRestored(told), 'pi_paid was answered and is lost');
+  });
+
+  it('may have its tip in its amount, because the chain knows only the sum', async () => {
+    const withTip = (tip: number) => (journal: Journal) => {
+      journal.saw({ ...intent, amount: intent.amount - 500_000, tip });
+    };
+    assert.equal(await checkRestored(withTip(500_000)), '');
+    assert.equal(await checkRestored(withTip(400_000)), `${intent.id} has another amount`);
+    assert.equal(await checkTold(withTip(500_000)), `${intent.id} changed its amount`);
   });
 
   it('is missed when what was paid has another payment', async () => {
