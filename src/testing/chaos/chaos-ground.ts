@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { NETWORKS } from '#core/mode.ts';
 import { type RunningPostgres, startPostgres } from '#sandbox/postgres.ts';
@@ -50,6 +51,8 @@ export interface ChaosGround {
 }
 
 const run = promisify(execFile);
+/** Longer than an answer takes from one process of this machine to another. */
+const ANSWERS_MS = 300;
 /** A PostgreSQL in this folder that can be struck. */
 export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosDatabase> {
   const { folder } = temporary;
@@ -97,6 +100,8 @@ export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosD
     },
     putBack: async (name, how = { promote: false }) => {
       await kill();
+      // An answer that was on its way told of what the copy may lack.
+      await sleep(ANSWERS_MS);
       how.whileAway?.();
       await rm(cluster, { recursive: true });
       await copyFiles(`${cluster}.${name}`, cluster);
