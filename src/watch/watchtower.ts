@@ -65,9 +65,9 @@ const DIFFER_MS = 15_000;
 /** Sums of strangers count for a day. */
 const SUM_MS = 86_400_000;
 /**
- * A database that was put back has broken all connections, and may lack less than this process would
- * notice. Workers have seen more of its log, look each second, and close the network if it lacks
- * anything. Until they have had the time, nothing is concluded.
+ * A database that was put back has broken all connections, and may lack less than this process
+ * would notice. Workers have seen more of its log, look each second, and close the network if it
+ * lacks anything. Until they have had the time, nothing is concluded.
  */
 const SETTLED_MS = 5_000;
 /** A thief may settle every second: people are not to be mailed every second. */

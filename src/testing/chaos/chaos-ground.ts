@@ -53,6 +53,15 @@ export interface ChaosGround {
 const run = promisify(execFile);
 /** Longer than an answer takes from one process of this machine to another. */
 const ANSWERS_MS = 300;
+/**
+ * With its owner and its times, which may be another's than ours. Into a folder that is there, cp
+ * would put it below: an older copy would be put back.
+ */
+async function copyFiles(from: string, to: string): Promise<void> {
+  await rm(to, { recursive: true, force: true });
+  await run('cp', ['-a', from, to]);
+}
+
 /** A PostgreSQL in this folder that can be struck. */
 export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosDatabase> {
   const { folder } = temporary;
@@ -77,8 +86,6 @@ export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosD
   const restart = async () => {
     server = await persistently(start);
   };
-  // With its owner and its times, which may be another's than ours.
-  const copyFiles = (from: string, to: string) => run('cp', ['-a', from, to]);
   const promote = async () => {
     await run('cp', [
       '-a',
@@ -93,8 +100,6 @@ export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosD
     stop: () => server.stop(),
     copy: async (name) => {
       await server.stop();
-      // Into a folder that is there, cp would put it below: an older copy would be put back.
-      await rm(`${cluster}.${name}`, { recursive: true, force: true });
       await copyFiles(cluster, `${cluster}.${name}`);
       await restart();
     },
@@ -103,7 +108,6 @@ export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosD
       // An answer that was on its way told of what the copy may lack.
       await sleep(ANSWERS_MS);
       how.whileAway?.();
-      await rm(cluster, { recursive: true });
       await copyFiles(`${cluster}.${name}`, cluster);
       if (how.promote) await promote();
       await restart();
