@@ -262,7 +262,7 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
     to: '',
   },
   {
-    name: 'whoever loses any role takes its proposals along',
+    name: 'losing any role drops the proposals of its holder',
     file: 'Merchants.sol',
     from: 'if (revoked && role == REGISTRAR_ROLE) _dropProposals',
     to: 'if (revoked) _dropProposals',

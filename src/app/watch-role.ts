@@ -69,7 +69,7 @@ export async function startWatchtowers(deps: WatchRoleDeps): Promise<{ stop(): P
   return { stop };
 }
 
-/** Whoever is on duty reads mail before a dashboard. */
+/** A mail reaches people who are not looking at the console. */
 function mailOperators(secretKey: Buffer) {
   return async (tx: Tx, { network, lines, steps }: FoundPast, now: Date): Promise<void> => {
     const does =

@@ -6,6 +6,7 @@ import { describeError, type Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import { type Chain, decodeView } from '#settlement/chain/chain.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { countTries, endSteps, type StepRow, selectOpenSteps } from '#watch/watch-queries.ts';
@@ -72,14 +73,23 @@ async function isDoneForAll(chains: readonly Chain[], step: StepRow): Promise<bo
   return answers.length > 0 && answers.every((done) => done);
 }
 
+/** Whether the contract would take it, as any address says: a refusal costs coin, each second. */
+async function isTaken(chains: readonly Chain[], from: Hex, step: StepRow): Promise<boolean> {
+  const said = await Promise.allSettled(
+    chains.map((chain) => {
+      const to = chain.config.settlement;
+      return chain.calls([{ from, to, data: callOf(step), words: 'any' }]);
+    }),
+  );
+  return said.some((one) => one.status === 'fulfilled' && one.value[0]?.ok === true);
+}
+
 /** The least that any address names: a gap would hold all that follows. */
 async function nextNonce(chains: readonly Chain[], address: Hex): Promise<bigint> {
   const said = await Promise.allSettled(chains.map((chain) => chain.nonces([address])));
   const nonces = said.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
-  return nonces.reduce(
-    (least, nonce) => (nonce < least ? nonce : least),
-    present(nonces[0], 'nonce of the watchtower'),
-  );
+  if (nonces.length === 0) throw new RpcUnavailable('no address names the nonce of the watchtower');
+  return nonces.reduce((least, nonce) => (nonce < least ? nonce : least));
 }
 
 async function feesOf(chains: readonly Chain[], tries: number) {
@@ -99,6 +109,7 @@ async function send(
   steps: readonly StepRow[],
 ): Promise<void> {
   const { config } = present(chains[0], 'an address of the chain');
+  if (steps.length === 0) return;
   const first = await nextNonce(chains, account.address);
   for (const [place, step] of steps.entries()) {
     const raw = await account.signTransaction({
@@ -125,9 +136,8 @@ async function send(
 }
 
 /**
- * Stops what has to be stopped: signs and sends the steps that are open, each time anew, until
- * every address says that the contract has them. Pausing twice is pausing once, so nothing is kept
- * of the bytes.
+ * Sends a transaction for each open step, signed anew each time, until every address says that the
+ * contract has it. Pausing twice is pausing once, so nothing is kept of the bytes.
  */
 export async function carryOut(deps: CarryOutDeps, key: Hex | null): Promise<void> {
   const { chains, db, clock, log } = deps;
@@ -150,7 +160,13 @@ export async function carryOut(deps: CarryOutDeps, key: Hex | null): Promise<voi
     db,
     left.map(({ id }) => id),
   );
-  await send(deps, privateKeyToAccount(key), left);
+  const account = privateKeyToAccount(key);
+  const taken = await Promise.all(left.map((step) => isTaken(chains, account.address, step)));
+  await send(
+    deps,
+    account,
+    left.filter((_, i) => taken[i] === true),
+  );
   const late = left.filter(({ tries }) => tries + 1 >= TRIES_TO_TELL);
   if (late.length === 0) return;
   const alarms = late.map(({ step, reason, merchant_number }) => ({

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeFunctionData, keccak256, numberToHex, parseEther, toHex } from 'viem';
+import {
+  encodeEventTopics,
+  encodeFunctionData,
+  keccak256,
+  numberToHex,
+  parseEther,
+  toHex,
+} from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import { systemClock } from '#core/clock.ts';
@@ -194,19 +201,22 @@ describe('a watchtower', () => {
     second.behaviour = hides;
     await steal(LARGE);
     assert.equal(await blocksToStop(), null);
-    assert.ok((await alarms()).includes('foreign_settlement payment'), 'a person hears of it');
+    assert.ok((await alarms()).includes('foreign_settlement payment'), 'an alarm is raised');
     second.behaviour = null;
     assert.notEqual(await blocksToStop(), null);
   });
 
-  it('is not stopped by a settlement that an address has invented', async () => {
-    const { stolen } = await steal(SMALL);
-    await world.network.mine(2);
-    await look();
+  it('stops nothing for a granted role that one address has invented', async () => {
+    const account = privateKeyToAccount(generatePrivateKey()).address;
+    const role = keccak256(toHex('OPERATOR_ROLE'));
+    const topics = encodeEventTopics({
+      abi: settlementAbi,
+      eventName: 'RoleGranted',
+      args: { role, account, sender: world.network.admin.address },
+    });
     second.behaviour = {
       answer: (call: ProviderCall, real: ProviderAnswer) => {
         if (call.method !== 'eth_getLogs' || call.params === undefined) return real;
-        const topics = [keccak256(toHex('Invented()'))];
         const [{ fromBlock }] = call.params as [{ fromBlock: Hex }];
         const log = {
           ...{ address: world.network.config.settlement, topics, data: '0x', removed: false },
@@ -216,8 +226,9 @@ describe('a watchtower', () => {
         return { result: [...(real.result as unknown[]), log] };
       },
     };
-    assert.equal(await blocksToStop(), null, stolen.orderId);
+    assert.equal(await blocksToStop(), null);
     assert.deepEqual(await steps(), []);
+    assert.deepEqual(await alarms(), ['contract_changed RoleGranted'], 'it is told');
   });
 
   it('stops nothing by one address alone', async () => {
@@ -251,6 +262,27 @@ describe('a watchtower', () => {
     const [answer] = await chains[0].calls([{ to: settlement, data: call, words: 3 }]);
     assert.ok(answer?.ok === true && BigInt(answer.data.slice(0, 66)) === 0n, 'still announced');
     assert.equal(mailed.at(-1)?.accountId, `acct_${merchant.merchantNumber}`);
+  });
+
+  it('sends nothing that the contract would refuse, and says that it cannot', async () => {
+    const { db } = world.database;
+    // Nothing is announced for it, and the key has no other right.
+    const nobody = `insert into watch_steps (livemode, step, merchant_number, reason, created, tries)
+      values (false, 'cancel_wallet', $1, 'WalletProposed 0x11/0', now(), 20)`;
+    const merchant = await world.network.addMerchant();
+    const { settlement } = world.network.config;
+    const coin = numberToHex(parseEther('1'));
+    await world.network.rpc.call('anvil_setBalance', [merchant.wallet.address, coin]);
+    await world.network.send(merchant.wallet, settlement, await proposal(merchant));
+    await db.query(nobody, [merchant.merchantNumber]);
+    const { watcher } = world.network;
+    const [before] = await chains[0].nonces([watcher.address]);
+    for (let n = 0; n < 3; n++) {
+      await look();
+      await world.network.mine();
+    }
+    assert.deepEqual(await chains[0].nonces([watcher.address]), [before]);
+    assert.ok((await alarms()).includes('watchtower_cannot_stop cancel_wallet'));
   });
 
   it("leaves a merchant's own proposal alone", async () => {
