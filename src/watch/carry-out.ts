@@ -73,7 +73,7 @@ async function isDoneForAll(chains: readonly Chain[], step: StepRow): Promise<bo
   return answers.length > 0 && answers.every((done) => done);
 }
 
-/** Whether the contract would take it, as any address says: a refusal costs coin, each second. */
+/** Whether the contract would take it, says one address: a refusal costs coin, each second. */
 async function isTaken(chains: readonly Chain[], from: Hex, step: StepRow): Promise<boolean> {
   const said = await Promise.allSettled(
     chains.map((chain) => {

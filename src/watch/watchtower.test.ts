@@ -267,7 +267,8 @@ describe('a watchtower', () => {
   it('sends nothing that the contract would refuse, and says that it cannot', async () => {
     const { db } = world.database;
     // Nothing is announced for it, and the key has no other right.
-    const nobody = `insert into watch_steps (livemode, step, merchant_number, reason, created, tries)
+    const nobody = `insert into watch_steps
+        (livemode, step, merchant_number, reason, created, tries)
       values (false, 'cancel_wallet', $1, 'WalletProposed 0x11/0', now(), 20)`;
     const merchant = await world.network.addMerchant();
     const { settlement } = world.network.config;
