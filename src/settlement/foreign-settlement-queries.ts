@@ -43,9 +43,16 @@ const PAYMENT_UNEXPLAINED = `
         and lower(r.payload ->> 'payer') = lower(c.payer)
         and (r.payload ->> 'amount')::bigint = c.amount)`;
 
-/** A transfer (`t`). What a wallet withdrew by itself (number 0) is its own business. */
+/**
+ * A transfer (`t`). What a wallet withdrew by itself (number 0) is its own business. A refund that
+ * a recovery after a loss has read belongs to the lost time: it was passed over where its payment
+ * was not booked yet, and the recovery that reconciliation asks for books it.
+ */
 const TRANSFER_UNEXPLAINED = `
   (t.kind = 'refund' or t.number <> 0)
+    and not exists (
+      select from network_recoveries v where t.kind = 'refund' and v.livemode = t.livemode
+        and v.loss_shown and t.block_number <= v.compared_block)
     and not exists (select from chain_attempts a where a.tx_hash = t.tx_hash)
     and not exists (
       select from refunds f where t.kind = 'refund' and f.livemode = t.livemode
@@ -80,6 +87,7 @@ export interface MovedOnChain {
   readonly number: string;
   readonly tx_hash: string;
   readonly log_index: number;
+  readonly block_number: string;
   readonly merchant_number: string;
   /** The payer, or the wallet that was paid. */
   readonly address: string;
@@ -99,10 +107,11 @@ export async function selectUnexplained(
   if (moved.length === 0) return [];
   const rows = await sql.query<UnexplainedRow>(
     `with moved as (
-       select $1::boolean as livemode, x.kind, x.number, x.tx_hash, x.log_index,
+       select $1::boolean as livemode, x.kind, x.number, x.tx_hash, x.log_index, x.block_number,
          x.merchant_number, x.address as payer, x.amount, decode(x.reference, 'hex') as reference
        from jsonb_to_recordset($2::jsonb) as x (kind text, number bigint, tx_hash text,
-         log_index integer, merchant_number bigint, address text, amount bigint, reference text)
+         log_index integer, block_number bigint, merchant_number bigint, address text,
+         amount bigint, reference text)
      )
      select c.kind, c.number, c.tx_hash, c.log_index, m.account_id, c.merchant_number,
        c.payer as address, c.amount

@@ -100,6 +100,7 @@ function toMoved(event: Found): MovedOnChain {
   const place = { tx_hash: event.txHash, log_index: event.logIndex };
   const common = {
     ...place,
+    block_number: event.blockNumber.toString(),
     number: toNumberColumn(event.number).toString(),
     merchant_number: event.merchantNumber.toString(),
     amount: event.amount.toString(),

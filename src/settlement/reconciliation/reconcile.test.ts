@@ -189,6 +189,18 @@ describe('reconciliation', () => {
       `update chain_attempts set tx_hash = 'not ' || tx_hash where tx_hash in (
          select tx_hash from chain_transfers)`,
     );
+    // A recovery that has shown a loss read these blocks, while the payment was not booked yet.
+    await query(
+      `update network_recoveries set loss_shown = true, compared_block = 1000000
+       where not livemode`,
+    );
+    assert.deepEqual(await kinds(), both);
+    const refunds = `select count(*) from foreign_settlements where kind = 'refund'`;
+    assert.equal(await world.count(refunds), 0, 'it belongs to the lost time');
+    assert.equal(await countUnknownHere(db, false), 1, 'the next recovery books it');
+    await query(
+      `update network_recoveries set loss_shown = false, compared_block = null where not livemode`,
+    );
     assert.deepEqual(await kinds(), both);
     const found = await db.query<{ found: string }>(
       `select kind || ' ' || amount as found from foreign_settlements order by kind`,
