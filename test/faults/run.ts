@@ -14,7 +14,8 @@ import type { Strike } from '#testing/chaos/chaos-schedule.ts';
  * copy and fails over; `--nightly` does so too, and adds every crash point and many seeds of the
  * model. Ends with 1 and the broken promises when there are any.
  *
- * Its seed repeats the choices of a run. `--replay file` also repeats when each fault fell, from
+ * `--linger-seconds n` leaves everything up for so long after a broken promise, and writes the
+ * processes' logs beside the schedule. Its seed repeats the choices of a run. `--replay file` also repeats when each fault fell, from
  * the schedule that a run writes to a temporary file, or to that of `--schedule file`.
  */
 const { values } = parseArgs({
@@ -27,6 +28,7 @@ const { values } = parseArgs({
     losses: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
     'rest-seconds': { type: 'string', default: '150' },
+    'linger-seconds': { type: 'string', default: '0' },
     replay: { type: 'string' },
     schedule: { type: 'string' },
   },
@@ -76,7 +78,8 @@ async function playChaos(): Promise<boolean> {
   const refundDailyLimit = BigInt(seconds) * REFUNDS_PER_SECOND;
   const size = { terminals: 24, payers: 48, limited: 6, refundDailyLimit };
   const restMs = Number(values['rest-seconds']) * 1000;
-  const wanted = { ...options, size, log, restMs };
+  const lingerMs = Number(values['linger-seconds']) * 1000;
+  const wanted = { ...options, size, log, restMs, lingerMs };
   const report = await runChaos(strikes === null ? wanted : { ...wanted, strikes });
   const { strikes: struck, ...shown } = report;
   console.log(JSON.stringify(shown, null, 2));

@@ -6,7 +6,10 @@ import { errorCodeOf } from '#testing/error-code.ts';
 /** A client that does what the API's rules tell it to: same key until there is an answer. */
 export interface ChaosCaller {
   get(path: string): Promise<ChaosAnswer | null>;
-  /** @returns null when no answer came in time: what happened is unknown. */
+  /**
+   * @returns null when no answer came in time, or only after the database was put back: what
+   * happened is unknown.
+   */
   post(path: string, body?: unknown, key?: string): Promise<ChaosAnswer | null>;
   send(method: string, path: string, body?: unknown): Promise<ChaosAnswer | null>;
 }
@@ -69,7 +72,8 @@ export function openChaosCaller(options: CallerOptions): ChaosCaller {
     if (key !== undefined) senders.set(key, (senders.get(key) ?? 0) + 1);
     while (performance.now() < deadline) {
       const impatient = key !== undefined && random.chance(4);
-      const answer = await attempt(`${urls[node % urls.length]}${path}`, {
+      const restores = journal.restores();
+      const received = await attempt(`${urls[node % urls.length]}${path}`, {
         method,
         headers: {
           Authorization: `Bearer ${bearer}`,
@@ -79,9 +83,11 @@ export function openChaosCaller(options: CallerOptions): ChaosCaller {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(impatient ? IMPATIENT_MS : PATIENT_MS),
       });
+      // What was answered of a database that is gone, the one that is back need not know.
+      const answer = journal.restores() === restores ? received : null;
       const code = (answer === null ? undefined : errorCodeOf(answer.body)) ?? '';
       journal.count(`answer ${answer?.status ?? 'none'} ${code}`);
-      if (answer?.status === 500) journal.complain(`500 to ${method} ${path}: ${answer.text}`);
+      if (received?.status === 500) journal.complain(`500 to ${method} ${path}: ${received.text}`);
       if (answer !== null && !isOpen(answer)) {
         if (key !== undefined && holdsKey(answer)) journal.answered(key, answer);
         if (key !== undefined && answer.replayed && nothingDone && senders.get(key) === 1) {

@@ -67,14 +67,18 @@ async function create(client: Client, terminal = client.counter.id): Promise<See
   const amount = random.between(1_000, 2_500_000);
   const key = random.key();
   const cashier = terminal === counter.id && random.chance(30);
-  const once = () =>
-    cashier
-      ? counter.caller.post('/payment_intents', { amount }, key)
-      : server.post('/payment_intents', { amount, terminal }, key);
+  // Noted as it comes: by the time of the other one, the database may have been put back.
+  const once = async () =>
+    noteIntent(
+      client,
+      cashier
+        ? await counter.caller.post('/payment_intents', { amount }, key)
+        : await server.post('/payment_intents', { amount, terminal }, key),
+    );
   // A client that is not sure sends twice at the same time.
-  const [answer] = await Promise.all(random.chance(5) ? [once(), once()] : [once()]);
+  const [made] = await Promise.all(random.chance(5) ? [once(), once()] : [once()]);
   client.journal.count('create');
-  return noteIntent(client, answer ?? null);
+  return made ?? null;
 }
 
 function choosePass(client: Client): string {
@@ -89,10 +93,10 @@ async function tap(client: Client, intentId: string, pass = choosePass(client)) 
   const body = { credential: { type: 'nfc_id', value: pass } };
   const path = `/payment_intents/${intentId}/tap`;
   const key = random.key();
-  const once = () => counter.caller.post(path, body, key);
-  const [answer] = await Promise.all(random.chance(5) ? [once(), once()] : [once()]);
+  const once = async () => noteIntent(client, await counter.caller.post(path, body, key));
+  const [tapped] = await Promise.all(random.chance(5) ? [once(), once()] : [once()]);
   client.journal.count('tap');
-  return noteIntent(client, answer ?? null);
+  return tapped ?? null;
 }
 
 /** Looks until the intent is neither being settled nor waiting for its payer. */
@@ -224,9 +228,9 @@ const expireNow: Scene = async (client) => {
   const made = await create(client);
   if (made === null) return;
   const path = `/test_helpers/payment_intents/${made.id}/expire`;
-  const expiring = client.server.send('POST', path);
+  const expiring = client.server.send('POST', path).then((answer) => noteIntent(client, answer));
   if (client.random.chance(50)) await tap(client, made.id);
-  noteIntent(client, await expiring);
+  await expiring;
   await follow(client, made.id);
 };
 

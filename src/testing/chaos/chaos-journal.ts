@@ -10,6 +10,8 @@ export interface Journal {
   copied(): void;
   /** The copy was put back. What was paid stays so; the rest that was told since is forgotten. */
   restored(): void;
+  /** How often a copy was put back: an answer tells nothing of a database that came after it. */
+  restores(): number;
   count(what: string): void;
   /** A broken promise that a client noticed by itself. */
   complain(what: string): void;
@@ -111,6 +113,7 @@ export function openJournal(): Journal {
     declines: new Map(),
   };
   let copy: Told | null = null;
+  let restores = 0;
   const turns: Turn[] = [];
   const counts = new Map<string, number>();
   const complaints: string[] = [];
@@ -146,9 +149,11 @@ export function openJournal(): Journal {
       copy = copyOf(told);
     },
     restored: () => {
+      restores++;
       // Of the copy a copy: it may be put back again.
       if (copy !== null) restore(told, copyOf(copy));
     },
+    restores: () => restores,
     count: (what) => void counts.set(what, (counts.get(what) ?? 0) + 1),
     complain,
     ...told,

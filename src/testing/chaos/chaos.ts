@@ -1,3 +1,6 @@
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLog } from '#core/log.ts';
 import { type Database, openDatabase } from '#db/database.ts';
@@ -47,6 +50,8 @@ export interface ChaosOptions {
   readonly log: (line: string) => void;
   /** How long everything may take to come to rest; default: {@link REST_MS}. */
   readonly restMs?: number;
+  /** How long everything stays up after a broken promise, so that somebody can look; default: 0. */
+  readonly lingerMs?: number;
   /** Of an earlier run of the same seed: each fault waits for the message that it fell at then. */
   readonly strikes?: readonly Strike[];
 }
@@ -378,11 +383,23 @@ async function setStage(options: ChaosOptions, stops: (() => Promise<unknown>)[]
   return { ground, db, worlds, owner, processes, endpoints, timetable };
 }
 
+/** Says where what is broken can be looked at, and leaves it up for a while. */
+async function linger({ ground, processes }: Stage, { lingerMs = 0, log }: ChaosOptions) {
+  if (lingerMs === 0) return;
+  for (const { name, logs } of processes) {
+    await writeFile(path.join(tmpdir(), `tapline-faults-${name}.log`), logs());
+  }
+  const nodes = ground.chains.map(({ config }) => config.rpcUrls.at(-1));
+  log(`broken; up for ${lingerMs / 1000} s: ${[ground.database.url, ...nodes].join(' ')}`);
+  await sleep(lingerMs);
+}
+
 async function perform(options: ChaosOptions, stage: Stage): Promise<ChaosReport> {
   const journal = openJournal();
   const { db, processes } = stage;
   const played = await play(stage, options, journal);
   const judged = await judge(stage, journal, options.restMs ?? REST_MS);
+  if (judged.broken.length > 0) await linger(stage, options);
   return {
     seed: options.seed,
     broken: [...new Set([...played.during, ...judged.broken, ...crashesOf(processes)])],

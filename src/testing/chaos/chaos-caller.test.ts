@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { it } from 'node:test';
+import { openChaosCaller } from '#testing/chaos/chaos-caller.ts';
+import { openJournal } from '#testing/chaos/chaos-journal.ts';
+import { createRandom } from '#testing/chaos/chaos-random.ts';
+
+const SEED = 1;
+
+it('an answer that comes after the database was put back tells nothing', async () => {
+  const journal = openJournal();
+  let asked = 0;
+  const server = createServer((request, response) => {
+    request.resume();
+    if (asked++ === 0) {
+      journal.copied();
+      journal.restored();
+    }
+    response.writeHead(201).end(JSON.stringify({ id: `answer ${asked}` }));
+  }).listen(0, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    // Of this stream no request loses patience.
+    const random = { ...createRandom(SEED, 'caller'), chance: () => false };
+    const urls = [`http://127.0.0.1:${port}`];
+    const caller = openChaosCaller({ urls, key: 'sk_test', random, journal });
+    const answer = await caller.post('/payment_intents', { amount: 1 }, 'a key');
+    assert.equal(answer?.body.id, 'answer 2');
+    assert.deepEqual(journal.complaints, []);
+  } finally {
+    server.close();
+  }
+});
