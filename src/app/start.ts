@@ -18,6 +18,7 @@ import { webUrlOf } from '#core/web-url.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { requireSameDirect } from '#db/direct.ts';
 import { requireDurability } from '#db/durability.ts';
+import { DatabaseUnavailable } from '#db/faults.ts';
 import { openIdKey } from '#db/id-key.ts';
 import { keepMark, readMark } from '#db/mark.ts';
 import { migrate } from '#db/migrate.ts';
@@ -419,8 +420,16 @@ export async function start(config: Config, log: Log): Promise<Running> {
     return { ...running, stop };
   } catch (error) {
     await undo(stops);
+    // It ended while the start was under way: the supervisor starts the process again.
+    if (error instanceof DatabaseUnavailable) throw databaseAway(config, error);
     throw error;
   }
+}
+
+function databaseAway({ databaseUrl }: Config, error: unknown): StartError {
+  const name = databaseUrl === null ? 'the embedded PostgreSQL' : 'DATABASE_URL';
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  return new StartError(`${name} cannot be reached: ${describeError(cause)}`);
 }
 
 /** The first PostgreSQL that has all that our statements use. */
@@ -441,7 +450,6 @@ async function checkDatabase(db: Database, config: Config): Promise<void> {
     if (config.databaseDirectUrl !== null) await requireSameDirect(db);
   } catch (error) {
     if (error instanceof StartError) throw error;
-    const cause = error instanceof Error ? (error.cause ?? error) : error;
-    throw new StartError(`${name} cannot be reached: ${describeError(cause)}`);
+    throw databaseAway(config, error);
   }
 }

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { StartError } from '#core/start-error.ts';
 import { codeOf, type Database } from '#db/database.ts';
+import { toFault } from '#db/faults.ts';
 
 export const MIGRATIONS_FOLDER = path.join(import.meta.dirname, '../../migrations');
 
@@ -147,6 +148,8 @@ export async function migrate(
       }
     }
     return applied;
+  } catch (error) {
+    throw toFault(error);
   } finally {
     await client.end();
   }

@@ -6,6 +6,7 @@ import { startThrowawayPostgres } from '#sandbox/postgres.ts';
 import { startThrowawayChain } from '#sandbox/throwaway-chain.ts';
 import { testDatabase } from '#testing/database.ts';
 import { spawnMain, temporaryDataDir } from '#testing/spawn-network.ts';
+import { startTcpProxy } from '#testing/tcp-proxy.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
 
@@ -43,6 +44,23 @@ test('a taken port is named, before anything is started', async () => {
 test('an unreachable database is named', async () => {
   const line = await failedStart({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' });
   assert.match(line, /DATABASE_URL cannot be reached/);
+});
+
+test('a database that is lost during the start is named', async () => {
+  const database = await testDatabase(2);
+  const proxy = await startTcpProxy(Number(new URL(database.url).port));
+  let versionWasRead = false;
+  proxy.onClientBytes = (text) => {
+    const isLost = versionWasRead;
+    versionWasRead ||= text.includes('server_version_num');
+    return isLost && !text.includes('server_version_num') ? 'cut' : 'pass';
+  };
+  const url = new URL(database.url);
+  url.port = String(proxy.port);
+  assert.match(await failedStart({ DATABASE_URL: url.href }), /DATABASE_URL cannot be reached/);
+  assert.ok(versionWasRead);
+  await proxy.close();
+  await database.close();
 });
 
 test('what lies past the pooler has to be the same database', async () => {
