@@ -15,7 +15,9 @@ import type { Strike } from '#testing/chaos/chaos-schedule.ts';
  * model. Ends with 1 and the broken promises when there are any.
  *
  * `--linger-seconds n` leaves everything up for so long after a broken promise, and writes the
- * processes' logs beside the schedule. Its seed repeats the choices of a run. `--replay file` also repeats when each fault fell, from
+ * processes' logs to temporary files.
+ *
+ * Its seed repeats the choices of a run. `--replay file` also repeats when each fault fell, from
  * the schedule that a run writes to a temporary file, or to that of `--schedule file`.
  */
 const { values } = parseArgs({
