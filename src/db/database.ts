@@ -276,9 +276,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     connect: async () => {
       const client = new pg.Client({ ...settings, connectionString: directUrl });
       client.on('error', () => {});
-      await client.connect().catch((error) => {
-        throw toFault(error);
-      });
+      await client.connect();
       return client;
     },
     close: async () => {

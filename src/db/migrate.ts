@@ -122,7 +122,8 @@ async function appliedDigests(client: pg.Client): Promise<Map<string, string>> {
  * Brings the database to the newest schema, forward only, each file in its own transaction.
  * A session advisory lock makes a second start wait and then find nothing to do.
  * @returns the names applied now.
- * @throws StartError when an applied file was changed afterwards, or a file never got its locks.
+ * @throws StartError when an applied file was changed afterwards, or a file never got its locks;
+ *   DatabaseUnavailable when the database is lost meanwhile.
  */
 export async function migrate(
   db: Database,
@@ -130,7 +131,9 @@ export async function migrate(
   limits = LIMITS,
 ): Promise<string[]> {
   const migrations = await readMigrations(folder);
-  const client = await db.connect();
+  const client = await db.connect().catch((error) => {
+    throw toFault(error);
+  });
   try {
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     const done = await appliedDigests(client);

@@ -46,9 +46,11 @@ test('an unreachable database is named', async () => {
   assert.match(line, /DATABASE_URL cannot be reached/);
 });
 
-test('a database that is lost during the start is named', async () => {
+test('a database that is lost during the start is named', async (t) => {
   const database = await testDatabase(2);
+  t.after(database.close);
   const proxy = await startTcpProxy(Number(new URL(database.url).port));
+  t.after(proxy.close);
   let versionWasRead = false;
   proxy.onClientBytes = (text) => {
     const isLost = versionWasRead;
@@ -59,8 +61,6 @@ test('a database that is lost during the start is named', async () => {
   url.port = String(proxy.port);
   assert.match(await failedStart({ DATABASE_URL: url.href }), /DATABASE_URL cannot be reached/);
   assert.ok(versionWasRead);
-  await proxy.close();
-  await database.close();
 });
 
 test('what lies past the pooler has to be the same database', async () => {
