@@ -52,7 +52,7 @@ const TRANSFER_UNEXPLAINED = `
   (t.kind = 'refund' or t.number <> 0)
     and not exists (
       select from network_recoveries v where t.kind = 'refund' and v.livemode = t.livemode
-        and v.loss_shown and t.block_number <= v.compared_block)
+        and t.block_number <= v.lost_to)
     and not exists (select from chain_attempts a where a.tx_hash = t.tx_hash)
     and not exists (
       select from refunds f where t.kind = 'refund' and f.livemode = t.livemode

@@ -347,7 +347,8 @@ export async function finishRecovery(
     `with done as (
        update network_recoveries
        set status = 'done', incarnation = $5, finished = $6, lease_owner = null, lease_until = null,
-         compared_block = greatest(compared_block, $8)
+         compared_block = greatest(compared_block, $8),
+         lost_to = case when loss_shown then greatest(lost_to, read_to) else lost_to end
        where livemode = $1 and lease_owner = $2 and fence = $3 and asked = $4
          and loss_shown = $7
        returning livemode

@@ -11,7 +11,13 @@ import {
   selectKeptBack,
   selectNewestForeign,
 } from '#settlement/foreign-settlement-queries.ts';
-import { countUnknownHere } from '#settlement/network-recovery-queries.ts';
+import {
+  askForRecovery,
+  countUnknownHere,
+  finishRecovery,
+  moveReadTo,
+  takeRecovery,
+} from '#settlement/network-recovery-queries.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import { acceptDifference } from '#settlement/reconciliation/reconcile-queries.ts';
 import { reportReconciliation } from '#settlement/reconciliation/reconcile-report.ts';
@@ -21,6 +27,7 @@ import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts'
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
+const WISH = { livemode: false, asked: null } as const;
 /** The test mines faster than a block per second, so the chain's time runs ahead of ours. */
 const NO_GRACE = { graceMs: -86_400_000 };
 
@@ -174,6 +181,22 @@ describe('reconciliation', () => {
     assert.deepEqual(await place(), before);
   });
 
+  /** A recovery after a loss that could book nothing, because no payment was booked yet. */
+  const readAfterLoss = async (block: bigint) => {
+    const { db } = world.database;
+    await askForRecovery(db, { ...WISH, reason: 'nonce', lossShown: true });
+    const wanted = { livemode: false, owner: 'test', leaseMs: 60_000 };
+    const run = present(await takeRecovery(db, wanted), 'recovery that was asked for');
+    const incarnation = present(db.watch.incarnation, 'incarnation');
+    // What is final is far below what was read.
+    const finished = { incarnation, comparedBlock: 0n, now: new Date() };
+    const isDone = await db.transaction(async (tx) => {
+      await moveReadTo(tx, false, block);
+      return finishRecovery(tx, run, finished);
+    });
+    assert.ok(isDone);
+  };
+
   it('keeps foreign refunds and withdrawals apart, too', async () => {
     const tenant = { accountId: 'acct_test', livemode: false };
     const { db } = world.database;
@@ -189,17 +212,18 @@ describe('reconciliation', () => {
       `update chain_attempts set tx_hash = 'not ' || tx_hash where tx_hash in (
          select tx_hash from chain_transfers)`,
     );
-    // A recovery that has shown a loss read these blocks, while the payment was not booked yet.
-    await query(
-      `update network_recoveries set loss_shown = true, compared_block = 1000000
-       where not livemode`,
-    );
+    await readAfterLoss(1_000_000n);
     assert.deepEqual(await kinds(), both);
     const refunds = `select count(*) from foreign_settlements where kind = 'refund'`;
     assert.equal(await world.count(refunds), 0, 'it belongs to the lost time');
     assert.equal(await countUnknownHere(db, false), 1, 'the next recovery books it');
+    // As the reconciler does now: this recovery shows no loss, and reads the refund again.
+    await askForRecovery(db, { ...WISH, reason: 'reconciliation', lossShown: false });
+    assert.deepEqual(await kinds(), both);
+    assert.equal(await world.count(refunds), 0, 'it still belongs to the lost time');
     await query(
-      `update network_recoveries set loss_shown = false, compared_block = null where not livemode`,
+      `update network_recoveries set status = 'done', lost_to = null, compared_block = null
+       where not livemode`,
     );
     assert.deepEqual(await kinds(), both);
     const found = await db.query<{ found: string }>(
