@@ -77,9 +77,10 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
       ],
     },
   ],
-  'a payment was asked of the chain once, and that request succeeded': [
+  'a payment was asked of the chain once, and that succeeded or is sent again': [
     { sql: [`update chain_requests set number = number + 1 where kind = 'payment'`] },
     { sql: [`delete from chain_requests where kind = 'payment'`] },
+    { sql: [`update chain_requests set status = 'failed' where kind = 'payment'`] },
     { first: ['drop index chain_requests_once'], sql: [`${SECOND_REQUEST} 'payment'`] },
   ],
   'an intent that did not succeed was never settled': [

@@ -32,11 +32,12 @@ const MONEY: readonly Rule[] = [
         or (p.recovered and (p.tip > 0 or i.amount > p.amount))`,
   },
   {
-    name: 'a payment was asked of the chain once, and that request succeeded',
+    name: 'a payment was asked of the chain once, and that succeeded or is sent again',
     always: true,
     sql: `select p.id || ' has ' || count(r.id) from payments p
       left join chain_requests r on r.kind = 'payment' and r.subject_id = p.payment_intent_id
-        and r.status = 'succeeded'
+        and (r.status = 'succeeded'
+          or (r.status in ('queued', 'submitted') and r.applied_at is not null))
       where not p.recovered
       group by p.id, p.settlement_number
       having count(r.id) <> 1 or bool_or(r.number is distinct from p.settlement_number)`,

@@ -4,7 +4,7 @@ import { isTracing, tellSpan } from '#core/tracing.ts';
 import type { Tx } from '#db/database.ts';
 import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import { followChain } from '#settlement/relayer/follow/after-decline.ts';
-import { isStillOwed, type Resolution } from '#settlement/relayer/follow/resolve.ts';
+import { isStillOwed, isToldUndone, type Resolution } from '#settlement/relayer/follow/resolve.ts';
 import type { Result } from '#settlement/relayer/rows/facts.ts';
 import { LaneLost, shareHeldLanes } from '#settlement/relayer/rows/lane-queries.ts';
 import {
@@ -223,10 +223,15 @@ async function compareLate(tx: Tx, late: readonly Late[]): Promise<Compared> {
     if (before.transaction_id !== one.transactionId) continue;
     // Declined and applied, and now the chain has settled it: see followChain.
     if (before.applied && before.status === 'failed' && one.result.succeeded) continue;
-    const owed = before.status !== 'failed';
-    if (!before.applied) await replaceOutcome(tx, one);
-    else if (isStillOwed({ kind: before.kind, owed }, one.result)) again.push(one);
-    else if (!sameOutcome(before.outcome as Result, one.result)) {
+    if (!before.applied) {
+      await replaceOutcome(tx, one);
+      continue;
+    }
+    const booked = { kind: before.kind, owed: before.status !== 'failed' };
+    const isOwed = isStillOwed(booked, one.result);
+    if (isOwed) again.push(one);
+    const isOther = !sameOutcome(before.outcome as Result, one.result);
+    if (isOwed ? isToldUndone(booked, one.result) : isOther) {
       const details = { before: before.outcome, after: one.result };
       alarms.push({ kind: 'outcome_changed', subject: before.subject_id, details });
     } else if (one.result.succeeded) {

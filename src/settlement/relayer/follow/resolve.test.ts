@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isStillOwed } from '#settlement/relayer/follow/resolve.ts';
+import { isStillOwed, isToldUndone } from '#settlement/relayer/follow/resolve.ts';
 import { failed } from '#settlement/relayer/rows/facts.ts';
 
 const REFUSED = failed('transaction_reverted', null);
 
 describe('what was paid before a reorganisation undid it', () => {
-  for (const kind of ['refund', 'withdrawal'] as const) {
+  for (const kind of ['payment', 'refund', 'withdrawal'] as const) {
     it(`is still owed when the chain refuses the ${kind} now`, () => {
       assert.equal(isStillOwed({ kind, owed: true }, REFUSED), true);
     });
@@ -16,7 +16,14 @@ describe('what was paid before a reorganisation undid it', () => {
     });
   }
 
-  it('is not owed by a payer, who may have no money any more', () => {
-    assert.equal(isStillOwed({ kind: 'payment', owed: true }, REFUSED), false);
+  it('is told to a person where the payer may have no money any more', () => {
+    assert.equal(isToldUndone({ kind: 'payment', owed: true }, REFUSED), true);
+    assert.equal(isToldUndone({ kind: 'payment', owed: false }, REFUSED), false);
+    assert.equal(isToldUndone({ kind: 'refund', owed: true }, REFUSED), false);
+  });
+
+  it('is told, and not sent again, where no money moves', () => {
+    assert.equal(isStillOwed({ kind: 'enrolment', owed: true }, REFUSED), false);
+    assert.equal(isToldUndone({ kind: 'enrolment', owed: true }, REFUSED), true);
   });
 });

@@ -59,12 +59,12 @@ export async function resolve(relayer: RelayerState, mined: Mined): Promise<Reso
   const alarms: Alarm[] = [];
   for (const request of transaction.requests) {
     const answer = await answerOf(relayer, mined, byNumber, request);
-    if (answer.status === 'answered' && !isStillOwed(request, answer.result)) {
+    if (answer.status === 'answered' && isAnswer(request, answer)) {
       answered.push({ request, result: answer.result });
-      if (answer.alarm !== undefined) alarms.push(answer.alarm);
-      else if (request.owed) alarms.push(...undone(request, answer.result));
+      alarms.push(...(answer.alarm ? [answer.alarm] : undone(request, answer.result)));
     } else if (mayTryAgain(request, answer)) {
       requeued.push(request);
+      if (answer.status === 'answered') alarms.push(...undone(request, answer.result));
     } else {
       answered.push({ request, result: failed(failureOf(request.kind, null), receipt.txHash) });
     }
@@ -80,14 +80,25 @@ function mayTryAgain(request: OpenRequest, answer: Answer): boolean {
   return request.owed || waits || request.tries + 1 < MAX_TRIES;
 }
 
+type Booked = Pick<OpenRequest, 'kind' | 'owed'>;
+
 /** That is no answer to a request that the chain has paid once and does not pay any more. */
-export function isStillOwed(request: Pick<OpenRequest, 'kind' | 'owed'>, result: Result): boolean {
-  return request.owed && KINDS[request.kind].paysOut && !result.succeeded;
+export function isStillOwed(request: Booked, result: Result): boolean {
+  return request.owed && KINDS[request.kind].whenUndone !== 'tell' && !result.succeeded;
 }
 
-/** The ledger says that it succeeded, and the chain does not any more: a person has to decide. */
+/** Whether a person has to know that the ledger has booked it and the chain refuses it now. */
+export function isToldUndone(request: Booked, result: Result): boolean {
+  return request.owed && KINDS[request.kind].whenUndone !== 'send_again' && !result.succeeded;
+}
+
+/** A number that another payment has taken does not become free by waiting. */
+function isAnswer(request: OpenRequest, answer: Answer & { status: 'answered' }): boolean {
+  return answer.alarm !== undefined || !isStillOwed(request, answer.result);
+}
+
 function undone(request: OpenRequest, result: Result): Alarm[] {
-  if (result.succeeded) return [];
+  if (!isToldUndone(request, result)) return [];
   return [{ kind: 'outcome_changed', subject: request.subjectId, details: { after: result } }];
 }
 

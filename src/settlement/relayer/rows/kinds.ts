@@ -55,10 +55,12 @@ interface KindRecord {
   /** Many travel in one call, which skips those that fail: events answer them by their numbers. */
   readonly batched: boolean;
   /**
-   * Its money leaves a merchant's balance. Mined again in another order it can be refused: a proof
-   * names a batch that has another number now, or the balance comes later. It is owed all the same.
+   * What follows when the ledger has booked it, a reorganisation has undone it, and the chain
+   * refuses it now. Money that is booked is sent until the chain takes it. A refund or withdrawal
+   * can be refused for the new order alone: a proof names a batch that has another number now, or
+   * the balance comes later. Of a payment a person is told, because the payer's money may be gone.
    */
-  readonly paysOut: boolean;
+  readonly whenUndone: 'send_again' | 'send_again_and_tell' | 'tell';
   /** It is not given up while the token or its proof prevents it. */
   readonly waits: boolean;
   /** Whoever has seen what the payer signed can send it, too. Then a revert decides nothing. */
@@ -79,7 +81,7 @@ const ANY_PROOF = {
 const ALONE = {
   write: null,
   batched: false,
-  paysOut: false,
+  whenUndone: 'tell',
   waits: false,
   anybodySends: false,
   failsFor: null,
@@ -93,8 +95,7 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
     topics: (request) => eventTopics({ event: 'PaymentSettled', number: numberOf(request) }),
     answers: (event, request) => event.event === 'PaymentSettled' && samePayment(event, request),
     batched: true,
-    // A payer whose money is gone is different: that raises an alarm.
-    paysOut: false,
+    whenUndone: 'send_again_and_tell',
     waits: false,
     anybodySends: false,
     failsFor: 'settlement_failed',
@@ -107,7 +108,7 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
     topics: null,
     answers: sameRefund,
     batched: false,
-    paysOut: true,
+    whenUndone: 'send_again',
     waits: true,
     anybodySends: false,
     failsFor: null,
@@ -123,7 +124,7 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
     },
     topics: (request) => eventTopics({ event: 'Withdrawn', number: numberOf(request) }),
     answers: sameWithdrawal,
-    paysOut: true,
+    whenUndone: 'send_again',
   },
   merchant_registration: {
     ...ALONE,
