@@ -11,7 +11,7 @@ import {
   newestEvent,
 } from '#testing/api-objects.ts';
 import type { KnownIds } from '#testing/fuzz.ts';
-import { assertReached, FUZZ_SEED, runFuzz } from '#testing/fuzz-run.ts';
+import { FUZZ_SEED, runFuzz } from '#testing/fuzz-run.ts';
 import { addPayer } from '#testing/store.ts';
 
 /** `FUZZ_REQUESTS` makes it longer; the long run sends 50,000. */
@@ -66,17 +66,17 @@ const MOVES_CLOCK = 'testAdvanceClock';
 test(`${REQUESTS} wrong requests are answered as documented, and none by a 500`, async (t) => {
   const timeTraveller = (await api.addMerchant()).test.key;
   t.diagnostic(`seed ${FUZZ_SEED}`);
-  const seen = await runFuzz({
+  await runFuzz({
     url: api.url,
     document: merchantDocument(declaredMerchantRoutes()),
     known: await knownIds(),
     requests: REQUESTS,
+    reach: 0.8,
     headersOf: ({ operationId }) => {
       const key = operationId === MOVES_CLOCK ? timeTraveller : api.merchant.test.key;
       return { authorization: `Bearer ${key}` };
     },
   });
-  assertReached(seen);
 });
 
 test('what the requests left behind is whole', async () => {

@@ -31,7 +31,23 @@ function waitForPlace(page: Page, px: number) {
   return page.waitForFunction((at) => Math.abs(scrollY - at) < 2, px);
 }
 
+/** How long a page has to keep its height until all of its data are taken to be there. */
+const SETTLED_MS = 300;
+
+/** What comes above the place later takes the place along: browsers keep what is in sight. */
+function waitUntilSettled(page: Page) {
+  return page.waitForFunction(
+    (ms) =>
+      new Promise((done) => {
+        const before = document.documentElement.scrollHeight;
+        setTimeout(() => done(document.documentElement.scrollHeight === before), ms);
+      }),
+    SETTLED_MS,
+  );
+}
+
 async function scrollTo(page: Page, px: number): Promise<void> {
+  await waitUntilSettled(page);
   // As long as the page is not that tall, it is scrolled less far.
   await page.waitForFunction((at) => {
     window.scrollTo(0, at);
