@@ -1,15 +1,17 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { asReleased, changesSince, withChanges } from '#app/api-changes.ts';
 import { breaks, shapeOf } from '#app/contract-shape.ts';
 import { declaredMerchantRoutes } from '#app/declared-routes.ts';
 import { merchantDocument } from '#app/merchant-document.ts';
-import type { Doc } from '#http/openapi-schemas.ts';
 
 /**
  * `node src/app/diff-command.ts`: fails when the merchant API breaks what clients of the last
- * release rely on (docs/behavior.md 18). `--release` writes down what they rely on from now on; a
- * release does that. The linter's own diff calls a path that went away a patch.
+ * release rely on (docs/behavior.md 18), or when the page of changes is stale; `--write` makes that
+ * page again. `--release 'v0.2.0, 2026-12-01'` writes down what clients rely on from now on, and
+ * closes the section of the page. The linter's own diff calls a path that went away a patch.
  */
+const PAGE = path.join(import.meta.dirname, '../../docs/guides/api-changes.md');
 const RELEASED = path.join(import.meta.dirname, '../../docs/released/merchant-api.json');
 /** A file that was read as nothing would pass everything. */
 const LEAST_LINES = 500;
@@ -23,22 +25,28 @@ async function readReleased() {
   return { promises: new Set(promises), demands: new Set(demands) };
 }
 
-const [option, file] = process.argv.slice(2);
-const document: Doc =
-  file === undefined
-    ? merchantDocument(declaredMerchantRoutes())
-    : JSON.parse(await readFile(file, 'utf8'));
+const [option, argument] = process.argv.slice(2);
+const document = merchantDocument(declaredMerchantRoutes());
 const shape = shapeOf(document);
+const before = await readReleased();
+const page = await readFile(PAGE, 'utf8').catch(() => '');
+const changes = changesSince(before, shape, document);
 if (option === '--release') {
+  if (argument === undefined) throw new Error("--release needs a name: 'v0.2.0, 2026-12-01'");
+  await writeFile(PAGE, asReleased(page, argument, changes));
   const text = JSON.stringify(
     { promises: [...shape.promises].sort(), demands: [...shape.demands].sort() },
     null,
     2,
   );
   await writeFile(RELEASED, `${text}\n`);
+} else if (option === '--write') {
+  await writeFile(PAGE, withChanges(page, changes));
 } else {
-  const broken = breaks(await readReleased(), shape);
+  const broken = breaks(before, shape);
   for (const line of broken) console.error(line);
+  const isStale = withChanges(page, changes) !== page;
+  if (isStale) console.error('docs/guides/api-changes.md is stale: run npm run api-changes');
   console.log(`${shape.promises.size} promises of the merchant API, ${broken.length} broken`);
-  process.exitCode = broken.length === 0 ? 0 : 1;
+  process.exitCode = broken.length === 0 && !isStale ? 0 : 1;
 }

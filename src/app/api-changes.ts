@@ -1,0 +1,129 @@
+import type { ContractShape } from '#app/contract-shape.ts';
+import type { Doc } from '#http/openapi-schemas.ts';
+
+/** docs/guides/api-changes.md: what the merchant API has gained, release by release. */
+
+const TITLE = '# What is new in the API';
+const INTRODUCTION = `What the merchant API has gained, release by release. Programs that were
+written before go on as they are: nothing that they rely on has gone.`;
+const NEXT = '## Not released yet';
+const NOTHING = 'Nothing yet.';
+
+/** An answer's member, without the status and the envelope of a list. */
+const MEMBER = /^\d+\.(?:data\[\]\.)?(.+)$/;
+/** They answer with objects of other resources. */
+const TEST_HELPERS = 'test_helpers';
+/** Errors are the same everywhere; the page of error codes explains them. */
+const LEAST_ERROR = 400;
+
+interface Line {
+  /** `POST /v1/refunds`, or `event payment.succeeded`. */
+  readonly owner: string;
+  /** What follows: empty for the operation itself. */
+  readonly rest: string;
+}
+
+function toLine(text: string): Line {
+  const [method = '', path = '', ...rest] = text.split(' ');
+  return { owner: `${method} ${path}`, rest: rest.join(' ') };
+}
+
+function summaryOf(document: Doc, owner: string): string {
+  const [method = '', path = ''] = owner.split(' ');
+  const item = (document.paths as Doc)[path] as Doc | undefined;
+  return String((item?.[method.toLowerCase()] as Doc | undefined)?.summary ?? '');
+}
+
+/** `payment_intents`, for all operations below that path. */
+function resourceOf(owner: string): string {
+  return owner.split('/')[2] ?? owner;
+}
+
+function listed(names: readonly string[]): string {
+  return [...new Set(names)].map((name) => `\`${name}\``).join(', ');
+}
+
+/** Members and values of what is new itself say nothing more. */
+function outermost(names: readonly string[]): string[] {
+  const all = new Set(names);
+  return [...all].filter((name) => {
+    const parts = name.split(/(?=\.|\[| = )/);
+    return !parts.some((_, end) => end > 0 && all.has(parts.slice(0, end).join('')));
+  });
+}
+
+function table(head: string, rows: ReadonlyMap<string, readonly string[]>): string[] {
+  if (rows.size === 0) return [];
+  const lines = [...rows].map(([name, names]) => `| \`${name}\` | ${listed(outermost(names))} |`);
+  return [head, '|---|---|', ...lines, ''];
+}
+
+function grouped(
+  lines: readonly Line[],
+  keyOf: (line: Line) => string,
+  nameOf: (line: Line) => string | null,
+): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const line of lines) {
+    const name = nameOf(line);
+    if (name === null || keyOf(line) === TEST_HELPERS) continue;
+    const names = groups.get(keyOf(line)) ?? [];
+    groups.set(keyOf(line), [...names, name]);
+  }
+  return groups;
+}
+
+/** `body.amount integer` and `query status = paid`, as a merchant writes them. */
+function parameterOf({ rest }: Line): string | null {
+  const [place = '', name = '', ...more] = rest.split(' ');
+  if (place.startsWith('body.')) return place.slice('body.'.length);
+  if (place !== 'query' && place !== 'header') return null;
+  return more[0] === '=' ? `${name} = ${more[1]}` : name;
+}
+
+function fieldOf({ rest }: Line): string | null {
+  const [place = ''] = rest.split(' ');
+  if (Number.parseInt(place, 10) >= LEAST_ERROR) return null;
+  return MEMBER.exec(place)?.[1] ?? null;
+}
+
+/** What `after` has and `before` has not, as Markdown without a heading; empty: nothing. */
+export function changesSince(before: ContractShape, after: ContractShape, document: Doc): string {
+  const known = new Set([...before.promises].map((text) => toLine(text).owner));
+  const added = [...after.promises].filter((line) => !before.promises.has(line)).map(toLine);
+  const operations = added.filter(({ owner, rest }) => rest === '' && !known.has(owner));
+  const events = added.filter(({ owner }) => owner.startsWith('event ') && !known.has(owner));
+  const inOld = added.filter(({ owner }) => known.has(owner) && !owner.startsWith('event '));
+  const eventNames = listed(events.map(({ owner }) => owner.slice('event '.length)));
+  return [
+    ...(operations.length === 0 ? [] : ['| new operation | |', '|---|---|']),
+    ...operations.map(({ owner }) => `| \`${owner}\` | ${summaryOf(document, owner)} |`),
+    ...(operations.length === 0 ? [] : ['']),
+    ...table(
+      '| operation | takes |',
+      grouped(inOld, ({ owner }) => owner, parameterOf),
+    ),
+    ...table(
+      '| resource | new fields |',
+      grouped(inOld, ({ owner }) => resourceOf(owner), fieldOf),
+    ),
+    ...(eventNames === '' ? [] : [`New event types: ${eventNames}.`, '']),
+  ].join('\n');
+}
+
+/** The sections of released versions, which stay as they were. */
+function released(page: string): string {
+  return /^## v[\s\S]*$/m.exec(page)?.[0] ?? '';
+}
+
+/** The page with what is new now. */
+export function withChanges(page: string, changes: string): string {
+  const parts = [TITLE, INTRODUCTION, NEXT, changes.trim() || NOTHING, released(page).trim()];
+  return `${parts.join('\n\n').trimEnd()}\n`;
+}
+
+/** The page when what was new is released as this version, for example `v0.2.0, 2026-12-01`. */
+export function asReleased(page: string, version: string, changes: string): string {
+  const section = [`## ${version}`, changes.trim() || NOTHING, released(page)];
+  return withChanges(section.join('\n\n'), '');
+}
