@@ -2,6 +2,7 @@ import type { Tx } from '#db/database.ts';
 import { rebuildWithdrawal } from '#payouts/rebuild-withdrawal.ts';
 import {
   answerRequest,
+  insertAnswered,
   type LostTransferRow,
   selectLostTransfers,
 } from '#recovery/lost-queries.ts';
@@ -71,16 +72,20 @@ async function bookOne(tx: Tx, deps: RecoveryDeps, row: LostTransferRow): Promis
   return false;
 }
 
-/** Books the refunds and withdrawals of a range that the ledger has lost, in one transaction. */
+/**
+ * Books the refunds and withdrawals of a range that the ledger has lost, in one transaction. They
+ * and its payments, which are booked by now, get the requests that they had.
+ */
 export async function bookTransfers(
   tx: Tx,
   deps: RecoveryDeps,
   { fromBlock, toBlock }: WalkedRange,
 ): Promise<void> {
-  const { livemode } = deps.chain.config;
+  const { livemode, chainId } = deps.chain.config;
   const rows = await selectLostTransfers(tx, { livemode, fromBlock, toBlock });
   const counts = { refund: 0, withdrawal: 0 };
   for (const row of rows) if (await bookOne(tx, deps, row)) counts[row.kind]++;
+  await insertAnswered(tx, { livemode, fromBlock, toBlock, chainId }, deps.clock.now());
   await countRecovered(tx, livemode, {
     refunds: counts.refund,
     withdrawals: counts.withdrawal,

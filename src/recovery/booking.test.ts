@@ -332,3 +332,88 @@ describe('a refund that the ledger tells to have failed', () => {
     assert.deepEqual(refunds, [{ status: 'failed' }]);
   });
 });
+
+describe('what recovery has booked', () => {
+  /** `queued` again, should a reorganisation undo it: the relayer sends it from its payload. */
+  async function answeredRequests(subjectId: string) {
+    return store.db.query<{ kind: string; payload: Record<string, unknown>; hash: string }>(
+      `select kind, payload, outcome -> 'facts' ->> 'txHash' as hash from chain_requests
+       where subject_id = $1 and status = 'succeeded' and transaction_id is null
+         and applied_at is not null`,
+      [subjectId],
+    );
+  }
+
+  it('has the request of a payment, once', async () => {
+    const { payer } = await addPayer(store);
+    const intentId = await addIntent(store);
+    await settleOnChain(intentId, payer.address);
+    await book();
+    for (const _ of ['first', 'again']) {
+      await store.db.transaction((tx) => bookTransfers(tx, deps, RANGE));
+    }
+    const { merchantNumber } = store.standing;
+    const [request, ...more] = await answeredRequests(intentId);
+    assert.ok(request !== undefined && more.length === 0);
+    const { orderId, ...rest } = request.payload;
+    assert.equal(typeof orderId, 'string');
+    assert.deepEqual(
+      { ...request, payload: rest },
+      {
+        kind: 'payment',
+        hash: `0x${'ef'.repeat(32)}`,
+        payload: {
+          merchantNumber: String(merchantNumber),
+          payer: payer.address,
+          amount: '2500000',
+        },
+      },
+    );
+  });
+
+  it('has the request of a withdrawal, with its number', async () => {
+    const { merchantNumber } = store.standing;
+    const hash = `0x${'cb'.repeat(32)}`;
+    const number = 7_000_000_001n;
+    const wallet = `0x${'77'.repeat(20)}`;
+    await store.db.query(
+      `insert into chain_transfers (livemode, tx_hash, log_index, kind, number, merchant_number,
+         recipient, amount, block_number, block_time)
+       values (false, $1, 0, 'withdrawal', $2, $3, $4, 1000, $5, now())`,
+      [hash, number, merchantNumber, wallet, BLOCK],
+    );
+    await store.db.transaction((tx) => bookTransfers(tx, deps, RANGE));
+    const [withdrawal] = await store.db.query<{ id: string }>(
+      'select id from withdrawals where number = $1 and recovered',
+      [number],
+    );
+    assert.ok(withdrawal);
+    const payload = { amount: '1000', merchantNumber: String(merchantNumber), wallet };
+    const expected = [{ kind: 'withdrawal', payload, hash }];
+    assert.deepEqual(await answeredRequests(withdrawal.id), expected);
+  });
+
+  it('has the request of a refund, with the reference that it had', async () => {
+    const payment = await addPayment(store);
+    const hash = `0x${'ca'.repeat(32)}`;
+    const reference = `0x${'5a'.repeat(16)}`;
+    await store.db.query(
+      `insert into chain_transfers (livemode, tx_hash, log_index, kind, number, merchant_number,
+         recipient, amount, block_number, block_time, reference)
+       values (false, $1, 0, 'refund', $2, $3, $4, 1000, $5, now(), decode($6, 'hex'))`,
+      [
+        ...[hash, payment.settlementNumber, store.standing.merchantNumber],
+        ...[payment.payerAddress, BLOCK, reference.slice(2)],
+      ],
+    );
+    await store.db.transaction((tx) => bookTransfers(tx, deps, RANGE));
+    const [refund] = await store.db.query<{ id: string; recovered: boolean }>(
+      'select id, recovered from refunds where payment_id = $1',
+      [payment.id],
+    );
+    assert.equal(refund?.recovered, true);
+    const paymentNumber = String(payment.settlementNumber);
+    const payload = { amount: '1000', paymentId: payment.id, paymentNumber, reference };
+    assert.deepEqual(await answeredRequests(refund.id), [{ kind: 'refund', payload, hash }]);
+  });
+});

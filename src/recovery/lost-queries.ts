@@ -193,6 +193,62 @@ export async function answerRequest(
   return rows.length > 0;
 }
 
+/** An outcome's facts: where the chain has it. */
+const PLACE = `'txHash', c.tx_hash, 'blockNumber', c.block_number::text, 'logIndex', c.log_index,
+  'blockTime', to_char(c.block_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/**
+ * Gives what recovery has booked the request that it had: done, applied, and carried by no
+ * transaction of ours. Should a reorganisation undo it, it is sent again (`watchAnswered`).
+ */
+export async function insertAnswered(
+  tx: Tx,
+  range: BlockRange & { readonly chainId: number },
+  now: Date,
+): Promise<void> {
+  await tx.query(
+    `with paid as (
+       select 'payment' as kind, p.payment_intent_id as subject_id, c.number,
+         jsonb_build_object('merchantNumber', c.merchant_number::text, 'payer', c.payer,
+           'amount', c.amount::text, 'orderId', c.order_id) as payload,
+         jsonb_build_object(${PLACE}, 'settlementNumber', c.number::text,
+           'batchNumber', c.batch_number::text, 'feeAcquirer', c.fee_acquirer::text,
+           'feeProtocol', c.fee_protocol::text, 'cashback', c.cashback::text,
+           'chainId', $4::int) as facts
+       from chain_payments c
+       join payments p on p.livemode = c.livemode and p.settlement_number = c.number
+       where c.livemode = $1 and c.block_number between $2 and $3 and p.recovered
+       union all
+       select 'refund', f.id, null,
+         jsonb_build_object('paymentId', f.payment_id, 'paymentNumber', c.number::text,
+           'amount', c.amount::text, 'reference', '0x' || encode(c.reference, 'hex')),
+         jsonb_build_object(${PLACE})
+       from chain_transfers c
+       join refunds f on c.kind = 'refund' and f.livemode = c.livemode
+         and f.reference = c.reference
+       where c.livemode = $1 and c.block_number between $2 and $3 and f.recovered
+       union all
+       select 'withdrawal', w.id, c.number,
+         jsonb_build_object('merchantNumber', c.merchant_number::text, 'wallet', c.recipient,
+           'amount', c.amount::text),
+         jsonb_build_object(${PLACE})
+       from chain_transfers c
+       join withdrawals w on c.kind = 'withdrawal' and w.livemode = c.livemode
+         and w.number = c.number
+       where c.livemode = $1 and c.block_number between $2 and $3 and w.recovered
+     )
+     insert into chain_requests
+       (livemode, kind, subject_id, number, payload, status, outcome, created, applied_at)
+     select $1, kind, subject_id, number, payload, 'succeeded',
+       jsonb_build_object('succeeded', true, 'facts', facts), $5, $5
+     from paid
+     where not exists (
+       select from chain_requests r where r.kind = paid.kind and r.subject_id = paid.subject_id
+         and r.status in ('queued', 'submitted', 'succeeded'))`,
+    [range.livemode, range.fromBlock, range.toBlock, range.chainId, now],
+  );
+}
+
 /**
  * Drops attempts to pay these intents that are not needed any more: the chain has settled them in
  * another way. What was already submitted will find its number used.

@@ -51,12 +51,17 @@ describe('what the relayer has called settled', () => {
    * Other blocks take the place of those from the settlement's on, however many were mined until
    * its outcome was there; the new ones hold these transactions.
    */
-  async function undo(transactions: readonly (readonly [string, number])[]): Promise<void> {
+  async function undo(
+    transactions: readonly (readonly [string, number])[],
+    from?: number,
+  ): Promise<void> {
     const { rpc } = world.network;
-    const sql = `select max(block_number) as count from chain_transactions where status = 'mined'`;
     const head = Number(await rpc.call('eth_blockNumber', []));
-    await rpc.call('anvil_reorg', [head - (await world.count(sql)) + 1, transactions]);
+    await rpc.call('anvil_reorg', [head - (from ?? (await minedBlock())) + 1, transactions]);
   }
+
+  const minedBlock = () =>
+    world.count(`select max(block_number) as count from chain_transactions where status = 'mined'`);
 
   const approval = (nonce: number, amount: bigint) =>
     signApproval(world.network, payer, { nonce, amount });
@@ -145,6 +150,26 @@ describe('what the relayer has called settled', () => {
     await until(async () => (await world.network.merchantBalance(merchantNumber)) === 1_000_000n);
     await until(() => haveOutcomes(world, [id]));
     assert.equal((await world.outcome(id))?.succeeded, true);
+  });
+
+  it('is paid again also where no transaction of ours carries it, as after a restore', async () => {
+    await open();
+    world.startRelayer();
+    const id = await settle();
+    await applyOutcomes(world);
+    const { merchantNumber } = world.merchant;
+    // What recovery leaves of a payment whose bytes were lost.
+    const { db } = world.database;
+    const block = await minedBlock();
+    await db.query('update chain_requests set transaction_id = null where subject_id = $1', [id]);
+    await db.query('delete from chain_attempts');
+    await db.query('delete from chain_transactions');
+    await world.network.mine(1);
+    await undo([], block);
+    assert.equal(await world.network.merchantBalance(merchantNumber), 0n);
+    await until(async () => (await world.network.merchantBalance(merchantNumber)) === 1_000_000n);
+    await until(() => haveOutcomes(world, [id]));
+    assert.equal(await count('chain_alarms'), 0);
   });
 
   it('is not charged after all when it had failed before a reorganisation', async () => {

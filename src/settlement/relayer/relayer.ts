@@ -14,6 +14,7 @@ import { forgetIncluded } from '#settlement/relayer/follow/hold.ts';
 import { readFees } from '#settlement/relayer/follow/read-fees.ts';
 import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
 import { tendLanes } from '#settlement/relayer/follow/resend.ts';
+import { watchAnswered } from '#settlement/relayer/follow/watch-answered.ts';
 import { checkBalances, createBalanceRound } from '#settlement/relayer/lanes/check-balances.ts';
 import { configuredLanes, configureLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
 import { watchIdleNonces } from '#settlement/relayer/lanes/idle-nonces.ts';
@@ -255,13 +256,22 @@ function createFollower(
       Object.assign(final, { number: block.number, at: performance.now() });
     }
     const watched =
-      isReorganised || isDue ? watchFinality(relayer, block, { isReorganised }) : Promise.resolve();
+      isReorganised || isDue ? watchBlocks(relayer, block, { isReorganised }) : Promise.resolve();
     // If a node cannot answer for old blocks, that must not keep us from tending open transactions.
     await Promise.allSettled([watched]);
     await tendLanes(relayer, block);
     await endDead(relayer, block);
     await watched;
   };
+}
+
+async function watchBlocks(
+  relayer: RelayerState,
+  block: Change['block'],
+  look: { readonly isReorganised: boolean },
+): Promise<void> {
+  await watchFinality(relayer, block, look);
+  await watchAnswered(relayer, block);
 }
 
 async function forgetAll(relayer: RelayerState): Promise<void> {

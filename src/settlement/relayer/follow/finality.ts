@@ -36,7 +36,8 @@ export async function watchFinality(
   const final = await finalBlock(chain, head.number);
   const rows = await selectMinedBlocks(db, { ...wanted, final });
   const known = isReorganised ? rows : await worthAsking(chain, rows, final);
-  const gone = await findGone(relayer, known, head);
+  const holds = (block: Block, row: MinedBlockRow) => block.hash === row.block_hash;
+  const gone = await findGone(relayer, { rows: known, head, holds });
   const goneHashes = new Set(gone.map((row) => row.block_hash));
   const done = known.filter((row) => row.block_number <= final && !goneHashes.has(row.block_hash));
   if (done.length > 0) {
@@ -68,11 +69,17 @@ const USUAL_LAG = 3;
 const GONE_LOOKS = 3;
 const GONE_LOOK_MS = 120;
 
-async function findGone(
+/** Those rows whose blocks are not in the chain any more, or do not hold them. */
+export async function findGone<Row extends { readonly block_number: bigint }>(
   relayer: RelayerState,
-  rows: readonly MinedBlockRow[],
-  head: Block,
-): Promise<MinedBlockRow[]> {
+  looked: {
+    readonly rows: readonly Row[];
+    readonly head: Block;
+    /** Whether the block with that number is still the one that the row is of. */
+    readonly holds: (block: Block, row: Row) => boolean;
+  },
+): Promise<Row[]> {
+  const { rows, head, holds } = looked;
   const { chain } = relayer;
   const lag = patientBlocks(relayer, USUAL_LAG);
   let gone = [...rows];
@@ -83,7 +90,7 @@ async function findGone(
     gone = gone.filter((row, index) => {
       const block = found[index];
       if (block === undefined) return false;
-      if (block !== null) return block.hash !== row.block_hash;
+      if (block !== null) return !holds(block, row);
       // Above the head: the chain is shorter than it was. Right below it nodes may not agree yet.
       return row.block_number > head.number || row.block_number < head.number - lag;
     });

@@ -88,6 +88,39 @@ export async function selectMinedBlocks(
   );
 }
 
+export interface AnsweredRow {
+  id: bigint;
+  subject_id: string;
+  tx_hash: Hex;
+  block_number: bigint;
+}
+
+/** Requests that are done and applied without a transaction of ours, in blocks above this one. */
+export async function selectAnswered(
+  sql: Sql,
+  wanted: { readonly livemode: boolean; readonly after: bigint; readonly limit: number },
+): Promise<AnsweredRow[]> {
+  return sql.query(
+    `select id, subject_id, outcome #>> '{facts,txHash}' as tx_hash,
+       (outcome #>> '{facts,blockNumber}')::bigint as block_number
+     from chain_requests
+     where livemode = $1 and transaction_id is null and status = 'succeeded'
+       and (outcome #>> '{facts,blockNumber}')::bigint > $2
+       and applied_at is not null and kind in ('payment', 'refund', 'withdrawal')
+     order by (outcome #>> '{facts,blockNumber}')::bigint desc limit $3`,
+    [wanted.livemode, wanted.after, wanted.limit],
+  );
+}
+
+/** They are owed, and go out alone. */
+export async function requeueAnswered(sql: Sql, ids: readonly bigint[]): Promise<void> {
+  await sql.query(
+    `update chain_requests set status = 'queued', outcome = null, tries = tries + 1
+     where id = any($1::bigint[]) and transaction_id is null and status = 'succeeded'`,
+    [ids.map(String)],
+  );
+}
+
 export async function markIncluded(
   sql: Sql,
   change: { readonly id: bigint; readonly waitsFor: string },

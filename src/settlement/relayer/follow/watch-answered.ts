@@ -1,0 +1,47 @@
+import type { Block } from '#settlement/chain/chain.ts';
+import { finalBlock } from '#settlement/chain/final-block.ts';
+import { blocksLasting } from '#settlement/chain/patient-blocks.ts';
+import { findGone } from '#settlement/relayer/follow/finality.ts';
+import {
+  type AnsweredRow,
+  requeueAnswered,
+  selectAnswered,
+} from '#settlement/relayer/rows/mined-queries.ts';
+import type { RelayerState } from '#settlement/relayer/rows/state.ts';
+
+/** Looked at once; the rest follows at the next look. */
+const MAX_ANSWERED = 100;
+/** Below the final block: between two looks it moves on, and a restart takes a while. */
+const MARGIN_BLOCKS = 64;
+
+/**
+ * What is booked and not carried by a transaction of ours: an earlier one had done it, or recovery
+ * found it on the chain. `watchFinality` does not see its block. Where that block is gone, and no
+ * node has a receipt any more, it is sent under new bytes: the replay guard knows it by its number,
+ * and a refund by the sum before it.
+ */
+export async function watchAnswered(relayer: RelayerState, head: Block): Promise<void> {
+  const { chain, db, log, wakeups } = relayer;
+  const { livemode, network } = chain.config;
+  if (relayer.lanes.size === 0) return;
+  const margin = blocksLasting(chain.config, { blocks: MARGIN_BLOCKS });
+  const after = (await finalBlock(chain, head.number)) - margin;
+  const rows = await selectAnswered(db, { livemode, after, limit: MAX_ANSWERED });
+  if (rows.length === 0) return;
+  const holds = (block: Block, row: AnsweredRow) => block.transactions.includes(row.tx_hash);
+  const missing = await findGone(relayer, { rows, head, holds });
+  if (missing.length === 0) return;
+  // Mined again in another block it has a receipt.
+  const receipts = await chain.receipts(missing.map((row) => row.tx_hash));
+  const gone = missing.filter((_, index) => receipts[index] === null);
+  if (gone.length === 0) return;
+  await requeueAnswered(
+    db,
+    gone.map((row) => row.id),
+  );
+  log.error('what was booked left the chain, and no bytes are left: sending it again', {
+    network,
+    requests: gone.map((row) => row.subject_id),
+  });
+  wakeups.send('chain-requests', network);
+}
