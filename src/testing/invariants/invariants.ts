@@ -177,7 +177,8 @@ const EVENTS: readonly Rule[] = [
         from events where object_id like 'pi\\_%' group by object_id
       ), asked as (
         select subject_id, count(*) as requests from chain_requests
-        where kind = 'payment' group by subject_id
+        -- Recovery gives what it books a request that is applied at once: nobody asked then.
+        where kind = 'payment' and created is distinct from applied_at group by subject_id
       )
       select i.id || ' ' || i.status || ': ' || coalesce(t.types, 'no events')
       from payment_intents i left join told t on t.object_id = i.id
