@@ -57,7 +57,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     name: 'what is owed is not sent again',
     file: 'src/settlement/relayer/follow/finish.ts',
     by: 'src/settlement/relayer/relayer-reorders.test.ts',
-    from: '    else if (isStillOwed({ kind: before.kind, owed }, one.result)) again.push(one);\n',
+    from: '    if (isOwed) again.push(one);\n',
     to: '',
   },
   {
@@ -119,8 +119,8 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   {
     name: 'nothing is owed after a reorganisation',
     file: 'src/settlement/relayer/follow/resolve.ts',
-    from: ' && KINDS[request.kind].paysOut && !result.succeeded;',
-    to: ' && KINDS[request.kind].paysOut && !result.succeeded && result.succeeded;',
+    from: " && KINDS[request.kind].whenUndone !== 'tell' && !result.succeeded;",
+    to: " && KINDS[request.kind].whenUndone !== 'tell' && !result.succeeded && result.succeeded;",
   },
   {
     name: 'a no-op that was mined answers what its nonce was for',
@@ -147,7 +147,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     name: 'a request whose chain has taken it back says nothing',
     file: 'src/settlement/relayer/follow/resolve.ts',
     by: 'src/settlement/relayer/relayer-finality.test.ts',
-    from: '      else if (request.owed) alarms.push(...undone(request, answer.result));\n',
+    from: "      if (answer.status === 'answered') alarms.push(...undone(request, answer.result));\n",
     to: '',
   },
   {
