@@ -147,8 +147,8 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     name: 'a request whose chain has taken it back says nothing',
     file: 'src/settlement/relayer/follow/resolve.ts',
     by: 'src/settlement/relayer/relayer-finality.test.ts',
-    from: "      if (answer.status === 'answered') alarms.push(...undone(request, answer.result));\n",
-    to: '',
+    from: "if (answer.status === 'answered') alarms.push(",
+    to: "if (answer.status === 'answered') [].push(",
   },
   {
     name: "a lane's next nonce stays behind the chain",
