@@ -9,8 +9,6 @@ import {
 } from '#settlement/relayer/rows/mined-queries.ts';
 import type { RelayerState } from '#settlement/relayer/rows/state.ts';
 
-/** Looked at once; the rest follows at the next look. */
-const MAX_ANSWERED = 100;
 /** Below the final block: between two looks it moves on, and a restart takes a while. */
 const MARGIN_BLOCKS = 64;
 
@@ -26,7 +24,7 @@ export async function watchAnswered(relayer: RelayerState, head: Block): Promise
   if (relayer.lanes.size === 0) return;
   const margin = blocksLasting(chain.config, { blocks: MARGIN_BLOCKS });
   const after = (await finalBlock(chain, head.number)) - margin;
-  const rows = await selectAnswered(db, { livemode, after, limit: MAX_ANSWERED });
+  const rows = await selectAnswered(db, { livemode, after });
   if (rows.length === 0) return;
   const holds = (block: Block, row: AnsweredRow) => block.transactions.includes(row.tx_hash);
   const missing = await findGone(relayer, { rows, head, holds });
@@ -37,11 +35,11 @@ export async function watchAnswered(relayer: RelayerState, head: Block): Promise
   if (gone.length === 0) return;
   await requeueAnswered(
     db,
-    gone.map((row) => row.id),
+    gone.flatMap((row) => row.ids),
   );
   log.error('what was booked left the chain, and no bytes are left: sending it again', {
     network,
-    requests: gone.map((row) => row.subject_id),
+    transactions: gone.map((row) => row.tx_hash),
   });
   wakeups.send('chain-requests', network);
 }

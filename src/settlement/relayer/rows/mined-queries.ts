@@ -89,26 +89,29 @@ export async function selectMinedBlocks(
 }
 
 export interface AnsweredRow {
-  id: bigint;
-  subject_id: string;
+  /** The requests that it has answered. */
+  ids: bigint[];
   tx_hash: Hex;
   block_number: bigint;
 }
 
-/** Requests that are done and applied without a transaction of ours, in blocks above this one. */
+/**
+ * Transactions in blocks above this one that have answered requests, are applied, and are none of
+ * ours. There are no more than so few blocks can hold.
+ */
 export async function selectAnswered(
   sql: Sql,
-  wanted: { readonly livemode: boolean; readonly after: bigint; readonly limit: number },
+  wanted: { readonly livemode: boolean; readonly after: bigint },
 ): Promise<AnsweredRow[]> {
   return sql.query(
-    `select id, subject_id, outcome #>> '{facts,txHash}' as tx_hash,
+    `select array_agg(id) as ids, outcome #>> '{facts,txHash}' as tx_hash,
        (outcome #>> '{facts,blockNumber}')::bigint as block_number
      from chain_requests
      where livemode = $1 and transaction_id is null and status = 'succeeded'
        and (outcome #>> '{facts,blockNumber}')::bigint > $2
        and applied_at is not null and kind in ('payment', 'refund', 'withdrawal')
-     order by (outcome #>> '{facts,blockNumber}')::bigint desc limit $3`,
-    [wanted.livemode, wanted.after, wanted.limit],
+     group by 2, 3`,
+    [wanted.livemode, wanted.after],
   );
 }
 
