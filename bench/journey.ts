@@ -8,19 +8,27 @@ import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.t
 import { makeDemo } from '#testing/chaos/chaos-process.ts';
 import { type ChaosWorld, fillWorld } from '#testing/chaos/chaos-world.ts';
 import { cpuSeconds } from './cpu.ts';
+import type { FarNode } from './far-node.ts';
 import { type BenchLine, percentile, report } from './report.ts';
 import type { TapJob, TapResult } from './tap-load.ts';
 
 /**
  * Whole payments over HTTP, as `npm start` runs them: one process with API and workers, durable
  * PostgreSQL, a chain with a block per second, one webhook endpoint that hears of everything. The
- * taps come from a second process. Everything shares the machine.
+ * taps come from a second process. Everything shares the machine. `BENCH_BLOCK_MS` takes other
+ * chains, one after the other, and `BENCH_NODE_MS` nodes that are so many milliseconds away.
  */
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 10);
-const RATES = (process.env.BENCH_RATES ?? '100,400').split(',').map(Number);
+const RATES = numbers(process.env.BENCH_RATES ?? '100,400');
+const BLOCKS_MS = numbers(process.env.BENCH_BLOCK_MS ?? '1000');
+const NODES_MS = numbers(process.env.BENCH_NODE_MS ?? '0');
 const COUNTERS = 50;
 const PAYERS = 200;
 const WARM_UP_TAPS = 200;
+
+function numbers(list: string): number[] {
+  return list.split(',').map(Number);
+}
 
 interface Bench {
   readonly db: Database;
@@ -123,7 +131,22 @@ function atTwoAddresses(ground: ChaosGround): ChaosGround {
   return { ...ground, testnet: { ...testnet, config: { ...testnet.config, rpcUrls } } };
 }
 
-async function reportAll(bench: Bench, pid: number | undefined): Promise<void> {
+/** The same chain, so far away. @returns how to let go of the way to it. */
+async function atDistance(ground: ChaosGround, roundTripMs: number) {
+  if (roundTripMs === 0) return { ground, end: () => {} };
+  const { config } = ground.testnet;
+  const way = fork(path.join(import.meta.dirname, 'far-node.ts'));
+  const { port: nearPort } = new URL(config.rpcUrls[0] ?? '');
+  way.send({ port: Number(nearPort), roundTripMs } satisfies FarNode);
+  const [port] = (await once(way, 'message')) as [number];
+  const far = (url: string) => url.replace(`:${nearPort}`, `:${port}`);
+  const headsUrl = config.headsUrl === null ? null : far(config.headsUrl);
+  const farConfig = { ...config, rpcUrls: config.rpcUrls.map(far), headsUrl };
+  const testnet = { ...ground.testnet, config: farConfig };
+  return { ground: { ...ground, testnet }, end: () => way.disconnect() };
+}
+
+async function measureAll(bench: Bench, pid: number | undefined): Promise<BenchLine[]> {
   const lines: BenchLine[] = [];
   for (const rate of RATES) lines.push(...(await measure(bench, rate)));
   const memory = await residentMb(pid);
@@ -132,7 +155,7 @@ async function reportAll(bench: Bench, pid: number | undefined): Promise<void> {
     value: `${memory.toFixed(0)} MB`,
     target: '<= 300 MB',
   });
-  await report('journey', lines);
+  return lines;
 }
 
 /** For bench/compare.ts: measures whenever the parent names a rate, until the parent lets go. */
@@ -142,8 +165,12 @@ async function serve(bench: Bench): Promise<void> {
   await once(process, 'disconnect');
 }
 
-async function main(): Promise<void> {
-  const ground = atTwoAddresses(await openChaosGround());
+/** A shop with its customers on this ground, for as long as `use` takes. */
+async function withBench<T>(
+  ground: ChaosGround,
+  rpcUrl: string,
+  use: (bench: Bench, pid: number | undefined) => Promise<T>,
+): Promise<T> {
   const network = await makeDemo(ground);
   const db = openDatabase({ url: ground.database.url, maxConnections: 4 });
   const receiver = fork(path.join(import.meta.dirname, 'webhook-receiver.ts'));
@@ -157,16 +184,44 @@ async function main(): Promise<void> {
     const url = `http://127.0.0.1:${port}/hook`;
     await merchant.post('/webhook_endpoints', { url, enabled_events: ['*'] });
     const pids = [network.process.pid ?? 0, await postmasterPid(ground)];
-    const bench = { db, world, origin: sandbox.web_url, rpcUrl: sandbox.test.rpc_url, pids };
+    const bench = { db, world, origin: sandbox.web_url, rpcUrl, pids };
     await load(bench, WARM_UP_TAPS / 2, WARM_UP_TAPS);
-    if (process.argv.includes('--serve')) await serve(bench);
-    else await reportAll(bench, network.process.pid);
+    return await use(bench, network.process.pid);
   } finally {
     receiver.disconnect();
     await network.stop();
     await db.close();
-    await ground.close();
   }
+}
+
+/** One chain with one node. */
+async function runOn(blockMs: number, nodeMs: number): Promise<BenchLine[]> {
+  const near = await openChaosGround({ providers: 'none', blockMs });
+  const { ground, end } = await atDistance(atTwoAddresses(near), nodeMs);
+  const [rpcUrl = ''] = near.testnet.config.rpcUrls;
+  try {
+    return await withBench(ground, rpcUrl, async (bench, pid) => {
+      if (!process.argv.includes('--serve')) return measureAll(bench, pid);
+      await serve(bench);
+      return [];
+    });
+  } finally {
+    end();
+    await near.close();
+  }
+}
+
+async function main(): Promise<void> {
+  const lines: BenchLine[] = [];
+  const isOne = BLOCKS_MS.length === 1 && NODES_MS.length === 1;
+  for (const blockMs of BLOCKS_MS) {
+    for (const nodeMs of NODES_MS) {
+      const found = await runOn(blockMs, nodeMs);
+      const where = isOne ? '' : `, blocks of ${blockMs} ms, node at ${nodeMs} ms`;
+      lines.push(...found.map((line) => ({ ...line, work: `${line.work}${where}` })));
+    }
+  }
+  if (!process.argv.includes('--serve')) await report('journey', lines);
 }
 
 await main();
