@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { present } from '#core/assert.ts';
 import { WEB_APPS, type WebApp } from '#web/apps.ts';
 import { readBuilt, sendFile, tagOf, type WebFile } from '#web/files.ts';
+import { ownReaderOf } from '#web/own-reader.ts';
 
 export interface WebSettings {
   /** Where {@link ensureBuilt} left the apps. */
@@ -61,13 +62,18 @@ function rootFrom(url: string): string {
 function addPage(
   app: FastifyInstance,
   page: WebApp,
-  serving: { readonly files: Files; readonly policy: string; readonly gate: Gate | undefined },
+  serving: {
+    readonly files: Files;
+    readonly mayAsk: readonly string[];
+    readonly gate: Gate | undefined;
+  },
 ): void {
-  const { files, policy, gate } = serving;
+  const { files, mayAsk, gate } = serving;
   const html = present(files.get(page.page), page.page).plain.toString();
   for (const path of page.paths) {
     app.get(path, async (request, reply) => {
       const based = html.replace('<head>', `<head>\n<base href="${rootFrom(request.url)}">`);
+      const policy = policyOf([...mayAsk, ...ownReaderOf(page.name, request.headers.cookie)]);
       // Addresses of payments and receipts are secrets of those who hold them.
       reply
         .header('Content-Security-Policy', policy)
@@ -80,7 +86,9 @@ function addPage(
       if (page.unkept === true) {
         return reply.header('Cache-Control', 'no-store').type(type).send(plain);
       }
-      const file = { type, plain, packed: {}, tag: tagOf(plain), immutable: false };
+      // Who keeps the page keeps its policy: with another one it is another page.
+      const tag = tagOf(Buffer.concat([plain, Buffer.from(policy)]));
+      const file = { type, plain, packed: {}, tag, immutable: false };
       return sendFile(request, reply, file);
     });
   }
@@ -133,8 +141,8 @@ export async function addWebRoutes(app: FastifyInstance, settings: WebSettings):
   }
   for (const page of WEB_APPS) {
     if (page.sandboxOnly === true && settings.production) continue;
-    const policy = policyOf(settings.mayAsk?.[page.name] ?? []);
-    addPage(app, page, { files, policy, gate: settings.gates?.[page.name] });
+    const mayAsk = settings.mayAsk?.[page.name] ?? [];
+    addPage(app, page, { files, mayAsk, gate: settings.gates?.[page.name] });
     if (page.installable) addWorker(app, page, files);
   }
 }

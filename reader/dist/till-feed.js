@@ -1,0 +1,108 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createServer } from 'node:http';
+import { WebSocketServer } from 'ws';
+/** A page says who it is at once; a socket that says nothing is nobody's till. */
+const HELLO_MS = 2000;
+/** A hello is short, and the till says nothing else. */
+const LONGEST_MESSAGE = 512;
+/** A code has 40 bits: nobody finds it at this pace. */
+const MOST_WRONG = 5;
+const WRONG_FOR_MS = 60_000;
+/** How the page learns why it was let go; the numbers are free for programs to use. */
+export const CLOSED = { refused: 4401, replaced: 4409, tooOften: 4429 };
+export function hashOf(token) {
+    return createHash('sha256').update(token).digest('hex');
+}
+export async function openTillFeed(options) {
+    let { code, tokenHash } = options;
+    let till = null;
+    let last = { status: 'no_reader' };
+    let wrong = [];
+    const send = (socket, message) => socket.send(JSON.stringify(message));
+    const accept = (socket, token) => {
+        till?.close(CLOSED.replaced);
+        till = socket;
+        socket.once('close', () => {
+            if (till !== socket)
+                return;
+            till = null;
+            options.onTill(false);
+        });
+        send(socket, token === null ? { status: 'welcome' } : { status: 'welcome', token });
+        send(socket, last);
+        options.onTill(true);
+    };
+    const pair = async (socket) => {
+        code = null;
+        const token = randomBytes(32).toString('base64url');
+        tokenHash = hashOf(token);
+        await options.onPaired(tokenHash);
+        accept(socket, token);
+    };
+    const greet = async (socket, hello) => {
+        const now = performance.now();
+        wrong = wrong.filter((at) => now - at < WRONG_FOR_MS);
+        if (wrong.length >= MOST_WRONG)
+            return socket.close(CLOSED.tooOften);
+        if (hello.code !== undefined && code !== null && isSame(hello.code, code))
+            return pair(socket);
+        const isKnown = hello.token !== undefined && tokenHash !== null && isSame(hashOf(hello.token), tokenHash);
+        if (isKnown)
+            return accept(socket, null);
+        wrong = [...wrong, now];
+        socket.close(CLOSED.refused);
+    };
+    const server = createServer((_, response) => response.writeHead(404).end());
+    const sockets = new WebSocketServer({
+        server,
+        path: '/till',
+        maxPayload: LONGEST_MESSAGE,
+        // A page of another address never gets so far, whatever it knows.
+        verifyClient: ({ origin }) => origin === options.origin,
+    });
+    sockets.on('connection', (socket) => {
+        socket.on('error', () => socket.terminate());
+        const late = setTimeout(() => socket.close(CLOSED.refused), HELLO_MS).unref();
+        socket.once('message', (data) => {
+            clearTimeout(late);
+            greet(socket, readHello(String(data))).catch(() => socket.terminate());
+        });
+    });
+    await new Promise((resolve, reject) => {
+        server.once('error', reject).listen(options.port, '127.0.0.1', resolve);
+    });
+    return {
+        port: server.address().port,
+        tell: (event) => {
+            if (event.status !== 'tapped')
+                last = event;
+            if (till !== null)
+                send(till, event);
+        },
+        close: async () => {
+            for (const socket of sockets.clients)
+                socket.terminate();
+            sockets.close();
+            await new Promise((resolve) => server.close(resolve));
+        },
+    };
+}
+function readHello(text) {
+    try {
+        const read = JSON.parse(text);
+        if (typeof read !== 'object' || read === null)
+            return {};
+        const { code, token } = read;
+        return {
+            ...(typeof code === 'string' ? { code } : {}),
+            ...(typeof token === 'string' ? { token } : {}),
+        };
+    }
+    catch {
+        return {};
+    }
+}
+/** In the same time whatever differs. */
+function isSame(a, b) {
+    return timingSafeEqual(Buffer.from(hashOf(a), 'hex'), Buffer.from(hashOf(b), 'hex'));
+}
