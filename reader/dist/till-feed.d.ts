@@ -13,7 +13,7 @@ export interface TillFeed {
     close(): Promise<void>;
 }
 export interface TillFeedOptions {
-    /** 0: any that is free. */
+    /** 0: one that is free. */
     readonly port: number;
     /** `https://pay.example.com`: the network's pages. */
     readonly origin: string;

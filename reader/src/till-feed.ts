@@ -19,7 +19,7 @@ export interface TillFeed {
 }
 
 export interface TillFeedOptions {
-  /** 0: any that is free. */
+  /** 0: one that is free. */
   readonly port: number;
   /** `https://pay.example.com`: the network's pages. */
   readonly origin: string;
@@ -47,46 +47,13 @@ export function hashOf(token: string): string {
 }
 
 export async function openTillFeed(options: TillFeedOptions): Promise<TillFeed> {
-  let { code, tokenHash } = options;
-  let till: WebSocket | null = null;
-  let last: ReaderEvent = { status: 'no_reader' };
-  let wrong: readonly number[] = [];
-
-  const send = (socket: WebSocket, message: object) => socket.send(JSON.stringify(message));
-
-  const accept = (socket: WebSocket, token: string | null) => {
-    till?.close(CLOSED.replaced);
-    till = socket;
-    socket.once('close', () => {
-      if (till !== socket) return;
-      till = null;
-      options.onTill(false);
-    });
-    send(socket, token === null ? { status: 'welcome' } : { status: 'welcome', token });
-    send(socket, last);
-    options.onTill(true);
-  };
-
-  const pair = async (socket: WebSocket) => {
-    code = null;
-    const token = randomBytes(32).toString('base64url');
-    tokenHash = hashOf(token);
-    await options.onPaired(tokenHash);
-    accept(socket, token);
-  };
-
+  const seat = new Seat(options.onTill);
+  const judge = createDoor(options);
   const greet = async (socket: WebSocket, hello: Hello) => {
-    const now = performance.now();
-    wrong = wrong.filter((at) => now - at < WRONG_FOR_MS);
-    if (wrong.length >= MOST_WRONG) return socket.close(CLOSED.tooOften);
-    if (hello.code !== undefined && code !== null && isSame(hello.code, code)) return pair(socket);
-    const isKnown =
-      hello.token !== undefined && tokenHash !== null && isSame(hashOf(hello.token), tokenHash);
-    if (isKnown) return accept(socket, null);
-    wrong = [...wrong, now];
-    socket.close(CLOSED.refused);
+    const verdict = await judge(hello);
+    if (typeof verdict === 'number') socket.close(verdict);
+    else seat.take(socket, verdict);
   };
-
   const server = createServer((_, response) => response.writeHead(404).end());
   const sockets = new WebSocketServer({
     server,
@@ -108,15 +75,70 @@ export async function openTillFeed(options: TillFeedOptions): Promise<TillFeed> 
   });
   return {
     port: (server.address() as AddressInfo).port,
-    tell: (event) => {
-      if (event.status !== 'tapped') last = event;
-      if (till !== null) send(till, event);
-    },
+    tell: (event) => seat.tell(event),
     close: async () => {
       for (const socket of sockets.clients) socket.terminate();
       sockets.close();
       await new Promise((resolve) => server.close(resolve));
     },
+  };
+}
+
+/** The one page that is served. */
+class Seat {
+  readonly #onTill: TillFeedOptions['onTill'];
+  #till: WebSocket | null = null;
+  #last: ReaderEvent = { status: 'no_reader' };
+
+  constructor(onTill: TillFeedOptions['onTill']) {
+    this.#onTill = onTill;
+  }
+
+  take(socket: WebSocket, welcome: Welcome): void {
+    this.#till?.close(CLOSED.replaced);
+    this.#till = socket;
+    socket.once('close', () => {
+      if (this.#till !== socket) return;
+      this.#till = null;
+      this.#onTill(false);
+    });
+    socket.send(JSON.stringify(welcome));
+    socket.send(JSON.stringify(this.#last));
+    this.#onTill(true);
+  }
+
+  tell(event: ReaderEvent): void {
+    if (event.status !== 'tapped') this.#last = event;
+    this.#till?.send(JSON.stringify(event));
+  }
+}
+
+interface Welcome {
+  readonly status: 'welcome';
+  /** In exchange for the code. */
+  readonly token?: string;
+}
+
+/** Judges who knocks. @returns what to say to the till, or the number to close with. */
+function createDoor(options: TillFeedOptions): (hello: Hello) => Promise<Welcome | number> {
+  let { code, tokenHash } = options;
+  let wrong: readonly number[] = [];
+  return async (hello) => {
+    const now = performance.now();
+    wrong = wrong.filter((at) => now - at < WRONG_FOR_MS);
+    if (wrong.length >= MOST_WRONG) return CLOSED.tooOften;
+    if (hello.code !== undefined && code !== null && isSame(hello.code, code)) {
+      code = null;
+      const token = randomBytes(32).toString('base64url');
+      tokenHash = hashOf(token);
+      await options.onPaired(tokenHash);
+      return { status: 'welcome', token };
+    }
+    const isKnown =
+      hello.token !== undefined && tokenHash !== null && isSame(hashOf(hello.token), tokenHash);
+    if (isKnown) return { status: 'welcome' };
+    wrong = [...wrong, now];
+    return CLOSED.refused;
   };
 }
 

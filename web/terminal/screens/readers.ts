@@ -33,6 +33,19 @@ function isOpen(): boolean {
   return shiftSince !== null && !(locked && pin !== null);
 }
 
+/** The reader on this computer, where one was added. */
+function useUsbReader(onRead: (read: Read) => void): UsbState {
+  const [state, setState] = useState<UsbState>({ is: 'away' });
+  useEffect(() => {
+    const usb = keptUsbReader();
+    if (usb === null) return;
+    const end = new AbortController();
+    readUsb(usb, { onState: setState, onRead }, end.signal);
+    return () => end.abort();
+  }, [onRead]);
+  return state;
+}
+
 /** The till owns its readers, on every screen: what they read while nobody asked goes nowhere. */
 export function useReaders(
   context: Pick<TillContext, 'runner' | 'view' | 'settings' | 'device'>,
@@ -46,7 +59,6 @@ export function useReaders(
     told.current = device;
   }, [device]);
   const [isRefused, setIsRefused] = useState(false);
-  const [usb, setUsb] = useState<UsbState>({ is: 'away' });
   const [own] = useState(() => {
     const onStray = (text = '') => {
       const { phase: now } = runner.view().till;
@@ -75,13 +87,7 @@ export function useReaders(
     readKeyboard(own, end.signal);
     return () => end.abort();
   }, [own]);
-  useEffect(() => {
-    const reader = keptUsbReader();
-    if (reader === null) return;
-    const end = new AbortController();
-    readUsb(reader, { onState: setUsb, onRead: own.onRead }, end.signal);
-    return () => end.abort();
-  }, [own]);
+  const usb = useUsbReader(own.onRead);
   const isShift = settings.shiftSince !== null;
   // Where the browser refused, each new payment asks again: somebody has just pressed a button.
   const asking = isRefused && takesPasses(phase) ? phase.intent.id : null;
