@@ -3,14 +3,21 @@ import { DeviceApi, DeviceApiError } from './device-api.js';
 import { runWithoutScreen } from './headless.js';
 import { watchReaders } from './pcsc/readers.js';
 import { PCSCD_SOCKET } from './pcsc/service.js';
-import { defaultFile, NO_WALLETS, readPairing, readWallets, SettingError, savePairing, } from './settings.js';
+import { defaultFile, NO_WALLETS, readPairing, readTill, readWallets, SettingError, savePairing, saveTill, tillFile, } from './settings.js';
 import { WaitingTaps } from './taps.js';
+import { openTillFeed } from './till-feed.js';
+/** The till's page asks this port unless it is told another one. */
+export const TILL_PORT = 4244;
 const HELP = `Usage: tapline-reader [options]
 
-A USB reader (PC/SC) as a terminal without a screen.
+A USB reader (PC/SC) as a terminal without a screen, or as the reader of a till that runs in a
+browser of this machine.
 
+  --till            serve the till in the browser instead of being a terminal
   --server URL      the address of the network
-  --pair XXXX-XXXX  pair with the terminal whose code the dashboard shows
+  --pair XXXX-XXXX  pair with the terminal whose code the dashboard shows; with --till, with the
+                    till whose settings show this code
+  --port N          with --till: the port of this machine that the till asks [${TILL_PORT}]
   --wallets FILE    keys for Google and Apple wallets (mode 0600)
   --config FILE     where the pairing is kept
   --socket FILE     the socket of the PC/SC service [${PCSCD_SOCKET}]
@@ -18,6 +25,8 @@ A USB reader (PC/SC) as a terminal without a screen.
   --help
 `;
 const OPTIONS = {
+    till: { type: 'boolean' },
+    port: { type: 'string' },
     server: { type: 'string' },
     pair: { type: 'string' },
     wallets: { type: 'string' },
@@ -49,18 +58,91 @@ export async function main(args, env) {
     }
 }
 async function run(values, env) {
+    const wallets = values.wallets === undefined ? NO_WALLETS : await readWallets(values.wallets);
+    if (values.till === true)
+        return serveTill(values, wallets, env);
     const file = values.config ?? defaultFile(env);
     if (values.pair !== undefined)
         await pair(values.pair, values.server, file);
     const pairing = await readPairing(file);
     if (pairing === null)
         throw new SettingError('Not paired. Use --server URL --pair XXXX-XXXX.');
-    const wallets = values.wallets === undefined ? NO_WALLETS : await readWallets(values.wallets);
+    const end = endOfProcess();
+    const api = new DeviceApi(pairing.server, pairing.device_key);
+    return serve({ api, wallets, end, socket: values.socket, json: values.json ?? false });
+}
+function endOfProcess() {
     const end = new AbortController();
     for (const signal of ['SIGINT', 'SIGTERM'])
         process.once(signal, () => end.abort());
-    const api = new DeviceApi(pairing.server, pairing.device_key);
-    return serve({ api, wallets, end, socket: values.socket, json: values.json ?? false });
+    return end;
+}
+/** What a till shows, in the form in which it shows it. */
+const CODE = /^[0-9A-Z]{4}-[0-9A-Z]{4}$/;
+function portOf(text) {
+    const port = Number(text ?? TILL_PORT);
+    if (Number.isInteger(port) && port >= 1024 && port <= 65_535)
+        return port;
+    throw new SettingError('--port is a number from 1024 to 65535.');
+}
+async function tillOf(values, file) {
+    if (values.pair === undefined) {
+        const kept = await readTill(file);
+        if (kept !== null)
+            return kept;
+        throw new SettingError('Not paired with a till. Use --till --server URL --pair XXXX-XXXX.');
+    }
+    if (values.server === undefined || !URL.canParse(values.server)) {
+        throw new SettingError('Say with --server URL where the till is.');
+    }
+    const code = values.pair.toUpperCase();
+    if (!CODE.test(code))
+        throw new SettingError('The code has the form XXXX-XXXX.');
+    return { origin: new URL(values.server).origin, token_hash: null, code };
+}
+/** Feeds the till in the browser until the process is told to end. */
+async function serveTill(values, wallets, env) {
+    const file = values.config ?? tillFile(env);
+    const { origin, token_hash: tokenHash, code = null } = await tillOf(values, file);
+    const end = endOfProcess();
+    const say = (event, words) => process.stdout.write(values.json ? `${JSON.stringify(event)}\n` : `${words}\n`);
+    const feed = await openTillFeed({
+        port: portOf(values.port),
+        origin,
+        code,
+        tokenHash,
+        onPaired: (token_hash) => saveTill(file, { origin, token_hash }),
+        onTill: (isThere) => {
+            const status = isThere ? 'till' : 'no_till';
+            say({ status }, isThere ? 'The till is here.' : 'Waiting for the till.');
+        },
+    }).catch((error) => {
+        if (error.code !== 'EADDRINUSE')
+            throw error;
+        throw new SettingError('The port is in use: is the reader running already?');
+    });
+    say({ status: 'waiting', port: feed.port }, `Waiting for the till at port ${feed.port}.`);
+    await watchReaders({
+        socket: values.socket ?? PCSCD_SOCKET,
+        wallets: () => wallets,
+        signal: end.signal,
+        onEvent: (event) => {
+            feed.tell(event);
+            // Of a tap only what came of it: the credential goes to the till and nowhere else.
+            if (event.status === 'tapped')
+                say({ status: event.tap.status }, tapWords(event.tap.status));
+            else
+                say(event, readerWords(event));
+        },
+    });
+    await feed.close();
+    return 0;
+}
+function tapWords(status) {
+    return status === 'read' ? 'Read.' : `Not read: ${status.replaceAll('_', ' ')}.`;
+}
+function readerWords(event) {
+    return event.status === 'ready' ? `Reader: ${event.readers.join(', ')}` : 'No reader.';
 }
 async function pair(code, server, file) {
     if (server === undefined)
@@ -79,7 +161,7 @@ async function serve({ api, wallets, end, socket, json }) {
         onEvent: (event) => {
             if (event.status === 'tapped')
                 return taps.offer(event.tap);
-            say(event, event.status === 'ready' ? `Reader: ${event.readers.join(', ')}` : 'No reader.');
+            say(event, readerWords(event));
         },
     });
     await runWithoutScreen({

@@ -8,9 +8,21 @@ export interface Pairing {
 /** A setting that cannot be used; its message is for the person who set it. */
 export declare class SettingError extends Error {
 }
+/** The till in a browser that this reader serves. */
+export interface Till {
+    /** Of the network's pages. */
+    readonly origin: string;
+    /** Of the token that the till keeps; null: it shows a code still. */
+    readonly token_hash: string | null;
+    /** Never in a file: it is good for a few minutes. */
+    readonly code?: string;
+}
 export declare function defaultFile(env: NodeJS.ProcessEnv): string;
+export declare function tillFile(env: NodeJS.ProcessEnv): string;
 export declare function savePairing(file: string, pairing: Pairing): Promise<void>;
+export declare function saveTill(file: string, { origin, token_hash }: Till): Promise<void>;
 export declare function readPairing(file: string): Promise<Pairing | null>;
+export declare function readTill(file: string): Promise<Till | null>;
 export declare const NO_WALLETS: Wallets;
 /** The keys that phones ask a reader for. @throws SettingError when others can read the file. */
 export declare function readWallets(file: string): Promise<Wallets>;

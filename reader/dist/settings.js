@@ -6,21 +6,37 @@ import { openKey } from './protocols/p256.js';
 /** A setting that cannot be used; its message is for the person who set it. */
 export class SettingError extends Error {
 }
-export function defaultFile(env) {
+function folderOf(env) {
     const base = env.XDG_CONFIG_HOME || path.join(env.HOME || homedir(), '.config');
-    return path.join(base, 'tapline', 'reader.json');
+    return path.join(base, 'tapline');
 }
-export async function savePairing(file, pairing) {
+export function defaultFile(env) {
+    return path.join(folderOf(env), 'reader.json');
+}
+export function tillFile(env) {
+    return path.join(folderOf(env), 'till.json');
+}
+export function savePairing(file, pairing) {
+    return saveOwn(file, pairing);
+}
+export function saveTill(file, { origin, token_hash }) {
+    return saveOwn(file, { origin, token_hash });
+}
+async function saveOwn(file, value) {
     await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
     const fresh = `${file}.${process.pid}`;
     const handle = await open(fresh, 'w', 0o600);
-    await handle.writeFile(`${JSON.stringify(pairing, null, 2)}\n`);
+    await handle.writeFile(`${JSON.stringify(value, null, 2)}\n`);
     await handle.sync();
     await handle.close();
     await chmod(fresh, 0o600);
     await rename(fresh, file);
 }
 export async function readPairing(file) {
+    const text = await readOwn(file);
+    return text === null ? null : parse(file, text);
+}
+export async function readTill(file) {
     const text = await readOwn(file);
     return text === null ? null : parse(file, text);
 }

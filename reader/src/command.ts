@@ -1,25 +1,37 @@
 import { parseArgs } from 'node:util';
 import { DeviceApi, DeviceApiError } from './device-api.ts';
 import { runWithoutScreen, type TillEvent } from './headless.ts';
-import { watchReaders } from './pcsc/readers.ts';
+import { type ReaderEvent, watchReaders } from './pcsc/readers.ts';
 import { PCSCD_SOCKET } from './pcsc/service.ts';
 import type { Wallets } from './protocols/tap.ts';
 import {
   defaultFile,
   NO_WALLETS,
   readPairing,
+  readTill,
   readWallets,
   SettingError,
   savePairing,
+  saveTill,
+  type Till,
+  tillFile,
 } from './settings.ts';
 import { WaitingTaps } from './taps.ts';
+import { openTillFeed } from './till-feed.ts';
+
+/** The till's page asks this port unless it is told another one. */
+export const TILL_PORT = 4244;
 
 const HELP = `Usage: tapline-reader [options]
 
-A USB reader (PC/SC) as a terminal without a screen.
+A USB reader (PC/SC) as a terminal without a screen, or as the reader of a till that runs in a
+browser of this machine.
 
+  --till            serve the till in the browser instead of being a terminal
   --server URL      the address of the network
-  --pair XXXX-XXXX  pair with the terminal whose code the dashboard shows
+  --pair XXXX-XXXX  pair with the terminal whose code the dashboard shows; with --till, with the
+                    till whose settings show this code
+  --port N          with --till: the port of this machine that the till asks [${TILL_PORT}]
   --wallets FILE    keys for Google and Apple wallets (mode 0600)
   --config FILE     where the pairing is kept
   --socket FILE     the socket of the PC/SC service [${PCSCD_SOCKET}]
@@ -28,6 +40,8 @@ A USB reader (PC/SC) as a terminal without a screen.
 `;
 
 const OPTIONS = {
+  till: { type: 'boolean' },
+  port: { type: 'string' },
   server: { type: 'string' },
   pair: { type: 'string' },
   wallets: { type: 'string' },
@@ -66,15 +80,93 @@ type Values = {
 };
 
 async function run(values: Values, env: NodeJS.ProcessEnv): Promise<number> {
+  const wallets = values.wallets === undefined ? NO_WALLETS : await readWallets(values.wallets);
+  if (values.till === true) return serveTill(values, wallets, env);
   const file = values.config ?? defaultFile(env);
   if (values.pair !== undefined) await pair(values.pair, values.server, file);
   const pairing = await readPairing(file);
   if (pairing === null) throw new SettingError('Not paired. Use --server URL --pair XXXX-XXXX.');
-  const wallets = values.wallets === undefined ? NO_WALLETS : await readWallets(values.wallets);
-  const end = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => end.abort());
+  const end = endOfProcess();
   const api = new DeviceApi(pairing.server, pairing.device_key);
   return serve({ api, wallets, end, socket: values.socket, json: values.json ?? false });
+}
+
+function endOfProcess(): AbortController {
+  const end = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => end.abort());
+  return end;
+}
+
+/** What a till shows, in the form in which it shows it. */
+const CODE = /^[0-9A-Z]{4}-[0-9A-Z]{4}$/;
+
+function portOf(text: string | undefined): number {
+  const port = Number(text ?? TILL_PORT);
+  if (Number.isInteger(port) && port >= 1024 && port <= 65_535) return port;
+  throw new SettingError('--port is a number from 1024 to 65535.');
+}
+
+async function tillOf(values: Values, file: string): Promise<Till> {
+  if (values.pair === undefined) {
+    const kept = await readTill(file);
+    if (kept !== null) return kept;
+    throw new SettingError('Not paired with a till. Use --till --server URL --pair XXXX-XXXX.');
+  }
+  if (values.server === undefined || !URL.canParse(values.server)) {
+    throw new SettingError('Say with --server URL where the till is.');
+  }
+  const code = values.pair.toUpperCase();
+  if (!CODE.test(code)) throw new SettingError('The code has the form XXXX-XXXX.');
+  return { origin: new URL(values.server).origin, token_hash: null, code };
+}
+
+/** Feeds the till in the browser until the process is told to end. */
+async function serveTill(
+  values: Values,
+  wallets: Wallets,
+  env: NodeJS.ProcessEnv,
+): Promise<number> {
+  const file = values.config ?? tillFile(env);
+  const { origin, token_hash: tokenHash, code = null } = await tillOf(values, file);
+  const end = endOfProcess();
+  const say = (event: object, words: string) =>
+    process.stdout.write(values.json ? `${JSON.stringify(event)}\n` : `${words}\n`);
+  const feed = await openTillFeed({
+    port: portOf(values.port),
+    origin,
+    code,
+    tokenHash,
+    onPaired: (token_hash) => saveTill(file, { origin, token_hash }),
+    onTill: (isThere) => {
+      const status = isThere ? 'till' : 'no_till';
+      say({ status }, isThere ? 'The till is here.' : 'Waiting for the till.');
+    },
+  }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EADDRINUSE') throw error;
+    throw new SettingError('The port is in use: is the reader running already?');
+  });
+  say({ status: 'waiting', port: feed.port }, `Waiting for the till at port ${feed.port}.`);
+  await watchReaders({
+    socket: values.socket ?? PCSCD_SOCKET,
+    wallets: () => wallets,
+    signal: end.signal,
+    onEvent: (event) => {
+      feed.tell(event);
+      // Of a tap only what came of it: the credential goes to the till and nowhere else.
+      if (event.status === 'tapped') say({ status: event.tap.status }, tapWords(event.tap.status));
+      else say(event, readerWords(event));
+    },
+  });
+  await feed.close();
+  return 0;
+}
+
+function tapWords(status: string): string {
+  return status === 'read' ? 'Read.' : `Not read: ${status.replaceAll('_', ' ')}.`;
+}
+
+function readerWords(event: Exclude<ReaderEvent, { status: 'tapped' }>): string {
+  return event.status === 'ready' ? `Reader: ${event.readers.join(', ')}` : 'No reader.';
 }
 
 async function pair(code: string, server: string | undefined, file: string): Promise<void> {
@@ -102,7 +194,7 @@ async function serve({ api, wallets, end, socket, json }: Serving): Promise<numb
     signal: end.signal,
     onEvent: (event) => {
       if (event.status === 'tapped') return taps.offer(event.tap);
-      say(event, event.status === 'ready' ? `Reader: ${event.readers.join(', ')}` : 'No reader.');
+      say(event, readerWords(event));
     },
   });
   await runWithoutScreen({

@@ -15,16 +15,42 @@ export interface Pairing {
 /** A setting that cannot be used; its message is for the person who set it. */
 export class SettingError extends Error {}
 
-export function defaultFile(env: NodeJS.ProcessEnv): string {
-  const base = env.XDG_CONFIG_HOME || path.join(env.HOME || homedir(), '.config');
-  return path.join(base, 'tapline', 'reader.json');
+/** The till in a browser that this reader serves. */
+export interface Till {
+  /** Of the network's pages. */
+  readonly origin: string;
+  /** Of the token that the till keeps; null: it shows a code still. */
+  readonly token_hash: string | null;
+  /** Never in a file: it is good for a few minutes. */
+  readonly code?: string;
 }
 
-export async function savePairing(file: string, pairing: Pairing): Promise<void> {
+function folderOf(env: NodeJS.ProcessEnv): string {
+  const base = env.XDG_CONFIG_HOME || path.join(env.HOME || homedir(), '.config');
+  return path.join(base, 'tapline');
+}
+
+export function defaultFile(env: NodeJS.ProcessEnv): string {
+  return path.join(folderOf(env), 'reader.json');
+}
+
+export function tillFile(env: NodeJS.ProcessEnv): string {
+  return path.join(folderOf(env), 'till.json');
+}
+
+export function savePairing(file: string, pairing: Pairing): Promise<void> {
+  return saveOwn(file, pairing);
+}
+
+export function saveTill(file: string, { origin, token_hash }: Till): Promise<void> {
+  return saveOwn(file, { origin, token_hash });
+}
+
+async function saveOwn(file: string, value: object): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   const fresh = `${file}.${process.pid}`;
   const handle = await open(fresh, 'w', 0o600);
-  await handle.writeFile(`${JSON.stringify(pairing, null, 2)}\n`);
+  await handle.writeFile(`${JSON.stringify(value, null, 2)}\n`);
   await handle.sync();
   await handle.close();
   await chmod(fresh, 0o600);
@@ -34,6 +60,11 @@ export async function savePairing(file: string, pairing: Pairing): Promise<void>
 export async function readPairing(file: string): Promise<Pairing | null> {
   const text = await readOwn(file);
   return text === null ? null : parse<Pairing>(file, text);
+}
+
+export async function readTill(file: string): Promise<Till | null> {
+  const text = await readOwn(file);
+  return text === null ? null : parse<Till>(file, text);
 }
 
 interface WalletsFile {

@@ -16,7 +16,7 @@ const NPM: Readonly<Record<string, readonly string[]>> = {
   sdk: [],
   cli: ['tapline', 'commander'],
   x402: ['tapline'],
-  reader: [],
+  reader: ['ws'],
   'integrations/medusa': [],
 };
 

@@ -94,6 +94,26 @@ test('a page is asked for again each time, and not sent again while it is the sa
   assert.equal(second.body, '');
 });
 
+test('the till may ask a reader of its own computer, once one was added', async () => {
+  const policyOf = async (path: string, cookie?: string) => {
+    const answer = await get(path, cookie === undefined ? {} : { cookie });
+    const [, sources = ''] =
+      /connect-src ([^;]*);/.exec(String(answer.headers['content-security-policy'])) ?? [];
+    return sources;
+  };
+  const added = 'theme=dark; tapline_reader_port=4244';
+  assert.equal(await policyOf('/terminal'), "'self'");
+  assert.equal(await policyOf('/terminal', added), "'self' ws://127.0.0.1:4244");
+  assert.equal(await policyOf('/wallet', added), "'self'");
+  for (const port of ['80', '65536', '4244 https://evil.example', '4244;ws:']) {
+    const sources = await policyOf('/terminal', `tapline_reader_port=${port}`);
+    assert.ok(["'self'", "'self' ws://127.0.0.1:4244"].includes(sources), `${port}: ${sources}`);
+  }
+  const { headers } = await get('/terminal');
+  const again = await get('/terminal', { cookie: added, 'if-none-match': String(headers.etag) });
+  assert.equal(again.statusCode, 200);
+});
+
 test('a service worker keeps all files of its app, and may serve the page above it', async () => {
   for (const { name, installable } of WEB_APPS) {
     const answer = await get(`/${name}/worker.js`);

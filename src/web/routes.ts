@@ -49,6 +49,20 @@ function policyOf(mayAsk: readonly string[]): string {
   ].join('; ');
 }
 
+/** Set by the till when a reader on its computer was added (web/terminal/reader/usb.ts). */
+const COOKIE = /(?:^|;\s*)tapline_reader_port=(\d{4,5})(?:;|$)/;
+const PORTS = { least: 1024, most: 65_535 } as const;
+
+/**
+ * The port of the till's own computer that its page may ask, as a source of its policy; none where
+ * nobody has added a reader. It is this computer only, so a wrong number helps no stranger.
+ */
+function ownReaderOf(app: string, cookies: string | undefined): readonly string[] {
+  if (app !== 'terminal') return [];
+  const port = Number(COOKIE.exec(cookies ?? '')?.[1] ?? 0);
+  return port >= PORTS.least && port <= PORTS.most ? [`ws://127.0.0.1:${port}`] : [];
+}
+
 /** A worker obeys the policy of its own file, not of its page; it fetches what it is to keep. */
 const WORKER_POLICY = "default-src 'none'; connect-src 'self'; frame-ancestors 'none'";
 
@@ -61,13 +75,18 @@ function rootFrom(url: string): string {
 function addPage(
   app: FastifyInstance,
   page: WebApp,
-  serving: { readonly files: Files; readonly policy: string; readonly gate: Gate | undefined },
+  serving: {
+    readonly files: Files;
+    readonly mayAsk: readonly string[];
+    readonly gate: Gate | undefined;
+  },
 ): void {
-  const { files, policy, gate } = serving;
+  const { files, mayAsk, gate } = serving;
   const html = present(files.get(page.page), page.page).plain.toString();
   for (const path of page.paths) {
     app.get(path, async (request, reply) => {
       const based = html.replace('<head>', `<head>\n<base href="${rootFrom(request.url)}">`);
+      const policy = policyOf([...mayAsk, ...ownReaderOf(page.name, request.headers.cookie)]);
       // Addresses of payments and receipts are secrets of those who hold them.
       reply
         .header('Content-Security-Policy', policy)
@@ -80,7 +99,9 @@ function addPage(
       if (page.unkept === true) {
         return reply.header('Cache-Control', 'no-store').type(type).send(plain);
       }
-      const file = { type, plain, packed: {}, tag: tagOf(plain), immutable: false };
+      // Who keeps the page keeps its policy: with another one it is another page.
+      const tag = tagOf(Buffer.concat([plain, Buffer.from(policy)]));
+      const file = { type, plain, packed: {}, tag, immutable: false };
       return sendFile(request, reply, file);
     });
   }
@@ -133,8 +154,8 @@ export async function addWebRoutes(app: FastifyInstance, settings: WebSettings):
   }
   for (const page of WEB_APPS) {
     if (page.sandboxOnly === true && settings.production) continue;
-    const policy = policyOf(settings.mayAsk?.[page.name] ?? []);
-    addPage(app, page, { files, policy, gate: settings.gates?.[page.name] });
+    const mayAsk = settings.mayAsk?.[page.name] ?? [];
+    addPage(app, page, { files, mayAsk, gate: settings.gates?.[page.name] });
     if (page.installable) addWorker(app, page, files);
   }
 }

@@ -19,7 +19,7 @@ export type Payment = DevicePayment;
 export type Intent = PaymentIntent;
 
 export interface Credential {
-  readonly type: 'nfc_id' | 'nfc_sun' | 'qr' | 'rotating_code';
+  readonly type: 'nfc_id' | 'nfc_sun' | 'qr' | 'rotating_code' | 'smart_tap' | 'apple_vas';
   readonly value: string;
 }
 

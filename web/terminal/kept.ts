@@ -5,6 +5,7 @@ const TILL = 'tapline.terminal.till.1';
 const PAIRING = 'tapline.terminal.pairing';
 const SETTINGS = 'tapline.terminal.settings';
 const REFUND = 'tapline.terminal.refund';
+const USB_READER = 'tapline.terminal.usb-reader';
 
 /** JSON has no bigint. */
 function toJson(value: unknown): string {
@@ -57,6 +58,21 @@ export function keepPairing(pairing: Pairing): void {
     keep(REFUND, null);
   }
   keep(PAIRING, pairing);
+}
+
+/** A reader on this computer: a code until its program has answered to it, a token from then on. */
+export interface UsbReader {
+  readonly port: number;
+  readonly code: string | null;
+  readonly token: string | null;
+}
+
+export function keptUsbReader(): UsbReader | null {
+  return readKept<UsbReader>(USB_READER);
+}
+
+export function keepUsbReader(usb: UsbReader | null): void {
+  keep(USB_READER, usb);
 }
 
 export interface Settings {

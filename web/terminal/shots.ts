@@ -244,6 +244,11 @@ const PAGES: readonly Shot[] = [
     await till.page.getByRole('link', { name: 'Settings' }).click();
     await till.page.getByRole('heading', { name: 'This device' }).waitFor();
   }),
+  tillShot('usb-reader', async ({ till }) => {
+    await till.page.getByRole('link', { name: 'Settings' }).click();
+    await till.page.getByRole('button', { name: /^Connect a USB reader/ }).click();
+    await till.page.getByRole('textbox', { name: 'Command' }).scrollIntoViewIfNeeded();
+  }),
   tillShot('locked', async ({ till }) => {
     await till.page.getByRole('link', { name: 'Settings' }).click();
     await till.page.getByRole('textbox', { name: 'PIN' }).fill('2468');

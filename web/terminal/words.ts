@@ -1,7 +1,7 @@
 import type { Intent } from '../data/device.ts';
 import { takesPasses } from './machine.ts';
 import type { Outcome, Phase, Remark } from './phases.ts';
-import type { Unread } from './reader/credential.ts';
+import type { NoPass, Unread } from './reader/credential.ts';
 
 /** Every sentence of the terminal, in one place. Names that scripts rely on: behavior.md 21. */
 export const WORDS = {
@@ -67,12 +67,31 @@ export function declineWords({ last_payment_error: error }: Intent): string {
 
 /** What to say of what was held against the till and is no pass. `own`: what its own tag says. */
 export function unreadWords(read: Unread, own: string | null): string {
-  if (read.is === 'no_pass') return 'That was no pass. Nothing was sent.';
+  if (read.is === 'no_pass') return noPassWords(read.why);
   // An address of the shop's own network may differ in all but its last part.
   const isOwn = own !== null && tokenOf(read.address) === tokenOf(own);
   return isOwn
     ? 'That is this till’s own tag. It is for the phones of customers. Nothing was sent.'
     : 'That tag is of another till, or its address was replaced. Nothing was sent.';
+}
+
+function noPassWords(why: NoPass | undefined): string {
+  switch (why) {
+    case undefined:
+      return 'That was no pass. Nothing was sent.';
+    case 'phone_without_pass':
+      return 'There is no pass for this shop on the phone. Nothing was sent.';
+    case 'locked_phone':
+      return 'Unlock the phone, choose the pass and hold it here again.';
+    case 'foreign_card':
+      return 'This card does not pay here. Bank cards and tickets are not read.';
+    case 'taken_away':
+      return 'It was taken away too early. Hold it here a little longer.';
+    case 'unreadable':
+      return 'It could not be read. Hold it here again.';
+    case 'two_cards':
+      return 'Two cards at once. Hold only one of them here.';
+  }
 }
 
 function tokenOf(address: string): string {

@@ -11,7 +11,16 @@ export type Read =
   | { readonly is: 'pass'; readonly credential: Credential }
   /** The address of a counter's tag: this till's own, or that of another one. */
   | { readonly is: 'tag'; readonly address: string }
-  | { readonly is: 'no_pass' };
+  | { readonly is: 'no_pass'; readonly why?: NoPass };
+
+/** What a reader can tell of something that pays nothing; left out: it cannot tell. */
+export type NoPass =
+  | 'phone_without_pass'
+  | 'locked_phone'
+  | 'foreign_card'
+  | 'taken_away'
+  | 'unreadable'
+  | 'two_cards';
 
 /** Everything but a pass: nothing is sent for it. */
 export type Unread = Exclude<Read, { readonly is: 'pass' }>;

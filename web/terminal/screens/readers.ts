@@ -1,12 +1,13 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Device } from '../../data/device.ts';
 import { useToast } from '../../ui/toast.tsx';
-import { keptSettings } from '../kept.ts';
+import { keptSettings, keptUsbReader } from '../kept.ts';
 import { takesPasses } from '../machine.ts';
 import { goTo } from '../place.ts';
 import { type Read, readText, type Unread } from '../reader/credential.ts';
 import { readKeyboard } from '../reader/keyboard.ts';
 import { readNfc } from '../reader/nfc.ts';
+import { readUsb, type UsbState } from '../reader/usb.ts';
 import type { TillRunner } from '../till.ts';
 import { strayWords, unreadWords } from '../words.ts';
 import type { TillContext } from './shift.tsx';
@@ -16,6 +17,8 @@ export interface Readers {
   readonly onRead: (read: Read) => void;
   /** What was held against it last since this began and was no pass: another object each time. */
   readonly unread: Unread | null;
+  /** Of the reader on this computer, where one was added. */
+  readonly usb: UsbState;
 }
 
 /** The payment whose screen asks for a pass now. A locked till asks for none. */
@@ -28,6 +31,19 @@ function waiting(runner: TillRunner): string | null {
 function isOpen(): boolean {
   const { shiftSince, locked, pin } = keptSettings();
   return shiftSince !== null && !(locked && pin !== null);
+}
+
+/** The reader on this computer, where one was added. */
+function useUsbReader(onRead: (read: Read) => void): UsbState {
+  const [state, setState] = useState<UsbState>({ is: 'away' });
+  useEffect(() => {
+    const usb = keptUsbReader();
+    if (usb === null) return;
+    const end = new AbortController();
+    readUsb(usb, { onState: setState, onRead }, end.signal);
+    return () => end.abort();
+  }, [onRead]);
+  return state;
 }
 
 /** The till owns its readers, on every screen: what they read while nobody asked goes nowhere. */
@@ -71,6 +87,7 @@ export function useReaders(
     readKeyboard(own, end.signal);
     return () => end.abort();
   }, [own]);
+  const usb = useUsbReader(own.onRead);
   const isShift = settings.shiftSince !== null;
   // Where the browser refused, each new payment asks again: somebody has just pressed a button.
   const asking = isRefused && takesPasses(phase) ? phase.intent.id : null;
@@ -83,5 +100,5 @@ export function useReaders(
     });
     return () => end.abort();
   }, [own, isShift, asking]);
-  return { onRead: own.onRead, unread: phase.since === unread?.since ? unread.read : null };
+  return { onRead: own.onRead, unread: phase.since === unread?.since ? unread.read : null, usb };
 }

@@ -9,10 +9,11 @@ import { hasCamera } from '../reader/camera.ts';
 import { hasNfc } from '../reader/nfc.ts';
 import { CashierField } from './cashier-field.tsx';
 import type { TillContext } from './shift.tsx';
+import { UsbReaderCard } from './usb-reader.tsx';
 
 /** What is switched on for those who want it; a new till starts plain. */
 export function SettingsScreen(context: TillContext): ReactNode {
-  const { settings, change, device } = context;
+  const { settings, change, device, readers } = context;
   const toast = useToast();
   return (
     <div className="stack">
@@ -52,6 +53,7 @@ export function SettingsScreen(context: TillContext): ReactNode {
           }}
         />
       </div>
+      <UsbReaderCard state={readers.usb} />
       <div className="card stack">
         <h2>This device</h2>
         <Facts

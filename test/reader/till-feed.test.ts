@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { after, test } from 'node:test';
+import { WebSocket } from 'ws';
+import { present } from '#core/assert.ts';
+import { CLOSED, hashOf, openTillFeed, type TillFeed } from '../../reader/src/till-feed.ts';
+
+const ORIGIN = 'https://pay.example.com';
+const CODE = '7KMP-3XWR';
+const READY = { status: 'ready', readers: ['Reader of a test'] } as const;
+const TAPPED = {
+  status: 'tapped',
+  reader: 'Reader of a test',
+  tap: { status: 'read', credential: { type: 'nfc_id', value: 'nfc_secret' } },
+} as const;
+
+const feeds: TillFeed[] = [];
+after(() => Promise.all(feeds.map((feed) => feed.close())));
+
+async function openFeed(known: { readonly code?: string; readonly tokenHash?: string }) {
+  const kept: string[] = [];
+  const feed = await openTillFeed({
+    port: 0,
+    origin: ORIGIN,
+    code: known.code ?? null,
+    tokenHash: known.tokenHash ?? null,
+    onPaired: async (hash) => void kept.push(hash),
+    onTill: () => {},
+  });
+  feeds.push(feed);
+  return { feed, kept };
+}
+
+/** A page that says this as its first word. */
+async function connect(feed: TillFeed, hello: unknown, origin = ORIGIN) {
+  const socket = new WebSocket(`ws://127.0.0.1:${feed.port}/till`, { origin });
+  const said: Record<string, unknown>[] = [];
+  let wake = () => {};
+  socket.on('message', (data) => {
+    said.push(JSON.parse(String(data)) as Record<string, unknown>);
+    wake();
+  });
+  const closed = once(socket, 'close').then(([code]) => Number(code));
+  await once(socket, 'open');
+  socket.send(typeof hello === 'string' ? hello : JSON.stringify(hello));
+  return {
+    socket,
+    said,
+    closed,
+    next: async () => {
+      while (said.length === 0) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      return present(said.shift(), 'a message');
+    },
+  };
+}
+
+test('the code of a till is good once; the token that it becomes is kept hashed', async () => {
+  const { feed, kept } = await openFeed({ code: CODE });
+  feed.tell(READY);
+  const till = await connect(feed, { code: CODE });
+  const { status, token } = await till.next();
+  assert.equal(status, 'welcome');
+  assert.deepEqual(await till.next(), READY);
+  assert.deepEqual(kept, [hashOf(String(token))]);
+  assert.notEqual(kept[0], token);
+  assert.equal(await (await connect(feed, { code: CODE })).closed, CLOSED.refused);
+  const again = await connect(feed, { token });
+  assert.deepEqual(await again.next(), { status: 'welcome' });
+});
+
+test('a tap reaches the newest page of the till and nobody else', async () => {
+  const { feed } = await openFeed({ tokenHash: hashOf('token') });
+  // Nobody is there yet: it is dropped, and not told to who comes next.
+  feed.tell(TAPPED);
+  const first = await connect(feed, { token: 'token' });
+  assert.deepEqual(await first.next(), { status: 'welcome' });
+  assert.deepEqual(await first.next(), { status: 'no_reader' });
+  const second = await connect(feed, { token: 'token' });
+  assert.equal(await first.closed, CLOSED.replaced);
+  await second.next();
+  await second.next();
+  feed.tell(TAPPED);
+  assert.deepEqual(await second.next(), TAPPED);
+  assert.deepEqual(first.said, []);
+});
+
+test('a page of another address is not let in, whatever it knows', async () => {
+  const { feed } = await openFeed({ tokenHash: hashOf('token') });
+  for (const origin of [
+    'https://evil.example',
+    'http://pay.example.com',
+    `${ORIGIN}.evil.example`,
+  ]) {
+    const socket = new WebSocket(`ws://127.0.0.1:${feed.port}/till`, { origin });
+    const [error] = (await once(socket, 'error')) as [Error];
+    assert.match(error.message, /401/, origin);
+  }
+});
+
+test('whoever guesses is let go, and soon not even heard', async () => {
+  const { feed } = await openFeed({ code: CODE });
+  for (const hello of ['{', '[]', 'null', { code: 7 }, { code: 'AAAA-AAAA', token: '' }]) {
+    assert.equal(await (await connect(feed, hello)).closed, CLOSED.refused, JSON.stringify(hello));
+  }
+  assert.equal(await (await connect(feed, { code: CODE })).closed, CLOSED.tooOften);
+});
+
+test('who says nothing, or too much, is not a till', async () => {
+  const { feed } = await openFeed({ tokenHash: hashOf('token') });
+  const silent = new WebSocket(`ws://127.0.0.1:${feed.port}/till`, { origin: ORIGIN });
+  const [code] = (await once(silent, 'close')) as [number];
+  assert.equal(code, CLOSED.refused);
+  const long = await connect(feed, { token: 'x'.repeat(1_000) });
+  await long.closed;
+  assert.deepEqual(long.said, []);
+});

@@ -1,0 +1,119 @@
+import type { Credential } from '../../data/device.ts';
+import { fromRoot } from '../../data/root.ts';
+import { keepUsbReader, type UsbReader } from '../kept.ts';
+import type { NoPass, Read } from './credential.ts';
+
+/** The program `tapline-reader` on this machine asks nothing of anybody else. */
+export const USB_PORT = 4244;
+/** Back within two seconds after a sleep, or when the program starts. */
+const AGAIN_MS = 1_000;
+/** How the program says that this page is not its till (any more). */
+const CLOSED = { refused: 4401, replaced: 4409, tooOften: 4429 } as const;
+const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
+/** The page's own policy lets it ask this port; the server reads it from here. */
+const COOKIE = 'tapline_reader_port';
+const YEAR_S = 31_536_000;
+
+export type UsbState =
+  /** The program does not answer. */
+  | { readonly is: 'away' }
+  | { readonly is: 'no_reader' }
+  | { readonly is: 'ready'; readonly readers: readonly string[] }
+  /** The program serves another network, or was paired with another till since. */
+  | { readonly is: 'refused' }
+  /** Another window of this till has the reader. */
+  | { readonly is: 'replaced' };
+
+/** What the program says, as far as the till understands it. */
+type Said =
+  | { readonly status: 'welcome'; readonly token?: string }
+  | { readonly status: 'no_reader' }
+  | { readonly status: 'ready'; readonly readers: readonly string[] }
+  | { readonly status: 'tapped'; readonly tap: UsbTap };
+
+type UsbTap =
+  | { readonly status: 'read'; readonly credential: Credential }
+  | { readonly status: 'no_pass' | 'tap_again' | 'not_a_payment_card' }
+  | { readonly status: 'gone' | 'unreadable' | 'two_cards' };
+
+const WHY: Readonly<Record<Exclude<UsbTap['status'], 'read'>, NoPass>> = {
+  no_pass: 'phone_without_pass',
+  tap_again: 'locked_phone',
+  not_a_payment_card: 'foreign_card',
+  gone: 'taken_away',
+  unreadable: 'unreadable',
+  two_cards: 'two_cards',
+};
+
+/** A code that nobody guesses: 40 random bits, without letters that are taken for others. */
+function newCode(): string {
+  const letters = [...crypto.getRandomValues(new Uint8Array(8))].map((byte) => ALPHABET[byte % 32]);
+  return `${letters.slice(0, 4).join('')}-${letters.slice(4).join('')}`;
+}
+
+function setPort(port: number | null): void {
+  const secure = location.protocol === 'https:' ? '; Secure' : '';
+  const life = port === null ? 'Max-Age=0' : `Max-Age=${YEAR_S}`;
+  const { pathname } = fromRoot('terminal');
+  const cookie = `${COOKIE}=${port ?? ''}; Path=${pathname}; SameSite=Strict; ${life}${secure}`;
+  // The newer way, `cookieStore`, is missing where the page has no https: in the sandbox.
+  Object.assign(document, { cookie });
+}
+
+/** From the next load on, this page may ask the program; it shows the code until then. */
+export function addUsbReader(port = USB_PORT): UsbReader {
+  const usb: UsbReader = { port, code: newCode(), token: null };
+  keepUsbReader(usb);
+  setPort(port);
+  return usb;
+}
+
+export function removeUsbReader(): void {
+  keepUsbReader(null);
+  setPort(null);
+}
+
+export function readOf(tap: UsbTap): Read {
+  return tap.status === 'read'
+    ? { is: 'pass', credential: tap.credential }
+    : { is: 'no_pass', why: WHY[tap.status] };
+}
+
+interface Hears {
+  readonly onState: (state: UsbState) => void;
+  readonly onRead: (read: Read) => void;
+}
+
+/** Hears the reader on this machine until the signal ends it. */
+export function readUsb(usb: UsbReader, { onState, onRead }: Hears, signal: AbortSignal): void {
+  let known = usb;
+  const hear = (said: Said) => {
+    if (said.status === 'tapped') return onRead(readOf(said.tap));
+    if (said.status === 'ready') return onState({ is: 'ready', readers: said.readers });
+    if (said.status === 'no_reader') return onState({ is: 'no_reader' });
+    if (said.token === undefined) return;
+    known = { port: usb.port, code: null, token: said.token };
+    keepUsbReader(known);
+  };
+  const open = () => {
+    if (signal.aborted) return;
+    const socket = new WebSocket(`ws://127.0.0.1:${usb.port}/till`);
+    const end = () => socket.close();
+    signal.addEventListener('abort', end, { once: true });
+    socket.addEventListener('open', () => {
+      const { token, code } = known;
+      socket.send(JSON.stringify(token === null ? { code } : { token }));
+    });
+    socket.addEventListener('message', ({ data }) => hear(JSON.parse(String(data)) as Said));
+    socket.addEventListener('close', ({ code }) => {
+      signal.removeEventListener('abort', end);
+      if (signal.aborted) return;
+      // Another window asked last: taking the reader back would be taken in turn.
+      if (code === CLOSED.replaced) return onState({ is: 'replaced' });
+      onState({ is: code === CLOSED.refused || code === CLOSED.tooOften ? 'refused' : 'away' });
+      const waitMs = code === CLOSED.tooOften ? 60 * AGAIN_MS : AGAIN_MS;
+      setTimeout(open, code === CLOSED.refused ? 15 * AGAIN_MS : waitMs);
+    });
+  };
+  open();
+}
