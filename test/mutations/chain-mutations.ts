@@ -56,7 +56,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   {
     name: 'what is owed is not sent again',
     file: 'src/settlement/relayer/follow/finish.ts',
-    by: 'src/settlement/relayer/relayer-reorders.test.ts',
+    by: 'src/settlement/relayer/relayer-finality.test.ts',
     from: '    if (isOwed) again.push(one);\n',
     to: '',
   },
