@@ -253,7 +253,9 @@ const UNKNOWN_HERE = `
     select from foreign_settlements f where f.livemode = d.livemode
       and f.decision is distinct from 'accepted' and ${IS_DIFFERENCE})
   -- A refund whose payment is still being settled can be booked only after it.
-  and not exists (${PAYMENT_REQUEST} and q.applied_at is null)`;
+  and not exists (${PAYMENT_REQUEST} and q.applied_at is null and not exists (
+    select from payments p
+    where p.livemode = i.livemode and p.settlement_number = i.settlement_number))`;
 
 /** A recovery could book these. */
 export async function countUnknownHere(sql: Sql, livemode: boolean): Promise<number> {
