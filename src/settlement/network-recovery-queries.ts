@@ -234,6 +234,14 @@ export async function moveReadTo(tx: Tx, livemode: boolean, block: bigint): Prom
   ]);
 }
 
+/** What has settled, or is settling, the payment of a refund that is unknown here. */
+const PAYMENT_REQUEST = `
+  select from payment_intents i
+  join chain_requests q on q.kind = 'payment' and q.subject_id = i.id
+    and q.status in ('queued', 'submitted', 'succeeded')
+  where d.kind = 'refund_unknown_here' and i.livemode = d.livemode
+    and i.settlement_number = (d.details -> 'chain' ->> 'number')::bigint`;
+
 /** Unknown here, and not left to a person yet. */
 const UNKNOWN_HERE = `
   d.resolved_at is null and d.accepted_at is null and d.kind like '%_unknown_here'
@@ -243,7 +251,11 @@ const UNKNOWN_HERE = `
       and a.subject = replace(d.kind, '_unknown_here', '') || ' ' || d.subject)
   and not exists (
     select from foreign_settlements f where f.livemode = d.livemode
-      and f.decision is distinct from 'accepted' and ${IS_DIFFERENCE})`;
+      and f.decision is distinct from 'accepted' and ${IS_DIFFERENCE})
+  -- A refund whose payment is still being settled can be booked only after it.
+  and not exists (${PAYMENT_REQUEST} and q.applied_at is null and not exists (
+    select from payments p
+    where p.livemode = i.livemode and p.settlement_number = i.settlement_number))`;
 
 /** A recovery could book these. */
 export async function countUnknownHere(sql: Sql, livemode: boolean): Promise<number> {
@@ -268,6 +280,7 @@ export async function selectNotRecovered(
      from reconciliation_differences d
      join network_recoveries r on r.livemode = d.livemode and r.status = 'done'
      where d.livemode = $1 and d.first_seen < r.started and ${UNKNOWN_HERE}
+       and not exists (${PAYMENT_REQUEST} and q.applied_at >= r.started)
        and not exists (
          select from foreign_settlements f where f.livemode = d.livemode and ${IS_DIFFERENCE})`,
     [livemode],

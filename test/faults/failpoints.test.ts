@@ -23,8 +23,8 @@ import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 
 /** Points inside relayer and webhook worker are tested one by one, and faster, beside them. */
 const TESTED_ELSEWHERE = /^(settlement|webhooks)\./;
-/** No sale passes there: `recovery.test.ts` has some, and the mails are below. */
-const BESIDE_SALES = /^(recovery|mail)\./;
+/** No sale passes there: see `recovery.test.ts`, `relayer-answered.test.ts` and the mails below. */
+const BESIDE_SALES = /^(recovery|mail|reorganisations)\./;
 const NIGHTLY = process.env.FAULTS === 'nightly';
 const REST_MS = 30_000;
 const DEATH_MS = 15_000;

@@ -56,9 +56,21 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   {
     name: 'what is owed is not sent again',
     file: 'src/settlement/relayer/follow/finish.ts',
-    by: 'src/settlement/relayer/relayer-reorders.test.ts',
+    by: 'src/settlement/relayer/relayer-finality.test.ts',
     from: '    if (isOwed) again.push(one);\n',
     to: '',
+  },
+  {
+    name: 'a refund that lost bytes have paid is not looked for',
+    file: 'src/settlement/relayer/send/prepare-refund.ts',
+    from: '  return findRefund(chain, request, number);',
+    to: '  await findRefund(chain, request, number);\n  return null;',
+  },
+  {
+    name: 'a refund fails while its payment is being sent again',
+    file: 'src/settlement/relayer/send/prepare-refund.ts',
+    from: '(await isBeingPaidAgain(relayer.db, paymentId))',
+    to: '((await isBeingPaidAgain(relayer.db, paymentId)) && false)',
   },
   {
     name: 'an applied outcome is rewritten',

@@ -179,10 +179,14 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/relayer-finality.test.ts',
     'src/settlement/relayer/relayer-faults.test.ts',
   ],
+  'src/settlement/relayer/send/prepare-refund.ts': [
+    'src/settlement/relayer/relayer-answered.test.ts',
+  ],
   'src/settlement/relayer/rows/mined-queries.ts': [
     'src/settlement/relayer/lanes/nonces.test.ts',
     'src/settlement/relayer/lanes/lane-fences.test.ts',
     'src/settlement/relayer/relayer-finality.test.ts',
+    'src/settlement/relayer/relayer-answered.test.ts',
     'src/settlement/relayer/relayer-lanes.test.ts',
     'src/settlement/relayer/relayer-faults.test.ts',
   ],

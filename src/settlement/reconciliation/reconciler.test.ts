@@ -68,6 +68,33 @@ test('what is found only after it gets a recovery of its own, beside what it lef
   assert.deepEqual(await find(UNKNOWN, LATER), { ...asked, alarms: uncured });
 });
 
+test('a refund whose payment is still being settled waits for it, over all recoveries', async () => {
+  const { db } = database;
+  const number = 4_711;
+  await db.query(
+    `with intent as (
+       insert into payment_intents (id, account_id, livemode, position, created, amount,
+         terminal_id, order_id, metadata, source, expires_at, status, attempt, settlement_number)
+       values ('pi_slow', 'acct_test', false, 1, now(), 9, 'tml_test', 'SLOW', '{}', 'api', now(),
+         'processing', '{}', $1)
+     )
+     insert into chain_requests (livemode, kind, subject_id, number, payload, status, created)
+     values (false, 'payment', 'pi_slow', $1, '{}', 'queued', now())`,
+    [number],
+  );
+  const refund = { ...UNKNOWN, subject: `${number}/0x01`, details: { chain: { number } } };
+  const before = await find(refund, { ...LATER, subject: '10' });
+  await endRecovery();
+  assert.deepEqual(await find(refund), before, 'nothing could book it yet');
+  await db.query(`update chain_requests set status = 'succeeded', outcome = '{}', applied_at = now()
+    where subject_id = 'pi_slow'`);
+  const asked = { ...before, asked: before.asked + 1 };
+  assert.deepEqual(await find(refund), asked);
+  await endRecovery();
+  const alarms = [...before.alarms, `not_recovered refund ${number}/0x01`];
+  assert.deepEqual(await find(refund), { ...asked, alarms });
+});
+
 test('what operators accept is booked by the next recovery: the last has not failed', async () => {
   const { db } = database;
   const before = await find(FOREIGN);

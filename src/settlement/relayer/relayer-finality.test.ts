@@ -152,6 +152,35 @@ describe('what the relayer has called settled', () => {
     assert.equal((await world.outcome(id))?.succeeded, true);
   });
 
+  it('is sent again also when the ledger hears of it only while it fails', async () => {
+    await open();
+    world.startRelayer();
+    const id = await settle();
+    const { db } = database;
+    // Between the transaction's reading from its row and the writing of what it did this time.
+    await db.query(
+      `create function apply_late() returns trigger language plpgsql as $$ begin
+         update chain_requests set applied_at = now()
+         where transaction_id = new.id and status = 'succeeded' and applied_at is null;
+         return new;
+       end $$`,
+    );
+    await db.query(
+      `create trigger apply_late after update on chain_transactions for each row
+         when (new.status = 'mined') execute function apply_late()`,
+    );
+    await world.network.mine(1);
+    await undo([[await approval(3, 0n), 0]]);
+    await until(async () => (await count(`chain_alarms where kind = 'outcome_changed'`)) === 1);
+    await db.query('drop function apply_late cascade');
+    const { merchantNumber } = world.merchant;
+    assert.equal(await world.network.merchantBalance(merchantNumber), 0n);
+    await world.network.rpc.call('eth_sendRawTransaction', [await approval(4, 10n ** 12n)]);
+    await until(async () => (await world.network.merchantBalance(merchantNumber)) === 1_000_000n);
+    await until(() => haveOutcomes(world, [id]));
+    assert.equal((await world.outcome(id))?.succeeded, true);
+  });
+
   it('is paid again also where no transaction of ours carries it, as after a restore', async () => {
     await open();
     world.startRelayer();

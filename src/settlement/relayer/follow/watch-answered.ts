@@ -1,3 +1,4 @@
+import { failpoint } from '#core/failpoints.ts';
 import type { Block } from '#settlement/chain/chain.ts';
 import { finalBlock } from '#settlement/chain/final-block.ts';
 import { blocksLasting } from '#settlement/chain/patient-blocks.ts';
@@ -33,10 +34,8 @@ export async function watchAnswered(relayer: RelayerState, head: Block): Promise
   const receipts = await chain.receipts(missing.map((row) => row.tx_hash));
   const gone = missing.filter((_, index) => receipts[index] === null);
   if (gone.length === 0) return;
-  await requeueAnswered(
-    db,
-    gone.flatMap((row) => row.ids),
-  );
+  for (const row of gone) await requeueAnswered(db, row);
+  failpoint('reorganisations.queued_again');
   log.error('what was booked left the chain, and no bytes are left: sending it again', {
     network,
     transactions: gone.map((row) => row.tx_hash),

@@ -115,12 +115,13 @@ export async function selectAnswered(
   );
 }
 
-/** They are owed, and go out alone. */
-export async function requeueAnswered(sql: Sql, ids: readonly bigint[]): Promise<void> {
+/** They are owed, and go out alone; not what another worker has found elsewhere meanwhile. */
+export async function requeueAnswered(sql: Sql, { ids, tx_hash, block_number }: AnsweredRow) {
   await sql.query(
     `update chain_requests set status = 'queued', outcome = null, tries = tries + 1
-     where id = any($1::bigint[]) and transaction_id is null and status = 'succeeded'`,
-    [ids.map(String)],
+     where id = any($1::bigint[]) and transaction_id is null and status = 'succeeded'
+       and outcome #>> '{facts,txHash}' = $2 and outcome #>> '{facts,blockNumber}' = $3`,
+    [ids.map(String), tx_hash, block_number.toString()],
   );
 }
 

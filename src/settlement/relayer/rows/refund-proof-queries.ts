@@ -1,4 +1,4 @@
-import type { Sql, Tx } from '#db/database.ts';
+import type { Sql } from '#db/database.ts';
 import { toNumberColumn, withChainNumbers } from '#settlement/number-columns.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -9,6 +9,19 @@ export async function selectPaymentNumber(sql: Sql, paymentId: string): Promise<
     [paymentId],
   );
   return rows[0]?.settlement_number ?? null;
+}
+
+/** Whether a reorganisation has undone the payment, and it is being sent again. */
+export async function isBeingPaidAgain(sql: Sql, paymentId: string): Promise<boolean> {
+  const rows = await sql.query(
+    `select from payments p
+     join chain_requests r on r.kind = 'payment' and r.subject_id = p.payment_intent_id
+       and r.status in ('queued', 'submitted', 'succeeded')
+     left join chain_transactions t on t.id = r.transaction_id
+     where p.id = $1 and (r.status <> 'succeeded' or t.status = 'signed')`,
+    [paymentId],
+  );
+  return rows.length > 0;
 }
 
 export interface ChainPaymentRow {
@@ -49,14 +62,14 @@ export interface RefundSums {
 
 /** What is refunded of each payment, in one snapshot. Refunds without a request were recovered. */
 export async function selectRefundSums(
-  tx: Tx,
+  sql: Sql,
   wanted: {
     readonly livemode: boolean;
     readonly lane: number;
     readonly paymentIds: readonly string[];
   },
 ): Promise<RefundSums[]> {
-  return tx.query(
+  return sql.query(
     `with asked as (
        select distinct id from unnest($3::text[]) as i (id)
      ), known as (

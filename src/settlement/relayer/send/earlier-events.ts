@@ -2,9 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { blocksLasting } from '#settlement/chain/patient-blocks.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
-import { readEvents, type SettlementEvent } from '#settlement/contract/contract-events.ts';
+import {
+  eventTopics,
+  readEvents,
+  type SettlementEvent,
+} from '#settlement/contract/contract-events.ts';
 import { eventResult, type Result } from '#settlement/relayer/rows/facts.ts';
 import { answers, KINDS } from '#settlement/relayer/rows/kinds.ts';
+import { payloadOf } from '#settlement/relayer/rows/payloads.ts';
 import type { OpenRequest } from '#settlement/relayer/rows/state.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -25,6 +30,27 @@ export async function findEarlier(chain: Chain, request: OpenRequest): Promise<R
     return eventResult(event, block.time, chain.config.chainId);
   }
   throw new RpcUnavailable('no node has the event of what the contract says was done');
+}
+
+/**
+ * The refund's own event, which bytes have made that its request has no more. The contract does not
+ * refuse a refund by its reference: only the sums tell that it was paid. null: it was not, as far
+ * as a node shows. Refunds of an earlier release have no reference to look for.
+ */
+export async function findRefund(
+  chain: Chain,
+  request: OpenRequest,
+  number: bigint,
+): Promise<Result | null> {
+  if (payloadOf(request, 'refund').reference === undefined) return null;
+  const topics = eventTopics({ event: 'PaymentRefunded', number });
+  for await (const event of eventsBackwards(chain, topics)) {
+    if (!answers(event, request)) continue;
+    const block = await chain.block(event.blockNumber);
+    if (block === null) throw new RpcUnavailable('the block of an event is gone');
+    return eventResult(event, block.time, chain.config.chainId);
+  }
+  return null;
 }
 
 /** Nodes behind one address differ by fewer blocks, and by less than they take at one a second. */

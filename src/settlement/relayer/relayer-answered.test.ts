@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import type { Relayer } from '#settlement/relayer/relayer.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { mineUntil, settleSale, signApproval } from '#testing/relayer-scene.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+
+const PAID = 1_000_000n;
+const REFUNDED = 400_000n;
+/** So long that a request which waits has been looked at again. */
+const LONGER_THAN_DEFERRED_MS = 3_000;
+
+/** Booked by recovery: the bytes that paid it are lost here, and nodes may still have them. */
+describe('what was booked from the chain alone', () => {
+  let database: TestDatabase;
+  let world: RelayerWorld;
+  let payer: PrivateKeyAccount;
+  let paymentId: string;
+  let relayer: Relayer;
+
+  before(async () => {
+    database = await testDatabase(12);
+  });
+
+  after(() => database.close());
+
+  beforeEach(async () => {
+    world = await startRelayerWorld(undefined, database);
+    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+    relayer = world.startRelayer();
+    const stopMining = world.network.mineEvery(100);
+    paymentId = await settleSale(world, { payer, amount: PAID });
+    await stopMining();
+    await applyAll();
+  });
+
+  afterEach(() => world.stop());
+
+  const count = (where: string) => world.count(`select count(*) from ${where}`);
+
+  const until = (done: () => Promise<boolean>) =>
+    mineUntil(world.network, done, { blocks: 150, everyMs: 60 });
+
+  const rpc = (method: string, params: readonly unknown[]) =>
+    world.network.rpc.call(method, params);
+
+  const head = async () => Number(await rpc('eth_blockNumber', []));
+
+  const balance = () => world.network.merchantBalance(world.merchant.merchantNumber);
+
+  /** As the domains would. */
+  async function applyAll(): Promise<void> {
+    await database.db.query(
+      `update chain_requests set applied_at = now() where status <> 'queued'`,
+    );
+  }
+
+  async function refund(amount: bigint): Promise<string> {
+    const reference: `0x${string}` = `0x${randomBytes(16).toString('hex')}`;
+    return world.ask({ kind: 'refund', payload: { paymentId, amount: `${amount}`, reference } });
+  }
+
+  const hasSucceeded = async (id: string) =>
+    (await count(`chain_requests where subject_id = '${id}' and status = 'succeeded'`)) === 1;
+
+  interface Lost {
+    readonly id: string;
+    readonly raw: string;
+    readonly block: number;
+  }
+
+  /** A refund that the chain has paid, as recovery leaves it. */
+  async function refundFromChain(): Promise<Lost> {
+    const id = await refund(REFUNDED);
+    await until(() => hasSucceeded(id));
+    await applyAll();
+    const { db } = database;
+    const [row] = await db.query<{ id: bigint; raw: Buffer; block: bigint }>(
+      `select t.id, a.raw, t.block_number as block from chain_requests r
+       join chain_transactions t on t.id = r.transaction_id
+       join chain_attempts a on a.transaction_id = t.id where r.subject_id = $1`,
+      [id],
+    );
+    assert(row !== undefined);
+    await db.query('update chain_requests set transaction_id = null where subject_id = $1', [id]);
+    await db.query('delete from chain_attempts where transaction_id = $1', [row.id]);
+    await db.query('delete from chain_transactions where id = $1', [row.id]);
+    return { id, raw: `0x${row.raw.toString('hex')}`, block: Number(row.block) };
+  }
+
+  /** Other blocks take the place of those from here on. */
+  async function undo(from: number, transactions: readonly (readonly [string, number])[] = []) {
+    await rpc('anvil_reorg', [(await head()) - from + 1, transactions]);
+  }
+
+  async function undoRefund(): Promise<Lost> {
+    const lost = await refundFromChain();
+    await world.network.mine(1);
+    await undo(lost.block);
+    assert.equal(await balance(), PAID);
+    return lost;
+  }
+
+  async function isPaidOnce(lost: Lost): Promise<void> {
+    await until(async () => (await balance()) === PAID - REFUNDED && (await hasSucceeded(lost.id)));
+    const later = await refund(PAID - REFUNDED);
+    await until(() => hasSucceeded(later));
+    assert.equal(await balance(), 0n);
+    assert.equal(await count(`chain_requests where status <> 'succeeded'`), 0);
+    assert.equal(await count('chain_alarms'), 0);
+  }
+
+  it('is answered when the lost bytes pay it after all, and later refunds go on', async () => {
+    const lost = await undoRefund();
+    await until(async () => (await count('chain_requests where tries > 0')) === 1);
+    // A node that still had them puts them into its next block.
+    await undo(await head(), [[lost.raw, 0]]);
+    await isPaidOnce(lost);
+  });
+
+  it('is paid once more by two workers that look at the same blocks', async () => {
+    world.startRelayer();
+    await isPaidOnce(await undoRefund());
+  });
+
+  it('is paid once more when the worker dies between its look and the sending', async () => {
+    const lost = await refundFromChain();
+    await relayer.stop();
+    const child = world.spawnRelayer('reorganisations.queued_again');
+    await world.network.mine(1);
+    await undo(lost.block);
+    const stopMining = world.network.mineEvery(60);
+    await child.ended;
+    await stopMining();
+    const queued = `chain_requests where status = 'queued' and tries = 1`;
+    assert.equal(await count(queued), 1);
+    world.startRelayer();
+    await isPaidOnce(lost);
+  });
+
+  it('keeps a refund of it waiting, however long it takes to be paid again', async () => {
+    const { db } = database;
+    const block = await world.count('select max(block_number) as count from chain_transactions');
+    const approval = (nonce: number, amount: bigint) =>
+      signApproval(world.network, payer, { nonce, amount });
+    await world.network.mine(1);
+    await undo(block, [[await approval(3, 0n), 0]]);
+    await until(async () => (await count(`chain_requests where status = 'queued'`)) === 1);
+    const id = await refund(REFUNDED);
+    await db.query(
+      `update chain_requests set created = now() - interval '11 minutes'
+      where subject_id = $1`,
+      [id],
+    );
+    await world.network.mine(1);
+    await sleep(LONGER_THAN_DEFERRED_MS);
+    assert.equal(await count(`chain_requests where subject_id = '${id}' and status = 'queued'`), 1);
+    await rpc('eth_sendRawTransaction', [await approval(4, 10n ** 12n)]);
+    await until(() => hasSucceeded(id));
+    assert.equal(await balance(), PAID - REFUNDED);
+  });
+});
