@@ -138,18 +138,18 @@ with part as (
 select max(part.n)::text as mark from part, rest;
 `;
 
-async function table(of: string): Promise<void> {
+async function makeTable(table: string): Promise<void> {
   await put(
     1,
-    `create table ${of} (n int primary key, twice int); create table ${of}_runs (rows int);
-     insert into ${of} (n) select generate_series(1, 95)`,
+    `create table ${table} (n int primary key, twice int); create table ${table}_runs (rows int);
+     insert into ${table} (n) select generate_series(1, 95)`,
   );
   await migrate(database.db, { folder });
-  await put(2, backfill(of));
+  await put(2, backfill(table));
 }
 
 test('a backfill goes part by part, and goes on where it was cut off', async () => {
-  await table('m1');
+  await makeTable('m1');
   const lost = assert.rejects(migrate(database.db, { folder }));
   assert.ok(await waitUntil(async () => (await count('from m1_runs')) >= 3, 5_000));
   await cutOff('%m1_runs%');

@@ -5,7 +5,7 @@ import type { Migration } from '#db/migration-files.ts';
 /** Migrations that may take hours, because nobody waits for them. */
 
 const INDEX = /create (?:unique )?index concurrently if not exists (\w+)\s/i;
-/** A backfill rests at least this long, and as long as its part took: half of the disk is others'. */
+/** A backfill rests this long, and as long as its part took: half of the disk is others'. */
 const LEAST_REST_MS = 20;
 
 export async function noteApplied(client: pg.Client, migration: Migration): Promise<void> {

@@ -73,7 +73,7 @@ async function generate(): Promise<void> {
          generate_series($2::bigint, least($2::bigint + $3 - 1, $4::bigint)) as n,
          jsonb_populate_record(one, jsonb_build_object(
            'id', 'pi_generated' || lpad(n::text, 12, '0'), 'account_id', 'acct_generated',
-           'position', n, 'order_id', lpad(to_hex(n), 8, '0'))) as made
+           'position', n, 'order_id', lpad(to_hex(n), 8, '0'), 'settlement_number', null)) as made
        where one.id = $1`,
       [id, from, ROWS_A_STEP, ROWS],
     );
