@@ -44,7 +44,7 @@ function strangeNames(text: string): string[] {
   return names.filter((name) => !known.has(name) && !OTHER_PROGRAMS.test(name));
 }
 
-test('every variable that a deployment file sets is a setting, or another program knows it', async () => {
+test('deployment files set only settings, or what another program knows', async () => {
   let files = 0;
   for await (const file of glob(
     '{container,kubernetes,systemd,ha,backup,pgbouncer}/**/*.{yaml,yml,example,service,cfg,ini}',
@@ -61,7 +61,7 @@ test('every variable that a deployment file sets is a setting, or another progra
   ]);
 });
 
-test('what a cluster sets for every pod is not undone by an empty line of tapline.env', async () => {
+test('an empty line of tapline.env undoes nothing that a cluster sets', async () => {
   for (const role of ['api', 'worker', 'registrar']) {
     const text = await read(`kubernetes/${role}.yaml`);
     const containers = text.slice(text.indexOf('      containers:'));
@@ -79,7 +79,7 @@ test('nothing cuts a migration off in a cluster', async () => {
   }
 });
 
-test('every container has a bounded log, and the step that makes the settings needs none', async () => {
+test('each container has a bounded log, and no file must be there before init', async () => {
   const [, services = ''] = (await read('container/compose.yaml')).split(
     /^(?:services|volumes):$/m,
   );

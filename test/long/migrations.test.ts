@@ -26,7 +26,7 @@ create index concurrently if not exists payment_intents_of_migration
 `,
   '0003_backfill.sql': `-- batched
 with part as (
-  select id from payment_intents where id > coalesce($1::text, '') order by id limit 1000
+  select id from payment_intents where id > coalesce($1::text, '') order by id limit 250
 ), filled as (
   update payment_intents set of_migration = amount from part where payment_intents.id = part.id
 )
