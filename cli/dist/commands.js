@@ -6,6 +6,7 @@ import { listen } from './listen.js';
 import { serveMcp } from './mcp/server.js';
 import { mock } from './mock.js';
 import { clock, confirm, expire, tap } from './play.js';
+import { probe } from './probe.js';
 import { list, post } from './resources.js';
 import { trigger } from './trigger.js';
 import { whoami } from './whoami.js';
@@ -41,6 +42,13 @@ export function addPlayCommands(program, run) {
         .description('ends the time of an unpaid intent')
         .argument('<intent>', 'pi_…')
         .action((id) => run((settings) => expire(settings, id)));
+    program
+        .command('probe')
+        .description('buys in test mode, as a customer would: for monitoring from outside')
+        .option('--amount <usdc>', 'what to pay', '0.01')
+        .option('--listen <address>', 'buys again and again; [host:]port where Prometheus reads')
+        .option('--every <seconds>', 'how often', '60')
+        .action(({ amount, ...options }) => run((settings) => probe(settings, { ...options, amount: usdc(amount) })));
     program
         .command('clock')
         .description('the test clock')

@@ -7,6 +7,7 @@ import { listen } from './listen.ts';
 import { serveMcp } from './mcp/server.ts';
 import { mock } from './mock.ts';
 import { clock, confirm, expire, tap } from './play.ts';
+import { probe } from './probe.ts';
 import { list, post } from './resources.ts';
 import type { GlobalOptions, Settings } from './settings.ts';
 import { trigger } from './trigger.ts';
@@ -49,6 +50,15 @@ export function addPlayCommands(program: Command, run: Run): void {
     .description('ends the time of an unpaid intent')
     .argument('<intent>', 'pi_…')
     .action((id: string) => run((settings) => expire(settings, id)));
+  program
+    .command('probe')
+    .description('buys in test mode, as a customer would: for monitoring from outside')
+    .option('--amount <usdc>', 'what to pay', '0.01')
+    .option('--listen <address>', 'buys again and again; [host:]port where Prometheus reads')
+    .option('--every <seconds>', 'how often', '60')
+    .action(({ amount, ...options }) =>
+      run((settings) => probe(settings, { ...options, amount: usdc(amount) })),
+    );
   program
     .command('clock')
     .description('the test clock')

@@ -1,6 +1,7 @@
 import { renderUnicodeCompact } from 'uqr';
 import { type Running, start } from '#app/start.ts';
 import { describeError, type Log, stderrLog } from '#core/log.ts';
+import { RELEASE } from '#core/release.ts';
 import { StartError } from '#core/start-error.ts';
 import type { LanServer } from '#sandbox/lan-server.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
@@ -123,6 +124,6 @@ async function startOrExit(asked: Promise<End>, log: Log): Promise<Started> {
   }
 }
 
-const log = stderrLog(undefined, { secrets: secretValues(process.env) });
+const log = stderrLog(undefined, { secrets: secretValues(process.env), release: RELEASE });
 const asked = askedToStop();
 await stopAtTheEnd(await startOrExit(asked.end, log), asked, log);

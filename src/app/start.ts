@@ -215,7 +215,7 @@ async function prepareDatabase(
   const mark = await readMark(folder, db.watch);
   await checkDatabase(db, config);
   if (config.roles.has('watch')) await requireMigrated(db);
-  else await migrate(db);
+  else await migrate(db, { tell: (why) => log.info('the start waits for migrations', { why }) });
   const marking = await keepMark({ db, folder, log }, mark);
   stops.push(marking.stop);
   return db;

@@ -12,6 +12,8 @@ export type LogFields = { readonly [key: string]: unknown };
 export interface LogOptions {
   /** Values that no line ever shows, even if the message of a fault holds them. */
   readonly secrets?: readonly string[];
+  /** In each line, under the name that OpenTelemetry has for it. */
+  readonly release?: string;
 }
 
 /** Where something was: the same message of two places is told twice. */
@@ -30,8 +32,12 @@ export function writeEntry(
  * with how often it was left out in between; only the object that it names differs.
  */
 export function stderrLog(now: () => Date = () => new Date(), options: LogOptions = {}): Log {
-  const tell = (level: string, message: string, fields: LogFields) =>
-    writeEntry({ time: now().toISOString(), level, message, ...withoutOwn(fields) }, options);
+  const { release } = options;
+  const own = release === undefined ? {} : { 'service.version': release };
+  const tell = (level: string, message: string, fields: LogFields) => {
+    const time = now().toISOString();
+    writeEntry({ time, level, message, ...own, ...withoutOwn(fields) }, options);
+  };
   const repeats = createRepeats();
   const write = (level: string, message: string, fields: LogFields = {}) => {
     const fault = fields.error === undefined ? '' : describeError(fields.error);

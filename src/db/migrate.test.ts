@@ -45,10 +45,10 @@ test('the migrations of the product leave nothing to do at a second start', asyn
 test('files are applied in the order of their numbers, each once', async () => {
   await put(2, 'insert into a1 values (2)');
   await put(1, 'create table a1 (n int)');
-  assert.deepEqual(await migrate(database.db, folder), [name(1), name(2)]);
+  assert.deepEqual(await migrate(database.db, { folder }), [name(1), name(2)]);
   await put(3, 'insert into a1 values (3)');
-  assert.deepEqual(await migrate(database.db, folder), [name(3)]);
-  assert.deepEqual(await migrate(database.db, folder), []);
+  assert.deepEqual(await migrate(database.db, { folder }), [name(3)]);
+  assert.deepEqual(await migrate(database.db, { folder }), []);
   const rows = await database.db.query<{ n: number }>('select n from a1 order by n');
   assert.deepEqual(
     rows.map((row) => row.n),
@@ -60,7 +60,7 @@ test('of two starts at once one migrates and the other waits and finds nothing t
   await put(1, 'create table b1 (n int); select pg_sleep(0.1)');
   await put(2, 'insert into b1 values (1)');
   const other = openDatabase({ url: database.url, maxConnections: 1 });
-  const applied = await Promise.all([migrate(database.db, folder), migrate(other, folder)]);
+  const applied = await Promise.all([migrate(database.db, { folder }), migrate(other, { folder })]);
   await other.close();
   assert.deepEqual(applied.flat(), [name(1), name(2)]);
   assert.ok(applied.some((names) => names.length === 0));
@@ -69,11 +69,11 @@ test('of two starts at once one migrates and the other waits and finds nothing t
 
 test('a file that was changed after it had been applied stops the start and is named', async () => {
   await put(1, 'create table c1 (n int)');
-  await migrate(database.db, folder);
+  await migrate(database.db, { folder });
   await put(1, 'create table c1 (n bigint)');
   await put(2, 'create table c2 (n int)');
   await assert.rejects(
-    migrate(database.db, folder),
+    migrate(database.db, { folder }),
     (error) => error instanceof StartError && error.message.includes(name(1)),
   );
   assert.equal(await exists('c2'), false);
@@ -83,18 +83,20 @@ test('a file that fails leaves nothing of itself, and a later start goes on with
   await put(1, 'create table d1 (n int)');
   await put(2, 'create table d2 (n int); select no_such_function()');
   await put(3, 'create table d3 (n int)');
-  await assert.rejects(migrate(database.db, folder), { message: `migration ${name(2)} failed` });
+  await assert.rejects(migrate(database.db, { folder }), {
+    message: `migration ${name(2)} failed`,
+  });
   const there = await Promise.all(['d1', 'd2', 'd3'].map(exists));
   assert.deepEqual(there, [true, false, false]);
   await put(2, 'create table d2 (n int)');
-  assert.deepEqual(await migrate(database.db, folder), [name(2), name(3)]);
+  assert.deepEqual(await migrate(database.db, { folder }), [name(2), name(3)]);
 });
 
 test('other files in the folder are left alone', async () => {
   await put(1, 'create table e1 (n int)');
   await writeFile(path.join(folder, '0002_draft.sql.orig'), 'no sql');
   await writeFile(path.join(folder, 'README.md'), 'no sql');
-  assert.deepEqual(await migrate(database.db, folder), [name(1)]);
+  assert.deepEqual(await migrate(database.db, { folder }), [name(1)]);
 });
 
 /** A transaction that has read the table and stays open, as a report or a backup does. */
@@ -109,10 +111,10 @@ async function holdTable(table: string): Promise<() => Promise<void>> {
 
 test('nobody waits behind a migration that waits for a lock, and it goes on later', async () => {
   await put(1, 'create table f1 (n int)');
-  await migrate(database.db, folder);
+  await migrate(database.db, { folder });
   const release = await holdTable('f1');
   await put(2, 'alter table f1 add column m int');
-  const migrating = migrate(database.db, folder);
+  const migrating = migrate(database.db, { folder });
   let slowestMs = 0;
   const end = performance.now() + 2_500;
   while (performance.now() < end) {
@@ -127,25 +129,25 @@ test('nobody waits behind a migration that waits for a lock, and it goes on late
 
 test('a migration that never gets its lock ends the start with one line', async () => {
   await put(1, 'create table g1 (n int)');
-  await migrate(database.db, folder);
+  await migrate(database.db, { folder });
   const release = await holdTable('g1');
   await put(2, 'alter table g1 add column m int');
   const few = { lockMs: 20, statementMs: 1_000, tries: 3, pauseMs: 10 };
   await assert.rejects(
-    migrate(database.db, folder, few),
+    migrate(database.db, { folder, limits: few }),
     (error) =>
       error instanceof StartError &&
       error.message.includes(`${name(2)} gave up after 3 tries (SQLSTATE 55P03)`),
   );
   await release();
-  assert.deepEqual(await migrate(database.db, folder, few), [name(2)]);
+  assert.deepEqual(await migrate(database.db, { folder, limits: few }), [name(2)]);
 });
 
 test('a statement of a migration does not keep a table for longer than its limit', async () => {
   await put(1, 'create table h1 (n int)');
-  await migrate(database.db, folder);
+  await migrate(database.db, { folder });
   await put(2, 'alter table h1 add column m int; select pg_sleep(5)');
   const short = { lockMs: 20, statementMs: 100, tries: 1, pauseMs: 10 };
-  await assert.rejects(migrate(database.db, folder, short), /SQLSTATE 57014/);
+  await assert.rejects(migrate(database.db, { folder, limits: short }), /SQLSTATE 57014/);
   await database.db.query('select from h1');
 });

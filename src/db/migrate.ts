@@ -1,70 +1,90 @@
-import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { StartError } from '#core/start-error.ts';
 import { codeOf, type Database } from '#db/database.ts';
 import { toFault } from '#db/faults.ts';
-
-export const MIGRATIONS_FOLDER = path.join(import.meta.dirname, '../../migrations');
+import { buildConcurrently, noteApplied, runBatched } from '#db/long-migrations.ts';
+import { MIGRATIONS_FOLDER, type Migration, readMigrations } from '#db/migration-files.ts';
 
 /** Two starts at once must not migrate together. No other lock has it (test/tidy.test.ts). */
 const MIGRATION_LOCK = 7_218_344_190;
-const FILE_NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
-
-interface Migration {
-  readonly name: string;
-  readonly text: string;
-  readonly digest: string;
-}
-
-async function readMigrations(folder: string): Promise<Migration[]> {
-  const names = (await readdir(folder)).filter((name) => FILE_NAME.test(name)).sort();
-  return Promise.all(
-    names.map(async (name) => {
-      const text = await readFile(path.join(folder, name), 'utf8');
-      return { name, text, digest: createHash('sha256').update(text).digest('hex') };
-    }),
-  );
-}
+/** How often a start looks whether it is its turn, or whether the owner's role is done. */
+const LOOK_MS = 500;
 
 /** How long a migration waits, and for how long it keeps others waiting. */
-export interface MigrationLimits {
+interface MigrationLimits {
   readonly lockMs: number;
   readonly statementMs: number;
   readonly tries: number;
   readonly pauseMs: number;
 }
 
+export interface MigrateOptions {
+  readonly folder?: string;
+  readonly limits?: MigrationLimits;
+  /** Told once what a start waits for. */
+  readonly tell?: (line: string) => void;
+}
+
 /**
  * A statement that waits for a table lock makes all later ones wait, plain reads included. So a
  * migration gives up its place after a moment, lets the others pass, and tries again. A statement
- * has to be done within what a request waits for the database: what takes longer (a rewrite of a
- * large table) does not belong in a migration that runs while the service does.
+ * has to be done within what a request waits for the database: what takes longer says in its head
+ * how it stays out of the way (CONTRIBUTING.md, "A migration").
  */
 const LIMITS: MigrationLimits = { lockMs: 200, statementMs: 20_000, tries: 60, pauseMs: 1_000 };
 
 /** Not granted in time, ended to break a circle of locks, or cut off by the statement limit. */
 const MAY_WORK_LATER = new Set(['55P03', '40P01', '57014']);
+/** A statement that took too long takes as long again: a few tries, not a minute of held writes. */
+const SLOW = '57014';
+const SLOW_TRIES = 3;
 
-async function attempt(
-  client: pg.Client,
+function gaveUp({ name }: Migration, tries: number, code: string): StartError {
+  const advice =
+    code === SLOW
+      ? 'a statement took longer than its limit: the table is too large for it, so the file ' +
+        'needs the head "-- concurrently" or "-- batched" (CONTRIBUTING.md)'
+      : 'end the transactions that hold its tables (pg_stat_activity), then start again';
+  return new StartError(
+    `migration ${name} gave up after ${tries} tries (SQLSTATE ${code}): ${advice}`,
+  );
+}
+
+/** Runs `work` until it had its locks. By chance, so that it does not meet a job every time. */
+async function tryAgain<T>(
   migration: Migration,
   limits: MigrationLimits,
-): Promise<void> {
-  const { lockMs, statementMs } = limits;
+  work: () => Promise<T>,
+): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      const code = codeOf(error);
+      if (!MAY_WORK_LATER.has(code)) {
+        throw new Error(`migration ${migration.name} failed`, { cause: error });
+      }
+      const most = code === SLOW ? Math.min(SLOW_TRIES, limits.tries) : limits.tries;
+      if (tries >= most) throw gaveUp(migration, tries, code);
+      await sleep(limits.pauseMs * (0.5 + Math.random()));
+    }
+  }
+}
+
+async function transact<T>(
+  client: pg.Client,
+  { lockMs, statementMs }: MigrationLimits,
+  work: () => Promise<T>,
+): Promise<T> {
   await client.query('begin');
   try {
     await client.query(
       `set local lock_timeout = ${lockMs}; set local statement_timeout = ${statementMs}`,
     );
-    await client.query(migration.text);
-    await client.query('insert into migrations (name, digest) values ($1, $2)', [
-      migration.name,
-      migration.digest,
-    ]);
+    const result = await work();
     await client.query('commit');
+    return result;
   } catch (error) {
     await client.query('rollback');
     throw error;
@@ -76,32 +96,30 @@ async function applyMigration(
   migration: Migration,
   limits: MigrationLimits,
 ): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await attempt(client, migration, limits);
-    } catch (error) {
-      const code = codeOf(error);
-      if (!MAY_WORK_LATER.has(code)) {
-        throw new Error(`migration ${migration.name} failed`, { cause: error });
-      }
-      if (tries >= limits.tries) {
-        throw new StartError(
-          `migration ${migration.name} gave up after ${tries} tries (SQLSTATE ${code}): ` +
-            'end the transactions that hold its tables (pg_stat_activity), then start again',
-        );
-      }
-      // By chance, so that it does not meet a job with the same rhythm every time.
-      await sleep(limits.pauseMs * (0.5 + Math.random()));
-    }
+  const inTransaction = <T>(work: () => Promise<T>) =>
+    tryAgain(migration, limits, () => transact(client, limits, work));
+  switch (migration.kind) {
+    case 'concurrently':
+      return tryAgain(migration, limits, () => buildConcurrently(client, migration));
+    case 'batched':
+      return runBatched(client, migration, inTransaction);
+    case 'at_once':
+      return inTransaction(async () => {
+        await client.query(migration.text);
+        await noteApplied(client, migration);
+      });
   }
 }
 
 /** Only when it is missing: a role that may not create tables can still find nothing to do. */
-async function ensureTable(client: pg.Client): Promise<void> {
+async function hasTable(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ found: boolean }>(
     `select to_regclass('migrations') is not null as found`,
   );
-  if (rows[0]?.found === true) return;
+  return rows[0]?.found === true;
+}
+
+async function createTable(client: pg.Client): Promise<void> {
   await client.query(`
     create table migrations (
       name text collate "C" primary key,
@@ -110,47 +128,85 @@ async function ensureTable(client: pg.Client): Promise<void> {
     )`);
 }
 
-async function appliedDigests(client: pg.Client): Promise<Map<string, string>> {
-  await ensureTable(client);
+/** @throws StartError when an applied file was changed afterwards. */
+async function findPending(client: pg.Client, all: readonly Migration[]): Promise<Migration[]> {
+  if (!(await hasTable(client))) return [...all];
   const { rows } = await client.query<{ name: string; digest: string }>(
     'select name, digest from migrations',
   );
-  return new Map(rows.map((row) => [row.name, row.digest]));
+  const done = new Map(rows.map((row) => [row.name, row.digest]));
+  return all.filter((migration) => {
+    const digest = done.get(migration.name);
+    if (digest === undefined) return true;
+    if (digest === migration.digest || migration.formerly.includes(digest)) return false;
+    throw new StartError(
+      `migration ${migration.name} was changed after it had been applied: ` +
+        'restore the file, or start with a fresh data folder or database',
+    );
+  });
+}
+
+/** The role that owns the tables, or one that may make the first of them. */
+async function mayMigrate(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ may: boolean }>(`
+    select coalesce(
+      (select pg_has_role(relowner, 'usage') from pg_class
+        where oid = to_regclass('migrations')),
+      has_schema_privilege(current_schema(), 'create')
+    ) as may`);
+  return rows[0]?.may === true;
 }
 
 /**
- * Brings the database to the newest schema, forward only, each file in its own transaction.
- * A session advisory lock makes a second start wait and then find nothing to do.
+ * A session lock, asked for again and again: a statement that waits for it would hold a snapshot,
+ * and an index that is built concurrently waits for every older snapshot.
+ */
+async function isOurTurn(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [
+    MIGRATION_LOCK,
+  ]);
+  return rows[0]?.got === true;
+}
+
+/** What is left to do once nobody else is at it; nothing: another start or role has done it. */
+async function waitForTurn(
+  client: pg.Client,
+  all: readonly Migration[],
+  tell: (line: string) => void,
+): Promise<readonly Migration[]> {
+  for (let looks = 0; ; looks++) {
+    const pending = await findPending(client, all);
+    const [next] = pending;
+    if (next === undefined) return [];
+    const may = await mayMigrate(client);
+    if (may && (await isOurTurn(client))) return findPending(client, all);
+    if (looks === 0) {
+      const who = may ? 'another process applies it' : 'run "npm run migrate" as its owner';
+      tell(`waiting for the database's migration ${next.name}: ${who}`);
+    }
+    await sleep(LOOK_MS);
+  }
+}
+
+/**
+ * Brings the database to the newest schema, forward only. What was cut off is gone on with at the
+ * next start. Of two starts one migrates; the other one waits, and so does a role that does not own
+ * the tables.
  * @returns the names applied now.
  * @throws StartError when an applied file was changed afterwards, or a file never got its locks;
  *   DatabaseUnavailable when the database is lost meanwhile.
  */
-export async function migrate(
-  db: Database,
-  folder = MIGRATIONS_FOLDER,
-  limits = LIMITS,
-): Promise<string[]> {
-  const migrations = await readMigrations(folder);
+export async function migrate(db: Database, options: MigrateOptions = {}): Promise<string[]> {
+  const { folder = MIGRATIONS_FOLDER, limits = LIMITS, tell = () => {} } = options;
+  const all = await readMigrations(folder);
   const client = await db.connect().catch((error) => {
     throw toFault(error);
   });
   try {
-    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    const done = await appliedDigests(client);
-    const applied: string[] = [];
-    for (const migration of migrations) {
-      const digest = done.get(migration.name);
-      if (digest === undefined) {
-        await applyMigration(client, migration, limits);
-        applied.push(migration.name);
-      } else if (digest !== migration.digest) {
-        throw new StartError(
-          `migration ${migration.name} was changed after it had been applied: ` +
-            'restore the file, or start with a fresh data folder or database',
-        );
-      }
-    }
-    return applied;
+    const pending = await waitForTurn(client, all, tell);
+    if (pending.length > 0 && !(await hasTable(client))) await createTable(client);
+    for (const migration of pending) await applyMigration(client, migration, limits);
+    return pending.map(({ name }) => name);
   } catch (error) {
     throw toFault(error);
   } finally {

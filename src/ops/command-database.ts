@@ -10,11 +10,15 @@ const CONNECTIONS = 2;
  * runs it; its address is in the sandbox's own files and not for production.
  */
 export function openCommandDatabase(env: NodeJS.ProcessEnv): Database {
-  const { databaseUrl } = readConfig({ ...env, NODE_ENV: undefined }, []);
+  const { databaseUrl, databaseDirectUrl } = readConfig({ ...env, NODE_ENV: undefined }, []);
   if (databaseUrl === null) {
     throw new StartError('DATABASE_URL must name the PostgreSQL that the service uses');
   }
-  return openDatabase({ url: databaseUrl, maxConnections: CONNECTIONS });
+  return openDatabase({
+    url: databaseUrl,
+    directUrl: databaseDirectUrl,
+    maxConnections: CONNECTIONS,
+  });
 }
 
 /** Runs a command: one line for what a person can put right, and the exit code. */

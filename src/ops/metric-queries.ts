@@ -39,6 +39,20 @@ export async function selectWatchAges(sql: Sql): Promise<WatchRow[]> {
   );
 }
 
+export interface ArchiveRow {
+  /** Since a file of the log reached the archive, or, if none did, since it should have. */
+  readonly seconds: number | null;
+}
+
+/** No row where the database archives nothing. A file a minute is due (`archive_timeout`). */
+export async function selectArchiveAge(sql: Sql): Promise<ArchiveRow[]> {
+  return sql.query(
+    `select extract(epoch from clock_timestamp() - coalesce(last_archived_time, stats_reset))::float
+       as seconds
+     from pg_stat_archiver where current_setting('archive_mode') <> 'off'`,
+  );
+}
+
 export interface DatabaseAgesRow {
   readonly connections: number;
   /** The longest transaction: it holds back the cleaning of every queue. */

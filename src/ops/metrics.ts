@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { meters } from '#core/meters.ts';
+import { RELEASE } from '#core/release.ts';
 import { type Call, tookMs } from '#http/call.ts';
 
 /** One number for Prometheus, with its labels. */
@@ -46,11 +47,11 @@ async function readInTime(source: SampleSource): Promise<readonly Sample[]> {
 }
 
 /**
- * Gauges of samples, made when a name is first seen; what is gone is no longer shown. A source that
- * cannot be read keeps its last values, and a gauge says that they are old.
+ * Gauges and counters of samples, made when a name is first seen; what is gone is no longer shown.
+ * A source that cannot be read keeps its last values, and a gauge says that they are old.
  */
 function createSampler(registry: Registry, sources: SampleSource[]) {
-  const gauges = new Map<string, Gauge>();
+  const shown = new Map<string, Gauge | Counter>();
   const failures = new Counter({
     name: 'tapline_metrics_source_failures_total',
     help: 'Times that a source of numbers could not be read.',
@@ -69,14 +70,16 @@ function createSampler(registry: Registry, sources: SampleSource[]) {
 
   const show = (sample: Sample) => {
     const { name, help, labels, value } = sample;
-    const labelNames = Object.keys(labels);
-    const gauge = gauges.get(name) ?? new Gauge({ name, help, labelNames, registers: [registry] });
-    gauges.set(name, gauge);
-    gauge.set(labels, value);
+    const options = { name, help, labelNames: Object.keys(labels), registers: [registry] };
+    // Its name says which of both it is; a counter begins at 0 at each reading.
+    const isCounter = name.endsWith('_total');
+    const one = shown.get(name) ?? (isCounter ? new Counter(options) : new Gauge(options));
+    shown.set(name, one);
+    one.inc(labels, value);
   };
   const readAll = async () => {
     const results = await Promise.allSettled(sources.map(readInTime));
-    for (const gauge of gauges.values()) gauge.reset();
+    for (const one of shown.values()) one.reset();
     for (const [index, result] of results.entries()) {
       const source = sources[index]?.name ?? '';
       const isUp = result.status === 'fulfilled';
@@ -113,6 +116,13 @@ export function createMetrics(first: readonly SampleSource[]): Metrics {
     labelNames: ['code'],
     registers: [registry],
   });
+  const build = new Gauge({
+    name: 'tapline_build_info',
+    help: '1, with the release that this process is of.',
+    labelNames: ['version', 'node'],
+    registers: [registry],
+  });
+  build.set({ version: RELEASE, node: process.version }, 1);
   const sample = createSampler(registry, sources);
   return {
     contentType: registry.contentType,

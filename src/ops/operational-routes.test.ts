@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import fastify from 'fastify';
+import { RELEASE } from '#core/release.ts';
 import { PROBES } from '#http/page-limit.ts';
 import {
   addOperationalRoutes,
@@ -102,4 +104,25 @@ test('a process that is told to stop is not ready, and lives', async () => {
   assert.equal((await ops.inject({ url: '/livez' })).statusCode, 200);
   await ops.close();
   health.serves = true;
+});
+
+test('a process says of which release it is, and counts what only grows', async () => {
+  const own = createProcessHealth({ db: database.db, chains: [], readiness: settling });
+  own.metrics.watch({
+    name: 'test',
+    read: async () => [{ name: 'tapline_tests_total', help: 'Of tests.', labels: {}, value: 7 }],
+  });
+  const app = buildOpsServer(own);
+  const ready = await app.inject({ url: '/readyz' });
+  assert.equal(ready.json().version, RELEASE);
+  for (let readings = 0; readings < 2; readings++) {
+    const { body } = await app.inject({ url: '/metrics' });
+    assert.ok(
+      body.includes(`tapline_build_info{version="${RELEASE}",node="${process.version}"} 1`),
+    );
+    assert.match(body, /^# TYPE tapline_tests_total counter\ntapline_tests_total 7$/m);
+    // They are read again after two seconds.
+    if (readings === 0) await sleep(2_100);
+  }
+  await app.close();
 });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import { isLive, NETWORKS, type Network } from '#core/mode.ts';
+import { RELEASE } from '#core/release.ts';
 import { equalInConstantTime } from '#core/secrets.ts';
 import { limitByAddress, PROBES } from '#http/page-limit.ts';
 import { checkReadiness } from '#ops/health.ts';
@@ -53,7 +54,7 @@ function addProbes(app: FastifyInstance, health: ProcessHealth): void {
     return reply
       .code(status === 'ready' ? 200 : 503)
       .header('Cache-Control', 'no-store')
-      .send({ ...checked, status, networks });
+      .send({ ...checked, status, version: RELEASE, networks });
   });
 }
 

@@ -2,7 +2,12 @@ import { isLive, NETWORKS, networkOf } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
 import { DURABILITIES } from '#db/durability.ts';
 import { checkReadiness, databaseCheck } from '#ops/health.ts';
-import { selectDatabaseAges, selectWaitingWork, selectWatchAges } from '#ops/metric-queries.ts';
+import {
+  selectArchiveAge,
+  selectDatabaseAges,
+  selectWaitingWork,
+  selectWatchAges,
+} from '#ops/metric-queries.ts';
 import type { Sample, SampleSource } from '#ops/metrics.ts';
 import type { DurabilityWatch } from '#ops/watch-durability.ts';
 import type { RequestLog } from '#request-log/request-log.ts';
@@ -21,10 +26,11 @@ export function databaseSamples(db: Database): SampleSource {
   return {
     name: 'database',
     read: async () => {
-      const [work, [ages], watched] = await Promise.all([
+      const [work, [ages], watched, archived] = await Promise.all([
         selectWaitingWork(db),
         selectDatabaseAges(db),
         selectWatchAges(db),
+        selectArchiveAge(db),
       ]);
       const queues = work.flatMap(({ queue, count, oldest_seconds }) => [
         sample('queue_depth', 'Work that is due and not done.', count, { queue }),
@@ -37,10 +43,13 @@ export function databaseSamples(db: Database): SampleSource {
           network: networkOf(livemode),
         }),
       );
-      if (ages === undefined) return [...queues, ...looks];
+      const archives = archived.map(({ seconds }) =>
+        sample('database_archived_seconds', 'Since a file of the log was archived.', seconds ?? 0),
+      );
+      const told = [...queues, ...looks, ...archives];
+      if (ages === undefined) return told;
       return [
-        ...queues,
-        ...looks,
+        ...told,
         sample('database_connections', 'Connections of all processes.', ages.connections),
         sample(
           'database_oldest_transaction_seconds',

@@ -2,18 +2,21 @@ import { parseArgs } from 'node:util';
 import { redact } from '#core/redact.ts';
 import { StartError } from '#core/start-error.ts';
 import { checkSettings, type Finding } from '#ops/check-settings.ts';
-import { makeSettings, readSettingsOf } from '#ops/settings-folder.ts';
+import { makeSettings, readSettingsOf, type ServiceRole } from '#ops/settings-folder.ts';
 import { secretValues } from '#settings/secret-settings.ts';
+import { type Env, SETTING_NAMES } from '#settings/setting-names.ts';
 
 /**
- * `settings-command.ts init|check --folder <folder> [--json]`, for `tapline init` and `tapline
- * doctor`: makes the files of settings, and looks at all that a start would trip over.
+ * `settings-command.ts init|check --folder <folder> [--json] [--environment]`, for `tapline init`
+ * and `tapline doctor`: makes the files of settings, and looks at all that a start would trip over.
+ * `--environment`: what the environment sets stands above the files, as in a container.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     folder: { type: 'string', default: '.' },
     json: { type: 'boolean', default: false },
+    environment: { type: 'boolean', default: false },
   },
 });
 const [command] = positionals;
@@ -21,6 +24,13 @@ const [command] = positionals;
 function show(finding: Finding): void {
   const { check, ok, detail } = finding;
   console.log(values.json ? JSON.stringify(finding) : `${ok ? 'ok ' : 'NO '} ${check}: ${detail}`);
+}
+
+async function settingsOf(role: ServiceRole): Promise<Env> {
+  const files = await readSettingsOf(values.folder, role);
+  if (!values.environment) return files;
+  const names = SETTING_NAMES.filter((name) => process.env[name] !== undefined);
+  return { ...files, ...Object.fromEntries(names.map((name) => [name, process.env[name]])) };
 }
 
 async function run(): Promise<number> {
@@ -33,9 +43,9 @@ async function run(): Promise<number> {
     }
   }
   const envs = {
-    api: await readSettingsOf(values.folder, 'api'),
-    worker: await readSettingsOf(values.folder, 'worker'),
-    registrar: await readSettingsOf(values.folder, 'registrar'),
+    api: await settingsOf('api'),
+    worker: await settingsOf('worker'),
+    registrar: await settingsOf('registrar'),
   };
   const secrets = Object.values(envs).flatMap(secretValues);
   const findings = await checkSettings(envs);

@@ -1,4 +1,5 @@
 import { describeError, type Log } from '#core/log.ts';
+import { RELEASE } from '#core/release.ts';
 import { type FinishedSpan, SPAN_KINDS, type TraceSettings, traceInto } from '#core/tracing.ts';
 
 /** A span is seen this late at most, and a receiver asked this often at most. */
@@ -45,7 +46,8 @@ export function startTraceExport(settings: TraceSettings | null, log: Log): () =
   if (settings === null) return async () => {};
   const { endpoint, headers, ratio } = settings;
   const url = `${endpoint.replace(/\/$/, '')}/v1/traces`;
-  const resource = { attributes: attributesOf({ 'service.name': 'tapline' }) };
+  const named = { 'service.name': 'tapline', 'service.version': RELEASE };
+  const resource = { attributes: attributesOf(named) };
   let waiting: FinishedSpan[] = [];
   let lost = 0;
   const flush = async () => {

@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { type Database, openDatabase } from '#db/database.ts';
-import { MIGRATIONS_FOLDER, migrate } from '#db/migrate.ts';
+import { migrate } from '#db/migrate.ts';
+import { MIGRATIONS_FOLDER } from '#db/migration-files.ts';
 import { startThrowawayPostgres } from '#sandbox/postgres.ts';
 import { guardedDatabase, MOVES_TRIGGERS } from '#testing/moves-guard.ts';
 

@@ -10,6 +10,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { sign, verify } from 'tapline/webhooks';
 import { EVENT_TYPES } from '#events/types.ts';
+import { freePort } from '#sandbox/processes.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 import { startTcpProxy, type TcpProxy } from '#testing/tcp-proxy.ts';
 import { eventually } from '#testing/webhooks.ts';
@@ -224,6 +225,22 @@ describe('listen and trigger', () => {
       receiver.received.map(({ id }) => id),
       ids,
     );
+  });
+
+  test('probe buys as a customer would, and Prometheus reads since when it fails', async () => {
+    const once = await cli('probe');
+    assert.equal(once.code, 0, once.stderr);
+    assert.match(String(once.objects[0]?.detail), /^pi_/);
+    const away = await cli('probe', '--base-url', 'http://127.0.0.1:9/api');
+    assert.equal(away.code, 1);
+    const port = await freePort();
+    const running = startCli(['probe', '--listen', `127.0.0.1:${port}`], env);
+    await running.until(({ ok }) => ok === true);
+    const numbers = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    const [, at] = /^tapline_probe_last_success_timestamp_seconds ([\d.]+)$/m.exec(numbers) ?? [];
+    assert.ok(Math.abs(Number(at) - Date.now() / 1_000) < 10, numbers);
+    assert.match(numbers, /^tapline_probe_failures_total 0$/m);
+    await running.stop();
   });
 
   test('doctor finds a receiver that takes everything', async () => {

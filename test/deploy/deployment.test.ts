@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, glob, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -15,13 +15,11 @@ const DEPLOY = path.join(ROOT, 'deploy');
 const EXPOSURE = 30;
 /** What a process may take besides DRAIN_SECONDS (docs/operate.md). */
 const STOP_SECONDS = 15;
-const NOT_SETTINGS = new Set([
-  'POSTGRES_USER',
-  'POSTGRES_DB',
-  'TAPLINE_HOST',
-  'TAPLINE_IMAGE',
-  'REDIS_IMAGE',
-]);
+/** Variables of the other programs: Compose and its images, Patroni, etcd, HAProxy, Kubernetes. */
+const OTHER_PROGRAMS = new RegExp(
+  '^(POSTGRES_|PATRONI_|ETCD_|HA_|BACKUP_|TAPLINE_HOST$|TAPLINE_IMAGE$|CADDY_IMAGE$|REDIS_IMAGE$|' +
+    'COMPOSE_PROJECT_NAME$|NET_BIND_SERVICE$|AF_)',
+);
 const run = promisify(execFile);
 
 /** What the program wrote; null: it is not installed. */
@@ -35,26 +33,83 @@ async function runIfThere(program: string, args: readonly string[], cwd = ROOT) 
 const read = (file: string) => readFile(path.join(DEPLOY, file), 'utf8');
 
 const KUBERNETES = ['kustomization', 'api', 'worker', 'registrar', 'network-policy'];
-const FILES = [
-  'container/Dockerfile',
-  'container/compose.yaml',
-  'systemd/tapline@.service',
-  ...KUBERNETES.map((name) => `kubernetes/${name}.yaml`),
-];
 
-test('deployment files set only what is a setting', async () => {
-  const known = new Set<string>([...SETTING_NAMES, ...NOT_SETTINGS]);
-  let found = 0;
-  for (const file of FILES) {
-    const text = await read(file);
-    for (const [, name = ''] of text.matchAll(
-      /\b((?:TAPLINE|DATABASE|REDIS|DRAIN|OPS|NODE|TRUSTED|CHAIN)_[A-Z_]+)\b ?[=:]/g,
-    )) {
-      found++;
-      assert(known.has(name), `${file} sets ${name}`);
-    }
+/** Names with an underscore that are given a value, in every notation of these files. */
+const NAMED = /(?<![\w$./-])([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?=\s?[=:](?!\/))|name: ([A-Z_0-9]+)$/gm;
+
+function strangeNames(text: string): string[] {
+  const known = new Set<string>(SETTING_NAMES);
+  const lines = text.replaceAll(/^\s*[#;].*$/gm, '');
+  const names = [...lines.matchAll(NAMED)].map(([, given, listed]) => given ?? listed ?? '');
+  return names.filter((name) => !known.has(name) && !OTHER_PROGRAMS.test(name));
+}
+
+test('deployment files set only settings, or what another program knows', async () => {
+  let files = 0;
+  for await (const file of glob(
+    '{container,kubernetes,systemd,ha,backup,pgbouncer}/**/*.{yaml,yml,example,service,cfg,ini}',
+    { cwd: DEPLOY },
+  )) {
+    files++;
+    assert.deepEqual(strangeNames(await read(file)), [], file);
   }
-  assert(found >= 10, `only ${found} settings were found`);
+  assert.ok(files >= 12, `only ${files} files were found`);
+  assert.deepEqual(strangeNames(await read('container/Dockerfile')), []);
+  assert.deepEqual(strangeNames('  - TRUSTED_PROXYS=10.0.0.0/8\n  - name: DATABASE_URI\n'), [
+    'TRUSTED_PROXYS',
+    'DATABASE_URI',
+  ]);
+});
+
+test('an empty line of tapline.env undoes nothing that a cluster sets', async () => {
+  for (const role of ['api', 'worker', 'registrar']) {
+    const text = await read(`kubernetes/${role}.yaml`);
+    const containers = text.slice(text.indexOf('      containers:'));
+    const [, sources = ''] = /envFrom:\n((?: +- .*\n)+)/.exec(containers) ?? [];
+    assert.match(sources, /configMapRef: \{ name: tapline-settings \}\n$/, role);
+  }
+});
+
+test('nothing cuts a migration off in a cluster', async () => {
+  for (const role of ['api', 'worker', 'registrar']) {
+    const text = await read(`kubernetes/${role}.yaml`);
+    const [, init = ''] = /initContainers:\n([\s\S]*?)\n {6}containers:/.exec(text) ?? [];
+    assert.match(init, /command: \["node", "src\/ops\/migrate-command\.ts"\]/, role);
+    assert.doesNotMatch(init, /Probe/, role);
+  }
+});
+
+test('each container has a bounded log, and no file must be there before init', async () => {
+  const [, services = ''] = (await read('container/compose.yaml')).split(
+    /^(?:services|volumes):$/m,
+  );
+  const long = [...services.matchAll(/^ {2}([\w-]+):.*\n((?: {4}.*\n| *\n| {2}#.*\n)*)/gm)];
+  assert.ok(long.length >= 10, `only ${long.length} services were found`);
+  for (const [, name, body = ''] of long) {
+    const once = /profiles: \[steps\]|entrypoint: \["chown"/.test(body);
+    if (!once) assert.match(body, /logging: \*logging|<<: \*(tapline|api)/, name);
+  }
+  assert.doesNotMatch(services, /env_file: (\[|\w)/, 'a file that must be there');
+  assert.match(services, /settings-command\.ts"\]\n +command: \["init", .*"--environment"\]/);
+  const ignored = await readFile(path.join(ROOT, '.dockerignore'), 'utf8');
+  assert.match(ignored, /^!\.env\.example$/m, 'init reads the example');
+});
+
+test('init in the image takes what compose sets itself', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-init-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const command = path.join(ROOT, 'src/ops/settings-command.ts');
+  const said = async (flags: readonly string[]) => {
+    const args = [command, 'init', '--folder', folder, ...flags];
+    const env = { ...process.env, DATABASE_DURABILITY: 'of-the-environment' };
+    const ran = run(process.execPath, args, { env });
+    return ran.then(
+      ({ stdout }) => stdout,
+      (error: { readonly stdout: string }) => error.stdout,
+    );
+  };
+  assert.doesNotMatch(await said([]), /DATABASE_DURABILITY/);
+  assert.match(await said(['--environment']), /DATABASE_DURABILITY/);
 });
 
 test('what ends a process gives it its draining and fifteen seconds', async () => {
@@ -72,12 +127,16 @@ test('what ends a process gives it its draining and fifteen seconds', async () =
 
 test('only the registrar has the registrar key, in every way to deploy', async () => {
   const compose = await read('container/compose.yaml');
-  assert.match(compose, /"registrar"\]\n.*\n +env_file: \[tapline\.env, registrar\.env\]/);
-  assert.match(compose, /"worker"\]\n.*\n +env_file: \[tapline\.env, worker\.env\]/);
+  for (const role of ['worker', 'registrar']) {
+    const [, files = ''] =
+      new RegExp(`"${role}"\\]\\n.*\\n +env_file:\\n((?: +- .*\\n)+)`).exec(compose) ?? [];
+    const named = [...files.matchAll(/path: (\S+),/g)].map(([, name]) => name);
+    assert.deepEqual(named, ['tapline.env', `${role}.env`]);
+  }
   for (const role of ['api', 'worker', 'registrar']) {
-    const secrets = [
-      ...(await read(`kubernetes/${role}.yaml`)).matchAll(/secretRef: \{\s*name: (\S+?)\s*\}/g),
-    ];
+    const text = await read(`kubernetes/${role}.yaml`);
+    const containers = text.slice(text.indexOf('      containers:'));
+    const secrets = [...containers.matchAll(/secretRef: \{\s*name: (\S+?)\s*\}/g)];
     const own = role === 'api' ? [] : [`tapline-${role}`];
     assert.deepEqual(
       secrets.map(([, name]) => name),
@@ -86,12 +145,18 @@ test('only the registrar has the registrar key, in every way to deploy', async (
   }
 });
 
-test('the unit of systemd is closed as far as Node allows', async (t) => {
-  const unit = path.join(DEPLOY, 'systemd/tapline@.service');
-  const args = ['security', '--offline=true', `--threshold=${EXPOSURE}`, unit];
-  const ran = await runIfThere('systemd-analyze', args);
-  if (ran === null) return t.skip('systemd-analyze is not installed (Debian: apt install systemd)');
-  assert.match(ran.stdout, /Overall exposure level/);
+test('the units of systemd are closed as far as Node allows', async (t) => {
+  for (const name of ['tapline@.service', 'tapline-migrate.service']) {
+    const unit = path.join(DEPLOY, 'systemd', name);
+    const args = ['security', '--offline=true', `--threshold=${EXPOSURE}`, unit];
+    const ran = await runIfThere('systemd-analyze', args);
+    if (ran === null) return t.skip('no systemd-analyze (Debian: apt install systemd)');
+    assert.match(ran.stdout, /Overall exposure level/);
+  }
+});
+
+test('systemd never gives a process up', async () => {
+  assert.match(await read('systemd/tapline@.service'), /^StartLimitIntervalSec=0$/m);
 });
 
 test('compose.yaml is one, and says what it lacks', async (t) => {
@@ -101,6 +166,8 @@ test('compose.yaml is one, and says what it lacks', async (t) => {
   for (const name of ['tapline', 'worker', 'registrar']) {
     await writeFile(path.join(folder, `${name}.env`), '');
   }
+  const version = (await runIfThere('docker-compose', ['version', '--short']))?.stdout ?? '0';
+  if (Number.parseInt(version.replace('v', ''), 10) < 2) return t.skip('it needs Compose 2.24');
   const config = ['-f', 'compose.yaml', 'config'];
   const without = runIfThere('docker-compose', config, folder);
   const missing = await without.catch((error: { readonly stderr: string }) => error.stderr);

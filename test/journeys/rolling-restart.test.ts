@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { silentLog } from '#core/log.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { freePort, waitUntil } from '#sandbox/processes.ts';
@@ -43,7 +44,25 @@ after(async () => {
   await rm(nextRelease, { recursive: true, force: true });
 });
 
-/** This program with one more migration, as the release after it will have. */
+/** One of each kind, as the release after this one may have (CONTRIBUTING.md, "A migration"). */
+const MIGRATIONS = {
+  '9997_next_release.sql': 'alter table payment_intents add column of_next_release text;\n',
+  '9998_next_release_index.sql': `-- concurrently
+create index concurrently if not exists payment_intents_of_next_release
+  on payment_intents (of_next_release);
+`,
+  '9999_next_release_backfill.sql': `-- batched
+with part as (
+  select id from payment_intents where id > coalesce($1::text, '') order by id limit 20
+), filled as (
+  update payment_intents set of_next_release = 'filled' from part
+  where payment_intents.id = part.id
+)
+select max(id) as mark from part;
+`,
+};
+
+/** This program with three more migrations. */
 async function makeNextRelease(): Promise<string> {
   const root = await mkdtemp(path.join(tmpdir(), 'tapline-next-'));
   for (const part of [
@@ -59,9 +78,33 @@ async function makeNextRelease(): Promise<string> {
     await cp(path.join(ROOT, part), path.join(root, part), { recursive: true });
   }
   await symlink(path.join(ROOT, 'node_modules'), path.join(root, 'node_modules'));
-  const file = path.join(root, 'migrations/9999-next-release.sql');
-  await writeFile(file, 'alter table payment_intents add column of_next_release text;\n');
+  for (const [name, sql] of Object.entries(MIGRATIONS)) {
+    await writeFile(path.join(root, 'migrations', name), sql);
+  }
   return root;
+}
+
+/** `npm run migrate` of the next release. @returns what it printed. */
+async function migrateNext(): Promise<string> {
+  const env = { ...process.env, ...chaosEnv(ground) };
+  const command = path.join(nextRelease, 'src/ops/migrate-command.ts');
+  const { stdout } = await promisify(execFile)(process.execPath, [command], {
+    env,
+    cwd: nextRelease,
+  });
+  return stdout;
+}
+
+/** What the migrations have made; the backfill reaches every intent that was there. */
+async function requireMigrated(intent: string): Promise<void> {
+  const rows = await db.query<{ filled: string; valid: boolean }>(
+    `select of_next_release as filled,
+       (select indisvalid from pg_index
+         where indexrelid = 'payment_intents_of_next_release'::regclass) as valid
+     from payment_intents where id = $1`,
+    [intent],
+  );
+  assert.deepEqual(rows, [{ filled: 'filled', valid: true }]);
 }
 
 interface Node {
@@ -160,9 +203,13 @@ test('nothing fails or doubles while two nodes under load change their release',
   await Promise.all(nodes.map((node) => node.start(ROOT)));
   const balancer = startBalancer(nodes.map(({ url }) => url));
   const options = salesOptions(workers.sandbox, balancer);
-  const polling = keepPolling(options, await createIdle(options));
+  const idle = await createIdle(options);
+  const polling = keepPolling(options, idle);
   const shop = keepSelling(options);
   await sleep(1_000);
+  const migrated = await migrateNext();
+  for (const name of Object.keys(MIGRATIONS)) assert.ok(migrated.includes(name), migrated);
+  await requireMigrated(idle);
   for (const node of nodes) await replace(node, balancer);
   await sleep(1_000);
   await Promise.all([shop.stop(), polling.stop()]);

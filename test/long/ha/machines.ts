@@ -83,6 +83,9 @@ function parse(text: string): Record<string, string> {
   );
 }
 
+/** One bridge on one machine: no certificates, and no users of etcd. */
+const OF_TLS = /CERT|KEY_FILE|CA_FILE|PATRONI_ETCD_(PROTOCOL|CACERT|CERT|KEY|USERNAME|PASSWORD)$/;
+
 /** An example's settings for a machine of this cluster, all addresses and names replaced. */
 async function settingsOf(file: string, number: number): Promise<Record<string, string>> {
   const text = await readFile(path.join(HA, file), 'utf8');
@@ -92,7 +95,8 @@ async function settingsOf(file: string, number: number): Promise<Record<string, 
     .replaceAll(/^(\w+)=(.*)$/gm, (line, name: string) =>
       /HOSTS$|INITIAL_CLUSTER$/.test(name) ? line : line.replaceAll('.11:', `.1${number}:`),
     );
-  return parse(moved);
+  const settings = Object.entries(parse(moved.replaceAll('https://', 'http://')));
+  return Object.fromEntries(settings.filter(([name]) => !OF_TLS.test(name)));
 }
 
 async function prepareFolder(root: string, name: string): Promise<string> {
@@ -107,6 +111,8 @@ async function prepareFolder(root: string, name: string): Promise<string> {
       `unix_socket_directories: ${folder}/run`,
     )
     .replace('pgpass: /tmp/pgpass-patroni', `pgpass: ${folder}/run/pgpass`)
+    // There is no repository here.
+    .replace('archive_mode: "on"', 'archive_mode: "off"')
     // There is no watchdog here: what then is lost is what the test looks at.
     .replace('mode: required', 'mode: "off"');
   await writeFile(path.join(folder, 'patroni.yml'), config);

@@ -1,0 +1,11 @@
+#!/bin/sh
+# For Prometheus: when the newest backup of pgBackRest ended. A timer runs it (docs/backup.md), and
+# node_exporter reads the file (--collector.textfile.directory).
+set -eu
+folder=${1:-/var/lib/prometheus/node-exporter}
+stop=$(pgbackrest --stanza=tapline --output=json info |
+  python3 -c 'import json,sys
+print(max([b["timestamp"]["stop"] for s in json.load(sys.stdin) for b in s["backup"]] or [0]))')
+printf '# TYPE tapline_backup_completed_timestamp_seconds gauge
+tapline_backup_completed_timestamp_seconds %s\n' "$stop" > "$folder/tapline-backup.prom.part"
+mv "$folder/tapline-backup.prom.part" "$folder/tapline-backup.prom"

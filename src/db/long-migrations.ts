@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Migration } from '#db/migration-files.ts';
+
+/** Migrations that may take hours, because nobody waits for them. */
+
+const INDEX = /create (?:unique )?index concurrently if not exists (\w+)\s/i;
+/** A backfill rests this long, and as long as its part took: half of the disk is others'. */
+const LEAST_REST_MS = 20;
+
+export async function noteApplied(client: pg.Client, migration: Migration): Promise<void> {
+  await client.query('insert into migrations (name, digest) values ($1, $2)', [
+    migration.name,
+    migration.digest,
+  ]);
+}
+
+/** What a build that was cut off leaves behind: it costs every write, and no read uses it. */
+async function dropInvalid(client: pg.Client, index: string): Promise<void> {
+  const { rows } = await client.query<{ found: boolean }>(
+    `select exists (
+       select from pg_index where indexrelid = to_regclass($1) and not indisvalid
+     ) as found`,
+    [index],
+  );
+  if (rows[0]?.found === true) await client.query(`drop index concurrently ${index}`);
+}
+
+/**
+ * Builds the file's one index beside the writes. It is not in a transaction: a build that was cut
+ * off is found by its invalid index, dropped and begun again.
+ */
+export async function buildConcurrently(client: pg.Client, migration: Migration): Promise<void> {
+  const [, index] = INDEX.exec(migration.text) ?? [];
+  if (index === undefined) {
+    throw new Error('it has no "create index concurrently if not exists <name>"');
+  }
+  // A role's own limits (deploy/pgbouncer/role.sql) are for requests.
+  await client.query('set statement_timeout = 0');
+  await client.query('set lock_timeout = 0');
+  try {
+    await dropInvalid(client, index);
+    await client.query(migration.text);
+    await noteApplied(client, migration);
+  } finally {
+    await client.query('reset statement_timeout').catch(() => {});
+    await client.query('reset lock_timeout').catch(() => {});
+  }
+}
+
+/** Where a batched migration has come to, in text; null: at its beginning. */
+async function readMark(client: pg.Client, name: string): Promise<string | null> {
+  await client.query(`
+    create table if not exists migration_marks (
+      name text collate "C" primary key,
+      mark text not null,
+      moved timestamptz(3) not null default now()
+    )`);
+  const { rows } = await client.query<{ mark: string }>(
+    'select mark from migration_marks where name = $1',
+    [name],
+  );
+  return rows[0]?.mark ?? null;
+}
+
+/** One part and its mark, which commit together. @returns the next mark; null: that was all. */
+export async function runBatch(
+  client: pg.Client,
+  migration: Migration,
+  mark: string | null,
+): Promise<string | null> {
+  const { rows } = await client.query<{ mark: string | null }>(migration.text, [mark]);
+  const next = rows[0]?.mark ?? null;
+  if (next === null) {
+    await client.query('delete from migration_marks where name = $1', [migration.name]);
+    await noteApplied(client, migration);
+    return null;
+  }
+  if (next === mark) throw new Error(`its mark stays at ${next}`);
+  await client.query(
+    `insert into migration_marks (name, mark) values ($1, $2)
+     on conflict (name) do update set mark = excluded.mark, moved = now()`,
+    [migration.name, next],
+  );
+  return next;
+}
+
+/** Runs the file's statement part by part, from where an earlier start was cut off. */
+export async function runBatched(
+  client: pg.Client,
+  migration: Migration,
+  inTransaction: <T>(work: () => Promise<T>) => Promise<T>,
+): Promise<void> {
+  let mark = await readMark(client, migration.name);
+  for (;;) {
+    const started = performance.now();
+    mark = await inTransaction(() => runBatch(client, migration, mark));
+    if (mark === null) return;
+    await sleep(Math.max(LEAST_REST_MS, performance.now() - started));
+  }
+}

@@ -1,0 +1,15 @@
+import { migrate } from '#db/migrate.ts';
+import { runCommand } from '#ops/command-database.ts';
+
+/**
+ * `npm run migrate`: brings the database of DATABASE_URL to this release's schema, by the role that
+ * owns the tables, before the first process of the release starts.
+ */
+await runCommand(async (db) => {
+  const started = performance.now();
+  const applied = await migrate(db, { tell: (line) => console.error(line) });
+  for (const name of applied) console.log(name);
+  const seconds = Math.round((performance.now() - started) / 1000);
+  console.log(applied.length === 0 ? 'nothing to do' : `${applied.length} in ${seconds} s`);
+  return 0;
+});

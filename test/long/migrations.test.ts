@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { migrate } from '#db/migrate.ts';
+import { type Caller, caller } from '#testing/api-client.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+
+/** A large table is migrated while merchants go on creating. MIGRATION_ROWS: how large. */
+
+const ROWS = Number(process.env.MIGRATION_ROWS ?? 1_000_000);
+const ROWS_A_STEP = 100_000;
+/** What a merchant's server may wait for a create meanwhile: 99 of 100. */
+const P99_MS = 250;
+/** One create each, so that a machine with two cores has room for both. */
+const PAUSE_MS = 25;
+
+const FILES = {
+  '0001_column.sql': 'alter table payment_intents add column of_migration bigint;\n',
+  '0002_index.sql': `-- concurrently
+create index concurrently if not exists payment_intents_of_migration
+  on payment_intents (of_migration, created);
+`,
+  '0003_backfill.sql': `-- batched
+with part as (
+  select id from payment_intents where id > coalesce($1::text, '') order by id limit 250
+), filled as (
+  update payment_intents set of_migration = amount from part where payment_intents.id = part.id
+)
+select max(id) as mark from part;
+`,
+};
+
+const undo: (() => Promise<unknown>)[] = [];
+let database: TestDatabase;
+let network: SpawnedNetwork;
+let merchant: Caller;
+
+before(async () => {
+  database = await testDatabase();
+  undo.push(database.close);
+  const folder = await temporaryDataDir();
+  undo.push(folder.remove);
+  network = await spawnNetwork({ dataDir: folder.path, env: { DATABASE_URL: database.url } });
+  undo.push(network.stop);
+  const { base_url, test: mode } = network.sandbox;
+  merchant = caller(`${base_url}/v1`, mode.secret_key);
+  await generate();
+});
+
+after(async () => {
+  for (const step of undo.reverse()) await step();
+});
+
+async function create(): Promise<string> {
+  const { terminal } = network.sandbox.test;
+  const { status, body } = await merchant.post('/payment_intents', { amount: 100, terminal });
+  assert.equal(status, 201, JSON.stringify(body));
+  return String(body.id);
+}
+
+/** Canceled intents of another account, which look like the one that the API makes. */
+async function generate(): Promise<void> {
+  const id = await create();
+  await merchant.post(`/payment_intents/${id}/cancel`);
+  for (let from = 1; from <= ROWS; from += ROWS_A_STEP) {
+    await database.db.query(
+      `insert into payment_intents
+       select made.* from payment_intents as one,
+         generate_series($2::bigint, least($2::bigint + $3 - 1, $4::bigint)) as n,
+         jsonb_populate_record(one, jsonb_build_object(
+           'id', 'pi_generated' || lpad(n::text, 12, '0'), 'account_id', 'acct_generated',
+           'position', n, 'order_id', lpad(to_hex(n), 8, '0'), 'settlement_number', null)) as made
+       where one.id = $1`,
+      [id, from, ROWS_A_STEP, ROWS],
+    );
+  }
+  await database.db.query('analyze payment_intents');
+}
+
+/** Creates one after the other until it is told to stop. @returns how long each took. */
+function keepCreating() {
+  const took: number[] = [];
+  let stopping = false;
+  const run = async () => {
+    while (!stopping) {
+      const started = performance.now();
+      await create();
+      took.push(performance.now() - started);
+      await sleep(PAUSE_MS);
+    }
+  };
+  const done = Promise.all([run(), run()]);
+  return {
+    stop: async () => {
+      stopping = true;
+      await done;
+      return took.sort((a, b) => a - b);
+    },
+  };
+}
+
+test('creates stay fast while a large table gets a column, an index and a backfill', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-migrations-'));
+  undo.push(() => rm(folder, { recursive: true }));
+  for (const [file, sql] of Object.entries(FILES)) await writeFile(path.join(folder, file), sql);
+  const creating = keepCreating();
+  const started = performance.now();
+  const applied = await migrate(database.db, { folder });
+  const minutes = (performance.now() - started) / 60_000;
+  const took = await creating.stop();
+  const p99 = took[Math.floor(took.length * 0.99)] ?? Number.POSITIVE_INFINITY;
+  t.diagnostic(
+    `${ROWS} intents migrated in ${minutes.toFixed(1)} min beside ${took.length} creates: ` +
+      `p50 ${took[took.length >> 1]?.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms, ` +
+      `slowest ${took.at(-1)?.toFixed(0)} ms`,
+  );
+  assert.deepEqual(applied, Object.keys(FILES));
+  assert.ok(took.length > 100, `only ${took.length} creates`);
+  assert.ok(p99 < P99_MS, `p99 of creates: ${p99.toFixed(0)} ms`);
+  const [left] = await database.db.query<{ n: bigint }>(
+    `select count(*) as n from payment_intents
+     where of_migration is distinct from amount and account_id = 'acct_generated'`,
+  );
+  assert.equal(left?.n, 0n);
+});
