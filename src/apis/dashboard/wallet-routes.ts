@@ -82,8 +82,8 @@ function changeRoute(deps: DashboardDeps) {
     errors: ['account_not_live', 'unexpected_state', 'service_unavailable'],
     handle: async (request) => {
       const { caller, body } = request;
-      const { secretKey } = deps.settings.people;
-      const row = await orUnavailable(changeWallet({ ...deps, secretKey }, ref(request), body));
+      const { people } = deps.settings;
+      const row = await orUnavailable(changeWallet({ ...deps, people }, ref(request), body));
       return isRefusal(row) ? row : answerWith(202, await walletView(deps.db, caller.tenant));
     },
   });
