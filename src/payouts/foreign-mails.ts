@@ -48,8 +48,8 @@ export function tellOfMovements(secretKey: Buffer) {
         text:
           `On ${networkOf(livemode)} the settlement contract shows what your dashboard does not:` +
           `\n\n${lines.join('\n')}\n\nA key of the network may be stolen. Its operators have ` +
-          'been told. Deliver nothing for a payment that your dashboard does not show. Whatever else ' +
-          'is found within a day is not mailed again.\n',
+          'been told. Deliver nothing for a payment that your dashboard does not show. What is ' +
+          'found later that day is not mailed again.\n',
       },
     );
   };

@@ -87,8 +87,9 @@ function walletsIn([, count = 0n, ...rest]: readonly bigint[]): Announcement[] {
   return Array.from({ length: Number(count) }, (_, i) => {
     const change = rest.slice(i * CHANGE_WORDS, (i + 1) * CHANGE_WORDS);
     const merchant = at(change, 0);
+    const [now, to] = [addressOf(at(change, 1)), addressOf(at(change, 2))];
     return {
-      says: `Merchant ${merchant} is paid to ${addressOf(at(change, 2))}, no longer to ${addressOf(at(change, 1))}.`,
+      says: `Merchant ${merchant} is paid to ${to}, no longer to ${now}.`,
       by: addressOf(at(change, 4)),
       from: Number(at(change, 3)),
       cancel: { data: call('cancelWallet(uint32)', merchant), who: 'guardian' },

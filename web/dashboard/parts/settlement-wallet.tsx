@@ -59,6 +59,8 @@ interface WithoutUsProps {
 /** The facts by which the wallet withdraws alone, to be written down while somebody answers. */
 function WithoutUs({ contract }: WithoutUsProps): ReactNode {
   const { chain_id: chain, settlement, merchant_number: merchant } = contract;
+  const named = { chain: String(chain), settlement, merchant: String(merchant) };
+  const facts = new URLSearchParams(named).toString();
   return (
     <div className="stack">
       <h3>Your money without us</h3>
@@ -79,11 +81,7 @@ function WithoutUs({ contract }: WithoutUsProps): ReactNode {
         ]}
       />
       <p>
-        <a
-          href={`contract#${new URLSearchParams({ chain: `${chain}`, settlement, merchant: `${merchant}` })}`}
-        >
-          Withdraw with your wallet alone
-        </a>
+        <a href={`contract#${facts}`}>Withdraw with your wallet alone</a>
       </p>
     </div>
   );
