@@ -359,6 +359,7 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Up> {
       webhookKey: webhookKey(secret),
       peopleKey: peopleKey(secret),
       mailer: mailerOf(config, folder),
+      webUrl: webUrlOf(config),
       anchorTarget: anchorTargetOf(config, folder),
     });
     stops.push(workers.stop);

@@ -1,9 +1,10 @@
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
+import { webUrlOf } from '#core/web-url.ts';
 import type { Database, Tx } from '#db/database.ts';
 import { selectOperatorMailboxes } from '#ops/audit-anchor-queries.ts';
-import { tellOfProposal } from '#payouts/foreign-proposal.ts';
+import { tellOfMovements, tellOfProposal } from '#payouts/foreign-mails.ts';
 import { queueMail } from '#people/mail.ts';
 import type { Config } from '#settings/config.ts';
 import { type Chain, openChain } from '#settlement/chain/chain.ts';
@@ -12,7 +13,7 @@ import type { StepName } from '#watch/watch-queries.ts';
 import { type FoundPast, startWatchtower } from '#watch/watchtower.ts';
 
 interface WatchRoleDeps {
-  readonly config: Pick<Config, 'watch' | 'databaseUrl' | 'chains'>;
+  readonly config: Pick<Config, 'watch' | 'databaseUrl' | 'chains' | 'publicUrl' | 'port' | 'lan'>;
   readonly chains: readonly Chain[];
   readonly db: Database;
   readonly clock: Clock;
@@ -42,7 +43,9 @@ export async function startWatchtowers(deps: WatchRoleDeps): Promise<{ stop(): P
   if (config.databaseUrl === null || testnet === null || mainnet === null) {
     throw new StartError('--roles watch needs DATABASE_URL and the settings of both chains');
   }
-  const tellMerchant = tellOfProposal(deps.peopleKey);
+  const webUrl = webUrlOf(config);
+  const tellMerchant = tellOfProposal({ secretKey: deps.peopleKey, webUrl });
+  const tellOwners = tellOfMovements(deps.peopleKey);
   const tellOperators = mailOperators(deps.peopleKey);
   const opened: Chain[] = [];
   const towers: { stop(): Promise<void> }[] = [];
@@ -59,7 +62,7 @@ export async function startWatchtowers(deps: WatchRoleDeps): Promise<{ stop(): P
       if (first === undefined) throw new StartError(`${network} has no address of a node`);
       const { key: watchKey, pauseFrom } = config.watch[network];
       log.info(tellWatch({ network, addresses: chains.length, stops: watchKey !== null }));
-      const own = { watchKey, pauseFrom, tellMerchant, tellOperators };
+      const own = { watchKey, pauseFrom, tellMerchant, tellOwners, tellOperators };
       towers.push(startWatchtower({ ...deps, ...own, chains: [first, ...others] }));
     }
   } catch (error) {

@@ -12,7 +12,7 @@ import { traceOfEvent } from '#payments/trace-of-event.ts';
 import { applyRegistrations } from '#payouts/apply-registrations.ts';
 import { applyDueWallets, applyWalletOutcomes } from '#payouts/apply-wallet-changes.ts';
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
-import { tellOfProposal } from '#payouts/foreign-proposal.ts';
+import { tellOfProposal } from '#payouts/foreign-mails.ts';
 import { dropExpired } from '#people/drop-expired.ts';
 import { tellOwners } from '#people/endpoint-mail.ts';
 import { type Mailer, startMailWorker } from '#people/mail.ts';
@@ -39,6 +39,8 @@ export interface WorkerDeps extends LoopDeps {
   /** Opens what waits to be mailed. */
   readonly peopleKey: Buffer;
   readonly mailer: Mailer;
+  /** Where links in mails point. */
+  readonly webUrl: string;
   /** null: no notifications are sent. */
   readonly push: VapidKeys | null;
   /** Where the heads of the audit log are written down. */
@@ -117,7 +119,7 @@ export function startRegistrar(
 export function startWorkers(deps: WorkerDeps): { stop(): Promise<void> } {
   const relayers = deps.chains.map((chain) => startRelayer({ ...deps, chain }));
   const recoveries = deps.chains.map((chain) => startRecovery({ ...deps, chain }));
-  const tellMerchant = tellOfProposal(deps.peopleKey);
+  const tellMerchant = tellOfProposal({ ...deps, secretKey: deps.peopleKey });
   const reconcilers = deps.chains.map((chain) => startReconciler({ ...deps, chain, tellMerchant }));
   const webhooks = startWebhookWorker({
     ...deps,

@@ -7,17 +7,19 @@ import { checkMayChange, type WalletChangeRef } from '#payouts/may-change-wallet
 import type { PayoutDeps } from '#payouts/merchant-on-chain.ts';
 import { readSignedWallet, type SignedWallet } from '#payouts/wallet-change-consent.ts';
 import { insertWalletChange, type WalletChangeRow } from '#payouts/wallet-change-queries.ts';
-import { mailOwners } from '#people/owner-mail.ts';
-import { MAIL_TOPIC } from '#people/people.ts';
+import { mailAboutWallet } from '#payouts/wallet-mail.ts';
+import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
 import { requestOnChain } from '#settlement/requests.ts';
 
+type MailDeps = Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
+
 interface ChangeWalletDeps extends PayoutDeps {
-  readonly secretKey: Buffer;
+  readonly people: MailDeps;
 }
 
 interface Announced {
   readonly signed: SignedWallet;
-  readonly secretKey: Buffer;
+  readonly people: MailDeps;
 }
 
 async function announceWallet(
@@ -42,17 +44,17 @@ async function announceWallet(
   const subjectId = `${id}:propose`;
   await requestOnChain(tx, { livemode, kind: 'wallet_change', subjectId, payload, now });
   // While it can still be stopped.
-  await mailOwners(
-    tx,
-    { accountId, secretKey: announced.secretKey, now },
-    {
-      subject: 'A new settlement wallet is announced',
-      text:
-        `Payouts on ${networkOf(livemode)} will go to ${wallet} instead of ${previousWallet}, ` +
-        `${Math.ceil(delaySeconds / 3600)} hours from now at the earliest. If this is not what ` +
-        'you want, cancel it in the dashboard now.\n',
-    },
-  );
+  await mailAboutWallet(tx, announced.people, {
+    accountId,
+    proposed: { livemode, merchantNumber: signed.merchantNumber, wallet },
+    subject: 'A new settlement wallet is announced',
+    what:
+      `Payouts on ${networkOf(livemode)} will go to ${wallet} instead of ${previousWallet}, ` +
+      `${Math.ceil(delaySeconds / 3600)} hours from now at the earliest. An owner asked for it ` +
+      'in the dashboard, and can cancel it there.',
+    also: '',
+    now,
+  });
   await recordEntry(tx, {
     trail: accountId,
     actor,
@@ -77,8 +79,7 @@ export async function changeWallet(
 ): Promise<WalletChangeRow | Refusal> {
   const signed = await readSignedWallet(deps, ref.tenant, { consent, now: ref.now });
   if (isRefusal(signed)) return signed;
-  const { secretKey } = deps;
-  const announced = { signed, secretKey };
+  const announced = { signed, people: deps.people };
   const row = await deps.db.transaction((tx) => announceWallet(tx, ref, announced));
   deps.wakeups.send('chain-requests', networkOf(ref.tenant.livemode));
   deps.wakeups.send(MAIL_TOPIC);

@@ -1,16 +1,29 @@
 import type { Sql, Tx } from '#db/database.ts';
 import type { OwnerChangeKind } from '#people/owner-change-queries.ts';
 
-/** A link that still works, and the change of owners that it belongs to. */
-export interface HoldLinkRow {
-  readonly change_id: string;
+interface AnyHoldLinkRow {
   readonly account_id: string;
   readonly email: string;
   readonly account_name: string;
-  readonly kind: OwnerChangeKind;
-  readonly subject: string;
   readonly created: Date;
 }
+
+/** A link that still works, and the change of owners that it belongs to. */
+export interface OwnersLinkRow extends AnyHoldLinkRow {
+  readonly change_id: string;
+  readonly kind: OwnerChangeKind;
+  readonly subject: string;
+}
+
+/** A link that still works, and the wallet that was announced. */
+export interface WalletLinkRow extends AnyHoldLinkRow {
+  readonly change_id: null;
+  readonly livemode: boolean;
+  readonly merchant_number: bigint;
+  readonly wallet: string;
+}
+
+export type HoldLinkRow = OwnersLinkRow | WalletLinkRow;
 
 export async function selectHoldLink(
   sql: Sql,
@@ -18,9 +31,9 @@ export async function selectHoldLink(
 ): Promise<HoldLinkRow | undefined> {
   const rows = await sql.query<HoldLinkRow>(
     `select l.change_id, l.account_id, l.email, a.name as account_name, c.kind,
-       c.email as subject, c.created
+       c.email as subject, l.created, l.livemode, l.merchant_number, l.wallet
      from payout_hold_links l
-     join owner_changes c on c.id = l.change_id
+     left join owner_changes c on c.id = l.change_id
      join accounts a on a.id = l.account_id
      where l.hash = $1 and l.expires_at > $2 and l.used_at is null`,
     [wanted.hash, wanted.now],

@@ -1,22 +1,19 @@
 import { lockOwnAccount } from '#accounts/account-queries.ts';
 import { type Actor, actorId, recordEntry } from '#audit/audit.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
-import { newId } from '#core/ids.ts';
 import { hashSecret, isSecret } from '#core/secrets.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import {
   type HoldLinkRow,
   type HoldRow,
-  insertHold,
   selectHoldLink,
   selectOpenHold,
-  takeHoldLink,
   updateHoldLifted,
 } from '#payouts/payout-hold-queries.ts';
 import { queueMail } from '#people/mail.ts';
 import { accountInMail } from '#people/mail-words.ts';
 import { selectOwnerEmails } from '#people/membership-queries.ts';
-import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people.ts';
 
 /** A link that is neither used nor too old; otherwise undefined, whatever the reason. */
 export async function findHoldLink(
@@ -25,57 +22,6 @@ export async function findHoldLink(
 ): Promise<HoldLinkRow | undefined> {
   if (!isSecret('holdLink', wanted.token)) return undefined;
   return selectHoldLink(sql, { hash: hashSecret(wanted.token), now: wanted.now });
-}
-
-/** Uses the link up and holds the account's payouts. Undefined for a link that does not work. */
-export async function holdPayouts(
-  people: Pick<PeopleDeps, 'db' | 'secretKey' | 'wakeups'>,
-  asked: {
-    readonly token: string;
-    readonly address: string;
-    readonly requestId: string;
-    readonly now: Date;
-  },
-): Promise<HoldLinkRow | undefined> {
-  const { now } = asked;
-  const held = await people.db.transaction(async (tx) => {
-    const link = await findHoldLink(tx, asked);
-    if (link === undefined) return undefined;
-    const { account_id: accountId, change_id: changeId, email: heldBy } = link;
-    // Takes the same lock as the account's withdrawals: those that come after this commit are held.
-    const account = await lockOwnAccount(tx, accountId);
-    if (!(await takeHoldLink(tx, { hash: hashSecret(asked.token), now }))) return undefined;
-    const id = newId('payoutHold', now);
-    if (!(await insertHold(tx, { id, accountId, changeId, heldBy, now }))) return link;
-    for (const to of await toldOf(tx, { accountId, heldBy })) {
-      await queueMail(tx, people.secretKey, {
-        to,
-        subject: 'The payouts of your Tapline account are held',
-        text:
-          `${heldBy} has held all payouts of ${accountInMail(account.name)} with the link of a ` +
-          'mail about a change of owners. An owner can lift the hold in the dashboard.\n',
-        now,
-      });
-    }
-    await recordEntry(tx, {
-      trail: accountId,
-      actor: { type: 'system', name: 'link in a mail' },
-      action: 'payouts.held',
-      objectId: id,
-      livemode: null,
-      before: null,
-      after: {
-        held_by: heldBy,
-        change: changeId,
-        address: asked.address,
-        request: asked.requestId,
-      },
-      now,
-    });
-    return link;
-  });
-  people.wakeups.send(MAIL_TOPIC);
-  return held;
 }
 
 /** Money stays where it is while a hold lasts. Call it with the account's row locked. */
@@ -90,7 +36,7 @@ export async function checkNotHeld(sql: Sql, accountId: string): Promise<Refusal
 }
 
 /** The owners and the person who held the payouts, unless that person has been erased. */
-async function toldOf(
+export async function toldOf(
   tx: Tx,
   hold: { readonly accountId: string; readonly heldBy: string },
 ): Promise<Set<string>> {

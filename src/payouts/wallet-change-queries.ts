@@ -93,6 +93,39 @@ export async function lockDueWalletChanges(
   );
 }
 
+/** Whether the chain is asked to cancel it, or has done so. */
+export async function hasRequestedCancel(tx: Tx, id: string): Promise<boolean> {
+  const rows = await tx.query(
+    `select 1 from chain_requests where kind = 'wallet_change' and subject_id = $1 || ':cancel'
+       and status in ('queued', 'submitted', 'succeeded')`,
+    [id],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Asks the watchtower to cancel what the registrar has proposed, if one is looking: a step that
+ * waited for one to be started might cancel another wallet.
+ */
+export async function askWatchtower(
+  tx: Tx,
+  step: {
+    readonly livemode: boolean;
+    readonly merchantNumber: bigint;
+    readonly reason: string;
+    readonly now: Date;
+  },
+): Promise<void> {
+  await tx.query(
+    `insert into watch_steps (livemode, step, merchant_number, reason, created)
+     select $1, 'cancel_wallet', $2, $3, $4::timestamptz
+     where exists (
+       select from watch_cursors
+       where livemode = $1 and looked_at > $4::timestamptz - interval '10 minutes')`,
+    [step.livemode, step.merchantNumber, step.reason, step.now],
+  );
+}
+
 export async function updateWalletChange(
   tx: Tx,
   change: {

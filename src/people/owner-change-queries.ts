@@ -29,11 +29,25 @@ export async function selectLastOwnerChange(sql: Sql, accountId: string): Promis
   return rows[0]?.created ?? null;
 }
 
+/** A wallet that waits to be paid a merchant's money to. */
+export interface ProposedWallet {
+  readonly livemode: boolean;
+  readonly merchantNumber: bigint;
+  readonly wallet: string;
+}
+
+/** What a mail with a hold link tells of. */
+export type HoldLinkAbout = { readonly changeId: string } | ProposedWallet;
+
+function walletColumns({ livemode, merchantNumber, wallet }: ProposedWallet) {
+  return [livemode, merchantNumber, wallet];
+}
+
 export async function insertHoldLink(
   tx: Tx,
   link: {
     readonly hash: Buffer;
-    readonly changeId: string;
+    readonly about: HoldLinkAbout;
     readonly accountId: string;
     readonly email: string;
     readonly now: Date;
@@ -41,8 +55,17 @@ export async function insertHoldLink(
   },
 ): Promise<void> {
   await tx.query(
-    `insert into payout_hold_links (hash, change_id, account_id, email, created, expires_at)
-     values ($1, $2, $3, $4, $5, $6)`,
-    [link.hash, link.changeId, link.accountId, link.email, link.now, link.expiresAt],
+    `insert into payout_hold_links (hash, change_id, account_id, email, created, expires_at,
+       livemode, merchant_number, wallet)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [
+      link.hash,
+      'changeId' in link.about ? link.about.changeId : null,
+      link.accountId,
+      link.email,
+      link.now,
+      link.expiresAt,
+      ...('changeId' in link.about ? [null, null, null] : walletColumns(link.about)),
+    ],
   );
 }

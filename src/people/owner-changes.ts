@@ -7,6 +7,7 @@ import type { Sql, Tx } from '#db/database.ts';
 import { queueMail } from '#people/mail.ts';
 import { accountInMail } from '#people/mail-words.ts';
 import {
+  type HoldLinkAbout,
   insertHoldLink,
   insertOwnerChange,
   type OwnerChangeKind,
@@ -64,6 +65,25 @@ function text(change: OwnerChange, url: string): string {
   );
 }
 
+/** @returns the address of a page with a button that holds the account's payouts, once. */
+export async function issueHoldLink(
+  tx: Tx,
+  people: Pick<PeopleDeps, 'webUrl'>,
+  link: {
+    readonly about: HoldLinkAbout;
+    readonly accountId: string;
+    readonly to: string;
+    readonly now: Date;
+  },
+): Promise<string> {
+  const { about, accountId, to: email, now } = link;
+  const token = newSecret('holdLink');
+  const hash = hashSecret(token);
+  const expiresAt = addMs(now, LINK_MS);
+  await insertHoldLink(tx, { hash, about, accountId, email, now, expiresAt });
+  return `${people.webUrl}${HOLD_PATH}/${token}`;
+}
+
 /** Writes the change down and gives everybody who was or is an owner the brake. */
 export async function noteOwnerChange(
   tx: Tx,
@@ -74,13 +94,9 @@ export async function noteOwnerChange(
   const changeId = newId('ownerChange', now);
   const changedBy = actorId(change.actor);
   await insertOwnerChange(tx, { id: changeId, accountId, kind, email, changedBy, now });
-  const expiresAt = addMs(now, LINK_MS);
   for (const to of new Set(change.owners)) {
-    const token = newSecret('holdLink');
-    const hash = hashSecret(token);
-    await insertHoldLink(tx, { hash, changeId, accountId, email: to, now, expiresAt });
     const subject = 'The owners of your Tapline account are changing';
-    const url = `${people.webUrl}${HOLD_PATH}/${token}`;
+    const url = await issueHoldLink(tx, people, { about: { changeId }, accountId, to, now });
     await queueMail(tx, people.secretKey, { to, subject, text: text(change, url), now });
   }
 }

@@ -18,6 +18,11 @@ export interface ForeignRow {
   readonly decision: 'accepted' | 'refused' | null;
 }
 
+/** What somebody moved past the service, of one merchant. */
+export interface ForeignMovements extends Tenant {
+  readonly moved: readonly Pick<ForeignRow, 'kind' | 'amount' | 'tx_hash'>[];
+}
+
 export interface ForeignRange {
   readonly livemode: boolean;
   readonly fromBlock: bigint;

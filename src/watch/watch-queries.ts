@@ -57,6 +57,8 @@ export interface FindingRow {
   readonly log_index: number;
   readonly kind: 'payment' | 'refund' | 'withdrawal';
   readonly amount: string;
+  /** null: no account has that merchant number here. */
+  readonly account_id: string | null;
   readonly confirmed: boolean;
 }
 
@@ -70,9 +72,11 @@ export async function saveFindings(
   if (found.length === 0) return new Set();
   const rows = await tx.query<{ place: string }>(
     `with saved as (
-     insert into watch_findings (livemode, tx_hash, log_index, kind, amount, confirmed, found)
+     insert into watch_findings (livemode, tx_hash, log_index, kind, amount, account_id,
+       confirmed, found)
      select $2, f.*, $3 from jsonb_to_recordset($1::jsonb)
-       as f (tx_hash text, log_index integer, kind text, amount bigint, confirmed boolean)
+       as f (tx_hash text, log_index integer, kind text, amount bigint, account_id text,
+         confirmed boolean)
      on conflict (livemode, tx_hash, log_index) do update
      set confirmed = watch_findings.confirmed or excluded.confirmed
      returning tx_hash || '/' || log_index as place, xmax = 0 as is_new
@@ -80,6 +84,36 @@ export async function saveFindings(
     [JSON.stringify(found), livemode, now],
   );
   return new Set(rows.map(({ place }) => place));
+}
+
+/**
+ * Takes what two addresses name and no owner was told of: each event once, whichever watchtower
+ * read it. `isSilent`: the account's owners were told of another one since then.
+ */
+export async function takeUntold(
+  tx: Tx,
+  which: { readonly livemode: boolean; readonly since: Date; readonly now: Date },
+): Promise<UntoldRow[]> {
+  const { livemode, since, now } = which;
+  return tx.query<UntoldRow>(
+    `with told as (
+       select distinct account_id from watch_findings where livemode = $1 and owners_told_at > $2
+     )
+     update watch_findings f set owners_told_at = $3
+     where livemode = $1 and confirmed and account_id is not null and owners_told_at is null
+       and found >= $2
+     returning account_id, kind, amount, tx_hash,
+       exists (select from told t where t.account_id = f.account_id) as is_silent`,
+    [livemode, since, now],
+  );
+}
+
+export interface UntoldRow {
+  readonly account_id: string;
+  readonly kind: FindingRow['kind'];
+  readonly amount: bigint;
+  readonly tx_hash: string;
+  readonly is_silent: boolean;
 }
 
 /** Atoms that were settled or refunded past this service, as two addresses say. */

@@ -17,6 +17,7 @@ import type { Tx } from '#db/database.ts';
 import { type Chain, openChain } from '#settlement/chain/chain.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
+import type { ForeignMovements } from '#settlement/foreign-settlement-queries.ts';
 import type { ForeignProposal } from '#settlement/reconciliation/note-rules.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import type { Hex } from '#settlement/requests.ts';
@@ -403,6 +404,27 @@ describe('a watchtower', () => {
     assert.deepEqual(others, []);
   });
 
+  it('tells a merchant’s owners of what two addresses name, and once a day', async () => {
+    const merchant = world.merchant;
+    await knowMerchant(merchant);
+    const told: string[] = [];
+    const tellOwners = async (_tx: Tx, { accountId, moved }: ForeignMovements) =>
+      void told.push(`${accountId}: ${moved.map(({ kind, amount }) => `${kind} ${amount}`)}`);
+    await steal(SMALL);
+    await world.network.mine(2);
+    await look({ tellOwners, chains: [chains[0]] });
+    assert.deepEqual(told, [], 'one address alone may have invented it');
+    await world.database.db.query('delete from watch_cursors');
+    memory = openMemory(world.database.db.watch);
+    memory.nextBlock = (await chains[0].newest()).number - 6n;
+    for (let n = 0; n < 3; n++) {
+      await look({ tellOwners });
+      await steal(SMALL);
+      await world.network.mine(2);
+    }
+    assert.deepEqual(told, [`acct_${merchant.merchantNumber}: payment ${SMALL}`]);
+  });
+
   it('tells with reconciliation once, not twice', async () => {
     await knowMerchant(world.merchant);
     await steal(SMALL);
@@ -423,10 +445,14 @@ describe('a watchtower', () => {
     const { db } = world.database;
     const account = `acct_${merchant.merchantNumber}`;
     const values = [account];
-    await db.query(`insert into accounts (id, name, created) values ($1, 'Test', now())`, values);
+    await db.query(
+      `insert into accounts (id, name, created) values ($1, 'Test', now())
+       on conflict do nothing`,
+      values,
+    );
     await db.query(
       `insert into account_modes (account_id, livemode, merchant_number, settlement_wallet, live_at)
-       values ($1, false, $2, $3, now())`,
+       values ($1, false, $2, $3, now()) on conflict do nothing`,
       [account, merchant.merchantNumber, merchant.wallet.address.toLowerCase()],
     );
   }

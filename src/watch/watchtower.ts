@@ -9,6 +9,7 @@ import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { OtherEvent, SettlementEvent } from '#settlement/contract/contract-events.ts';
 import {
+  type ForeignMovements,
   type MovedOnChain,
   selectUnexplained,
   type UnexplainedRow,
@@ -35,6 +36,7 @@ import {
   saveFindings,
   selectWatched,
   sumConfirmed,
+  takeUntold,
   wasLookedAt,
 } from '#watch/watch-queries.ts';
 
@@ -45,6 +47,8 @@ export interface WatchDeps extends Omit<NoteRulesDeps, 'chain'> {
   readonly watchKey: Hex | null;
   /** Atoms; settlements and refunds of strangers stop the network from this sum on. */
   readonly pauseFrom: bigint;
+  /** Tells a merchant's owners, in the transaction that notes it; absent: nobody is told. */
+  readonly tellOwners?: (tx: Tx, found: ForeignMovements, now: Date) => Promise<void>;
   /** Tells the operators, in the transaction of the alarms; absent: nobody is told. */
   readonly tellOperators?: (tx: Tx, found: FoundPast, now: Date) => Promise<void>;
 }
@@ -156,8 +160,9 @@ async function note(tx: Tx, deps: WatchDeps, { events }: Pick<Sight, 'events'>):
   const moved = await selectUnexplained(tx, livemode, all.filter(movesMoney).map(toMoved));
   const isConfirmed = (row: UnexplainedRow) => confirmed.has(placeOfRow(row));
   const findings = moved.map((row) => {
-    const { tx_hash, log_index, kind, amount } = row;
-    return { tx_hash, log_index, kind, amount: `${amount}`, confirmed: isConfirmed(row) };
+    const { tx_hash, log_index, kind, amount, account_id } = row;
+    const confirmed = isConfirmed(row);
+    return { tx_hash, log_index, kind, amount: `${amount}`, account_id, confirmed };
   });
   const fresh = await saveFindings(tx, livemode, findings, now);
   await insertAlarms(tx, livemode, alarmsOfForeign(moved), now);
@@ -198,6 +203,21 @@ async function tell(
   tx.onCommit(() => {
     memory.mailedAt = performance.now();
   });
+}
+
+/** The owners of merchants whose money was moved; of what one address alone names, nobody. */
+async function tellConcerned(
+  tx: Tx,
+  { chains, tellOwners }: Pick<WatchDeps, 'chains' | 'tellOwners'>,
+  now: Date,
+): Promise<void> {
+  if (tellOwners === undefined) return;
+  const { livemode } = chains[0].config;
+  const untold = await takeUntold(tx, { livemode, since: addMs(now, -SUM_MS), now });
+  const loud = untold.filter(({ is_silent }) => !is_silent);
+  for (const [accountId, moved] of Map.groupBy(loud, (row) => row.account_id)) {
+    await tellOwners(tx, { accountId, livemode, moved }, now);
+  }
 }
 
 /**
@@ -256,6 +276,7 @@ export async function lookOnce(deps: WatchDeps, memory: Memory): Promise<void> {
     if (!(await mayJudge(deps, tx, memory))) return null;
     const found = await note(tx, deps, sight);
     await tell(tx, deps, found, memory);
+    await tellConcerned(tx, deps, now);
     if (differs) {
       const details = { from_block: sight.fromBlock, to_block: sight.toBlock };
       const alarm = { kind: 'watchtower_nodes_differ', subject: network, details };

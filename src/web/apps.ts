@@ -42,5 +42,6 @@ export const WEB_APPS: readonly WebApp[] = [
     page: 'solvency.html',
     installable: false,
   },
+  { name: 'contract', paths: ['/contract'], page: 'contract.html', installable: false },
   { name: 'ui', paths: ['/dev/ui'], page: 'ui.html', installable: false, sandboxOnly: true },
 ];

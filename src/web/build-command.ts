@@ -1,4 +1,5 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { brotliCompress, gzip, constants as zlib } from 'node:zlib';
@@ -21,10 +22,56 @@ async function compress(file: string): Promise<void> {
   await writeFile(`${file}.gz`, await promisify(gzip)(plain, { level: 9 }));
 }
 
+/** The page `/contract` as one file, which needs no server. */
+const ALONE = 'contract-alone.html';
+
+function hashOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
+
+/** Script and style stand in the file, and its own policy lets it speak with nobody. */
+async function buildAlone(folder: string): Promise<string> {
+  await build({
+    root: WEB,
+    configFile: false,
+    logLevel: 'error',
+    publicDir: false,
+    build: {
+      outDir: folder,
+      emptyOutDir: true,
+      target: 'es2023',
+      modulePreload: { polyfill: false },
+      rolldownOptions: {
+        input: path.join(WEB, 'contract.html'),
+        output: { entryFileNames: 'page.js', assetFileNames: 'page[extname]' },
+      },
+    },
+  });
+  const read = (name: string) => readFile(path.join(folder, name), 'utf8');
+  const html = await read('contract.html');
+  const script = await read('page.js');
+  const style = await read('page.css');
+  await rm(folder, { recursive: true });
+  if (script.includes('</script')) throw new Error('the script would end in its middle');
+  const bare = html.replace(/<(?:script|link)\b[^>]*>(?:<\/script>)?\n?/g, '');
+  const policy =
+    `default-src 'none'; script-src ${hashOf(script)}; ` +
+    `style-src ${hashOf(style)}; base-uri 'none'; form-action 'none'`;
+  // As functions: the texts may hold what `replace` takes for a pattern.
+  return bare
+    .replace(
+      '<head>',
+      () => `<head>\n<meta http-equiv="Content-Security-Policy" content="${policy}">`,
+    )
+    .replace('</head>', () => `<style>${style}</style>\n</head>`)
+    .replace('</body>', () => `<script type="module">${script}</script>\n</body>`);
+}
+
 const { values } = parseArgs({ options: { out: { type: 'string' } } });
 if (values.out === undefined) throw new Error('--out <folder> is missing');
 const out = path.resolve(values.out);
 await build({ root: WEB, build: { outDir: out, emptyOutDir: true } });
+await writeFile(path.join(out, ALONE), await buildAlone(`${out}.alone`));
 const entries = await readdir(out, { recursive: true, withFileTypes: true });
 const files = entries.filter((entry) => entry.isFile() && !entry.name.endsWith('.html'));
 await Promise.all(files.map((file) => compress(path.join(file.parentPath, file.name))));

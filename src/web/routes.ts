@@ -145,6 +145,17 @@ function addWorker(app: FastifyInstance, { name, page }: WebApp, files: Files): 
   });
 }
 
+/** What the build makes of the page `/contract`, with everything in it. */
+const ALONE = 'contract-alone.html';
+
+/** To be kept for the day when no server answers, so browsers save it and do not open it. */
+function addAlone(app: FastifyInstance, file: WebFile): void {
+  app.get('/contract.html', async (request, reply) => {
+    reply.header('Content-Disposition', 'attachment; filename="tapline-contract.html"');
+    return sendFile(request, reply, file);
+  });
+}
+
 /** The web apps: their pages, and the files that those load. */
 export async function addWebRoutes(app: FastifyInstance, settings: WebSettings): Promise<void> {
   const files = await readBuilt(settings.folder);
@@ -152,6 +163,7 @@ export async function addWebRoutes(app: FastifyInstance, settings: WebSettings):
     if (name.endsWith('.html') || name === 'manifest.json') continue;
     app.get(`/${name}`, async (request, reply) => sendFile(request, reply, file));
   }
+  addAlone(app, present(files.get(ALONE), ALONE));
   for (const page of WEB_APPS) {
     if (page.sandboxOnly === true && settings.production) continue;
     const mayAsk = settings.mayAsk?.[page.name] ?? [];

@@ -1,6 +1,5 @@
-import { keccak_256 } from '@noble/hashes/sha3.js';
+import { call, lensOf, wordsOf } from '../contract/calls.ts';
 import { type AskNode, nodeAt } from '../data/chain-node.ts';
-import { fromHex, type Hex, toHex } from '../wallet/bytes.ts';
 
 /** What a contract holds and owes at one block, in atoms. */
 export interface Holdings {
@@ -25,21 +24,6 @@ export interface Contract {
 
 /** Merchants of one question: nodes give it enough gas for some thousands. */
 const PAGE = 1_000;
-const WORD = 64;
-
-function selector(signature: string): Hex {
-  return toHex(keccak_256(new TextEncoder().encode(signature)).slice(0, 4));
-}
-
-/** Its first creation: the address is made of the contract's own, so nobody can name another. */
-function lensOf(settlement: string): Hex {
-  const creation = fromHex(`0xd694${settlement.slice(2)}01`);
-  return toHex(keccak_256(creation).slice(12));
-}
-
-function word(value: number): string {
-  return value.toString(16).padStart(WORD, '0');
-}
 
 /** @returns the words of the answer; none: there is no such contract. */
 async function read(
@@ -48,15 +32,14 @@ async function read(
 ): Promise<bigint[] | null> {
   const answer = await ask('eth_call', [{ to, data }, block]);
   if (answer === undefined) return null;
-  const words = String(answer).slice(2).match(/.{64}/g) ?? [];
-  return words.map((one) => BigInt(`0x${one}`));
+  return wordsOf(String(answer));
 }
 
 async function sum(
   ask: AskNode,
   { settlement, block }: { readonly settlement: string; readonly block: string },
 ): Promise<Holdings | 'elsewhere' | null> {
-  const counting = { to: settlement, data: selector('merchantCount()'), block };
+  const counting = { to: settlement, data: call('merchantCount()'), block };
   const counted = await read(ask, counting);
   if (counted === null) return null;
   const [merchants] = counted;
@@ -64,7 +47,7 @@ async function sum(
   const total = { held: 0n, owed: 0n, fees: 0n };
   for (let first = 1; first === 1 || first <= merchants; first += PAGE) {
     const last = Math.min(first + PAGE - 1, Number(merchants));
-    const data = selector('holdings(uint32,uint32)') + word(first) + word(last);
+    const data = call('holdings(uint32,uint32)', first, last);
     const page = await read(ask, { to: lensOf(settlement), data, block });
     if (page === null) return null;
     const [held, owed, fees] = page;

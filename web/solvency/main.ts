@@ -1,5 +1,6 @@
 import '../ui/base.css';
 import '../receipt/receipt.css';
+import { usdcWords } from '../contract/elements.ts';
 import { addUp, type Contract, type Holdings, type Verdict } from './holdings.ts';
 
 /** The page is finished without this: it only asks the chains, and adds up. */
@@ -25,25 +26,11 @@ function words(verdict: Verdict): readonly [string, string] {
   }
 }
 
-const ONE = 1_000_000n;
-const SHOWN = new Intl.NumberFormat('en-US', {
-  minimumFractionDigits: 2,
-  maximumFractionDigits: 6,
-});
-
-/** `ui/money.ts` comes with a framework, which this page does without. */
-function usdcOf(atoms: bigint): string {
-  const size = atoms < 0n ? -atoms : atoms;
-  const decimal = `${size / ONE}.${String(size % ONE).padStart(6, '0')}`;
-  // As a string it is exact.
-  return `${atoms < 0n ? '−' : ''}${SHOWN.format(decimal as `${number}`)} USDC`;
-}
-
 function show(section: Element, { held, owed, fees }: Holdings): void {
   const sums = { held, owed, fees, surplus: held - owed - fees };
   for (const [name, atoms] of Object.entries(sums)) {
     const place = section.querySelector(`[data-sum="${name}"]`);
-    if (place !== null) place.textContent = usdcOf(atoms);
+    if (place !== null) place.textContent = usdcWords(atoms);
   }
 }
 

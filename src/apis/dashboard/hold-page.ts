@@ -1,11 +1,12 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Clock } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
+import { networkOf } from '#core/mode.ts';
 import { limitByAddress, PAGES } from '#http/page-limit.ts';
 import { escapeHtml, plainPage, sendPage } from '#http/plain-page.ts';
-import { cancelWalletChange } from '#payouts/cancel-wallet-change.ts';
-import type { HoldLinkRow } from '#payouts/payout-hold-queries.ts';
-import { findHoldLink, holdPayouts } from '#payouts/payout-holds.ts';
+import type { HoldLinkRow, WalletLinkRow } from '#payouts/payout-hold-queries.ts';
+import { findHoldLink } from '#payouts/payout-holds.ts';
+import { holdPayouts } from '#payouts/press-hold-link.ts';
 import { describeOwnerChange, HOLD_PATH } from '#people/owner-changes.ts';
 import type { PeopleDeps } from '#people/people.ts';
 
@@ -16,14 +17,29 @@ function gone(reply: FastifyReply): FastifyReply {
   return sendPage(reply, 404, plainPage('This link is not valid', body));
 }
 
+const CANNOT_HOLD = 'What the settlement wallet withdraws by itself cannot be held.';
+
+function walletQuestion(link: WalletLinkRow): string {
+  const account = `<bdi>${escapeHtml(link.account_name)}</bdi>`;
+  return plainPage(
+    'Stop this wallet?',
+    `<p>Payouts of ${account} on ${networkOf(link.livemode)} are to go to ` +
+      `<code>${escapeHtml(link.wallet)}</code>.</p>\n` +
+      '<p>If this is not right, stop it: the contract drops the new wallet, and the service ' +
+      `holds all payouts until an owner lifts the hold. ${CANNOT_HOLD}</p>\n` +
+      '<form method="post"><button type="submit">Stop it</button></form>',
+  );
+}
+
 function question(link: HoldLinkRow): string {
+  if (link.change_id === null) return walletQuestion(link);
   const what = escapeHtml(describeOwnerChange(link.kind, link.subject));
   return plainPage(
     'Hold payouts?',
     `<p>${what} <bdi>${escapeHtml(link.account_name)}</bdi>, ` +
       `${link.created.toISOString()}.</p>\n` +
       '<p>If this is not right, hold all payouts of the service. They stay held until an owner ' +
-      'lifts the hold. What the settlement wallet withdraws by itself cannot be held.</p>\n' +
+      `lifts the hold. ${CANNOT_HOLD}</p>\n` +
       '<form method="post"><button type="submit">Hold payouts</button></form>',
   );
 }
@@ -34,19 +50,6 @@ const HELD = plainPage(
     'owners have been told by mail. If a change of the settlement wallet was ' +
     'announced, it is being canceled.</p>',
 );
-
-/** An announced wallet can be put into force by anybody once it has waited: it is stopped, too. */
-async function stopWallets(
-  deps: Pick<PeopleDeps, 'db' | 'wakeups'>,
-  which: { readonly accountId: string; readonly now: Date },
-): Promise<void> {
-  const actor = { type: 'system', name: 'link in a mail' } as const;
-  for (const livemode of [false, true]) {
-    const tenant = { accountId: which.accountId, livemode };
-    // Refused where none is announced.
-    await cancelWalletChange(deps, { tenant, actor, now: which.now });
-  }
-}
 
 /**
  * The page behind the link that owners get by mail. Mail scanners open links: a GET only shows a
@@ -70,7 +73,6 @@ export function addHoldPage(
     const requestId = newId('request', now);
     const link = await holdPayouts(people, { token, address: request.ip, requestId, now });
     if (link === undefined) return gone(reply);
-    await stopWallets(people, { accountId: link.account_id, now });
     return sendPage(reply, 200, HELD);
   });
 }

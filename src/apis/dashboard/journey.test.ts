@@ -2,23 +2,29 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Secret, TOTP } from 'otpauth';
-import { encodeFunctionData, type TypedDataDefinition } from 'viem';
+import { decodeFunctionResult, encodeFunctionData, type TypedDataDefinition } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { isRefusal } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
 import { newId } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
 import { applyRegistrations } from '#payouts/apply-registrations.ts';
 import { applyDueWallets, applyWalletOutcomes } from '#payouts/apply-wallet-changes.ts';
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
-import { tellOfProposal } from '#payouts/foreign-proposal.ts';
+import { tellOfProposal } from '#payouts/foreign-mails.ts';
 import { insertHold } from '#payouts/payout-hold-queries.ts';
 import { createOperator } from '#people/create-operator.ts';
 import { insertOwnerChange } from '#people/owner-change-queries.ts';
+import { decodeView } from '#settlement/chain/chain.ts';
+import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
+import { walletConsent } from '#settlement/contract/signed-messages.ts';
 import { startRelayer } from '#settlement/relayer/relayer.ts';
 import { requestPayments } from '#settlement/requests.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { carryOut } from '#watch/carry-out.ts';
+import { noteLook } from '#watch/watch-queries.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
 /** A new merchant's way, from the first mail to the money in its wallet, on a real chain. */
@@ -373,22 +379,28 @@ test('another wallet is announced, can be stopped, and waits before it gets mone
   clearInterval(asking);
 });
 
-test('owners hear of a wallet that neither they nor their dashboard announced', async () => {
-  const foreign = {
-    accountId: account,
-    livemode: false,
-    wallet: '0x90F79bf6EB2c4f870365E785982E1f101E93b906',
-    applicableAt: new Date('2026-11-26T12:00:00Z'),
-  };
-  const { db, clock, people } = server;
+const STOP_LINK = /http:\S+\/hold-payouts\/\S+/;
+
+/** The newest mail about a wallet, and the page of the link in it. */
+async function stopPage(subject: string) {
   await server.sendMails();
-  const before = server.mails.length;
-  await db.transaction((tx) => tellOfProposal(people.secretKey)(tx, foreign, clock.now()));
-  await server.sendMails();
-  const [mail, ...others] = server.mails.slice(before);
-  assert.deepEqual(others, []);
-  assert.equal(mail?.subject, 'Somebody has announced another wallet for your money');
-  assert.match(mail?.text ?? '', /0x90F7.* from 2026-11-26T12:00:00.000Z on/);
+  const mail = server.mails.findLast((one) => one.subject === subject);
+  const link = STOP_LINK.exec(mail?.text ?? '')?.[0] ?? '';
+  return { text: mail?.text ?? '', link: link.replace(server.origin, server.web) };
+}
+
+test('a mail about a wallet of the dashboard has that link, and two presses are one', async () => {
+  const next = privateKeyToAccount(generatePrivateKey());
+  await merchant.post('/session/second_factor', { code: await nextCode() });
+  assert.equal((await announce(next)).status, 202);
+  await walletStatus('announced');
+  const { link } = await stopPage('A new settlement wallet is announced');
+  assert.equal((await merchant.delete(path('test/settlement_wallet'))).status, 202);
+  assert.equal((await fetch(link, { method: 'POST' })).status, 200);
+  await walletStatus('canceled');
+  await merchant.post('/session/second_factor', { code: await nextCode() });
+  assert.equal((await merchant.delete(`/accounts/${account}/payout_hold`)).status, 200);
+  server.clock.advance(1_000);
 });
 
 test('a wallet that somebody else has put into force is the merchant’s from then on', async () => {
@@ -403,6 +415,62 @@ test('a wallet that somebody else has put into force is the merchant’s from th
   server.clock.advance(3_600_000);
   await applyDueWallets({ ...server, log: silentLog });
   assert.equal(await walletStatus('applied'), next.address);
+});
+
+/** By the registrar's key, past the service: no row knows of it. @returns the thief's wallet. */
+async function announceOutside(): Promise<PrivateKeyAccount> {
+  const thief = privateKeyToAccount(generatePrivateKey());
+  const terms = { merchantNumber: 1n, wallet: thief.address, deadline: 4_000_000_000n };
+  const consent = walletConsent(network.config, { ...terms, nonce: 0n });
+  const data = walletChangeCall({
+    step: 'propose',
+    merchantNumber: '1',
+    wallet: thief.address,
+    deadline: `${terms.deadline}`,
+    signature: await thief.signTypedData(consent),
+  });
+  const registrar = privateKeyToAccount(present(network.config.registrarKey, 'registrar key'));
+  await network.send(registrar, network.config.settlement, data);
+  return thief;
+}
+
+/** Of the wallet that waits on the contract; zeros: none does. */
+async function announcedOnChain(): Promise<string> {
+  const call = { abi: settlementAbi, functionName: 'walletChange', args: [1] } as const;
+  const to = network.config.settlement;
+  const [answer] = await network.chain.calls([{ to, data: encodeFunctionData(call), words: 3 }]);
+  return decodeView(answer, (data) => decodeFunctionResult({ ...call, data }))[0];
+}
+
+test('owners stop a wallet that somebody else announced, with the link in their mail', async () => {
+  const thief = await announceOutside();
+  assert.equal(await announcedOnChain(), thief.address);
+  const applicableAt = new Date('2026-11-26T12:00:00Z');
+  const terms = { accountId: account, livemode: false, merchantNumber: 1n, applicableAt };
+  const foreign = { ...terms, wallet: thief.address };
+  const { db, clock, people } = server;
+  await noteLook(db, { livemode: false, next: 1n, now: clock.now() });
+  await db.transaction((tx) => tellOfProposal(people)(tx, foreign, clock.now()));
+  const { text, link } = await stopPage('Somebody has announced another wallet for your money');
+  assert.match(text, /0x.* from 2026-11-26T12:00:00.000Z on/);
+  const page = await (await fetch(link)).text();
+  assert.ok(page.includes(thief.address), page);
+  assert.match(page, /<form method="post"><button type="submit">Stop it<\/button>/);
+  assert.equal(await announcedOnChain(), thief.address, 'opening it changes nothing');
+  assert.match(await (await fetch(link, { method: 'POST' })).text(), /Payouts are held/);
+  assert.equal((await fetch(link, { method: 'POST' })).status, 404, 'it works once');
+  // The thief has used the registrar's key, so its lane stands still: the watchtower's key cancels.
+  const tower = { chains: [network.chain], db, clock, log: silentLog };
+  await until('the contract to drop it', async () => {
+    await carryOut(tower, network.watchKey);
+    return BigInt(await announcedOnChain()) === 0n ? true : null;
+  });
+  const [request] = await db.query<{ status: string }>(
+    `select status from chain_requests where kind = 'wallet_change' and subject_id like '%:cancel'
+     order by id desc limit 1`,
+  );
+  assert.match(request?.status ?? '', /^(queued|submitted)$/, 'the service asks for it, too');
+  assert.equal((await merchant.get(`/accounts/${account}/payout_hold`)).body.held, true);
 });
 
 test('everything is in the audit log', async () => {

@@ -12,7 +12,6 @@ import {
 } from '#apis/dashboard/person-route.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
-import type { Database } from '#db/database.ts';
 import { nullable, oneOf, Timestamp, text, textOut } from '#http/schema.ts';
 import { cancelWalletChange } from '#payouts/cancel-wallet-change.ts';
 import { changeWallet } from '#payouts/change-wallet.ts';
@@ -26,7 +25,7 @@ function ref({ caller, requestId, now }: PersonRequest) {
   return { tenant: caller.tenant, actor: actorOf(caller, requestId), now };
 }
 
-function readRoute({ db }: DashboardDeps) {
+function readRoute(deps: DashboardDeps) {
   return personRoute({
     method: 'GET',
     path: PATH,
@@ -36,7 +35,7 @@ function readRoute({ db }: DashboardDeps) {
     summary: 'Where withdrawals go, and a change that is under way',
     access: 'viewer',
     response: WalletSchema,
-    handle: async ({ caller }) => answerWith(200, await walletView(db, caller.tenant)),
+    handle: async ({ caller }) => answerWith(200, await walletView(deps, caller.tenant)),
   });
 }
 
@@ -82,9 +81,9 @@ function changeRoute(deps: DashboardDeps) {
     errors: ['account_not_live', 'unexpected_state', 'service_unavailable'],
     handle: async (request) => {
       const { caller, body } = request;
-      const { secretKey } = deps.settings.people;
-      const row = await orUnavailable(changeWallet({ ...deps, secretKey }, ref(request), body));
-      return isRefusal(row) ? row : answerWith(202, await walletView(deps.db, caller.tenant));
+      const { people } = deps.settings;
+      const row = await orUnavailable(changeWallet({ ...deps, people }, ref(request), body));
+      return isRefusal(row) ? row : answerWith(202, await walletView(deps, caller.tenant));
     },
   });
 }
@@ -105,7 +104,7 @@ function cancelRoute(deps: DashboardDeps) {
     handle: async (request) => {
       const row = await cancelWalletChange(deps, ref(request));
       if (isRefusal(row)) return row;
-      return answerWith(202, await walletView(deps.db, request.caller.tenant));
+      return answerWith(202, await walletView(deps, request.caller.tenant));
     },
   });
 }
@@ -118,6 +117,19 @@ const WalletSchema = Type.Object(
   {
     wallet: nullable(
       textOut('The EVM address that withdrawals go to; null: the account is not live.'),
+    ),
+    contract: nullable(
+      Type.Object(
+        {
+          chain_id: Type.Integer({ description: 'The id of the blockchain.' }),
+          settlement: textOut('The address of the settlement contract.'),
+          merchant_number: Type.Integer({ description: 'The account on the contract.' }),
+        },
+        {
+          description:
+            'What the settlement wallet needs to withdraw without this service; null: not live.',
+        },
+      ),
     ),
     change: nullable(
       Type.Object(
@@ -138,7 +150,10 @@ const WalletSchema = Type.Object(
   { description: 'The settlement wallet, and the newest change of it.' },
 );
 
-async function walletView(db: Database, tenant: Tenant): Promise<object> {
+async function walletView(
+  { db, chains }: Pick<DashboardDeps, 'db' | 'chains'>,
+  tenant: Tenant,
+): Promise<object> {
   const [mode, row] = await Promise.all([selectMode(db, tenant), selectWalletChange(db, tenant)]);
   const change =
     row === undefined
@@ -150,5 +165,15 @@ async function walletView(db: Database, tenant: Tenant): Promise<object> {
           failure_reason: row.failure_reason,
           created: row.created,
         };
-  return { wallet: mode?.settlement_wallet ?? null, change };
+  const number = mode?.merchant_number ?? null;
+  const config = chains.find((chain) => chain.config.livemode === tenant.livemode)?.config;
+  const contract =
+    number === null || config === undefined
+      ? null
+      : {
+          chain_id: config.chainId,
+          settlement: config.settlement,
+          merchant_number: Number(number),
+        };
+  return { wallet: mode?.settlement_wallet ?? null, contract, change };
 }

@@ -96,6 +96,7 @@ function isOwnProposal({ name, details }: OtherEvent, merchant: MerchantRow | un
 export interface ForeignProposal {
   readonly accountId: string;
   readonly livemode: boolean;
+  readonly merchantNumber: bigint;
   readonly wallet: string;
   /** From then on anybody can put it into force. */
   readonly applicableAt: Date;
@@ -161,10 +162,12 @@ export async function noteRulesIn(
     return { unexplained, news };
   }
   for (const { name, details } of news) {
-    const accountId = merchants.get(Number(details.merchant))?.account_id;
-    if (name !== 'WalletProposed' || accountId === undefined) continue;
+    const merchant = merchants.get(Number(details.merchant));
+    if (name !== 'WalletProposed' || merchant === undefined) continue;
+    const { account_id: accountId, merchant_number: merchantNumber } = merchant;
     const applicableAt = new Date(Number(details.applicableAt) * 1000);
-    const proposal = { accountId, livemode, wallet: String(details.wallet), applicableAt };
+    const wallet = String(details.wallet);
+    const proposal = { accountId, livemode, merchantNumber, wallet, applicableAt };
     await deps.tellMerchant?.(tx, proposal, now);
   }
   return { unexplained, news };

@@ -4,6 +4,7 @@ import { ActionButton } from '../../desk/action-button.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { Facts } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
 import { ConsentDialog } from './consent.tsx';
@@ -14,7 +15,7 @@ export function SettlementWallet(): ReactNode {
   const [isOpen, setIsOpen] = useState(false);
   const { data } = useRead('GET /accounts/{account}/{mode}/settlement_wallet');
   if (data === undefined || data.wallet === null) return null;
-  const { wallet, change } = data;
+  const { wallet, contract, change } = data;
   const isChanging = change?.status === 'pending' || change?.status === 'announced';
   const close = () => setIsOpen(false);
   return (
@@ -27,6 +28,7 @@ export function SettlementWallet(): ReactNode {
           <Button onClick={() => setIsOpen(true)}>Change wallet</Button>
         </div>
       ) : null}
+      {contract === null ? null : <WithoutUs contract={contract} />}
       {isOpen ? (
         <ConsentDialog
           title="Another settlement wallet"
@@ -47,6 +49,41 @@ export function SettlementWallet(): ReactNode {
         </ConsentDialog>
       ) : null}
     </section>
+  );
+}
+
+interface WithoutUsProps {
+  readonly contract: NonNullable<ReadSettlementWalletResponse['contract']>;
+}
+
+/** The facts by which the wallet withdraws alone, to be written down while somebody answers. */
+function WithoutUs({ contract }: WithoutUsProps): ReactNode {
+  const { chain_id: chain, settlement, merchant_number: merchant } = contract;
+  const named = { chain: String(chain), settlement, merchant: String(merchant) };
+  const facts = new URLSearchParams(named).toString();
+  return (
+    <div className="stack">
+      <h3>Your money without us</h3>
+      <p className="soft">
+        Your wallet takes your money out of the contract by itself, with these three facts. Keep
+        them, and <a href="contract.html">the page as a file</a>.
+      </p>
+      <Facts
+        facts={[
+          ['Chain', String(chain)],
+          [
+            'Contract',
+            <span key="contract" className="id">
+              {settlement}
+            </span>,
+          ],
+          ['Merchant number', String(merchant)],
+        ]}
+      />
+      <p>
+        <a href={`contract#${facts}`}>Withdraw with your wallet alone</a>
+      </p>
+    </div>
   );
 }
 

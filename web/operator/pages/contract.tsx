@@ -26,7 +26,19 @@ const WATCH_MS = 10_000;
 const CONTRACTS: readonly Column<Contract>[] = [
   { name: 'Network', cell: ({ network }) => network },
   { name: 'Chain', number: true, cell: ({ chain_id }) => String(chain_id) },
-  { name: 'Contract', cell: ({ settlement }) => <span className="id">{settlement}</span> },
+  {
+    name: 'Contract',
+    cell: ({ chain_id: chain, settlement }) => (
+      <div>
+        <span className="id">{settlement}</span>
+        <p>
+          <a href={`contract#${new URLSearchParams({ chain: String(chain), settlement })}`}>
+            Pause or cancel by your wallet
+          </a>
+        </p>
+      </div>
+    ),
+  },
   {
     name: 'Acquirer fee',
     number: true,
@@ -143,7 +155,9 @@ export function Contract(): ReactNode {
         One operator asks for a pause, new rates or the block of a payer, and another one approves.
         An operator who works alone decides alone, and the audit log says so. The service does not
         hold the contract’s keys: the person who holds one sends the transactions that were
-        approved.
+        approved. A guardian’s or admin’s wallet need not wait for it: the contract’s page shows
+        roles, pauses, balances and what is announced, and stops it. Keep{' '}
+        <a href="contract.html">that page as a file</a> for the day when this service is down.
       </p>
       <LongList
         label="Proposals"

@@ -115,6 +115,10 @@ function Change(props: {
   );
 }
 
+function alonePage({ chainId, settlement }: Pin): string {
+  return `contract#${new URLSearchParams({ chain: String(chainId), settlement })}`;
+}
+
 function NetworkContracts({ network }: { readonly network: Network }): ReactNode {
   // What `pinOf` reads.
   useKept('chains');
@@ -127,6 +131,11 @@ function NetworkContracts({ network }: { readonly network: Network }): ReactNode
       <h2>{NAMES[network]}</h2>
       {told === undefined ? null : <h3>Known to this browser</h3>}
       <ContractFacts pin={known} />
+      <p className="soft">
+        With chain and receiver your browser’s wallet ends the permission{' '}
+        <a href={alonePage(known)}>without this service</a>. Keep{' '}
+        <a href="contract.html">that page as a file</a>.
+      </p>
       {told === undefined ? null : <Change network={network} known={known} told={told} />}
     </section>
   );

@@ -1,0 +1,56 @@
+import { networkOf } from '#core/mode.ts';
+import { exactUsdc } from '#core/money.ts';
+import type { Tx } from '#db/database.ts';
+import { mailAboutWallet } from '#payouts/wallet-mail.ts';
+import { mailOwners } from '#people/owner-mail.ts';
+import type { PeopleDeps } from '#people/people.ts';
+import type { ForeignMovements } from '#settlement/foreign-settlement-queries.ts';
+import type { ForeignProposal } from '#settlement/reconciliation/note-rules.ts';
+
+type MailDeps = Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
+
+/** Owners hear of it at once, with a link that stops it. */
+export function tellOfProposal(people: MailDeps) {
+  return async (tx: Tx, proposal: ForeignProposal, now: Date): Promise<void> => {
+    const { accountId, livemode, applicableAt, ...rest } = proposal;
+    await mailAboutWallet(tx, people, {
+      accountId,
+      proposed: { livemode, ...rest },
+      subject: 'Somebody has announced another wallet for your money',
+      what:
+        `Payouts on ${networkOf(livemode)} are to go to ${rest.wallet} from ` +
+        `${applicableAt.toISOString()} on. Nobody asked for that in your dashboard.`,
+      also:
+        'Tell the operator of the network: a key may be stolen. If the service does not answer, ' +
+        'call cancelWallet on the settlement contract with your settlement wallet.',
+      now,
+    });
+  };
+}
+
+/** A mail names so many; the operators' alarm has the rest. */
+const NAMED = 20;
+
+/** Owners hear of payments, refunds and withdrawals of theirs that this service did not make. */
+export function tellOfMovements(secretKey: Buffer) {
+  return async (tx: Tx, found: ForeignMovements, now: Date): Promise<void> => {
+    const { accountId, livemode, moved } = found;
+    const lines = moved
+      .slice(0, NAMED)
+      .map(({ kind, amount, tx_hash }) => `${kind} of ${exactUsdc(amount)} USDC, ${tx_hash}`);
+    const others = moved.length - lines.length;
+    if (others > 0) lines.push(`and ${others} more`);
+    await mailOwners(
+      tx,
+      { accountId, secretKey, now },
+      {
+        subject: 'The contract moved money of yours that Tapline did not ask for',
+        text:
+          `On ${networkOf(livemode)} the settlement contract shows what your dashboard does not:` +
+          `\n\n${lines.join('\n')}\n\nA key of the network may be stolen. Its operators have ` +
+          'been told. Deliver nothing for a payment that your dashboard does not show. What is ' +
+          'found later that day is not mailed again.\n',
+      },
+    );
+  };
+}

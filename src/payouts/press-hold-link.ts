@@ -1,0 +1,104 @@
+import { lockOwnAccount } from '#accounts/account-queries.ts';
+import { recordEntry } from '#audit/audit.ts';
+import { isRefusal } from '#core/answer.ts';
+import { newId } from '#core/ids.ts';
+import { networkOf } from '#core/mode.ts';
+import { hashSecret } from '#core/secrets.ts';
+import type { Tx } from '#db/database.ts';
+import { cancelAnnounced } from '#payouts/cancel-wallet-change.ts';
+import { type HoldLinkRow, insertHold, takeHoldLink } from '#payouts/payout-hold-queries.ts';
+import { findHoldLink, toldOf } from '#payouts/payout-holds.ts';
+import { askWatchtower } from '#payouts/wallet-change-queries.ts';
+import { queueMail } from '#people/mail.ts';
+import { accountInMail } from '#people/mail-words.ts';
+import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
+import { requestOnChain } from '#settlement/requests.ts';
+
+const ACTOR = { type: 'system', name: 'link in a mail' } as const;
+const MODES = [false, true];
+
+/**
+ * Uses the link up, holds the account's payouts and has announced wallets canceled, all in one
+ * transaction. Undefined for a link that does not work.
+ */
+export async function holdPayouts(
+  people: Pick<PeopleDeps, 'db' | 'secretKey' | 'wakeups'>,
+  asked: {
+    readonly token: string;
+    readonly address: string;
+    readonly requestId: string;
+    readonly now: Date;
+  },
+): Promise<HoldLinkRow | undefined> {
+  const { now } = asked;
+  const held = await people.db.transaction(async (tx) => {
+    const link = await findHoldLink(tx, asked);
+    if (link === undefined) return undefined;
+    const { account_id: accountId, change_id: changeId, email: heldBy } = link;
+    // Takes the same lock as the account's withdrawals: those that come after this commit are held.
+    const account = await lockOwnAccount(tx, accountId);
+    if (!(await takeHoldLink(tx, { hash: hashSecret(asked.token), now }))) return undefined;
+    await stopWallets(tx, link, now);
+    const id = newId('payoutHold', now);
+    if (!(await insertHold(tx, { id, accountId, changeId, heldBy, now }))) return link;
+    for (const to of await toldOf(tx, { accountId, heldBy })) {
+      await queueMail(tx, people.secretKey, {
+        to,
+        subject: 'The payouts of your Tapline account are held',
+        text:
+          `${heldBy} has held all payouts of ${accountInMail(account.name)} with the link of a ` +
+          `mail about ${aboutOf(link)}. An owner can lift the hold in the dashboard.\n`,
+        now,
+      });
+    }
+    await recordEntry(tx, {
+      trail: accountId,
+      actor: ACTOR,
+      action: 'payouts.held',
+      objectId: id,
+      livemode: null,
+      before: null,
+      after: {
+        held_by: heldBy,
+        change: changeId,
+        ...(link.change_id === null ? { wallet: link.wallet } : {}),
+        address: asked.address,
+        request: asked.requestId,
+      },
+      now,
+    });
+    return link;
+  });
+  people.wakeups.send(MAIL_TOPIC);
+  if (held !== undefined) {
+    for (const livemode of MODES) people.wakeups.send('chain-requests', networkOf(livemode));
+  }
+  return held;
+}
+
+function aboutOf(link: HoldLinkRow): string {
+  return link.change_id === null ? 'an announced settlement wallet' : 'a change of owners';
+}
+
+/**
+ * An announced wallet can be put into force by anybody once it has waited: it is stopped, too. One
+ * that this service did not announce has no row here, and is canceled by its merchant's number. The
+ * contract refuses that where nothing is announced any more.
+ */
+async function stopWallets(tx: Tx, link: HoldLinkRow, now: Date): Promise<void> {
+  const own = new Set<boolean>();
+  for (const livemode of MODES) {
+    const tenant = { accountId: link.account_id, livemode };
+    // Refused where none is announced.
+    const row = await cancelAnnounced(tx, { tenant, actor: ACTOR, now });
+    if (!isRefusal(row)) own.add(livemode);
+  }
+  if (link.change_id !== null || own.has(link.livemode)) return;
+  const { livemode, merchant_number } = link;
+  const payload = { step: 'cancel', merchantNumber: merchant_number.toString() } as const;
+  const subjectId = `${newId('walletChange', now)}:cancel`;
+  await requestOnChain(tx, { livemode, kind: 'wallet_change', subjectId, payload, now });
+  // The registrar's lane stands still if a thief has used its key: the watchtower has its own.
+  const reason = `link in a mail ${subjectId}`;
+  await askWatchtower(tx, { livemode, merchantNumber: merchant_number, reason, now });
+}

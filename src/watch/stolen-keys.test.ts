@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { encodeFunctionData, keccak256, toHex } from 'viem';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { present } from '#core/assert.ts';
+import { systemClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import { exactUsdc } from '#core/money.ts';
+import { type Chain, openChain } from '#settlement/chain/chain.ts';
+import { settleCall, walletChangeCall } from '#settlement/contract/contract-calls.ts';
+import { walletConsent } from '#settlement/contract/signed-messages.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { carryOut } from '#watch/carry-out.ts';
+import { lookOnce, openMemory, type WatchDeps } from '#watch/watchtower.ts';
+import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+
+/**
+ * The drill: each key is stolen in turn, its thief acts in each block, and a watchtower looks at
+ * each block. The table in SECURITY.md is what came of it: `WRITE_DRILL=1` writes it anew.
+ */
+
+const SECURITY = path.join(import.meta.dirname, '../../SECURITY.md');
+const BEGIN = '<!-- What the drill measured: src/watch/stolen-keys.test.ts -->\n';
+const END = '<!-- End of what the drill measured -->';
+/** In each block, of one payer. */
+const SALE = 1_000_000_000n;
+const DEADLINE = 4_000_000_000n;
+/** Far away: the drill moves the chain's clock. */
+const VALID_UNTIL = Number(DEADLINE);
+/** More blocks than a pause takes. */
+const ROUNDS = 10;
+
+describe('each key is stolen in turn', () => {
+  let world: RelayerWorld;
+  let chains: readonly [Chain, Chain];
+  let sale = 1n;
+  let payer: Hex;
+  const rows: string[] = [];
+
+  before(async () => {
+    world = await startRelayerWorld();
+    const other = await openChain(world.network.config, silentLog);
+    chains = [world.network.chain, other];
+    payer = present((await world.network.addPayers(1))[0], 'payer').address;
+  });
+
+  after(async () => {
+    await chains[1].close();
+    await world.stop();
+  });
+
+  const settlement = () => world.network.config.settlement;
+  const lane = () => privateKeyToAccount(present(world.network.config.relayerKeys[0], 'lane'));
+  const registrar = () =>
+    privateKeyToAccount(present(world.network.config.registrarKey, 'registrar key'));
+
+  function govern(from: PrivateKeyAccount, functionName: string, args: readonly unknown[] = []) {
+    const data = encodeFunctionData({ abi: settlementAbi, functionName, args } as never);
+    return world.network.send(from, settlement(), data);
+  }
+
+  async function view(functionName: string, args: readonly unknown[] = []): Promise<string> {
+    const data = encodeFunctionData({ abi: settlementAbi, functionName, args } as never);
+    return (await world.network.rpc.call('eth_call', [
+      { to: settlement(), data },
+      'latest',
+    ])) as string;
+  }
+
+  /** Of a payer who has agreed to nothing at this shop. */
+  async function settleAs(thief: PrivateKeyAccount): Promise<void> {
+    const { merchantNumber } = world.merchant;
+    const stolen = { payer, merchantNumber, amount: SALE, orderId: `S${sale}`, number: sale };
+    sale++;
+    await world.network.send(thief, settlement(), settleCall([stolen], VALID_UNTIL));
+  }
+
+  async function isStopped(): Promise<boolean> {
+    const open = await world.count('select count(*) from watch_steps where done_at is null');
+    const done = await world.count('select count(*) from watch_steps where done_at is not null');
+    return open === 0 && done > 0;
+  }
+
+  /**
+   * The thief acts in each block, and the watchtower looks at it.
+   * @returns in which block after the first theft the contract stood still; null: in none.
+   */
+  async function drill(act: () => Promise<void>): Promise<number | null> {
+    const { db } = world.database;
+    await db.query('delete from watch_steps');
+    await db.query('delete from watch_findings');
+    await db.query('delete from watch_cursors');
+    for (const part of ['Settling', 'Refunding'])
+      await govern(world.network.admin, `unpause${part}`);
+    await world.network.mine(3);
+    const memory = openMemory(db.watch);
+    const deps: WatchDeps = {
+      ...{ chains, db, clock: systemClock, log: silentLog, pauseFrom: SALE },
+      watchKey: world.network.watchKey,
+    };
+    const first = (await chains[0].newest()).number;
+    memory.nextBlock = first;
+    for (let round = 0; round < ROUNDS; round++) {
+      // The contract refuses it once it stands still; the block comes all the same.
+      await act().catch(async (refused: unknown) => {
+        if (round === 0) throw refused;
+        await world.network.mine();
+      });
+      await lookOnce(deps, memory);
+      const { number } = await chains[0].newest();
+      await carryOut(deps, deps.watchKey);
+      if (await isStopped()) return Number(number - first) - 1;
+    }
+    return null;
+  }
+
+  function note(key: string, act: string, stopped: number | null, taken: bigint): void {
+    const when = stopped === null ? 'nothing to stop' : `${stopped} blocks`;
+    rows.push(`| ${key} | ${act} | ${when} | ${exactUsdc(taken)} USDC |`);
+  }
+
+  it('operator: settles without the payer', async () => {
+    const before = await world.network.usdcOf(payer);
+    const stopped = await drill(() => settleAs(lane()));
+    const taken = before - (await world.network.usdcOf(payer));
+    note('operator', 'settles 1,000 USDC of one payer in each block', stopped, taken);
+    assert.ok(stopped !== null && stopped <= 4, `${stopped}`);
+  });
+
+  it('registrar: proposes a wallet of its own', async () => {
+    const { merchantNumber, wallet } = await world.network.addMerchant();
+    const thief = privateKeyToAccount(generatePrivateKey());
+    const terms = { merchantNumber, wallet: thief.address, deadline: DEADLINE };
+    const consent = walletConsent(world.network.config, { ...terms, nonce: 0n });
+    const data = walletChangeCall({
+      ...{ step: 'propose', merchantNumber: `${merchantNumber}`, wallet: thief.address },
+      ...{ deadline: `${DEADLINE}`, signature: await thief.signTypedData(consent) },
+    });
+    const stopped = await drill(() => world.network.send(registrar(), settlement(), data));
+    await world.network.rpc.call('evm_increaseTime', [3_600]);
+    await assert.rejects(govern(thief, 'applyWallet', [Number(merchantNumber)]));
+    const account = await view('merchantAccount', [Number(merchantNumber)]);
+    assert.ok(account.includes(wallet.address.slice(2).toLowerCase()), 'it keeps its wallet');
+    note('registrar', 'proposes its own wallet for a merchant', stopped, 0n);
+    assert.ok(stopped !== null && stopped <= 4, `${stopped}`);
+  });
+
+  it('admin: makes an operator of its own, once the delay has passed', async () => {
+    const { admin } = world.network;
+    const thief = privateKeyToAccount(generatePrivateKey());
+    await world.network.rpc.call('anvil_setBalance', [thief.address, '0xde0b6b3a7640000']);
+    const grant = [keccak256(toHex('OPERATOR_ROLE')), thief.address];
+    await govern(admin, 'announceGrant', grant);
+    const before = await world.network.usdcOf(payer);
+    let granted = false;
+    const stopped = await drill(async () => {
+      if (granted) return settleAs(thief);
+      granted = true;
+      await govern(admin, 'grantRole', grant);
+    });
+    const taken = before - (await world.network.usdcOf(payer));
+    note('admin', 'grants a role and settles 1,000 USDC in each block after it', stopped, taken);
+    assert.ok(stopped !== null && stopped <= 4, `${stopped}`);
+  });
+
+  it('guardian and watcher: stop the contract, and take nothing', async () => {
+    for (const [key, thief] of [
+      ['guardian', world.network.guardian],
+      ['watcher', world.network.watcher],
+    ] as const) {
+      const before = await world.network.usdcOf(settlement());
+      await govern(thief, 'pauseSettling');
+      await govern(thief, 'pauseRefunding');
+      note(
+        key,
+        'pauses settling and refunds',
+        null,
+        before - (await world.network.usdcOf(settlement())),
+      );
+    }
+  });
+
+  it('SECURITY.md tells what was measured', async () => {
+    const table =
+      '| stolen key | its thief | stopped after | taken by then |\n|---|---|---|---|\n' +
+      `${rows.join('\n')}\n`;
+    const text = await readFile(SECURITY, 'utf8');
+    const from = text.indexOf(BEGIN) + BEGIN.length;
+    const to = text.indexOf(END);
+    assert.ok(from >= BEGIN.length && to >= from, 'SECURITY.md has the place for the table');
+    if (process.env.WRITE_DRILL === '1') {
+      await writeFile(SECURITY, text.slice(0, from) + table + text.slice(to));
+      return;
+    }
+    assert.equal(text.slice(from, to), table);
+  });
+});

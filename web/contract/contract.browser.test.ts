@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { encodeFunctionData, numberToHex, parseEther } from 'viem';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { present } from '#core/assert.ts';
+import { readPayerAccount } from '#settlement/chain/payer.ts';
+import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
+import { walletConsent } from '#settlement/contract/signed-messages.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { outsideService } from '#testing/outside-service.ts';
+import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { ensureBuilt } from '#web/built.ts';
+import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+
+/** The released file, opened from a disk: there is a chain and a wallet, and no service at all. */
+
+const AMOUNT = 2_500_000n;
+const DEADLINE = 4_000_000_000n;
+/** Pictures for whoever looks at the page; nowhere by default. */
+const SHOTS = process.env.TAPLINE_SHOTS_FOLDER;
+
+let network: TestNetwork;
+let browser: TestBrowser;
+let file = '';
+let stopMining: () => Promise<void>;
+
+before(async () => {
+  const built = ensureBuilt('.data');
+  [network, browser] = await Promise.all([startTestNetwork(), openBrowser()]);
+  stopMining = network.mineEvery(50);
+  file = pathToFileURL(path.join(await built, 'contract-alone.html')).href;
+});
+
+after(async () => {
+  await stopMining();
+  await browser.close();
+  await network.stop();
+});
+
+beforeEach(async () => {
+  for (const functionName of ['unpauseSettling', 'unpauseRefunding'] as const) {
+    const data = encodeFunctionData({ abi: settlementAbi, functionName });
+    await network.send(network.admin, network.config.settlement, data);
+  }
+});
+
+/** What a browser wallet does: it asks its node, and signs what its person agrees to. */
+async function walletOf(account: PrivateKeyAccount) {
+  await network.rpc.call('anvil_setBalance', [account.address, numberToHex(parseEther('1'))]);
+  return async (method: string, params: readonly unknown[] = []): Promise<unknown> => {
+    if (method === 'eth_requestAccounts') return [account.address];
+    if (method !== 'eth_sendTransaction') return network.rpc.call(method, [...params]);
+    const [{ to, data }] = params as [{ to: Hex; data: Hex }];
+    const count = await network.rpc.call('eth_getTransactionCount', [account.address, 'latest']);
+    const raw = await account.signTransaction({
+      ...{ type: 'eip1559', chainId: network.config.chainId, nonce: Number(count), to, data },
+      ...{ gas: 500_000n, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n },
+    });
+    return network.rpc.call('eth_sendRawTransaction', [raw]);
+  };
+}
+
+interface Opened {
+  readonly account: PrivateKeyAccount | null;
+  readonly options?: typeof DESKTOP;
+  readonly merchant?: bigint;
+}
+
+async function open({ account, options = DESKTOP, merchant }: Opened) {
+  const window = await browser.open(options);
+  const { page } = window;
+  if (account !== null) {
+    await page.exposeFunction('askWallet', await walletOf(account));
+    await page.addInitScript(() => {
+      type Ask = (method: string, params?: readonly unknown[]) => Promise<unknown>;
+      const { askWallet } = window as unknown as { askWallet: Ask };
+      const request = (call: { method: string; params?: readonly unknown[] }) =>
+        askWallet(call.method, call.params);
+      Object.assign(window, { ethereum: { request } });
+    });
+  }
+  const { chainId, settlement } = network.config;
+  const number = merchant === undefined ? '' : `&merchant=${merchant}`;
+  await page.goto(`${file}#chain=${chainId}&settlement=${settlement}${number}`);
+  await page.getByRole('button', { name: 'Connect wallet' }).click();
+  return window;
+}
+
+async function look({ page }: Awaited<ReturnType<typeof open>>, name: string): Promise<void> {
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  assert.ok(wide <= 0, `${wide} pixels too wide`);
+  if (SHOTS === undefined) return;
+  await page.screenshot({ path: path.join(SHOTS, `${name}.png`), fullPage: true });
+}
+
+for (const [name, options] of [
+  ['desktop', { viewport: { width: 1440, height: 900 } }],
+  ['phone', PHONE],
+] as const) {
+  test(`a guardian pauses the contract in three presses, on a ${name}`, async () => {
+    // The first one opened the page.
+    const window = await open({ account: network.guardian, options });
+    const { page } = window;
+    const stop = page.getByRole('region', { name: 'Stop it' });
+    await page.getByText('Goes on').first().waitFor();
+    await look(window, `guardian-${name}`);
+    await window.checkAccessibility();
+    await stop.getByRole('button', { name: 'Pause' }).click();
+    await stop.getByText('Done: the chain has it.').waitFor();
+    await page.getByRole('button', { name: 'Connect wallet' }).click();
+    await stop.getByText('Settling and refunds are paused').waitFor();
+    window.checkClean();
+    await window.close();
+  });
+}
+
+/** By the registrar: a wallet that a merchant never asked for. */
+async function propose(): Promise<{ readonly thief: Hex; readonly merchantNumber: bigint }> {
+  const { merchantNumber } = await network.addMerchant();
+  const thief = privateKeyToAccount(generatePrivateKey());
+  const terms = { merchantNumber, wallet: thief.address, deadline: DEADLINE };
+  const signature = await thief.signTypedData(
+    walletConsent(network.config, { ...terms, nonce: 0n }),
+  );
+  const step = { step: 'propose', wallet: thief.address, signature } as const;
+  const data = walletChangeCall({
+    ...step,
+    merchantNumber: `${merchantNumber}`,
+    deadline: `${DEADLINE}`,
+  });
+  const registrar = privateKeyToAccount(present(network.config.registrarKey, 'registrar key'));
+  await network.send(registrar, network.config.settlement, data);
+  return { thief: thief.address, merchantNumber };
+}
+
+test('whatever is announced is told, and a guardian cancels it', async () => {
+  const { thief } = await propose();
+  const { config, admin, guardian } = network;
+  const govern = async (functionName: 'scheduleCeiling' | 'scheduleRates', args: unknown[]) =>
+    network.send(
+      admin,
+      config.settlement,
+      encodeFunctionData({ abi: settlementAbi, functionName, args } as never),
+    );
+  await govern('scheduleRates', [{ acquirer: 200, protocol: 50, cashback: 1 }]);
+  const window = await open({ account: guardian, options: PHONE });
+  const announced = window.page.getByRole('region', { name: 'Announced' });
+  const wallet = announced.getByRole('listitem').filter({ hasText: thief.toLowerCase() });
+  const rates = announced.getByRole('listitem').filter({ hasText: 'Rates become 200, 50 and 1' });
+  await rates.waitFor();
+  await look(window, 'announced-phone');
+  await window.checkAccessibility();
+  for (const item of [wallet, rates]) {
+    await item.getByRole('button', { name: 'Cancel' }).click();
+    await item.getByText('Done: the chain has it.').waitFor();
+  }
+  await window.page.getByRole('button', { name: 'Connect wallet' }).click();
+  await announced.getByText('Nothing is announced.').waitFor();
+  window.checkClean();
+  await window.close();
+});
+
+test('a merchant’s wallet takes its whole balance out, and no other wallet does', async () => {
+  const { merchantNumber, wallet } = await network.addMerchant();
+  const service = outsideService(network.config);
+  const payer = await service.addPayer();
+  const payment = { number: 77n, payer, merchantNumber, amount: AMOUNT, orderId: 'A-1' };
+  await service.settle([payment]);
+  const stranger = privateKeyToAccount(generatePrivateKey());
+  const other = await open({ account: stranger, merchant: merchantNumber });
+  await other.page.getByText('Only that one takes this money out').waitFor();
+  assert.equal(
+    await other.page.getByRole('button', { name: /^(Withdraw|Pause|Cancel)/ }).count(),
+    0,
+  );
+  await other.close();
+  const window = await open({ account: wallet, merchant: merchantNumber, options: PHONE });
+  await window.page.getByRole('button', { name: 'Withdraw 2.50 USDC' }).waitFor();
+  await look(window, 'merchant-phone');
+  await window.page.getByRole('button', { name: 'Withdraw 2.50 USDC' }).click();
+  await window.page.getByText('Done: the chain has it.').waitFor();
+  assert.equal(await network.usdcOf(wallet.address), AMOUNT);
+  window.checkClean();
+  await window.close();
+});
+
+test('a payer’s wallet ends what it has allowed', async () => {
+  const [payer] = await network.addPayers(1);
+  assert.ok(payer !== undefined);
+  const window = await open({ account: payer });
+  await window.page.getByRole('button', { name: 'Revoke' }).click();
+  await window.page.getByText('Done: the chain has it.').waitFor();
+  const { policy, allowance } = await readPayerAccount(network.chain, payer.address);
+  assert.deepEqual([policy.status, allowance], ['revoked', 0n]);
+  await window.page.getByRole('button', { name: 'Connect wallet' }).click();
+  await window.page.getByText('The contract now').waitFor();
+  assert.equal(await window.page.getByRole('button', { name: 'Revoke' }).count(), 0);
+  await window.close();
+});
+
+test('without a wallet, and on the wrong chain or address, it says what to do', async () => {
+  const window = await open({ account: null });
+  await window.page.getByText('This browser has no wallet').waitFor();
+  await window.checkAccessibility();
+  await window.close();
+  const wrong = await open({ account: network.guardian });
+  const { page } = wrong;
+  await page.getByText('The contract now').waitFor();
+  await page.getByLabel('Settlement contract').fill(`0x${'11'.repeat(20)}`);
+  await page.getByRole('button', { name: 'Connect wallet' }).click();
+  await page.getByText('There is no such contract on this chain').waitFor();
+  await page.getByLabel('Chain id').fill('1');
+  await page.getByRole('button', { name: 'Connect wallet' }).click();
+  await page.getByText('Your wallet is on another chain. Choose chain 1').waitFor();
+  await wrong.close();
+});

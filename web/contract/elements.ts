@@ -1,0 +1,38 @@
+/** Pages without a framework are made of these. Text is always text, never markup. */
+export function element(
+  tag: string,
+  attributes: Readonly<Record<string, string>>,
+  ...children: readonly (Node | string)[]
+): HTMLElement {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+export function fact(name: string, value: string): HTMLElement {
+  return element('div', { class: 'row' }, element('dt', {}, name), element('dd', {}, value));
+}
+
+export function hexFact(name: string, value: string): HTMLElement {
+  const code = element('code', {}, value);
+  return element('div', { class: 'row' }, element('dt', {}, name), element('dd', {}, code));
+}
+
+const ONE = 1_000_000n;
+const SHOWN = new Intl.NumberFormat('en-US', {
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 6,
+});
+
+/** `ui/money.ts` comes with a framework. */
+export function usdcWords(atoms: bigint): string {
+  const size = atoms < 0n ? -atoms : atoms;
+  const decimal = `${size / ONE}.${String(size % ONE).padStart(6, '0')}`;
+  // As a string it is exact.
+  return `${atoms < 0n ? '−' : ''}${SHOWN.format(decimal as `${number}`)} USDC`;
+}
+
+export function timeWords(seconds: number): string {
+  return `${new Date(seconds * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
