@@ -6,7 +6,7 @@ import { addressMessage, textMessage } from '../../data/ndef.ts';
 import type { Read } from '../reader/credential.ts';
 import { type Chip, readNfc } from '../reader/nfc.ts';
 import { readDer } from '../reader/sign-by-chip.ts';
-import { driverOf, Field, type Thing } from './field.ts';
+import { driverOf, Field, FOUND_MS, type Thing } from './field.ts';
 import { haloChip } from './halo-chip.ts';
 
 const account = privateKeyToAccount(generatePrivateKey());
@@ -61,7 +61,7 @@ test('two things in the field disturb each other', async () => {
   const reads: Read[] = [];
   field.hold({ message: () => textMessage('nfc_2Yv9AbcExample') });
   await readNfc((read) => reads.push(read), new AbortController().signal, driverOf(field));
-  await Promise.resolve();
+  await new Promise((resolve) => setTimeout(resolve, 2 * FOUND_MS));
   field.hold({ message: () => textMessage('nfc_another0Example') });
   assert.deepEqual(
     reads.map(({ is }) => is),

@@ -23,6 +23,9 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
+/** How long a reader takes to find what lies before it. */
+export const FOUND_MS = 30;
+
 /** The few centimetres before an antenna. What is in it is told to each reader that scans. */
 export class Field {
   readonly #scanning = new Set<EventTarget>();
@@ -47,8 +50,10 @@ export class Field {
   scan(reader: EventTarget, signal: AbortSignal): void {
     this.#scanning.add(reader);
     signal.addEventListener('abort', () => this.#scanning.delete(reader), { once: true });
-    // Also what is there already.
-    if (this.#held.size > 0) queueMicrotask(() => this.tell(reader));
+    // Also what is there already, once the antenna has found it.
+    setTimeout(() => {
+      if (this.#held.size > 0 && this.#scanning.has(reader)) this.tell(reader);
+    }, FOUND_MS);
   }
 
   tell(reader: EventTarget): void {

@@ -182,17 +182,15 @@ export function WaitingScreen(props: WaitingProps): ReactNode {
       )}
       <Invitation {...props} />
       <TimeLeft {...props} />
-      {passes.length === 0 ? null : (
-        <>
-          <TestPass passes={passes} onRead={onRead} />
-          <Counter passes={passes} tag={device?.tag_url ?? null} onRead={onRead} />
-        </>
-      )}
+      {passes.length === 0 ? null : <TestPass passes={passes} onRead={onRead} />}
       {hasCamera() ? <Button onClick={() => setScanning(true)}>Scan a code</Button> : null}
       {phase.declined ? null : (
         <Button wide onClick={() => runner.dispatch({ type: 'cancel' })}>
           Cancel payment
         </Button>
+      )}
+      {passes.length === 0 ? null : (
+        <Counter passes={passes} tag={device?.tag_url ?? null} onRead={onRead} />
       )}
       {scanning ? (
         <ScanDialog
