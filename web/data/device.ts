@@ -9,6 +9,7 @@ import type {
   TestPasses,
   Totals,
 } from './types/device.ts';
+import type { PayLink } from './types/shared.ts';
 
 export type { Device, Refund, Totals } from './types/device.ts';
 
@@ -38,6 +39,12 @@ export interface TapIntent {
   readonly credential: Credential;
   /** null: the customer was not asked. */
   readonly tip: bigint | null;
+}
+
+/** What a chip has signed: of its address, for the sum with this tip. */
+export interface ChipSignature {
+  readonly from: `0x${string}`;
+  readonly signature: `0x${string}`;
 }
 
 export interface CreateRefund {
@@ -73,6 +80,16 @@ export interface DeviceApi {
   ): Promise<Answer<Intent>>;
   create(intent: CreateIntent): Promise<Answer<Intent>>;
   tap(id: string, tap: TapIntent): Promise<Answer<Intent>>;
+  /** What a chip of this address signs to pay. */
+  toSign(
+    id: string,
+    chip: { readonly from: string; readonly tip: bigint | null },
+  ): Promise<Answer<PayLink>>;
+  /** The same signature again gets the first answer. */
+  authorize(
+    id: string,
+    signed: ChipSignature & { readonly tip: bigint | null },
+  ): Promise<Answer<Intent>>;
   cancel(id: string): Promise<Answer<Intent>>;
   payments(cursor: string | null): Promise<Answer<Page<Payment>>>;
   /** A sale of any till of the merchant. */
@@ -117,11 +134,18 @@ export function previewPairing(code: string): Promise<Answer<PairingTarget>> {
 }
 
 /** What charges, gives back or opens and closes payments. */
-type Changes = Pick<DeviceApi, 'create' | 'tap' | 'cancel' | 'refund'>;
+type Changes = Pick<DeviceApi, 'create' | 'tap' | 'authorize' | 'cancel' | 'refund'>;
+
+/** What is asked about sales that were made. */
+type Sales = Pick<DeviceApi, 'payments' | 'find' | 'totals'>;
 
 /** What was kept by an earlier version of the till names nobody. */
 function namedCashier(cashier: string | null | undefined) {
   return cashier == null ? {} : { cashier };
+}
+
+function tipped(tip: bigint | null) {
+  return tip === null ? {} : { tip_amount: Number(tip) };
 }
 
 function changesOf(api: Api): Changes {
@@ -145,7 +169,14 @@ function changesOf(api: Api): Changes {
         path: `/payment_intents/${id}/tap`,
         idempotencyKey: key,
         timeoutMs: TAP_TIMEOUT_MS,
-        body: { credential, ...(tip === null ? {} : { tip_amount: Number(tip) }) },
+        body: { credential, ...tipped(tip) },
+      }),
+    authorize: (id, { from, signature, tip }) =>
+      api({
+        method: 'POST',
+        path: `/payment_intents/${id}/authorization`,
+        timeoutMs: TAP_TIMEOUT_MS,
+        body: { from, signature, ...tipped(tip) },
       }),
     cancel: (id) =>
       api({
@@ -169,6 +200,28 @@ function changesOf(api: Api): Changes {
   };
 }
 
+function salesOf(api: Api): Sales {
+  return {
+    payments: (cursor) =>
+      api({
+        path: '/payments',
+        query: { limit: 100, cursor: cursor ?? undefined },
+        timeoutMs: QUICK_TIMEOUT_MS,
+      }),
+    find: (sale) =>
+      api({
+        path: '/payments',
+        query:
+          'receipt' in sale
+            ? { receipt: sale.receipt }
+            : { order_id: sale.orderId, amount: Number(sale.amount) },
+        timeoutMs: QUICK_TIMEOUT_MS,
+      }),
+    totals: (since) =>
+      api({ path: '/totals', query: { created_gte: since }, timeoutMs: QUICK_TIMEOUT_MS }),
+  };
+}
+
 export function createDeviceApi(deviceKey: string): DeviceApi {
   const api = createApi({
     root: 'api/device/v1',
@@ -176,6 +229,7 @@ export function createDeviceApi(deviceKey: string): DeviceApi {
   });
   return {
     ...changesOf(api),
+    ...salesOf(api),
     device: () => api({ path: '/terminal', timeoutMs: QUICK_TIMEOUT_MS }),
     report: (version) =>
       api({
@@ -198,23 +252,12 @@ export function createDeviceApi(deviceKey: string): DeviceApi {
         timeoutMs: (poll?.waitS ?? 0) * 1000 + POLL_GRACE_MS,
         ...(poll === undefined ? {} : { signal: poll.signal }),
       }),
-    payments: (cursor) =>
+    toSign: (id, { from, tip }) =>
       api({
-        path: '/payments',
-        query: { limit: 100, cursor: cursor ?? undefined },
+        path: `/payment_intents/${id}/authorization`,
+        query: { from, ...tipped(tip) },
         timeoutMs: QUICK_TIMEOUT_MS,
       }),
-    find: (sale) =>
-      api({
-        path: '/payments',
-        query:
-          'receipt' in sale
-            ? { receipt: sale.receipt }
-            : { order_id: sale.orderId, amount: Number(sale.amount) },
-        timeoutMs: QUICK_TIMEOUT_MS,
-      }),
-    totals: (since) =>
-      api({ path: '/totals', query: { created_gte: since }, timeoutMs: QUICK_TIMEOUT_MS }),
     mailReceipt: (payment, email) =>
       api({
         method: 'POST',

@@ -4,10 +4,27 @@ import { playNotes } from '../ui/notes.ts';
 const SIGNALS = {
   good: { notes: [880, 1320], vibration: [60, 40, 120] },
   bad: { notes: [330, 220], vibration: [250, 100, 250] },
+  /** A pass was read. */
   wait: { notes: [587], vibration: [40] },
 } as const;
 
+/** Long enough to be seen from the side; the words come up from under it. */
+const COLOUR_MS = 500;
+
 export type Signal = keyof typeof SIGNALS;
+
+let colourTimer = 0;
+
+/** Fills the screen with the colour of what has happened, before anybody reads a word. */
+function showColour(kind: Signal): void {
+  const { dataset } = document.documentElement;
+  delete dataset.signal;
+  // The same colour once more begins anew.
+  void document.documentElement.offsetWidth;
+  dataset.signal = kind;
+  clearTimeout(colourTimer);
+  colourTimer = window.setTimeout(() => delete dataset.signal, COLOUR_MS);
+}
 
 let audio: AudioContext | null = null;
 
@@ -29,6 +46,7 @@ export function unlockSoundByPress(end: AbortSignal): void {
 
 export function signal(kind: Signal, withSound: boolean): void {
   const { notes, vibration } = SIGNALS[kind];
+  showColour(kind);
   if (withSound && audio?.state === 'running') playNotes(audio, notes);
   // Absent in Safari and Firefox.
   if ('vibrate' in navigator) navigator.vibrate([...vibration]);

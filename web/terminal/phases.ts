@@ -1,4 +1,4 @@
-import type { Credential, Intent } from '../data/device.ts';
+import type { ChipSignature, Credential, Intent } from '../data/device.ts';
 import type { Split } from './split.ts';
 
 /** A payment that was asked for. Its key stays the same however often it is sent. */
@@ -12,11 +12,10 @@ export interface Create {
 }
 
 /** A pass that was presented. Kept only until it is known what became of it. */
-export interface Tap {
+export type Tap = {
   readonly key: string;
-  readonly credential: Credential;
   readonly tip: bigint | null;
-}
+} & ({ readonly credential: Credential } | { readonly signed: ChipSignature });
 
 /** What went wrong without anything having been charged. */
 export interface Remark {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { encode } from 'uqr';
 import { present } from '#core/assert.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
@@ -79,6 +80,38 @@ async function addCamera(page: Page, code = ''): Promise<void> {
     Object.assign(window, { BarcodeDetector, camera });
     Object.defineProperty(navigator, 'mediaDevices', { value: { getUserMedia } });
   }, code);
+}
+
+/** A camera that really sees a code, in a browser that reads none: Safari and Firefox. */
+async function addPlainCamera(page: Page, text: string): Promise<void> {
+  const { data } = encode(text, { ecc: 'M', border: 4 });
+  await page.addInitScript((rows) => {
+    Reflect.deleteProperty(window, 'BarcodeDetector');
+    const getUserMedia = async () => {
+      const canvas = document.createElement('canvas');
+      [canvas.width, canvas.height] = [1280, 720];
+      const context = canvas.getContext('2d');
+      const side = 600 / rows.length;
+      const draw = () => {
+        if (context === null) return;
+        context.fillStyle = '#ddd';
+        context.fillRect(0, 0, 1280, 720);
+        context.fillStyle = '#111';
+        // Held a little askew, as by a hand.
+        context.setTransform(0.98, 0.1, -0.1, 0.98, 380, 20);
+        for (const [y, row] of rows.entries()) {
+          for (const [x, dark] of row.entries()) {
+            if (dark) context.fillRect(x * side, y * side, side + 0.5, side + 0.5);
+          }
+        }
+        context.setTransform(1, 0, 0, 1, 0, 0);
+      };
+      draw();
+      setInterval(draw, 100);
+      return canvas.captureStream(10);
+    };
+    Object.defineProperty(navigator, 'mediaDevices', { value: { getUserMedia } });
+  }, data);
 }
 
 function cameraOf(page: Page): Promise<Camera> {
@@ -216,6 +249,28 @@ test('a terminal pairs by the QR code of its link', async () => {
   await page.getByRole('button', { name: /^Start shift/ }).waitFor();
   await page.getByText('Counter of a test').waitFor();
   assert.equal(new URL(page.url()).hash, '', 'no code stays in the address');
+  window.checkClean();
+  await window.close();
+});
+
+test('a browser that reads no codes gets a decoder of ours, and only then', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const window = await browser.open(PHONE);
+  const { page } = window;
+  const decoders: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().includes('qr-decoder')) decoders.push(request.url());
+  });
+  const link = `${sandbox.web_url}/terminal#pair=${await terminal.pairingCode()}`;
+  await addPlainCamera(page, link);
+  await page.goto(`${sandbox.web_url}/terminal`);
+  const scan = page.getByRole('button', { name: 'Scan the code' });
+  await scan.waitFor();
+  assert.equal(decoders.length, 0, 'not before somebody scans');
+  await scan.click();
+  await page.getByRole('button', { name: /^Start shift/ }).waitFor();
+  assert.equal(decoders.length, 1);
   window.checkClean();
   await window.close();
 });

@@ -263,7 +263,11 @@ export class TillRunner {
         if (!isAnswered) await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
       }
     })();
-    const answer = this.#note(await this.#api.tap(id, tap));
+    const sent =
+      'signed' in tap
+        ? this.#api.authorize(id, { ...tap.signed, tip: tap.tip })
+        : this.#api.tap(id, tap);
+    const answer = this.#note(await sent);
     isAnswered = true;
     this.dispatch({ type: 'tap_answered', key: tap.key, answer });
     if (this.#view.till.phase.at !== 'tapping') return;

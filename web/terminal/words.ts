@@ -26,6 +26,14 @@ export const WORDS = {
     'There is no connection. What became of the payment is asked as soon as it is back.',
   notSent: 'Not sent',
   notSentHint: 'There was no connection. Nobody was charged.',
+  unreadable:
+    'That could not be read. Hold one card alone, flat and still. Bank cards and tickets do not ' +
+    'pay here. Nothing was sent.',
+  leftEarly: 'The card was taken away too early. Hold it there until it sounds. Nothing was sent.',
+  notSigned: 'This card cannot pay now. Nothing was sent.',
+  keepCard: 'Keep the card there',
+  keepCardHint: 'It is signing the payment.',
+  takeAway: 'You can take it away now.',
   alreadyPaid: 'Already paid',
   alreadyRead: 'A pass is being checked already. Nothing more was sent.',
   tipFirst: 'The tip comes first. Nothing was sent.',
@@ -67,9 +75,23 @@ export function declineWords({ last_payment_error: error }: Intent): string {
 
 /** What to say of what was held against the till and is no pass. `own`: what its own tag says. */
 export function unreadWords(read: Unread, own: string | null): string {
-  if (read.is === 'no_pass') return noPassWords(read.why);
+  switch (read.is) {
+    case 'no_pass':
+      return noPassWords(read.why);
+    case 'unreadable':
+      return WORDS.unreadable;
+    case 'left_early':
+      return WORDS.leftEarly;
+    case 'not_signed':
+      return read.message ?? WORDS.notSigned;
+    case 'tag':
+      return tagWords(read.address, own);
+  }
+}
+
+function tagWords(address: string, own: string | null): string {
   // An address of the shop's own network may differ in all but its last part.
-  const isOwn = own !== null && tokenOf(read.address) === tokenOf(own);
+  const isOwn = own !== null && tokenOf(address) === tokenOf(own);
   return isOwn
     ? 'That is this till’s own tag. It is for the phones of customers. Nothing was sent.'
     : 'That tag is of another till, or its address was replaced. Nothing was sent.';
@@ -85,10 +107,6 @@ function noPassWords(why: NoPass | undefined): string {
       return 'Unlock the phone, choose the pass and hold it here again.';
     case 'foreign_card':
       return 'This card does not pay here. Bank cards and tickets are not read.';
-    case 'taken_away':
-      return 'It was taken away too early. Hold it here a little longer.';
-    case 'unreadable':
-      return 'It could not be read. Hold it here again.';
     case 'two_cards':
       return 'Two cards at once. Hold only one of them here.';
   }

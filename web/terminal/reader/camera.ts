@@ -3,7 +3,10 @@ interface BarcodeDetector {
   detect(image: HTMLVideoElement): Promise<readonly { readonly rawValue: string }[]>;
 }
 
-type DetectorClass = new (options: { readonly formats: readonly string[] }) => BarcodeDetector;
+interface DetectorClass {
+  new (options: { readonly formats: readonly string[] }): BarcodeDetector;
+  getSupportedFormats?(): Promise<readonly string[]>;
+}
 
 /** Often enough for a hand that holds still, rarely enough for a phone's battery. */
 const LOOK_EVERY_MS = 200;
@@ -12,9 +15,18 @@ function detectorClass(): DetectorClass | null {
   return 'BarcodeDetector' in window ? (window.BarcodeDetector as DetectorClass) : null;
 }
 
-/** Whether this browser reads codes and has a camera to ask. */
+/** Whether there may be a camera to ask: only a page that came safely has one. */
 export function hasCamera(): boolean {
-  return detectorClass() !== null && navigator.mediaDevices !== undefined;
+  return navigator.mediaDevices !== undefined;
+}
+
+/** The browser's own reader of codes; ours where it has none, or has one that reads no QR codes. */
+async function createDetector(): Promise<BarcodeDetector> {
+  const Own = detectorClass();
+  const formats = (await Own?.getSupportedFormats?.().catch(() => [])) ?? ['qr_code'];
+  if (Own !== null && formats.includes('qr_code')) return new Own({ formats: ['qr_code'] });
+  const { QrDecoder } = await import('./qr-decoder.ts');
+  return new QrDecoder();
 }
 
 function openCamera(): Promise<MediaStream> {
@@ -41,19 +53,16 @@ export async function readCamera(
   onCode: (text: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const Detector = detectorClass();
-  if (Detector === null) return;
   const stream = await openCamera();
+  signal.addEventListener('abort', () => closeCamera(stream));
   if (signal.aborted) return closeCamera(stream);
-  const detector = new Detector({ formats: ['qr_code'] });
+  const detector = await createDetector();
+  if (signal.aborted) return;
   video.srcObject = stream;
   await video.play();
   const timer = setInterval(async () => {
     const [found] = await detector.detect(video).catch(() => []);
     if (found !== undefined && !signal.aborted) onCode(found.rawValue);
   }, LOOK_EVERY_MS);
-  signal.addEventListener('abort', () => {
-    clearInterval(timer);
-    closeCamera(stream);
-  });
+  signal.addEventListener('abort', () => clearInterval(timer));
 }

@@ -1,4 +1,5 @@
 import type { Credential } from '../../data/device.ts';
+import type { Chip } from './nfc.ts';
 
 const NFC_ID = /^nfc_[\x21-\x7e]{1,196}$/;
 /** The id of a pass and a code that changes every half minute. */
@@ -9,21 +10,23 @@ const CODE = /^[\x21-\x7e]{16,512}$/;
 /** What somebody held against the till, or into its camera. */
 export type Read =
   | { readonly is: 'pass'; readonly credential: Credential }
+  /** A card whose chip signs payments by itself. */
+  | { readonly is: 'chip'; readonly chip: Chip }
   /** The address of a counter's tag: this till's own, or that of another one. */
   | { readonly is: 'tag'; readonly address: string }
-  | { readonly is: 'no_pass'; readonly why?: NoPass };
+  | { readonly is: 'no_pass'; readonly why?: NoPass }
+  /** Something answered, and not in a way that can be read: a bank card, two cards at once. */
+  | { readonly is: 'unreadable' }
+  /** A chip left before it had signed. */
+  | { readonly is: 'left_early' }
+  /** A chip did not sign, or the payment cannot be paid by it now. */
+  | { readonly is: 'not_signed'; readonly message: string | null };
 
 /** What a reader can tell of something that pays nothing; left out: it cannot tell. */
-export type NoPass =
-  | 'phone_without_pass'
-  | 'locked_phone'
-  | 'foreign_card'
-  | 'taken_away'
-  | 'unreadable'
-  | 'two_cards';
+export type NoPass = 'phone_without_pass' | 'locked_phone' | 'foreign_card' | 'two_cards';
 
-/** Everything but a pass: nothing is sent for it. */
-export type Unread = Exclude<Read, { readonly is: 'pass' }>;
+/** Everything that pays nothing: nothing is sent for it. */
+export type Unread = Exclude<Read, { readonly is: 'pass' | 'chip' }>;
 
 const NO_PASS: Read = { is: 'no_pass' };
 /** Written by the dashboard (`terminal` → `Tag`), and no secret. */

@@ -1,38 +1,131 @@
 import { type Read, readText } from './credential.ts';
 
 /** Web NFC, as far as it is used here (https://w3c.github.io/web-nfc/). */
-interface NdefRecord {
+export interface ReadRecord {
   readonly recordType: string;
   readonly data?: DataView;
   readonly encoding?: string;
 }
 
-interface NdefReader extends EventTarget {
-  scan(options: { readonly signal: AbortSignal }): Promise<void>;
+interface Signals {
+  readonly signal: AbortSignal;
+}
+
+export interface NdefReader extends EventTarget {
+  scan(options: Signals): Promise<void>;
+  write(
+    message: {
+      readonly records: readonly {
+        readonly recordType: string;
+        readonly data: Uint8Array<ArrayBuffer>;
+      }[];
+    },
+    options: Signals,
+  ): Promise<void>;
 }
 
 interface NdefReadingEvent extends Event {
-  readonly message: { readonly records: readonly NdefRecord[] };
+  readonly message: { readonly records: readonly ReadRecord[] };
 }
 
-function readerClass(): (new () => NdefReader) | null {
-  return 'NDEFReader' in window ? (window.NDEFReader as new () => NdefReader) : null;
+/** The browser's own, or the virtual counter's. */
+export type NdefDriver = new () => NdefReader;
+
+/** A card of the HaLo family: it signs what is written to it, and is read for the signature. */
+export interface Chip {
+  /** Uncompressed, as 130 hex digits. */
+  readonly publicKey: string;
+  /** @returns the signature as DER. @throws whatever the driver throws once the card is gone. */
+  sign(digest: Uint8Array, signal: AbortSignal): Promise<Uint8Array>;
+}
+
+/** The first key of a chip is the one that its maker means for payments. */
+const KEY = 1;
+const SIGN = 0x01;
+const PUBLIC_KEY = /^04[0-9a-f]{128}$/i;
+/** In the list of keys, before each: its length. */
+const KEY_LENGTH = '41';
+
+function driver(): NdefDriver | null {
+  return 'NDEFReader' in window ? (window.NDEFReader as NdefDriver) : null;
 }
 
 export function hasNfc(): boolean {
-  return readerClass() !== null;
+  return driver() !== null;
 }
 
-function textOf({ recordType, data, encoding }: NdefRecord): string | null {
+function textOf({ recordType, data, encoding }: ReadRecord): string | null {
   if (data === undefined) return null;
   if (recordType !== 'text' && recordType !== 'url' && recordType !== 'absolute-url') return null;
   return new TextDecoder(encoding ?? 'utf-8').decode(data);
 }
 
-/** The first of the texts that says something here. */
-function readTexts(texts: readonly (string | null)[]): Read {
-  const all = texts.map((text) => readText(text ?? ''));
-  return all.find(({ is }) => is !== 'no_pass') ?? { is: 'no_pass' };
+function textsOf(event: Event): readonly string[] {
+  const { records } = (event as NdefReadingEvent).message;
+  return records.map((record) => textOf(record) ?? '');
+}
+
+/** The parameters of a chip's address: its keys, and `res` after a command. */
+function chipParameters(texts: readonly string[]): URLSearchParams | null {
+  const [first = ''] = texts;
+  if (!URL.canParse(first)) return null;
+  const { searchParams } = new URL(first);
+  return publicKeyIn(searchParams) === null && !searchParams.has('res') ? null : searchParams;
+}
+
+/** Newer chips name each key; older ones have a list of them. */
+function publicKeyIn(parameters: URLSearchParams): string | null {
+  const listed = parameters.get('static') ?? '';
+  const first = listed.startsWith(KEY_LENGTH) ? listed.slice(2, 132) : '';
+  const key = parameters.get('pk1') ?? first;
+  return PUBLIC_KEY.test(key) ? key.toLowerCase() : null;
+}
+
+function bytesOf(hex: string): Uint8Array {
+  return Uint8Array.from(hex.match(/../g) ?? [], (digits) => Number.parseInt(digits, 16));
+}
+
+/** What a chip answered: every error has two bytes, of which the first is 0xe1. */
+function answerIn(parameters: URLSearchParams | null): Uint8Array | null {
+  const answer = bytesOf(parameters?.get('res') ?? '');
+  return answer.length === 0 ? null : answer;
+}
+
+/** The commands of a chip are written to it; what is read next is its answer. */
+async function sendToChip(
+  Driver: NdefDriver,
+  command: Uint8Array<ArrayBuffer>,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const reader = new Driver();
+  await reader.write({ records: [{ recordType: 'unknown', data: command }] }, { signal });
+  const answered = new Promise<Uint8Array>((resolve, reject) => {
+    const onReading = (event: Event) => {
+      const answer = answerIn(chipParameters(textsOf(event)));
+      if (answer !== null) resolve(answer);
+    };
+    reader.addEventListener('reading', onReading, { signal });
+    reader.addEventListener('readingerror', () => reject(new Error('the card left')), { signal });
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+  // What the driver refuses ends this; an answer may come before it says that it reads.
+  await Promise.all([reader.scan({ signal }), answered]);
+  return answered;
+}
+
+/** What is held against the till. null: the answer to a command, which somebody waits for. */
+function readEvent(event: Event, Driver: NdefDriver): Read | null {
+  const texts = textsOf(event);
+  const parameters = chipParameters(texts);
+  const publicKey = parameters === null ? null : publicKeyIn(parameters);
+  if (parameters?.has('res')) return null;
+  if (publicKey !== null) {
+    const sign: Chip['sign'] = (digest, signal) =>
+      sendToChip(Driver, Uint8Array.from([SIGN, KEY, ...digest]), signal);
+    return { is: 'chip', chip: { publicKey, sign } };
+  }
+  // The first of the texts that says something here.
+  return texts.map(readText).find(({ is }) => is !== 'no_pass') ?? { is: 'no_pass' };
 }
 
 /**
@@ -41,14 +134,19 @@ function readTexts(texts: readonly (string | null)[]): Read {
  *
  * @returns whether it reads.
  */
-export async function readNfc(onRead: (read: Read) => void, signal: AbortSignal): Promise<boolean> {
-  const Reader = readerClass();
-  if (Reader === null) return false;
-  const reader = new Reader();
-  const onReading = (event: Event) =>
-    onRead(readTexts((event as NdefReadingEvent).message.records.map(textOf)));
+export async function readNfc(
+  onRead: (read: Read) => void,
+  signal: AbortSignal,
+  Driver: NdefDriver | null = driver(),
+): Promise<boolean> {
+  if (Driver === null) return false;
+  const reader = new Driver();
+  const onReading = (event: Event) => {
+    const read = readEvent(event, Driver);
+    if (read !== null) onRead(read);
+  };
   reader.addEventListener('reading', onReading, { signal });
-  reader.addEventListener('readingerror', () => onRead({ is: 'no_pass' }), { signal });
+  reader.addEventListener('readingerror', () => onRead({ is: 'unreadable' }), { signal });
   return reader.scan({ signal }).then(
     () => true,
     () => false,

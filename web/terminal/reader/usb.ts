@@ -1,7 +1,7 @@
 import type { Credential } from '../../data/device.ts';
 import { fromRoot } from '../../data/root.ts';
 import { keepUsbReader, type UsbReader } from '../kept.ts';
-import type { NoPass, Read } from './credential.ts';
+import type { Read, Unread } from './credential.ts';
 
 /** The program `tapline-reader` on this machine asks nothing of anybody else. */
 export const USB_PORT = 4244;
@@ -36,13 +36,13 @@ type UsbTap =
   | { readonly status: 'no_pass' | 'tap_again' | 'not_a_payment_card' }
   | { readonly status: 'gone' | 'unreadable' | 'two_cards' };
 
-const WHY: Readonly<Record<Exclude<UsbTap['status'], 'read'>, NoPass>> = {
-  no_pass: 'phone_without_pass',
-  tap_again: 'locked_phone',
-  not_a_payment_card: 'foreign_card',
-  gone: 'taken_away',
-  unreadable: 'unreadable',
-  two_cards: 'two_cards',
+const UNREAD: Readonly<Record<Exclude<UsbTap['status'], 'read'>, Unread>> = {
+  no_pass: { is: 'no_pass', why: 'phone_without_pass' },
+  tap_again: { is: 'no_pass', why: 'locked_phone' },
+  not_a_payment_card: { is: 'no_pass', why: 'foreign_card' },
+  gone: { is: 'left_early' },
+  unreadable: { is: 'unreadable' },
+  two_cards: { is: 'no_pass', why: 'two_cards' },
 };
 
 /** A code that nobody guesses: 40 random bits, without letters that are taken for others. */
@@ -74,9 +74,7 @@ export function removeUsbReader(): void {
 }
 
 export function readOf(tap: UsbTap): Read {
-  return tap.status === 'read'
-    ? { is: 'pass', credential: tap.credential }
-    : { is: 'no_pass', why: WHY[tap.status] };
+  return tap.status === 'read' ? { is: 'pass', credential: tap.credential } : UNREAD[tap.status];
 }
 
 interface Hears {

@@ -14,6 +14,7 @@ export const SplitDialog = partOf(async () => (await import('./split.tsx')).Spli
 export const ScanDialog = partOf(async () => (await import('./scan.tsx')).ScanDialog);
 export const PaymentScreen = partOf(async () => (await import('./payment.tsx')).PaymentScreen);
 export const TipScreen = partOf(async () => (await import('./tip.tsx')).TipScreen);
+export const Counter = partOf(async () => (await import('../counter/counter.tsx')).Counter);
 export const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
 
 /** A payment comes first. */

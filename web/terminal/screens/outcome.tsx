@@ -69,6 +69,7 @@ export function CheckingScreen({
       <h1>{asks ? WORDS.confirming : WORDS.checking}</h1>
       <Sum atoms={BigInt(intent.amount) + (tip ?? 0n)} />
       <p>{asks ? WORDS.confirmingHint : waitHint(intent)}</p>
+      {asks ? null : <p>{WORDS.takeAway}</p>}
       {until === null ? null : <ConfirmLeft until={until} clockOffsetMs={view.clockOffsetMs} />}
     </section>
   );

@@ -1,12 +1,13 @@
 import { useEffect, useRef, useState } from 'react';
-import type { Device } from '../../data/device.ts';
+import type { Device, DeviceApi } from '../../data/device.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { keptSettings, keptUsbReader } from '../kept.ts';
 import { takesPasses } from '../machine.ts';
+import type { Open, Phase } from '../phases.ts';
 import { goTo } from '../place.ts';
 import { type Read, readText, type Unread } from '../reader/credential.ts';
 import { readKeyboard } from '../reader/keyboard.ts';
-import { readNfc } from '../reader/nfc.ts';
+import { type Chip, readNfc } from '../reader/nfc.ts';
 import { readUsb, type UsbState } from '../reader/usb.ts';
 import type { TillRunner } from '../till.ts';
 import { strayWords, unreadWords } from '../words.ts';
@@ -19,6 +20,8 @@ export interface Readers {
   readonly unread: Unread | null;
   /** Of the reader on this computer, where one was added. */
   readonly usb: UsbState;
+  /** A chip is signing: the card has to stay where it is. */
+  readonly signing: boolean;
 }
 
 /** The payment whose screen asks for a pass now. A locked till asks for none. */
@@ -46,11 +49,64 @@ function useUsbReader(onRead: (read: Read) => void): UsbState {
   return state;
 }
 
+interface Chips {
+  /** @returns why nothing was sent; null where something was, or where nobody asks any more. */
+  readonly sign: (chip: Chip, asked: Open) => Promise<Unread | null>;
+  readonly isSigning: boolean;
+}
+
+/** Chips that sign: one at a time, and a second reading of the same card says nothing new. */
+function useChips(runner: TillRunner, api: DeviceApi): Chips {
+  const [isSigning, setIsSigning] = useState(false);
+  const [sign] = useState(() => {
+    let isBusy = false;
+    return async (chip: Chip, { intent, tip }: Open): Promise<Unread | null> => {
+      if (isBusy) return null;
+      isBusy = true;
+      setIsSigning(true);
+      const end = new AbortController();
+      const stop = runner.subscribe(() => {
+        if (waiting(runner) !== intent.id) end.abort();
+      });
+      const signed = await import('../reader/sign-by-chip.ts')
+        .then(({ signByChip }) => signByChip({ api, intent: intent.id, tip, chip }, end.signal))
+        // Its code did not come: there is no network.
+        .catch((): Unread => ({ is: 'not_signed', message: null }));
+      stop();
+      isBusy = false;
+      setIsSigning(false);
+      // What was signed for a payment that has ended meanwhile is good for nothing else.
+      if (waiting(runner) !== intent.id) return null;
+      if (signed.is !== 'signed') return signed;
+      const tap = { key: crypto.randomUUID(), signed: signed.signed, tip };
+      runner.dispatch({ type: 'tap', tap });
+      return null;
+    };
+  });
+  return { sign, isSigning };
+}
+
+/** The browser's own reader, during a shift. */
+function useNfc(onRead: Readers['onRead'], phase: Phase, isShift: boolean): void {
+  const [isRefused, setIsRefused] = useState(false);
+  // Where the browser refused, each new payment asks again: somebody has just pressed a button.
+  const asking = isRefused && takesPasses(phase) ? phase.intent.id : null;
+  // biome's hint is right: another payment is a reason to ask again.
+  useEffect(() => {
+    if (!isShift && asking === null) return;
+    const end = new AbortController();
+    void readNfc(onRead, end.signal).then((reads) => {
+      if (!end.signal.aborted) setIsRefused(!reads);
+    });
+    return () => end.abort();
+  }, [onRead, isShift, asking]);
+}
+
 /** The till owns its readers, on every screen: what they read while nobody asked goes nowhere. */
 export function useReaders(
-  context: Pick<TillContext, 'runner' | 'view' | 'settings' | 'device'>,
+  context: Pick<TillContext, 'api' | 'runner' | 'view' | 'settings' | 'device'>,
 ): Readers {
-  const { runner, view, settings, device } = context;
+  const { api, runner, view, settings, device } = context;
   const { phase } = view.till;
   const toast = useToast();
   const [unread, setUnread] = useState<{ since: number; read: Unread } | null>(null);
@@ -58,7 +114,7 @@ export function useReaders(
   useEffect(() => {
     told.current = device;
   }, [device]);
-  const [isRefused, setIsRefused] = useState(false);
+  const { sign, isSigning } = useChips(runner, api);
   const [own] = useState(() => {
     const onStray = (text = '') => {
       const { phase: now } = runner.view().till;
@@ -76,6 +132,10 @@ export function useReaders(
         return onStray(read.is === 'tag' ? read.address : '');
       }
       const { since, tip } = now;
+      if (read.is === 'chip')
+        return void sign(read.chip, now).then((end) => {
+          if (end !== null) setUnread({ since, read: end });
+        });
       if (read.is !== 'pass') return setUnread({ since, read: { ...read } });
       const tap = { key: crypto.randomUUID(), credential: read.credential, tip };
       return runner.dispatch({ type: 'tap', tap });
@@ -87,18 +147,12 @@ export function useReaders(
     readKeyboard(own, end.signal);
     return () => end.abort();
   }, [own]);
+  useNfc(own.onRead, phase, settings.shiftSince !== null);
   const usb = useUsbReader(own.onRead);
-  const isShift = settings.shiftSince !== null;
-  // Where the browser refused, each new payment asks again: somebody has just pressed a button.
-  const asking = isRefused && takesPasses(phase) ? phase.intent.id : null;
-  // biome's hint is right: another payment is a reason to ask again.
-  useEffect(() => {
-    if (!isShift && asking === null) return;
-    const end = new AbortController();
-    void readNfc(own.onRead, end.signal).then((reads) => {
-      if (!end.signal.aborted) setIsRefused(!reads);
-    });
-    return () => end.abort();
-  }, [own, isShift, asking]);
-  return { onRead: own.onRead, unread: phase.since === unread?.since ? unread.read : null, usb };
+  return {
+    onRead: own.onRead,
+    unread: phase.since === unread?.since ? unread.read : null,
+    signing: isSigning,
+    usb,
+  };
 }

@@ -62,7 +62,7 @@ export function SettingsScreen(context: TillContext): ReactNode {
             ['Merchant', device?.merchant_name ?? null],
             ['Network', device?.network ?? null],
             ['NFC', hasNfc() ? 'reads passes' : 'not in this browser'],
-            ['Camera', hasCamera() ? 'reads codes' : 'reads no codes in this browser'],
+            ['Camera', hasCamera() ? 'reads codes' : 'none, or this page was not opened by https'],
           ]}
         />
         <CopyField label="Id" value={device?.id ?? ''} />

@@ -84,7 +84,7 @@ function RunningShift({ api, runner, hasNewVersion, onPairAgain }: RunningProps)
     keepSettings(changed);
     setSettings(changed);
   }, []);
-  const readers = useReaders({ runner, view, settings, device });
+  const readers = useReaders({ api, runner, view, settings, device });
   useDisplay({ view, runner, device, settings });
   const context: TillContext = { api, runner, view, device, settings, readers, change };
   useEffect(() => {

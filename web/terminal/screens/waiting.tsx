@@ -12,7 +12,7 @@ import { hasCamera } from '../reader/camera.ts';
 import { type Read, readText } from '../reader/credential.ts';
 import { hasNfc } from '../reader/nfc.ts';
 import { declineWords, formatLeft, remarkWords, unreadWords, WORDS } from '../words.ts';
-import { Qr, ScanDialog } from './lazy.ts';
+import { Counter, Qr, ScanDialog } from './lazy.ts';
 import type { TillContext } from './shift.tsx';
 
 type WaitingProps = TillContext & { readonly phase: Open };
@@ -141,6 +141,16 @@ function Invitation({ phase }: WaitingProps): ReactNode {
   );
 }
 
+function Signing(): ReactNode {
+  return (
+    <section className="outcome outcome-small is-full-info" role="status">
+      <Icon name="wait" />
+      <h2>{WORDS.keepCard}</h2>
+      <p>{WORDS.keepCardHint}</p>
+    </section>
+  );
+}
+
 /** The amount, the time left, and every way to present a pass. */
 export function WaitingScreen(props: WaitingProps): ReactNode {
   const { phase, runner, settings, readers, device } = props;
@@ -150,6 +160,9 @@ export function WaitingScreen(props: WaitingProps): ReactNode {
   useEffect(() => {
     if (phase.declined || unread !== null) signal('bad', settings.sound);
   }, [phase.declined, unread, settings.sound]);
+  useEffect(() => {
+    if (readers.signing) signal('wait', settings.sound);
+  }, [readers.signing, settings.sound]);
   const remark = phase.remark === null ? null : remarkWords(phase.remark);
   return (
     <div className="stack waiting">
@@ -161,7 +174,8 @@ export function WaitingScreen(props: WaitingProps): ReactNode {
           <p>{remark.hint}</p>
         </Notice>
       )}
-      {unread === null ? null : (
+      {readers.signing ? <Signing /> : null}
+      {unread === null || readers.signing ? null : (
         <Notice tone="warn" role="alert">
           <p>{unreadWords(unread, device?.tag_url ?? null)}</p>
         </Notice>
@@ -174,6 +188,9 @@ export function WaitingScreen(props: WaitingProps): ReactNode {
         <Button wide onClick={() => runner.dispatch({ type: 'cancel' })}>
           Cancel payment
         </Button>
+      )}
+      {passes.length === 0 ? null : (
+        <Counter passes={passes} tag={device?.tag_url ?? null} onRead={onRead} />
       )}
       {scanning ? (
         <ScanDialog

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { addTestTerminal, openTill, paymentsOf, tillOf } from '../testing/till.ts';
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+const thing = (page: Page, name: RegExp) => page.getByRole('button', { name });
+
+/** Drags a thing to the middle of another place and keeps it there. */
+async function drag(page: Page, name: RegExp, to: string): Promise<void> {
+  await thing(page, name).scrollIntoViewIfNeeded();
+  const from = await thing(page, name).boundingBox();
+  const place = await page.locator(to).boundingBox();
+  assert.ok(from !== null && place !== null);
+  const { mouse } = page;
+  await mouse.move(from.x + from.width / 2, from.y + from.height / 2);
+  await mouse.down();
+  await mouse.move(place.x + place.width / 2, place.y + place.height / 2, { steps: 8 });
+}
+
+/** Notes which colours fill the screen from now on. */
+function noteColours(page: Page): Promise<void> {
+  return page.evaluate(() => {
+    const seen: string[] = [];
+    Object.assign(window, { seenColours: seen });
+    const { documentElement: root } = document;
+    new MutationObserver(() => {
+      if (root.dataset.signal !== undefined) seen.push(root.dataset.signal);
+    }).observe(root, { attributeFilter: ['data-signal'] });
+  });
+}
+
+function coloursOf(page: Page): Promise<readonly string[]> {
+  return page.evaluate(() => (window as unknown as { seenColours: string[] }).seenColours);
+}
+
+test('a phone that is dragged onto the till pays as a real one does', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const till = await openTill(browser, sandbox, { terminal, options: PHONE });
+  await till.ask('2.50');
+  await till.page.getByRole('heading', { name: 'Virtual counter' }).waitFor();
+  await till.checkAccessibility();
+  await drag(till.page, /^Hold the phone/, '.pad');
+  await till.result('Paid').waitFor();
+  await till.page.mouse.up();
+  const [payment] = await paymentsOf(sandbox, terminal);
+  assert.deepEqual(payment?.payment_method, { type: 'wallet_pass', credential: 'nfc_id' });
+  await till.close();
+});
+
+test('a card signs at the till; one that leaves too early pays nothing', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const till = await openTill(browser, sandbox, { terminal });
+  const { page } = till;
+  await noteColours(page);
+  await till.ask('2.50');
+  await drag(page, /^Hold the card/, '.pad');
+  await page.getByText('Keep the card there').waitFor();
+  await page.mouse.move(5, 5);
+  await page.mouse.up();
+  await page.getByText('The card was taken away too early.').waitFor();
+  assert.ok((await coloursOf(page)).includes('bad'), 'and the screen was red before');
+  assert.equal((await paymentsOf(sandbox, terminal)).length, 0);
+  await thing(page, /^Hold the card/).press('Enter');
+  await till.result('Paid').waitFor();
+  const [payment] = await paymentsOf(sandbox, terminal);
+  assert.deepEqual(payment?.payment_method, { type: 'wallet', credential: 'chip' });
+  assert.equal(payment?.amount, 2_500_000);
+  const colours = await coloursOf(page);
+  assert.deepEqual(colours.slice(-2), ['wait', 'good'], 'read, then paid');
+  await till.close();
+});
+
+test('a tag and a bank card have their own words; a phone opens the page of a tag', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const till = await openTill(browser, sandbox, { terminal });
+  const { page } = till;
+  await till.ask('1.00');
+  await thing(page, /^Hold the tag/).click();
+  await page.getByText('That is this till’s own tag.').waitFor();
+  await thing(page, /^Hold a bank card/).click();
+  await page.getByText('Bank cards and tickets do not pay here.').waitFor();
+  const opened = page.context().waitForEvent('page');
+  await drag(page, /^Hold the phone/, '.thing-tag');
+  await page.mouse.up();
+  const tag = await opened;
+  await tag.getByText('1.00').first().waitFor();
+  assert.equal(tag.url(), terminal.tagUrl);
+  assert.equal((await paymentsOf(sandbox, terminal)).length, 0);
+  await till.close();
+});
+
+test('a live till has no counter to play with', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox, 'Live counter', 'live');
+  const window = await browser.open(PHONE);
+  await window.page.goto(`${sandbox.web_url}/terminal#key=${terminal.deviceKey}`);
+  await window.page.getByRole('button', { name: /^Start shift/ }).click();
+  const till = tillOf(window);
+  await till.amount.fill('2.50');
+  await till.charge.click();
+  await till.cancel.or(window.page.getByRole('alert')).first().waitFor();
+  assert.equal(await window.page.getByText('Virtual counter').count(), 0);
+  await window.close();
+});

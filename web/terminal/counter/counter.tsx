@@ -1,0 +1,179 @@
+import {
+  type PointerEvent,
+  type ReactNode,
+  useEffect,
+  useEffectEvent,
+  useRef,
+  useState,
+} from 'react';
+import type { TestPasses } from '../../data/types/device.ts';
+import type { Read } from '../reader/credential.ts';
+import { readNfc } from '../reader/nfc.ts';
+import { driverOf, Field, type Thing } from './field.ts';
+import { type Counter as Lying, NAMES, type Name, thingOf } from './things.ts';
+import './counter.css';
+
+export interface CounterProps {
+  readonly passes: TestPasses['passes'];
+  readonly tag: string | null;
+  readonly onRead: (read: Read) => void;
+}
+
+/** How long a thing stays that was put down or pressed: long enough for a chip to sign. */
+const HELD_MS = 2_500;
+/** Less than this is a press that shook. */
+const DRAG_PX = 6;
+
+const WORDS: Readonly<Record<Name, { readonly label: string; readonly hint: string }>> = {
+  phone: { label: 'Hold the phone', hint: 'A pass that works' },
+  card: { label: 'Hold the card', hint: 'A chip that signs' },
+  tag: { label: 'Hold the tag', hint: 'The sticker on the counter' },
+  bank: { label: 'Hold a bank card', hint: 'Pays nothing here' },
+};
+
+function isOver(element: Element | null, { clientX, clientY }: PointerEvent): boolean {
+  const box = element?.getBoundingClientRect();
+  if (box === undefined) return false;
+  const isAcross = clientX >= box.left && clientX <= box.right;
+  return isAcross && clientY >= box.top && clientY <= box.bottom;
+}
+
+interface Hand {
+  readonly held: Name | null;
+  readonly failed: boolean;
+  put(name: Name): void;
+  take(): void;
+}
+
+/** One hand: it holds one thing in the field at a time. */
+function useHand(field: Field, lying: Lying): Hand {
+  const [held, setHeld] = useState<Name | null>(null);
+  const [failed, setFailed] = useState(false);
+  const inHand = useRef<{ readonly thing: Promise<Thing> } | null>(null);
+  const timer = useRef(0);
+  const take = () => {
+    const before = inHand.current;
+    inHand.current = null;
+    clearTimeout(timer.current);
+    setHeld(null);
+    void before?.thing.then((thing) => field.take(thing)).catch(() => {});
+  };
+  const put = (name: Name) => {
+    take();
+    const now = { thing: thingOf(name, lying) };
+    inHand.current = now;
+    setHeld(name);
+    setFailed(false);
+    const hold = (thing: Thing) => {
+      if (inHand.current !== now) return;
+      timer.current = window.setTimeout(take, HELD_MS);
+      field.hold(thing);
+    };
+    now.thing.then(hold).catch(() => {
+      if (inHand.current !== now) return;
+      take();
+      setFailed(true);
+    });
+  };
+  const leave = useEffectEvent(take);
+  useEffect(() => () => leave(), []);
+  return { held, failed, put, take };
+}
+
+interface ThingProps {
+  readonly name: Name;
+  readonly hand: Hand;
+  /** Where the till's antenna is. */
+  readonly pad: () => Element | null;
+  /** It was let go somewhere else. */
+  readonly onDropped: (event: PointerEvent) => void;
+}
+
+function LooseThing({ name, hand, pad, onDropped }: ThingProps): ReactNode {
+  const from = useRef<{ readonly x: number; readonly y: number } | null>(null);
+  const dragged = useRef(false);
+  const move = (event: PointerEvent<HTMLButtonElement>) => {
+    if (from.current === null) return;
+    const [x, y] = [event.clientX - from.current.x, event.clientY - from.current.y];
+    if (Math.hypot(x, y) > DRAG_PX) dragged.current = true;
+    if (!dragged.current) return;
+    event.currentTarget.style.translate = `${x}px ${y}px`;
+    const over = isOver(pad(), event);
+    if (over && hand.held !== name) hand.put(name);
+    if (!over && hand.held === name) hand.take();
+  };
+  const end = (event: PointerEvent<HTMLButtonElement>) => {
+    from.current = null;
+    event.currentTarget.style.translate = '';
+    if (dragged.current && hand.held !== name) onDropped(event);
+  };
+  const { label, hint } = WORDS[name];
+  return (
+    <button
+      type="button"
+      className={`thing thing-${name}${hand.held === name ? ' is-held' : ''}`}
+      aria-pressed={hand.held === name}
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId);
+        from.current = { x: event.clientX, y: event.clientY };
+        dragged.current = false;
+      }}
+      onPointerMove={move}
+      onPointerUp={end}
+      onPointerCancel={end}
+      onClick={({ detail }) => {
+        // By the keyboard it is no drag, whatever came before.
+        if (detail === 0 || !dragged.current) hand.put(name);
+      }}
+    >
+      <span className="thing-body" aria-hidden="true" />
+      <span>{label}</span>
+      <span className="soft small">{hint}</span>
+    </button>
+  );
+}
+
+/**
+ * A counter to play with: what customers hold against the till, as bytes that the code of the real
+ * readers takes apart.
+ */
+export function Counter({ passes, tag, onRead }: CounterProps): ReactNode {
+  const [field] = useState(() => new Field());
+  const read = useEffectEvent(onRead);
+  useEffect(() => {
+    const end = new AbortController();
+    void readNfc((one) => read(one), end.signal, driverOf(field));
+    return () => end.abort();
+  }, [field]);
+  const hand = useHand(field, { pass: passes[0]?.credential ?? '', tag });
+  const pad = useRef<HTMLDivElement>(null);
+  const things = useRef<HTMLDivElement>(null);
+  return (
+    <section className="counter" aria-labelledby="counter">
+      <h2 id="counter">Virtual counter</h2>
+      <p className="soft small">
+        Drag a thing onto the till and keep it there, or press it. Drag the phone onto the tag to
+        open its page.
+      </p>
+      <div className="things" ref={things}>
+        {NAMES.filter((name) => name !== 'tag' || tag !== null).map((name) => (
+          <LooseThing
+            key={name}
+            name={name}
+            hand={hand}
+            pad={() => pad.current}
+            onDropped={(event) => {
+              const sticker = things.current?.querySelector('.thing-tag') ?? null;
+              const opens = name === 'phone' && tag !== null && isOver(sticker, event);
+              if (opens) window.open(tag, '_blank', 'noopener');
+            }}
+          />
+        ))}
+      </div>
+      <div ref={pad} className={hand.held === null ? 'pad' : 'pad is-held'}>
+        {hand.held === null ? 'Till' : 'Held against the till'}
+      </div>
+      {hand.failed ? <p role="alert">The card got no test money. Try again in a moment.</p> : null}
+    </section>
+  );
+}

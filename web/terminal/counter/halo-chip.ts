@@ -1,0 +1,65 @@
+import { hexToBytes, toHex } from 'viem';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { addressMessage } from '../../data/ndef.ts';
+import type { Thing } from './field.ts';
+
+/**
+ * A chip of the HaLo family as its maker's library sees it: an address with its keys, and commands
+ * that are written to it. Only what a payment needs. The key is one of test money.
+ */
+
+const SIGN = 0x01;
+const LIST_KEYS = 0x02;
+const FAILED = 0xe1;
+const UNKNOWN_COMMAND = 0x01;
+const WRONG_KEY = 0x02;
+const WRONG_LENGTH = 0x03;
+const DIGEST_BYTES = 32;
+/** A real chip takes about as long. */
+const SIGNING_MS = 600;
+
+function derInteger(hex: string): number[] {
+  const bytes = [...hexToBytes(`0x${hex}`)];
+  while (bytes.length > 1 && bytes[0] === 0 && (bytes[1] ?? 0) < 0x80) bytes.shift();
+  const positive = (bytes[0] ?? 0) < 0x80 ? bytes : [0, ...bytes];
+  return [0x02, positive.length, ...positive];
+}
+
+/** r and s as a chip writes them. */
+function derOf(signature: string): Uint8Array {
+  const both = [...derInteger(signature.slice(2, 66)), ...derInteger(signature.slice(66, 130))];
+  return Uint8Array.from([0x30, both.length, ...both]);
+}
+
+export function haloChip(account: PrivateKeyAccount, page: string): Thing {
+  const key = hexToBytes(account.publicKey);
+  const hex = (bytes: Uint8Array) => toHex(bytes).slice(2);
+  let answer: Uint8Array | null = null;
+  let times = 0;
+  const run = async (command: Uint8Array): Promise<Uint8Array> => {
+    const [code, slot] = command;
+    if (code === LIST_KEYS) return Uint8Array.from([key.length, ...key, 0]);
+    if (code !== SIGN) return Uint8Array.from([FAILED, UNKNOWN_COMMAND]);
+    if (slot !== 1) return Uint8Array.from([FAILED, WRONG_KEY]);
+    const digest = command.subarray(2);
+    if (digest.length !== DIGEST_BYTES) return Uint8Array.from([FAILED, WRONG_LENGTH]);
+    await new Promise((resolve) => setTimeout(resolve, SIGNING_MS));
+    return derOf(await account.sign({ hash: toHex(digest) }));
+  };
+  return {
+    message: () => {
+      const result = answer === null ? '' : `&res=${hex(answer)}`;
+      answer = null;
+      return addressMessage(`${page}?pk1=${hex(key)}${result}`);
+    },
+    command: async (bytes) => {
+      const time = times;
+      const result = await run(bytes);
+      if (time === times) answer = result;
+    },
+    leave: () => {
+      answer = null;
+      times++;
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import { hashTypedData, hexToBytes, recoverAddress, type TypedDataDefinition, toHex } from 'viem';
+import { publicKeyToAddress } from 'viem/accounts';
+import type { ChipSignature, DeviceApi } from '../../data/device.ts';
+import type { Chip } from './nfc.ts';
+
+/** Loaded when somebody holds a chip that signs: needs the curve and its hash. */
+
+/** A person holds a card still for a few seconds at most. */
+const PATIENCE_MS = 8_000;
+/** Order of secp256k1. A contract takes the lower of the two values of `s` alone (EIP-2). */
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+
+export type Signed =
+  | { readonly is: 'signed'; readonly signed: ChipSignature }
+  | { readonly is: 'left_early' }
+  /** `message`: the service's own words, where it said some. */
+  | { readonly is: 'not_signed'; readonly message: string | null };
+
+/** One integer of a DER signature that begins at `at`. */
+function integerAt(der: Uint8Array, at: number): { readonly value: bigint; readonly end: number } {
+  const [tag, length = 0] = der.subarray(at);
+  const end = at + 2 + length;
+  if (tag !== 0x02 || length === 0 || length > 33 || end > der.length) throw new RangeError('DER');
+  return { value: BigInt(toHex(der.subarray(at + 2, end))), end };
+}
+
+/** @throws RangeError for anything but two integers below the order. */
+export function readDer(der: Uint8Array): { readonly r: bigint; readonly s: bigint } {
+  if (der[0] !== 0x30) throw new RangeError('DER');
+  const r = integerAt(der, 2);
+  const s = integerAt(der, r.end);
+  const isWithin = [r, s].every(({ value }) => value > 0n && value < ORDER);
+  if (!isWithin) throw new RangeError('DER');
+  return { r: r.value, s: s.value > ORDER / 2n ? ORDER - s.value : s.value };
+}
+
+/** With the byte that says which of two keys signed; null where neither is the chip's. */
+async function signatureOf(
+  digest: Uint8Array,
+  { der, from }: { readonly der: Uint8Array; readonly from: string },
+): Promise<`0x${string}` | null> {
+  const { r, s } = readDer(der);
+  const both: `0x${string}` = `${toHex(r, { size: 32 })}${toHex(s, { size: 32 }).slice(2)}`;
+  for (const v of [27, 28]) {
+    const hex: `0x${string}` = `${both}${v.toString(16)}`;
+    if ((await recoverAddress({ hash: digest, signature: hex }).catch(() => null)) === from) {
+      return hex;
+    }
+  }
+  return null;
+}
+
+export interface ChipPayment {
+  readonly api: DeviceApi;
+  readonly intent: string;
+  readonly tip: bigint | null;
+  readonly chip: Chip;
+}
+
+/** Has a chip sign what pays an intent of this till. Hands nothing in. */
+export async function signByChip(payment: ChipPayment, until: AbortSignal): Promise<Signed> {
+  const { api, intent, tip, chip } = payment;
+  const from = publicKeyToAddress(`0x${chip.publicKey}`);
+  const asked = await api.toSign(intent, { from, tip });
+  if (asked.is === 'refused') return { is: 'not_signed', message: asked.error.message };
+  if (asked.is !== 'done' || asked.value.typed_data === null) {
+    return { is: 'not_signed', message: null };
+  }
+  const typedData = asked.value.typed_data as unknown as TypedDataDefinition;
+  const digest = hexToBytes(hashTypedData(typedData));
+  const end = AbortSignal.any([until, AbortSignal.timeout(PATIENCE_MS)]);
+  let der: Uint8Array;
+  try {
+    der = await chip.sign(digest, end);
+  } catch {
+    return { is: 'left_early' };
+  }
+  try {
+    const signature = await signatureOf(digest, { der, from });
+    return signature === null
+      ? { is: 'not_signed', message: null }
+      : { is: 'signed', signed: { from, signature } };
+  } catch {
+    // An error code of the chip, or bytes that are no signature.
+    return { is: 'not_signed', message: null };
+  }
+}
