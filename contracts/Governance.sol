@@ -6,6 +6,7 @@ import {
 } from "@openzeppelin/contracts/access/extensions/AccessControlDefaultAdminRules.sol";
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {PackedLedger} from "./PackedLedger.sol";
+import {PackedOutflow} from "./PackedOutflow.sol";
 
 /// @notice Fee rates in basis points of the sale. The payer pays acquirer and protocol on top of
 /// the sale and gets cashback out of the protocol fee.
@@ -21,7 +22,8 @@ struct Rates {
 /// @param walletDelay Seconds between proposing and applying a merchant's new wallet.
 /// @param watchers Who may pause, and cancel one proposal of the registrar at a time; may be none.
 /// @param payoutHold Seconds after its registration in which a merchant cannot withdraw.
-/// @param hourlyCeiling What may settle in one hour, in whole units of the token (10^6 atoms).
+/// @param hourlyCeiling What may settle in one hour, in whole units of the token (10^6 atoms). As
+/// much may leave in one hour by refunds and by withdrawals that operators pay.
 struct Setup {
     address admin;
     address[] operators;
@@ -74,6 +76,7 @@ abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardT
     }
 
     PackedLedger internal _ledger;
+    PackedOutflow internal _outflow;
     ScheduledRates private _scheduledRates;
     ScheduledCeiling private _scheduledCeiling;
     mapping(bytes32 role => mapping(address account => uint48 applicableAt)) private _announcedGrants;
@@ -137,28 +140,29 @@ abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardT
     /// @notice Stops settling. Guardian and watcher can stop; only the admin can start again.
     function pauseSettling() external nonReentrant {
         _requireGuardianOrWatcher();
-        _ledger = _ledger.withPauses(true, _ledger.refundingPaused());
+        _ledger = _ledger.withSettlingPaused(true);
         emit SettlingPaused(msg.sender, true);
     }
 
     /// @notice Stops refunds. Withdrawals have no pause: merchants can always take their money.
     function pauseRefunding() external nonReentrant {
         _requireGuardianOrWatcher();
-        _ledger = _ledger.withPauses(_ledger.settlingPaused(), true);
+        _outflow = _outflow.withRefundingPaused(true);
         emit RefundingPaused(msg.sender, true);
     }
 
     function unpauseSettling() external onlyRole(DEFAULT_ADMIN_ROLE) nonReentrant {
-        _ledger = _ledger.withPauses(false, _ledger.refundingPaused());
+        _ledger = _ledger.withSettlingPaused(false);
         emit SettlingPaused(msg.sender, false);
     }
 
     function unpauseRefunding() external onlyRole(DEFAULT_ADMIN_ROLE) nonReentrant {
-        _ledger = _ledger.withPauses(_ledger.settlingPaused(), false);
+        _outflow = _outflow.withRefundingPaused(false);
         emit RefundingPaused(msg.sender, false);
     }
 
-    /// @notice Lets less settle per hour, at once. Drops a higher ceiling that was announced.
+    /// @notice Lets less settle per hour, and less leave by operators, at once. Drops a higher ceiling
+    /// that was announced. It binds no wallet that withdraws itself.
     function lowerCeiling(uint24 ceiling_) external onlyRole(GUARDIAN_ROLE) nonReentrant {
         uint24 current = _ledger.hourlyCeiling();
         if (ceiling_ >= current) revert CeilingNotLower(ceiling_, current);
@@ -284,9 +288,14 @@ abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardT
         return (_scheduledRates.rates, _scheduledRates.applicableAt);
     }
 
-    /// @notice Pauses, rates, ceiling, batches and fees in one word: {SettlementLens} reads it.
+    /// @notice Pause, rates, ceiling, batches and fees in one word: {SettlementLens} reads it.
     function ledgerWord() external view returns (PackedLedger) {
         return _ledger;
+    }
+
+    /// @notice The pause of refunds and what operators have paid out in an hour, in one word.
+    function packedOutflow() external view returns (PackedOutflow) {
+        return _outflow;
     }
 
     function _takeBookedFees(address to, uint64 acquirerFees, uint64 protocolFees) internal {
@@ -337,6 +346,7 @@ abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardT
 
     function _setCeiling(uint24 ceiling_) private {
         _ledger = _ledger.withCeiling(ceiling_);
+        _outflow = _outflow.withCeiling(ceiling_);
         emit CeilingChanged(ceiling_, msg.sender);
     }
 

@@ -34,10 +34,15 @@ abstract contract Merchants is Governance, SpendingPolicies {
     /// @dev Where the balance starts in a Merchant slot.
     uint256 internal constant BALANCE_SHIFT = 200;
 
-    /// @dev One slot. 56 bits of atoms are 72 billion USDC, about all there is.
+    /// @dev Set while another wallet may be announced: withdrawals look no further without it.
+    uint256 private constant CHANGE_ANNOUNCED = 1 << 192;
+
+    /// @dev One slot. 56 bits of atoms are 72 billion USDC, about all there is; 32 bits of seconds
+    /// end in 2106. `changeAnnounced` stays until a change applies, also when one was canceled.
     struct Merchant {
         address wallet;
-        uint40 heldUntil;
+        uint32 heldUntil;
+        bool changeAnnounced;
         uint56 balance;
     }
 
@@ -120,7 +125,7 @@ abstract contract Merchants is Governance, SpendingPolicies {
         _requireSignature(wallet, structHash, deadline, signature);
         merchant = ++_merchantCount;
         _merchantOf[merchantReference] = merchant;
-        _merchants[merchant] = Merchant(wallet, uint40(block.timestamp + PAYOUT_HOLD), 0);
+        _merchants[merchant] = Merchant(wallet, uint32(block.timestamp + PAYOUT_HOLD), false, 0);
         _histories[merchant].registeredAt = uint48(block.timestamp);
         emit MerchantRegistered(merchant, merchantReference, wallet);
     }
@@ -134,7 +139,7 @@ abstract contract Merchants is Governance, SpendingPolicies {
         address wallet,
         uint256 deadline,
         bytes calldata signature
-    ) external {
+    ) external nonReentrant {
         _requireWalletOrRegistrar(merchant);
         _requirePayableWallet(wallet);
         bytes32 structHash = keccak256(
@@ -145,6 +150,7 @@ abstract contract Merchants is Governance, SpendingPolicies {
         if (pending != address(0)) revert WalletAlreadyProposed(merchant, pending);
         uint48 applicableAt = uint48(block.timestamp) + WALLET_DELAY;
         _walletChanges[merchant] = WalletChange(wallet, applicableAt, msg.sender);
+        _merchants[merchant].changeAnnounced = true;
         emit WalletProposed(merchant, wallet, applicableAt, msg.sender);
     }
 
@@ -176,9 +182,10 @@ abstract contract Merchants is Governance, SpendingPolicies {
         WalletChange memory change = _pendingChange(merchant);
         if (change.wallet == address(0)) revert NoWalletProposed(merchant);
         _requireApplicable(change.applicableAt);
-        address from = _merchants[merchant].wallet;
+        Merchant storage account = _merchants[merchant];
+        address from = account.wallet;
         delete _walletChanges[merchant];
-        _merchants[merchant].wallet = change.wallet;
+        (account.wallet, account.changeAnnounced) = (change.wallet, false);
         emit WalletChanged(merchant, from, change.wallet);
     }
 
@@ -189,39 +196,47 @@ abstract contract Merchants is Governance, SpendingPolicies {
         onlyRole(GUARDIAN_ROLE)
         nonReentrant
     {
-        uint40 heldUntil = _merchants[merchant].heldUntil;
+        uint256 heldUntil = _merchants[merchant].heldUntil;
         if (block.timestamp >= heldUntil) revert HoldHasEnded(block.timestamp, heldUntil);
         if (until <= heldUntil) revert HoldNotExtended(until, heldUntil);
         uint256 allowed = uint256(_histories[merchant].registeredAt) + MAX_PAYOUT_HOLD;
         if (until > allowed) revert HoldTooLong(until, allowed);
-        _merchants[merchant].heldUntil = until;
+        _merchants[merchant].heldUntil = uint32(until);
         emit PayoutsHeld(merchant, until);
     }
 
     /// @notice Pays out to the registered wallet on the merchant's order. Waits while another wallet
-    /// is announced: it may be announced because this one's key was stolen.
+    /// is announced: it may be announced because this one's key was stolen. All of these and refunds
+    /// together are limited per hour, as a stolen key of an operator could pay all balances out.
     /// @param wallet Must be the registered one, so that nobody is paid whom the merchant did not
     /// mean.
     /// @param number Any but zero, unique per network: a second call with it pays nothing. Numbers
     /// are spread over the whole range, so each has a slot of its own.
+    /// @dev Asks whether somebody holds the lock, and does not take it: all is written before the
+    /// transfer. This saves 240 gas.
     function withdraw(uint32 merchant, address wallet, uint64 amount, uint64 number)
         external
         onlyRole(OPERATOR_ROLE)
-        nonReentrant
+        nonReentrantView
     {
         if (number == 0) revert NumberZero();
-        address pending = _pendingChange(merchant).wallet;
-        if (pending != address(0)) revert WalletChangePending(merchant, pending);
         if (_withdrawn[number] != 0) revert WithdrawalAlreadyPaid(number);
         _withdrawn[number] = 1;
-        _withdraw(merchant, wallet, amount, number);
+        if (_takeOut(merchant, wallet, amount) & CHANGE_ANNOUNCED != 0) {
+            address pending = _pendingChange(merchant).wallet;
+            if (pending != address(0)) revert WalletChangePending(merchant, pending);
+        }
+        _outflow = _outflow.pay(amount, block.timestamp);
+        _payOut(merchant, wallet, amount, number);
     }
 
     /// @notice Pays out to the registered wallet at its own call. Once the merchant's first payouts
-    /// are not held any more, no role can pause or refuse this, and no announced wallet delays it.
+    /// are not held any more, no role can pause or refuse this; no announced wallet and no ceiling
+    /// delays it.
     /// @dev The event carries number 0. The balance itself is the replay guard.
     function withdrawOwn(uint32 merchant, uint64 amount) external nonReentrant {
-        _withdraw(merchant, msg.sender, amount, 0);
+        _takeOut(merchant, msg.sender, amount);
+        _payOut(merchant, msg.sender, amount, 0);
     }
 
     /// @notice A merchant's wallet, its balance, and when it can withdraw; zeros for an unknown
@@ -290,12 +305,19 @@ abstract contract Merchants is Governance, SpendingPolicies {
         return WalletChange(wallet, uint48(applicableAt), proposer);
     }
 
-    function _withdraw(uint32 merchant, address wallet, uint64 amount, uint64 number) private {
-        uint256 account = _debit(merchant, amount);
+    /// @return account The merchant's slot as it was before.
+    function _takeOut(uint32 merchant, address wallet, uint64 amount)
+        private
+        returns (uint256 account)
+    {
+        account = _debit(merchant, amount);
         address registered = address(uint160(account));
         if (wallet != registered) revert NotMerchantWallet(wallet, registered);
-        uint256 heldUntil = uint40(account >> 160);
+        uint256 heldUntil = uint32(account >> 160);
         if (block.timestamp < heldUntil) revert PayoutsAreHeld(block.timestamp, heldUntil);
+    }
+
+    function _payOut(uint32 merchant, address wallet, uint64 amount, uint64 number) private {
         emit Withdrawn(merchant, wallet, number, amount);
         TOKEN.safeTransfer(wallet, amount);
     }

@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {PackedCharges} from "./PackedCharges.sol";
 
 /// @notice Everything that each batch reads and writes besides its payments, in one word, from the
-/// lowest bit: settlingPaused (1) | refundingPaused (1) | acquirerRate (10) | protocolRate (10)
+/// lowest bit: settlingPaused (1) | free (1) | acquirerRate (10) | protocolRate (10)
 /// | cashbackRate (10) | hour (16) | settledInHour (44) | hourlyCeiling (24) | batches (36)
 /// | acquirerFees (52) | protocolFees (52).
 /// @dev 52 bits hold 4.5 billion USDC of uncollected fees; 36 bits hold a batch per second for 2,000
@@ -36,10 +36,6 @@ library PackedLedgerFields {
 
     function settlingPaused(PackedLedger ledger) internal pure returns (bool) {
         return PackedLedger.unwrap(ledger) & 1 != 0;
-    }
-
-    function refundingPaused(PackedLedger ledger) internal pure returns (bool) {
-        return PackedLedger.unwrap(ledger) & 2 != 0;
     }
 
     function acquirerRate(PackedLedger ledger) internal pure returns (uint16) {
@@ -88,13 +84,13 @@ library PackedLedgerFields {
         }
     }
 
-    function withPauses(PackedLedger ledger, bool settling, bool refunding)
+    function withSettlingPaused(PackedLedger ledger, bool paused)
         internal
         pure
         returns (PackedLedger)
     {
-        uint256 flags = (settling ? 1 : 0) | (refunding ? 2 : 0);
-        return PackedLedger.wrap((PackedLedger.unwrap(ledger) & ~uint256(3)) | flags);
+        uint256 rest = PackedLedger.unwrap(ledger) & ~uint256(1);
+        return PackedLedger.wrap(rest | (paused ? 1 : 0));
     }
 
     /// @dev Rates are at most 1,023: {Governance} keeps them below 301.

@@ -4,6 +4,7 @@ pragma solidity 0.8.37;
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {Batches} from "./Batches.sol";
+import {PackedOutflow} from "./PackedOutflow.sol";
 import {PaymentCodec, PaymentHead, PaymentTail} from "./PaymentCodec.sol";
 import {PaymentTree} from "./PaymentTree.sol";
 
@@ -44,7 +45,8 @@ abstract contract Refunds is Batches {
         uint64 refundedBefore,
         bytes16 refundReference
     ) external onlyRole(OPERATOR_ROLE) nonReentrant {
-        if (_ledger.refundingPaused()) revert RefundingIsPaused();
+        PackedOutflow outflow = _outflow;
+        if (outflow.refundingPaused()) revert RefundingIsPaused();
         (PaymentHead head, PaymentTail tail) = PaymentCodec.readOne(packed);
         bytes32 root = _roots[batch];
         if (root == 0 || root != PaymentTree.rootOf(proof, PaymentCodec.leaf(packed, 0))) {
@@ -52,6 +54,7 @@ abstract contract Refunds is Batches {
         }
         uint64 total = _countRefund(head.number(), tail.amount(), amount, refundedBefore);
         _debit(tail.merchant(), amount);
+        _outflow = outflow.pay(amount, block.timestamp);
         emit PaymentRefunded(
             head.number(), head.payer(), tail.merchant(), amount, total, refundReference
         );

@@ -5,6 +5,7 @@ import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {Governance, Rates} from "./Governance.sol";
 import {PackedCharges} from "./PackedCharges.sol";
 import {PackedLedger, PackedLedgerFields} from "./PackedLedger.sol";
+import {PackedOutflow} from "./PackedOutflow.sol";
 import {PackedPolicy} from "./PackedPolicy.sol";
 import {PaymentCodec, PaymentHead, PaymentTail} from "./PaymentCodec.sol";
 import {PaymentRules} from "./PaymentRules.sol";
@@ -13,6 +14,7 @@ import {Reason} from "./PaymentTypes.sol";
 /// @dev What the lens reads of a settlement contract.
 interface ILensSource {
     function ledgerWord() external view returns (PackedLedger);
+    function packedOutflow() external view returns (PackedOutflow);
     function policyWord(address payer) external view returns (PackedPolicy);
     function isSettled(uint64 number) external view returns (bool);
     function nonces(address owner) external view returns (uint256);
@@ -128,6 +130,14 @@ contract SettlementLens {
         settled = uint64(ledger.settledAt(block.timestamp));
     }
 
+    /// @notice What may leave per hour of the clock by refunds and by withdrawals that operators pay
+    /// (in atoms), and what has in this one.
+    function outflow() external view returns (uint64 perHour, uint64 paid) {
+        PackedOutflow word = SETTLEMENT.packedOutflow();
+        perHour = uint64(word.hourlyCeiling() * PackedLedgerFields.CEILING_UNIT);
+        paid = uint64(word.paidAt(block.timestamp));
+    }
+
     /// @notice Fees booked and not yet collected, in atoms.
     function bookedFees() external view returns (uint64 acquirerFees, uint64 protocolFees) {
         PackedLedger ledger = SETTLEMENT.ledgerWord();
@@ -156,7 +166,7 @@ contract SettlementLens {
     }
 
     function refundingPaused() external view returns (bool) {
-        return SETTLEMENT.ledgerWord().refundingPaused();
+        return SETTLEMENT.packedOutflow().refundingPaused();
     }
 
     /// @notice How many batches have settled; also the number of the newest one.

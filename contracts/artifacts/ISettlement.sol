@@ -45,6 +45,7 @@ interface ISettlement {
     error NotMerchantWallet(address attempted, address allowed);
     error NotOnePayment(uint256 attempted);
     error NumberZero();
+    error OutflowCeilingReached(uint256 attempted, uint256 available);
     error PaymentNotInBatch(uint64 number, uint256 batch);
     error PaymentsMalformed(uint256 length, uint256 sizeOfOne);
     error PaymentsTooLate(uint256 attemptedAt, uint256 validUntil);
@@ -152,6 +153,7 @@ interface ISettlement {
     function merchantOf(bytes32 merchantReference) external view returns (uint32);
     function nonces(address owner) external view returns (uint256);
     function owner() external view returns (address);
+    function packedOutflow() external view returns (uint256);
     function pauseRefunding() external;
     function pauseSettling() external;
     function pendingDefaultAdmin() external view returns (address newAdmin, uint48 schedule);

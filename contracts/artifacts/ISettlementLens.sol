@@ -15,6 +15,7 @@ interface ISettlementLens {
     function bookedFees() external view returns (uint64 acquirerFees, uint64 protocolFees);
     function ceiling() external view returns (uint64 perHour, uint64 settled);
     function holdings(uint32 first, uint32 last) external view returns (uint256 held, uint256 owed, uint256 fees);
+    function outflow() external view returns (uint64 perHour, uint64 paid);
     function payerAccount(address payer) external view returns (PayerAccount memory);
     function payerAccounts(address[] calldata payers) external view returns (PayerAccount[] memory accounts);
     function preflight(bytes calldata payments) external view returns (uint8[] memory reasons);

@@ -158,6 +158,24 @@ export const settlementLensAbi = [
     "type": "function"
   },
   {
+    "inputs": [],
+    "name": "outflow",
+    "outputs": [
+      {
+        "internalType": "uint64",
+        "name": "perHour",
+        "type": "uint64"
+      },
+      {
+        "internalType": "uint64",
+        "name": "paid",
+        "type": "uint64"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
     "inputs": [
       {
         "internalType": "address",

@@ -23,6 +23,7 @@ export const SOURCES: readonly string[] = [
   'Merchants.sol',
   'PackedCharges.sol',
   'PackedLedger.sol',
+  'PackedOutflow.sol',
   'PackedPolicy.sol',
   'PaymentCodec.sol',
   'PaymentRules.sol',

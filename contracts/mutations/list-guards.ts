@@ -1,19 +1,21 @@
 // Hand-made bugs in what limits a stolen key, and in checks of signatures.
 
 import type { Mutation } from '../../test/mutations/mutation.ts';
+import { OUTFLOW_MUTATIONS } from './list-outflow.ts';
 
 export const GUARD_MUTATIONS: readonly Mutation[] = [
+  ...OUTFLOW_MUTATIONS,
   {
     name: 'pausing settling lifts the pause of refunds',
     file: 'Governance.sol',
-    from: '_ledger = _ledger.withPauses(true, _ledger.refundingPaused());',
-    to: '_ledger = _ledger.withPauses(true, false);',
+    from: '_ledger = _ledger.withSettlingPaused(true);',
+    to: '_ledger = _ledger.withSettlingPaused(true);\n        _outflow = _outflow.withRefundingPaused(false);',
   },
   {
     name: 'pausing refunds lifts the pause of settling',
     file: 'Governance.sol',
-    from: '_ledger = _ledger.withPauses(_ledger.settlingPaused(), true);',
-    to: '_ledger = _ledger.withPauses(false, true);',
+    from: '_outflow = _outflow.withRefundingPaused(true);',
+    to: '_outflow = _outflow.withRefundingPaused(true);\n        _ledger = _ledger.withSettlingPaused(false);',
   },
   {
     name: 'validAfter of an authorization is ignored',
@@ -224,8 +226,8 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a wallet change lifts the hold',
     file: 'Merchants.sol',
-    from: '_merchants[merchant].wallet = change.wallet;',
-    to: '_merchants[merchant].wallet = change.wallet;\n        _merchants[merchant].heldUntil = 0;',
+    from: '(account.wallet, account.changeAnnounced) = (change.wallet, false);',
+    to: '(account.wallet, account.changeAnnounced) = (change.wallet, false);\n        account.heldUntil = 0;',
   },
   {
     name: 'a proposal of a wallet never lapses',

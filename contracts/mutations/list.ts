@@ -247,7 +247,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'refunding ignores its pause',
     file: 'Refunds.sol',
-    from: 'if (_ledger.refundingPaused()) revert RefundingIsPaused();',
+    from: 'if (outflow.refundingPaused()) revert RefundingIsPaused();',
     to: '',
   },
   {

@@ -81,6 +81,8 @@ contract BooksTest is TestBase {
         assertEq(owes + fees, owed, "owed, by the lens");
         assertEq(fees, uint256(acquirerFees) + protocolFees, "fees, by the lens");
         assertEq(lens.batchCount(), handler.batches(), "batches");
+        (, uint64 paid) = lens.outflow();
+        assertEq(paid, handler.paidIn(block.timestamp / 1 hours), "paid out in this hour");
         for (uint256 i = 0; i < handler.payerCount(); ++i) {
             (address account, uint256 balance) = handler.payerModel(i);
             assertEq(token.balanceOf(account), balance, "payer balance");
@@ -90,7 +92,7 @@ contract BooksTest is TestBase {
     /// @dev One long sequence that must have met every reason: else the campaign proves little.
     function test_theCampaignMeetsEverything() external {
         bytes4[] memory selectors = this.targetSelectors()[0].selectors;
-        for (uint256 i = 0; i < 4_000; ++i) {
+        for (uint256 i = 0; i < 4_500; ++i) {
             bytes4 selector = selectors[uint256(keccak256(abi.encode(i))) % selectors.length];
             (bool succeeded, bytes memory answer) =
                 address(handler).call(abi.encodeWithSelector(selector, i));
@@ -103,6 +105,7 @@ contract BooksTest is TestBase {
         }
         assertTrue(handler.refundsPaid() > 100 && handler.refundsRefused() > 100, "refunds");
         assertTrue(handler.withdrawalsPaid() > 50, "withdrawals");
+        assertTrue(handler.outflowsRefused() > 5, "outflows refused");
         assertTrue(handler.withdrawalsHeldBack() > 5, "withdrawals held back");
         assertTrue(handler.walletsApplied() > 5 && handler.walletsCanceled() > 5, "wallets");
         assertTrue(handler.walletsDropped() > 2, "dropped wallets");

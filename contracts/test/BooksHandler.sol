@@ -31,6 +31,7 @@ contract BooksHandler is BooksModel, SettlementFixture {
     uint256 public refundsPaid;
     uint256 public refundsRefused;
     uint256 public withdrawalsPaid;
+    uint256 public outflowsRefused;
     uint256 public withdrawalsHeldBack;
     uint256 public walletsApplied;
     uint256 public walletsCanceled;
@@ -144,6 +145,9 @@ contract BooksHandler is BooksModel, SettlementFixture {
         bool allowed = !refundingPaused && before == payment.refunded && amount != 0
             && payment.refunded + amount <= payment.amount
             && amount <= merchantBalance[payment.merchant] && !payers[payment.payer].blocked;
+        if (allowed && !_outflowAllows(amount)) {
+            (allowed, outflowsRefused) = (false, outflowsRefused + 1);
+        }
         bytes memory packed = _packSettled(number);
         bytes32[] memory proof = TreeModel.proof(leavesOf[payment.batch], payment.position);
         vm.prank(OPERATOR);
@@ -156,6 +160,7 @@ contract BooksHandler is BooksModel, SettlementFixture {
             return;
         }
         payment.refunded += amount;
+        paidIn[block.timestamp / 1 hours] += amount;
         merchantBalance[payment.merchant] -= amount;
         payers[payment.payer].balance += amount;
     }
@@ -174,6 +179,9 @@ contract BooksHandler is BooksModel, SettlementFixture {
         bool waits = block.timestamp < heldUntil[to] || (!own && _isPending(to));
         if (allowed && waits) ++withdrawalsHeldBack;
         allowed = allowed && !waits;
+        if (allowed && !own && !_outflowAllows(amount)) {
+            (allowed, outflowsRefused) = (false, outflowsRefused + 1);
+        }
         bytes memory call = own
             ? abi.encodeCall(settlement.withdrawOwn, (to, amount))
             : abi.encodeCall(settlement.withdraw, (to, named, amount, number));
@@ -183,6 +191,7 @@ contract BooksHandler is BooksModel, SettlementFixture {
         if (!paid) return;
         ++withdrawalsPaid;
         if (!own) withdrawalPaid[number] = true;
+        if (!own) paidIn[block.timestamp / 1 hours] += amount;
         merchantBalance[to] -= amount;
     }
 

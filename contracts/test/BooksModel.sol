@@ -72,6 +72,8 @@ abstract contract BooksModel is TestBase {
     Fees internal rates;
     uint256 internal ceiling;
     mapping(uint256 hour => uint256 atoms) internal settledIn;
+    /// @dev By refunds, and by withdrawals that operators paid.
+    mapping(uint256 hour => uint256 atoms) public paidIn;
 
     function payerModel(uint256 index) external view returns (address account, uint256 balance) {
         return (payers[index].account, payers[index].balance);
@@ -83,6 +85,10 @@ abstract contract BooksModel is TestBase {
 
     function payerCount() external pure returns (uint256) {
         return PAYERS;
+    }
+
+    function _outflowAllows(uint256 amount) internal view returns (bool) {
+        return paidIn[block.timestamp / 1 hours] + amount <= ceiling * 1e6;
     }
 
     /// @dev The reason that the contract must give, whoever consented how.

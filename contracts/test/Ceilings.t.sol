@@ -151,14 +151,145 @@ contract CeilingsTest is SettlementFixture {
         assertEq(_settleOne(_packed(1, payer, merchant, 1)), Reason.CEILING_REACHED, "none at all");
     }
 
-    function test_refundsDoNotCount() public {
+    function test_refundsTakeNothingFromWhatMaySettle() public {
         _settle(_sale(1));
-        bytes memory payment = _sale(1);
+        _refund(1, SALE);
+        (, uint64 settled) = lens().ceiling();
+        assertEq(settled, SALE, "settled");
+        (uint64 perHour, uint64 paid) = lens().outflow();
+        assertEq(perHour, 10e6, "as much as may settle");
+        assertEq(paid, SALE, "paid");
+    }
+
+    function test_refundsAndOperatorsWithdrawalsTogetherStayBelowTheCeilingOfTheHour() public {
+        address wallet = _twoHoursOfSales();
+        _refund(1, SALE);
+        vm.prank(OPERATOR);
+        settlement.withdraw(merchant, wallet, 5e6, 1);
+        _expectOutflow(SALE + 1, SALE);
+        vm.prank(OPERATOR);
+        settlement.withdraw(merchant, wallet, SALE + 1, 2);
+        _refund(2, SALE);
+        // Full: neither kind pays an atom, the other merchant's included.
+        _expectOutflow(1, 0);
+        vm.prank(OPERATOR);
+        settlement.withdraw(merchant, wallet, 1, 2);
+        _expectOutflow(1, 0);
+        _refund(3, 1);
+        assertEq(settlement.refundsOf(3), 0, "a refused refund leaves no trace");
+        (, uint64 paid) = lens().outflow();
+        assertEq(paid, 10e6, "paid in the hour");
+        vm.warp(block.timestamp / 1 hours * 1 hours + 1 hours - 1);
+        _expectOutflow(1, 0);
+        _refund(3, 1);
+        vm.warp(block.timestamp + 1);
+        (, paid) = lens().outflow();
+        assertEq(paid, 0, "the next hour");
+        vm.prank(OPERATOR);
+        settlement.withdraw(merchant, wallet, 7e6, 2);
+        _settleOne(_sale(9));
+        _expectOutflow(3e6 + 1, 3e6);
+        vm.prank(OTHER_OPERATOR);
+        settlement.withdraw(merchant, wallet, 3e6 + 1, 3);
+    }
+
+    function test_aWalletsOwnWithdrawalIsNeverBoundAndDoesNotCount() public {
+        address wallet = _twoHoursOfSales();
         vm.prank(GUARDIAN);
         settlement.lowerCeiling(0);
+        _expectOutflow(1, 0);
         vm.prank(OPERATOR);
-        settlement.refund(1, payment, new bytes32[](0), SALE, 0, 0);
-        assertEq(_balanceOf(merchant), 0, "refunded");
+        settlement.withdraw(merchant, wallet, 1, 1);
+        vm.prank(wallet);
+        settlement.withdrawOwn(merchant, 15e6);
+        (uint64 perHour, uint64 paid) = lens().outflow();
+        assertEq(perHour, 0, "lowered");
+        assertEq(paid, 0, "its own call counts nowhere");
+        vm.prank(ADMIN);
+        settlement.restoreCeiling(10);
+        vm.prank(OPERATOR);
+        settlement.withdraw(merchant, wallet, 5e6, 1);
+    }
+
+    function test_aCeilingLoweredBelowWhatWasPaidLeavesNothing() public {
+        address wallet = _twoHoursOfSales();
+        vm.prank(OPERATOR);
+        settlement.withdraw(merchant, wallet, 6e6, 1);
+        vm.prank(GUARDIAN);
+        settlement.lowerCeiling(5);
+        _expectOutflow(1, 0);
+        vm.prank(OPERATOR);
+        settlement.withdraw(merchant, wallet, 1, 2);
+        // A raise counts what has left already.
+        vm.prank(ADMIN);
+        settlement.restoreCeiling(10);
+        _expectOutflow(4e6 + 1, 4e6);
+        vm.prank(OPERATOR);
+        settlement.withdraw(merchant, wallet, 4e6 + 1, 2);
+    }
+
+    function test_aPauseOfRefundsKeepsWhatLeftInTheHour() public {
+        address wallet = _twoHoursOfSales();
+        vm.prank(OPERATOR);
+        settlement.withdraw(merchant, wallet, 9e6, 1);
+        vm.prank(GUARDIAN);
+        settlement.pauseRefunding();
+        vm.prank(ADMIN);
+        settlement.unpauseRefunding();
+        _expectOutflow(SALE, 1e6);
+        _refund(1, SALE);
+    }
+
+    /// @dev A definite refusal is told first: it does not wait for the next hour.
+    function test_whatCanNeverBePaidIsRefusedForThatReason() public {
+        address wallet = _twoHoursOfSales();
+        vm.prank(OPERATOR);
+        settlement.withdraw(merchant, wallet, 10e6, 1);
+        vm.expectRevert(
+            abi.encodeWithSelector(ISettlement.WithdrawalAlreadyPaid.selector, uint64(1))
+        );
+        vm.prank(OPERATOR);
+        settlement.withdraw(merchant, wallet, 10e6, 1);
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                ISettlement.InsufficientMerchantBalance.selector, 100e6, 10e6
+            )
+        );
+        vm.prank(OPERATOR);
+        settlement.withdraw(merchant, wallet, 100e6, 2);
+        vm.expectRevert(
+            abi.encodeWithSelector(ISettlement.NotMerchantWallet.selector, STRANGER, wallet)
+        );
+        vm.prank(OPERATOR);
+        settlement.withdraw(merchant, STRANGER, 1, 2);
+        vm.expectRevert(
+            abi.encodeWithSelector(ISettlement.RefundTooHigh.selector, SALE + 1, SALE)
+        );
+        _refund(1, SALE + 1);
+    }
+
+    /// @dev 20 USDC of the merchant, none of it held any more. @return wallet The merchant's.
+    function _twoHoursOfSales() private returns (address wallet) {
+        for (uint64 i = 1; i <= 4; ++i) _settleOne(_sale(i));
+        vm.warp(block.timestamp + HOLD);
+        for (uint64 i = 5; i <= 8; ++i) _settleOne(_sale(i));
+        assertEq(_balanceOf(merchant), 20e6, "the balance");
+        return vm.addr(WALLET_KEY);
+    }
+
+    /// @dev The payment settled in the batch of its number.
+    function _refund(uint64 number, uint64 amount) private {
+        bytes memory payment = _sale(number);
+        vm.prank(OPERATOR);
+        settlement.refund(number, payment, new bytes32[](0), amount, 0, 0);
+    }
+
+    function _expectOutflow(uint256 attempted, uint256 available) private {
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                ISettlement.OutflowCeilingReached.selector, attempted, available
+            )
+        );
     }
 
     function test_aNewMerchantIsNotPaidOutBeforeItsHoldEnds() public {

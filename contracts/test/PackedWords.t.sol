@@ -4,6 +4,7 @@ pragma solidity 0.8.37;
 import {MerkleProof} from "@openzeppelin/contracts/utils/cryptography/MerkleProof.sol";
 import {PackedCharges, PackedChargesFields} from "../PackedCharges.sol";
 import {PackedLedger} from "../PackedLedger.sol";
+import {PackedOutflow} from "../PackedOutflow.sol";
 import {PackedPolicy, PackedPolicyFields} from "../PackedPolicy.sol";
 import {PaymentCodec, PaymentHead, PaymentTail} from "../PaymentCodec.sol";
 import {PaymentTree} from "../PaymentTree.sol";
@@ -39,7 +40,6 @@ contract PackedWordsTest is TestBase {
 
     struct LedgerModel {
         bool settlingPaused;
-        bool refundingPaused;
         uint16 acquirerRate;
         uint16 protocolRate;
         uint16 cashbackRate;
@@ -102,6 +102,54 @@ contract PackedWordsTest is TestBase {
         );
     }
 
+    /// @dev Four payments at rising times, each compared with what a plain sum allows.
+    function testFuzz_theOutflowAllowsWhatItsModelAllows(
+        uint24 ceiling,
+        bool paused,
+        uint24[4] memory waits,
+        uint48[4] memory amounts
+    ) public {
+        PackedOutflow outflow =
+            PackedOutflow.wrap(0).withCeiling(ceiling).withRefundingPaused(paused);
+        uint256 time = 1_700_000_000;
+        uint256 paid;
+        for (uint256 i = 0; i < 4; ++i) {
+            uint256 next = time + waits[i] % 2 hours;
+            if (next / 1 hours != time / 1 hours) paid = 0;
+            time = next;
+            assertEq(outflow.paidAt(time), paid, "paid");
+            uint256 room = uint256(ceiling) * 1e6 - paid;
+            // Around what is left, so that both sides of the ceiling are met.
+            uint256 amount = i % 2 == 0 ? amounts[i] : bound(amounts[i], 0, room + 1);
+            if (amount > room) {
+                vm.expectRevert(
+                    abi.encodeWithSignature("OutflowCeilingReached(uint256,uint256)", amount, room)
+                );
+                this.pay(outflow, amount, time);
+                continue;
+            }
+            outflow = this.pay(outflow, amount, time);
+            paid += amount;
+        }
+        assertEq(outflow.paidAt(time), paid, "paid in the end");
+        assertEq(outflow.hourlyCeiling(), ceiling, "ceiling");
+        assertTrue(outflow.refundingPaused() == paused, "paused");
+        assertEq(outflow.withCeiling(0).withRefundingPaused(!paused).paidAt(time), paid, "kept");
+    }
+
+    function test_anHourOfYearsAgoNeverCounts() public view {
+        PackedOutflow outflow = this.pay(PackedOutflow.wrap(0).withCeiling(1), 1e6, 1_700_000_000);
+        assertEq(outflow.paidAt(1_700_000_000 + uint256(65_536) * 1 hours), 0, "65,536 hours later");
+    }
+
+    function pay(PackedOutflow outflow, uint256 amount, uint256 time)
+        external
+        pure
+        returns (PackedOutflow)
+    {
+        return outflow.pay(amount, time);
+    }
+
     function _charges(uint64 acquirerFee, uint64 protocolFee) private pure returns (PackedCharges) {
         return PackedChargesFields.pack(acquirerFee, protocolFee, 0);
     }
@@ -111,7 +159,7 @@ contract PackedWordsTest is TestBase {
         pure
         returns (PackedLedger)
     {
-        return ledger.withPauses(model.settlingPaused, model.refundingPaused)
+        return ledger.withSettlingPaused(model.settlingPaused)
             .withRates(model.acquirerRate, model.protocolRate, model.cashbackRate)
             .withCeiling(model.ceiling).withSettled(model.settled, model.time);
     }
@@ -128,7 +176,6 @@ contract PackedWordsTest is TestBase {
 
     function _check(PackedLedger ledger, LedgerModel memory model) private pure {
         assertTrue(ledger.settlingPaused() == model.settlingPaused, "settling paused");
-        assertTrue(ledger.refundingPaused() == model.refundingPaused, "refunding paused");
         assertEq(ledger.acquirerRate(), model.acquirerRate, "acquirer rate");
         assertEq(ledger.protocolRate(), model.protocolRate, "protocol rate");
         assertEq(ledger.cashbackRate(), model.cashbackRate, "cashback rate");

@@ -158,6 +158,7 @@ async function printStatus(deployment: Deployment): Promise<void> {
   const see = <T>(functionName: string) =>
     reader.readContract({ ...lens, abi: settlementLensAbi as Abi, functionName }) as T;
   const [perHour, settled] = await reader.readContract({ ...lens, functionName: 'ceiling' });
+  const [leaves, paid] = await reader.readContract({ ...lens, functionName: 'outflow' });
   const rates = await reader.readContract({ ...lens, functionName: 'rates' });
   const [acquirer, protocol] = await reader.readContract({ ...lens, functionName: 'bookedFees' });
   const stopped = (paused: boolean) => (paused ? 'paused' : 'goes on');
@@ -168,6 +169,7 @@ async function printStatus(deployment: Deployment): Promise<void> {
     settling: stopped(await see<boolean>('settlingPaused')),
     refunding: stopped(await see<boolean>('refundingPaused')),
     ceiling: `${inUsdc(perHour)} per hour; ${inUsdc(settled)} in this hour`,
+    'refunds and withdrawals': `${inUsdc(leaves)} per hour; ${inUsdc(paid)} in this hour`,
     'restorable ceiling': `${await read<number>('approvedCeiling')} USDC per hour`,
     rates: `${rates.acquirer}, ${rates.protocol}, ${rates.cashback} basis points`,
     'booked fees': `${inUsdc(acquirer)} acquirer, ${inUsdc(protocol)} protocol`,

@@ -62,6 +62,7 @@ test('a withdrawal that is paid succeeds, and its event says so', async () => {
 for (const [reason, words] of [
   ['wallet_changed', /Another settlement wallet/],
   ['insufficient_balance', /does not cover/],
+  ['transfer_blocked', /less at a time/],
   ['transaction_reverted', /refused/],
 ] as const) {
   test(`a withdrawal that fails with ${reason} says why in words, and holds nothing`, async () => {

@@ -10,7 +10,7 @@ export interface BlockedRow {
   readonly blocked_by: string;
 }
 
-/** The token refuses it for now: it stays in the queue, and people see why. */
+/** It is refused for now: it stays in the queue, and people see why. */
 export async function markBlocked(
   sql: Sql,
   request: { readonly id: bigint; readonly by: string },

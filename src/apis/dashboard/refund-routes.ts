@@ -82,7 +82,7 @@ function endRoute({ db, wakeups }: DashboardDeps) {
     tag: TAG,
     summary: 'Give up a waiting refund',
     description:
-      'Only for a refund that USDC currently refuses. It ends as `failed` with ' +
+      'Only for a refund that USDC or the contract currently refuses. It ends as `failed` with ' +
       '`transfer_blocked`, and its amount can be refunded again.',
     access: 'admin',
     params: { id: 'refund' },

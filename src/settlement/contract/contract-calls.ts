@@ -245,7 +245,12 @@ const PASSING = new Set([
 /** The contract's own refusals that hold only for now. */
 const BLOCKING = new Set(['RefundingIsPaused', 'SafeERC20FailedOperation', 'Error', '']);
 
-/** What people read about an error that is not the contract's own. */
+/** More would leave by our keys in this hour than the contract lets through: it waits. */
+const HOUR_FULL = 'OutflowCeilingReached';
+const HOUR_FULL_WORDS =
+  'The contract has paid out as much as it may in one hour, or this would exceed it.';
+
+/** What people read about a refusal that holds only for now. */
 function wordsOf(data: unknown): string {
   const name = errorName(data);
   if (name !== 'Error') return name === '' ? 'USDC refuses the transfer' : name;
@@ -257,6 +262,13 @@ export type Revert =
   | { readonly kind: 'done_before' }
   /** To be sent again with other bytes. */
   | { readonly kind: 'passing'; readonly error: string }
+  /** The contract pays out only so much per hour: the next hour, or a higher ceiling, lets it. */
+  | {
+      readonly kind: 'hour_full';
+      readonly reason: FailureReason;
+      readonly error: string;
+      readonly words: string;
+    }
   /** Refused by the token (paused, an address blocked) or by the guardian: what is owed waits. */
   | {
       readonly kind: 'blocked';
@@ -271,10 +283,10 @@ export function readRevert(data: unknown): Revert {
   const error = errorName(data);
   if (DONE_BEFORE.has(error)) return { kind: 'done_before' };
   if (PASSING.has(error)) return { kind: 'passing', error };
-  if (BLOCKING.has(error)) {
-    return { kind: 'blocked', reason: 'transaction_reverted', error, words: wordsOf(data) };
-  }
-  return { kind: 'refused', reason: REASONS[error] ?? 'transaction_reverted', error };
+  const reason = 'transaction_reverted';
+  if (error === HOUR_FULL) return { kind: 'hour_full', reason, error, words: HOUR_FULL_WORDS };
+  if (BLOCKING.has(error)) return { kind: 'blocked', reason, error, words: wordsOf(data) };
+  return { kind: 'refused', reason: REASONS[error] ?? reason, error };
 }
 
 /** Refusals with an explanation for people. */

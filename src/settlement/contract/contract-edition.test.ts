@@ -1,18 +1,42 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { it } from 'node:test';
-import { toFunctionSelector } from 'viem';
+import { bytesToHex, hexToBytes } from 'viem';
 import { isPresentEdition } from '#settlement/contract/contract-edition.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 const artifact = new URL('../../../contracts/artifacts/Settlement.json', import.meta.url);
-const code: Hex = JSON.parse(readFileSync(artifact, 'utf8')).deployedBytecode;
+const { deployedBytecode, immutables } = JSON.parse(readFileSync(artifact, 'utf8')) as {
+  readonly deployedBytecode: Hex;
+  readonly immutables: readonly (readonly [start: number, length: number])[];
+};
 
-it('the contract of this release is told from one that lacks a function of ours', () => {
-  assert.equal(isPresentEdition(code), true);
-  const refund = 'refund(uint256,bytes,bytes32[],uint64,uint64,bytes16)';
-  const former = 'refund(uint256,bytes,uint8,bytes32[],uint256)';
-  const selector = (signature: string) => toFunctionSelector(signature).slice(2);
-  const earlier = code.replaceAll(selector(refund), selector(former));
-  assert.equal(isPresentEdition(earlier as Hex), false);
+/** The code with this written over it. */
+function written(at: number, values: Uint8Array): Hex {
+  const bytes = hexToBytes(deployedBytecode);
+  bytes.set(values, at);
+  return bytesToHex(bytes);
+}
+
+it('the contract of this release is known, whatever its constructor wrote into it', () => {
+  assert.equal(isPresentEdition(deployedBytecode), true);
+  assert.ok(immutables.length >= 4, 'token, delays and domain');
+  for (const [start, length] of immutables) {
+    assert.equal(isPresentEdition(written(start, new Uint8Array(length).fill(0xab))), true);
+  }
+});
+
+it('one other byte makes it another contract, and so does a byte more or less', () => {
+  const isImmutable = (at: number) =>
+    immutables.some(([start, length]) => at >= start && at < start + length);
+  const original = hexToBytes(deployedBytecode);
+  for (let at = 0; at < original.length; at += 997) {
+    if (isImmutable(at)) continue;
+    const other = new Uint8Array([(original[at] ?? 0) ^ 1]);
+    assert.equal(isPresentEdition(written(at, other)), false, `byte ${at}`);
+  }
+  // All selectors stand in this one, too.
+  assert.equal(isPresentEdition(`${deployedBytecode}00`), false);
+  assert.equal(isPresentEdition(deployedBytecode.slice(0, -2) as Hex), false);
+  assert.equal(isPresentEdition('0x'), false);
 });

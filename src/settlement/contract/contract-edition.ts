@@ -1,15 +1,17 @@
-import { toFunctionSelector } from 'viem';
+import { bytesToHex, hexToBytes, keccak256 } from 'viem';
 import type { Hex } from '#settlement/requests.ts';
-import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import {
+  settlementCodeHash,
+  settlementImmutables,
+} from '../../../contracts/artifacts/Settlement.ts';
 
 /**
- * Whether this code has every function of the settlement contract that we call. An earlier edition
- * lacks some of them, and there is no proxy, so it never changes.
+ * Whether this is the settlement contract of this release, byte by byte. There is no proxy, so it
+ * never changes. What a constructor wrote into the code (token, delays, domain) is left out: it
+ * differs from one deployment to the next.
  */
 export function isPresentEdition(code: Hex): boolean {
-  return settlementAbi.every((item) => {
-    if (item.type !== 'function') return true;
-    // The code compares selectors as numbers, without leading zeros.
-    return code.includes(BigInt(toFunctionSelector(item)).toString(16));
-  });
+  const bytes = hexToBytes(code);
+  for (const [start, length] of settlementImmutables) bytes.fill(0, start, start + length);
+  return keccak256(bytesToHex(bytes)) === settlementCodeHash;
 }

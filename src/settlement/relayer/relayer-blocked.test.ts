@@ -15,6 +15,7 @@ import {
   switchContract,
 } from '#testing/relayer-scene.ts';
 import { headFollowed } from '#testing/relayer-turns.ts';
+import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 describe('a refund that is refused for now', () => {
@@ -65,6 +66,14 @@ describe('a refund that is refused for now', () => {
     throw new Error('never blocked');
   }
 
+  /** A withdrawal has no page of its own that says why it waits. */
+  async function untilHeld(id: string): Promise<void> {
+    const held = `select count(*) from chain_requests
+      where subject_id = '${id}' and blocked_since is not null`;
+    for (let i = 0; i < 500 && BigInt(await world.count(held)) === 0n; i++) await sleep(20);
+    assert.equal(BigInt(await world.count(held)), 1n);
+  }
+
   /** The minute until the next try is remembered by the process only. */
   async function tryAgain(meanwhile = async () => {}): Promise<void> {
     await relayer.stop();
@@ -95,6 +104,34 @@ describe('a refund that is refused for now', () => {
     await isKnown();
     await tryAgain();
     assert.equal((await world.outcomes([id]))[0]?.succeeded, true);
+  });
+
+  it('waits for the next hour when the contract has paid out enough, as a withdrawal does', async () => {
+    const { network } = world;
+    const govern = (functionName: 'lowerCeiling' | 'restoreCeiling', usdc: number) => {
+      const by = functionName === 'lowerCeiling' ? network.guardian : network.admin;
+      const data = encodeFunctionData({ abi: settlementAbi, functionName, args: [usdc] });
+      return network.send(by, network.config.settlement, data);
+    };
+    await govern('lowerCeiling', 3);
+    await isKnown();
+    const large = await world.ask({ kind: 'refund', payload: refundOf('3000001') });
+    assert.match(await untilBlocked(large), /one hour/);
+    const withdrawal = await askWithdrawal(world, 3_000_001n);
+    await untilHeld(withdrawal);
+    assert.equal(await world.outcome(large), null);
+    assert.equal(await world.outcome(withdrawal), null);
+    await govern('restoreCeiling', 100);
+    await isKnown();
+    await tryAgain();
+    // Both are sent at once: what the balance no longer holds says so, and does not wait.
+    const [refunded, withdrawn] = await world.outcomes([large, withdrawal]);
+    assert.deepEqual(
+      [refunded?.succeeded, withdrawn?.succeeded].filter((one) => one === true).length,
+      1,
+    );
+    const lost = refunded?.succeeded === true ? withdrawn : refunded;
+    assert.equal(lost?.reason, 'insufficient_balance');
   });
 
   it('fails with transfer_blocked after 24 hours, not before', async () => {

@@ -84,7 +84,7 @@ function RefundView({ refund }: { readonly refund: DashboardRefund }): ReactNode
   );
 }
 
-/** USDC refuses it for now; it is tried again by itself. */
+/** Refused for now, by USDC or for this hour; it is tried again by itself. */
 function Waiting({ refund }: { readonly refund: DashboardRefund }): ReactNode {
   const { call, may } = useMerchant();
   const [isEnding, setIsEnding] = useState(false);
@@ -94,7 +94,7 @@ function Waiting({ refund }: { readonly refund: DashboardRefund }): ReactNode {
     <Notice tone="warn" role="status">
       <strong>It waits</strong>
       <p>
-        USDC refuses the transfer for now: {waiting.message} It is tried again every minute, for 24
+        The transfer is refused for now: {waiting.message} It is tried again every minute, for 24
         hours from <Time at={waiting.since} />.
       </p>
       {may('admin') ? (

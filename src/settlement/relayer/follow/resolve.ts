@@ -9,7 +9,7 @@ import {
   type SettlementEvent,
 } from '#settlement/contract/contract-events.ts';
 import { eventResult, failed, type Result, seenResult } from '#settlement/relayer/rows/facts.ts';
-import { answers, failureOf, KINDS } from '#settlement/relayer/rows/kinds.ts';
+import { answers, failureOf, KINDS, whyItWaits } from '#settlement/relayer/rows/kinds.ts';
 import type { SettledInBlock } from '#settlement/relayer/rows/outcome-queries.ts';
 import type {
   HeldLane,
@@ -43,7 +43,7 @@ export interface Mined {
 
 type Answer =
   | { readonly status: 'answered'; readonly result: Result; readonly alarm?: Alarm }
-  /** `waits`: a refund is not given up, however often it comes at the wrong moment. */
+  /** `waits`: it is not given up, however often it comes at the wrong moment. */
   | { readonly status: 'again'; readonly waits?: true };
 
 /** After this many transactions without an answer a request is given up: nothing was moved. */
@@ -215,7 +215,7 @@ async function afterRevert(
   const revert = readRevert(answer.revertData);
   // Not refused: it is sent with another proof or sum (`flushSingles` ends that after a while).
   if (revert.kind === 'passing') return again;
-  if (revert.kind === 'blocked' && waits) return again;
+  if (whyItWaits(revert, request.kind) !== null) return { status: 'again', waits: true };
   if (revert.kind !== 'done_before') {
     return { status: 'answered', result: failed(revert.reason, receipt.txHash) };
   }

@@ -7,6 +7,7 @@ import {
   pack,
   permitCall,
   policyCall,
+  type Revert,
   registerMerchantCall,
   settleWithAuthorizationCall,
   transferCall,
@@ -201,6 +202,15 @@ export function kindsOf(
 export function requireWritable(request: OpenRequest, config: NetworkConfig): void {
   const { call, write } = KINDS[request.kind];
   present(call ?? write, 'what writes a request')(request, config);
+}
+
+/**
+ * Why a request of this kind stays `pending` over this refusal; null: it does not. A full hour
+ * passes by itself, so withdrawals wait for the next one, too.
+ */
+export function whyItWaits(revert: Revert, kind: RequestKind): string | null {
+  if (revert.kind === 'hour_full') return revert.words;
+  return revert.kind === 'blocked' && KINDS[kind].waits ? revert.words : null;
 }
 
 function writePayment(request: OpenRequest): void {

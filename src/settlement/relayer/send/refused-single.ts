@@ -3,7 +3,7 @@ import { markBlocked } from '#settlement/blocked-refunds.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { readRevert } from '#settlement/contract/contract-calls.ts';
 import { failed, type Result } from '#settlement/relayer/rows/facts.ts';
-import { failureOf, KINDS } from '#settlement/relayer/rows/kinds.ts';
+import { failureOf, KINDS, whyItWaits } from '#settlement/relayer/rows/kinds.ts';
 import { countsYet } from '#settlement/relayer/rows/patience.ts';
 import type { OpenRequest, RelayerState } from '#settlement/relayer/rows/state.ts';
 import { findEarlier } from '#settlement/relayer/send/earlier-events.ts';
@@ -20,7 +20,7 @@ export type Prepared =
 /** behavior.md 7.7: then the refund has failed. */
 const BLOCKED_MAX_MS = 24 * 3_600_000;
 
-/** The token refuses it for now. Its amount stays reserved, and it is tried again in a minute. */
+/** Refused for now, by the token or for this hour. Its amount stays reserved, and it is tried again in a minute. */
 async function holdBack(
   relayer: RelayerState,
   request: OpenRequest,
@@ -46,9 +46,8 @@ export async function refusedBy(
     return { status: 'decided', result, alarm: null };
   }
   if (revert.kind === 'passing') throw new RpcUnavailable(`not now: ${revert.error}`);
-  if (revert.kind === 'blocked' && KINDS[request.kind].waits && !request.owed) {
-    return holdBack(relayer, request, revert.words);
-  }
+  const waits = whyItWaits(revert, request.kind);
+  if (waits !== null && !request.owed) return holdBack(relayer, request, waits);
   if (revert.kind !== 'done_before') {
     if (request.owed) throw new RpcUnavailable(`what is owed is refused: ${revert.error}`);
     relayer.log.warn('the contract would refuse a request', {

@@ -1,0 +1,90 @@
+// Hand-made bugs in what bounds the money that operators pay out per hour.
+
+import type { Mutation } from '../../test/mutations/mutation.ts';
+
+export const OUTFLOW_MUTATIONS: readonly Mutation[] = [
+  {
+    name: 'what leaves in an hour is not added up',
+    file: 'PackedOutflow.sol',
+    from: '(sum << PAID_SHIFT)',
+    to: '(amount << PAID_SHIFT)',
+  },
+  {
+    name: 'one atom above the ceiling leaves',
+    file: 'PackedOutflow.sol',
+    from: 'if (sum > ceiling) {',
+    to: 'if (sum > ceiling + 1) {',
+  },
+  {
+    name: 'what left an hour of years ago counts again',
+    file: 'PackedOutflow.sol',
+    from: 'uint40(word >> HOUR_SHIFT) == hour',
+    to: 'uint16(word >> HOUR_SHIFT) == uint16(hour)',
+  },
+  {
+    name: 'the hour of what left is not noted',
+    file: 'PackedOutflow.sol',
+    from: '(hour << HOUR_SHIFT) | (sum',
+    to: '(uint256(1) << HOUR_SHIFT) | (sum',
+  },
+  {
+    name: 'paying out lifts the pause of refunds',
+    file: 'PackedOutflow.sol',
+    from: 'PAUSE_AND_CEILING = 0x1ffffff;',
+    to: 'PAUSE_AND_CEILING = 0x1fffffe;',
+  },
+  {
+    name: 'a ceiling lowered below what left tells nonsense',
+    file: 'PackedOutflow.sol',
+    from: 'paid < ceiling ? ceiling - paid : 0',
+    to: 'ceiling - paid',
+  },
+  {
+    name: 'the pause of refunds forgets what left',
+    file: 'PackedOutflow.sol',
+    from: 'PackedOutflow.unwrap(outflow) & ~uint256(1);',
+    to: 'PackedOutflow.unwrap(outflow) & PAUSE_AND_CEILING;',
+  },
+  {
+    name: 'withdrawals by operators do not count',
+    file: 'Merchants.sol',
+    from: '_outflow = _outflow.pay(amount, block.timestamp);',
+    to: '',
+  },
+  {
+    name: "the wallet's own withdrawals count",
+    file: 'Merchants.sol',
+    from: '_takeOut(merchant, msg.sender, amount);',
+    to: '_takeOut(merchant, msg.sender, amount);\n        _outflow = _outflow.pay(amount, block.timestamp);',
+  },
+  {
+    name: 'a proposal does not mark its merchant',
+    file: 'Merchants.sol',
+    from: '_merchants[merchant].changeAnnounced = true;',
+    to: '',
+  },
+  {
+    name: 'the mark of a proposal is read the wrong way round',
+    file: 'Merchants.sol',
+    from: '& CHANGE_ANNOUNCED != 0',
+    to: '& CHANGE_ANNOUNCED == 0',
+  },
+  {
+    name: 'the mark lies in another bit',
+    file: 'Merchants.sol',
+    from: 'CHANGE_ANNOUNCED = 1 << 192;',
+    to: 'CHANGE_ANNOUNCED = 1 << 193;',
+  },
+  {
+    name: 'refunds do not count',
+    file: 'Refunds.sol',
+    from: '_outflow = outflow.pay(amount, block.timestamp);',
+    to: '',
+  },
+  {
+    name: 'the ceiling does not bind what leaves',
+    file: 'Governance.sol',
+    from: '_outflow = _outflow.withCeiling(ceiling_);',
+    to: '',
+  },
+];
