@@ -46,6 +46,10 @@ test('it greets as the protocol wants, in a version that both know', async () =>
   assert.deepEqual((await mcp.ask('ping')).result, {});
   assert.equal((await mcp.ask('resources/list')).error?.code, -32_601);
   assert.equal((await mcp.ask('tools/call', { name: 'charge' })).error?.code, -32_602);
+  // No notification is answered, known or not, even where its method does something for a request.
+  for (const method of ['notifications/roots/list_changed', 'tools/call', 'charge']) {
+    mcp.send(JSON.stringify({ jsonrpc: '2.0', method, params: { name: 'charge' } }));
+  }
   mcp.send('not json');
   mcp.send('[]');
   await mcp.ask('ping');

@@ -63,17 +63,21 @@ async function checkMode({ tapline, apiKey }, { live }) {
         'payments:write, terminals:read and refunds:read: refunds are made by people.');
 }
 async function answer(deps, line) {
-    let id = null;
     try {
         const message = parse(line);
-        id = message.id ?? null;
-        const result = await handle(deps, message);
-        return message.id === undefined ? null : JSON.stringify({ jsonrpc: '2.0', id, result });
+        const { id } = message;
+        if (id === undefined)
+            return null;
+        const answered = await handle(deps, message).then((result) => ({ result }), errorOf);
+        return JSON.stringify({ jsonrpc: '2.0', id, ...answered });
     }
     catch (error) {
-        const { code = INVALID_REQUEST, message } = error;
-        return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } });
+        return JSON.stringify({ jsonrpc: '2.0', id: null, ...errorOf(error) });
     }
+}
+function errorOf(thrown) {
+    const { code = INVALID_REQUEST, message } = thrown;
+    return { error: { code, message } };
 }
 function parse(line) {
     try {
@@ -96,8 +100,6 @@ async function handle(deps, { method, params = {} }) {
             return { protocolVersion, capabilities, serverInfo, instructions: INSTRUCTIONS };
         }
         case 'ping':
-        case 'notifications/initialized':
-        case 'notifications/cancelled':
             return {};
         case 'tools/list':
             return { tools: TOOLS.map(({ run: _, ...tool }) => tool) };

@@ -90,16 +90,21 @@ async function checkMode({ tapline, apiKey }: Settings, { live }: McpOptions): P
 
 /** The line that answers a line; null for notifications. */
 async function answer(deps: ToolDeps, line: string): Promise<string | null> {
-  let id: string | number | null = null;
   try {
     const message = parse(line);
-    id = message.id ?? null;
-    const result = await handle(deps, message);
-    return message.id === undefined ? null : JSON.stringify({ jsonrpc: '2.0', id, result });
+    const { id } = message;
+    // Clients end a session in which a notification is answered, with an error too.
+    if (id === undefined) return null;
+    const answered = await handle(deps, message).then((result) => ({ result }), errorOf);
+    return JSON.stringify({ jsonrpc: '2.0', id, ...answered });
   } catch (error) {
-    const { code = INVALID_REQUEST, message } = error as RpcError;
-    return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } });
+    return JSON.stringify({ jsonrpc: '2.0', id: null, ...errorOf(error) });
   }
+}
+
+function errorOf(thrown: unknown) {
+  const { code = INVALID_REQUEST, message } = thrown as RpcError;
+  return { error: { code, message } };
 }
 
 function parse(line: string): Message {
@@ -122,8 +127,6 @@ async function handle(deps: ToolDeps, { method, params = {} }: Message): Promise
       return { protocolVersion, capabilities, serverInfo, instructions: INSTRUCTIONS };
     }
     case 'ping':
-    case 'notifications/initialized':
-    case 'notifications/cancelled':
       return {};
     case 'tools/list':
       return { tools: TOOLS.map(({ run: _, ...tool }) => tool) };
