@@ -68,7 +68,7 @@ test('what is found only after it gets a recovery of its own, beside what it lef
   assert.deepEqual(await find(UNKNOWN, LATER), { ...asked, alarms: uncured });
 });
 
-test('a refund whose payment is still being settled waits for it, over any recovery', async () => {
+test('a refund waits for a payment that is being settled, over all recoveries', async () => {
   const { db } = database;
   const number = 4_711;
   await db.query(

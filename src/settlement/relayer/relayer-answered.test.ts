@@ -4,6 +4,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Relayer } from '#settlement/relayer/relayer.ts';
+import { requeueAnswered, selectAnswered } from '#settlement/relayer/rows/mined-queries.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { mineUntil, settleSale, signApproval } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
@@ -139,6 +140,18 @@ describe('what was booked from the chain alone', () => {
     assert.equal(await count(queued), 1);
     world.startRelayer();
     await isPaidOnce(lost);
+  });
+
+  it('is not queued for a look that another worker’s has overtaken', async () => {
+    const lost = await refundFromChain();
+    const { db } = database;
+    const rows = await selectAnswered(db, { livemode: false, after: 0n });
+    const [seen] = rows;
+    assert(seen !== undefined && rows.length === 1);
+    await requeueAnswered(db, { ...seen, block_number: seen.block_number - 1n });
+    assert(await hasSucceeded(lost.id), 'it is in another block by now');
+    await requeueAnswered(db, seen);
+    assert.equal(await hasSucceeded(lost.id), false);
   });
 
   it('keeps a refund of it waiting, however long it takes to be paid again', async () => {
