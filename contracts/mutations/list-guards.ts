@@ -9,13 +9,17 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
     name: 'pausing settling lifts the pause of refunds',
     file: 'Governance.sol',
     from: '_ledger = _ledger.withSettlingPaused(true);',
-    to: '_ledger = _ledger.withSettlingPaused(true);\n        _outflow = _outflow.withRefundingPaused(false);',
+    to:
+      '_ledger = _ledger.withSettlingPaused(true);\n' +
+      '        _outflow = _outflow.withRefundingPaused(false);',
   },
   {
     name: 'pausing refunds lifts the pause of settling',
     file: 'Governance.sol',
     from: '_outflow = _outflow.withRefundingPaused(true);',
-    to: '_outflow = _outflow.withRefundingPaused(true);\n        _ledger = _ledger.withSettlingPaused(false);',
+    to:
+      '_outflow = _outflow.withRefundingPaused(true);\n' +
+      '        _ledger = _ledger.withSettlingPaused(false);',
   },
   {
     name: 'validAfter of an authorization is ignored',
@@ -227,7 +231,9 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
     name: 'a wallet change lifts the hold',
     file: 'Merchants.sol',
     from: '(account.wallet, account.changeAnnounced) = (change.wallet, false);',
-    to: '(account.wallet, account.changeAnnounced) = (change.wallet, false);\n        account.heldUntil = 0;',
+    to:
+      '(account.wallet, account.changeAnnounced) = (change.wallet, false);\n' +
+      '        account.heldUntil = 0;',
   },
   {
     name: 'a proposal of a wallet never lapses',

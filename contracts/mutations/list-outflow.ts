@@ -55,7 +55,9 @@ export const OUTFLOW_MUTATIONS: readonly Mutation[] = [
     name: "the wallet's own withdrawals count",
     file: 'Merchants.sol',
     from: '_takeOut(merchant, msg.sender, amount);',
-    to: '_takeOut(merchant, msg.sender, amount);\n        _outflow = _outflow.pay(amount, block.timestamp);',
+    to:
+      '_takeOut(merchant, msg.sender, amount);\n' +
+      '        _outflow = _outflow.pay(amount, block.timestamp);',
   },
   {
     name: 'a proposal does not mark its merchant',

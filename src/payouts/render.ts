@@ -10,8 +10,8 @@ export const WITHDRAWAL_FAILURES: { readonly [code: string]: string } = {
     'Another settlement wallet was announced or registered before this was paid. Nothing was ' +
     'moved: withdraw again once the wallet is the one that you want.',
   transfer_blocked:
-    'For 24 hours the settlement contract would have paid out more in one hour than it may. Nothing ' +
-    'was moved: withdraw less at a time, or with the settlement wallet itself.',
+    'For 24 hours the settlement contract would have paid out more in one hour than it may. ' +
+    'Nothing was moved: withdraw less at a time, or with the settlement wallet itself.',
   transaction_reverted: 'The settlement contract refused the withdrawal. Nothing was moved.',
 };
 

@@ -111,7 +111,7 @@ export type FailureReason =
   | 'authorization_refused'
   | 'settlement_failed'
   | 'insufficient_balance'
-  /** USDC, or the contract's ceiling of the hour, refused it for a whole day, or a person gave it up meanwhile. */
+  /** USDC, or the hour's ceiling, refused it for a whole day, or a person gave it up meanwhile. */
   | 'transfer_blocked'
   /** Of a withdrawal: another wallet was registered before it was paid. */
   | 'wallet_changed'

@@ -20,7 +20,7 @@ export type Prepared =
 /** behavior.md 7.7: then the refund has failed. */
 const BLOCKED_MAX_MS = 24 * 3_600_000;
 
-/** Refused for now, by the token or for this hour. Its amount stays reserved, and it is tried again in a minute. */
+/** Refused for now. Its amount stays reserved, and it is tried again in a minute. */
 async function holdBack(
   relayer: RelayerState,
   request: OpenRequest,
