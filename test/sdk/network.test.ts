@@ -147,7 +147,7 @@ test('all that is waited for shares one stream, and no wait asks on its own', as
   };
   const client = new Tapline(at.apiKey, { baseUrl: at.baseUrl, fetch: watched });
   const order = { amount: 1_000_000, terminal: at.terminal };
-  const many = Array.from({ length: 40 }, () => tapline.paymentIntents.create(order));
+  const many = Array.from({ length: 100 }, () => tapline.paymentIntents.create(order));
   const ids = (await Promise.all(many)).map(({ id }) => id);
   const waits = ids.map((id) => client.paymentIntents.waitFor(id));
   const count = (path: string) => asked.filter((one) => one.endsWith(path)).length;
