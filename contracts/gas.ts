@@ -40,17 +40,17 @@ export const GAS_CEILINGS: Record<'plainToken' | 'realUsdc', GasTable> = {
     batchOf100: 21_500,
     batchOf10: 29_500,
     single: 92_500,
-    firstRefundOfBatchOf100: 82_500,
-    secondRefundOfBatchOf100: 82_500,
+    firstRefundOfBatchOf100: 85_500,
+    secondRefundOfBatchOf100: 68_500,
   },
   realUsdc: {
     batchOf100: 26_900,
     batchOf100AsSold: 27_800,
     batchOf10: 34_200,
     single: 105_500,
-    firstRefundOfBatchOf100: 93_000,
-    secondRefundOfBatchOf100: 76_000,
-    laterWithdrawal: 84_500,
+    firstRefundOfBatchOf100: 98_000,
+    secondRefundOfBatchOf100: 81_000,
+    laterWithdrawal: 87_000,
   },
 };
 

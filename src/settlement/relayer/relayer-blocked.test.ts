@@ -113,10 +113,11 @@ describe('a refund that is refused for now', () => {
       const data = encodeFunctionData({ abi: settlementAbi, functionName, args: [usdc] });
       return network.send(by, network.config.settlement, data);
     };
-    await settleSale(world, { payer, amount: 10_000_000n });
+    const other = await settleSale(world, { payer, amount: 10_000_000n });
     await govern('lowerCeiling', 2);
     await isKnown();
-    const large = await world.ask({ kind: 'refund', payload: refundOf('2000001') });
+    const payload = { ...refundOf('2000001'), paymentId: other };
+    const large = await world.ask({ kind: 'refund', payload });
     assert.match(await untilBlocked(large), /one hour/);
     const withdrawal = await askWithdrawal(world, 2_000_001n);
     await untilHeld(withdrawal);
