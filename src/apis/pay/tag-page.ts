@@ -18,10 +18,13 @@ const TOO_MANY = plainPage(
 );
 
 /** Lets the page of a tag through, or sends what is shown instead. */
-export function createTagGate(deps: { readonly db: Database; readonly idKey: IdKey }) {
+export function createTagGate(
+  deps: { readonly db: Database; readonly idKey: IdKey },
+  nowMs: () => number = () => performance.now(),
+) {
   const limiter = memoryRateLimiter(LIMIT);
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | null> => {
-    const rate = await limiter.take(addressKey(request.ip), performance.now());
+    const rate = await limiter.take(addressKey(request.ip), nowMs());
     if (!rate.allowed) {
       return sendPage(reply.header('Retry-After', rate.retryAfterSeconds), 429, TOO_MANY);
     }
