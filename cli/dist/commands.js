@@ -48,7 +48,10 @@ export function addPlayCommands(program, run) {
         .option('--amount <usdc>', 'what to pay', '0.01')
         .option('--listen <address>', 'buys again and again; [host:]port where Prometheus reads')
         .option('--every <seconds>', 'how often', '60')
-        .action(({ amount, ...options }) => run((settings) => probe(settings, { ...options, amount: usdc(amount) })));
+        .action(({ amount, ...options }) => run((settings) => {
+        const pass = process.env.TAPLINE_PROBE_PASS || null;
+        return probe(settings, { ...options, amount: usdc(amount), pass });
+    }));
     program
         .command('clock')
         .description('the test clock')

@@ -5,11 +5,14 @@ import { someTerminal } from './settings.js';
 import { WrongUse } from './wrong-use.js';
 const PAID_WITHIN_MS = 70_000;
 const LOOK_MS = 250;
-async function buy(settings, amount) {
+async function buy(settings, { amount, pass }) {
     const { tapline } = settings;
     const terminal = await someTerminal(settings);
     const { id } = await tapline.paymentIntents.create({ amount, terminal, description: 'probe' });
-    let intent = await tapline.testHelpers.tap(terminal, { payment_intent: id });
+    let intent = await tapline.testHelpers.tap(terminal, {
+        payment_intent: id,
+        ...(pass === null ? {} : { credential: { type: 'nfc_id', value: pass } }),
+    });
     const until = Date.now() + PAID_WITHIN_MS;
     while (intent.status === 'processing' && Date.now() < until) {
         await sleep(LOOK_MS);
@@ -53,7 +56,7 @@ export async function probe(settings, options) {
         await serveNumbers(options.listen, seen);
     for (;;) {
         const started = Date.now();
-        const bought = await buy(settings, options.amount).then((id) => ({ ok: true, detail: id }), (error) => ({ ok: false, detail: error.message }));
+        const bought = await buy(settings, options).then((id) => ({ ok: true, detail: id }), (error) => ({ ok: false, detail: error.message }));
         seen.seconds = (Date.now() - started) / 1_000;
         if (bought.ok)
             seen.lastSuccess = Date.now() / 1_000;

@@ -57,7 +57,11 @@ export function addPlayCommands(program: Command, run: Run): void {
     .option('--listen <address>', 'buys again and again; [host:]port where Prometheus reads')
     .option('--every <seconds>', 'how often', '60')
     .action(({ amount, ...options }) =>
-      run((settings) => probe(settings, { ...options, amount: usdc(amount) })),
+      run((settings) => {
+        // A secret, so it comes as keys do, and never on the command line.
+        const pass = process.env.TAPLINE_PROBE_PASS || null;
+        return probe(settings, { ...options, amount: usdc(amount), pass });
+      }),
     );
   program
     .command('clock')

@@ -10,6 +10,8 @@ export interface ProbeOptions {
   /** `[host:]port` where Prometheus reads. Left out: one purchase, and its exit code. */
   readonly listen?: string;
   readonly amount: number;
+  /** A pass of test mode that pays; null: that of the sandbox. Production has no demo payers. */
+  readonly pass: string | null;
 }
 
 /** Longer than a payment may take (SETTLE_WITHIN is 60 s by default), shorter than an alert. */
@@ -23,11 +25,17 @@ interface Seen {
 }
 
 /** What a merchant's server and a customer do, from outside. @throws with the step that failed */
-async function buy(settings: Settings, amount: number): Promise<string> {
+async function buy(
+  settings: Settings,
+  { amount, pass }: Pick<ProbeOptions, 'amount' | 'pass'>,
+): Promise<string> {
   const { tapline } = settings;
   const terminal = await someTerminal(settings);
   const { id } = await tapline.paymentIntents.create({ amount, terminal, description: 'probe' });
-  let intent = await tapline.testHelpers.tap(terminal, { payment_intent: id });
+  let intent = await tapline.testHelpers.tap(terminal, {
+    payment_intent: id,
+    ...(pass === null ? {} : { credential: { type: 'nfc_id' as const, value: pass } }),
+  });
   const until = Date.now() + PAID_WITHIN_MS;
   while (intent.status === 'processing' && Date.now() < until) {
     await sleep(LOOK_MS);
@@ -71,7 +79,7 @@ export async function probe(settings: Settings, options: ProbeOptions): Promise<
   if (options.listen !== undefined) await serveNumbers(options.listen, seen);
   for (;;) {
     const started = Date.now();
-    const bought = await buy(settings, options.amount).then(
+    const bought = await buy(settings, options).then(
       (id) => ({ ok: true, detail: id }),
       (error: Error) => ({ ok: false, detail: error.message }),
     );

@@ -231,6 +231,12 @@ describe('listen and trigger', () => {
     const once = await cli('probe');
     assert.equal(once.code, 0, once.stderr);
     assert.match(String(once.objects[0]?.detail), /^pi_/);
+    const { ok, revoked } = network.sandbox.test.passes;
+    const own = startCli(['probe'], { ...env, TAPLINE_PROBE_PASS: String(ok) });
+    assert.ok(await own.until((line) => line.ok === true));
+    const refused = startCli(['probe'], { ...env, TAPLINE_PROBE_PASS: String(revoked) });
+    const said = await refused.until((line) => line.ok === false);
+    assert.match(String(said.detail), /pass_revoked/);
     const away = await cli('probe', '--base-url', 'http://127.0.0.1:9/api');
     assert.equal(away.code, 1);
     const port = await freePort();
