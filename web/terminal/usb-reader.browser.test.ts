@@ -30,15 +30,25 @@ async function hold(feed: TillFeed, card: Transceive): Promise<void> {
   feed.tell({ status: 'tapped', reader: 'Reader of a test', tap: found });
 }
 
-function startProgram(code: string | null, tokenHash: string | null, kept: string[] = []) {
-  return openTillFeed({
+/** `nextTill` resolves when a page arrives after it was called. */
+async function startProgram(code: string | null, tokenHash: string | null) {
+  const kept: string[] = [];
+  let arrive = () => {};
+  const feed = await openTillFeed({
     port: USB_PORT,
     origin: new URL(shared.sandbox.web_url).origin,
     code,
     tokenHash,
     onPaired: async (hash) => void kept.push(hash),
-    onTill: () => {},
+    onTill: (isThere) => {
+      if (isThere) arrive();
+    },
   });
+  const nextTill = () =>
+    new Promise<void>((resolve) => {
+      arrive = resolve;
+    });
+  return { feed, kept, nextTill };
 }
 
 test('a card that is held against a USB reader of this computer pays', async () => {
@@ -57,13 +67,15 @@ test('a card that is held against a USB reader of this computer pays', async () 
   await page.getByText('The reader program does not run on this computer.').waitFor();
   await till.checkAccessibility();
 
-  const kept: string[] = [];
-  let feed = await startProgram(code, null, kept);
+  const first = await startProgram(code, null);
+  const { feed, kept } = first;
   await page.getByText('The program runs. No reader is plugged in.').waitFor();
   feed.tell({ status: 'ready', readers: ['Reader of a test'] });
   await page.getByText('Ready: Reader of a test').waitFor();
 
+  const reloaded = first.nextTill();
   await page.goto(`${sandbox.web_url}/terminal`);
+  await reloaded;
   // Nothing is asked for: the card is read and pays nothing.
   await hold(feed, pass);
   await page.getByText('No pass is needed now').waitFor();
@@ -75,17 +87,9 @@ test('a card that is held against a USB reader of this computer pays', async () 
 
   // The program ends and starts again: its till comes back by itself, without the code.
   await feed.close();
-  const arrived = Promise.withResolvers<void>();
-  feed = await openTillFeed({
-    port: USB_PORT,
-    origin: new URL(sandbox.web_url).origin,
-    code: null,
-    tokenHash: present(kept[0], 'what was kept'),
-    onPaired: () => assert.fail('no code was given'),
-    onTill: () => arrived.resolve(),
-  });
-  await arrived.promise;
-  await hold(feed, pass);
+  const again = await startProgram(null, present(kept[0], 'what was kept'));
+  await again.nextTill();
+  await hold(again.feed, pass);
   await till.result('Paid').waitFor();
   assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
 
@@ -94,7 +98,7 @@ test('a card that is held against a USB reader of this computer pays', async () 
   await page.getByRole('button', { name: /^Connect a USB reader/ }).waitFor();
   const removed = await page.request.get(`${sandbox.web_url}/terminal`);
   assert.doesNotMatch(removed.headers()['content-security-policy'] ?? '', /ws:/);
-  await feed.close();
+  await again.feed.close();
   till.checkClean(AWAY);
   await till.close();
 });
