@@ -8,7 +8,7 @@ import type { ReaderEvent } from './pcsc/readers.ts';
  */
 export interface TillFeed {
     readonly port: number;
-    /** Tells the till, if there is one. A tap that nobody hears is dropped: it pays nothing. */
+    /** Tells the till, if one is connected. A tap without a till is dropped: it pays nothing. */
     tell(event: ReaderEvent): void;
     close(): Promise<void>;
 }

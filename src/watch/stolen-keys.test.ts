@@ -19,7 +19,7 @@ import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 
 /**
  * The drill: each key is stolen in turn, its thief acts in each block, and a watchtower looks at
- * each block. The table in SECURITY.md is what came of it: `WRITE_DRILL=1` writes it anew.
+ * each block. The table in SECURITY.md is what came of it: `WRITE_DRILL=1` writes it again.
  */
 
 const SECURITY = path.join(import.meta.dirname, '../../SECURITY.md');

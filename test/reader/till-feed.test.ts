@@ -74,7 +74,7 @@ test('the code of a till is good once; the token that it becomes is kept hashed'
 
 test('a tap reaches the newest page of the till and nobody else', async () => {
   const { feed } = await openFeed({ tokenHash: hashOf('token') });
-  // Nobody is there yet: it is dropped, and not told to who comes next.
+  // No page is connected: the tap is dropped, and the next page does not get it.
   feed.tell(TAPPED);
   const first = await connect(feed, { token: 'token' });
   assert.deepEqual(await first.next(), { status: 'welcome' });
@@ -101,7 +101,7 @@ test('a page of another address is not let in, whatever it knows', async () => {
   }
 });
 
-test('whoever guesses is let go, and soon not even heard', async () => {
+test('a wrong code or token is refused, and after five nothing is read for a minute', async () => {
   const { feed } = await openFeed({ code: CODE });
   for (const hello of ['{', '[]', 'null', { code: 7 }, { code: 'AAAA-AAAA', token: '' }]) {
     assert.equal(await (await connect(feed, hello)).closed, CLOSED.refused, JSON.stringify(hello));
