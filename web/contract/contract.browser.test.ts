@@ -19,7 +19,7 @@ import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../testing/browse
 
 const AMOUNT = 2_500_000n;
 const DEADLINE = 4_000_000_000n;
-/** Pictures for whoever looks at the page; nowhere by default. */
+/** A folder for screenshots; none are taken by default. */
 const SHOTS = process.env.TAPLINE_SHOTS_FOLDER;
 
 let network: TestNetwork;

@@ -160,7 +160,14 @@ function stateSection(state: ContractState): HTMLElement {
   const { held, owed, fees, holders } = state;
   const roles =
     holders === null
-      ? [element('p', { class: 'soft' }, 'Your wallet’s node does not list who has which role.')]
+      ? [
+          element(
+            'p',
+            { class: 'soft' },
+            'Your wallet’s node lists neither who has which role nor which roles are announced. ' +
+              'Look again with another node before you rely on this page.',
+          ),
+        ]
       : [element('dl', {}, ...holders.map(({ role, account }) => hexFact(role, account)))];
   return section(
     'The contract now',

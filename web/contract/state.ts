@@ -108,8 +108,11 @@ async function readRules(place: Place, admin: Hex, ceiling: bigint): Promise<Ann
   const add = (from: bigint, says: string, cancel: Announcement['cancel']) => {
     if (from !== 0n) found.push({ says, by: admin, from: Number(from), cancel });
   };
-  add(at(next, 1), `Up to ${at(next, 0)} USDC settle per hour instead of ${ceiling}.`, {
-    // The only way to drop it: one USDC less than now.
+  const says =
+    `Up to ${at(next, 0)} USDC settle per hour instead of ${ceiling}. ` +
+    'Canceling it also lowers the present ceiling by 1 USDC.';
+  add(at(next, 1), says, {
+    // The contract drops an announced ceiling only together with a lower one.
     data: call('lowerCeiling(uint24)', ceiling > 0n ? ceiling - 1n : 0n),
     who: 'guardian',
   });

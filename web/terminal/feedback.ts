@@ -19,7 +19,7 @@ let colourTimer = 0;
 function showColour(kind: Signal): void {
   const { dataset } = document.documentElement;
   delete dataset.signal;
-  // The same colour once more begins anew.
+  // Forces a layout, so that the same colour twice starts its animation twice.
   void document.documentElement.offsetWidth;
   dataset.signal = kind;
   clearTimeout(colourTimer);

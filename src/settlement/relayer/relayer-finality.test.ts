@@ -152,7 +152,7 @@ describe('what the relayer has called settled', () => {
     assert.equal((await world.outcome(id))?.succeeded, true);
   });
 
-  it('is sent again also when the ledger hears of it only while it fails', async () => {
+  it('is sent again when the ledger books it while its second sending fails', async () => {
     await open();
     world.startRelayer();
     const id = await settle();

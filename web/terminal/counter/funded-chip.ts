@@ -6,7 +6,7 @@ import { signInText } from '../../wallet/account.ts';
 import type { Thing } from './field.ts';
 import { haloChip } from './halo-chip.ts';
 
-/** Of test money: whoever has this browser may have it. */
+/** It holds test money only, so it may lie open in this browser. */
 const KEY = 'tapline.terminal.virtual-card';
 /** Below this the card gets more: enough for a coffee. */
 const LEAST_ATOMS = 20_000_000;

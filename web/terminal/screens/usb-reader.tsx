@@ -4,7 +4,7 @@ import { CopyField } from '../../ui/copy-field.tsx';
 import { keptUsbReader } from '../kept.ts';
 import { addUsbReader, removeUsbReader, USB_PORT, type UsbState } from '../reader/usb.ts';
 
-/** The page is loaded anew: only then it may ask the reader's port, or may not any more. */
+/** The page's policy names the reader's port, or no longer does, only after a reload. */
 function change(how: () => void): void {
   how();
   location.reload();
