@@ -7,7 +7,8 @@ export default async function* failedFiles(source: AsyncIterable<TestEvent>) {
   for await (const { type, data } of source) {
     if (type !== 'test:fail' || data.file === undefined || data.todo) continue;
     const file = relative(process.cwd(), data.file);
-    if (seen.has(file)) continue;
+    // A group fails with its file, which is named by itself.
+    if (seen.has(file) || file.startsWith('node_modules')) continue;
     seen.add(file);
     yield `${file}\n`;
   }

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { startThrowawayPostgres } from '#sandbox/postgres.ts';
 import { BROWSER_SETTING, launchChromium } from '#testing/chromium.ts';
 import { SANDBOX_SETTING, startSharedSandbox } from '#testing/shared-sandbox.ts';
+import { groupFiles, writeGroups } from './groups.ts';
 import { changedFiles, testsReachedBy } from './reached.ts';
 import { childrenSeconds, TIMES_SETTING, timesTable } from './times.ts';
 
@@ -33,6 +34,8 @@ const PATTERNS = [
 ];
 /** What Node has made of the sources: without it each process of a test makes it again. */
 const COMPILED = path.join(ROOT, 'node_modules/.cache/compiled');
+/** Files that import the tests of one process. */
+const GROUPS = path.join(ROOT, 'node_modules/.cache/test-groups');
 /** On two cores: many files wait for a chain most of the time. `--concurrency` tries another. */
 const CONCURRENCY = 3;
 /** A test that hangs must not hang the run; the longest takes well under a minute. */
@@ -84,6 +87,7 @@ async function runFiles(
 ): Promise<{ readonly code: number; readonly failed: readonly string[] }> {
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-failed-'));
   const list = path.join(folder, 'files');
+  const entries = await writeGroups(groupFiles(files), GROUPS);
   const child = spawn(
     process.execPath,
     [
@@ -95,7 +99,7 @@ async function runFiles(
       '--test-reporter-destination=stdout',
       `--test-reporter=${import.meta.resolve('./failed-files.ts')}`,
       `--test-reporter-destination=${list}`,
-      ...files,
+      ...entries,
     ],
     { stdio: 'inherit', env: { ...process.env, ...settings, NODE_COMPILE_CACHE: COMPILED } },
   );

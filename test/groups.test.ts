@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { groupFiles } from './groups.ts';
+
+const named = (folder: string, count: number) =>
+  Array.from({ length: count }, (_, n) => `${folder}/${String(n).padStart(3, '0')}.test.ts`);
+
+describe('the processes of a test run', () => {
+  it('run each file once, in its order', () => {
+    const files = [...named('src/a', 100), ...named('src/b', 9), ...named('test/faults', 3)];
+    assert.deepEqual(groupFiles(files).flat(), files);
+  });
+
+  it('are shared by at most eight neighbours, about as many in each', () => {
+    const groups = groupFiles([...named('src/a', 9), ...named('web/b', 100)]);
+    assert.deepEqual(
+      groups.slice(0, 2).map((group) => group.length),
+      [5, 4],
+    );
+    assert(groups.every((group) => group.length <= 8));
+  });
+
+  it('are not shared where files start processes and stop them', () => {
+    const groups = groupFiles([...named('src/a', 96), ...named('test/faults', 5)]);
+    assert.equal(groups.filter((group) => group[0]?.startsWith('test/faults')).length, 5);
+  });
+
+  it('are one for each file where only a few run', () => {
+    assert(groupFiles(named('src/a', 11)).every((group) => group.length === 1));
+  });
+});
