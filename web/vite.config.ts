@@ -10,7 +10,7 @@ const PROXY = { target: SERVICE, changeOrigin: false };
 
 /** What every app needs: one file of it packs better than ten. */
 const BASE = new RegExp(
-  'web/(ui/(amount|button|field|icon|last-resort|money|mount|notice|part|status|toast)|' +
+  'web/(ui/(amount|button|field|icon|last-resort|money|mount|notice|part|skip-link|status|toast)|' +
     String.raw`data/(api|root))\.tsx?$`,
 );
 

@@ -22,8 +22,13 @@ export function Form(props: FormProps): ReactNode {
     event.preventDefault();
     if (!sending.busy) onSend();
   };
+  // What was wrong is being put right. What may have been done stays said until it is known.
+  const onChange = ({ target }: FormEvent) => {
+    const isOfThis = target instanceof Element && target.matches('[aria-invalid=true]');
+    if (isOfThis || (sending.problem !== null && !sending.isUnknown)) sending.clear();
+  };
   return (
-    <form className="stack" onSubmit={submit} noValidate>
+    <form className="stack" onSubmit={submit} onChange={onChange} noValidate>
       {children}
       {sending.problem === null ? null : (
         <Notice tone="bad" role="alert">
@@ -34,7 +39,10 @@ export function Form(props: FormProps): ReactNode {
         <Button type="submit" kind={kind} busy={sending.busy} wide={wide}>
           {send}
         </Button>
-        {onCancel === undefined ? null : <Button onClick={onCancel}>Close</Button>}
+        {onCancel === undefined ? null : (
+          // Beside “Cancel payment” the same word would mean the opposite.
+          <Button onClick={onCancel}>{send.startsWith('Cancel') ? 'Go back' : 'Cancel'}</Button>
+        )}
       </div>
     </form>
   );

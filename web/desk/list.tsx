@@ -24,7 +24,7 @@ export interface ListProps<Row> {
 export function List<Row>(props: ListProps<Row>): ReactNode {
   const { label, query, columns, keyOf, inPairs = false, filters, empty } = props;
   return (
-    <Loaded query={query}>
+    <Loaded query={query} shape="rows">
       {(page) => (
         <div className="stack" aria-busy={query.isPlaceholderData}>
           {page.data.length > 0 ? (

@@ -4,12 +4,15 @@ import { ApiFailure } from '../data/api.ts';
 import { Button } from '../ui/button.tsx';
 import { EmptyState } from '../ui/empty-state.tsx';
 import { Notice } from '../ui/notice.tsx';
+import { Skeleton, type SkeletonShape } from '../ui/skeleton.tsx';
 import { wordsOf } from './answers.ts';
 
 export interface LoadedProps<Value> {
   readonly query: UseQueryResult<Value>;
   /** What to say when there is no such object: where it may be instead. */
   readonly missing?: ReactNode;
+  /** What its room looks like until it is there. */
+  readonly shape?: SkeletonShape;
   readonly children: (value: Value) => ReactNode;
 }
 
@@ -22,7 +25,8 @@ function isMissing(error: Error): boolean {
 }
 
 /** What was read, or that it is being read, or why it could not be. */
-export function Loaded<Value>({ query, missing, children }: LoadedProps<Value>): ReactNode {
+export function Loaded<Value>(props: LoadedProps<Value>): ReactNode {
+  const { query, missing, shape = 'lines', children } = props;
   const { data, error, isFetching, refetch } = query;
   if (data !== undefined) {
     return (
@@ -32,13 +36,7 @@ export function Loaded<Value>({ query, missing, children }: LoadedProps<Value>):
       </>
     );
   }
-  if (error === null) {
-    return (
-      <p className="loading soft" role="status">
-        Loading…
-      </p>
-    );
-  }
+  if (error === null) return <Skeleton shape={shape} />;
   if (isMissing(error)) {
     return (
       <EmptyState title="There is nothing with this id">

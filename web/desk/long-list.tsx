@@ -38,7 +38,7 @@ export function LongList<Row>(props: LongListProps<Row>): ReactNode {
   const search = useSearch();
   const query = useQuery({ ...pages.at(filters.cursor), placeholderData: keepPreviousData });
   return (
-    <Loaded query={query}>
+    <Loaded query={query} shape="rows">
       {(page) => {
         if (query.isPlaceholderData) {
           return (

@@ -5,6 +5,7 @@ import { EmptyState } from '../ui/empty-state.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { partOf } from '../ui/part.ts';
+import { Skeleton } from '../ui/skeleton.tsx';
 import { Status } from '../ui/status.tsx';
 import { Sum } from '../ui/sum.tsx';
 import { useKept } from '../wallet/kept.ts';
@@ -208,7 +209,7 @@ function Screen({ payment }: { readonly payment: Payment }): ReactNode {
   const { step } = payment;
   switch (step.at) {
     case 'loading':
-      return <p role="status">Loading…</p>;
+      return <Skeleton />;
     case 'missing':
       return <EmptyState title="Nothing to pay here">{WORDS.missing}</EmptyState>;
     case 'unreachable':
@@ -267,5 +268,5 @@ export function Paying({ api, onOthers }: PayingProps): ReactNode {
       />
     );
   }
-  return isTold ? <Screen payment={payment} /> : <p role="status">Loading…</p>;
+  return isTold ? <Screen payment={payment} /> : <Skeleton />;
 }

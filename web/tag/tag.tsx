@@ -4,6 +4,7 @@ import { Paying } from '../pay/pay.tsx';
 import { WORDS as PAY_WORDS } from '../pay/words.ts';
 import { EmptyState } from '../ui/empty-state.tsx';
 import { Notice } from '../ui/notice.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
 import { Status } from '../ui/status.tsx';
 import { awaitPayment, sentAt, tagApi } from './tag-api.ts';
 
@@ -105,7 +106,7 @@ export function TagPage({ token }: { readonly token: string }): ReactNode {
       ) : seen.is === 'waiting' ? (
         <Waiting seen={seen} />
       ) : (
-        <p role="status">Loading…</p>
+        <Skeleton />
       )}
     </main>
   );

@@ -48,3 +48,32 @@ test('a dialog opens and closes by keyboard, and gives the focus back', async ()
   assert.equal(await opener.evaluate((element) => element === document.activeElement), true);
   await window.close();
 });
+
+test('a dialog has a close button, and opens with its own first control in focus', async () => {
+  const window = await browser.open(PHONE);
+  const { page } = window;
+  await page.goto(`${shared.sandbox.web_url}/dev/ui`);
+  await page.getByRole('button', { name: 'Open the dialog' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog
+    .getByRole('button', { name: 'Refund 2.50 USDC' })
+    .and(page.locator(':focus'))
+    .waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await window.close();
+});
+
+test('the first stop of the tab key leads past the navigation', async () => {
+  const window = await browser.open();
+  const { page } = window;
+  await page.goto(`${shared.sandbox.web_url}/dev/ui`);
+  await page.getByRole('heading', { name: 'Components' }).waitFor();
+  await page.keyboard.press('Tab');
+  const skip = page.getByRole('link', { name: 'Skip to the content' });
+  await skip.and(page.locator(':focus')).waitFor();
+  assert.ok(((await skip.boundingBox())?.height ?? 0) > 40, 'it is seen');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Components' }).and(page.locator(':focus')).waitFor();
+  await window.close();
+});

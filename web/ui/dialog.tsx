@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { Icon } from './icon.tsx';
 import './dialog.css';
 
 export interface DialogProps {
@@ -46,6 +47,10 @@ export function Dialog({ title, onClose, children }: DialogProps): ReactNode {
         <h2 id={titleId}>{title}</h2>
         {children}
       </div>
+      {/* Last: the dialog opens with its first field in focus. */}
+      <button type="button" className="dialog-close" aria-label="Close" onClick={onClose}>
+        <Icon name="bad" />
+      </button>
     </dialog>
   );
 }

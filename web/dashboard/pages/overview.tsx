@@ -33,7 +33,9 @@ export function Overview(): ReactNode {
     <Page title="Overview">
       <Warnings />
       {mode === 'test' ? <FirstSteps /> : <LiveSteps />}
-      <Loaded query={query}>{({ data }) => <Figures days={data} />}</Loaded>
+      <Loaded query={query} shape="card">
+        {({ data }) => <Figures days={data} />}
+      </Loaded>
       <HealthCharts days={DAYS} />
       <LatestSales />
     </Page>

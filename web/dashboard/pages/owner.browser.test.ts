@@ -30,6 +30,8 @@ after(async () => {
   await own.close();
 });
 
+const PDF = Buffer.from('%PDF-1.7\nthe register says so');
+
 const PAGES = ['Team', 'Settings', 'Verification', 'Risk rules', 'Audit log', 'Balance'];
 const LOOKS = [
   { name: 'phone, light', options: { ...PHONE, colorScheme: 'light' as const } },
@@ -133,18 +135,25 @@ test('the verification form is saved, stays, and names what is missing', async (
   assert.equal(await page.getByLabel('Legal name').inputValue(), 'Second Café GmbH');
   for (const [label, value] of [
     ['Registration number', 'HRB 1'],
-    ['Country', 'DE'],
     ['Business address', 'Weg 1, 10115 Berlin'],
     ['What you sell', 'Coffee.'],
     ['Who may sign for the business', 'Nina New'],
   ] as const) {
     await page.getByLabel(label).fill(value);
   }
+  assert.equal(await page.getByText('This is needed.').count(), 0, 'the error has left');
+  await page.getByLabel('Country').selectOption('Germany');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved.').waitFor();
   await page.reload();
   await page.getByLabel('Registration number').waitFor();
   assert.equal(await page.getByLabel('Registration number').inputValue(), 'HRB 1');
+  assert.equal(await page.getByLabel('Country').locator('option:checked').innerText(), 'Germany');
+  const extract = { name: 'extract.pdf', mimeType: 'application/pdf', buffer: PDF };
+  await page.getByLabel('File').setInputFiles(extract);
+  await page.getByRole('button', { name: 'Upload' }).click();
+  await page.getByRole('link', { name: 'extract.pdf' }).waitFor();
+  assert.equal(await page.getByLabel('File').inputValue(), '', 'the field is empty again');
   await window.checkAccessibility();
   window.checkClean();
   await window.close();

@@ -5,12 +5,13 @@ import { Form } from '../../desk/form.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { useSend } from '../../desk/send.ts';
 import { ChangedMeanwhile, storedNow } from '../../desk/stored-now.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { Select, TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
+import { countriesByName } from '../parts/countries.ts';
 import { GoLive } from '../parts/go-live.tsx';
 import { RoleNeeded } from '../parts/role-needed.tsx';
 import { VerificationDocuments } from '../parts/verification-documents.tsx';
@@ -19,7 +20,7 @@ import { VerificationDocuments } from '../parts/verification-documents.tsx';
 const FIELDS = {
   legal_name: ['Legal name', 'As it is written in the register.'],
   registration_number: ['Registration number', 'From the company register or the trade office.'],
-  country: ['Country', 'Two letters, such as DE.'],
+  country: ['Country', 'Where the business is registered.'],
   address: ['Business address', 'Street, place, postal code.'],
   website: ['Website', 'Optional.'],
   business: ['What you sell', 'In a sentence.'],
@@ -29,6 +30,7 @@ const FIELDS = {
 type FieldName = keyof typeof FIELDS;
 type Details = Record<FieldName, string>;
 const NAMES = Object.keys(FIELDS) as FieldName[];
+const COUNTRIES = countriesByName();
 
 export function Verification(): ReactNode {
   const { may } = useMerchant();
@@ -101,6 +103,35 @@ function readDetails(details: ReadVerificationResponse['details']): Details {
   return Object.fromEntries(NAMES.map((name) => [name, textOf(details, name)])) as Details;
 }
 
+interface DetailFieldProps {
+  readonly name: FieldName;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly hint: ReactNode;
+  readonly error: string | null;
+}
+
+/** One detail: the country from a list, everything else as text. */
+function DetailField({ name, onChange, ...rest }: DetailFieldProps): ReactNode {
+  const field = {
+    ...rest,
+    label: FIELDS[name][0],
+    onChange: (event: { readonly target: { readonly value: string } }) =>
+      onChange(event.target.value),
+  };
+  if (name !== 'country') return <TextField {...field} />;
+  return (
+    <Select {...field} autoComplete="country">
+      <option value="">Choose a country</option>
+      {COUNTRIES.map(({ code, name: country }) => (
+        <option key={code} value={code}>
+          {country}
+        </option>
+      ))}
+    </Select>
+  );
+}
+
 function Editor({ kyb }: { readonly kyb: ReadVerificationResponse }): ReactNode {
   const { call } = useMerchant();
   const toast = useToast();
@@ -127,19 +158,19 @@ function Editor({ kyb }: { readonly kyb: ReadVerificationResponse }): ReactNode 
         <h2>Your business</h2>
         <Form sending={sending} onSend={save} send="Save">
           <ChangedMeanwhile isStale={isStale} />
-          {NAMES.map((name) => (
-            <TextField
-              key={name}
-              label={FIELDS[name][0]}
-              value={details[name]}
-              onChange={(event) => setDetails({ ...details, [name]: event.target.value })}
-              hint={
-                storedNow({ isStale, stored: textOf(kyb.details, name), typed: details[name] }) ??
-                FIELDS[name][1]
-              }
-              error={sending.problemAt(name)}
-            />
-          ))}
+          {NAMES.map((name) => {
+            const stored = textOf(kyb.details, name);
+            return (
+              <DetailField
+                key={name}
+                name={name}
+                value={details[name]}
+                onChange={(value) => setDetails({ ...details, [name]: value })}
+                hint={storedNow({ isStale, stored, typed: details[name] }) ?? FIELDS[name][1]}
+                error={sending.problemAt(name)}
+              />
+            );
+          })}
         </Form>
       </section>
       <VerificationDocuments kyb={kyb} canChange />

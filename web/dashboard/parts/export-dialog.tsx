@@ -95,7 +95,7 @@ export function ExportDialog(props: ExportDialogProps): ReactNode {
         <Button kind="primary" onClick={() => setStarted(href)}>
           Download
         </Button>
-        <Button onClick={props.onClose}>Close</Button>
+        <Button onClick={props.onClose}>Cancel</Button>
       </div>
     </Dialog>
   );
@@ -150,7 +150,7 @@ function Download({ url, format, onClose }: DownloadProps): ReactNode {
             Go on
           </Button>
         ) : null}
-        <Button onClick={onClose}>{is === 'done' ? 'Close' : 'Stop'}</Button>
+        <Button onClick={onClose}>{is === 'done' ? 'Done' : 'Stop'}</Button>
       </div>
     </Dialog>
   );

@@ -102,7 +102,7 @@ function RefundTold({ refund, onClose }: RefundToldProps): ReactNode {
     <Dialog title="Give money back" onClose={onClose}>
       <Outcome refund={refund} />
       <div className="row">
-        <Button onClick={onClose}>Close</Button>
+        <Button onClick={onClose}>Done</Button>
       </div>
     </Dialog>
   );

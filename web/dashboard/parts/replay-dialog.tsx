@@ -86,7 +86,7 @@ function Progress({ replay, onClose }: ProgressProps): ReactNode {
         <p>{data?.events_queued ?? 0} events. It goes on when you close this.</p>
       </Notice>
       <div className="row">
-        <Button onClick={onClose}>Close</Button>
+        <Button onClick={onClose}>Done</Button>
       </div>
     </Dialog>
   );

@@ -68,6 +68,7 @@ function Upload(): ReactNode {
   const { call } = useMerchant();
   const [kind, setKind] = useState<Kind>('registration');
   const [file, setFile] = useState<File | null>(null);
+  const [uploads, setUploads] = useState(0);
   const sending = useSend(['file', 'kind']);
   const upload = async () => {
     if (file === null) return sending.refuse('file', 'Choose a file.');
@@ -76,7 +77,9 @@ function Upload(): ReactNode {
     const done = await sending.send(() =>
       call('POST /accounts/{account}/kyb/documents', { query, file }),
     );
-    if (done !== null) setFile(null);
+    if (done === null) return;
+    setFile(null);
+    setUploads((count) => count + 1);
   };
   return (
     <Form sending={sending} onSend={upload} send="Upload">
@@ -92,6 +95,8 @@ function Upload(): ReactNode {
         ))}
       </Select>
       <TextField
+        // Another field, which is empty: what was uploaded is in the list above.
+        key={uploads}
         label="File"
         type="file"
         accept="application/pdf,image/png,image/jpeg"

@@ -45,7 +45,7 @@ export function WithdrawDialog({ available, wallet, onClose }: WithdrawDialogPro
           </p>
         </Notice>
         <div className="row">
-          <Button onClick={onClose}>Close</Button>
+          <Button onClick={onClose}>Done</Button>
         </div>
       </Dialog>
     );

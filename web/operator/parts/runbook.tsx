@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { fromRoot } from '../../data/root.ts';
+import { Skeleton } from '../../ui/skeleton.tsx';
 import { paragraphOf } from './runbook-paragraph.ts';
 
 const GUIDE = 'docs/operating';
@@ -33,6 +34,6 @@ function Paragraph({ kind }: { readonly kind: string }): ReactNode {
     staleTime: Number.POSITIVE_INFINITY,
   });
   if (error !== null) return <p className="soft">The guide could not be read just now.</p>;
-  if (data === undefined) return <p className="soft">Loading…</p>;
+  if (data === undefined) return <Skeleton />;
   return <p>{paragraphOf(data, kind) ?? 'The guide of this release does not know it.'}</p>;
 }

@@ -54,7 +54,7 @@ function TransactionsDialog({ id, onClose }: TransactionsDialogProps): ReactNode
         )}
       </Loaded>
       <div className="row">
-        <Button onClick={onClose}>Close</Button>
+        <Button onClick={onClose}>Done</Button>
       </div>
     </Dialog>
   );

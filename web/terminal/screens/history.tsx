@@ -6,6 +6,7 @@ import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Facts } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -102,7 +103,9 @@ export function HistoryScreen(
           <Button onClick={reload}>Try again</Button>
         </Notice>
       ) : null}
-      {payments === null && !failed ? <p role="status">Loading the payments of the shift</p> : null}
+      {payments === null && !failed ? (
+        <Skeleton shape="rows">Loading the payments of the shift</Skeleton>
+      ) : null}
       {payments?.length === 0 ? (
         <EmptyState
           title="No payments in this shift"

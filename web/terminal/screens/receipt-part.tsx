@@ -83,7 +83,7 @@ function ReceiptDialog({
           <MailForm api={api} payment={payment} />
         </>
       )}
-      <Button onClick={onClose}>Close</Button>
+      <Button onClick={onClose}>Done</Button>
     </Dialog>
   );
 }

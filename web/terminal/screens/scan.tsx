@@ -33,7 +33,7 @@ export function ScanDialog({ title, onClose, onCode }: ScanDialogProps): ReactNo
       ) : (
         <video ref={video} className="scan-video" muted playsInline />
       )}
-      <Button onClick={onClose}>Close</Button>
+      <Button onClick={onClose}>Done</Button>
     </Dialog>
   );
 }

@@ -10,6 +10,7 @@ import { mount } from '../mount.tsx';
 import { Notice } from '../notice.tsx';
 import { Qr } from '../qr.tsx';
 import { Page, Shell } from '../shell.tsx';
+import { Skeleton } from '../skeleton.tsx';
 import { ObjectStatus, Status, type Tone } from '../status.tsx';
 import { Facts, Table } from '../table.tsx';
 import { Time } from '../time.tsx';
@@ -116,6 +117,9 @@ function Words(): ReactNode {
           <p>The amount is kept. Nothing is charged until the connection is back.</p>
         </Notice>
       ))}
+      <Skeleton />
+      <Skeleton shape="rows" />
+      <Skeleton shape="card" />
       <EmptyState title="No payments yet" action={<Button kind="primary">Take a payment</Button>}>
         Payments of all terminals are listed here, with what each one cost and earned.
       </EmptyState>

@@ -1,16 +1,13 @@
 import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
 import { useHere } from '../here.tsx';
 import type { Pages } from '../queries.ts';
 import { problemOf } from '../words.ts';
 
 export function Waiting(): ReactNode {
-  return (
-    <p className="waiting soft" role="status">
-      <span className="spinner" aria-hidden="true" /> Loading…
-    </p>
-  );
+  return <Skeleton />;
 }
 
 export function Problem({ of }: { readonly of: unknown }): ReactNode {

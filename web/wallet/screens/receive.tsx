@@ -17,7 +17,7 @@ export function ReceiveSheet({ onClose }: { readonly onClose: () => void }): Rea
           ? 'Test money only: what is sent here from another network does not arrive.'
           : 'USDC of this network only: what is sent from another one does not arrive.'}
       </p>
-      <Button onClick={onClose}>Close</Button>
+      <Button onClick={onClose}>Done</Button>
     </Dialog>
   );
 }

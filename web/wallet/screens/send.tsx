@@ -187,7 +187,7 @@ function UnderWay({ sending, onEnd, onClose }: UnderWayProps): ReactNode {
         To the address {endOfAddress(to)}. It is not sent twice: close this and come back whenever
         you like.
       </p>
-      <Button onClick={onClose}>Close</Button>
+      <Button onClick={onClose}>Done</Button>
     </>
   );
 }

@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { countriesByName } from './countries.ts';
+
+test('every country stands once in the list, by its name and in the order of names', () => {
+  const countries = countriesByName();
+  assert.equal(countries.length, 249);
+  assert.equal(new Set(countries.map(({ name }) => name)).size, 249);
+  for (const { code, name } of countries) assert.notEqual(name, code);
+  const names = countries.map(({ name }) => name);
+  assert.deepEqual(names, names.toSorted(new Intl.Collator('en').compare));
+  assert.ok(countries.some(({ code, name }) => code === 'DE' && name === 'Germany'));
+});

@@ -1,0 +1,25 @@
+import type { ReactNode } from 'react';
+import './skeleton.css';
+
+/** What is on its way: lines of text, the rows of a list, or the figures of a card. */
+export type SkeletonShape = 'lines' | 'rows' | 'card';
+
+const BARS: Readonly<Record<SkeletonShape, number>> = { lines: 3, rows: 8, card: 4 };
+
+export interface SkeletonProps {
+  readonly shape?: SkeletonShape;
+  /** What a screen reader says. */
+  readonly children?: string;
+}
+
+/** Keeps the room of what is being read, so that nothing jumps when it is there. */
+export function Skeleton({ shape = 'lines', children = 'Loading…' }: SkeletonProps): ReactNode {
+  return (
+    <div className={`skeleton skeleton-${shape}`} role="status">
+      <span className="unseen">{children}</span>
+      {Array.from({ length: BARS[shape] }, (_, place) => place).map((place) => (
+        <span key={place} className="skeleton-bar" aria-hidden="true" />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,20 @@
+import type { MouseEvent, ReactNode } from 'react';
+
+function goToContent(event: MouseEvent): void {
+  event.preventDefault();
+  const main = document.querySelector('main');
+  if (main === null) return;
+  // The heading where there is one: it has the focus after every other arrival too.
+  const place = main.querySelector('h1') ?? main;
+  place.tabIndex = -1;
+  place.focus();
+}
+
+/** The first stop of the tab key on every page: past the navigation. Seen while in focus. */
+export function SkipLink(): ReactNode {
+  return (
+    <a className="skip" href={location.href} onClick={goToContent}>
+      Skip to the content
+    </a>
+  );
+}
