@@ -32,6 +32,7 @@ export async function idleRelayer(world: RelayerWorld): Promise<RelayerState> {
     spread: 0n,
     sight: newSight(),
     fees: null,
+    announced: null,
     lookNow: () => {},
     tips: [],
     marks: NO_MARKS,

@@ -23,6 +23,8 @@ interface OddWorldOptions {
   /** One by default. */
   readonly nodes?: number;
   readonly config?: Partial<NetworkConfig>;
+  /** The chain's own node announces its blocks. */
+  readonly announces?: boolean;
   /** One of its own by default. */
   readonly database?: TestDatabase;
 }
@@ -39,7 +41,8 @@ export async function startOddWorld<Node extends OddNode>(
   const nodes: Node[] = [];
   const world = await startRelayerWorld(async (rpcUrl) => {
     while (nodes.length < (options.nodes ?? 1)) nodes.push(await startNode(rpcUrl));
-    return { ...options.config, rpcUrls: nodes.map(({ url }) => url) };
+    const heads = options.announces === true ? { headsUrl: rpcUrl.replace('http', 'ws') } : {};
+    return { ...options.config, ...heads, rpcUrls: nodes.map(({ url }) => url) };
   }, options.database);
   const stop = async () => {
     await world.stop();

@@ -10,6 +10,7 @@ import {
   connectRpc,
   type ProbedAddress,
   type Rpc,
+  type RpcAnswer,
   type RpcPriority,
   RpcRefusal,
   RpcUnavailable,
@@ -56,6 +57,8 @@ export interface Chain {
   /** null: there is no such block (yet, or any more). */
   block(tag: BlockTag): Promise<Block | null>;
   newest(): Promise<Block>;
+  /** The newest block, and in the same request what a node says of these transactions. */
+  newestWith(hashes: readonly Hex[]): Promise<NewestWith>;
   /**
    * Asks all addresses for their heads; those whose head does not move are then asked after the
    * others.
@@ -81,6 +84,12 @@ export interface Chain {
   /** Resolves with what is wrong when that was found only after the start. */
   readonly refuted: Promise<string>;
   close(): Promise<void>;
+}
+
+interface NewestWith {
+  readonly block: Block;
+  /** As those of `receipts`. */
+  readonly receipts: readonly (Receipt | null | undefined)[];
 }
 
 interface EthCall {
@@ -226,16 +235,13 @@ function chainOver(
     rpc,
     block,
     newest: async () => present(await block('latest'), 'newest block'),
+    newestWith: (hashes) => readNewestWith(rpc, hashes),
     compareHeads: createHeadComparison({ rpc, config }, log),
     blocks: (numbers) => {
       const params = numbers.map((number) => [quantity(number), false]);
       return readEach(rpc, 'eth_getBlockByNumber', params, (raw) => toBlock(raw as RawBlock));
     },
-    receipts: (hashes) => {
-      const params = hashes.map((hash) => [hash]);
-      const read = (raw: unknown, host: string) => toReceipt(raw as RawReceipt, host);
-      return readEach(rpc, 'eth_getTransactionReceipt', params, read);
-    },
+    receipts: async (hashes) => readReceipts(await rpc.batch(receiptCalls(hashes))),
     calls: async (calls, at = 'latest', priority = {}) => {
       const requests = calls.map((call) => toCall(call, at));
       return (await rpc.batch(requests, priority)).map((answer) =>
@@ -281,15 +287,40 @@ async function readEach<T>(
   read: (raw: unknown, host: string) => T | null,
 ): Promise<(T | null | undefined)[]> {
   const answers = await rpc.batch(params.map((one) => ({ method, params: one })));
-  return answers.map((answer) => {
-    if (!answer.ok) return undefined;
-    return answer.result === null ? null : read(answer.result, answer.host);
-  });
+  return answers.map((answer) => readOne(answer, read));
+}
+
+function readOne<T>(
+  answer: RpcAnswer,
+  read: (raw: unknown, host: string) => T | null,
+): T | null | undefined {
+  if (!answer.ok) return undefined;
+  return answer.result === null ? null : read(answer.result, answer.host);
+}
+
+function receiptCalls(hashes: readonly Hex[]) {
+  return hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] }));
+}
+
+function readReceipts(answers: readonly RpcAnswer[]): (Receipt | null | undefined)[] {
+  return answers.map((answer) =>
+    readOne(answer, (raw, host) => toReceipt(raw as RawReceipt, host)),
+  );
+}
+
+function blockCall(tag: BlockTag) {
+  return { method: 'eth_getBlockByNumber', params: [tagText(tag), false] };
+}
+
+async function readNewestWith(rpc: Rpc, hashes: readonly Hex[]): Promise<NewestWith> {
+  const [newest, ...rest] = await rpc.batch([blockCall('latest'), ...receiptCalls(hashes)]);
+  if (newest?.ok !== true) throw unavailable(newest?.refusal ?? new RpcUnavailable('no answer'));
+  const block = present(newest.result, 'newest block');
+  return { block: toBlock(block as RawBlock), receipts: readReceipts(rest) };
 }
 
 async function readBlock(rpc: Rpc, tag: BlockTag): Promise<Block | null> {
-  const call = { method: 'eth_getBlockByNumber', params: [tagText(tag), false] };
-  const [answer] = await rpc.batch([call]);
+  const [answer] = await rpc.batch([blockCall(tag)]);
   if (answer?.ok === true) {
     return answer.result === null ? null : toBlock(answer.result as RawBlock);
   }

@@ -16,7 +16,7 @@ export class RpcUnavailable extends Error {
   override name = 'RpcUnavailable';
 }
 
-type RpcAnswer =
+export type RpcAnswer =
   /** `host`: of the address that said so. */
   | { readonly ok: true; readonly result: unknown; readonly host: string }
   /** The chain refuses, or no node had an answer for this one call. */

@@ -74,6 +74,7 @@ export function startRelayer(deps: RelayerDeps): Relayer {
     spread: 0n,
     sight: newSight(),
     fees: null,
+    announced: null,
     lookNow: () => {},
     tips: [],
     recheckAll: true,

@@ -59,6 +59,7 @@ export function startHeadWatcher(
   const onHead = (head: ToldHead) => {
     relayer.rhythm = withArrival(relayer.rhythm, { ...head, at: performance.now() });
     noteSeen(relayer, head.hash);
+    relayer.announced = head.number;
     if (pace.told(head)) loop.wake();
   };
   relayer.lookNow = () => {

@@ -96,6 +96,7 @@ function toOpen(row: OpenTransactionRow): OpenTransaction {
     included: null,
     waits: null,
     told: null,
+    isToBeTold: false,
     usedElsewhere: 0,
     undecided: 0,
     isToldUnreadable: false,

@@ -35,6 +35,8 @@ export interface RelayerState extends Required<RelayerDeps> {
   readonly sight: ChainSight;
   /** What to offer now; null until a block was seen. */
   fees: Fees | null;
+  /** The newest block that a node has announced; null: none does. */
+  announced: bigint | null;
   /** A node has just said that something of ours is in a block: the head is worth a look. */
   lookNow: () => void;
   /** What recent blocks took as tips, as far as a node has said so. */
@@ -95,8 +97,10 @@ export interface OpenTransaction {
   seenAtBlock: bigint | null;
   /** The block in which it was last found, and since when (process time); null: in none yet. */
   included: { readonly blockHash: Hex; readonly blockNumber: bigint; readonly at: number } | null;
-  /** What the address that took it said at once of its block; null: nothing, or it was used. */
+  /** What was said of its block before a look asked for it; null: nothing, or it was used. */
   told: ToldReceipt | null;
+  /** The address that took it is going to say at once that it is in a block. */
+  isToBeTold: boolean;
   /** It is in a block, and its payments are large enough to wait for this too; null: not so. */
   waits: CountsRule | null;
   /** How often it had to be sent again. */

@@ -38,6 +38,7 @@ export async function sendNew(
   if (only === undefined || answer === null) return broadcast(relayer, lane, transactions);
   only.sentAtBlock = heightNow(relayer);
   only.seenAtBlock = null;
+  only.isToBeTold = true;
   const patienceMs = (intervalMs ?? 0) * PATIENT_BLOCKS + PATIENT_MS;
   follow(relayer, { lane, transaction: only, answer, patienceMs }).catch((error) => {
     relayer.log.warn('a broadcast got no answer', { error: describeError(error) });
@@ -58,6 +59,7 @@ async function follow(relayer: RelayerState, sent: Sent): Promise<void> {
     relayer.lanes.get(lane.lane) === lane && lane.open.get(transaction.nonce) === transaction;
   const late = sleep(patienceMs, null, { ref: false });
   const soon = await Promise.race([answer, late]);
+  transaction.isToBeTold = false;
   if ((soon === null || soon.kind === 'unknown') && isOpen()) {
     await broadcast(relayer, lane, [transaction]);
   }

@@ -65,6 +65,7 @@ export async function signAndStore(
       included: null,
       waits: null,
       told: null,
+      isToBeTold: false,
       usedElsewhere: 0,
       undecided: 0,
       isToldUnreadable: false,

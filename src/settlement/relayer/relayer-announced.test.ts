@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CUSTOM } from '#settlement/profiles.ts';
+import type { ProviderAnswer, ProviderCall } from '#testing/back-ends.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import type { Behaviour } from '#testing/provider-behaviours.ts';
+import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
+import { type BusyWorld, settledNumbers, startBusyWorld } from '#testing/relayer-scene.ts';
+
+const BLOCK_MS = 200;
+/** What plans that cost nothing allow (idle minutes: `test/long/price.test.ts`). */
+const MOST_PER_PAYMENT = 8;
+const PAYMENTS = 10;
+const HEAD = 'eth_getBlockByNumber';
+const RECEIPT = 'eth_getTransactionReceipt';
+const BY_HASH = 'eth_getTransactionByHash';
+
+/** Changes the first answers about receipts. */
+function firstReceipts(count: number, answer: (real: ProviderAnswer) => ProviderAnswer): Behaviour {
+  let left = count;
+  return {
+    answer: ({ method }, real) =>
+      method === RECEIPT && real.result !== null && left-- > 0 ? answer(real) : real,
+  };
+}
+
+const inBlock = (blockHash: string) => (real: ProviderAnswer) => {
+  const receipt = real.result as { readonly logs: readonly object[] };
+  const logs = receipt.logs.map((log) => ({ ...log, blockHash }));
+  return { result: { ...receipt, blockHash, logs } };
+};
+
+describe('a block that a node announces', () => {
+  let database: TestDatabase;
+  let world: BusyWorld<ProviderProxy>;
+  /** The methods of each request, since the last payment began. */
+  let requests: string[][];
+
+  before(async () => {
+    database = await testDatabase(12);
+  });
+
+  after(() => database.close());
+
+  afterEach(() => world.stop());
+
+  async function open(nodes: 1 | 2 = 1): Promise<void> {
+    const config = {
+      profile: { ...CUSTOM, blockMs: BLOCK_MS },
+      receiptWitnesses: nodes,
+      headPollMs: 25,
+      idleHeadMs: 15_000,
+    };
+    const options = { nodes, config, blockMs: BLOCK_MS, announces: true, database };
+    world = await startBusyWorld(startProviderProxy, options);
+    behave({});
+  }
+
+  /** What each address does from now on; requests are noted. */
+  function behave(behaviour: Behaviour): void {
+    const whole = (calls: readonly ProviderCall[]) => {
+      requests.push(calls.map(({ method }) => method));
+      return null;
+    };
+    requests = [];
+    for (const node of world.nodes) node.behaviour = { ...behaviour, whole };
+  }
+
+  async function payOne(): Promise<void> {
+    const [outcome] = await world.outcomes([await world.pay({ payer: world.payer })]);
+    assert.equal(outcome?.succeeded, true);
+  }
+
+  const asks = (method: string) => requests.filter((methods) => methods.includes(method));
+
+  it('is asked for together with the receipts that it should hold', async () => {
+    await open();
+    await payOne();
+    requests = [];
+    for (let count = 0; count < 3; count++) await payOne();
+    assert.ok(asks(RECEIPT).length >= 3);
+    for (const methods of asks(RECEIPT)) assert.equal(methods[0], HEAD, methods.join());
+  });
+
+  it('is asked for while the second address is asked for its word', async () => {
+    await open(2);
+    await payOne();
+    requests = [];
+    await payOne();
+    const order = requests.flat().filter((method) => [RECEIPT, BY_HASH].includes(method));
+    assert.deepEqual(order.toSorted(), [RECEIPT, BY_HASH].toSorted(), 'each of them once');
+  });
+
+  it('settles what its node does not show at first', async () => {
+    await open();
+    behave(firstReceipts(1, () => ({ result: null })));
+    await payOne();
+    assert.equal((await settledNumbers(world.network)).length, 1);
+  });
+
+  it('settles nothing in a block that is not the chain’s', async () => {
+    await open();
+    behave(firstReceipts(1, inBlock(`0x${'ab'.repeat(32)}`)));
+    await payOne();
+    const forged = `chain_transactions where block_hash like '0xabab%'`;
+    assert.equal(await world.count(`select count(*) from ${forged}`), 0);
+  });
+
+  it('costs no more calls than a provider gives for nothing', async () => {
+    await open();
+    await payOne();
+    await sleep(2_000);
+    requests = [];
+    for (let count = 0; count < PAYMENTS; count++) {
+      await payOne();
+      await sleep(300 + Math.random() * BLOCK_MS);
+    }
+    const each = requests.flat().length / PAYMENTS;
+    assert.ok(each <= MOST_PER_PAYMENT, `${each} calls for each payment`);
+  });
+});
