@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { writeCards } from './cards-command.js';
 import { DeviceApi, DeviceApiError } from './device-api.js';
 import { runWithoutScreen } from './headless.js';
 import { watchReaders } from './pcsc/readers.js';
@@ -9,6 +10,7 @@ import { openTillFeed } from './till-feed.js';
 /** The till's page asks this port unless it is told another one. */
 export const TILL_PORT = 4244;
 const HELP = `Usage: tapline-reader [options]
+       tapline-reader cards write
 
 A USB reader (PC/SC) as a terminal without a screen, or as the reader of a till that runs in a
 browser of this machine.
@@ -23,6 +25,9 @@ browser of this machine.
   --socket FILE     the socket of the PC/SC service [${PCSCD_SOCKET}]
   --json            one event a line, as JSON
   --help
+
+cards write turns a blank NTAG 424 DNA into a card of a wallet. It asks for what the wallet shows
+once for a new card, and keeps none of it.
 `;
 const OPTIONS = {
     till: { type: 'boolean' },
@@ -38,12 +43,21 @@ const OPTIONS = {
 /** @returns the exit code: 0 done, 1 refused, 2 wrong use. */
 export async function main(args, env) {
     try {
-        const { values } = parseArgs({ args: [...args], options: OPTIONS });
+        const { values, positionals } = parseArgs({
+            args: [...args],
+            options: OPTIONS,
+            allowPositionals: true,
+        });
         if (values.help) {
             process.stdout.write(HELP);
             return 0;
         }
-        return await run(values, env);
+        if (positionals.length === 0)
+            return await run(values, env);
+        if (positionals.join(' ') === 'cards write')
+            return await runCards(values);
+        process.stderr.write(HELP);
+        return 2;
     }
     catch (error) {
         if (error instanceof SettingError || error instanceof DeviceApiError) {
@@ -70,6 +84,11 @@ async function run(values, env) {
     const end = endOfProcess();
     const api = new DeviceApi(pairing.server, pairing.device_key);
     return serve({ api, wallets, end, socket: values.socket, json: values.json ?? false });
+}
+function runCards(values) {
+    const say = (event, words) => process.stdout.write(values.json ? `${JSON.stringify(event)}\n` : `${words}\n`);
+    const socket = values.socket ?? PCSCD_SOCKET;
+    return writeCards({ socket, input: process.stdin, say, end: endOfProcess() });
 }
 function endOfProcess() {
     const end = new AbortController();

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { writeCards } from './cards-command.ts';
 import { DeviceApi, DeviceApiError } from './device-api.ts';
 import { runWithoutScreen, type TillEvent } from './headless.ts';
 import { type ReaderEvent, watchReaders } from './pcsc/readers.ts';
@@ -23,6 +24,7 @@ import { openTillFeed } from './till-feed.ts';
 export const TILL_PORT = 4244;
 
 const HELP = `Usage: tapline-reader [options]
+       tapline-reader cards write
 
 A USB reader (PC/SC) as a terminal without a screen, or as the reader of a till that runs in a
 browser of this machine.
@@ -37,6 +39,9 @@ browser of this machine.
   --socket FILE     the socket of the PC/SC service [${PCSCD_SOCKET}]
   --json            one event a line, as JSON
   --help
+
+cards write turns a blank NTAG 424 DNA into a card of a wallet. It asks for what the wallet shows
+once for a new card, and keeps none of it.
 `;
 
 const OPTIONS = {
@@ -54,12 +59,19 @@ const OPTIONS = {
 /** @returns the exit code: 0 done, 1 refused, 2 wrong use. */
 export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   try {
-    const { values } = parseArgs({ args: [...args], options: OPTIONS });
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      options: OPTIONS,
+      allowPositionals: true,
+    });
     if (values.help) {
       process.stdout.write(HELP);
       return 0;
     }
-    return await run(values, env);
+    if (positionals.length === 0) return await run(values, env);
+    if (positionals.join(' ') === 'cards write') return await runCards(values);
+    process.stderr.write(HELP);
+    return 2;
   } catch (error) {
     if (error instanceof SettingError || error instanceof DeviceApiError) {
       process.stderr.write(`${error.message}\n`);
@@ -89,6 +101,13 @@ async function run(values: Values, env: NodeJS.ProcessEnv): Promise<number> {
   const end = endOfProcess();
   const api = new DeviceApi(pairing.server, pairing.device_key);
   return serve({ api, wallets, end, socket: values.socket, json: values.json ?? false });
+}
+
+function runCards(values: Values): Promise<number> {
+  const say = (event: object, words: string) =>
+    process.stdout.write(values.json ? `${JSON.stringify(event)}\n` : `${words}\n`);
+  const socket = values.socket ?? PCSCD_SOCKET;
+  return writeCards({ socket, input: process.stdin, say, end: endOfProcess() });
 }
 
 function endOfProcess(): AbortController {

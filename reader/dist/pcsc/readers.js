@@ -5,7 +5,11 @@ import { PcscError, PcscSession, UNRESPONSIVE } from './service.js';
 /** A reader that was unplugged, or a machine that slept, is back within this time. */
 const RETRY_MS = 1000;
 /** Reads every card on every reader, once for each time that it comes, until `signal` ends it. */
-export async function watchReaders(options) {
+export function watchReaders({ wallets, ...options }) {
+    return watchCards({ ...options, converse: (card) => readTap(card, wallets()) });
+}
+/** Speaks to every card on every reader, once for each time that it comes. */
+export async function watchCards(options) {
     let told = '';
     const tell = (event) => {
         const key = event.status === 'tapped' ? '' : JSON.stringify(event);
@@ -49,15 +53,15 @@ async function attend(state, { seen, options, tell }) {
     seen.set(state.name, state.events);
     if (!isNew || !state.cardPresent)
         return;
-    const tap = await readCard(state.name, options);
+    const tap = await speakTo(state.name, options);
     tell({ status: 'tapped', reader: state.name, tap });
 }
 /** On a conversation of its own: a card that hangs must not stop us from seeing it leave. */
-async function readCard(reader, options) {
+async function speakTo(reader, options) {
     const session = await PcscSession.open(options.socket);
     try {
         const card = await session.connect(reader);
-        const tap = await readTap(card.transceive, options.wallets());
+        const tap = await options.converse(card.transceive);
         await card.end().catch(() => undefined);
         return tap;
     }

@@ -32,3 +32,8 @@ export declare function decodeAnswer(bytes: Uint8Array): Answer;
 export declare function send(transceive: Transceive, command: Command): Promise<Answer>;
 /** Selects an application by its name (AID). */
 export declare function select(transceive: Transceive, aid: Uint8Array): Promise<Answer>;
+/** A card that stops answering must not stop the till. */
+export declare function withinTime(transceive: Transceive, ms: number): {
+    transceive: Transceive;
+    end: () => void;
+};

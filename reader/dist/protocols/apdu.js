@@ -51,3 +51,16 @@ export async function send(transceive, command) {
 export function select(transceive, aid) {
     return send(transceive, { cla: 0x00, ins: 0xa4, p1: 0x04, p2: 0x00, data: aid, le: 0 });
 }
+/** A card that stops answering must not stop the till. */
+export function withinTime(transceive, ms) {
+    let timer;
+    const late = new Promise((_, reject) => {
+        timer = setTimeout(() => reject(new ProtocolError('the card answers too slowly')), ms);
+    });
+    // Nobody may be waiting for the card at that moment.
+    late.catch(() => undefined);
+    return {
+        transceive: ((command) => Promise.race([transceive(command), late])),
+        end: () => clearTimeout(timer),
+    };
+}

@@ -1,4 +1,4 @@
-import { CardGone, ProtocolError, SUCCESS, select } from './apdu.js';
+import { CardGone, ProtocolError, SUCCESS, select, withinTime } from './apdu.js';
 import { readSmartTap, SMART_TAP_AID } from './smart-tap.js';
 import { decodeTlv, findTag } from './tlv.js';
 import { readTagContent } from './type4.js';
@@ -98,17 +98,4 @@ function nonceIn(fields) {
         return findTag(decodeTlv(details), 0xdf6e);
     }
     return undefined;
-}
-/** A card that stops answering must not stop the till. */
-function withinTime(transceive, ms) {
-    let timer;
-    const late = new Promise((_, reject) => {
-        timer = setTimeout(() => reject(new ProtocolError('the card answers too slowly')), ms);
-    });
-    // Nobody may be waiting for the card at that moment.
-    late.catch(() => undefined);
-    return {
-        transceive: ((command) => Promise.race([transceive(command), late])),
-        end: () => clearTimeout(timer),
-    };
 }

@@ -1,18 +1,25 @@
 import { pause } from '../pause.ts';
-import { CardGone } from '../protocols/apdu.ts';
+import { CardGone, type Transceive } from '../protocols/apdu.ts';
 import { readTap, type Tap, type Wallets } from '../protocols/tap.ts';
 import { PcscError, PcscSession, type ReaderState, UNRESPONSIVE } from './service.ts';
 
 /** What a reader is doing. A program shows it, or acts on it. */
-export type ReaderEvent =
+export type ReaderEvent = CardEvent<Tap>;
+
+/** The same for any conversation with a card, which ends in a `T`. */
+export type CardEvent<T> =
   /** No reader is plugged in, or the PC/SC service is not running. Waits for one. */
   | { readonly status: 'no_reader' }
   | { readonly status: 'ready'; readonly readers: readonly string[] }
-  | { readonly status: 'tapped'; readonly reader: string; readonly tap: Tap | TwoCards };
+  | { readonly status: 'tapped'; readonly reader: string; readonly tap: T | TwoCards | Gone };
 
 /** The reader sees cards but cannot speak to one of them. */
 export interface TwoCards {
   readonly status: 'two_cards';
+}
+
+interface Gone {
+  readonly status: 'gone';
 }
 
 /** A reader that was unplugged, or a machine that slept, is back within this time. */
@@ -26,9 +33,19 @@ export interface ReadersOptions {
 }
 
 /** Reads every card on every reader, once for each time that it comes, until `signal` ends it. */
-export async function watchReaders(options: ReadersOptions): Promise<void> {
+export function watchReaders({ wallets, ...options }: ReadersOptions): Promise<void> {
+  return watchCards<Tap>({ ...options, converse: (card) => readTap(card, wallets()) });
+}
+
+export interface CardsOptions<T> extends Pick<ReadersOptions, 'socket' | 'signal'> {
+  readonly converse: (card: Transceive) => Promise<T>;
+  readonly onEvent: (event: CardEvent<T>) => void;
+}
+
+/** Speaks to every card on every reader, once for each time that it comes. */
+export async function watchCards<T>(options: CardsOptions<T>): Promise<void> {
   let told = '';
-  const tell = (event: ReaderEvent) => {
+  const tell = (event: CardEvent<T>) => {
     const key = event.status === 'tapped' ? '' : JSON.stringify(event);
     if (key !== '' && key === told) return;
     if (key !== '') told = key;
@@ -42,7 +59,7 @@ export async function watchReaders(options: ReadersOptions): Promise<void> {
   }
 }
 
-async function watchOnce(options: ReadersOptions, tell: (event: ReaderEvent) => void) {
+async function watchOnce<T>(options: CardsOptions<T>, tell: (event: CardEvent<T>) => void) {
   const session = await PcscSession.open(options.socket);
   const end = () => session.close();
   options.signal.addEventListener('abort', end, { once: true });
@@ -62,26 +79,26 @@ async function watchOnce(options: ReadersOptions, tell: (event: ReaderEvent) => 
   }
 }
 
-interface Attending {
+interface Attending<T> {
   readonly seen: Map<string, number>;
-  readonly options: ReadersOptions;
-  readonly tell: (event: ReaderEvent) => void;
+  readonly options: CardsOptions<T>;
+  readonly tell: (event: CardEvent<T>) => void;
 }
 
-async function attend(state: ReaderState, { seen, options, tell }: Attending): Promise<void> {
+async function attend<T>(state: ReaderState, { seen, options, tell }: Attending<T>) {
   const isNew = seen.get(state.name) !== state.events;
   seen.set(state.name, state.events);
   if (!isNew || !state.cardPresent) return;
-  const tap = await readCard(state.name, options);
+  const tap = await speakTo(state.name, options);
   tell({ status: 'tapped', reader: state.name, tap });
 }
 
 /** On a conversation of its own: a card that hangs must not stop us from seeing it leave. */
-async function readCard(reader: string, options: ReadersOptions): Promise<Tap | TwoCards> {
+async function speakTo<T>(reader: string, options: CardsOptions<T>): Promise<T | TwoCards | Gone> {
   const session = await PcscSession.open(options.socket);
   try {
     const card = await session.connect(reader);
-    const tap = await readTap(card.transceive, options.wallets());
+    const tap = await options.converse(card.transceive);
     await card.end().catch(() => undefined);
     return tap;
   } catch (error) {

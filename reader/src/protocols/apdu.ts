@@ -77,3 +77,17 @@ export async function send(transceive: Transceive, command: Command): Promise<An
 export function select(transceive: Transceive, aid: Uint8Array): Promise<Answer> {
   return send(transceive, { cla: 0x00, ins: 0xa4, p1: 0x04, p2: 0x00, data: aid, le: 0 });
 }
+
+/** A card that stops answering must not stop the till. */
+export function withinTime(transceive: Transceive, ms: number) {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new ProtocolError('the card answers too slowly')), ms);
+  });
+  // Nobody may be waiting for the card at that moment.
+  late.catch(() => undefined);
+  return {
+    transceive: ((command) => Promise.race([transceive(command), late])) as Transceive,
+    end: () => clearTimeout(timer),
+  };
+}

@@ -1,4 +1,4 @@
-import { CardGone, ProtocolError, SUCCESS, select, type Transceive } from './apdu.ts';
+import { CardGone, ProtocolError, SUCCESS, select, type Transceive, withinTime } from './apdu.ts';
 import { type Collector, readSmartTap, SMART_TAP_AID } from './smart-tap.ts';
 import { decodeTlv, findTag } from './tlv.ts';
 import { readTagContent } from './type4.ts';
@@ -135,18 +135,4 @@ function nonceIn(fields: ReturnType<typeof decodeTlv>): Uint8Array | undefined {
     return findTag(decodeTlv(details), 0xdf6e);
   }
   return undefined;
-}
-
-/** A card that stops answering must not stop the till. */
-function withinTime(transceive: Transceive, ms: number) {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new ProtocolError('the card answers too slowly')), ms);
-  });
-  // Nobody may be waiting for the card at that moment.
-  late.catch(() => undefined);
-  return {
-    transceive: ((command) => Promise.race([transceive(command), late])) as Transceive,
-    end: () => clearTimeout(timer),
-  };
 }

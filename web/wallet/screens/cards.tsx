@@ -76,6 +76,11 @@ function isNew(card: Card | NewCard): card is NewCard {
   return 'meta_read_key' in card;
 }
 
+/** What the program asks for, on one line. */
+function forReader({ url_template, meta_read_key, file_read_key }: NewCard): string {
+  return JSON.stringify({ url_template, meta_read_key, file_read_key });
+}
+
 function AddCard({ onClose }: { readonly onClose: () => void }): ReactNode {
   const [made, setMade] = useState<Card | NewCard | null>(null);
   if (made === null || !isNew(made)) {
@@ -88,9 +93,11 @@ function AddCard({ onClose }: { readonly onClose: () => void }): ReactNode {
   return (
     <Dialog title="Write your card" onClose={onClose}>
       <p className="soft">
-        Write these into an NTAG 424 DNA chip with a tool that does so. They are shown only now;
-        afterwards nobody can copy the card.
+        With a USB reader, run <code>npx tapline-reader cards write</code>, paste the first line,
+        and hold a blank NTAG 424 DNA there. All of this is shown only now; afterwards nobody can
+        copy the card.
       </p>
+      <CopyField label="For tapline-reader" value={forReader(made)} />
       <CopyField label="Meta read key" value={made.meta_read_key} />
       <CopyField label="File read key" value={made.file_read_key} />
       <CopyField label="Address for the chip" value={made.url_template} />

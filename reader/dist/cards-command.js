@@ -1,0 +1,80 @@
+import { fstatSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import { watchCards } from './pcsc/readers.js';
+import { readSettings, writeCard, } from './protocols/write-card.js';
+import { SettingError } from './settings.js';
+/** Longer than any settings; a file that is poured in by mistake ends here. */
+const LONGEST_INPUT = 4096;
+/** Writes the first blank card that is held there. @returns the exit code. */
+export async function writeCards({ socket, input, say, end }) {
+    say({ status: 'settings' }, 'Paste what the wallet shows for this card, then press Enter.');
+    const settings = await pastedSettings(input);
+    let code = 1;
+    await watchCards({
+        socket,
+        signal: end.signal,
+        converse: (card) => writeCard(card, settings),
+        onEvent: (event) => {
+            if (event.status === 'no_reader')
+                return say(event, 'No reader.');
+            if (event.status === 'ready')
+                return say(event, 'Hold the blank card on the reader.');
+            say(shown(event.tap), wordsOf(event.tap));
+            const isWritten = event.tap.status === 'written' || event.tap.status === 'already_written';
+            if (!isWritten)
+                return;
+            code = 0;
+            end.abort();
+        },
+    });
+    return code;
+}
+/** @throws SettingError where it comes from a file: keys of cards belong on no disk. */
+async function pastedSettings(input) {
+    if (input === process.stdin && fstatSync(0).isFile()) {
+        throw new SettingError('The keys of a card are not read from a file. Paste them.');
+    }
+    const text = await firstLine(input);
+    try {
+        const settings = JSON.parse(text);
+        readSettings(settings);
+        return settings;
+    }
+    catch (error) {
+        const reason = error instanceof RangeError ? error.message : 'It is not what the wallet shows.';
+        throw new SettingError(`${reason} Copy "For tapline-reader" from the wallet.`);
+    }
+}
+/** Without an echo: a terminal keeps what it has shown. */
+async function firstLine(input) {
+    const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+    const isTerminal = 'isTTY' in input && input.isTTY === true;
+    const lines = createInterface({ input, output: silent, terminal: isTerminal, historySize: 0 });
+    for await (const line of lines) {
+        lines.close();
+        return line.slice(0, LONGEST_INPUT);
+    }
+    throw new SettingError('Nothing was pasted.');
+}
+function shown(end) {
+    return 'uid' in end ? { status: end.status, uid: end.uid } : { status: end.status };
+}
+function wordsOf(end) {
+    switch (end.status) {
+        case 'written':
+            return `Written and read back: chip ${end.uid}.`;
+        case 'already_written':
+            return `This card holds this pass already: chip ${end.uid}.`;
+        case 'not_blank':
+            return 'This card is somebody’s already. Nothing was changed. Hold a blank one there.';
+        case 'not_a_chip_of_this_kind':
+            return 'This is not an NTAG 424 DNA. Hold a blank one there.';
+        case 'two_cards':
+            return 'Hold only one card there.';
+        case 'gone':
+            return 'It was taken away too early. Hold the same card there again.';
+        case 'failed':
+            return `Not written: ${end.reason}. Hold the same card there again.`;
+    }
+}

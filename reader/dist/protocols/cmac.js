@@ -1,0 +1,38 @@
+import { createCipheriv, createDecipheriv } from 'node:crypto';
+/** AES-128 as smart cards use it: CBC without padding, and CMAC (RFC 4493). */
+export const BLOCK = 16;
+export const ZERO_BLOCK = new Uint8Array(BLOCK);
+export function encryptCbc(key, plain, iv = ZERO_BLOCK) {
+    return createCipheriv('aes-128-cbc', key, iv).setAutoPadding(false).update(plain);
+}
+export function decryptCbc(key, sealed, iv = ZERO_BLOCK) {
+    return createDecipheriv('aes-128-cbc', key, iv).setAutoPadding(false).update(sealed);
+}
+/** ISO/IEC 9797-1, method 2: one bit, then zeros; a whole block where it fits already. */
+export function pad(bytes) {
+    const length = (Math.floor(bytes.length / BLOCK) + 1) * BLOCK;
+    return Buffer.concat([bytes, Uint8Array.from([0x80])], length);
+}
+export function cmac(key, message) {
+    const isWhole = message.length > 0 && message.length % BLOCK === 0;
+    const once = double(encryptCbc(key, ZERO_BLOCK));
+    const mask = isWhole ? once : double(once);
+    const padded = isWhole ? Buffer.from(message) : pad(message);
+    const last = padded.length - BLOCK;
+    for (const [at, byte] of mask.entries()) {
+        padded.writeUInt8(padded.readUInt8(last + at) ^ byte, last + at);
+    }
+    return encryptCbc(key, padded).subarray(-BLOCK);
+}
+/** Every second byte, as NXP's chips shorten a MAC. */
+export function shortMac(key, message) {
+    return Buffer.from(cmac(key, message).filter((_, index) => index % 2 === 1));
+}
+/** Multiplication by x in GF(2^128). */
+function double(block) {
+    const carried = (block.readUInt8(0) & 0x80) !== 0;
+    const doubled = Buffer.from(block.map((byte, at) => (byte << 1) | ((block[at + 1] ?? 0) >> 7)));
+    if (carried)
+        doubled.writeUInt8(doubled.readUInt8(BLOCK - 1) ^ 0x87, BLOCK - 1);
+    return doubled;
+}

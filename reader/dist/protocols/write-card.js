@@ -1,0 +1,180 @@
+import { hkdfSync, timingSafeEqual } from 'node:crypto';
+import { CardGone, ProtocolError, SUCCESS, select, withinTime } from './apdu.js';
+import { cmac, decryptCbc, shortMac } from './cmac.js';
+import { encodeMessage, WELL_KNOWN } from './ndef.js';
+import { authenticate, chipNumber, FACTORY_KEY, FACTORY_VERSION, fileSettings, KEY_BYTES, NDEF_FILE, OTHER_KEYS, } from './ntag424.js';
+import { NDEF_AID, readTagContent } from './type4.js';
+/** Some 30 commands: half a second on a good reader. */
+export const LONGEST_WRITE_MS = 10_000;
+const MASTER = 0;
+const META_READ = 1;
+const FILE_READ = 2;
+const OUR_VERSION = 1;
+/** One command carries the whole message; the file has 256 bytes. */
+const LONGEST_MESSAGE = 240;
+/** In front of the address: length of the message, header of the record, code of its beginning. */
+const ADDRESS_AT = 7;
+const BEGINNINGS = [
+    ['https://', 0x04],
+    ['http://', 0x03],
+];
+const PLACES = /^([^?]+)\?p=0{32}&c=0{16}$/;
+const READ = /\?p=([0-9A-F]{32})&c=([0-9A-F]{16})$/;
+/** Encrypted: UID and counter, of which the UID has seven bytes. */
+const PICC_TAG = 0xc7;
+/** Writes one card. Never rejects: every end is a value. @throws on settings of another form. */
+export async function writeCard(transceive, settings) {
+    const pass = readSettings(settings);
+    const limit = withinTime(transceive, LONGEST_WRITE_MS);
+    try {
+        return await write(limit.transceive, pass);
+    }
+    catch (error) {
+        if (error instanceof CardGone)
+            return { status: 'gone' };
+        const reason = error instanceof ProtocolError ? error.message : 'an answer of no known form';
+        return { status: 'failed', reason };
+    }
+    finally {
+        limit.end();
+    }
+}
+/** @throws RangeError where these are not the settings of a card. */
+export function readSettings(settings) {
+    const address = settings.url_template;
+    const page = PLACES.exec(address)?.[1];
+    const [beginning, code] = BEGINNINGS.find(([start]) => address.startsWith(start)) ?? [];
+    if (page === undefined || beginning === undefined || code === undefined) {
+        throw new RangeError('The address is not that of a card.');
+    }
+    const rest = Buffer.from(address.slice(beginning.length), 'latin1');
+    const payload = Buffer.concat([Uint8Array.from([code]), rest]);
+    const record = encodeMessage({ tnf: WELL_KNOWN, type: 'U', id: '', payload });
+    const message = Buffer.concat([Uint8Array.from([0, record.length]), record]);
+    if (message.length > LONGEST_MESSAGE)
+        throw new RangeError('The address is too long for a card.');
+    const placeOf = (text) => ADDRESS_AT + address.indexOf(text) + 3 - beginning.length;
+    return {
+        page,
+        message,
+        fileSettings: settingsOf({ piccData: placeOf('?p='), mac: placeOf('&c=') }),
+        metaRead: keyOf(settings.meta_read_key),
+        fileRead: keyOf(settings.file_read_key),
+    };
+}
+function keyOf(text) {
+    if (!/^[0-9a-f]{32}$/i.test(text))
+        throw new RangeError('A key has 32 hex digits.');
+    return Buffer.from(text, 'hex');
+}
+/** Anybody reads; only the master key writes. UID and counter encrypted, the MAC over nothing. */
+function settingsOf(at) {
+    const place = (offset) => [offset, 0, 0];
+    const rights = [MASTER, 0xe0 | MASTER];
+    const readRights = [0xff, (META_READ << 4) | FILE_READ];
+    return Uint8Array.from([
+        ...[0x40, ...rights, 0xc1, ...readRights],
+        ...place(at.piccData),
+        ...place(at.mac),
+        ...place(at.mac),
+    ]);
+}
+async function write(transceive, pass) {
+    if ((await select(transceive, NDEF_AID)).status !== SUCCESS) {
+        return { status: 'not_a_chip_of_this_kind' };
+    }
+    const uid = await chipNumber(transceive);
+    if (uid === null)
+        return { status: 'not_a_chip_of_this_kind' };
+    const content = await contentOf(transceive);
+    const isOurs = content?.startsWith(`${pass.page}?`) ?? false;
+    if (content !== undefined && !isOurs)
+        return { status: 'not_blank' };
+    const master = derivedKey(pass, { uid, number: MASTER });
+    const factory = await authenticate(transceive, { number: MASTER, key: FACTORY_KEY });
+    if (factory === null) {
+        const own = isOurs ? await authenticate(transceive, { number: MASTER, key: master }) : null;
+        if (own === null)
+            return { status: 'not_blank' };
+        await readBack(transceive, pass, uid);
+        return { status: 'already_written', uid };
+    }
+    const kept = await keysThatAreSet(factory);
+    // A card on which somebody has begun: not by us, as our address comes first.
+    if (kept.length > 0 && !isOurs)
+        return { status: 'not_blank' };
+    await factory.writeData(NDEF_FILE, pass.message);
+    for (const number of OTHER_KEYS.filter((other) => !kept.includes(other))) {
+        const to = keyNumber(pass, uid, number);
+        await factory.changeKey(number, { from: FACTORY_KEY, to, version: OUR_VERSION });
+    }
+    await factory.changeFileSettings(NDEF_FILE, pass.fileSettings);
+    await readBack(transceive, pass, uid);
+    await lock(transceive, master);
+    return { status: 'written', uid };
+}
+/** @returns what a new card has not: undefined. */
+async function contentOf(transceive) {
+    try {
+        return await readTagContent(transceive);
+    }
+    catch (error) {
+        // Somebody's bytes that are no message.
+        if (error instanceof ProtocolError)
+            return '';
+        throw error;
+    }
+}
+async function keysThatAreSet(session) {
+    const set = [];
+    for (const number of OTHER_KEYS) {
+        if ((await session.keyVersion(number)) !== FACTORY_VERSION)
+            set.push(number);
+    }
+    return set;
+}
+/** The last step: the master key, and the proof that the chip took it. */
+async function lock(transceive, key) {
+    const session = await authenticate(transceive, { number: MASTER, key: FACTORY_KEY });
+    if (session === null)
+        throw new ProtocolError('the chip forgot its key');
+    await session.changeOwnKey(MASTER, { to: key, version: OUR_VERSION });
+    if ((await authenticate(transceive, { number: MASTER, key })) === null) {
+        throw new ProtocolError('the chip did not take its key');
+    }
+}
+function keyNumber(pass, uid, number) {
+    if (number === META_READ)
+        return pass.metaRead;
+    if (number === FILE_READ)
+        return pass.fileRead;
+    return derivedKey(pass, { uid, number });
+}
+/** Who has the keys of the pass can have these again; nobody else can. */
+function derivedKey(pass, chip) {
+    const secret = Buffer.concat([pass.metaRead, pass.fileRead]);
+    const label = `tapline card key ${chip.number}`;
+    return new Uint8Array(hkdfSync('sha256', secret, Buffer.from(chip.uid, 'hex'), label, KEY_BYTES));
+}
+/** As a till reads it. @throws ProtocolError where the card does not give what it has to. */
+async function readBack(transceive, pass, uid) {
+    const content = (await readTagContent(transceive)) ?? '';
+    const [, piccData = '', mac = ''] = READ.exec(content) ?? [];
+    if (!content.startsWith(`${pass.page}?`) || piccData === '') {
+        throw new ProtocolError('it gives another address than was written');
+    }
+    const plain = decryptCbc(pass.metaRead, Buffer.from(piccData, 'hex'));
+    const identity = plain.subarray(1, 11);
+    const session = cmac(pass.fileRead, Buffer.concat([Buffer.from('3cc300010080', 'hex'), identity]));
+    const isSigned = timingSafeEqual(shortMac(session, new Uint8Array()), Buffer.from(mac, 'hex'));
+    const isItself = identity.subarray(0, 7).toString('hex').toUpperCase() === uid;
+    if (plain[0] !== PICC_TAG || !isSigned || !isItself) {
+        throw new ProtocolError('it does not sign with the keys that were written');
+    }
+    const stated = await fileSettings(transceive, NDEF_FILE);
+    const wanted = Buffer.from(pass.fileSettings);
+    // Behind kind of file and size, which are not ours to set.
+    const isSet = Buffer.concat([stated.subarray(1, 4), stated.subarray(7)]).equals(wanted);
+    if (!isSet)
+        throw new ProtocolError('its file has other settings than were written');
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { FakeClock } from '#core/clock.ts';
+import { addIntent, keepSettling, openStore, type TestStore } from '#testing/store.ts';
+import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+import { type CardSettings, readTap, writeCard } from '../../reader/src/index.ts';
+import { NO_WALLETS } from '../../reader/src/settings.ts';
+import { emulatedChip } from './emulated-ntag424.ts';
+
+const clock = new FakeClock();
+const BIN = path.join(import.meta.dirname, '../../reader/bin/tapline-reader.js');
+let store: TestStore;
+let server: StoreServer;
+let settling: { stop(): Promise<void> };
+
+before(async () => {
+  store = await openStore({ clock });
+  server = await serveStore(store);
+  settling = keepSettling(store);
+});
+
+after(async () => {
+  await settling.stop();
+  await server.close();
+  await store.close();
+});
+
+test('a chip that was written pays for its wallet, each message once', async () => {
+  const me = server.payer(await signInWallet(server.url, newWallet(), { now: clock.now() }));
+  const { body: card } = await me.post('/cards', { label: 'Ring' });
+  const chip = emulatedChip();
+  const written = await writeCard(chip.transceive, card as unknown as CardSettings);
+  assert.deepEqual(written, { status: 'written', uid: chip.uid });
+  const tap = await readTap(chip.transceive, NO_WALLETS);
+  assert.ok(tap.status === 'read');
+  const { credential } = tap;
+  const pay = async () => {
+    const path = `/payment_intents/${await addIntent(store)}/tap`;
+    return (await server.device().post(path, { credential })).body;
+  };
+  const paid = await pay();
+  assert.equal(paid.status, 'succeeded', JSON.stringify(paid));
+  const again = (await pay()).last_payment_error as { decline_code: string } | null;
+  assert.equal(again?.decline_code, 'pass_replayed');
+});
+
+async function runWrite(input: { fd: number } | { text: string }) {
+  const stdin = 'fd' in input ? input.fd : 'pipe';
+  const socket = ['--socket', '/nowhere/pcscd'];
+  const child = spawn(process.execPath, [BIN, 'cards', 'write', ...socket], {
+    stdio: [stdin, 'pipe', 'pipe'],
+  });
+  let said = '';
+  child.stderr?.on('data', (chunk) => {
+    said += chunk;
+  });
+  if ('text' in input) child.stdin?.end(input.text);
+  const [code] = await once(child, 'close');
+  return { code, said };
+}
+
+test('the command takes keys from no file, and nothing that is not a card', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-card-'));
+  const key = randomBytes(16).toString('hex');
+  await writeFile(path.join(folder, 'card.json'), JSON.stringify({ meta_read_key: key }));
+  const file = await open(path.join(folder, 'card.json'));
+  try {
+    const fromFile = await runWrite({ fd: file.fd });
+    assert.equal(fromFile.code, 1);
+    assert.match(fromFile.said, /not read from a file/);
+    const wrong = await runWrite({ text: `{"url_template":"x","meta_read_key":"${key}"}\n` });
+    assert.equal(wrong.code, 1);
+    assert.match(wrong.said, /Copy "For tapline-reader"/);
+    assert.ok(!wrong.said.includes(key));
+  } finally {
+    await file.close();
+    await rm(folder, { recursive: true });
+  }
+});
