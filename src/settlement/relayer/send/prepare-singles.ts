@@ -17,15 +17,19 @@ const DEFER_MS = 2_000;
 /** behavior.md 7.7: how often the token is asked whether it transfers again. */
 const BLOCKED_RETRY_MS = 60_000;
 
-/** What to do with each request. Never throws because of one of them: the others go on. */
+/**
+ * What to do with each request. Never throws because of one of them: the others go on. They are
+ * independent of each other here, and a node that is far away is asked about all of them at once.
+ */
 export async function prepareAll(
   relayer: RelayerState,
   lane: HeldLane,
   requests: readonly OpenRequest[],
 ): Promise<Map<bigint, Prepared>> {
   const prepared = new Map<bigint, Prepared>();
-  for (const request of requests) {
-    const one = await prepareOne(relayer, lane, request);
+  const all = await Promise.all(requests.map((request) => prepareOne(relayer, lane, request)));
+  for (const [index, one] of all.entries()) {
+    const request = present(requests[index], 'request');
     if (one !== null) prepared.set(request.id, one);
     if (one?.status === 'blocked') deferRequest(relayer, request, BLOCKED_RETRY_MS);
   }

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
+import { type BusyWorld, startBusyWorld } from '#testing/relayer-scene.ts';
+
+const FAR_MS = 500;
+const REQUESTS = 16;
+
+let database: TestDatabase;
+let world: BusyWorld<ProviderProxy>;
+
+before(async () => {
+  database = await testDatabase(12);
+  world = await startBusyWorld(startProviderProxy, { blockMs: 200, database });
+});
+
+after(async () => {
+  await world.stop();
+  await database.close();
+});
+
+test('what is sent alone is simulated side by side, at a node that is far away', async () => {
+  const simulated: number[] = [];
+  const [node] = world.nodes as [ProviderProxy];
+  node.behaviour = { delayMs: () => FAR_MS };
+  node.watchers.add(({ method }) => {
+    if (method === 'eth_estimateGas') simulated.push(performance.now());
+  });
+  const payload = { to: world.payer.address, amount: '1' };
+  const asked = Array.from({ length: REQUESTS }, () => world.ask({ kind: 'faucet', payload }));
+  const outcomes = await world.outcomes(await Promise.all(asked));
+  assert.ok(outcomes.every(({ succeeded }) => succeeded));
+  const together = simulated.map(
+    (at) => simulated.filter((other) => other >= at && other < at + FAR_MS / 2).length,
+  );
+  assert.ok(Math.max(...together) >= 4, `${Math.max(...together)} at once`);
+});
