@@ -3,13 +3,19 @@ import { doctor } from './doctor.js';
 import { events, get, replay, resend } from './events.js';
 import { settingsOfNetwork } from './init.js';
 import { listen } from './listen.js';
-import { serveMcp } from './mcp/server.js';
 import { mock } from './mock.js';
 import { clock, confirm, expire, tap } from './play.js';
 import { probe } from './probe.js';
 import { list, post } from './resources.js';
 import { trigger } from './trigger.js';
 import { whoami } from './whoami.js';
+import { WrongUse } from './wrong-use.js';
+function portOf(given) {
+    const port = Number(given);
+    if (/^\d+$/.test(given) && port <= 65_535)
+        return port;
+    throw new WrongUse(`${given} is no port.`);
+}
 function collected(value, before) {
     return [...before, value];
 }
@@ -143,17 +149,20 @@ export function addCheckCommands(program, run, end) {
 export function addAgentCommand(program, run) {
     program
         .command('mcp')
-        .description('serves payments to AI agents over the Model Context Protocol (stdio)')
+        .description('serves payments to AI agents over the Model Context Protocol')
+        .option('--http [port]', 'streamable HTTP on this machine, not standard input and output')
         .option('--refund-limit <usdc>', 'the most that one refund may be', '100')
         .option('--session-limit <usdc>', 'the most that refunds of a session may be', '300')
         .option('--day-limit <usdc>', 'the most that refunds of a UTC day may be', '500')
-        .action(({ refundLimit, sessionLimit, dayLimit }) => {
+        .action(async ({ refundLimit, sessionLimit, dayLimit, http }) => {
         const live = program.opts().live === true;
         const refundLimits = {
             each: usdc(refundLimit),
             session: usdc(sessionLimit),
             day: usdc(dayLimit),
         };
-        return run((settings) => serveMcp(settings, { live, refundLimits }));
+        const port = http === undefined ? null : portOf(http === true ? '7340' : http);
+        const { serveMcp } = await import('./mcp/server.js');
+        return run((settings) => serveMcp(settings, { live, refundLimits, port }));
     });
 }

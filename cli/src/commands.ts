@@ -4,7 +4,6 @@ import { doctor } from './doctor.ts';
 import { events, get, replay, resend } from './events.ts';
 import { settingsOfNetwork } from './init.ts';
 import { listen } from './listen.ts';
-import { serveMcp } from './mcp/server.ts';
 import { mock } from './mock.ts';
 import { clock, confirm, expire, tap } from './play.ts';
 import { probe } from './probe.ts';
@@ -12,6 +11,13 @@ import { list, post } from './resources.ts';
 import type { GlobalOptions, Settings } from './settings.ts';
 import { trigger } from './trigger.ts';
 import { whoami } from './whoami.ts';
+import { WrongUse } from './wrong-use.ts';
+
+function portOf(given: string): number {
+  const port = Number(given);
+  if (/^\d+$/.test(given) && port <= 65_535) return port;
+  throw new WrongUse(`${given} is no port.`);
+}
 
 /** An option that may be given again. */
 function collected(value: string, before: readonly string[]): string[] {
@@ -178,17 +184,21 @@ export function addCheckCommands(program: Command, run: Run, end: (code: number)
 export function addAgentCommand(program: Command, run: Run): void {
   program
     .command('mcp')
-    .description('serves payments to AI agents over the Model Context Protocol (stdio)')
+    .description('serves payments to AI agents over the Model Context Protocol')
+    .option('--http [port]', 'streamable HTTP on this machine, not standard input and output')
     .option('--refund-limit <usdc>', 'the most that one refund may be', '100')
     .option('--session-limit <usdc>', 'the most that refunds of a session may be', '300')
     .option('--day-limit <usdc>', 'the most that refunds of a UTC day may be', '500')
-    .action(({ refundLimit, sessionLimit, dayLimit }) => {
+    .action(async ({ refundLimit, sessionLimit, dayLimit, http }) => {
       const live = program.opts<GlobalOptions>().live === true;
       const refundLimits = {
         each: usdc(refundLimit),
         session: usdc(sessionLimit),
         day: usdc(dayLimit),
       };
-      return run((settings) => serveMcp(settings, { live, refundLimits }));
+      const port = http === undefined ? null : portOf(http === true ? '7340' : http);
+      // The protocol's SDK is most of this command: the others start without it.
+      const { serveMcp } = await import('./mcp/server.ts');
+      return run((settings) => serveMcp(settings, { live, refundLimits, port }));
     });
 }

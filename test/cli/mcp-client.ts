@@ -1,7 +1,9 @@
+import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { Ajv, type ValidateFunction } from 'ajv';
 
 const PROGRAM = path.join(import.meta.dirname, '../../cli/bin/tapline.js');
 
@@ -9,6 +11,13 @@ export interface RpcAnswer {
   readonly id: number | null;
   readonly result?: { readonly [field: string]: unknown };
   readonly error?: { readonly code: number; readonly message: string };
+}
+
+/** What the server asks of its client. */
+export interface RpcRequest {
+  readonly id: number;
+  readonly method: string;
+  readonly params: { readonly [field: string]: unknown };
 }
 
 export interface ToolAnswer {
@@ -20,18 +29,43 @@ export interface ToolAnswer {
 export interface McpClient {
   send(line: string): void;
   ask(method: string, params?: object): Promise<RpcAnswer>;
-  /** What a tool answered. */
+  /** What a tool answered: held to the schema that the server gave of it. */
   call(name: string, given?: object): Promise<ToolAnswer>;
-  /** Answers that belong to no question. */
+  /** Greets, and says what this client can do. */
+  greet(capabilities?: object): Promise<void>;
+  /** Lines that answer no question and are no request. */
   readonly strays: RpcAnswer[];
+  /** What the server asked, in its order. */
+  readonly asked: RpcRequest[];
   /** Ends its input. @returns the exit code */
   close(): Promise<number | null>;
 }
 
-/** A client of the protocol that is none of ours: raw lines. */
+export interface Tool {
+  readonly name: string;
+  readonly outputSchema: object;
+}
+
+/** The checks of a strict client: by schema, and the same in text for older ones. */
+export function checkersOf(tools: readonly Tool[]): ReadonlyMap<string, ValidateFunction> {
+  const ajv = new Ajv({ strict: true, allErrors: true, allowUnionTypes: true });
+  return new Map(tools.map(({ name, outputSchema }) => [name, ajv.compile(outputSchema)]));
+}
+
+export function checkAnswer(answer: ToolAnswer, check: ValidateFunction | undefined): void {
+  const { isError, structuredContent, content } = answer;
+  assert.ok(content.every(({ type, text }) => type === 'text' && text !== ''));
+  if (isError === true) return;
+  assert.ok(check !== undefined, 'a tool without a schema');
+  assert.ok(check(structuredContent), JSON.stringify(check.errors));
+  assert.deepEqual(JSON.parse(content[0]?.text ?? ''), structuredContent);
+}
+
+/** A client of the protocol that is none of ours: raw lines. It answers requests with `reply`. */
 export function startMcp(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
+  reply: (request: RpcRequest) => object = () => ({}),
 ): McpClient {
   const child: ChildProcess = spawn(process.execPath, [PROGRAM, 'mcp', ...args], {
     env: { PATH: process.env.PATH ?? '', HOME: '/nonexistent', ...env },
@@ -39,27 +73,44 @@ export function startMcp(
   });
   const waiting = new Map<number, (answer: RpcAnswer) => void>();
   const strays: RpcAnswer[] = [];
+  const asked: RpcRequest[] = [];
+  const send = (line: string) => void child.stdin?.write(`${line}\n`);
   if (child.stdout === null) throw new Error('no standard output');
   createInterface(child.stdout).on('line', (line) => {
-    const answer = JSON.parse(line) as RpcAnswer;
-    const resolve = answer.id === null ? undefined : waiting.get(answer.id);
-    if (resolve === undefined) strays.push(answer);
-    else resolve(answer);
+    const message = JSON.parse(line) as RpcAnswer & Partial<RpcRequest>;
+    if (message.method !== undefined && typeof message.id === 'number') {
+      asked.push(message as RpcRequest);
+      const result = reply(message as RpcRequest);
+      return send(JSON.stringify({ jsonrpc: '2.0', id: message.id, result }));
+    }
+    const resolve = message.id === null ? undefined : waiting.get(message.id);
+    waiting.delete(Number(message.id));
+    if (resolve === undefined) strays.push(message);
+    else resolve(message);
   });
   let ids = 0;
-  const send = (line: string) => void child.stdin?.write(`${line}\n`);
   const ask = (method: string, params: object = {}) => {
     const id = ++ids;
     send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
     return new Promise<RpcAnswer>((resolve) => waiting.set(id, resolve));
   };
+  let checkers: ReadonlyMap<string, ValidateFunction> | undefined;
   return {
     send,
     ask,
     strays,
+    asked,
+    greet: async (capabilities = {}) => {
+      const clientInfo = { name: 'strict', version: '1' };
+      await ask('initialize', { protocolVersion: '2025-11-25', capabilities, clientInfo });
+      send(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }));
+    },
     call: async (name, given = {}) => {
       const { result, error } = await ask('tools/call', { name, arguments: given });
       if (result === undefined) throw new Error(error?.message);
+      const listed = checkers ?? (await ask('tools/list')).result?.tools;
+      checkers = listed instanceof Map ? listed : checkersOf(listed as readonly Tool[]);
+      checkAnswer(result as unknown as ToolAnswer, checkers.get(name));
       return result as unknown as ToolAnswer;
     },
     close: async () => {

@@ -21,12 +21,15 @@ for (const [name, passes] of Object.entries(BUILDS)) {
     for (const flags of passes) {
       execFileSync(tsc, ['-p', path.join(ROOT, name), '--outDir', folder, ...flags]);
     }
+    if (name === 'cli') {
+      execFileSync(process.execPath, [path.join(ROOT, 'cli/bundle.mjs'), folder]);
+    }
     const dist = path.join(ROOT, name, 'dist');
     const list = (place: string) => readdirSync(place, { recursive: true }).map(String).sort();
     const files = list(folder);
     assert.ok(files.length > 10);
     assert.deepEqual(list(dist), files);
-    for (const file of files.filter((one) => /\.(js|ts)$/.test(one))) {
+    for (const file of files.filter((one) => /\.(js|ts|txt)$/.test(one))) {
       const fresh = readFileSync(path.join(folder, file), 'utf8');
       const stale = `${name}/dist/${file} is stale: run npm run build`;
       assert.ok(readFileSync(path.join(dist, file), 'utf8') === fresh, stale);

@@ -1,4 +1,4 @@
-import { inputs, reads } from './tool.js';
+import { holds, inputs, listOf, MAYBE_TEXT, reads, TEXT, YES_OR_NO, } from './tool.js';
 const ADVICE = {
     pass_unknown: 'The pass is not known here. The customer opens the wallet app and taps again.',
     pass_revoked: 'The customer has revoked this pass and needs another one.',
@@ -70,6 +70,15 @@ export const EXPLAINING_TOOLS = [
         name: 'explain_decline',
         description: 'Why the last payment of an intent was declined, and what can be done about it.',
         inputSchema: inputs({ payment_intent: { type: 'string', description: 'pi_…', pattern: '^pi_[0-9A-Za-z]+$' } }, ['payment_intent']),
+        outputSchema: holds({
+            declined: YES_OR_NO,
+            status: TEXT,
+            decline_code: TEXT,
+            reason_code: MAYBE_TEXT,
+            message: MAYBE_TEXT,
+            advice: TEXT,
+            may_try_again: YES_OR_NO,
+        }, ['decline_code', 'reason_code', 'message', 'advice', 'may_try_again']),
         annotations: reads('Explain a decline'),
         run: explainDecline,
     },
@@ -77,6 +86,7 @@ export const EXPLAINING_TOOLS = [
         name: 'search_docs',
         description: "Looks for words in the guides and in the description of this network's API.",
         inputSchema: inputs({ query: { type: 'string', description: 'A few words.' } }, ['query']),
+        outputSchema: holds({ passages: listOf(holds({ where: TEXT, text: TEXT })) }),
         annotations: reads('Search the documentation'),
         run: searchDocs,
     },

@@ -1,5 +1,5 @@
 import { formatUsdc, IdempotencyError, TaplineError, usdc } from 'tapline';
-import { inputs, reads, ToolRefusal } from './tool.js';
+import { holds, inputs, listOf, MAYBE_OBJECT, MAYBE_TEXT, reads, TEXT, ToolRefusal, YES_OR_NO, } from './tool.js';
 const ORDER = {
     type: 'string',
     description: 'The order: 1 to 8 characters of A-Z a-z 0-9 - _. One order is one payment.',
@@ -15,6 +15,15 @@ export function view(intent) {
     const amount = `${formatUsdc(intent.amount)} USDC`;
     return { payment_intent: id, order_id, amount, status, payment, last_payment_error, expires_at };
 }
+const VIEW = {
+    payment_intent: TEXT,
+    order_id: MAYBE_TEXT,
+    amount: { ...TEXT, description: 'Such as "2.50 USDC".' },
+    status: TEXT,
+    payment: { ...MAYBE_TEXT, description: 'pay_…, once it has succeeded.' },
+    last_payment_error: MAYBE_OBJECT,
+    expires_at: MAYBE_TEXT,
+};
 async function findOrder({ tapline }, order_id) {
     const { data } = await tapline.paymentIntents.list({ order_id, limit: 1 }).page;
     return data[0] ?? null;
@@ -62,6 +71,7 @@ export const PAYMENT_TOOLS = [
                 pattern: '^.{1,500}$',
             },
         }, ['order_id', 'amount']),
+        outputSchema: holds(VIEW),
         annotations: {
             title: 'Ask for a payment',
             readOnlyHint: false,
@@ -81,6 +91,11 @@ export const PAYMENT_TOOLS = [
                 pattern: '^(pi|pay)_[0-9A-Za-z]+$',
             },
         }, ['id']),
+        outputSchema: {
+            type: 'object',
+            properties: { status: TEXT },
+            description: 'The payment as in the API, or the intent as create_payment shows it.',
+        },
         annotations: reads('Look at a payment'),
         run: async ({ tapline }, { id = '' }) => id.startsWith('pay_')
             ? tapline.payments.retrieve(id)
@@ -90,6 +105,7 @@ export const PAYMENT_TOOLS = [
         name: 'find_payment_by_order',
         description: 'The payment of an order, if there is one.',
         inputSchema: inputs({ order_id: ORDER }, ['order_id']),
+        outputSchema: holds({ found: YES_OR_NO, ...VIEW }, Object.keys(VIEW)),
         annotations: reads('Find the payment of an order'),
         run: async (deps, { order_id = '' }) => {
             const intent = await findOrder(deps, order_id);
@@ -100,6 +116,9 @@ export const PAYMENT_TOOLS = [
         name: 'list_terminals',
         description: 'The active terminals at which a payment can be taken.',
         inputSchema: inputs({}, []),
+        outputSchema: holds({
+            terminals: listOf(holds({ id: TEXT, label: MAYBE_TEXT, name: MAYBE_TEXT })),
+        }),
         annotations: reads('List terminals'),
         run: async ({ tapline }) => {
             const { data } = await tapline.terminals.list({ status: 'active', limit: 100 }).page;

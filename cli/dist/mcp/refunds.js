@@ -1,7 +1,19 @@
 import { formatUsdc, usdc } from 'tapline';
 import { AMOUNT } from './payments.js';
-import { inputs, ToolRefusal } from './tool.js';
-async function refundPayment(deps, given) {
+import { holds, inputs, TEXT, ToolRefusal } from './tool.js';
+const NEXT = {
+    needs_a_person: 'Show the link to the person you work for. They look at the payment there, and give the ' +
+        'money back with their second factor. Nothing has happened yet; get_payment tells when.',
+    link_opened: 'The person was shown the link, and gives the money back there with their second factor, or ' +
+        'does not. get_payment tells: amount_refunded.',
+    declined: 'The person did not want to open the link. Nothing has happened. Do not ask again.',
+};
+function statusOf({ answer }) {
+    if (answer === null)
+        return 'needs_a_person';
+    return answer === 'accept' ? 'link_opened' : 'declined';
+}
+async function refundPayment(deps, given, person) {
     const { payment: id = '', amount: wanted } = given;
     const payment = await deps.tapline.payments.retrieve(id);
     const left = payment.amount - payment.amount_refunded;
@@ -10,15 +22,18 @@ async function refundPayment(deps, given) {
         throw new ToolRefusal(`Of ${id} ${formatUsdc(left)} USDC can be given back.`);
     }
     await checkLimits(deps, id, amount);
-    deps.asked.set(id, amount);
+    const status = statusOf(person);
+    if (status === 'declined')
+        deps.asked.delete(id);
+    else
+        deps.asked.set(id, amount);
     const link = new URL(`dashboard/payments/${id}`, deps.webUrl);
     link.searchParams.set('refund', formatUsdc(amount));
     return {
-        status: 'needs_a_person',
+        status,
         what: `Give ${formatUsdc(amount)} USDC of payment ${id} back.`,
         link: link.href,
-        next: 'Show the link to the person you work for. They look at the payment there, and give the ' +
-            'money back with their second factor. Nothing has happened yet; get_payment tells when.',
+        next: NEXT[status],
     };
 }
 function refuseAbove(limit, what, option) {
@@ -56,6 +71,12 @@ export const REFUND_TOOL = {
         payment: { type: 'string', description: 'pay_…', pattern: '^pay_[0-9A-Za-z]+$' },
         amount: { ...AMOUNT, description: `${AMOUNT.description} Default: all that is left.` },
     }, ['payment']),
+    outputSchema: holds({
+        status: { ...TEXT, enum: Object.keys(NEXT) },
+        what: TEXT,
+        link: TEXT,
+        next: TEXT,
+    }),
     annotations: {
         title: 'Prepare a refund',
         readOnlyHint: false,

@@ -1,4 +1,14 @@
-import { inputs, reads, type Tool, type ToolDeps } from './tool.ts';
+import {
+  holds,
+  inputs,
+  listOf,
+  MAYBE_TEXT,
+  reads,
+  TEXT,
+  type Tool,
+  type ToolDeps,
+  YES_OR_NO,
+} from './tool.ts';
 
 /** What to do about a decline; the network says what it was. */
 const ADVICE: Readonly<Record<string, string>> = {
@@ -103,6 +113,18 @@ export const EXPLAINING_TOOLS: readonly Tool[] = [
       { payment_intent: { type: 'string', description: 'pi_…', pattern: '^pi_[0-9A-Za-z]+$' } },
       ['payment_intent'],
     ),
+    outputSchema: holds(
+      {
+        declined: YES_OR_NO,
+        status: TEXT,
+        decline_code: TEXT,
+        reason_code: MAYBE_TEXT,
+        message: MAYBE_TEXT,
+        advice: TEXT,
+        may_try_again: YES_OR_NO,
+      },
+      ['decline_code', 'reason_code', 'message', 'advice', 'may_try_again'],
+    ),
     annotations: reads('Explain a decline'),
     run: explainDecline,
   },
@@ -110,6 +132,7 @@ export const EXPLAINING_TOOLS: readonly Tool[] = [
     name: 'search_docs',
     description: "Looks for words in the guides and in the description of this network's API.",
     inputSchema: inputs({ query: { type: 'string', description: 'A few words.' } }, ['query']),
+    outputSchema: holds({ passages: listOf(holds({ where: TEXT, text: TEXT })) }),
     annotations: reads('Search the documentation'),
     run: searchDocs,
   },

@@ -1,5 +1,17 @@
 import { formatUsdc, IdempotencyError, type PaymentIntent, TaplineError, usdc } from 'tapline';
-import { inputs, reads, type Tool, type ToolDeps, ToolRefusal } from './tool.ts';
+import {
+  holds,
+  inputs,
+  listOf,
+  MAYBE_OBJECT,
+  MAYBE_TEXT,
+  reads,
+  TEXT,
+  type Tool,
+  type ToolDeps,
+  ToolRefusal,
+  YES_OR_NO,
+} from './tool.ts';
 
 const ORDER = {
   type: 'string',
@@ -17,6 +29,16 @@ export function view(intent: PaymentIntent): object {
   const amount = `${formatUsdc(intent.amount)} USDC`;
   return { payment_intent: id, order_id, amount, status, payment, last_payment_error, expires_at };
 }
+
+const VIEW = {
+  payment_intent: TEXT,
+  order_id: MAYBE_TEXT,
+  amount: { ...TEXT, description: 'Such as "2.50 USDC".' },
+  status: TEXT,
+  payment: { ...MAYBE_TEXT, description: 'pay_…, once it has succeeded.' },
+  last_payment_error: MAYBE_OBJECT,
+  expires_at: MAYBE_TEXT,
+} as const;
 
 /** The intent of an order. An order has one intent, no matter who created it. */
 async function findOrder({ tapline }: ToolDeps, order_id: string): Promise<PaymentIntent | null> {
@@ -78,6 +100,7 @@ export const PAYMENT_TOOLS: readonly Tool[] = [
       },
       ['order_id', 'amount'],
     ),
+    outputSchema: holds(VIEW),
     annotations: {
       title: 'Ask for a payment',
       readOnlyHint: false,
@@ -100,6 +123,11 @@ export const PAYMENT_TOOLS: readonly Tool[] = [
       },
       ['id'],
     ),
+    outputSchema: {
+      type: 'object',
+      properties: { status: TEXT },
+      description: 'The payment as in the API, or the intent as create_payment shows it.',
+    },
     annotations: reads('Look at a payment'),
     run: async ({ tapline }, { id = '' }) =>
       id.startsWith('pay_')
@@ -110,6 +138,7 @@ export const PAYMENT_TOOLS: readonly Tool[] = [
     name: 'find_payment_by_order',
     description: 'The payment of an order, if there is one.',
     inputSchema: inputs({ order_id: ORDER }, ['order_id']),
+    outputSchema: holds({ found: YES_OR_NO, ...VIEW }, Object.keys(VIEW)),
     annotations: reads('Find the payment of an order'),
     run: async (deps, { order_id = '' }) => {
       const intent = await findOrder(deps, order_id);
@@ -120,6 +149,9 @@ export const PAYMENT_TOOLS: readonly Tool[] = [
     name: 'list_terminals',
     description: 'The active terminals at which a payment can be taken.',
     inputSchema: inputs({}, []),
+    outputSchema: holds({
+      terminals: listOf(holds({ id: TEXT, label: MAYBE_TEXT, name: MAYBE_TEXT })),
+    }),
     annotations: reads('List terminals'),
     run: async ({ tapline }) => {
       const { data } = await tapline.terminals.list({ status: 'active', limit: 100 }).page;

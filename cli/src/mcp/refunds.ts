@@ -1,12 +1,32 @@
 import { formatUsdc, usdc } from 'tapline';
 import { AMOUNT } from './payments.ts';
-import { inputs, type Tool, type ToolDeps, ToolRefusal } from './tool.ts';
+import { holds, inputs, type Person, TEXT, type Tool, type ToolDeps, ToolRefusal } from './tool.ts';
+
+/** What is left to do after what the person said. Nothing they say here gives money back. */
+const NEXT = {
+  needs_a_person:
+    'Show the link to the person you work for. They look at the payment there, and give the ' +
+    'money back with their second factor. Nothing has happened yet; get_payment tells when.',
+  link_opened:
+    'The person was shown the link, and gives the money back there with their second factor, or ' +
+    'does not. get_payment tells: amount_refunded.',
+  declined: 'The person did not want to open the link. Nothing has happened. Do not ask again.',
+} as const;
+
+function statusOf({ answer }: Person): keyof typeof NEXT {
+  if (answer === null) return 'needs_a_person';
+  return answer === 'accept' ? 'link_opened' : 'declined';
+}
 
 /**
  * A model asks for a refund and never makes one: whatever it is told to answer, the yes is given by
  * a person with a second factor, on the page that the link opens.
  */
-async function refundPayment(deps: ToolDeps, given: Readonly<Record<string, string>>) {
+async function refundPayment(
+  deps: ToolDeps,
+  given: Readonly<Record<string, string>>,
+  person: Person,
+) {
   const { payment: id = '', amount: wanted } = given;
   const payment = await deps.tapline.payments.retrieve(id);
   const left = payment.amount - payment.amount_refunded;
@@ -15,16 +35,16 @@ async function refundPayment(deps: ToolDeps, given: Readonly<Record<string, stri
     throw new ToolRefusal(`Of ${id} ${formatUsdc(left)} USDC can be given back.`);
   }
   await checkLimits(deps, id, amount);
-  deps.asked.set(id, amount);
+  const status = statusOf(person);
+  if (status === 'declined') deps.asked.delete(id);
+  else deps.asked.set(id, amount);
   const link = new URL(`dashboard/payments/${id}`, deps.webUrl);
   link.searchParams.set('refund', formatUsdc(amount));
   return {
-    status: 'needs_a_person',
+    status,
     what: `Give ${formatUsdc(amount)} USDC of payment ${id} back.`,
     link: link.href,
-    next:
-      'Show the link to the person you work for. They look at the payment there, and give the ' +
-      'money back with their second factor. Nothing has happened yet; get_payment tells when.',
+    next: NEXT[status],
   };
 }
 
@@ -70,6 +90,12 @@ export const REFUND_TOOL: Tool = {
     },
     ['payment'],
   ),
+  outputSchema: holds({
+    status: { ...TEXT, enum: Object.keys(NEXT) },
+    what: TEXT,
+    link: TEXT,
+    next: TEXT,
+  }),
   annotations: {
     title: 'Prepare a refund',
     readOnlyHint: false,

@@ -21,6 +21,25 @@ export interface ToolDeps {
   readonly terminal: () => Promise<string>;
 }
 
+/** The person behind the client. */
+export interface Person {
+  /** Their client can show them a link and say what they answered (URL mode). */
+  readonly opensLinks: boolean;
+  /** What they said about the link of this call. It moves nothing, whatever it is. */
+  readonly answer: 'accept' | 'decline' | 'cancel' | null;
+}
+
+/** A part of an answer, as JSON Schema. */
+export interface Part {
+  readonly type: string | readonly string[];
+  readonly description?: string;
+  readonly enum?: readonly string[];
+  readonly items?: Part;
+  readonly properties?: Readonly<Record<string, Part>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean;
+}
+
 export interface Property {
   readonly type: 'string';
   readonly description: string;
@@ -47,8 +66,10 @@ export interface Tool {
     readonly required: readonly string[];
     readonly additionalProperties: false;
   };
+  /** What the answer holds: all of it, so that a strict client may check it. */
+  readonly outputSchema: Part & { readonly type: 'object' };
   readonly annotations: Annotations;
-  readonly run: (deps: ToolDeps, given: Arguments) => Promise<object>;
+  readonly run: (deps: ToolDeps, given: Arguments, person: Person) => Promise<object>;
 }
 
 /** The model called a tool with something that it does not take; the words are for the model. */
@@ -59,6 +80,28 @@ export function inputs(
   required: readonly string[],
 ): Tool['inputSchema'] {
   return { type: 'object', properties, required, additionalProperties: false };
+}
+
+/** An object with these fields and no others. */
+export function holds(
+  properties: Readonly<Record<string, Part>>,
+  optional: readonly string[] = [],
+): Part & { readonly type: 'object' } {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { type: 'object', properties, required, additionalProperties: false };
+}
+
+export const TEXT: Part = { type: 'string' };
+export const MAYBE_TEXT: Part = { type: ['string', 'null'] };
+export const WHOLE: Part = { type: 'integer' };
+export const MAYBE_WHOLE: Part = { type: ['integer', 'null'] };
+export const YES_OR_NO: Part = { type: 'boolean' };
+/** An object of the API as it is: the reference says what it holds. */
+export const OBJECT: Part = { type: 'object' };
+export const MAYBE_OBJECT: Part = { type: ['object', 'null'] };
+
+export function listOf(items: Part): Part {
+  return { type: 'array', items };
 }
 
 export function reads(title: string): Annotations {

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { after, before, test } from 'node:test';
+import { Tapline } from 'tapline';
+import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { checkAnswer, checkersOf, type Tool, type ToolAnswer } from './mcp-client.ts';
+import { type Running, startCli } from './run-cli.ts';
+
+let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
+let network: SpawnedNetwork;
+let tapline: Tapline;
+let server: Running;
+let url: string;
+let token: string;
+
+before(async () => {
+  folder = await temporaryDataDir();
+  network = await spawnNetwork({ dataDir: folder.path });
+  const { base_url: baseUrl, test: mode } = network.sandbox;
+  tapline = new Tapline(mode.secret_key, { baseUrl });
+  server = startCli(['mcp', '--http', '0'], { TAPLINE_DATA_DIR: folder.path });
+  const started = await server.until(({ url: served }) => served !== undefined);
+  url = String(started.url);
+  token = String(started.token);
+});
+
+after(async () => {
+  assert.equal(await server?.stop(), 0);
+  await network?.stop();
+  await folder?.remove();
+});
+
+interface Came {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** A request with headers that `fetch` does not let anybody set. */
+function post(body: object, headers: Readonly<Record<string, string>> = {}): Promise<Came> {
+  const text = JSON.stringify(body);
+  const sent = {
+    Authorization: `Bearer ${token}`,
+    'Content-Type': 'application/json',
+    Accept: 'application/json, text/event-stream',
+    ...headers,
+  };
+  return new Promise((resolve, reject) => {
+    const asked = request(url, { method: 'POST', headers: sent, agent: false }, (response) => {
+      let got = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        got += chunk;
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text: got }));
+    });
+    asked.on('error', reject);
+    asked.end(text);
+  });
+}
+
+/** The message of an answer, whether it came as JSON or as a stream. */
+function messageOf({ text }: Came): { readonly result?: object; readonly error?: object } {
+  const line = text.split('\n').find((one) => one.startsWith('data: '));
+  return JSON.parse(line === undefined ? text : line.slice('data: '.length));
+}
+
+const MODERN = '2026-07-28';
+
+/** A request of the newest version, which says all with each request. */
+async function ask(method: string, params: object = {}, capabilities: object = {}) {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': MODERN,
+    'io.modelcontextprotocol/clientInfo': { name: 'strict', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': capabilities,
+  };
+  const { name } = params as { name?: string };
+  const headers = { 'MCP-Protocol-Version': MODERN, 'Mcp-Method': method };
+  const body = { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } };
+  const came = await post(body, name === undefined ? headers : { ...headers, 'Mcp-Name': name });
+  const { result, error } = messageOf(came);
+  assert.ok(result !== undefined, JSON.stringify(error));
+  return result as { readonly [field: string]: unknown };
+}
+
+test('only who has the token is served, and no page of the web', async () => {
+  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+  const wrong = { Authorization: `Bearer ${token.slice(1)}` };
+  assert.equal((await post(ping, wrong)).status, 401);
+  assert.equal((await post(ping, { Authorization: '' })).status, 401);
+  assert.equal((await post(ping, { Origin: 'https://evil.example' })).status, 403);
+  assert.equal((await post(ping, { Host: 'evil.example' })).status, 403);
+  assert.equal((await post(ping)).status, 200);
+});
+
+test('a notification gets no message as its answer', async () => {
+  for (const method of ['notifications/initialized', 'tools/call']) {
+    const { status, text } = await post({ jsonrpc: '2.0', method, params: { name: 'charge' } });
+    assert.deepEqual([status, text], [202, '']);
+  }
+});
+
+test('clients of both kinds of the protocol find the same tools', async () => {
+  const old = await post({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+  const namesOf = (result: unknown) => (result as { tools: Tool[] }).tools.map(({ name }) => name);
+  const names = namesOf(messageOf(old).result);
+  assert.ok(names.includes('refund_payment') && names.includes('list_deliveries'));
+  assert.deepEqual(namesOf(await ask('tools/list')), names);
+});
+
+test('the newest clients are given the link, too, and no answer gives money back', async () => {
+  const { tools } = (await ask('tools/list')) as unknown as { readonly tools: Tool[] };
+  const check = checkersOf(tools).get('refund_payment');
+  const { terminal } = network.sandbox.test;
+  const intent = await tapline.paymentIntents.create({ amount: 2_000_000, terminal });
+  await tapline.testHelpers.tap(terminal, { payment_intent: intent.id });
+  const { payment } = await tapline.paymentIntents.waitFor(intent.id);
+  const call = { name: 'refund_payment', arguments: { payment } };
+  const able = { elicitation: { url: {} } };
+  const first = await ask('tools/call', call, able);
+  const { link } = first.inputRequests as { link: { params: { mode: string; url: string } } };
+  assert.equal(link.params.mode, 'url');
+  assert.match(link.params.url, new RegExp(`/dashboard/payments/${payment}\\?refund=2.00$`));
+  const yes = { link: { action: 'accept', content: { confirm: true } } };
+  const second = await ask('tools/call', { ...call, inputResponses: yes }, able);
+  checkAnswer(second as unknown as ToolAnswer, check);
+  assert.equal((second.structuredContent as { status: string }).status, 'link_opened');
+  const unable = await ask('tools/call', call);
+  assert.equal((unable.structuredContent as { status: string }).status, 'needs_a_person');
+  const { data } = await tapline.refunds.list({ payment: String(payment) }).page;
+  assert.equal(data.length, 0);
+});
