@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { meters } from '#core/meters.ts';
+import { NETWORKS, networkOf } from '#core/mode.ts';
 import { RELEASE } from '#core/release.ts';
 import { type Call, tookMs } from '#http/call.ts';
 
@@ -110,6 +111,14 @@ export function createMetrics(first: readonly SampleSource[]): Metrics {
     buckets: DURATION_BUCKETS,
     registers: [registry],
   });
+  const requests = new Counter({
+    name: 'tapline_requests_total',
+    help: 'Requests by network ("none" before a caller is known) and by whether they failed (5xx).',
+    labelNames: ['network', 'result'],
+    registers: [registry],
+  });
+  // A rate can only be told of what was 0 before it was 1.
+  for (const network of [...NETWORKS, 'none']) requests.inc({ network, result: 'failed' }, 0);
   const refusals = new Counter({
     name: 'tapline_http_refusals_total',
     help: 'Refused requests by error code.',
@@ -132,6 +141,8 @@ export function createMetrics(first: readonly SampleSource[]): Metrics {
     onAnswered: (call, method, status) => {
       const operation = call.route?.operationId ?? 'none';
       durations.observe({ method, operation, status }, tookMs(call) / 1000);
+      const network = call.caller === null ? 'none' : networkOf(call.caller.tenant.livemode);
+      requests.inc({ network, result: status >= 500 ? 'failed' : 'answered' });
       if (call.code !== null) refusals.inc({ code: call.code });
     },
     render: async () => {
