@@ -53,6 +53,43 @@ test('a click on a day of failed calls leads to these calls', async () => {
   await window.close();
 });
 
+test('the chart of sales is walked by keys, says each day, and spans what is asked', async () => {
+  const { sandbox } = shared;
+  await payAt(sandbox, { terminal: sandbox.test.terminal, amount: 2_500_000 });
+  const window = await browser.open(DESKTOP);
+  const { page } = window;
+  await signInAt(window, { sandbox, path: 'dashboard' });
+  const bars = page
+    .locator('.chart')
+    .first()
+    .getByRole('link', { name: /payments, .* USDC/ });
+  await bars.nth(29).waitFor();
+  assert.equal(await bars.count(), 30);
+  const today = bars.last();
+  assert.match((await today.getAttribute('aria-label')) ?? '', /: [1-9]\d* payments, /);
+  assert.equal(await page.locator('.chart a[tabindex="0"]').count(), 3, 'one stop in each chart');
+  await today.focus();
+  await page.keyboard.press('ArrowLeft');
+  await bars.nth(28).and(page.locator(':focus')).waitFor();
+  const label = await bars.nth(28).getAttribute('aria-label');
+  assert.equal(await page.locator('.chart-said').first().textContent(), label);
+  await page.keyboard.press('Home');
+  await bars.first().and(page.locator(':focus')).waitFor();
+  await page.getByRole('button', { name: '7 days', exact: true }).click();
+  await page.waitForURL(/days=7/);
+  await page.getByRole('heading', { name: 'The last 7 days' }).waitFor();
+  assert.equal(await bars.count(), 7);
+  await today.hover();
+  assert.match(
+    (await page.locator('.chart-said').first().textContent()) ?? '',
+    /[1-9]\d* payments/,
+  );
+  await today.click();
+  await page.getByRole('heading', { name: 'Payments', level: 1 }).waitFor();
+  window.checkClean();
+  await window.close();
+});
+
 test('what was declined is found by its cause', async () => {
   const { sandbox } = shared;
   const { terminal } = sandbox.test;

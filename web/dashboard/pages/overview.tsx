@@ -1,90 +1,47 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import type { ReadStatisticsResponse } from '../../data/types/dashboard.ts';
+import { useFilters } from '../../desk/filters.tsx';
 import { List } from '../../desk/list.tsx';
-import { Loaded } from '../../desk/loaded.tsx';
-import { Amount } from '../../ui/amount.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
-import { DayBars } from '../parts/day-bars.tsx';
-import { dayBefore } from '../parts/days.ts';
-import { declineWords } from '../parts/declines.ts';
 import { FirstSteps } from '../parts/first-steps.tsx';
 import { HealthCharts } from '../parts/health-charts.tsx';
 import { LiveSteps } from '../parts/live-steps.tsx';
 import { PAYMENT_COLUMNS } from '../parts/payment-columns.tsx';
-import { sumDays } from '../parts/sum-days.ts';
-import { useTimeZone } from '../parts/time-zone.ts';
+import { SalesFigures } from '../parts/sales-figures.tsx';
 import { useLive } from '../parts/use-live.ts';
 
-type Day = ReadStatisticsResponse['data'][number];
-
-/** How many days the figures span: two weeks show a weekday beside the same one. */
-const DAYS = 14;
+/** Periods that the charts can span. The usual one stands in no address. */
+const PERIODS = [7, 30, 90] as const;
+const USUAL = 30;
 
 export function Overview(): ReactNode {
-  const timeZone = useTimeZone();
   const { mode } = useMerchant();
-  const query = useRead('GET /accounts/{account}/{mode}/statistics', {
-    query: { from: dayBefore(DAYS - 1, timeZone), to: dayBefore(0, timeZone) },
-  });
+  const filters = useFilters();
+  const days = PERIODS.find((one) => String(one) === filters.get('days')) ?? USUAL;
   return (
     <Page title="Overview">
       <Warnings />
       {mode === 'test' ? <FirstSteps /> : <LiveSteps />}
-      <Loaded query={query} shape="card">
-        {({ data }) => <Figures days={data} />}
-      </Loaded>
-      <HealthCharts days={DAYS} />
+      <fieldset className="presets">
+        <legend className="unseen">Period</legend>
+        {PERIODS.map((one) => (
+          <button
+            key={one}
+            type="button"
+            className="preset"
+            aria-pressed={days === one}
+            onClick={() => filters.set('days', one === USUAL ? '' : String(one))}
+          >
+            {one} days
+          </button>
+        ))}
+      </fieldset>
+      <SalesFigures length={days} />
+      <HealthCharts days={days} />
       <LatestSales />
     </Page>
-  );
-}
-
-function Figures({ days }: { readonly days: readonly Day[] }): ReactNode {
-  const sum = sumDays(days);
-  return (
-    <section className="card stack">
-      <h2>The last {DAYS} days</h2>
-      <dl className="figures">
-        <div>
-          <dt>Sales</dt>
-          <dd>
-            <Amount atoms={sum.volume} />
-          </dd>
-        </div>
-        {sum.tips === 0n ? null : (
-          <div>
-            <dt>Tips, included</dt>
-            <dd>
-              <Amount atoms={sum.tips} />
-            </dd>
-          </div>
-        )}
-        <div>
-          <dt>Payments</dt>
-          <dd>{sum.payments}</dd>
-        </div>
-        <div>
-          <dt>Success rate</dt>
-          <dd>{sum.successRate === null ? '–' : `${(sum.successRate * 100).toFixed(1)} %`}</dd>
-        </div>
-        <div>
-          <dt>From tap to paid</dt>
-          <dd>{sum.settleMs === null ? '–' : `${(sum.settleMs / 1000).toFixed(1)} s`}</dd>
-        </div>
-      </dl>
-      <DayBars
-        days={DAYS}
-        amountOf={(name) => days.find(({ day }) => day === name)?.volume ?? 0}
-        labelOf={(name) =>
-          `${name}: ${days.find(({ day }) => day === name)?.payments ?? 0} payments`
-        }
-        pathOf={(name) => `/dashboard/payments?from=${name}&to=${name}`}
-      />
-      <Declines counts={sum.declines} />
-    </section>
   );
 }
 
@@ -113,28 +70,6 @@ function LatestSales(): ReactNode {
         empty={<p className="card soft">What is sold from now on appears here.</p>}
       />
     </section>
-  );
-}
-
-/** Of the intents that a decline has ended; each code leads to its intents. */
-function Declines({ counts }: { readonly counts: Readonly<Record<string, number>> }): ReactNode {
-  const declines = Object.entries(counts).sort((one, other) => other[1] - one[1]);
-  const timeZone = useTimeZone();
-  if (declines.length === 0) return null;
-  const [from, to] = [dayBefore(DAYS - 1, timeZone), dayBefore(0, timeZone)];
-  return (
-    <div className="stack stack-tight">
-      <h3>Declined</h3>
-      <ul className="row">
-        {declines.map(([code, count]) => (
-          <li key={code}>
-            <Link href={`/dashboard/intents?decline=${code}&from=${from}&to=${to}`}>
-              {declineWords(code)}: {count}
-            </Link>
-          </li>
-        ))}
-      </ul>
-    </div>
   );
 }
 

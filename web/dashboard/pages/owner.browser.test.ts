@@ -148,7 +148,7 @@ test('the verification form is saved, stays, and names what is missing', async (
   await page.reload();
   await page.getByLabel('Registration number').waitFor();
   assert.equal(await page.getByLabel('Registration number').inputValue(), 'HRB 1');
-  assert.equal(await page.getByLabel('Country').locator('option:checked').innerText(), 'Germany');
+  assert.equal(await page.getByLabel('Country').locator('option:checked').textContent(), 'Germany');
   const extract = { name: 'extract.pdf', mimeType: 'application/pdf', buffer: PDF };
   await page.getByLabel('File').setInputFiles(extract);
   await page.getByRole('button', { name: 'Upload' }).click();

@@ -36,7 +36,8 @@ export function dayStart(day: string | undefined, timeZone: string): string | un
   return new Date(Math.floor(start / MINUTE_MS) * MINUTE_MS).toISOString();
 }
 
-function later(day: string, days: number): string {
+/** So many days after a day; before it, if there are less than none. */
+export function later(day: string, days: number): string {
   return new Date(Date.parse(`${day}T00:00:00.000Z`) + days * DAY_MS).toISOString().slice(0, 10);
 }
 

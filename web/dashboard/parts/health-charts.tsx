@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { ReadHealthResponse } from '../../data/types/dashboard.ts';
 import { Loaded } from '../../desk/loaded.tsx';
 import { useRead } from '../merchant.ts';
-import { DayBars } from './day-bars.tsx';
+import { DayChart } from './day-chart.tsx';
 import { dayBefore } from './days.ts';
 import { useTimeZone } from './time-zone.ts';
 
@@ -20,15 +20,22 @@ function sum(days: readonly Day[], figureOf: (day: Day) => number): number {
   return days.reduce((total, day) => total + figureOf(day), 0);
 }
 
+/** `1,200`. */
+function countWords(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
 const callsFailed = ({ refused, failed }: Day) => refused + failed;
 const undelivered = (day: Day) => day.undelivered;
 
 /** Integrations break silently: how calls and deliveries got on, day by day. */
 export function HealthCharts({ days }: { readonly days: number }): ReactNode {
   const timeZone = useTimeZone();
-  const query = useRead('GET /accounts/{account}/{mode}/health', {
-    query: { from: dayBefore(days - 1, timeZone), to: dayBefore(0, timeZone) },
-  });
+  const query = useRead(
+    'GET /accounts/{account}/{mode}/health',
+    { query: { from: dayBefore(days - 1, timeZone), to: dayBefore(0, timeZone) } },
+    { keepsBefore: true },
+  );
   return (
     <Loaded query={query}>
       {({ data }) => (data.length === 0 ? null : <Charts data={data} days={days} />)}
@@ -50,13 +57,15 @@ function Charts({ data, days }: ChartsProps): ReactNode {
         <h2>API calls that failed</h2>
         <p>
           <strong>{percent(sum(data, callsFailed), requests)}</strong>{' '}
-          <span className="soft">of {requests.toLocaleString('en-US')} calls</span>
+          <span className="soft">of {countWords(requests)} calls</span>
         </p>
-        <DayBars
+        <DayChart
           days={days}
           tone="bad"
-          amountOf={(name) => callsOn(data, name)}
-          labelOf={(name, value) => `${name}: ${value} failed calls`}
+          whole
+          tickOf={countWords}
+          figureOf={(name) => callsOn(data, name)}
+          labelOf={(_, value) => `${value} failed calls`}
           pathOf={(name) => `/dashboard/request-log?failed=yes&from=${name}&to=${name}`}
         />
       </section>
@@ -64,13 +73,15 @@ function Charts({ data, days }: ChartsProps): ReactNode {
         <h2>Webhooks that failed</h2>
         <p>
           <strong>{percent(sum(data, undelivered), sent)}</strong>{' '}
-          <span className="soft">of {sent.toLocaleString('en-US')} deliveries</span>
+          <span className="soft">of {countWords(sent)} deliveries</span>
         </p>
-        <DayBars
+        <DayChart
           days={days}
           tone="bad"
-          amountOf={(name) => data.find(({ day }) => day === name)?.undelivered ?? 0}
-          labelOf={(name, value) => `${name}: ${value} failed deliveries`}
+          whole
+          tickOf={countWords}
+          figureOf={(name) => data.find(({ day }) => day === name)?.undelivered ?? 0}
+          labelOf={(_, value) => `${value} failed deliveries`}
           pathOf={(name) => `/dashboard/webhooks?from=${name}&to=${name}`}
         />
       </section>

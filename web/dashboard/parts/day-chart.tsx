@@ -1,0 +1,177 @@
+import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
+import { Link } from 'wouter';
+import { dayAtKey, type Scale, scaleFor } from './chart-scale.ts';
+import { dayBefore } from './days.ts';
+import './day-chart.css';
+import { useTimeZone } from './time-zone.ts';
+
+/** The drawing's own height; its width is one unit per day. */
+const HEIGHT = 100;
+/** A day with anything at all is seen. */
+const LEAST = 2;
+/** Of a day's width, on both sides together. */
+const GAP = 0.3;
+/** Each is a whole part of 7, 30 and 90 days. */
+const LABELS = { week: 1, month: 5, quarter: 15 };
+
+export interface DayChartProps {
+  readonly days: number;
+  readonly tone?: 'plain' | 'bad';
+  /** Whether it counts: no scale of halves. */
+  readonly whole?: boolean;
+  readonly figureOf: (day: string) => number;
+  /** The same day of the period before; undefined: it is not known, and no line is drawn. */
+  readonly beforeOf?: ((day: string) => number) | undefined;
+  /** A value at the side of the chart. */
+  readonly tickOf: (value: number) => string;
+  /** What was on a day: a screen reader says it, and it stands above the chart. */
+  readonly labelOf: (day: string, value: number) => string;
+  /** The list of what a bar stands for. */
+  readonly pathOf: (day: string) => string;
+}
+
+function labelEvery(days: number): number {
+  if (days <= 7) return LABELS.week;
+  return days <= 30 ? LABELS.month : LABELS.quarter;
+}
+
+/** `24 Nov`. */
+function dayWords(day: string): string {
+  return new Intl.DateTimeFormat('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    timeZone: 'UTC',
+  }).format(Date.parse(`${day}T00:00:00.000Z`));
+}
+
+/** `Tue, 24 Nov: 12 payments`. */
+function saidOf(day: string, words: string): string {
+  const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short', timeZone: 'UTC' });
+  return `${weekday.format(Date.parse(`${day}T00:00:00.000Z`))}, ${dayWords(day)}: ${words}`;
+}
+
+function heightOf(value: number, { top }: Scale): number {
+  return value === 0 ? 0 : Math.max(LEAST, (value / top) * HEIGHT);
+}
+
+interface BarProps extends Pick<DayChartProps, 'labelOf' | 'pathOf'> {
+  readonly day: string;
+  readonly value: number;
+  readonly scale: Scale;
+  /** Whether the tab key stops here: of all bars, at one. */
+  readonly isStop: boolean;
+  readonly onLook: (isLooked: boolean) => void;
+  readonly onKey: (event: KeyboardEvent) => void;
+}
+
+function Bar(props: BarProps): ReactNode {
+  const { day, value, scale, isStop, labelOf, pathOf, onLook, onKey } = props;
+  const height = heightOf(value, scale);
+  return (
+    <li>
+      <Link
+        href={pathOf(day)}
+        aria-label={saidOf(day, labelOf(day, value))}
+        tabIndex={isStop ? 0 : -1}
+        onPointerEnter={() => onLook(true)}
+        onFocus={() => onLook(true)}
+        onPointerLeave={() => onLook(false)}
+        onBlur={() => onLook(false)}
+        onKeyDown={onKey}
+      >
+        <svg viewBox={`0 0 1 ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+          <rect x={GAP / 2} y={HEIGHT - height} width={1 - GAP} height={height} />
+        </svg>
+      </Link>
+    </li>
+  );
+}
+
+interface LineProps {
+  readonly values: readonly number[];
+  readonly scale: Scale;
+}
+
+/** The period before, day above day. */
+function Line({ values, scale }: LineProps): ReactNode {
+  const points = values.map((value, at) => `${at + 0.5},${HEIGHT - (value / scale.top) * HEIGHT}`);
+  return (
+    <svg
+      className="chart-line"
+      viewBox={`0 0 ${values.length} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      aria-hidden="true"
+    >
+      <polyline points={points.join(' ')} vectorEffect="non-scaling-stroke" />
+    </svg>
+  );
+}
+
+/** What is a bar, and what a line. */
+function Key({ days }: { readonly days: number }): ReactNode {
+  return (
+    <p className="chart-key small" aria-hidden="true">
+      <span>These {days} days</span>
+      <span className="chart-key-before">The {days} days before</span>
+    </p>
+  );
+}
+
+/** A bar per day over a scale. A press leads to the list of that day. */
+export function DayChart(props: DayChartProps): ReactNode {
+  const { days, tone = 'plain', whole = false, figureOf, beforeOf, tickOf, labelOf } = props;
+  const timeZone = useTimeZone();
+  const bars = useRef<HTMLOListElement>(null);
+  const [looked, setLooked] = useState<number | null>(null);
+  const [stop, setStop] = useState(days - 1);
+  const names = Array.from({ length: days }, (_, index) => dayBefore(days - 1 - index, timeZone));
+  const values = names.map(figureOf);
+  const before = beforeOf === undefined ? [] : names.map(beforeOf);
+  const hasBefore = before.some((value) => value > 0);
+  const scale = scaleFor([...values, ...before], whole);
+  const last = Math.min(stop, days - 1);
+  const said = Math.min(looked ?? days - 1, days - 1);
+  const saidDay = names[said] ?? '';
+  const walk = (event: KeyboardEvent, at: number) => {
+    const next = dayAtKey(event.key, at, days);
+    if (next === null) return;
+    event.preventDefault();
+    setStop(next);
+    bars.current?.querySelectorAll('a')[next]?.focus();
+  };
+  return (
+    <div className={`chart chart-${tone}`}>
+      <p className="chart-said small" aria-hidden="true">
+        {saidOf(saidDay, labelOf(saidDay, values[said] ?? 0))}
+      </p>
+      <div className="chart-scale small" aria-hidden="true">
+        {scale.ticks.toReversed().map((tick) => (
+          <span key={tick}>{tickOf(tick)}</span>
+        ))}
+      </div>
+      <div className="chart-plot">
+        {hasBefore ? <Line values={before} scale={scale} /> : null}
+        <ol ref={bars}>
+          {names.map((day, at) => (
+            <Bar
+              key={day}
+              {...props}
+              {...{ day, scale, value: values[at] ?? 0, isStop: at === last }}
+              onLook={(isLooked) => {
+                setLooked(isLooked ? at : null);
+                if (isLooked) setStop(at);
+              }}
+              onKey={(event) => walk(event, at)}
+            />
+          ))}
+        </ol>
+      </div>
+      <div className="chart-days small" aria-hidden="true">
+        {names.map((day, at) =>
+          at % labelEvery(days) === 0 ? <span key={day}>{dayWords(day)}</span> : null,
+        )}
+      </div>
+      {hasBefore ? <Key days={days} /> : null}
+    </div>
+  );
+}

@@ -1,0 +1,159 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { ReadStatisticsResponse } from '../../data/types/dashboard.ts';
+import { Loaded } from '../../desk/loaded.tsx';
+import { Amount } from '../../ui/amount.tsx';
+import { formatUsdc } from '../../ui/money.ts';
+import { useRead } from '../merchant.ts';
+import { changeWords } from './chart-scale.ts';
+import { DayChart } from './day-chart.tsx';
+import { dayBefore, later } from './days.ts';
+import { declineWords } from './declines.ts';
+import { sumDays } from './sum-days.ts';
+import { useTimeZone } from './time-zone.ts';
+
+type Day = ReadStatisticsResponse['data'][number];
+
+const ATOMS = 1_000_000;
+
+/** Days of a period, and of the one before; undefined while those are being read. */
+interface Periods {
+  readonly days: readonly Day[];
+  readonly before: readonly Day[] | undefined;
+  readonly length: number;
+}
+
+function useStatistics(from: string, to: string) {
+  return useRead(
+    'GET /accounts/{account}/{mode}/statistics',
+    { query: { from, to } },
+    { keepsBefore: true },
+  );
+}
+
+/** What was sold in the last days: figures, a chart, and beside both the same days before. */
+export function SalesFigures({ length }: { readonly length: number }): ReactNode {
+  const timeZone = useTimeZone();
+  const daysAgo = (days: number) => dayBefore(days, timeZone);
+  const query = useStatistics(daysAgo(length - 1), daysAgo(0));
+  // A question of its own: the chart does not wait for what only stands beside it.
+  const earlier = useStatistics(daysAgo(2 * length - 1), daysAgo(length));
+  const before = earlier.isPlaceholderData ? undefined : earlier.data?.data;
+  return (
+    <Loaded query={query} shape="card">
+      {({ data }) => <Figures days={data} before={before} length={length} />}
+    </Loaded>
+  );
+}
+
+function volumeOn(days: readonly Day[], name: string): number {
+  return days.find(({ day }) => day === name)?.volume ?? 0;
+}
+
+/** `1.2K`, from atoms. */
+function tickWords(atoms: number): string {
+  return Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 2 }).format(
+    atoms / ATOMS,
+  );
+}
+
+function Figures(periods: Periods): ReactNode {
+  const { days, before, length } = periods;
+  const sum = sumDays(days);
+  const sumBefore = before === undefined ? null : sumDays(before);
+  return (
+    <section className="card stack">
+      <h2>The last {length} days</h2>
+      <dl className="figures">
+        <Figure name="Sales" change={[sum.volume, sumBefore?.volume]}>
+          <Amount atoms={sum.volume} />
+        </Figure>
+        {sum.tips === 0n ? null : (
+          <Figure name="Tips, included">
+            <Amount atoms={sum.tips} />
+          </Figure>
+        )}
+        <Figure name="Payments" change={[sum.payments, sumBefore?.payments]}>
+          {sum.payments.toLocaleString('en-US')}
+        </Figure>
+        <Figure name="Success rate">
+          {sum.successRate === null ? '–' : `${(sum.successRate * 100).toFixed(1)} %`}
+        </Figure>
+        <Figure name="From tap to paid">
+          {sum.settleMs === null ? '–' : `${(sum.settleMs / 1000).toFixed(1)} s`}
+        </Figure>
+      </dl>
+      <SalesChart {...periods} />
+      <Declines counts={sum.declines} length={length} />
+    </section>
+  );
+}
+
+interface FigureProps {
+  readonly name: string;
+  /** Now, and before where that is known. */
+  readonly change?: readonly [bigint | number, bigint | number | undefined];
+  readonly children: ReactNode;
+}
+
+function Figure({ name, change, children }: FigureProps): ReactNode {
+  const [now, before] = change ?? [0, undefined];
+  const words = before === undefined ? null : changeWords(Number(now), Number(before));
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        {children}
+        {words === null ? null : <span className="figure-change">{words} on the days before</span>}
+      </dd>
+    </div>
+  );
+}
+
+function SalesChart({ days, before, length }: Periods): ReactNode {
+  const paymentsOn = (name: string) => days.find(({ day }) => day === name)?.payments ?? 0;
+  const beforeOf = (name: string) => volumeOn(before ?? [], later(name, -length));
+  return (
+    <DayChart
+      // A period of another length begins with its own last day.
+      key={length}
+      days={length}
+      figureOf={(name) => volumeOn(days, name)}
+      beforeOf={before === undefined ? undefined : beforeOf}
+      tickOf={tickWords}
+      labelOf={(name, value) => {
+        const earlier = before === undefined ? 0 : beforeOf(name);
+        const words = `${paymentsOn(name)} payments, ${formatUsdc(BigInt(value))}`;
+        return earlier === 0 ? words : `${words}; before: ${formatUsdc(BigInt(earlier))}`;
+      }}
+      pathOf={(name) => `/dashboard/payments?from=${name}&to=${name}`}
+    />
+  );
+}
+
+interface DeclinesProps {
+  readonly counts: Readonly<Record<string, number>>;
+  readonly length: number;
+}
+
+/** Of the intents that a decline has ended; each code leads to its intents. */
+function Declines({ counts, length }: DeclinesProps): ReactNode {
+  const declines = Object.entries(counts).sort((one, other) => other[1] - one[1]);
+  const timeZone = useTimeZone();
+  if (declines.length === 0) return null;
+  const [from, to] = [dayBefore(length - 1, timeZone), dayBefore(0, timeZone)];
+  return (
+    <div className="stack stack-tight">
+      <h3>Declined</h3>
+      <ul className="row">
+        {declines.map(([code, count]) => (
+          <li key={code}>
+            <Link href={`/dashboard/intents?decline=${code}&from=${from}&to=${to}`}>
+              {declineWords(code)}: {count}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
