@@ -4,7 +4,14 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type Abi, encodeDeployData, encodeFunctionData, type Hex } from 'viem';
+import {
+  type Abi,
+  type AbiFunction,
+  encodeDeployData,
+  encodeFunctionData,
+  type Hex,
+  toFunctionSelector,
+} from 'viem';
 
 const file = fileURLToPath(new URL('../../../shared/data/fiat-token.json', import.meta.url));
 
@@ -40,6 +47,7 @@ export interface FiatTokenRoles {
 const MAX_MINT = 2n ** 128n;
 /** Bytes of an address. */
 const ADDRESS_LENGTH = 20;
+const UNUSED_SELECTOR = 'ffffffff';
 
 /** A contract of Circle's: ABI and creation code. */
 export function fiatTokenPart(part: Part): Compiled {
@@ -47,11 +55,18 @@ export function fiatTokenPart(part: Part): Compiled {
   return parts[part];
 }
 
-/** Deploys and initialises the token as USDC is. @returns the address of its proxy. */
-export async function deployFiatToken(chain: FiatTokenChain, roles: FiatTokenRoles): Promise<Hex> {
+/**
+ * Deploys and initialises the token as USDC is, or with another logic contract.
+ * @returns the address of its proxy.
+ */
+export async function deployFiatToken(
+  chain: FiatTokenChain,
+  roles: FiatTokenRoles,
+  logicCode: (bytecode: Hex) => Hex = (bytecode) => bytecode,
+): Promise<Hex> {
   const library = await chain.deploy(fiatTokenPart('SignatureChecker').bytecode);
   const logic = fiatTokenPart('FiatTokenV2_2');
-  const implementation = await chain.deploy(link(logic, library));
+  const implementation = await chain.deploy(logicCode(link(logic, library)));
   const proxy = fiatTokenPart('FiatTokenProxy');
   const args = [implementation];
   const token = await chain.deploy(
@@ -77,4 +92,19 @@ function link({ bytecode, linkReferences }: Compiled, library: Hex): Hex {
     }
   }
   return `0x${code}`;
+}
+
+/**
+ * What V2_1 looks like to a caller: V2_2 without the calls that take a signature as bytes. In the
+ * table of functions their selectors give way to one that nobody calls.
+ */
+export function withoutBytesSignatures(logic: Hex): Hex {
+  const taken = fiatTokenPart('FiatTokenV2_2').abi.filter(
+    (one) => one.type === 'function' && one.inputs.at(-1)?.type === 'bytes',
+  );
+  return taken.reduce<Hex>((code, one) => {
+    const push = `63${toFunctionSelector(one as AbiFunction).slice(2)}14`;
+    if (code.split(push).length !== 2) throw new Error(`the table has no ${push}`);
+    return code.replace(push, `63${UNUSED_SELECTOR}14`) as Hex;
+  }, logic);
 }

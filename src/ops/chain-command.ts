@@ -1,7 +1,15 @@
 import { parseArgs } from 'node:util';
 import { StartError } from '#core/start-error.ts';
 import { CONTRACT_USAGE, isContractCommand, runContractCommand } from '#ops/contract-command.ts';
-import { deployContract, newKey, readAddress, requireFloors } from '#ops/deploy-contract.ts';
+import {
+  addressOf,
+  CREATE2_FACTORY,
+  deployContract,
+  newKey,
+  readAddress,
+  readSalt,
+  requireFloors,
+} from '#ops/deploy-contract.ts';
 import { readSecret } from '#ops/read-secret.ts';
 import { expectedToken, requireToken } from '#ops/require-token.ts';
 import type { Hex } from '#settlement/requests.ts';
@@ -22,6 +30,9 @@ const USAGE = `npm run chain -- <command>
     --usdc-name <name>, --usdc-version <version>   default Circle's: USD Coin or USDC, 2
     --test-network             lifts the floors, takes any name: for networks without real money
     --rates <acquirer>,<protocol>,<cashback>   basis points, default 30,20,5
+    --salt <number or 0x and 64 digits>        another address for the same, default 0
+  address               the address that deploy gives the contract, by the same options without
+                        --network and --rpc-url, and what an explorer verifies the source with
 
 ${CONTRACT_USAGE}`;
 
@@ -50,28 +61,18 @@ function integers(
   throw new StartError(`--${wanted.name}=${text} must be ${wanted.count} integers`);
 }
 
-async function deploy(args: readonly string[]): Promise<void> {
-  const names = ['network', 'rpc-url', 'usdc', 'admin', 'treasurer', 'registrar'];
-  const more = [
-    'operators',
-    'guardians',
-    'watchers',
-    'wallet-delay-hours',
-    'payout-hold-hours',
-    'hourly-ceiling',
-    'rates',
-  ];
-  const token = ['usdc-name', 'usdc-version'];
+const VALUES = [
+  ...['network', 'rpc-url', 'usdc', 'admin', 'treasurer', 'registrar', 'operators', 'guardians'],
+  ...['watchers', 'wallet-delay-hours', 'payout-hold-hours', 'hourly-ceiling', 'rates', 'salt'],
+  ...['usdc-name', 'usdc-version'],
+];
+
+/** @throws StartError with the first option that is wrong. */
+function readDeployment(args: readonly string[]) {
   const isTest = args.includes('--test-network');
-  const options = Object.fromEntries(
-    [...names, ...more, ...token].map((name) => [name, { type: 'string' as const }]),
-  );
+  const options = Object.fromEntries(VALUES.map((name) => [name, { type: 'string' as const }]));
   const given = args.filter((one) => one !== '--test-network');
   const { values } = parseArgs({ args: given, options });
-  const network = values.network;
-  if (network !== 'testnet' && network !== 'mainnet') {
-    throw new StartError('--network must be testnet or mainnet');
-  }
   const address = (name: string) => readAddress(values[name], name);
   const addresses = (name: string) =>
     (values[name] ?? '').split(',').map((one) => readAddress(one, name));
@@ -80,7 +81,6 @@ async function deploy(args: readonly string[]): Promise<void> {
   const rates = integers(values.rates ?? '30,20,5', { name: 'rates', count: 3 });
   const [acquirer = 0, protocol = 0, cashback = 0] = rates;
   const deployment = {
-    rpcUrl: values['rpc-url'] ?? '',
     usdc: address('usdc'),
     admin: address('admin'),
     operators: addresses('operators'),
@@ -92,25 +92,52 @@ async function deploy(args: readonly string[]): Promise<void> {
     payoutHold: integer('payout-hold-hours', '48') * 3600,
     hourlyCeiling: integer('hourly-ceiling', ''),
     rates: { acquirer, protocol, cashback },
+    salt: readSalt(values.salt),
   };
   if (!isTest) requireFloors(deployment);
-  const { 'usdc-name': name, 'usdc-version': version } = values;
+  return { deployment, isTest, values };
+}
+
+/** What `deploy` with the same options makes: no node is asked. */
+function printAddress(args: readonly string[]): void {
+  const told = addressOf(readDeployment(args).deployment);
+  console.log(`settlement=${told.settlement}`);
+  console.log(`lens=${told.lens}`);
+  console.log(`factory=${CREATE2_FACTORY}`);
+  console.log(`salt=${told.salt}`);
+  console.log(`creation_code_hash=${told.codeHash}`);
+  console.log(`constructor_arguments=${told.constructorArguments}`);
+}
+
+async function deploy(args: readonly string[]): Promise<void> {
+  const { deployment: wanted, isTest, values } = readDeployment(args);
+  const { network, 'usdc-name': name, 'usdc-version': version } = values;
+  if (network !== 'testnet' && network !== 'mainnet') {
+    throw new StartError('--network must be testnet or mainnet');
+  }
+  const deployment = { ...wanted, rpcUrl: values['rpc-url'] ?? '' };
   const told = await requireToken(deployment, expectedToken({ name, version, isTest }));
   console.error(`settles in "${told.name}", version ${told.version}, of 6 decimals`);
+  console.error(`its address will be ${addressOf(deployment).settlement}`);
   const key = await readSecret('Private key that pays');
   if (!HEX_KEY.test(key)) throw new StartError('the key must be 0x and 64 hex digits');
   const deployed = await deployContract(deployment, key as Hex);
   const prefix = `CHAIN_${network.toUpperCase()}_`;
   console.log(`${prefix}CHAIN_ID=${deployed.chainId}`);
-  console.log(`${prefix}USDC=${address('usdc')}`);
+  console.log(`${prefix}USDC=${deployment.usdc}`);
   console.log(`${prefix}SETTLEMENT=${deployed.settlement}`);
-  console.log(`${prefix}DEPLOYED_AT_BLOCK=${deployed.blockNumber}`);
+  if (deployed.blockNumber !== null) {
+    console.log(`${prefix}DEPLOYED_AT_BLOCK=${deployed.blockNumber}`);
+  } else {
+    console.error(`it was there already; an explorer knows its ${prefix}DEPLOYED_AT_BLOCK`);
+  }
 }
 
 const [command, ...rest] = process.argv.slice(2);
 try {
   if (command === 'new-keys') printKeys(rest[0] ?? '');
   else if (command === 'deploy') await deploy(rest);
+  else if (command === 'address') printAddress(rest);
   else if (isContractCommand(command)) await runContractCommand(command, rest);
   else throw new StartError(USAGE);
 } catch (error) {

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import {
+  createTestClient,
   createWalletClient,
   encodeDeployData,
   http,
@@ -16,14 +17,18 @@ import {
   zeroAddress,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { newKey } from '#ops/deploy-contract.ts';
+import { CREATE2_FACTORY, newKey } from '#ops/deploy-contract.ts';
 import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-chain.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { testDatabase } from '#testing/database.ts';
 import { spawnMain, temporaryDataDir } from '#testing/spawn-network.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
-import { deployFiatToken, FIAT_TOKEN_MISSING } from '../../contracts/test/fiat-token.ts';
+import {
+  deployFiatToken,
+  FIAT_TOKEN_MISSING,
+  withoutBytesSignatures,
+} from '../../contracts/test/fiat-token.ts';
 
 /** docs/operate.md, section 2: what the deployment refuses, with the real command. */
 
@@ -84,13 +89,17 @@ describe('npm run chain -- deploy', () => {
 
   const NAMED = { 'usdc-name': 'Test USD Coin', 'usdc-version': '1' };
 
-  function deploy(
+  const deploy = (options: Record<string, string>, ...switches: string[]) =>
+    run('deploy', options, ...switches);
+
+  function run(
+    command: string,
     options: Record<string, string>,
     ...switches: string[]
   ): Promise<{ code: number; out: string }> {
     const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
     return new Promise((resolve) => {
-      const all = [COMMAND, 'deploy', ...args, ...switches];
+      const all = [COMMAND, command, ...args, ...switches];
       const child = execFile(process.execPath, all, (error, stdout, stderr) => {
         resolve({ code: error === null ? 0 : 1, out: stdout + stderr });
       });
@@ -146,19 +155,64 @@ describe('npm run chain -- deploy', () => {
     assert.match(await refusal({ usdc: settlement }), /has no decimals, not 6/);
   });
 
-  it('takes Circle’s token as it is', { skip: FIAT_TOKEN_MISSING }, async () => {
+  it('gives the contract the address that anybody computes before', async () => {
+    const { network, 'rpc-url': rpcUrl, ...options } = inOrder();
+    const told = async (more: Record<string, string>) => {
+      const { out } = await run('address', { ...options, ...more });
+      return /^settlement=(0x[0-9a-fA-F]{40})$/m.exec(out)?.[1] ?? assert.fail(out);
+    };
+    const wanted = { ...options, ...NAMED, network: network ?? '', 'rpc-url': rpcUrl ?? '' };
+    const deployed = async (more: Record<string, string>) => {
+      const { out } = await deploy({ ...wanted, ...more });
+      const settlement = /^CHAIN_TESTNET_SETTLEMENT=(0x.*)$/m.exec(out)?.[1];
+      const block = /^CHAIN_TESTNET_DEPLOYED_AT_BLOCK=(\d+)$/m.exec(out)?.[1];
+      return { settlement: settlement ?? assert.fail(out), block: Number(block) };
+    };
+    const expected = await told({});
+    const first = await deployed({});
+    assert.equal(first.settlement, expected);
+    assert.equal(BigInt(first.block), await walletOf(PAYING.key).getBlockNumber());
+    const after = await nonce();
+    assert.deepEqual(await deployed({}), first, 'a second call finds it, and the block it came in');
+    assert.equal(await nonce(), after, 'and sends nothing');
+    const salted = await told({ salt: '7' });
+    const second = await deployed({ salt: '7' });
+    assert.equal(second.settlement, salted);
+    const others = [salted, await told({ 'hourly-ceiling': '1001' }), await told({ salt: '8' })];
+    assert.equal(new Set([expected, ...others]).size, 4, 'salt and arguments are part of it');
+    assert.match((await run('address', { ...options, salt: '0x07' })).out, /--salt=0x07 must be/);
+  });
+
+  it('names the factory that a chain lacks', async () => {
+    const node = createTestClient({ mode: 'anvil', transport: http(chain.rpcUrl) });
+    const code = await walletOf(PAYING.key).getCode({ address: CREATE2_FACTORY });
+    await node.setCode({ address: CREATE2_FACTORY, bytecode: '0x' });
+    try {
+      assert.match(
+        await refusal(NAMED),
+        /no factory at 0x4e59b44847b379578588920cA78FbF26c0B4956C/,
+      );
+    } finally {
+      await node.setCode({ address: CREATE2_FACTORY, bytecode: code ?? '0x' });
+    }
+  });
+
+  it('takes Circle’s token as it is, and not as V2_1', { skip: FIAT_TOKEN_MISSING }, async () => {
     const { address } = PAYING;
     const roles = { owner: address, minter: address, pauser: address, blacklister: address };
-    const real = await deployFiatToken(
-      {
-        deploy: (data) => send(PROXY_ADMIN.key, null, data),
-        call: (to, data) => send(PAYING.key, to, data),
-      },
-      roles,
-    );
+    const sending = {
+      deploy: (data: Hex) => send(PROXY_ADMIN.key, null, data),
+      call: (to: Hex, data: Hex) => send(PAYING.key, to, data),
+    };
+    const real = await deployFiatToken(sending, roles);
     const { code, out } = await deploy({ ...inOrder(), usdc: real });
     assert.equal(code, 0, out);
     assert.match(out, /settles in "USD Coin", version 2, of 6 decimals/);
+    const former = await deployFiatToken(sending, roles, withoutBytesSignatures);
+    const complaint = /no permit that takes a signature as bytes.*V2_2 has, V2_1 has not/;
+    assert.match(await refusal({ usdc: former }), complaint);
+    // A test network takes any name, and still no token that the contract cannot use.
+    assert.match(await refusal({ usdc: former }, '--test-network'), complaint);
   });
 
   it('refuses nobody as the holder of a role', async () => {

@@ -1,7 +1,21 @@
-import { createPublicClient, createWalletClient, encodeDeployData, http, isAddress } from 'viem';
+import {
+  concatHex,
+  createPublicClient,
+  createWalletClient,
+  encodeAbiParameters,
+  encodeDeployData,
+  getCreate2Address,
+  http,
+  isAddress,
+  isHex,
+  keccak256,
+  numberToHex,
+} from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { StartError } from '#core/start-error.ts';
 import { MIN_CONTRACT_DELAY_SECONDS } from '#settlement/chain/check-contract.ts';
+import { isPresentEdition } from '#settlement/contract/contract-edition.ts';
+import { lensOf } from '#settlement/contract/lens.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';
 
@@ -28,13 +42,24 @@ export interface Deployment {
     readonly protocol: number;
     readonly cashback: number;
   };
+  /** Makes another address out of the same code and arguments; without it, zero. */
+  readonly salt?: Hex | undefined;
 }
 
 export interface Deployed {
   readonly chainId: number;
   readonly settlement: Hex;
-  readonly blockNumber: bigint;
+  /** null: it was there before, and the node does not know how long. */
+  readonly blockNumber: bigint | null;
 }
+
+/**
+ * The deterministic deployment proxy, at the same address on practically every EVM chain: it takes
+ * 32 bytes of salt and the creation code. An address that it makes depends on nothing else.
+ */
+export const CREATE2_FACTORY = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
+const SALT_BYTES = 32;
+const NO_SALT = numberToHex(0, { size: SALT_BYTES });
 
 /** The admin and the fee rates can be changed no faster than this. */
 const GOVERNANCE_DELAY_SECONDS = 2 * 86_400;
@@ -45,6 +70,8 @@ const MIN_GUARDIANS = 2;
 /** A busy public chain takes its time. */
 const RECEIPT_TIMEOUT_MS = 180_000;
 const POLL_MS = 500;
+
+type Reader = ReturnType<typeof createPublicClient>;
 
 export function readAddress(text: string | undefined, name: string): Hex {
   if (text !== undefined && isAddress(text)) return text;
@@ -57,8 +84,8 @@ export function newKey(): { readonly key: Hex; readonly address: Hex } {
   return { key, address: privateKeyToAccount(key).address };
 }
 
-function setupOf(deployment: Deployment) {
-  const { rpcUrl, usdc, operators, guardians, watchers = [], ...setup } = deployment;
+function setupOf(deployment: Omit<Deployment, 'rpcUrl'>) {
+  const { usdc, operators, guardians, watchers = [], ...setup } = deployment;
   const delays = { adminDelay: GOVERNANCE_DELAY_SECONDS, ratesDelay: GOVERNANCE_DELAY_SECONDS };
   const lists = {
     operators: [...operators],
@@ -72,7 +99,7 @@ function setupOf(deployment: Deployment) {
  * What a contract with real money is not deployed without.
  * @throws StartError
  */
-export function requireFloors(deployment: Deployment): void {
+export function requireFloors(deployment: Omit<Deployment, 'rpcUrl'>): void {
   const { walletDelay, payoutHold, operators, guardians, watchers = [], ...holders } = deployment;
   if (walletDelay < MIN_CONTRACT_DELAY_SECONDS) {
     throw new StartError('--wallet-delay-hours must be at least 24 (--test-network lifts this)');
@@ -100,21 +127,79 @@ export function requireFloors(deployment: Deployment): void {
   }
 }
 
-/** Deploys the settlement contract; `key` pays the gas and gets no role by it. */
+/** 32 bytes, or a whole number. @throws StartError */
+export function readSalt(text: string | undefined): Hex {
+  if (text === undefined) return NO_SALT;
+  if (/^\d{1,9}$/.test(text)) return numberToHex(Number(text), { size: SALT_BYTES });
+  if (isHex(text) && text.length === 2 + SALT_BYTES * 2) return text;
+  throw new StartError(`--salt=${text} must be a whole number, or 0x and 64 hex digits`);
+}
+
+function argumentsOf(deployment: Omit<Deployment, 'rpcUrl'>) {
+  return [deployment.usdc, setupOf(deployment)] as const;
+}
+
+function creationCode(deployment: Omit<Deployment, 'rpcUrl'>): Hex {
+  const args = argumentsOf(deployment);
+  return encodeDeployData({ abi: settlementAbi, bytecode: settlementBytecode, args });
+}
+
+/** What anybody computes without a node, before and after the deployment. */
+export function addressOf(deployment: Omit<Deployment, 'rpcUrl'>) {
+  const { salt = NO_SALT } = deployment;
+  const code = creationCode(deployment);
+  const settlement = getCreate2Address({ from: CREATE2_FACTORY, salt, bytecode: code });
+  const [inputs] = settlementAbi.flatMap((one) => (one.type === 'constructor' ? [one.inputs] : []));
+  if (inputs === undefined) throw new Error('the artifact has no constructor');
+  return {
+    ...{ settlement, lens: lensOf(settlement), salt },
+    codeHash: keccak256(code),
+    constructorArguments: encodeAbiParameters(inputs, argumentsOf(deployment)),
+  };
+}
+
+/**
+ * Deploys the settlement contract; `key` pays the gas and gets no role by it. Whatever stands at
+ * the address is this code with these arguments, whoever sent it: then nothing is sent.
+ */
 export async function deployContract(deployment: Deployment, key: Hex): Promise<Deployed> {
   const transport = http(deployment.rpcUrl);
   const reader = createPublicClient({ transport, pollingInterval: POLL_MS });
+  const { settlement, salt } = addressOf(deployment);
+  const chainId = await reader.getChainId();
+  const isThere = async () => {
+    const code = await reader.getCode({ address: settlement });
+    return code !== undefined && isPresentEdition(code);
+  };
+  if (await isThere()) {
+    return { chainId, settlement, blockNumber: await firstBlockWith(reader, settlement) };
+  }
+  if ((await reader.getCode({ address: CREATE2_FACTORY })) === undefined) {
+    throw new StartError(
+      `chain ${chainId} has no factory at ${CREATE2_FACTORY}: send its known signed transaction ` +
+        'first (github.com/Arachnid/deterministic-deployment-proxy)',
+    );
+  }
   const account = privateKeyToAccount(key);
-  const args = [deployment.usdc, setupOf(deployment)] as const;
-  const data = encodeDeployData({ abi: settlementAbi, bytecode: settlementBytecode, args });
-  const hash = await createWalletClient({ account, transport }).sendTransaction({
-    chain: null,
-    data,
-  });
+  const data = concatHex([salt, creationCode(deployment)]);
+  const wallet = createWalletClient({ account, transport });
+  const hash = await wallet.sendTransaction({ chain: null, to: CREATE2_FACTORY, data });
   const receipt = await reader.waitForTransactionReceipt({ hash, timeout: RECEIPT_TIMEOUT_MS });
-  const settlement = receipt.contractAddress;
-  if (receipt.status !== 'success' || !settlement) {
+  if (receipt.status !== 'success' && !(await isThere())) {
     throw new StartError(`the deployment ${hash} was reverted`);
   }
-  return { chainId: await reader.getChainId(), settlement, blockNumber: receipt.blockNumber };
+  return { chainId, settlement, blockNumber: receipt.blockNumber };
+}
+
+/** By halves; null where the node does not keep old states. */
+async function firstBlockWith(reader: Reader, address: Hex): Promise<bigint | null> {
+  let [without, there] = [-1n, await reader.getBlockNumber()];
+  while (there - without > 1n) {
+    const blockNumber = (without + there) / 2n;
+    const code = await reader.getCode({ address, blockNumber }).catch(() => null);
+    if (code === null) return null;
+    if (code === undefined) without = blockNumber;
+    else there = blockNumber;
+  }
+  return there;
 }

@@ -1,4 +1,13 @@
-import { createPublicClient, domainSeparator, http, parseAbi } from 'viem';
+import {
+  BaseError,
+  ContractFunctionRevertedError,
+  createPublicClient,
+  domainSeparator,
+  http,
+  parseAbi,
+  zeroAddress,
+  zeroHash,
+} from 'viem';
 import { StartError } from '#core/start-error.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -9,10 +18,18 @@ const TOKEN_ABI = parseAbi([
   'function eip712Domain() view returns (bytes1,string,string,uint256,address,bytes32,uint256[])',
   'function DOMAIN_SEPARATOR() view returns (bytes32)',
 ]);
+/** What FiatTokenV2_2 has and V2_1 has not. As views, because they are only asked for. */
+const SIGNATURE_ABI = parseAbi([
+  'function permit(address, address, uint256, uint256, bytes) view',
+  'function receiveWithAuthorization(' +
+    'address, address, uint256, uint256, uint256, bytes32, bytes) view',
+]);
 /** Circle's token bears either name, depending on the chain; its version is the same on all. */
 const CIRCLE = { names: ['USD Coin', 'USDC'], version: '2' };
 /** The contract counts its ceiling in USDC of so many atoms. */
 const DECIMALS = 6;
+
+type Reader = ReturnType<typeof createPublicClient>;
 
 /** What a token should call itself; null: anything. */
 export interface ExpectedToken {
@@ -33,7 +50,8 @@ export function expectedToken(given: {
 
 /**
  * A contract is bound to its token for ever, so another token at that address is noticed before:
- * decimals, name, version, and whether signatures over these are what the token takes.
+ * decimals, name, version, whether signatures over these are what the token takes, and in which
+ * form: name and version of FiatTokenV2_1 are those of V2_2.
  * @throws StartError @returns what the token calls itself.
  */
 export async function requireToken(
@@ -69,5 +87,38 @@ export async function requireToken(
   if (separator !== domainSeparator({ domain })) {
     throw refuse(`its DOMAIN_SEPARATOR is not made of "${name}", "${version}", chain ${chainId}`);
   }
+  const lacks = await missingCall(reader, place.usdc);
+  if (lacks !== null) {
+    throw refuse(
+      `has no ${lacks} that takes a signature as bytes, so the contract cannot use it. ` +
+        'FiatTokenV2_2 has, V2_1 has not',
+    );
+  }
   return { name, version };
+}
+
+/**
+ * Both calls are refused by a token that has them, with a reason: the permit has expired, and the
+ * caller is not the payee. A token that lacks one reverts without a word.
+ */
+async function missingCall(reader: Reader, address: Hex): Promise<string | null> {
+  const contract = { address, abi: SIGNATURE_ABI } as const;
+  const permit = [zeroAddress, address, 0n, 0n, '0x'] as const;
+  const transfer = [zeroAddress, address, 0n, 0n, 0n, zeroHash, '0x'] as const;
+  const calls = [
+    { ...contract, functionName: 'permit', args: permit },
+    { ...contract, functionName: 'receiveWithAuthorization', args: transfer },
+  ] as const;
+  for (const call of calls) {
+    const error: unknown = await reader.readContract(call as never).then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+    if (error === null) continue;
+    const isRevert = (one: unknown) => one instanceof ContractFunctionRevertedError;
+    const revert = error instanceof BaseError ? error.walk(isRevert) : null;
+    if (!(revert instanceof ContractFunctionRevertedError)) throw error;
+    if (revert.raw === undefined || revert.raw === '0x') return call.functionName;
+  }
+  return null;
 }
