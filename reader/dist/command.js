@@ -144,6 +144,7 @@ async function serveTill(values, wallets, env) {
     await watchReaders({
         socket: values.socket ?? PCSCD_SOCKET,
         wallets: () => wallets,
+        toSign: (publicKey) => feed.toSign(publicKey),
         signal: end.signal,
         onEvent: (event) => {
             feed.tell(event);
@@ -158,7 +159,9 @@ async function serveTill(values, wallets, env) {
     return 0;
 }
 function tapWords(status) {
-    return status === 'read' ? 'Read.' : `Not read: ${status.replaceAll('_', ' ')}.`;
+    return status === 'read' || status === 'signed'
+        ? 'Read.'
+        : `Not read: ${status.replaceAll('_', ' ')}.`;
 }
 function readerWords(event) {
     return event.status === 'ready' ? `Reader: ${event.readers.join(', ')}` : 'No reader.';
@@ -176,6 +179,7 @@ async function serve({ api, wallets, end, socket, json }) {
     const readers = watchReaders({
         socket: socket ?? PCSCD_SOCKET,
         wallets: () => wallets,
+        toSign: (publicKey) => taps.toSign(publicKey),
         signal: end.signal,
         onEvent: (event) => {
             if (event.status === 'tapped')

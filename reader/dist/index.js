@@ -4,5 +4,5 @@ export { watchReaders } from './pcsc/readers.js';
 export { PCSCD_SOCKET } from './pcsc/service.js';
 export { CardGone, ProtocolError } from './protocols/apdu.js';
 export { openKey, signingKey } from './protocols/p256.js';
-export { readTap } from './protocols/tap.js';
+export { readTap, } from './protocols/tap.js';
 export { writeCard } from './protocols/write-card.js';

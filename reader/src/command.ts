@@ -168,6 +168,7 @@ async function serveTill(
   await watchReaders({
     socket: values.socket ?? PCSCD_SOCKET,
     wallets: () => wallets,
+    toSign: (publicKey) => feed.toSign(publicKey),
     signal: end.signal,
     onEvent: (event) => {
       feed.tell(event);
@@ -181,7 +182,9 @@ async function serveTill(
 }
 
 function tapWords(status: string): string {
-  return status === 'read' ? 'Read.' : `Not read: ${status.replaceAll('_', ' ')}.`;
+  return status === 'read' || status === 'signed'
+    ? 'Read.'
+    : `Not read: ${status.replaceAll('_', ' ')}.`;
 }
 
 function readerWords(event: Exclude<ReaderEvent, { status: 'tapped' }>): string {
@@ -210,6 +213,7 @@ async function serve({ api, wallets, end, socket, json }: Serving): Promise<numb
   const readers = watchReaders({
     socket: socket ?? PCSCD_SOCKET,
     wallets: () => wallets,
+    toSign: (publicKey) => taps.toSign(publicKey),
     signal: end.signal,
     onEvent: (event) => {
       if (event.status === 'tapped') return taps.offer(event.tap);
