@@ -41,4 +41,6 @@ export declare class DeviceApi {
         from: string;
         signature: string;
     }): Promise<Intent>;
+    /** Where the receipt of a paid intent is; null while there is none. */
+    receiptUrl(intent: string): Promise<string | null>;
 }

@@ -68,6 +68,11 @@ export class DeviceApi {
     authorize(id, signed) {
         return this.#call('POST', `/payment_intents/${id}/authorization`, { body: signed });
     }
+    /** Where the receipt of a paid intent is; null while there is none. */
+    async receiptUrl(intent) {
+        const { data } = await this.#call('GET', '/payments?limit=10', {});
+        return data.find(({ payment_intent }) => payment_intent === intent)?.receipt_url ?? null;
+    }
     async #call(method, path, options) {
         const { signal, body, key } = options;
         const timeout = AbortSignal.timeout(REQUEST_MS);

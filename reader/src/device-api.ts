@@ -96,6 +96,14 @@ export class DeviceApi {
     return this.#call('POST', `/payment_intents/${id}/authorization`, { body: signed });
   }
 
+  /** Where the receipt of a paid intent is; null while there is none. */
+  async receiptUrl(intent: string): Promise<string | null> {
+    const { data } = await this.#call<{
+      data: readonly { payment_intent: string; receipt_url: string | null }[];
+    }>('GET', '/payments?limit=10', {});
+    return data.find(({ payment_intent }) => payment_intent === intent)?.receipt_url ?? null;
+  }
+
   async #call<T>(
     method: string,
     path: string,

@@ -5,7 +5,8 @@ import { decodeTlv, findTag } from './tlv.ts';
 
 /**
  * Chips that have a key of Ethereum and sign what they are asked to: HaLo (and Burner), Keycard
- * Cash, and a Keycard with a path that needs no PIN. Sources: the makers' documents of their commands.
+ * Cash, and a Keycard with a path that needs no PIN. Sources: what their makers publish of their
+ * commands.
  */
 export interface SigningChip {
   /** 65 bytes. */
