@@ -4,6 +4,7 @@ import { DeviceApi, DeviceApiError } from './device-api.js';
 import { runWithoutScreen } from './headless.js';
 import { watchReaders } from './pcsc/readers.js';
 import { PCSCD_SOCKET } from './pcsc/service.js';
+import { printerAt, printReceipt } from './printing/printer.js';
 import { defaultFile, NO_WALLETS, readPairing, readTill, readWallets, SettingError, savePairing, saveTill, tillFile, } from './settings.js';
 import { WaitingTaps } from './taps.js';
 import { openTillFeed } from './till-feed.js';
@@ -23,6 +24,9 @@ browser of this machine.
   --wallets FILE    keys for Google and Apple wallets (mode 0600)
   --config FILE     where the pairing is kept
   --socket FILE     the socket of the PC/SC service [${PCSCD_SOCKET}]
+  --printer PLACE   print each receipt by ESC/POS: /dev/usb/lp0, or tcp://192.168.1.50:9100
+  --width N         characters of its paper: 48 (80 mm) or 32 (58 mm) [48]
+  --drawer          open the drawer that is plugged into the printer, too
   --json            one event a line, as JSON
   --help
 
@@ -37,6 +41,9 @@ const OPTIONS = {
     wallets: { type: 'string' },
     config: { type: 'string' },
     socket: { type: 'string' },
+    printer: { type: 'string' },
+    width: { type: 'string' },
+    drawer: { type: 'boolean' },
     json: { type: 'boolean' },
     help: { type: 'boolean' },
 };
@@ -83,7 +90,19 @@ async function run(values, env) {
         throw new SettingError('Not paired. Use --server URL --pair XXXX-XXXX.');
     const end = endOfProcess();
     const api = new DeviceApi(pairing.server, pairing.device_key);
-    return serve({ api, wallets, end, socket: values.socket, json: values.json ?? false });
+    const { socket, json = false } = values;
+    return serve({ api, wallets, end, socket, json, printing: printingOf(values) });
+}
+/** null: nothing is printed, as long as nobody says where. */
+function printingOf({ printer, width = '48', drawer = false }) {
+    if (printer === undefined) {
+        if (drawer)
+            throw new SettingError('--drawer needs --printer.');
+        return null;
+    }
+    if (width !== '48' && width !== '32')
+        throw new SettingError('--width is 48 or 32.');
+    return { printer: printerAt(printer), width: width === '48' ? 48 : 32, drawer };
 }
 function runCards(values) {
     const say = (event, words) => process.stdout.write(values.json ? `${JSON.stringify(event)}\n` : `${words}\n`);
@@ -144,6 +163,7 @@ async function serveTill(values, wallets, env) {
     await watchReaders({
         socket: values.socket ?? PCSCD_SOCKET,
         wallets: () => wallets,
+        toSign: (publicKey) => feed.toSign(publicKey),
         signal: end.signal,
         onEvent: (event) => {
             feed.tell(event);
@@ -158,7 +178,9 @@ async function serveTill(values, wallets, env) {
     return 0;
 }
 function tapWords(status) {
-    return status === 'read' ? 'Read.' : `Not read: ${status.replaceAll('_', ' ')}.`;
+    return status === 'read' || status === 'signed'
+        ? 'Read.'
+        : `Not read: ${status.replaceAll('_', ' ')}.`;
 }
 function readerWords(event) {
     return event.status === 'ready' ? `Reader: ${event.readers.join(', ')}` : 'No reader.';
@@ -169,13 +191,14 @@ async function pair(code, server, file) {
     const { key, terminal } = await DeviceApi.pair(server, code);
     await savePairing(file, { server, device_key: key, terminal });
 }
-async function serve({ api, wallets, end, socket, json }) {
+async function serve({ api, wallets, end, socket, json, printing }) {
     const taps = new WaitingTaps();
     let unpaired = false;
     const say = (event, words) => process.stdout.write(json ? `${JSON.stringify(event)}\n` : `${words}\n`);
     const readers = watchReaders({
         socket: socket ?? PCSCD_SOCKET,
         wallets: () => wallets,
+        toSign: (publicKey) => taps.toSign(publicKey),
         signal: end.signal,
         onEvent: (event) => {
             if (event.status === 'tapped')
@@ -190,6 +213,13 @@ async function serve({ api, wallets, end, socket, json }) {
         onEvent: (event) => {
             unpaired ||= event.status === 'unpaired';
             say(shown(event), wordsOf(event));
+            if (event.status !== 'paid' || printing === null)
+                return;
+            api
+                .receiptUrl(event.intent.id)
+                .then((url) => printReceipt(printing, url))
+                // The sale is paid whatever the printer does; the receipt has an address.
+                .catch((error) => say({ status: 'not_printed' }, `Not printed: ${error.message}.`));
         },
     });
     end.abort();

@@ -1,3 +1,4 @@
+import type { TypedData } from './ethereum/typed-data.ts';
 import type { TapCredential } from './protocols/tap.ts';
 /** What a reader without a screen needs of the device API (`/api/device/v1`). */
 /** Of a payment intent: what decides what to do next. */
@@ -33,4 +34,13 @@ export declare class DeviceApi {
     /** The intent, as soon as its status is another than `seen`, or after 25 s. */
     changed(id: string, seen: string, signal: AbortSignal): Promise<Intent>;
     tap(id: string, credential: TapCredential, key: string): Promise<Intent>;
+    /** What a chip of this address signs to pay; null when the intent cannot be paid now. */
+    toSign(id: string, from: string, signal: AbortSignal): Promise<TypedData | null>;
+    /** The same signature again gets the first answer. */
+    authorize(id: string, signed: {
+        from: string;
+        signature: string;
+    }): Promise<Intent>;
+    /** Where the receipt of a paid intent is; null while there is none. */
+    receiptUrl(intent: string): Promise<string | null>;
 }

@@ -12,6 +12,8 @@ export class DeviceApiError extends Error {
 }
 /** Longer than the server holds a request that waits (25 s), and than a tap may take (30 s). */
 const REQUEST_MS = 40_000;
+/** Meanwhile somebody holds a chip against the reader. */
+const CHIP_MS = 3000;
 export class DeviceApi {
     #base;
     #key;
@@ -53,6 +55,23 @@ export class DeviceApi {
     }
     tap(id, credential, key) {
         return this.#call('POST', `/payment_intents/${id}/tap`, { body: { credential }, key });
+    }
+    /** What a chip of this address signs to pay; null when the intent cannot be paid now. */
+    async toSign(id, from, signal) {
+        const path = `/payment_intents/${id}/authorization?from=${from}`;
+        const { typed_data } = await this.#call('GET', path, {
+            signal: AbortSignal.any([signal, AbortSignal.timeout(CHIP_MS)]),
+        });
+        return typed_data;
+    }
+    /** The same signature again gets the first answer. */
+    authorize(id, signed) {
+        return this.#call('POST', `/payment_intents/${id}/authorization`, { body: signed });
+    }
+    /** Where the receipt of a paid intent is; null while there is none. */
+    async receiptUrl(intent) {
+        const { data } = await this.#call('GET', '/payments?limit=10', {});
+        return data.find(({ payment_intent }) => payment_intent === intent)?.receipt_url ?? null;
     }
     async #call(method, path, options) {
         const { signal, body, key } = options;

@@ -1,6 +1,6 @@
 import { type DeviceApi, type Intent } from './device-api.ts';
 import type { TwoCards } from './pcsc/readers.ts';
-import type { Tap } from './protocols/tap.ts';
+import type { Tap, ToSign } from './protocols/tap.ts';
 /**
  * A reader as a terminal of its own, without a screen: it takes the intents of its terminal, waits
  * for a tap and hands it in. What is to be seen and heard of it are its events.
@@ -42,7 +42,8 @@ export type TillEvent = {
 };
 export interface Taps {
     /** Resolves with the next tap; what was tapped before nobody waits for is dropped. */
-    next(signal: AbortSignal): Promise<Tap | TwoCards>;
+    /** @param toSign what a chip signs that comes while this waits. */
+    next(signal: AbortSignal, toSign: ToSign): Promise<Tap | TwoCards>;
 }
 export interface WithoutScreen {
     readonly api: DeviceApi;

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { DeviceApiError } from './device-api.js';
+import { addressOf, ethereumSignature } from './ethereum/secp256k1.js';
+import { digestOf } from './ethereum/typed-data.js';
 import { pause } from './pause.js';
 /** After a lost answer the same tap goes again with the same key: it can charge only once. */
 const AGAIN_MS = 1000;
 const OPEN = 'requires_payment_method';
 const WORDS = {
+    nothing_to_sign: 'This card cannot pay this sum now.',
     no_pass: 'There is no pass for this shop on the phone.',
     tap_again: 'Unlock the phone, then hold it here again.',
     not_a_payment_card: 'This is not a payment card of this network.',
@@ -55,17 +58,44 @@ async function takePayment(till, first) {
         const tap = await tapOrChange(till, intent);
         if (tap === null)
             intent = await till.api.intent(intent.id, till.signal);
-        else if (tap.status !== 'read') {
-            till.onEvent({ status: 'not_read', message: WORDS[tap.status] });
-        }
         else {
-            till.onEvent({ status: 'read' });
-            intent = await settled(till, await handIn(till, intent, tap.credential));
-            tell(till, intent);
+            const send = sending(till, intent, tap);
+            if (typeof send === 'string')
+                till.onEvent({ status: 'not_read', message: send });
+            else {
+                till.onEvent({ status: 'read' });
+                intent = await settled(till, await handIn(till, intent, send));
+                tell(till, intent);
+            }
         }
     }
     if (intent.status !== 'succeeded')
         till.onEvent({ status: 'ended', intent });
+}
+/** How a tap is handed in: as often as it takes, it pays once. Or why it is not, in words. */
+function sending({ api }, { id }, tap) {
+    if (tap.status === 'signed') {
+        const authorization = authorizationOf(tap.signed);
+        return authorization === null ? WORDS.unreadable : () => api.authorize(id, authorization);
+    }
+    if (tap.status !== 'read')
+        return WORDS[tap.status];
+    const key = randomUUID();
+    return () => api.tap(id, tap.credential, key);
+}
+/** As the network takes it; null where the chip signed something else. */
+function authorizationOf({ public_key, digest, r, s }) {
+    const key = Buffer.from(public_key, 'hex');
+    const parts = { r: BigInt(`0x${r}`), s: BigInt(`0x${s}`) };
+    const signature = ethereumSignature(Buffer.from(digest, 'hex'), parts, key);
+    return signature === null ? null : { from: addressOf(key), signature };
+}
+/** What a chip signs to pay this intent. */
+function toSignOf({ api, signal }, { id }) {
+    return async (publicKey) => {
+        const typedData = await api.toSign(id, addressOf(publicKey), signal).catch(() => null);
+        return typedData === null ? null : digestOf(typedData);
+    };
 }
 /** @returns null when the intent was canceled, expired or paid in another way meanwhile. */
 async function tapOrChange(till, intent) {
@@ -79,7 +109,7 @@ async function tapOrChange(till, intent) {
         }
     })();
     try {
-        return await Promise.race([till.taps.next(signal), changed]);
+        return await Promise.race([till.taps.next(signal, toSignOf(till, intent)), changed]);
     }
     finally {
         end.abort();
@@ -87,11 +117,10 @@ async function tapOrChange(till, intent) {
     }
 }
 /** Sends the tap until there is an answer. @throws DeviceApiError where the server refuses it. */
-async function handIn(till, intent, credential) {
-    const key = randomUUID();
+async function handIn(till, intent, send) {
     for (;;) {
         try {
-            return await till.api.tap(intent.id, credential, key);
+            return await send();
         }
         catch (error) {
             if (error instanceof DeviceApiError && !mayComeAgain(error)) {

@@ -10,6 +10,8 @@ export interface TillFeed {
     readonly port: number;
     /** Tells the till, if one is connected. A tap without a till is dropped: it pays nothing. */
     tell(event: ReaderEvent): void;
+    /** Asks the till what a chip with this key signs. null: nothing, or no till answers in time. */
+    toSign(publicKey: Uint8Array): Promise<Uint8Array | null>;
     close(): Promise<void>;
 }
 export interface TillFeedOptions {

@@ -3,8 +3,10 @@ import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';
 /** A page says who it is at once; a socket that says nothing is nobody's till. */
 const HELLO_MS = 2000;
-/** A hello is short, and the till says nothing else. */
+/** A hello is short, and so is what a chip signs. */
 const LONGEST_MESSAGE = 512;
+/** The till asks its server meanwhile, and somebody holds a chip against the reader. */
+const TO_SIGN_MS = 3000;
 /** A code has 40 bits: nobody finds it at this pace. */
 const MOST_WRONG = 5;
 const WRONG_FOR_MS = 60_000;
@@ -45,6 +47,7 @@ export async function openTillFeed(options) {
     return {
         port: server.address().port,
         tell: (event) => seat.tell(event),
+        toSign: (publicKey) => seat.ask(publicKey),
         close: async () => {
             for (const socket of sockets.clients)
                 socket.terminate();
@@ -57,6 +60,7 @@ export async function openTillFeed(options) {
 class Seat {
     #onTill;
     #till = null;
+    #answer = null;
     #last = { status: 'no_reader' };
     constructor(onTill) {
         this.#onTill = onTill;
@@ -68,11 +72,31 @@ class Seat {
             if (this.#till !== socket)
                 return;
             this.#till = null;
+            this.#answer?.(null);
             this.#onTill(false);
+        });
+        socket.on('message', (data) => {
+            if (this.#till === socket)
+                this.#answer?.(digestIn(String(data)));
         });
         socket.send(JSON.stringify(welcome));
         socket.send(JSON.stringify(this.#last));
         this.#onTill(true);
+    }
+    async ask(publicKey) {
+        const till = this.#till;
+        if (till === null)
+            return null;
+        const public_key = Buffer.from(publicKey).toString('hex');
+        const answered = new Promise((resolve) => {
+            this.#answer = resolve;
+        });
+        const late = setTimeout(() => this.#answer?.(null), TO_SIGN_MS);
+        till.send(JSON.stringify({ status: 'chip', public_key }));
+        const digest = await answered;
+        clearTimeout(late);
+        this.#answer = null;
+        return digest;
     }
     tell(event) {
         if (event.status !== 'tapped')
@@ -117,6 +141,11 @@ function readHello(text) {
     catch {
         return {};
     }
+}
+/** null: the till has nothing to be signed. */
+function digestIn(text) {
+    const [, hex] = /^\{"sign":"([0-9a-f]{64})"\}$/.exec(text) ?? [];
+    return hex === undefined ? null : Buffer.from(hex, 'hex');
 }
 /** In the same time whatever differs. */
 function isSame(a, b) {

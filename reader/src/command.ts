@@ -4,6 +4,7 @@ import { DeviceApi, DeviceApiError } from './device-api.ts';
 import { runWithoutScreen, type TillEvent } from './headless.ts';
 import { type ReaderEvent, watchReaders } from './pcsc/readers.ts';
 import { PCSCD_SOCKET } from './pcsc/service.ts';
+import { type Printing, printerAt, printReceipt } from './printing/printer.ts';
 import type { Wallets } from './protocols/tap.ts';
 import {
   defaultFile,
@@ -37,6 +38,9 @@ browser of this machine.
   --wallets FILE    keys for Google and Apple wallets (mode 0600)
   --config FILE     where the pairing is kept
   --socket FILE     the socket of the PC/SC service [${PCSCD_SOCKET}]
+  --printer PLACE   print each receipt by ESC/POS: /dev/usb/lp0, or tcp://192.168.1.50:9100
+  --width N         characters of its paper: 48 (80 mm) or 32 (58 mm) [48]
+  --drawer          open the drawer that is plugged into the printer, too
   --json            one event a line, as JSON
   --help
 
@@ -52,6 +56,9 @@ const OPTIONS = {
   wallets: { type: 'string' },
   config: { type: 'string' },
   socket: { type: 'string' },
+  printer: { type: 'string' },
+  width: { type: 'string' },
+  drawer: { type: 'boolean' },
   json: { type: 'boolean' },
   help: { type: 'boolean' },
 } as const;
@@ -100,7 +107,18 @@ async function run(values: Values, env: NodeJS.ProcessEnv): Promise<number> {
   if (pairing === null) throw new SettingError('Not paired. Use --server URL --pair XXXX-XXXX.');
   const end = endOfProcess();
   const api = new DeviceApi(pairing.server, pairing.device_key);
-  return serve({ api, wallets, end, socket: values.socket, json: values.json ?? false });
+  const { socket, json = false } = values;
+  return serve({ api, wallets, end, socket, json, printing: printingOf(values) });
+}
+
+/** null: nothing is printed, as long as nobody says where. */
+function printingOf({ printer, width = '48', drawer = false }: Values): Printing | null {
+  if (printer === undefined) {
+    if (drawer) throw new SettingError('--drawer needs --printer.');
+    return null;
+  }
+  if (width !== '48' && width !== '32') throw new SettingError('--width is 48 or 32.');
+  return { printer: printerAt(printer), width: width === '48' ? 48 : 32, drawer };
 }
 
 function runCards(values: Values): Promise<number> {
@@ -168,6 +186,7 @@ async function serveTill(
   await watchReaders({
     socket: values.socket ?? PCSCD_SOCKET,
     wallets: () => wallets,
+    toSign: (publicKey) => feed.toSign(publicKey),
     signal: end.signal,
     onEvent: (event) => {
       feed.tell(event);
@@ -181,7 +200,9 @@ async function serveTill(
 }
 
 function tapWords(status: string): string {
-  return status === 'read' ? 'Read.' : `Not read: ${status.replaceAll('_', ' ')}.`;
+  return status === 'read' || status === 'signed'
+    ? 'Read.'
+    : `Not read: ${status.replaceAll('_', ' ')}.`;
 }
 
 function readerWords(event: Exclude<ReaderEvent, { status: 'tapped' }>): string {
@@ -200,9 +221,10 @@ interface Serving {
   readonly end: AbortController;
   readonly socket: string | undefined;
   readonly json: boolean;
+  readonly printing: Printing | null;
 }
 
-async function serve({ api, wallets, end, socket, json }: Serving): Promise<number> {
+async function serve({ api, wallets, end, socket, json, printing }: Serving): Promise<number> {
   const taps = new WaitingTaps();
   let unpaired = false;
   const say = (event: object & { status: string }, words: string) =>
@@ -210,6 +232,7 @@ async function serve({ api, wallets, end, socket, json }: Serving): Promise<numb
   const readers = watchReaders({
     socket: socket ?? PCSCD_SOCKET,
     wallets: () => wallets,
+    toSign: (publicKey) => taps.toSign(publicKey),
     signal: end.signal,
     onEvent: (event) => {
       if (event.status === 'tapped') return taps.offer(event.tap);
@@ -223,6 +246,12 @@ async function serve({ api, wallets, end, socket, json }: Serving): Promise<numb
     onEvent: (event) => {
       unpaired ||= event.status === 'unpaired';
       say(shown(event), wordsOf(event));
+      if (event.status !== 'paid' || printing === null) return;
+      api
+        .receiptUrl(event.intent.id)
+        .then((url) => printReceipt(printing, url))
+        // The sale is paid whatever the printer does; the receipt has an address.
+        .catch((error: Error) => say({ status: 'not_printed' }, `Not printed: ${error.message}.`));
     },
   });
   end.abort();

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { TypedData } from './ethereum/typed-data.ts';
 import type { TapCredential } from './protocols/tap.ts';
 
 /** What a reader without a screen needs of the device API (`/api/device/v1`). */
@@ -27,6 +28,9 @@ export class DeviceApiError extends Error {
 
 /** Longer than the server holds a request that waits (25 s), and than a tap may take (30 s). */
 const REQUEST_MS = 40_000;
+
+/** Meanwhile somebody holds a chip against the reader. */
+const CHIP_MS = 3000;
 
 export class DeviceApi {
   readonly #base: string;
@@ -76,6 +80,28 @@ export class DeviceApi {
 
   tap(id: string, credential: TapCredential, key: string): Promise<Intent> {
     return this.#call('POST', `/payment_intents/${id}/tap`, { body: { credential }, key });
+  }
+
+  /** What a chip of this address signs to pay; null when the intent cannot be paid now. */
+  async toSign(id: string, from: string, signal: AbortSignal): Promise<TypedData | null> {
+    const path = `/payment_intents/${id}/authorization?from=${from}`;
+    const { typed_data } = await this.#call<{ typed_data: TypedData | null }>('GET', path, {
+      signal: AbortSignal.any([signal, AbortSignal.timeout(CHIP_MS)]),
+    });
+    return typed_data;
+  }
+
+  /** The same signature again gets the first answer. */
+  authorize(id: string, signed: { from: string; signature: string }): Promise<Intent> {
+    return this.#call('POST', `/payment_intents/${id}/authorization`, { body: signed });
+  }
+
+  /** Where the receipt of a paid intent is; null while there is none. */
+  async receiptUrl(intent: string): Promise<string | null> {
+    const { data } = await this.#call<{
+      data: readonly { payment_intent: string; receipt_url: string | null }[];
+    }>('GET', '/payments?limit=10', {});
+    return data.find(({ payment_intent }) => payment_intent === intent)?.receipt_url ?? null;
   }
 
   async #call<T>(

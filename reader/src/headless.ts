@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { type DeviceApi, DeviceApiError, type Intent } from './device-api.ts';
+import { addressOf, ethereumSignature } from './ethereum/secp256k1.ts';
+import { digestOf } from './ethereum/typed-data.ts';
 import { pause } from './pause.ts';
 import type { TwoCards } from './pcsc/readers.ts';
-import type { Tap, TapCredential } from './protocols/tap.ts';
+import type { SignedByChip, Tap, ToSign } from './protocols/tap.ts';
 
 /**
  * A reader as a terminal of its own, without a screen: it takes the intents of its terminal, waits
@@ -26,7 +28,8 @@ export type TillEvent =
 
 export interface Taps {
   /** Resolves with the next tap; what was tapped before nobody waits for is dropped. */
-  next(signal: AbortSignal): Promise<Tap | TwoCards>;
+  /** @param toSign what a chip signs that comes while this waits. */
+  next(signal: AbortSignal, toSign: ToSign): Promise<Tap | TwoCards>;
 }
 
 export interface WithoutScreen {
@@ -40,7 +43,8 @@ export interface WithoutScreen {
 const AGAIN_MS = 1000;
 const OPEN = 'requires_payment_method';
 
-const WORDS: Readonly<Record<Exclude<Tap['status'], 'read'> | 'two_cards', string>> = {
+const WORDS: Readonly<Record<Exclude<Tap['status'], 'read' | 'signed'> | 'two_cards', string>> = {
+  nothing_to_sign: 'This card cannot pay this sum now.',
   no_pass: 'There is no pass for this shop on the phone.',
   tap_again: 'Unlock the phone, then hold it here again.',
   not_a_payment_card: 'This is not a payment card of this network.',
@@ -87,15 +91,48 @@ async function takePayment(till: WithoutScreen, first: Intent): Promise<void> {
     till.onEvent({ status: 'waiting', intent });
     const tap = await tapOrChange(till, intent);
     if (tap === null) intent = await till.api.intent(intent.id, till.signal);
-    else if (tap.status !== 'read') {
-      till.onEvent({ status: 'not_read', message: WORDS[tap.status] });
-    } else {
-      till.onEvent({ status: 'read' });
-      intent = await settled(till, await handIn(till, intent, tap.credential));
-      tell(till, intent);
+    else {
+      const send = sending(till, intent, tap);
+      if (typeof send === 'string') till.onEvent({ status: 'not_read', message: send });
+      else {
+        till.onEvent({ status: 'read' });
+        intent = await settled(till, await handIn(till, intent, send));
+        tell(till, intent);
+      }
     }
   }
   if (intent.status !== 'succeeded') till.onEvent({ status: 'ended', intent });
+}
+
+/** How a tap is handed in: as often as it takes, it pays once. Or why it is not, in words. */
+function sending(
+  { api }: WithoutScreen,
+  { id }: Intent,
+  tap: Tap | TwoCards,
+): string | (() => Promise<Intent>) {
+  if (tap.status === 'signed') {
+    const authorization = authorizationOf(tap.signed);
+    return authorization === null ? WORDS.unreadable : () => api.authorize(id, authorization);
+  }
+  if (tap.status !== 'read') return WORDS[tap.status];
+  const key = randomUUID();
+  return () => api.tap(id, tap.credential, key);
+}
+
+/** As the network takes it; null where the chip signed something else. */
+function authorizationOf({ public_key, digest, r, s }: SignedByChip) {
+  const key = Buffer.from(public_key, 'hex');
+  const parts = { r: BigInt(`0x${r}`), s: BigInt(`0x${s}`) };
+  const signature = ethereumSignature(Buffer.from(digest, 'hex'), parts, key);
+  return signature === null ? null : { from: addressOf(key), signature };
+}
+
+/** What a chip signs to pay this intent. */
+function toSignOf({ api, signal }: WithoutScreen, { id }: Intent): ToSign {
+  return async (publicKey) => {
+    const typedData = await api.toSign(id, addressOf(publicKey), signal).catch(() => null);
+    return typedData === null ? null : digestOf(typedData);
+  };
 }
 
 /** @returns null when the intent was canceled, expired or paid in another way meanwhile. */
@@ -109,7 +146,7 @@ async function tapOrChange(till: WithoutScreen, intent: Intent): Promise<Tap | T
     }
   })();
   try {
-    return await Promise.race([till.taps.next(signal), changed]);
+    return await Promise.race([till.taps.next(signal, toSignOf(till, intent)), changed]);
   } finally {
     end.abort();
     await changed.catch(() => undefined);
@@ -117,11 +154,10 @@ async function tapOrChange(till: WithoutScreen, intent: Intent): Promise<Tap | T
 }
 
 /** Sends the tap until there is an answer. @throws DeviceApiError where the server refuses it. */
-async function handIn(till: WithoutScreen, intent: Intent, credential: TapCredential) {
-  const key = randomUUID();
+async function handIn(till: WithoutScreen, intent: Intent, send: () => Promise<Intent>) {
   for (;;) {
     try {
-      return await till.api.tap(intent.id, credential, key);
+      return await send();
     } catch (error) {
       if (error instanceof DeviceApiError && !mayComeAgain(error)) {
         if (error.status === 401) throw error;

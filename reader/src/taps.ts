@@ -1,19 +1,26 @@
 import type { Taps } from './headless.ts';
 import type { TwoCards } from './pcsc/readers.ts';
-import type { Tap } from './protocols/tap.ts';
+import type { Tap, ToSign } from './protocols/tap.ts';
 
 /** Hands each tap to the payment that waits. Without one, the tap is dropped and pays nothing. */
 export class WaitingTaps implements Taps {
   #take: ((tap: Tap | TwoCards) => void) | null = null;
+  #toSign: ToSign = async () => null;
 
   offer(tap: Tap | TwoCards): void {
     this.#take?.(tap);
     this.#take = null;
   }
 
-  next(signal: AbortSignal): Promise<Tap | TwoCards> {
+  /** What a chip that is held there now signs. */
+  toSign(publicKey: Uint8Array): Promise<Uint8Array | null> {
+    return this.#take === null ? Promise.resolve(null) : this.#toSign(publicKey);
+  }
+
+  next(signal: AbortSignal, toSign: ToSign): Promise<Tap | TwoCards> {
     return new Promise((resolve, reject) => {
       this.#take = resolve;
+      this.#toSign = toSign;
       signal.addEventListener('abort', () => {
         if (this.#take === resolve) this.#take = null;
         reject(signal.reason);

@@ -15,6 +15,8 @@ export interface TillFeed {
   readonly port: number;
   /** Tells the till, if one is connected. A tap without a till is dropped: it pays nothing. */
   tell(event: ReaderEvent): void;
+  /** Asks the till what a chip with this key signs. null: nothing, or no till answers in time. */
+  toSign(publicKey: Uint8Array): Promise<Uint8Array | null>;
   close(): Promise<void>;
 }
 
@@ -34,8 +36,10 @@ export interface TillFeedOptions {
 
 /** A page says who it is at once; a socket that says nothing is nobody's till. */
 const HELLO_MS = 2000;
-/** A hello is short, and the till says nothing else. */
+/** A hello is short, and so is what a chip signs. */
 const LONGEST_MESSAGE = 512;
+/** The till asks its server meanwhile, and somebody holds a chip against the reader. */
+const TO_SIGN_MS = 3000;
 /** A code has 40 bits: nobody finds it at this pace. */
 const MOST_WRONG = 5;
 const WRONG_FOR_MS = 60_000;
@@ -76,6 +80,7 @@ export async function openTillFeed(options: TillFeedOptions): Promise<TillFeed> 
   return {
     port: (server.address() as AddressInfo).port,
     tell: (event) => seat.tell(event),
+    toSign: (publicKey) => seat.ask(publicKey),
     close: async () => {
       for (const socket of sockets.clients) socket.terminate();
       sockets.close();
@@ -88,6 +93,7 @@ export async function openTillFeed(options: TillFeedOptions): Promise<TillFeed> 
 class Seat {
   readonly #onTill: TillFeedOptions['onTill'];
   #till: WebSocket | null = null;
+  #answer: ((digest: Uint8Array | null) => void) | null = null;
   #last: ReaderEvent = { status: 'no_reader' };
 
   constructor(onTill: TillFeedOptions['onTill']) {
@@ -100,11 +106,30 @@ class Seat {
     socket.once('close', () => {
       if (this.#till !== socket) return;
       this.#till = null;
+      this.#answer?.(null);
       this.#onTill(false);
+    });
+    socket.on('message', (data) => {
+      if (this.#till === socket) this.#answer?.(digestIn(String(data)));
     });
     socket.send(JSON.stringify(welcome));
     socket.send(JSON.stringify(this.#last));
     this.#onTill(true);
+  }
+
+  async ask(publicKey: Uint8Array): Promise<Uint8Array | null> {
+    const till = this.#till;
+    if (till === null) return null;
+    const public_key = Buffer.from(publicKey).toString('hex');
+    const answered = new Promise<Uint8Array | null>((resolve) => {
+      this.#answer = resolve;
+    });
+    const late = setTimeout(() => this.#answer?.(null), TO_SIGN_MS);
+    till.send(JSON.stringify({ status: 'chip', public_key }));
+    const digest = await answered;
+    clearTimeout(late);
+    this.#answer = null;
+    return digest;
   }
 
   tell(event: ReaderEvent): void {
@@ -159,6 +184,12 @@ function readHello(text: string): Hello {
   } catch {
     return {};
   }
+}
+
+/** null: the till has nothing to be signed. */
+function digestIn(text: string): Uint8Array | null {
+  const [, hex] = /^\{"sign":"([0-9a-f]{64})"\}$/.exec(text) ?? [];
+  return hex === undefined ? null : Buffer.from(hex, 'hex');
 }
 
 /** In the same time whatever differs. */

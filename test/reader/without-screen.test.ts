@@ -13,7 +13,9 @@ import {
 } from '../../reader/src/index.ts';
 import { NO_WALLETS } from '../../reader/src/settings.ts';
 import { WaitingTaps } from '../../reader/src/taps.ts';
+import { fundedAccount } from '../../web/testing/payer.ts';
 import { addTestTerminal, type TestTerminal } from '../../web/testing/till.ts';
+import { haloChip, keycard } from './emulated-chips.ts';
 import { bankCard, tag } from './emulated-phones.ts';
 
 let shared: SharedSandbox;
@@ -70,7 +72,9 @@ async function startTill(
         });
       }
     },
-    tap: async (card) => taps.offer(await readTap(card, NO_WALLETS)),
+    tap: async (card) => {
+      taps.offer(await readTap(card, NO_WALLETS, (publicKey) => taps.toSign(publicKey)));
+    },
     end: async () => {
       end.abort();
       await running;
@@ -142,6 +146,31 @@ test('a foreign card says so, a decline says why, and the next card pays', async
   await till.until('waiting');
   await till.tap(pass('ok_2'));
   await till.until('paid');
+  await till.end();
+});
+
+test('a chip signs the sale that is asked for, and without one it signs nothing', async () => {
+  const account = await fundedAccount(shared.sandbox, 10_000_000n);
+  const till = await startTill();
+  for (const chip of [haloChip(account), keycard(account)]) {
+    const { body: intent } = await charge(till);
+    await till.until('waiting');
+    await till.tap(chip);
+    await till.until('paid');
+    const paid = await intentOf(intent.id);
+    assert.equal(paid.status, 'succeeded');
+    await till.until('idle');
+  }
+  const { body: paid } = await merchant.get(`/payments?terminal=${till.terminal.id}`);
+  const methods = (paid.data as Record<string, unknown>[]).map((each) => each.payment_method);
+  assert.deepEqual(methods, Array(2).fill({ type: 'wallet', credential: 'chip' }));
+  let asked = 0;
+  const counted = haloChip(account);
+  await till.tap(async (bytes) => {
+    if (bytes[5] === 0x01) asked++;
+    return counted(bytes);
+  });
+  assert.equal(asked, 0, 'nobody asked for money');
   await till.end();
 });
 

@@ -5,8 +5,10 @@ import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.t
 import { readTap, type Transceive } from '../../reader/src/index.ts';
 import { NO_WALLETS } from '../../reader/src/settings.ts';
 import { openTillFeed, type TillFeed } from '../../reader/src/till-feed.ts';
+import { haloChip } from '../../test/reader/emulated-chips.ts';
 import { bankCard, tag } from '../../test/reader/emulated-phones.ts';
 import { openBrowser, type TestBrowser } from '../testing/browser.ts';
+import { fundedAccount } from '../testing/payer.ts';
 import { addTestTerminal, openTill, paymentsOf } from '../testing/till.ts';
 import { USB_PORT } from './reader/usb.ts';
 
@@ -26,7 +28,7 @@ after(async () => {
 const AWAY = /WebSocket connection to 'ws:\/\/127\.0\.0\.1:4244/;
 
 async function hold(feed: TillFeed, card: Transceive): Promise<void> {
-  const found = await readTap(card, NO_WALLETS);
+  const found = await readTap(card, NO_WALLETS, feed.toSign);
   feed.tell({ status: 'tapped', reader: 'Reader of a test', tap: found });
 }
 
@@ -92,6 +94,17 @@ test('a card that is held against a USB reader of this computer pays', async () 
   await hold(again.feed, pass);
   await till.result('Paid').waitFor();
   assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
+
+  // A chip that signs: only while the till asks for money.
+  const account = await fundedAccount(sandbox, 10_000_000n);
+  await till.newPayment.click();
+  await hold(again.feed, haloChip(account));
+  await page.getByText('No pass is needed now').waitFor();
+  await till.ask('1.50');
+  await hold(again.feed, haloChip(account));
+  await till.result('Paid').waitFor();
+  const [last] = await paymentsOf(sandbox, terminal);
+  assert.deepEqual(last?.payment_method, { type: 'wallet', credential: 'chip' });
 
   await page.goto(`${sandbox.web_url}/terminal/settings`);
   await page.getByRole('button', { name: /^Remove the USB reader/ }).click();

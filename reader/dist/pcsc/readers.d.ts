@@ -1,5 +1,5 @@
 import { type Transceive } from '../protocols/apdu.ts';
-import { type Tap, type Wallets } from '../protocols/tap.ts';
+import { type Tap, type ToSign, type Wallets } from '../protocols/tap.ts';
 /** What a reader is doing. A program shows it, or acts on it. */
 export type ReaderEvent = CardEvent<Tap>;
 /** The same for any conversation with a card, which ends in a `T`. */
@@ -25,11 +25,13 @@ interface Gone {
 export interface ReadersOptions {
     readonly socket: string;
     readonly wallets: () => Wallets;
+    /** Of chips that sign; left out: they pay nothing here. */
+    readonly toSign?: ToSign;
     readonly onEvent: (event: ReaderEvent) => void;
     readonly signal: AbortSignal;
 }
 /** Reads every card on every reader, once for each time that it comes, until `signal` ends it. */
-export declare function watchReaders({ wallets, ...options }: ReadersOptions): Promise<void>;
+export declare function watchReaders({ wallets, toSign, ...options }: ReadersOptions): Promise<void>;
 export interface CardsOptions<T> extends Pick<ReadersOptions, 'socket' | 'signal'> {
     readonly converse: (card: Transceive) => Promise<T>;
     readonly onEvent: (event: CardEvent<T>) => void;

@@ -5,8 +5,8 @@ import { PcscError, PcscSession, UNRESPONSIVE } from './service.js';
 /** A reader that was unplugged, or a machine that slept, is back within this time. */
 const RETRY_MS = 1000;
 /** Reads every card on every reader, once for each time that it comes, until `signal` ends it. */
-export function watchReaders({ wallets, ...options }) {
-    return watchCards({ ...options, converse: (card) => readTap(card, wallets()) });
+export function watchReaders({ wallets, toSign, ...options }) {
+    return watchCards({ ...options, converse: (card) => readTap(card, wallets(), toSign) });
 }
 /** Speaks to every card on every reader, once for each time that it comes. */
 export async function watchCards(options) {

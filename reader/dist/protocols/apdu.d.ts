@@ -35,5 +35,7 @@ export declare function select(transceive: Transceive, aid: Uint8Array): Promise
 /** A card that stops answering must not stop the till. */
 export declare function withinTime(transceive: Transceive, ms: number): {
     transceive: Transceive;
+    /** From now on. */
+    extend: (_longerMs: number) => void;
     end: () => void;
 };

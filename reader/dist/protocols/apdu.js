@@ -54,13 +54,20 @@ export function select(transceive, aid) {
 /** A card that stops answering must not stop the till. */
 export function withinTime(transceive, ms) {
     let timer;
+    let extend = (_longerMs) => { };
     const late = new Promise((_, reject) => {
-        timer = setTimeout(() => reject(new ProtocolError('the card answers too slowly')), ms);
+        extend = (longerMs) => {
+            clearTimeout(timer);
+            timer = setTimeout(() => reject(new ProtocolError('the card answers too slowly')), longerMs);
+        };
+        extend(ms);
     });
     // Nobody may be waiting for the card at that moment.
     late.catch(() => undefined);
     return {
         transceive: ((command) => Promise.race([transceive(command), late])),
+        /** From now on. */
+        extend,
         end: () => clearTimeout(timer),
     };
 }

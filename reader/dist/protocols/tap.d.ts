@@ -16,6 +16,15 @@ export type Tap = {
     readonly status: 'read';
     readonly credential: TapCredential;
 }
+/** A chip signed what `ToSign` gave. All of it in hex. */
+ | {
+    readonly status: 'signed';
+    readonly signed: SignedByChip;
+}
+/** A chip that signs, and nobody asks for money, or the network did not say what to sign. */
+ | {
+    readonly status: 'nothing_to_sign';
+}
 /** A wallet of a kind that this till reads, but without a pass of this network. */
  | {
     readonly status: 'no_pass';
@@ -37,11 +46,21 @@ export type Tap = {
     readonly status: 'unreadable';
     readonly reason: string;
 };
+export interface SignedByChip {
+    /** 65 bytes. */
+    readonly public_key: string;
+    readonly digest: string;
+    /** 32 bytes each. */
+    readonly r: string;
+    readonly s: string;
+}
+/** What a chip with this key (65 bytes) signs now: 32 bytes, or null. */
+export type ToSign = (publicKey: Uint8Array) => Promise<Uint8Array | null>;
 export declare const WALLET_AID: Uint8Array<ArrayBuffer>;
 /** A customer holds a phone for about a second; what takes longer than two never ends. */
 export declare const LONGEST_TAP_MS = 2000;
 /** Reads one tap. Never rejects: every end is a value. */
-export declare function readTap(transceive: Transceive, wallets: Wallets): Promise<Tap>;
+export declare function readTap(transceive: Transceive, wallets: Wallets, toSign?: ToSign): Promise<Tap>;
 /** Format, the phone's nonce of this conversation (it makes the value single-use), the value. */
 export declare function smartTapValue(read: {
     readonly value: Uint8Array;

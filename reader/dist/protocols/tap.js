@@ -1,4 +1,5 @@
 import { CardGone, ProtocolError, SUCCESS, select, withinTime } from './apdu.js';
+import { findSigningChip } from './signing-chip.js';
 import { readSmartTap, SMART_TAP_AID } from './smart-tap.js';
 import { decodeTlv, findTag } from './tlv.js';
 import { readTagContent } from './type4.js';
@@ -6,16 +7,33 @@ import { readVas } from './vas.js';
 export const WALLET_AID = Uint8Array.from(Buffer.from('OSE.VAS.01', 'latin1'));
 /** A customer holds a phone for about a second; what takes longer than two never ends. */
 export const LONGEST_TAP_MS = 2000;
+/** A chip signs in about a second; a person holds it still for a few. */
+const LONGEST_SIGNATURE_MS = 8000;
 const GOOGLE = 'AndroidPay';
 const APPLE = 'ApplePay';
 /** A static chip of this network holds its pass as text. */
 const STATIC_PASS = /^nfc_[0-9A-Za-z]{20,80}$/;
 const FORMAT = 1;
 /** Reads one tap. Never rejects: every end is a value. */
-export async function readTap(transceive, wallets) {
+export async function readTap(transceive, wallets, toSign = async () => null) {
     const limit = withinTime(transceive, LONGEST_TAP_MS);
     try {
-        return (await readWallet(limit.transceive, wallets)) ?? (await readTag(limit.transceive));
+        const card = limit.transceive;
+        const read = (await readWallet(card, wallets)) ?? (await readTag(card));
+        if (read !== null)
+            return read;
+        const chip = await findSigningChip(card);
+        if (chip === null)
+            return { status: 'not_a_payment_card' };
+        limit.extend(LONGEST_SIGNATURE_MS);
+        const digest = await toSign(chip.publicKey);
+        if (digest === null)
+            return { status: 'nothing_to_sign' };
+        const { r, s } = await chip.sign(digest);
+        const public_key = Buffer.from(chip.publicKey).toString('hex');
+        const word = (value) => value.toString(16).padStart(64, '0');
+        const signed = { public_key, digest: Buffer.from(digest).toString('hex') };
+        return { status: 'signed', signed: { ...signed, r: word(r), s: word(s) } };
     }
     catch (error) {
         if (error instanceof CardGone)
@@ -56,17 +74,17 @@ async function readApple(transceive, passType) {
         return result;
     return { status: 'read', credential: { type: 'apple_vas', value: vasValue(result) } };
 }
+/** null: no card of this network. Chips that sign have an address of their maker's there. */
 async function readTag(transceive) {
     const content = await readTagContent(transceive);
     if (content === undefined)
-        return { status: 'not_a_payment_card' };
+        return null;
     if (STATIC_PASS.test(content)) {
         return { status: 'read', credential: { type: 'nfc_id', value: content } };
     }
     const url = URL.canParse(content) ? new URL(content) : null;
-    if (url === null || !/\/card\/card_[0-9A-Za-z]+$/.test(url.pathname)) {
-        return { status: 'not_a_payment_card' };
-    }
+    if (url === null || !/\/card\/card_[0-9A-Za-z]+$/.test(url.pathname))
+        return null;
     return { status: 'read', credential: { type: 'nfc_sun', value: content } };
 }
 /** Format, the phone's nonce of this conversation (it makes the value single-use), the value. */

@@ -1,6 +1,6 @@
 import { pause } from '../pause.ts';
 import { CardGone, type Transceive } from '../protocols/apdu.ts';
-import { readTap, type Tap, type Wallets } from '../protocols/tap.ts';
+import { readTap, type Tap, type ToSign, type Wallets } from '../protocols/tap.ts';
 import { PcscError, PcscSession, type ReaderState, UNRESPONSIVE } from './service.ts';
 
 /** What a reader is doing. A program shows it, or acts on it. */
@@ -28,13 +28,15 @@ const RETRY_MS = 1000;
 export interface ReadersOptions {
   readonly socket: string;
   readonly wallets: () => Wallets;
+  /** Of chips that sign; left out: they pay nothing here. */
+  readonly toSign?: ToSign;
   readonly onEvent: (event: ReaderEvent) => void;
   readonly signal: AbortSignal;
 }
 
 /** Reads every card on every reader, once for each time that it comes, until `signal` ends it. */
-export function watchReaders({ wallets, ...options }: ReadersOptions): Promise<void> {
-  return watchCards<Tap>({ ...options, converse: (card) => readTap(card, wallets()) });
+export function watchReaders({ wallets, toSign, ...options }: ReadersOptions): Promise<void> {
+  return watchCards<Tap>({ ...options, converse: (card) => readTap(card, wallets(), toSign) });
 }
 
 export interface CardsOptions<T> extends Pick<ReadersOptions, 'socket' | 'signal'> {

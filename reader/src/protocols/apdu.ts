@@ -81,13 +81,20 @@ export function select(transceive: Transceive, aid: Uint8Array): Promise<Answer>
 /** A card that stops answering must not stop the till. */
 export function withinTime(transceive: Transceive, ms: number) {
   let timer: NodeJS.Timeout | undefined;
+  let extend = (_longerMs: number) => {};
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new ProtocolError('the card answers too slowly')), ms);
+    extend = (longerMs) => {
+      clearTimeout(timer);
+      timer = setTimeout(() => reject(new ProtocolError('the card answers too slowly')), longerMs);
+    };
+    extend(ms);
   });
   // Nobody may be waiting for the card at that moment.
   late.catch(() => undefined);
   return {
     transceive: ((command) => Promise.race([transceive(command), late])) as Transceive,
+    /** From now on. */
+    extend,
     end: () => clearTimeout(timer),
   };
 }

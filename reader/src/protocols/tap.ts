@@ -1,4 +1,5 @@
 import { CardGone, ProtocolError, SUCCESS, select, type Transceive, withinTime } from './apdu.ts';
+import { findSigningChip } from './signing-chip.ts';
 import { type Collector, readSmartTap, SMART_TAP_AID } from './smart-tap.ts';
 import { decodeTlv, findTag } from './tlv.ts';
 import { readTagContent } from './type4.ts';
@@ -20,6 +21,10 @@ export interface TapCredential {
 
 export type Tap =
   | { readonly status: 'read'; readonly credential: TapCredential }
+  /** A chip signed what `ToSign` gave. All of it in hex. */
+  | { readonly status: 'signed'; readonly signed: SignedByChip }
+  /** A chip that signs, and nobody asks for money, or the network did not say what to sign. */
+  | { readonly status: 'nothing_to_sign' }
   /** A wallet of a kind that this till reads, but without a pass of this network. */
   | { readonly status: 'no_pass' }
   /** The phone wants to be unlocked, or a pass to be chosen; the customer taps again. */
@@ -31,9 +36,23 @@ export type Tap =
   /** It answered in a way that its protocol does not know, or too slowly. */
   | { readonly status: 'unreadable'; readonly reason: string };
 
+export interface SignedByChip {
+  /** 65 bytes. */
+  readonly public_key: string;
+  readonly digest: string;
+  /** 32 bytes each. */
+  readonly r: string;
+  readonly s: string;
+}
+
+/** What a chip with this key (65 bytes) signs now: 32 bytes, or null. */
+export type ToSign = (publicKey: Uint8Array) => Promise<Uint8Array | null>;
+
 export const WALLET_AID = Uint8Array.from(Buffer.from('OSE.VAS.01', 'latin1'));
 /** A customer holds a phone for about a second; what takes longer than two never ends. */
 export const LONGEST_TAP_MS = 2000;
+/** A chip signs in about a second; a person holds it still for a few. */
+const LONGEST_SIGNATURE_MS = 8000;
 
 const GOOGLE = 'AndroidPay';
 const APPLE = 'ApplePay';
@@ -42,10 +61,26 @@ const STATIC_PASS = /^nfc_[0-9A-Za-z]{20,80}$/;
 const FORMAT = 1;
 
 /** Reads one tap. Never rejects: every end is a value. */
-export async function readTap(transceive: Transceive, wallets: Wallets): Promise<Tap> {
+export async function readTap(
+  transceive: Transceive,
+  wallets: Wallets,
+  toSign: ToSign = async () => null,
+): Promise<Tap> {
   const limit = withinTime(transceive, LONGEST_TAP_MS);
   try {
-    return (await readWallet(limit.transceive, wallets)) ?? (await readTag(limit.transceive));
+    const card = limit.transceive;
+    const read = (await readWallet(card, wallets)) ?? (await readTag(card));
+    if (read !== null) return read;
+    const chip = await findSigningChip(card);
+    if (chip === null) return { status: 'not_a_payment_card' };
+    limit.extend(LONGEST_SIGNATURE_MS);
+    const digest = await toSign(chip.publicKey);
+    if (digest === null) return { status: 'nothing_to_sign' };
+    const { r, s } = await chip.sign(digest);
+    const public_key = Buffer.from(chip.publicKey).toString('hex');
+    const word = (value: bigint) => value.toString(16).padStart(64, '0');
+    const signed = { public_key, digest: Buffer.from(digest).toString('hex') };
+    return { status: 'signed', signed: { ...signed, r: word(r), s: word(s) } };
   } catch (error) {
     if (error instanceof CardGone) return { status: 'gone' };
     // Bytes of a broken card can break a parser in ways that it did not foresee. The till goes on.
@@ -88,16 +123,15 @@ async function readApple(transceive: Transceive, passType: PassType): Promise<Ta
   return { status: 'read', credential: { type: 'apple_vas', value: vasValue(result) } };
 }
 
-async function readTag(transceive: Transceive): Promise<Tap> {
+/** null: no card of this network. Chips that sign have an address of their maker's there. */
+async function readTag(transceive: Transceive): Promise<Tap | null> {
   const content = await readTagContent(transceive);
-  if (content === undefined) return { status: 'not_a_payment_card' };
+  if (content === undefined) return null;
   if (STATIC_PASS.test(content)) {
     return { status: 'read', credential: { type: 'nfc_id', value: content } };
   }
   const url = URL.canParse(content) ? new URL(content) : null;
-  if (url === null || !/\/card\/card_[0-9A-Za-z]+$/.test(url.pathname)) {
-    return { status: 'not_a_payment_card' };
-  }
+  if (url === null || !/\/card\/card_[0-9A-Za-z]+$/.test(url.pathname)) return null;
   return { status: 'read', credential: { type: 'nfc_sun', value: content } };
 }
 

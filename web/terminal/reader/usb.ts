@@ -2,6 +2,7 @@ import type { Credential } from '../../data/device.ts';
 import { fromRoot } from '../../data/root.ts';
 import { keepUsbReader, type UsbReader } from '../kept.ts';
 import type { Read, Unread } from './credential.ts';
+import type { Chip } from './nfc.ts';
 
 /** The program `tapline-reader` on this machine asks nothing of anybody else. */
 export const USB_PORT = 4244;
@@ -29,17 +30,22 @@ type Said =
   | { readonly status: 'welcome'; readonly token?: string }
   | { readonly status: 'no_reader' }
   | { readonly status: 'ready'; readonly readers: readonly string[] }
+  /** A chip that signs lies there: it is told what. */
+  | { readonly status: 'chip'; readonly public_key: string }
   | { readonly status: 'tapped'; readonly tap: UsbTap };
 
 type UsbTap =
+  | { readonly status: 'signed'; readonly signed: { readonly r: string; readonly s: string } }
+  | { readonly status: 'nothing_to_sign' }
   | { readonly status: 'read'; readonly credential: Credential }
   | { readonly status: 'no_pass' | 'tap_again' | 'not_a_payment_card' }
   | { readonly status: 'gone' | 'unreadable' | 'two_cards' };
 
-const UNREAD: Readonly<Record<Exclude<UsbTap['status'], 'read'>, Unread>> = {
+const UNREAD: Readonly<Record<Exclude<UsbTap['status'], 'read' | 'signed'>, Unread>> = {
   no_pass: { is: 'no_pass', why: 'phone_without_pass' },
   tap_again: { is: 'no_pass', why: 'locked_phone' },
   not_a_payment_card: { is: 'no_pass', why: 'foreign_card' },
+  nothing_to_sign: { is: 'not_signed', message: null },
   gone: { is: 'left_early' },
   unreadable: { is: 'unreadable' },
   two_cards: { is: 'no_pass', why: 'two_cards' },
@@ -73,8 +79,44 @@ export function removeUsbReader(): void {
   setPort(null);
 }
 
-export function readOf(tap: UsbTap): Read {
+function readOf(tap: Exclude<UsbTap, { status: 'signed' }>): Read {
   return tap.status === 'read' ? { is: 'pass', credential: tap.credential } : UNREAD[tap.status];
+}
+
+/** As a chip would give it by itself: two integers of 33 bytes. */
+function derOf({ r, s }: { readonly r: string; readonly s: string }): Uint8Array {
+  const digits = `3046022100${r}022100${s}`.match(/../g) ?? [];
+  return Uint8Array.from(digits, (two) => Number.parseInt(two, 16));
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** The chip on the reader: what it says next is for who asked it to sign. */
+function usbChips(onRead: Hears['onRead']) {
+  let hear: ((tap: UsbTap) => void) | null = null;
+  return {
+    found: (publicKey: string, socket: WebSocket) => {
+      const sign: Chip['sign'] = (digest, signal) =>
+        new Promise((resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+          hear = (tap) => {
+            if (tap.status === 'signed') resolve(derOf(tap.signed));
+            else reject(new Error(tap.status));
+          };
+          socket.send(JSON.stringify({ sign: hexOf(digest) }));
+        });
+      onRead({ is: 'chip', chip: { publicKey, sign } });
+    },
+    tapped: (tap: UsbTap) => {
+      const asked = hear;
+      hear = null;
+      if (asked !== null) return asked(tap);
+      // Without a question, the page knows already that it had none.
+      if (tap.status !== 'signed' && tap.status !== 'nothing_to_sign') onRead(readOf(tap));
+    },
+  };
 }
 
 interface Hears {
@@ -85,8 +127,10 @@ interface Hears {
 /** Hears the reader on this machine until the signal ends it. */
 export function readUsb(usb: UsbReader, { onState, onRead }: Hears, signal: AbortSignal): void {
   let known = usb;
-  const hear = (said: Said) => {
-    if (said.status === 'tapped') return onRead(readOf(said.tap));
+  const chips = usbChips(onRead);
+  const hear = (said: Said, socket: WebSocket) => {
+    if (said.status === 'tapped') return chips.tapped(said.tap);
+    if (said.status === 'chip') return chips.found(said.public_key, socket);
     if (said.status === 'ready') return onState({ is: 'ready', readers: said.readers });
     if (said.status === 'no_reader') return onState({ is: 'no_reader' });
     if (said.token === undefined) return;
@@ -102,7 +146,9 @@ export function readUsb(usb: UsbReader, { onState, onRead }: Hears, signal: Abor
       const { token, code } = known;
       socket.send(JSON.stringify(token === null ? { code } : { token }));
     });
-    socket.addEventListener('message', ({ data }) => hear(JSON.parse(String(data)) as Said));
+    socket.addEventListener('message', ({ data }) =>
+      hear(JSON.parse(String(data)) as Said, socket),
+    );
     socket.addEventListener('close', ({ code }) => {
       signal.removeEventListener('abort', end);
       if (signal.aborted) return;

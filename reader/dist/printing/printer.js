@@ -1,0 +1,67 @@
+import { open } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { SettingError } from '../settings.js';
+import { drawerBytes, ticketBytes } from './escpos.js';
+/** Printers without paper take no bytes. Nobody waits longer: the sale is paid already. */
+const PRINT_MS = 10_000;
+/** What printers call "raw". */
+const RAW_PORT = 9100;
+/** @throws SettingError where the place is of no known form. */
+export function printerAt(place) {
+    if (place.startsWith('/'))
+        return (bytes) => inTime(writeFile(place, bytes));
+    const url = URL.parse(place);
+    if (url?.protocol !== 'tcp:' || url.hostname === '') {
+        throw new SettingError('--printer is a device file or tcp://address:9100.');
+    }
+    const where = { host: url.hostname, port: Number(url.port || RAW_PORT) };
+    return (bytes) => inTime(writeSocket(where, bytes));
+}
+async function writeFile(place, bytes) {
+    const file = await open(place, 'w');
+    try {
+        await file.writeFile(bytes);
+    }
+    finally {
+        await file.close();
+    }
+}
+function writeSocket(where, bytes) {
+    return new Promise((resolve, reject) => {
+        const socket = connect(where);
+        socket.setTimeout(PRINT_MS, () => socket.destroy(new Error('the printer does not answer')));
+        socket.once('error', reject);
+        socket.once('connect', () => socket.end(bytes));
+        socket.once('close', (failed) => {
+            if (!failed)
+                resolve();
+        });
+        // Some printers say something of their state: nobody reads it.
+        socket.resume();
+    });
+}
+async function inTime(work) {
+    let timer;
+    const late = new Promise((_, reject) => {
+        timer = setTimeout(() => reject(new Error('the printer does not answer')), PRINT_MS);
+    });
+    try {
+        await Promise.race([work, late]);
+    }
+    finally {
+        clearTimeout(timer);
+    }
+}
+/** Opens the drawer first, as the clerk waits for it; then the receipt. */
+export async function printReceipt({ printer, width, drawer }, receiptUrl) {
+    if (drawer)
+        await printer(drawerBytes());
+    if (receiptUrl === null)
+        return;
+    const response = await fetch(`${receiptUrl}.txt?width=${width}`, {
+        signal: AbortSignal.timeout(PRINT_MS),
+    });
+    if (!response.ok)
+        throw new Error(`the receipt: HTTP ${response.status}`);
+    await printer(ticketBytes({ text: await response.text(), address: receiptUrl }));
+}

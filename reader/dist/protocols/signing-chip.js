@@ -1,0 +1,115 @@
+import { keccak256 } from '../ethereum/keccak.js';
+import { integerOf, recoverKey, wholeKey } from '../ethereum/secp256k1.js';
+import { ProtocolError, SUCCESS, select, send } from './apdu.js';
+import { decodeTlv, findTag } from './tlv.js';
+const HALO = Uint8Array.from(Buffer.from('481199130e9f01', 'hex'));
+const CASH = Uint8Array.from(Buffer.from('a00000080400010301', 'hex'));
+const KEYCARD = Uint8Array.from(Buffer.from('a00000080400010101', 'hex'));
+/** HaLo answers both, by its age. */
+const HALO_SUCCESS = [SUCCESS, 0x9100];
+const HALO_SIGN = 0x01;
+const HALO_KEYS = 0x02;
+/** The key that its maker means for payments. */
+const HALO_KEY = 1;
+const HALO_FAILED = 0xe1;
+const KEYCARD_SIGN = 0xc0;
+const CURRENT_KEY = 0x00;
+const WITHOUT_PIN = 0x03;
+/** A Keycard says its key of this path only beside a signature: so it signs something harmless. */
+const QUESTION = keccak256(Buffer.from('tapline: which key signs without a PIN?', 'latin1'));
+/** The chip that is there; null for anything that does not sign, or wants a PIN first. */
+export async function findSigningChip(transceive) {
+    return ((await findHalo(transceive)) ?? (await findCash(transceive)) ?? (await findKeycard(transceive)));
+}
+async function findHalo(transceive) {
+    if (!HALO_SUCCESS.includes((await select(transceive, HALO)).status))
+        return null;
+    const run = async (...data) => {
+        const command = { cla: 0xb0, ins: 0x51, p1: 0, p2: 0, data: Uint8Array.from(data), le: 0 };
+        const answer = await send(transceive, command);
+        const failed = answer.data[0] === HALO_FAILED && answer.data.length === 2;
+        if (failed || !HALO_SUCCESS.includes(answer.status))
+            throw refusal(answer);
+        return answer.data;
+    };
+    const [length = 0, ...keys] = await run(HALO_KEYS);
+    const publicKey = keyIn(Uint8Array.from(keys.slice(0, length)));
+    return {
+        publicKey,
+        sign: async (digest) => readDer(await run(HALO_SIGN, HALO_KEY, ...digest)),
+    };
+}
+/** Made for tills: it has one key and no PIN. */
+async function findCash(transceive) {
+    const selected = await select(transceive, CASH);
+    if (selected.status !== SUCCESS)
+        return null;
+    const template = findTag(decodeTlv(selected.data), 0xa4);
+    const publicKey = keyIn(findTag(decodeTlv(template ?? new Uint8Array()), 0x80));
+    return {
+        publicKey,
+        sign: async (digest) => {
+            const answer = await keycardSign(transceive, CURRENT_KEY, digest);
+            if (answer.status !== SUCCESS)
+                throw refusal(answer);
+            return signedBy(answer.data, digest).signature;
+        },
+    };
+}
+async function findKeycard(transceive) {
+    if ((await select(transceive, KEYCARD)).status !== SUCCESS)
+        return null;
+    const probe = await keycardSign(transceive, WITHOUT_PIN, QUESTION);
+    // It has no such path, or no key: its owner pays with a wallet app.
+    if (probe.status !== SUCCESS)
+        return null;
+    return {
+        publicKey: signedBy(probe.data, QUESTION).publicKey,
+        sign: async (digest) => {
+            const answer = await keycardSign(transceive, WITHOUT_PIN, digest);
+            if (answer.status !== SUCCESS)
+                throw refusal(answer);
+            return signedBy(answer.data, digest).signature;
+        },
+    };
+}
+function keycardSign(transceive, p1, digest) {
+    return send(transceive, { cla: 0x80, ins: KEYCARD_SIGN, p1, p2: 0, data: digest, le: 0 });
+}
+/** Older cards answer a template with key and signature, newer ones r, s and which point. */
+function signedBy(data, digest) {
+    if (data.length === 65) {
+        const signature = {
+            r: integerOf(data.subarray(0, 32)),
+            s: integerOf(data.subarray(32, 64)),
+        };
+        const publicKey = recoverKey(digest, signature, ((data[64] ?? 0) & 1) === 1);
+        if (publicKey === null)
+            throw new ProtocolError('a signature of nobody');
+        return { publicKey, signature };
+    }
+    const template = decodeTlv(findTag(decodeTlv(data), 0xa0) ?? new Uint8Array());
+    const der = findTag(template, 0x30);
+    if (der === undefined)
+        throw new ProtocolError('an answer without a signature');
+    return { publicKey: keyIn(findTag(template, 0x80)), signature: readParts(der) };
+}
+function keyIn(bytes) {
+    const key = wholeKey(bytes ?? new Uint8Array());
+    if (key === null)
+        throw new ProtocolError('a public key that is not on the curve');
+    return key;
+}
+function readDer(bytes) {
+    return readParts(findTag(decodeTlv(bytes), 0x30) ?? new Uint8Array());
+}
+function readParts(inner) {
+    const [r, s, ...more] = decodeTlv(inner);
+    const isPair = r?.tag === 0x02 && s?.tag === 0x02 && more.length === 0;
+    if (!isPair)
+        throw new ProtocolError('a signature of no known form');
+    return { r: integerOf(r.value), s: integerOf(s.value) };
+}
+function refusal({ status }) {
+    return new ProtocolError(`the chip answered ${status.toString(16)}`);
+}

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { drawerBytes, ticketBytes } from '../../reader/src/printing/escpos.ts';
+import { printerAt, printReceipt } from '../../reader/src/printing/printer.ts';
+import { SettingError } from '../../reader/src/settings.ts';
+
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+const bytesOf = (text: string) => Buffer.from(text, 'latin1').toString('hex');
+/** Reset, and the table of Western Europe. */
+const HEAD = '1b40' + '1b7413';
+/** Three lines, and the cut. */
+const TAIL = '1b6403' + '1d5601';
+
+test('a ticket is reset, text, cut: byte by byte', () => {
+  const ticket = ticketBytes({ text: 'Corner Café\n2,50 €\n', address: null });
+  assert.equal(
+    hex(ticket),
+    `${HEAD}${bytesOf('Corner Caf')}82${'0a'}${bytesOf('2,50 ')}d50a0a${TAIL}`,
+  );
+});
+
+test('an address stands below the text as a QR code, in the middle', () => {
+  const ticket = ticketBytes({ text: 'a', address: 'https://p.example/r' });
+  const code = [
+    '1d286b0400' + '31413200',
+    '1d286b0300' + '314306',
+    '1d286b0300' + '314531',
+    `1d286b1600315030${bytesOf('https://p.example/r')}`,
+    '1d286b0300' + '315130',
+  ].join('');
+  assert.equal(hex(ticket), `${HEAD}610a1b6101${code}0a1b6100${TAIL}`);
+});
+
+test('the pulse of a drawer', () => {
+  assert.equal(hex(drawerBytes()), '1b40' + '1b700019fa');
+});
+
+test('nothing that a person typed reaches the printer as a command', () => {
+  const typed = 'Shop\u001b@\u001dV\u0000\u0010\u0014\u007f 日本 “x”…\u0085\r\n';
+  const ticket = Buffer.from(ticketBytes({ text: typed, address: null }));
+  const text = ticket.subarray(HEAD.length / 2, -TAIL.length / 2).toString('latin1');
+  assert.equal(text, 'Shop?@?V???? ?? "x"...?\n\n');
+});
+
+/** A printer in the network that keeps what it is sent. */
+async function networkPrinter() {
+  const received: Buffer[] = [];
+  const server = createSocketServer((socket: Socket) => {
+    socket.on('data', (chunk) => received.push(chunk));
+    socket.on('end', () => socket.end());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { place: `tcp://127.0.0.1:${port}`, received, server };
+}
+
+test('the drawer opens first, then the receipt is printed at the width of the paper', async () => {
+  const { place, received, server } = await networkPrinter();
+  const receipts = createServer((request, response) => response.end(`at ${request.url}\n`));
+  await once(receipts.listen(0, '127.0.0.1'), 'listening');
+  const url = `http://127.0.0.1:${(receipts.address() as AddressInfo).port}/receipts/x`;
+  await printReceipt({ printer: printerAt(place), width: 32, drawer: true }, url);
+  const ticket = ticketBytes({ text: 'at /receipts/x.txt?width=32\n', address: url });
+  assert.equal(hex(Buffer.concat(received)), `${hex(drawerBytes())}${hex(ticket)}`);
+  await printReceipt({ printer: printerAt(place), width: 48, drawer: false }, null);
+  assert.equal(Buffer.concat(received).length, drawerBytes().length + ticket.length);
+  server.close();
+  receipts.close();
+});
+
+test('a device file gets the bytes as they are; other places are refused in words', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-printer-'));
+  const device = path.join(folder, 'lp0');
+  await writeFile(device, '');
+  await printerAt(device)(drawerBytes());
+  assert.equal(hex(await readFile(device)), hex(drawerBytes()));
+  await rm(folder, { recursive: true });
+  for (const place of ['lp0', 'http://printer', 'tcp://']) {
+    assert.throws(() => printerAt(place), SettingError);
+  }
+});
+
+test('a printer that is not there fails, and nobody waits', async () => {
+  await assert.rejects(printerAt('tcp://127.0.0.1:1')(drawerBytes()));
+});

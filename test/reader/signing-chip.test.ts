@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { describe, test } from 'node:test';
+import { hashTypedData, type TypedDataDefinition, toHex, keccak256 as viemKeccak } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { keccak256 } from '../../reader/src/ethereum/keccak.ts';
+import { addressOf, ethereumSignature, recoverKey } from '../../reader/src/ethereum/secp256k1.ts';
+import { digestOf } from '../../reader/src/ethereum/typed-data.ts';
+import { CardGone, type Transceive } from '../../reader/src/protocols/apdu.ts';
+import { readTap, type Tap } from '../../reader/src/protocols/tap.ts';
+import { NO_WALLETS } from '../../reader/src/settings.ts';
+import { haloChip, keycard, keycardCash } from './emulated-chips.ts';
+
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+
+/** As a network with the address of `from` asks for it. */
+const typedData = {
+  domain: {
+    name: 'USD Coin',
+    version: '2',
+    chainId: 31_337,
+    verifyingContract: `0x${'a1'.repeat(20)}`,
+  },
+  types: {
+    ReceiveWithAuthorization: [
+      { name: 'from', type: 'address' },
+      { name: 'to', type: 'address' },
+      { name: 'value', type: 'uint256' },
+      { name: 'validAfter', type: 'uint256' },
+      { name: 'validBefore', type: 'uint256' },
+      { name: 'nonce', type: 'bytes32' },
+    ],
+  },
+  primaryType: 'ReceiveWithAuthorization',
+  message: {
+    from: `0x${'b2'.repeat(20)}`,
+    to: `0x${'c3'.repeat(20)}`,
+    value: 2_512_500,
+    validAfter: 0,
+    validBefore: 1_795_000_000,
+    nonce: `0x${'d4'.repeat(32)}`,
+  },
+};
+
+describe('what chips leave to the reader', () => {
+  test('Keccak, address and EIP-712 give what viem gives', () => {
+    for (const length of [0, 1, 31, 64, 135, 136, 137, 272, 1000]) {
+      const bytes = randomBytes(length);
+      assert.equal(toHex(keccak256(bytes)), viemKeccak(toHex(bytes)), `${length} bytes`);
+    }
+    assert.equal(
+      toHex(digestOf(typedData)),
+      hashTypedData(typedData as unknown as TypedDataDefinition),
+    );
+    for (let round = 0; round < 20; round++) {
+      const account = privateKeyToAccount(generatePrivateKey());
+      assert.equal(addressOf(Buffer.from(account.publicKey.slice(2), 'hex')), account.address);
+    }
+  });
+
+  test('a message that is not flat is refused', () => {
+    const types = { ReceiveWithAuthorization: [{ name: 'from', type: 'Person' }] };
+    assert.throws(() => digestOf({ ...typedData, types }), RangeError);
+  });
+
+  test('the point that a signature means is found, for the lower s alone', async () => {
+    for (let round = 0; round < 40; round++) {
+      const account = privateKeyToAccount(generatePrivateKey());
+      const key = Buffer.from(account.publicKey.slice(2), 'hex');
+      const digest = randomBytes(32);
+      const wanted = await account.sign({ hash: toHex(digest) });
+      const r = BigInt(wanted.slice(0, 66));
+      const s = BigInt(`0x${wanted.slice(66, 130)}`);
+      assert.equal(ethereumSignature(digest, { r, s }, key), wanted);
+      assert.equal(ethereumSignature(digest, { r, s: ORDER - s }, key), wanted);
+      assert.equal(ethereumSignature(randomBytes(32), { r, s }, key), null);
+      const isOdd = wanted.endsWith('1c');
+      assert.deepEqual(recoverKey(digest, { r, s }, isOdd), key);
+      assert.notDeepEqual(recoverKey(digest, { r, s }, !isOdd), key);
+    }
+    const bad = { r: 0n, s: 1n };
+    assert.equal(recoverKey(randomBytes(32), bad, true), null);
+    assert.equal(ethereumSignature(randomBytes(32), { r: ORDER, s: 1n }, Buffer.alloc(65)), null);
+  });
+});
+
+const account = privateKeyToAccount(generatePrivateKey());
+const CHIPS: readonly (readonly [string, () => Transceive])[] = [
+  ['a HaLo chip', () => haloChip(account)],
+  ['a Keycard Cash', () => keycardCash(account)],
+  ['a Keycard with a path without a PIN', () => keycard(account)],
+  ['a newer Keycard', () => keycard(account, { raw: true })],
+];
+
+function hold(chip: Transceive, digest: Uint8Array | null): Promise<Tap> {
+  return readTap(chip, NO_WALLETS, async () => digest);
+}
+
+for (const [name, chip] of CHIPS) {
+  test(`${name} signs what it is given, and nothing where nobody asks`, async () => {
+    const digest = randomBytes(32);
+    const tap = await hold(chip(), digest);
+    assert.ok(tap.status === 'signed', JSON.stringify(tap));
+    const { public_key, r, s } = tap.signed;
+    const key = Buffer.from(public_key, 'hex');
+    assert.equal(addressOf(key), account.address);
+    const parts = { r: BigInt(`0x${r}`), s: BigInt(`0x${s}`) };
+    assert.equal(
+      ethereumSignature(digest, parts, key),
+      await account.sign({ hash: toHex(digest) }),
+    );
+    assert.deepEqual(await hold(chip(), null), { status: 'nothing_to_sign' });
+  });
+
+  test(`${name} that leaves in the middle is gone, at whichever command`, async () => {
+    let commands = 0;
+    const counted = chip();
+    await hold(async (bytes) => {
+      commands++;
+      return counted(bytes);
+    }, randomBytes(32));
+    for (let left = 0; left < commands; left++) {
+      let sent = 0;
+      const leaving = chip();
+      const tap = await hold(async (bytes) => {
+        if (sent++ === left) throw new CardGone();
+        return leaving(bytes);
+      }, randomBytes(32));
+      assert.deepEqual(tap, { status: 'gone' });
+    }
+  });
+}
+
+test('a Keycard that wants its PIN is no payment card here', async () => {
+  const locked = keycard(account, { path: false });
+  assert.deepEqual(await hold(locked, randomBytes(32)), { status: 'not_a_payment_card' });
+});
