@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
 import { ConnectionError, OutcomeUnknownError, Tapline, TaplineError } from 'tapline';
 import { KEY, type ScriptedApi, startScriptedApi } from '../sdk/scripted-api.ts';
 import { CASES, type Call, type Case, INTENT, type Outcome } from './cases.ts';
 
+const run = promisify(execFile);
 const DOCUMENT = path.join(import.meta.dirname, '../../docs/clients.md');
 const MARKS = /(<!-- made by test\/clients -->\n)[\s\S]*?(<!-- end -->)/;
 
@@ -41,8 +44,8 @@ const timeoutFor = ({ script }: Case) => (script.includes('hang') ? TIMEOUT_S : 
 let api: ScriptedApi;
 let timeout = TIMEOUT_S;
 const clients: Client[] = [];
-const isHere = (program: string) => spawnSync(program, ['--version']).error === undefined;
-const programs = ['python3', 'php'];
+const isHere = (program: string) => spawnSync(program, ['version']).error === undefined;
+const programs = ['python3', 'php', 'go'];
 
 before(async () => {
   api = await startScriptedApi();
@@ -51,6 +54,7 @@ before(async () => {
     clients.push(pythonClient('Python', 'sync'), pythonClient('Python, async', 'async'));
   }
   if (isHere('php')) clients.push(phpClient());
+  if (isHere('go')) clients.push(await goClient());
 });
 
 after(async () => {
@@ -101,6 +105,17 @@ function pythonClient(language: string, way: 'sync' | 'async'): Client {
 function phpClient(): Client {
   const child = spawn('php', [path.join(import.meta.dirname, 'drive.php')]);
   return drivenClient(child, { language: 'PHP', agent: /^tapline-php\/\d/ });
+}
+
+/** Compiled once, from the sources here and nothing of a proxy. */
+async function goClient(): Promise<Client> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'tapline-go-'));
+  const program = path.join(folder, 'drive');
+  const env = { ...process.env, GOPROXY: 'off', GOFLAGS: '-mod=mod', GOTOOLCHAIN: 'local' };
+  const cwd = path.join(import.meta.dirname, 'go');
+  await run('go', ['build', '-o', program, '.'], { cwd, env });
+  const client = drivenClient(spawn(program), { language: 'Go', agent: /^tapline-go\/\d/ });
+  return { ...client, close: () => client.close().then(() => rmSync(folder, { recursive: true })) };
 }
 
 function drivenClient(child: ChildProcess, who: Pick<Client, 'language' | 'agent'>): Client {
@@ -163,11 +178,18 @@ async function hold(client: Client, one: Case): Promise<void> {
   api.script(...one.resolve.script);
   const resolved = await client.resolve();
   assert.equal(resolved.outcome, one.resolve.outcome);
-  const asks = api.seen.map(({ method, url }) => `${method} ${url.replace('/api/v1', '')}`);
+  const asks = api.seen.map(({ method, url }) => `${method} ${sorted(url.replace('/api/v1', ''))}`);
   assert.deepEqual([...new Set(asks)], one.resolve.asks);
   for (const { method, headers } of api.seen) {
     if (method === 'POST') assert.equal(headers['idempotency-key'], one.key);
   }
+}
+
+/** Languages keep parameters in the order of their own. */
+function sorted(url: string): string {
+  const { pathname, searchParams } = new URL(url, 'http://api.example');
+  searchParams.sort();
+  return searchParams.size === 0 ? pathname : `${pathname}?${searchParams}`;
 }
 
 const held = new Map<string, string[]>();
