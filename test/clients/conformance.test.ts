@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -11,6 +11,8 @@ import { ConnectionError, OutcomeUnknownError, Tapline, TaplineError } from 'tap
 import { KEY, type ScriptedApi, startScriptedApi } from '../sdk/scripted-api.ts';
 import { CASES, type Call, type Case, INTENT, type Outcome } from './cases.ts';
 
+/** Debian's php-guzzlehttp-guzzle: a client of PSR-18 that is none of ours. */
+const GUZZLE = '/usr/share/php/GuzzleHttp/autoload.php';
 const run = promisify(execFile);
 const DOCUMENT = path.join(import.meta.dirname, '../../docs/clients.md');
 const MARKS = /(<!-- made by test\/clients -->\n)[\s\S]*?(<!-- end -->)/;
@@ -53,7 +55,8 @@ before(async () => {
   if (isHere('python3')) {
     clients.push(pythonClient('Python', 'sync'), pythonClient('Python, async', 'async'));
   }
-  if (isHere('php')) clients.push(phpClient());
+  if (isHere('php')) clients.push(phpClient('PHP'));
+  if (isHere('php') && existsSync(GUZZLE)) clients.push(phpClient('PHP, PSR-18', 'psr18'));
   if (isHere('go')) clients.push(await goClient());
 });
 
@@ -102,9 +105,9 @@ function pythonClient(language: string, way: 'sync' | 'async'): Client {
   return drivenClient(child, { language, agent: /^tapline-python\/\d/ });
 }
 
-function phpClient(): Client {
-  const child = spawn('php', [path.join(import.meta.dirname, 'drive.php')]);
-  return drivenClient(child, { language: 'PHP', agent: /^tapline-php\/\d/ });
+function phpClient(language: string, ...args: readonly string[]): Client {
+  const child = spawn('php', [path.join(import.meta.dirname, 'drive.php'), ...args]);
+  return drivenClient(child, { language, agent: /^tapline-php\/\d/ });
 }
 
 /** Compiled once, from the sources here and nothing of a proxy. */
@@ -208,6 +211,7 @@ for (const one of CASES) {
 /** `UPDATE=1` writes it. */
 test('docs/clients.md shows what each client has kept', (t) => {
   const missing = programs.filter((program) => !isHere(program));
+  if (!existsSync(GUZZLE)) missing.push('php-guzzlehttp-guzzle');
   if (missing.length > 0) return t.skip(`${missing.join(', ')}: not on this machine`);
   const languages = clients.map(({ language }) => language);
   const rows = CASES.map(({ name }) => {
