@@ -1,16 +1,16 @@
 import { TaplineError } from './error.js';
 import { errorOf } from './errors.js';
 import { ask, headersOf, queryOf, sleep } from './request.js';
+export const START = 'start';
 const SILENT_MS = 45_000;
 const POLL_MS = 1_000;
 const LONGEST_DELAY_MS = 10_000;
 export async function* followEvents(to, { types, after, signal }) {
-    let last = after ?? (await newestEvent(to));
+    let last = after === START ? null : (after ?? (await newestEvent(to)));
     let failures = 0;
     let polls = false;
     while (!signal?.aborted) {
         try {
-            polls ||= last === null;
             const events = polls ? eventsBehind(to, last) : streamed(to, { types, last, signal });
             for await (const event of events) {
                 failures = 0;
@@ -25,7 +25,8 @@ export async function* followEvents(to, { types, after, signal }) {
             if (signal?.aborted)
                 return;
             const { status = null, code = null } = error instanceof TaplineError ? error : {};
-            if (status === 404 || status === 429 || code === 'parameter_unknown')
+            const isOld = code === 'parameter_unknown' || (last === null && code === 'cursor_invalid');
+            if (status === 404 || status === 429 || isOld)
                 polls = true;
             else if (status !== null && status < 500)
                 throw error;
@@ -64,7 +65,8 @@ async function* streamed(to, { types, last, signal }) {
     let alarm = setTimeout(end, SILENT_MS);
     signal?.addEventListener('abort', end);
     try {
-        const url = `${to.baseUrl}/v1/events/stream${queryOf({ types })}`;
+        const after = last === null ? START : undefined;
+        const url = `${to.baseUrl}/v1/events/stream${queryOf({ types, after })}`;
         const headers = {
             ...headersOf(to),
             Accept: 'text/event-stream',

@@ -1329,8 +1329,9 @@ export interface ListEventsQuery {
 }
 export interface StreamEventsQuery {
     /**
-     * The id of the last event that you have seen: the stream continues after it. `Last-Event-ID`
-     * wins over it. Without either the stream begins now.
+     * The id of the last event that you have seen: the stream continues after it. `start`: it begins
+     * with the oldest event of the last 30 days. `Last-Event-ID` wins over it. Without either the
+     * stream begins now.
      */
     after?: string;
     /** Event types and families with `.*`, separated by commas. Default: all. */

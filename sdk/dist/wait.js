@@ -1,7 +1,7 @@
 import { TaplineError } from './error.js';
 import { WaitTimeoutError } from './errors.js';
 import { sleep } from './request.js';
-import { followEvents, newestEvent } from './stream.js';
+import { followEvents, newestEvent, START } from './stream.js';
 const TIMEOUT_MS = 300_000;
 const SAFETY_MS = 5_000;
 const POLL_MS = 1_000;
@@ -64,8 +64,7 @@ function startWatching(to) {
     let works = true;
     const place = newestEvent(to);
     const follow = async () => {
-        const after = (await place) ?? undefined;
-        const options = { types: TYPES, signal, ...(after ? { after } : {}) };
+        const options = { types: TYPES, signal, after: (await place) ?? START };
         for await (const event of followEvents(to, options)) {
             const { id } = event.data.object;
             for (const bell of bells)

@@ -6,11 +6,17 @@ import type { WebhookEvent } from './types.ts';
 export interface StreamOptions {
   /** Types and families, by comma: `payment.succeeded,refund.*`. @default all */
   readonly types?: string;
-  /** The id of the last event that you have seen. @default what happens from now on */
+  /**
+   * The id of the last event that you have seen; `start`: all of the last 30 days.
+   *
+   * @default what happens from now on
+   */
   readonly after?: string;
   readonly signal?: AbortSignal;
 }
 
+/** Where an account begins that has no event to begin behind. */
+export const START = 'start';
 /** The service sends a comment every 15 s: three missed ones are a dead connection. */
 const SILENT_MS = 45_000;
 const POLL_MS = 1_000;
@@ -25,13 +31,11 @@ export async function* followEvents(
   to: Connection,
   { types, after, signal }: StreamOptions,
 ): AsyncGenerator<WebhookEvent, void, undefined> {
-  let last = after ?? (await newestEvent(to));
+  let last = after === START ? null : (after ?? (await newestEvent(to)));
   let failures = 0;
   let polls = false;
   while (!signal?.aborted) {
     try {
-      // Before its first event an account has no place to begin behind: the list is asked.
-      polls ||= last === null;
       const events = polls ? eventsBehind(to, last) : streamed(to, { types, last, signal });
       for await (const event of events) {
         failures = 0;
@@ -43,7 +47,8 @@ export async function* followEvents(
       if (signal?.aborted) return;
       const { status = null, code = null } = error instanceof TaplineError ? error : {};
       // A service without the route takes `stream` for the id of an event.
-      if (status === 404 || status === 429 || code === 'parameter_unknown') polls = true;
+      const isOld = code === 'parameter_unknown' || (last === null && code === 'cursor_invalid');
+      if (status === 404 || status === 429 || isOld) polls = true;
       else if (status !== null && status < 500) throw error;
       await sleep(Math.min(250 * 2 ** failures++, LONGEST_DELAY_MS), signal);
     }
@@ -97,7 +102,8 @@ async function* streamed(to: Connection, { types, last, signal }: From) {
   let alarm = setTimeout(end, SILENT_MS);
   signal?.addEventListener('abort', end);
   try {
-    const url = `${to.baseUrl}/v1/events/stream${queryOf({ types })}`;
+    const after = last === null ? START : undefined;
+    const url = `${to.baseUrl}/v1/events/stream${queryOf({ types, after })}`;
     const headers = {
       ...headersOf(to),
       Accept: 'text/event-stream',

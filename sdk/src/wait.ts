@@ -1,7 +1,7 @@
 import { TaplineError } from './error.ts';
 import { WaitTimeoutError } from './errors.ts';
 import { type Bell, type Connection, sleep, type Watching } from './request.ts';
-import { followEvents, newestEvent } from './stream.ts';
+import { followEvents, newestEvent, START } from './stream.ts';
 
 export interface WaitOptions<T> {
   /** Milliseconds. @default 300000 */
@@ -97,8 +97,7 @@ function startWatching(to: Connection): Watching {
   let works = true;
   const place = newestEvent(to);
   const follow = async () => {
-    const after = (await place) ?? undefined;
-    const options = { types: TYPES, signal, ...(after ? { after } : {}) };
+    const options = { types: TYPES, signal, after: (await place) ?? START };
     for await (const event of followEvents(to, options)) {
       const { id } = event.data.object as { id?: string };
       for (const bell of bells) if (bell.id === id) bell.ring();

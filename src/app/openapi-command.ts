@@ -1,18 +1,19 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { declaredRoutes } from '#app/declared-routes.ts';
+import { goModelsOf } from '#app/go-types.ts';
 import { surfaceDocuments } from '#app/surface-documents.ts';
 import { typescriptModules, typescriptOf } from '#app/typescript-types.ts';
 
 /**
- * Writes the OpenAPI documents and the TypeScript types made from them. With `--check` it writes
- * only those that are not committed, and ends with 1 when a committed one is stale.
+ * Writes the OpenAPI documents, and the types of TypeScript and Go made from them. With `--check`
+ * it writes only those that are not committed, and ends with 1 when a committed one is stale.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
 /** The types that the web apps share, and below the same folder those of each surface. */
 const WEB_TYPES = 'web/data/types';
 /** What a release promises: a change has to show in its commit. */
-const COMMITTED = ['openapi.json', 'sdk/src/types.ts'];
+const COMMITTED = ['openapi.json', 'sdk/src/types.ts', 'go/models.go'];
 
 function freshFiles(): Map<string, string> {
   const documents = Object.entries(surfaceDocuments(declaredRoutes()));
@@ -25,6 +26,7 @@ function freshFiles(): Map<string, string> {
   return new Map([
     ...texts,
     ['sdk/src/types.ts', typescriptOf(ownDocument, merchant)],
+    ['go/models.go', goModelsOf(ownDocument, merchant)],
     ...[...modules].map(([name, text]) => [`${WEB_TYPES}/${name}.ts`, text] as const),
   ]);
 }

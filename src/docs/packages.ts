@@ -179,6 +179,26 @@ async function phpArchive(): Promise<Archive> {
   });
 }
 
+const GO_ABOUT = 'The client of a Tapline payment network for Go.';
+
+/** The Go client: unpacked beside the program that names its folder. */
+async function goArchive(): Promise<Archive> {
+  const folder = path.join(ROOT, 'go');
+  const names = (await readdir(folder)).filter((name) => !name.endsWith('_test.go')).sort();
+  const files = names.map(async (name) => {
+    return { name, bytes: await readFile(path.join(folder, name)) };
+  });
+  const entries = await Promise.all(files);
+  const program = entries.find(({ name }) => name === 'client.go')?.bytes.toString() ?? '';
+  const version = /^const Version = "([\d.]+)"$/m.exec(program)?.[1] ?? '0';
+  return archive({
+    ...{ name: 'tapline-go', version, description: GO_ABOUT, install: 'curl -O', type: ZIP },
+    file: `tapline-go-${version}.zip`,
+    stable: 'tapline-go.zip',
+    bytes: zip(entries),
+  });
+}
+
 /** The merchant API for those who try it by hand: of the document that the release is held to. */
 async function collections(): Promise<readonly Archive[]> {
   const text = await readFile(path.join(ROOT, 'openapi.json'), 'utf8');
@@ -205,7 +225,7 @@ async function collections(): Promise<readonly Archive[]> {
 /** All packages of this release, made from the files that the service itself came with. */
 export async function buildPackages(): Promise<readonly Archive[]> {
   const npm = Object.entries(NPM).map(([place, bundled]) => npmArchive(place, bundled));
-  const packages = await Promise.all([...npm, pythonArchive(), phpArchive()]);
+  const packages = await Promise.all([...npm, pythonArchive(), phpArchive(), goArchive()]);
   return [...packages, ...(await collections())];
 }
 

@@ -89,6 +89,17 @@ test('it goes on behind an event, and Last-Event-ID wins over after', async () =
   assert.deepEqual(byParameter.ids, now.slice(4));
 });
 
+test('from its start it says all that is kept, and then goes on', async () => {
+  const whole = await open({ query: '?after=start' });
+  const ids = await listed();
+  await heard(whole, ids.length);
+  assert.deepEqual(whole.ids, ids);
+  await createTestIntent(api);
+  const now = await listed();
+  await heard(whole, now.length);
+  assert.deepEqual(whole.ids, now);
+});
+
 test('types takes exact types and families, by comma', async () => {
   const [first = ''] = await listed();
   const some = await open({ query: `?types=terminal.*,payment_intent.canceled&after=${first}` });

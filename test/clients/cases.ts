@@ -42,7 +42,7 @@ const knownKey = (fields: object): Step => ({
 });
 const COMPLETED = { status: 'completed', resource: 'pi_1', response_status: 201 };
 const ASK_KEY = 'GET /idempotency_keys/k%201';
-const BY_ORDER = 'GET /payment_intents?order_id=A-1&limit=1';
+const BY_ORDER = 'GET /payment_intents?limit=1&order_id=A-1';
 
 const tried: readonly (readonly [string, Step])[] = [
   ['a connection that is cut', 'cut'],

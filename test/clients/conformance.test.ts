@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
 import { ConnectionError, OutcomeUnknownError, Tapline, TaplineError } from 'tapline';
 import { KEY, type ScriptedApi, startScriptedApi } from '../sdk/scripted-api.ts';
 import { CASES, type Call, type Case, INTENT, type Outcome } from './cases.ts';
 
+/** Debian's php-guzzlehttp-guzzle: a client of PSR-18 that is none of ours. */
+const GUZZLE = '/usr/share/php/GuzzleHttp/autoload.php';
+const run = promisify(execFile);
 const DOCUMENT = path.join(import.meta.dirname, '../../docs/clients.md');
 const MARKS = /(<!-- made by test\/clients -->\n)[\s\S]*?(<!-- end -->)/;
 
@@ -41,8 +46,8 @@ const timeoutFor = ({ script }: Case) => (script.includes('hang') ? TIMEOUT_S : 
 let api: ScriptedApi;
 let timeout = TIMEOUT_S;
 const clients: Client[] = [];
-const isHere = (program: string) => spawnSync(program, ['--version']).error === undefined;
-const programs = ['python3', 'php'];
+const isHere = (program: string) => spawnSync(program, ['version']).error === undefined;
+const programs = ['python3', 'php', 'go'];
 
 before(async () => {
   api = await startScriptedApi();
@@ -50,7 +55,9 @@ before(async () => {
   if (isHere('python3')) {
     clients.push(pythonClient('Python', 'sync'), pythonClient('Python, async', 'async'));
   }
-  if (isHere('php')) clients.push(phpClient());
+  if (isHere('php')) clients.push(phpClient('PHP'));
+  if (isHere('php') && existsSync(GUZZLE)) clients.push(phpClient('PHP, PSR-18', 'psr18'));
+  if (isHere('go')) clients.push(await goClient());
 });
 
 after(async () => {
@@ -98,9 +105,20 @@ function pythonClient(language: string, way: 'sync' | 'async'): Client {
   return drivenClient(child, { language, agent: /^tapline-python\/\d/ });
 }
 
-function phpClient(): Client {
-  const child = spawn('php', [path.join(import.meta.dirname, 'drive.php')]);
-  return drivenClient(child, { language: 'PHP', agent: /^tapline-php\/\d/ });
+function phpClient(language: string, ...args: readonly string[]): Client {
+  const child = spawn('php', [path.join(import.meta.dirname, 'drive.php'), ...args]);
+  return drivenClient(child, { language, agent: /^tapline-php\/\d/ });
+}
+
+/** Compiled once, from the sources here and nothing of a proxy. */
+async function goClient(): Promise<Client> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'tapline-go-'));
+  const program = path.join(folder, 'drive');
+  const env = { ...process.env, GOPROXY: 'off', GOFLAGS: '-mod=mod', GOTOOLCHAIN: 'local' };
+  const cwd = path.join(import.meta.dirname, 'go');
+  await run('go', ['build', '-o', program, '.'], { cwd, env });
+  const client = drivenClient(spawn(program), { language: 'Go', agent: /^tapline-go\/\d/ });
+  return { ...client, close: () => client.close().then(() => rmSync(folder, { recursive: true })) };
 }
 
 function drivenClient(child: ChildProcess, who: Pick<Client, 'language' | 'agent'>): Client {
@@ -163,11 +181,18 @@ async function hold(client: Client, one: Case): Promise<void> {
   api.script(...one.resolve.script);
   const resolved = await client.resolve();
   assert.equal(resolved.outcome, one.resolve.outcome);
-  const asks = api.seen.map(({ method, url }) => `${method} ${url.replace('/api/v1', '')}`);
+  const asks = api.seen.map(({ method, url }) => `${method} ${sorted(url.replace('/api/v1', ''))}`);
   assert.deepEqual([...new Set(asks)], one.resolve.asks);
   for (const { method, headers } of api.seen) {
     if (method === 'POST') assert.equal(headers['idempotency-key'], one.key);
   }
+}
+
+/** Languages keep parameters in the order of their own. */
+function sorted(url: string): string {
+  const { pathname, searchParams } = new URL(url, 'http://api.example');
+  searchParams.sort();
+  return searchParams.size === 0 ? pathname : `${pathname}?${searchParams}`;
 }
 
 const held = new Map<string, string[]>();
@@ -186,6 +211,7 @@ for (const one of CASES) {
 /** `UPDATE=1` writes it. */
 test('docs/clients.md shows what each client has kept', (t) => {
   const missing = programs.filter((program) => !isHere(program));
+  if (!existsSync(GUZZLE)) missing.push('php-guzzlehttp-guzzle');
   if (missing.length > 0) return t.skip(`${missing.join(', ')}: not on this machine`);
   const languages = clients.map(({ language }) => language);
   const rows = CASES.map(({ name }) => {

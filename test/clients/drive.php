@@ -7,6 +7,7 @@ require __DIR__ . '/../../php/autoload.php';
 use Tapline\Client;
 use Tapline\ConnectionFailed;
 use Tapline\OutcomeUnknownError;
+use Tapline\Psr18;
 use Tapline\TaplineError;
 
 function outcome(callable $act, ?OutcomeUnknownError &$unknown): array
@@ -23,6 +24,18 @@ function outcome(callable $act, ?OutcomeUnknownError &$unknown): array
     }
 }
 
+/** `psr18`: the requests are sent by Guzzle, as Debian packs it. */
+function transport(float $timeout): ?Closure
+{
+    if (($GLOBALS['argv'][1] ?? '') !== 'psr18') {
+        return null;
+    }
+    require_once '/usr/share/php/GuzzleHttp/autoload.php';
+    $factory = new GuzzleHttp\Psr7\HttpFactory();
+    $http = new GuzzleHttp\Client(['timeout' => $timeout]);
+    return Psr18::transport($http, $factory, $factory);
+}
+
 $unknown = null;
 while (($line = fgets(STDIN)) !== false) {
     $asked = json_decode($line, true);
@@ -30,7 +43,14 @@ while (($line = fgets(STDIN)) !== false) {
         echo json_encode(outcome($unknown->resolve(...), $unknown)), "\n";
         continue;
     }
-    $tapline = new Client($asked['api_key'], $asked['base_url'], $asked['timeout'], $asked['retries']);
+    $transport = transport($asked['timeout']);
+    $tapline = new Client(
+        $asked['api_key'],
+        $asked['base_url'],
+        $asked['timeout'],
+        $asked['retries'],
+        $transport,
+    );
     $order = ['amount' => 2500000, 'terminal' => 'tml_1', 'order_id' => 'A-1'];
     $endpoint = ['url' => 'https://shop.example', 'enabled_events' => ['*']];
     $call = [

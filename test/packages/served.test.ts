@@ -74,6 +74,7 @@ test('each package has a name with its version, a name without, and its sum', as
     'tapline-medusa tapline-medusa-N.tgz',
     'tapline tapline-N-py3-none-any.whl',
     'tapline/tapline tapline-php-N.zip',
+    'tapline-go tapline-go-N.zip',
     'tapline-postman tapline-postman-N.json',
     'tapline-bruno tapline-bruno-N.zip',
   ]);
@@ -301,6 +302,50 @@ test('the PHP archive works where it is unpacked', async (t) => {
   }
   const { stdout } = await run('php', ['-r', `require 'autoload.php';${SHOP}`], { cwd, env });
   assert.match(stdout, SHOWN);
+});
+
+const GO_SHOP = `package main
+
+import (
+	"fmt"
+
+	"tapline"
+)
+
+func main() {
+	atoms, _ := tapline.USDC("2.50")
+	_, err := tapline.New(tapline.Options{APIKey: "x"})
+	fmt.Printf("%d %s %T", atoms, tapline.Version, err)
+}
+`;
+
+test('the Go archive works beside a program, as its guide says, and asks no proxy', async (t) => {
+  const hasGo = await run('go', ['version']).then(
+    () => true,
+    () => false,
+  );
+  if (!hasGo) return t.skip('go is not on this machine');
+  const cwd = await emptyFolder('go');
+  const files = unzipped(Buffer.from(await (await get('tapline-go.zip')).arrayBuffer()));
+  assert.ok(files.has('README.md') && ![...files.keys()].some((name) => /_test/.test(name)));
+  await mkdir(path.join(cwd, 'tapline-go'));
+  for (const [name, content] of files) {
+    await writeFile(path.join(cwd, 'tapline-go', name), content);
+  }
+  await writeFile(path.join(cwd, 'main.go'), GO_SHOP);
+  const goEnv = {
+    ...env,
+    GOPROXY: 'off',
+    GOTOOLCHAIN: 'local',
+    GOCACHE: path.join(folder, 'gocache'),
+  };
+  const go = (...args: string[]) => run('go', args, { cwd, env: goEnv });
+  const guide = files.get('README.md') ?? '';
+  const edit = /^go (mod edit .*)$/m.exec(guide)?.[1]?.split(' ') ?? [];
+  await go('mod', 'init', 'shop');
+  await go(...edit);
+  const { stdout } = await go('run', '.');
+  assert.match(stdout, /^2500000 \d+\.\d+\.\d+ \*tapline\.UsageError$/);
 });
 
 test('Composer installs the PHP client from a folder, as its guide says', async (t) => {

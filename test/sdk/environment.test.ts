@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { Tapline } from 'tapline';
-import { KEY, type ScriptedApi, startScriptedApi } from './scripted-api.ts';
+import { KEY, refusal, type ScriptedApi, startScriptedApi } from './scripted-api.ts';
 
 const LIVE_KEY = KEY.replace('test', 'live');
 const EMPTY = { status: 200, body: { data: [], next_cursor: null } };
@@ -109,4 +109,27 @@ test('calls and streams name the package and its version, and that of the API', 
   }
   assert.equal(api.seen[0]?.headers['service-version'], info.version);
   assert.equal(api.seen[0]?.headers['user-agent'], `tapline-js/${version}`);
+});
+
+test('an account without an event yet streams at once, from its start', async () => {
+  const none = { object: 'list', data: [], has_more: false, next_cursor: null };
+  const event = { id: 'evt_1', type: 'payment.succeeded' };
+  const headers = { 'Content-Type': 'text/event-stream' };
+  const stream = { status: 200, body: `data: ${JSON.stringify(event)}\n\n`, headers };
+  api.script({ status: 200, body: none }, stream);
+  for await (const one of api.tapline.events.stream()) {
+    assert.equal(one.id, 'evt_1');
+    break;
+  }
+  const [asked, opened, ...others] = api.seen.map(({ url }) => url.replace('/api/v1', ''));
+  assert.deepEqual([asked, opened], ['/events?limit=1', '/events/stream?after=start']);
+  assert.deepEqual(others, []);
+  // A service that does not know the word is asked for its list, as before.
+  const refused = refusal(400, 'invalid_request_error', 'cursor_invalid');
+  const page = { ...none, data: [event] };
+  api.script({ status: 200, body: none }, refused, { status: 200, body: page });
+  for await (const one of api.tapline.events.stream()) {
+    assert.equal(one.id, 'evt_1');
+    break;
+  }
 });

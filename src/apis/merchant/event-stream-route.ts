@@ -1,13 +1,15 @@
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { createStreamKeys } from '#apis/merchant/stream-keys.ts';
-import { readTypes, StreamQuery, unknownPlace } from '#apis/merchant/stream-query.ts';
+import { readTypes, START, StreamQuery, unknownPlace } from '#apis/merchant/stream-query.ts';
 import { createStreamSlots, MAX_STREAMS_OF_KEY } from '#apis/merchant/stream-slots.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
+import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
 import type { EventStreams } from '#events/event-streams.ts';
 import { findEventPlace } from '#events/list.ts';
+import { retainedSince } from '#events/retention.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 
 export interface EventStreamDeps {
@@ -27,6 +29,19 @@ const HEADERS = {
 function tooMany(): Refusal {
   const message = `This key has ${MAX_STREAMS_OF_KEY} open streams: close one, or share one.`;
   return { ...refuse('rate_limit_exceeded', message), headers: { 'Retry-After': '10' } };
+}
+
+interface Wanted {
+  readonly tenant: Tenant;
+  readonly id: string | null;
+  readonly now: Date;
+}
+
+/** Where the stream begins; null: now; undefined: there is no such event. */
+async function placeAfter(db: Database, { tenant, id, now }: Wanted) {
+  if (id === null) return null;
+  if (id === START) return { created: retainedSince(now), position: 0n };
+  return findEventPlace(db, tenant, { id, now });
 }
 
 /** Server-sent events: what webhooks deliver, for who rather holds a connection open. */
@@ -65,7 +80,7 @@ export function eventStreamRoute(deps: EventStreamDeps): AnyRoute<MerchantCaller
       const types = readTypes(query.types);
       if (isRefusal(types)) return types;
       const id = lastEventId ?? query.after ?? null;
-      const after = id === null ? null : await findEventPlace(deps.db, tenant, { id, now });
+      const after = await placeAfter(deps.db, { tenant, id, now });
       if (after === undefined) return unknownPlace(lastEventId === null ? 'after' : null);
       const free = await slots.take(caller.keyId);
       if (free === null) return tooMany();

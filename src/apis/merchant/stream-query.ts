@@ -2,13 +2,17 @@ import Type from 'typebox';
 import { type Refusal, refuse } from '#core/answer.ts';
 import { EVENT_FAMILIES, EVENT_TYPES, familyOf } from '#events/types.ts';
 
+/** No event has such an id. */
+export const START = 'start';
+
 export const StreamQuery = Type.Object({
   after: Type.Optional(
     Type.String({
       maxLength: 64,
       description:
-        'The id of the last event that you have seen: the stream continues after it. ' +
-        '`Last-Event-ID` wins over it. Without either the stream begins now.',
+        'The id of the last event that you have seen: the stream continues after it. `start`: it ' +
+        'begins with the oldest event of the last 30 days. `Last-Event-ID` wins over it. Without ' +
+        'either the stream begins now.',
       examples: ['evt_01QzXo0KcV5sVQ2pWm8Tn3'],
     }),
   ),

@@ -1,0 +1,3 @@
+module tapline
+
+go 1.19

@@ -1,0 +1,1717 @@
+// Code generated from openapi.json by npm run openapi. DO NOT EDIT.
+
+package tapline
+
+import "encoding/json"
+
+// The wish to be paid once, and how far it is.
+type PaymentIntent struct {
+	// The id of a payment intent: pi_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// USDC atoms (6 decimals), an integer from 1 to 1000000000000.
+	Amount int64 `json:"amount"`
+
+	// USDC, always.
+	Currency string `json:"currency"`
+
+	// The tips that the terminal offers its customer. null: none can be given.
+	Tipping *PaymentIntentTipping `json:"tipping"`
+
+	// Paid on top of the amount; null until paid.
+	Tip *int64 `json:"tip"`
+
+	// The list may grow.
+	Status string `json:"status"`
+
+	// The id of a terminal: tml_…
+	Terminal string `json:"terminal"`
+
+	// 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; made from the Idempotency-Key when left out.
+	OrderID string `json:"order_id"`
+
+	// Shown on the terminal while waiting.
+	Description *string `json:"description"`
+
+	// Up to 20 pairs: keys of 1 to 40 characters of A-Z a-z 0-9 _ . -, string values of up to 500 characters. No secrets or personal data. Returned unchanged.
+	Metadata map[string]string `json:"metadata"`
+
+	// Who created it.
+	Source string `json:"source"`
+
+	// The id of a payment: pay_…
+	Payment *string `json:"payment"`
+
+	// Hash of the settlement transaction.
+	TxHash *string `json:"tx_hash"`
+
+	// What the customer has to do before the payment can go on.
+	NextAction *PaymentIntentNextAction `json:"next_action"`
+
+	// Why the last payment was declined.
+	LastPaymentError *PaymentIntentLastPaymentError `json:"last_payment_error"`
+
+	// The list may grow.
+	CancellationReason *string `json:"cancellation_reason"`
+
+	// ISO 8601 UTC with milliseconds.
+	CanceledAt *string `json:"canceled_at"`
+
+	// Intents of one split bill carry the same value.
+	SplitGroup *string `json:"split_group"`
+
+	// ISO 8601 UTC with milliseconds.
+	PickedUpAt *string `json:"picked_up_at"`
+
+	// ISO 8601 UTC with milliseconds.
+	TappedAt *string `json:"tapped_at"`
+
+	// ISO 8601 UTC with milliseconds.
+	ExpiresAt string `json:"expires_at"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// Only on objects that the service had lost with its database and rebuilt from the chain. What the chain does not know (metadata, description, terminal, how it was paid) is gone.
+	Recovered bool `json:"recovered,omitempty"`
+}
+
+// The tips that the terminal offers its customer. null: none can be given.
+type PaymentIntentTipping struct {
+	// 1 to 3 of them, in the order they are shown.
+	Percentages []int64 `json:"percentages"`
+}
+
+// What the customer has to do before the payment can go on.
+type PaymentIntentNextAction struct {
+	// What has to happen next.
+	Type string `json:"type"`
+
+	// The rule that asked. The list may grow.
+	ReasonCode string `json:"reason_code"`
+
+	// ISO 8601 UTC with milliseconds.
+	ExpiresAt string `json:"expires_at"`
+}
+
+// Why the last payment was declined.
+type PaymentIntentLastPaymentError struct {
+	// The type of the error.
+	Type string `json:"type"`
+
+	// See decline_code for the reason.
+	Code string `json:"code"`
+
+	// Why. The list may grow.
+	DeclineCode string `json:"decline_code"`
+
+	// The decline code in upper case, or the risk rule's name. The list may grow.
+	ReasonCode string `json:"reason_code"`
+
+	// The reason in words. Its text may change.
+	Message string `json:"message"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// What to tell the customer, in plain words. Its text may change.
+	CustomerMessage string `json:"customer_message"`
+}
+
+// One page of the list.
+type PaymentIntentList struct {
+	// The type of the object.
+	Object string `json:"object"`
+
+	// Newest first.
+	Data []PaymentIntent `json:"data"`
+
+	// Whether there is another page.
+	HasMore bool `json:"has_more"`
+
+	// The `cursor` of the next page.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// A settled payment.
+type Payment struct {
+	// The id of a payment: pay_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// Sale and tip together: USDC atoms (6 decimals).
+	Amount int64 `json:"amount"`
+
+	// USDC, always.
+	Currency string `json:"currency"`
+
+	// How much of the amount is tip; 0 without.
+	Tip int64 `json:"tip"`
+
+	// USDC atoms (6 decimals).
+	AmountRefunded int64 `json:"amount_refunded"`
+
+	// The list may grow.
+	Status string `json:"status"`
+
+	// What to tell the customer, in plain words. Its text may change.
+	CustomerMessage string `json:"customer_message"`
+
+	// Paid by the payer on top of the amount.
+	Fees PaymentFees `json:"fees"`
+
+	// What the payer paid: amount, acquirer fee and protocol fee.
+	TotalCharged int64 `json:"total_charged"`
+
+	// Credited to the merchant: the whole amount.
+	Net int64 `json:"net"`
+
+	// The status of the cashback in `fees`.
+	CashbackStatus string `json:"cashback_status"`
+
+	// The payer's address.
+	Payer string `json:"payer"`
+
+	// 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; made from the Idempotency-Key when left out.
+	OrderID string `json:"order_id"`
+
+	// The id of a terminal: tml_…
+	Terminal string `json:"terminal"`
+
+	// The id of a payment intent: pi_…
+	PaymentIntent string `json:"payment_intent"`
+
+	// What the customer paid with.
+	PaymentMethod PaymentPaymentMethod `json:"payment_method"`
+
+	// Intents of one split bill carry the same value.
+	SplitGroup *string `json:"split_group"`
+
+	// A page for the customer, with the proof on the chain. Nobody can guess it.
+	ReceiptURL *string `json:"receipt_url"`
+
+	// What paper says: the prefix of the terminal’s series, and 1, 2, 3 … without gaps. Refunds have series of their own, which begin with R. After a loss of data every series begins anew with another prefix. null where there is none yet.
+	ReceiptNumber *string `json:"receipt_number"`
+
+	// The id of the blockchain.
+	ChainID int64 `json:"chain_id"`
+
+	// Hash of the settlement transaction.
+	TxHash string `json:"tx_hash"`
+
+	// The block that settled the payment.
+	BlockNumber int64 `json:"block_number"`
+
+	// The place of its event in the block.
+	LogIndex int64 `json:"log_index"`
+
+	// ISO 8601 UTC with milliseconds.
+	SettledAt string `json:"settled_at"`
+
+	// ISO 8601 UTC with milliseconds.
+	RefundableUntil string `json:"refundable_until"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// Only on objects that the service had lost with its database and rebuilt from the chain. What the chain does not know (metadata, description, terminal, how it was paid) is gone.
+	Recovered bool `json:"recovered,omitempty"`
+}
+
+// Paid by the payer on top of the amount.
+type PaymentFees struct {
+	// What the acquirer earns. USDC atoms.
+	Acquirer int64 `json:"acquirer"`
+
+	// What the network earns, cashback included. USDC atoms.
+	Protocol int64 `json:"protocol"`
+
+	// What the payer gets back out of the protocol fee. USDC atoms.
+	Cashback int64 `json:"cashback"`
+}
+
+// What the customer paid with.
+type PaymentPaymentMethod struct {
+	// How it was paid. The list may grow.
+	Type string `json:"type"`
+
+	// What was presented. The list may grow.
+	Credential string `json:"credential"`
+}
+
+// One page of the list.
+type PaymentList struct {
+	// The type of the object.
+	Object string `json:"object"`
+
+	// Newest first.
+	Data []Payment `json:"data"`
+
+	// Whether there is another page.
+	HasMore bool `json:"has_more"`
+
+	// The `cursor` of the next page.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// Money on its way back to the payer, or returned.
+type Refund struct {
+	// The id of a refund: re_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// USDC atoms (6 decimals), an integer from 1 to 1000000000000.
+	Amount int64 `json:"amount"`
+
+	// USDC, always.
+	Currency string `json:"currency"`
+
+	// The id of a payment: pay_…
+	Payment string `json:"payment"`
+
+	// `pending` resolves by itself.
+	Status string `json:"status"`
+
+	// Up to 500 characters.
+	Reason *string `json:"reason"`
+
+	// The list may grow.
+	FailureCode *string `json:"failure_code"`
+
+	// Why it failed, for people.
+	FailureMessage *string `json:"failure_message"`
+
+	// Hash of its transaction.
+	TxHash *string `json:"tx_hash"`
+
+	// A page for the customer, once it has succeeded. Nobody can guess it.
+	ReceiptURL *string `json:"receipt_url"`
+
+	// What paper says: the prefix of the terminal’s series, and 1, 2, 3 … without gaps. Refunds have series of their own, which begin with R. After a loss of data every series begins anew with another prefix. null where there is none yet.
+	ReceiptNumber *string `json:"receipt_number"`
+
+	// Who asked for it.
+	Source string `json:"source"`
+
+	// Up to 20 pairs: keys of 1 to 40 characters of A-Z a-z 0-9 _ . -, string values of up to 500 characters. No secrets or personal data. Returned unchanged.
+	Metadata map[string]string `json:"metadata"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// ISO 8601 UTC with milliseconds.
+	Updated string `json:"updated"`
+
+	// Only on objects that the service had lost with its database and rebuilt from the chain. What the chain does not know (metadata, description, terminal, how it was paid) is gone.
+	Recovered bool `json:"recovered,omitempty"`
+}
+
+// One page of the list.
+type RefundList struct {
+	// The type of the object.
+	Object string `json:"object"`
+
+	// Newest first.
+	Data []Refund `json:"data"`
+
+	// Whether there is another page.
+	HasMore bool `json:"has_more"`
+
+	// The `cursor` of the next page.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// A terminal of the account.
+type Terminal struct {
+	// The id of a terminal: tml_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// What people call it.
+	Label string `json:"label"`
+
+	// What the device is.
+	Name string `json:"name"`
+
+	// The terminal software. The list may grow.
+	Platform string `json:"platform"`
+
+	// As the terminal reported it. null: it has not.
+	SoftwareVersion *string `json:"software_version"`
+
+	// An inactive terminal takes no payments.
+	Status string `json:"status"`
+
+	// ISO 8601 UTC with milliseconds.
+	LastSeenAt *string `json:"last_seen_at"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+}
+
+// One page of the list.
+type TerminalList struct {
+	// The type of the object.
+	Object string `json:"object"`
+
+	// Newest first.
+	Data []Terminal `json:"data"`
+
+	// Whether there is another page.
+	HasMore bool `json:"has_more"`
+
+	// The `cursor` of the next page.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// What the settlement contract holds for the account.
+type Balance struct {
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// Settled and not yet withdrawn, by currency.
+	Available []BalanceAvailableItem `json:"available"`
+
+	// Nothing can be withdrawn before this time, because the merchant is new on this network. null: withdrawals are possible.
+	HeldUntil *string `json:"held_until"`
+
+	// ISO 8601 UTC with milliseconds.
+	AsOf string `json:"as_of"`
+}
+
+// BalanceAvailableItem of the API.
+type BalanceAvailableItem struct {
+	// USDC atoms (6 decimals).
+	Amount int64 `json:"amount"`
+
+	// USDC, always.
+	Currency string `json:"currency"`
+}
+
+// What happened, with the object as it was then.
+type Event struct {
+	// The id of an event: evt_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// What happened. The list of types may grow.
+	Type string `json:"type"`
+
+	// The version that the event is rendered in.
+	APIVersion string `json:"api_version"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	Sequence int64 `json:"sequence"`
+
+	// What the event is about.
+	Data EventData `json:"data"`
+}
+
+// What the event is about.
+type EventData struct {
+	// The resource as it was when the event happened.
+	Object json.RawMessage `json:"object"`
+
+	// On *.updated: the fields that changed, with the values that they had before.
+	PreviousAttributes json.RawMessage `json:"previous_attributes,omitempty"`
+}
+
+// One page of the list.
+type EventList struct {
+	// The type of the object.
+	Object string `json:"object"`
+
+	// Newest first.
+	Data []Event `json:"data"`
+
+	// Whether there is another page.
+	HasMore bool `json:"has_more"`
+
+	// The `cursor` of the next page.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// Where events are sent to, without the secret.
+type WebhookEndpoint struct {
+	// The id of a webhook endpoint: we_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// Where events are sent.
+	URL string `json:"url"`
+
+	// What it subscribes to.
+	EnabledEvents []string `json:"enabled_events"`
+
+	// A note of your own.
+	Description *string `json:"description"`
+
+	// Set at creation: events are rendered in this version.
+	APIVersion string `json:"api_version"`
+
+	// A disabled endpoint gets nothing.
+	Status string `json:"status"`
+
+	// persistent_failure (five days without a success), gone (it answered 410) or requested_by_merchant. The list may grow.
+	DisabledReason *string `json:"disabled_reason"`
+
+	// ISO 8601 UTC with milliseconds.
+	FailingSince *string `json:"failing_since"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// ISO 8601 UTC with milliseconds.
+	Updated string `json:"updated"`
+}
+
+// The endpoint with its secret, which only this answer holds.
+type WebhookEndpointWithSecret struct {
+	// The id of a webhook endpoint: we_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// Where events are sent.
+	URL string `json:"url"`
+
+	// What it subscribes to.
+	EnabledEvents []string `json:"enabled_events"`
+
+	// A note of your own.
+	Description *string `json:"description"`
+
+	// Set at creation: events are rendered in this version.
+	APIVersion string `json:"api_version"`
+
+	// A disabled endpoint gets nothing.
+	Status string `json:"status"`
+
+	// persistent_failure (five days without a success), gone (it answered 410) or requested_by_merchant. The list may grow.
+	DisabledReason *string `json:"disabled_reason"`
+
+	// ISO 8601 UTC with milliseconds.
+	FailingSince *string `json:"failing_since"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// ISO 8601 UTC with milliseconds.
+	Updated string `json:"updated"`
+
+	// The signing secret. Shown only once: store it now.
+	Secret string `json:"secret"`
+}
+
+// An event on its way to an endpoint, over all its attempts.
+type WebhookDelivery struct {
+	// The id of a webhook delivery: wdl_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// The id of a webhook endpoint: we_…
+	WebhookEndpoint string `json:"webhook_endpoint"`
+
+	// The id of an event: evt_…
+	Event string `json:"event"`
+
+	// What happened.
+	EventType string `json:"event_type"`
+
+	// pending: will be tried (again).
+	Status string `json:"status"`
+
+	// Attempts made so far.
+	Attempt int64 `json:"attempt"`
+
+	// HTTP status of the last attempt.
+	ResponseStatus *int64 `json:"response_status"`
+
+	// Its first 1 KiB, as text.
+	ResponseBody *string `json:"response_body"`
+
+	// Why the last attempt failed: status_not_2xx, redirect_refused, timeout, dns_failed, address_refused, connection_refused, connection_reset, connection_failed, host_unreachable, tls_failed, invalid_response, event_expired, endpoint_disabled, not_sent. The list may grow.
+	Error *string `json:"error"`
+
+	// How long the last attempt took.
+	DurationMs *int64 `json:"duration_ms"`
+
+	// ISO 8601 UTC with milliseconds.
+	NextAttemptAt *string `json:"next_attempt_at"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// ISO 8601 UTC with milliseconds.
+	Updated string `json:"updated"`
+}
+
+// One page of the list.
+type WebhookDeliveryList struct {
+	// The type of the object.
+	Object string `json:"object"`
+
+	// Newest first.
+	Data []WebhookDelivery `json:"data"`
+
+	// Whether there is another page.
+	HasMore bool `json:"has_more"`
+
+	// The `cursor` of the next page.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// Past events that are sent to an endpoint again.
+type WebhookReplay struct {
+	// The id of a webhook replay: wrp_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// The id of a webhook endpoint: we_…
+	WebhookEndpoint string `json:"webhook_endpoint"`
+
+	// ISO 8601 UTC with milliseconds.
+	Since string `json:"since"`
+
+	// ISO 8601 UTC with milliseconds.
+	Until string `json:"until"`
+
+	// The event types that are sent again.
+	Types []string `json:"types"`
+
+	// completed: all of them are queued.
+	Status string `json:"status"`
+
+	// Events queued so far.
+	EventsQueued int64 `json:"events_queued"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// ISO 8601 UTC with milliseconds.
+	Updated string `json:"updated"`
+}
+
+// What became of a request with this key.
+type IdempotencyKey struct {
+	// The type of the object.
+	Object string `json:"object"`
+
+	// The Idempotency-Key of the request.
+	Key string `json:"key"`
+
+	// in_progress: the first request still runs.
+	Status string `json:"status"`
+
+	// The HTTP method of the first request.
+	Method string `json:"method"`
+
+	// The path of the first request.
+	Path string `json:"path"`
+
+	// The id of the object it is about.
+	Resource *string `json:"resource"`
+
+	// The HTTP status of the answer.
+	ResponseStatus *int64 `json:"response_status"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// ISO 8601 UTC with milliseconds.
+	ExpiresAt string `json:"expires_at"`
+}
+
+// A request and its answer, without their bodies.
+type LoggedRequest struct {
+	// The type of the object.
+	Object string `json:"object"`
+
+	// The id of a request: req_…
+	ID string `json:"id"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// The id of the API key, terminal or person; null: nobody known.
+	Caller *string `json:"caller"`
+
+	// The operation, such as createPaymentIntent; null: no such route.
+	Operation *string `json:"operation"`
+
+	// The HTTP method.
+	Method string `json:"method"`
+
+	// The path that was asked for, without its query.
+	Path string `json:"path"`
+
+	// The HTTP status of the answer.
+	Status int64 `json:"status"`
+
+	// The error code of the answer; null: it was no error.
+	Code *string `json:"code"`
+
+	// The id of the object that it was about, or null.
+	ObjectID *string `json:"object_id"`
+
+	// The Idempotency-Key of the request, or null.
+	IdempotencyKey *string `json:"idempotency_key"`
+
+	// The API version that was used.
+	APIVersion string `json:"api_version"`
+
+	// How long the answer took, in milliseconds.
+	DurationMs float64 `json:"duration_ms"`
+
+	// The IP address that the request came from.
+	Address string `json:"address"`
+
+	// How the client identifies itself, or null.
+	UserAgent *string `json:"user_agent"`
+}
+
+// One page of the list.
+type LoggedRequestList struct {
+	// The type of the object.
+	Object string `json:"object"`
+
+	// Newest first.
+	Data []LoggedRequest `json:"data"`
+
+	// Whether there is another page.
+	HasMore bool `json:"has_more"`
+
+	// The `cursor` of the next page.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// The new token, which only this answer holds.
+type NewAgentToken struct {
+	// The id of an agent token: agtok_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// The id of an account: acct_…
+	Account string `json:"account"`
+
+	// USDC atoms (6 decimals), an integer from 1 to 1000000000000.
+	Amount int64 `json:"amount"`
+
+	// USDC, always.
+	Currency string `json:"currency"`
+
+	// held: its intent is under way. spent: it has paid.
+	Status string `json:"status"`
+
+	// The id of a payment intent: pi_…
+	PaymentIntent *string `json:"payment_intent"`
+
+	// ISO 8601 UTC with milliseconds.
+	ExpiresAt string `json:"expires_at"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// The token itself (agt_…). Shown only once.
+	AgentToken string `json:"agent_token"`
+}
+
+// CardTap of the API.
+type CardTap struct {
+	// What the card gives: good for one attempt.
+	URL string `json:"url"`
+}
+
+// RotatingCode of the API.
+type RotatingCode struct {
+	// The id of the pass, a point and the current code.
+	Value string `json:"value"`
+}
+
+// What a phone with the pass gives a reader now.
+type PhoneTap struct {
+	// What the reader sends: good for one attempt.
+	Value string `json:"value"`
+}
+
+// TestClock of the API.
+type TestClock struct {
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// ISO 8601 UTC with milliseconds.
+	Now string `json:"now"`
+
+	// In total, since the account was opened.
+	AdvancedSeconds int64 `json:"advanced_seconds"`
+}
+
+// A test of this endpoint was requested. It is sent to this endpoint only, once, whatever it subscribes to.
+type EventPing struct {
+	// The id of an event: evt_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// What happened.
+	Type string `json:"type"`
+
+	// The version that the event is rendered in.
+	APIVersion string `json:"api_version"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	Sequence int64 `json:"sequence"`
+
+	// What the event is about.
+	Data EventPingData `json:"data"`
+}
+
+// What the event is about.
+type EventPingData struct {
+	Object WebhookEndpoint `json:"object"`
+}
+
+// A payment intent was created, by the API or on a terminal.
+type EventPaymentIntentCreated struct {
+	// The id of an event: evt_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// What happened.
+	Type string `json:"type"`
+
+	// The version that the event is rendered in.
+	APIVersion string `json:"api_version"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	Sequence int64 `json:"sequence"`
+
+	// What the event is about.
+	Data EventPaymentIntentCreatedData `json:"data"`
+}
+
+// What the event is about.
+type EventPaymentIntentCreatedData struct {
+	Object PaymentIntent `json:"object"`
+}
+
+// The payer has to confirm the payment in the payer app, within 60 seconds.
+type EventPaymentIntentRequiresAction struct {
+	// The id of an event: evt_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// What happened.
+	Type string `json:"type"`
+
+	// The version that the event is rendered in.
+	APIVersion string `json:"api_version"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	Sequence int64 `json:"sequence"`
+
+	// What the event is about.
+	Data EventPaymentIntentRequiresActionData `json:"data"`
+}
+
+// What the event is about.
+type EventPaymentIntentRequiresActionData struct {
+	Object PaymentIntent `json:"object"`
+}
+
+// The settlement was requested. The outcome follows by itself.
+type EventPaymentIntentProcessing struct {
+	// The id of an event: evt_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// What happened.
+	Type string `json:"type"`
+
+	// The version that the event is rendered in.
+	APIVersion string `json:"api_version"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	Sequence int64 `json:"sequence"`
+
+	// What the event is about.
+	Data EventPaymentIntentProcessingData `json:"data"`
+}
+
+// What the event is about.
+type EventPaymentIntentProcessingData struct {
+	Object PaymentIntent `json:"object"`
+}
+
+// The payment is settled on the blockchain.
+type EventPaymentIntentSucceeded struct {
+	// The id of an event: evt_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// What happened.
+	Type string `json:"type"`
+
+	// The version that the event is rendered in.
+	APIVersion string `json:"api_version"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	Sequence int64 `json:"sequence"`
+
+	// What the event is about.
+	Data EventPaymentIntentSucceededData `json:"data"`
+}
+
+// What the event is about.
+type EventPaymentIntentSucceededData struct {
+	Object PaymentIntent `json:"object"`
+}
+
+// The intent was canceled or expired. Nothing was charged.
+type EventPaymentIntentCanceled struct {
+	// The id of an event: evt_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// What happened.
+	Type string `json:"type"`
+
+	// The version that the event is rendered in.
+	APIVersion string `json:"api_version"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	Sequence int64 `json:"sequence"`
+
+	// What the event is about.
+	Data EventPaymentIntentCanceledData `json:"data"`
+}
+
+// What the event is about.
+type EventPaymentIntentCanceledData struct {
+	Object PaymentIntent `json:"object"`
+}
+
+// A payment was declined; last_payment_error says why. Nothing was charged.
+type EventPaymentIntentPaymentFailed struct {
+	// The id of an event: evt_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// What happened.
+	Type string `json:"type"`
+
+	// The version that the event is rendered in.
+	APIVersion string `json:"api_version"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	Sequence int64 `json:"sequence"`
+
+	// What the event is about.
+	Data EventPaymentIntentPaymentFailedData `json:"data"`
+}
+
+// What the event is about.
+type EventPaymentIntentPaymentFailedData struct {
+	Object PaymentIntent `json:"object"`
+}
+
+// A payment is settled and is in the merchant balance.
+type EventPaymentSucceeded struct {
+	// The id of an event: evt_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// What happened.
+	Type string `json:"type"`
+
+	// The version that the event is rendered in.
+	APIVersion string `json:"api_version"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	Sequence int64 `json:"sequence"`
+
+	// What the event is about.
+	Data EventPaymentSucceededData `json:"data"`
+}
+
+// What the event is about.
+type EventPaymentSucceededData struct {
+	Object Payment `json:"object"`
+}
+
+// A refund of the payment succeeded, in part or in full.
+type EventPaymentRefunded struct {
+	// The id of an event: evt_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// What happened.
+	Type string `json:"type"`
+
+	// The version that the event is rendered in.
+	APIVersion string `json:"api_version"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	Sequence int64 `json:"sequence"`
+
+	// What the event is about.
+	Data EventPaymentRefundedData `json:"data"`
+}
+
+// What the event is about.
+type EventPaymentRefundedData struct {
+	Object Payment `json:"object"`
+}
+
+// The payer got the cashback of the payment.
+type EventPaymentCashbackPaid struct {
+	// The id of an event: evt_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// What happened.
+	Type string `json:"type"`
+
+	// The version that the event is rendered in.
+	APIVersion string `json:"api_version"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	Sequence int64 `json:"sequence"`
+
+	// What the event is about.
+	Data EventPaymentCashbackPaidData `json:"data"`
+}
+
+// What the event is about.
+type EventPaymentCashbackPaidData struct {
+	Object Payment `json:"object"`
+}
+
+// A refund was requested.
+type EventRefundCreated struct {
+	// The id of an event: evt_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// What happened.
+	Type string `json:"type"`
+
+	// The version that the event is rendered in.
+	APIVersion string `json:"api_version"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	Sequence int64 `json:"sequence"`
+
+	// What the event is about.
+	Data EventRefundCreatedData `json:"data"`
+}
+
+// What the event is about.
+type EventRefundCreatedData struct {
+	Object Refund `json:"object"`
+}
+
+// The payer has the money back.
+type EventRefundSucceeded struct {
+	// The id of an event: evt_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// What happened.
+	Type string `json:"type"`
+
+	// The version that the event is rendered in.
+	APIVersion string `json:"api_version"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	Sequence int64 `json:"sequence"`
+
+	// What the event is about.
+	Data EventRefundSucceededData `json:"data"`
+}
+
+// What the event is about.
+type EventRefundSucceededData struct {
+	Object Refund `json:"object"`
+}
+
+// A refund was refused. Nothing moved.
+type EventRefundFailed struct {
+	// The id of an event: evt_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// What happened.
+	Type string `json:"type"`
+
+	// The version that the event is rendered in.
+	APIVersion string `json:"api_version"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	Sequence int64 `json:"sequence"`
+
+	// What the event is about.
+	Data EventRefundFailedData `json:"data"`
+}
+
+// What the event is about.
+type EventRefundFailedData struct {
+	Object Refund `json:"object"`
+}
+
+// A refund changed after it was created.
+type EventRefundUpdated struct {
+	// The id of an event: evt_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// What happened.
+	Type string `json:"type"`
+
+	// The version that the event is rendered in.
+	APIVersion string `json:"api_version"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	Sequence int64 `json:"sequence"`
+
+	// What the event is about.
+	Data EventRefundUpdatedData `json:"data"`
+}
+
+// What the event is about.
+type EventRefundUpdatedData struct {
+	Object Refund `json:"object"`
+
+	// The fields that changed, with the values that they had before.
+	PreviousAttributes json.RawMessage `json:"previous_attributes"`
+}
+
+// A terminal was added in the dashboard.
+type EventTerminalCreated struct {
+	// The id of an event: evt_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// What happened.
+	Type string `json:"type"`
+
+	// The version that the event is rendered in.
+	APIVersion string `json:"api_version"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	Sequence int64 `json:"sequence"`
+
+	// What the event is about.
+	Data EventTerminalCreatedData `json:"data"`
+}
+
+// What the event is about.
+type EventTerminalCreatedData struct {
+	Object Terminal `json:"object"`
+}
+
+// A terminal was renamed, activated or deactivated.
+type EventTerminalUpdated struct {
+	// The id of an event: evt_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// What happened.
+	Type string `json:"type"`
+
+	// The version that the event is rendered in.
+	APIVersion string `json:"api_version"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	Sequence int64 `json:"sequence"`
+
+	// What the event is about.
+	Data EventTerminalUpdatedData `json:"data"`
+}
+
+// What the event is about.
+type EventTerminalUpdatedData struct {
+	Object Terminal `json:"object"`
+
+	// The fields that changed, with the values that they had before.
+	PreviousAttributes json.RawMessage `json:"previous_attributes"`
+}
+
+// Account of the API.
+type Account struct {
+	// The id of an account: acct_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// The list may grow.
+	KybStatus string `json:"kyb_status"`
+
+	// Why it was decided so.
+	Reason *string `json:"reason"`
+
+	// ISO 8601 UTC with milliseconds.
+	Updated string `json:"updated"`
+}
+
+// The business verification was decided. Sent in both modes.
+type EventKybStatusChanged struct {
+	// The id of an event: evt_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// What happened.
+	Type string `json:"type"`
+
+	// The version that the event is rendered in.
+	APIVersion string `json:"api_version"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	Sequence int64 `json:"sequence"`
+
+	// What the event is about.
+	Data EventKybStatusChangedData `json:"data"`
+}
+
+// What the event is about.
+type EventKybStatusChangedData struct {
+	Object Account `json:"object"`
+}
+
+// Withdrawal of the API.
+type Withdrawal struct {
+	// The id of a withdrawal: wdr_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// USDC atoms (6 decimals), an integer from 1 to 1000000000000.
+	Amount int64 `json:"amount"`
+
+	// USDC, always.
+	Currency string `json:"currency"`
+
+	// Of the withdrawal.
+	Status string `json:"status"`
+
+	// The settlement wallet.
+	Wallet string `json:"wallet"`
+
+	// Why it failed.
+	FailureCode *string `json:"failure_code"`
+
+	// Hash of the transaction.
+	TxHash *string `json:"tx_hash"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// ISO 8601 UTC with milliseconds.
+	Updated string `json:"updated"`
+}
+
+// A withdrawal has reached the settlement wallet.
+type EventBalanceWithdrawalPaid struct {
+	// The id of an event: evt_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// What happened.
+	Type string `json:"type"`
+
+	// The version that the event is rendered in.
+	APIVersion string `json:"api_version"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	Sequence int64 `json:"sequence"`
+
+	// What the event is about.
+	Data EventBalanceWithdrawalPaidData `json:"data"`
+}
+
+// What the event is about.
+type EventBalanceWithdrawalPaidData struct {
+	Object Withdrawal `json:"object"`
+}
+
+// The service disabled an endpoint: five days of failures, or the answer 410 Gone. Sent to the account's other endpoints.
+type EventWebhookEndpointDisabled struct {
+	// The id of an event: evt_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// What happened.
+	Type string `json:"type"`
+
+	// The version that the event is rendered in.
+	APIVersion string `json:"api_version"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	Sequence int64 `json:"sequence"`
+
+	// What the event is about.
+	Data EventWebhookEndpointDisabledData `json:"data"`
+}
+
+// What the event is about.
+type EventWebhookEndpointDisabledData struct {
+	Object WebhookEndpoint `json:"object"`
+}
+
+// CreatePaymentIntentBody of the API.
+type CreatePaymentIntentBody struct {
+	// USDC atoms (6 decimals), an integer from 1 to 1000000000000.
+	Amount int64 `json:"amount"`
+
+	// The id of a terminal: tml_…
+	Terminal string `json:"terminal"`
+
+	// 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; made from the Idempotency-Key when left out.
+	OrderID string `json:"order_id,omitempty"`
+
+	// Up to 500 characters; shown on the terminal.
+	Description string `json:"description,omitempty"`
+
+	// Up to 20 pairs: keys of 1 to 40 characters of A-Z a-z 0-9 _ . -, string values of up to 500 characters. No secrets or personal data. Returned unchanged.
+	Metadata map[string]string `json:"metadata,omitempty"`
+
+	// The tips that the terminal offers its customer. null: none can be given.
+	Tipping *CreatePaymentIntentBodyTipping `json:"tipping,omitempty"`
+
+	// Seconds until an unpaid intent is canceled: 30 to 600, default 120.
+	ExpiresIn int64 `json:"expires_in,omitempty"`
+}
+
+// The tips that the terminal offers its customer. null: none can be given.
+type CreatePaymentIntentBodyTipping struct {
+	// 1 to 3 of them, in the order they are shown.
+	Percentages []int64 `json:"percentages"`
+}
+
+// ConfirmPaymentIntentBody of the API.
+type ConfirmPaymentIntentBody struct {
+	// The token of the payer's AI agent (agt_…), passed on unchanged.
+	AgentToken string `json:"agent_token"`
+}
+
+// CreateRefundBody of the API.
+type CreateRefundBody struct {
+	// The id of a payment: pay_…
+	Payment string `json:"payment"`
+
+	// USDC atoms (6 decimals), an integer from 1 to 1000000000000.
+	Amount int64 `json:"amount,omitempty"`
+
+	// Up to 500 characters.
+	Reason string `json:"reason,omitempty"`
+
+	// Up to 20 pairs: keys of 1 to 40 characters of A-Z a-z 0-9 _ . -, string values of up to 500 characters. No secrets or personal data. Returned unchanged.
+	Metadata map[string]string `json:"metadata,omitempty"`
+}
+
+// CreateWebhookEndpointBody of the API.
+type CreateWebhookEndpointBody struct {
+	// https (in test mode also http), port 80, 443 or 1024 to 65535, no user name, password or fragment, not at a private or reserved address.
+	URL string `json:"url"`
+
+	// Exact event types, families such as refund.*, or * for all.
+	EnabledEvents []string `json:"enabled_events"`
+
+	// Up to 500 characters.
+	Description *string `json:"description,omitempty"`
+}
+
+// UpdateWebhookEndpointBody of the API.
+type UpdateWebhookEndpointBody struct {
+	// https (in test mode also http), port 80, 443 or 1024 to 65535, no user name, password or fragment, not at a private or reserved address.
+	URL string `json:"url,omitempty"`
+
+	// Exact event types, families such as refund.*, or * for all.
+	EnabledEvents []string `json:"enabled_events,omitempty"`
+
+	// Up to 500 characters.
+	Description *string `json:"description,omitempty"`
+
+	// Disabling ends pending deliveries as failed.
+	Status string `json:"status,omitempty"`
+}
+
+// ReplayWebhookEventsBody of the API.
+type ReplayWebhookEventsBody struct {
+	// Events created at or after.
+	Since string `json:"since"`
+
+	// Events created before. Default: now.
+	Until string `json:"until,omitempty"`
+
+	// Exact event types, families such as refund.*, or * for all.
+	Types []string `json:"types,omitempty"`
+}
+
+// TestTapTerminalBody of the API.
+type TestTapTerminalBody struct {
+	// What the reader of the terminal read.
+	Credential TestTapTerminalBodyCredential `json:"credential,omitempty"`
+
+	// The id of a payment intent: pi_…
+	PaymentIntent string `json:"payment_intent,omitempty"`
+
+	// USDC atoms on top of the amount of the sale, and at most that amount; sale and tip together are at most 1000000000000. Only where the intent has `tipping`.
+	TipAmount int64 `json:"tip_amount,omitempty"`
+}
+
+// What the reader of the terminal read.
+type TestTapTerminalBodyCredential struct {
+	// What was read: the static chip of a pass, a SUN card, a code of the wallet app, a code of a pass that changes every half minute, or the pass in Google Wallet or Apple Wallet.
+	Type string `json:"type"`
+
+	// nfc_id: the credential of the pass (nfc_…). nfc_sun: the URL that the card gave. qr: what the code says. rotating_code: the id of the pass, a point and eight digits. smart_tap, apple_vas: base64url of a byte 1, the 32 bytes that the phone drew (Smart Tap) or the 4 bytes of its Unix time (VAS), and what the pass said.
+	Value string `json:"value"`
+}
+
+// TestPayerConfirmBody of the API.
+type TestPayerConfirmBody struct {
+	// true: the payer says yes; false: no.
+	Approve bool `json:"approve"`
+}
+
+// TestCreateAgentTokenBody of the API.
+type TestCreateAgentTokenBody struct {
+	// USDC atoms (6 decimals), an integer from 1 to 1000000000000.
+	Amount int64 `json:"amount"`
+
+	// Seconds until the token expires: 60 to 86400.
+	ExpiresIn int64 `json:"expires_in,omitempty"`
+
+	// A pass (nfc_…) of the payer whose agent gets the token.
+	Pass string `json:"pass,omitempty"`
+}
+
+// TestTriggerEventBody of the API.
+type TestTriggerEventBody struct {
+	// An event type; not ping.
+	Type string `json:"type"`
+}
+
+// TestAdvanceClockBody of the API.
+type TestAdvanceClockBody struct {
+	// How far: 1 second to 366 days.
+	Seconds int64 `json:"seconds"`
+}

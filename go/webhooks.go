@@ -1,0 +1,132 @@
+package tapline
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// WebhookTolerance is how old a message may be.
+const WebhookTolerance = 5 * time.Minute
+
+// Verify returns the event of a webhook, once its signature and age are proved. The body is the
+// bytes as they came. The proof is Service-Signature, or where that is missing the headers of
+// Standard Webhooks: webhook-id, webhook-timestamp, webhook-signature.
+func Verify(body []byte, header http.Header, secret string) (*Event, error) {
+	return VerifyAt(body, header, secret, time.Now())
+}
+
+// VerifyAt is Verify with another clock, for messages that were kept.
+func VerifyAt(body []byte, header http.Header, secret string, now time.Time) (*Event, error) {
+	proof, err := proofIn(header)
+	if err != nil {
+		return nil, err
+	}
+	if secret == "" {
+		return nil, unproved("The secret is empty: it begins with whsec_.")
+	}
+	age := now.Sub(time.Unix(proof.timestamp, 0))
+	if age > WebhookTolerance || age < -WebhookTolerance {
+		return nil, unproved("The signature is too old, or this clock is wrong.")
+	}
+	key := []byte(secret)
+	if proof.isStandard {
+		if key, err = decoded(secret); err != nil {
+			return nil, err
+		}
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(proof.head))
+	mac.Write(body)
+	expected, fits := mac.Sum(nil), false
+	for _, given := range proof.signatures {
+		fits = hmac.Equal(expected, given) || fits
+	}
+	if !fits {
+		return nil, unproved("The signature does not fit: another secret, or a changed body.")
+	}
+	event := new(Event)
+	if err := json.Unmarshal(body, event); err != nil {
+		return nil, unproved("The body is no event: " + err.Error())
+	}
+	return event, nil
+}
+
+func unproved(message string) error { return &WebhookVerificationError{message} }
+
+type proof struct {
+	timestamp int64
+	// What is signed before the body.
+	head       string
+	signatures [][]byte
+	isStandard bool
+}
+
+var (
+	seconds  = regexp.MustCompile(`^[0-9]{1,12}$`)
+	standard = regexp.MustCompile(`^v1,[0-9A-Za-z+/]{43}=$`)
+)
+
+func proofIn(header http.Header) (*proof, error) {
+	if own := header.Get("Service-Signature"); own != "" {
+		return ownProof(own)
+	}
+	id, time := header.Get("Webhook-Id"), header.Get("Webhook-Timestamp")
+	signatures := header.Get("Webhook-Signature")
+	if id == "" || time == "" || signatures == "" {
+		return nil, unproved("There is no Service-Signature header, nor the webhook-... headers" +
+			" (id, timestamp, signature).")
+	}
+	found := &proof{head: id + "." + time + ".", isStandard: true}
+	for _, one := range strings.Split(signatures, " ") {
+		if standard.MatchString(one) {
+			bytes, _ := base64.StdEncoding.DecodeString(one[len("v1,"):])
+			found.signatures = append(found.signatures, bytes)
+		}
+	}
+	return found.at(time, "The webhook-signature header is not v1,... with a time.")
+}
+
+func ownProof(header string) (*proof, error) {
+	found, time := &proof{}, ""
+	for _, part := range strings.Split(header, ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+		switch name {
+		case "t":
+			if time == "" {
+				time = value
+			}
+		case "v1":
+			if bytes, err := hex.DecodeString(value); err == nil && len(bytes) == sha256.Size {
+				found.signatures = append(found.signatures, bytes)
+			}
+		}
+	}
+	found.head = time + "."
+	return found.at(time, "The Service-Signature header is not t=...,v1=....")
+}
+
+func (p *proof) at(time, otherwise string) (*proof, error) {
+	if !seconds.MatchString(time) || len(p.signatures) == 0 {
+		return nil, unproved(otherwise)
+	}
+	p.timestamp, _ = strconv.ParseInt(time, 10, 64)
+	return p, nil
+}
+
+func decoded(secret string) ([]byte, error) {
+	text := strings.TrimRight(strings.TrimPrefix(secret, "whsec_"), "=")
+	key, err := base64.RawStdEncoding.DecodeString(text)
+	// Everybody can sign with an empty key.
+	if err != nil || len(key) == 0 {
+		return nil, unproved("The secret is not whsec_... in base64.")
+	}
+	return key, nil
+}

@@ -1,0 +1,109 @@
+// Does what conformance.test.ts says, a line of JSON each, and says what came of it.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"tapline"
+)
+
+type asked struct {
+	Resolve bool    `json:"resolve"`
+	Call    string  `json:"call"`
+	Key     string  `json:"key"`
+	Retries int     `json:"retries"`
+	Timeout float64 `json:"timeout"`
+	APIKey  string  `json:"api_key"`
+	BaseURL string  `json:"base_url"`
+}
+
+type came struct {
+	Outcome string `json:"outcome"`
+	ID      string `json:"id,omitempty"`
+	Key     string `json:"key,omitempty"`
+}
+
+func outcome(id string, err error, unknown **tapline.OutcomeUnknownError) came {
+	var refused *tapline.Error
+	var lost *tapline.ConnectionError
+	switch {
+	case err == nil:
+		return came{Outcome: "ok", ID: id}
+	case errors.As(err, unknown):
+		return came{Outcome: "unknown", Key: (*unknown).IdempotencyKey}
+	case errors.As(err, &lost):
+		return came{Outcome: "no_answer"}
+	case errors.As(err, &refused):
+		return came{Outcome: "refused"}
+	}
+	panic(err)
+}
+
+func call(one asked) (string, error) {
+	retries := one.Retries
+	if retries == 0 {
+		retries = tapline.NoRetries
+	}
+	client, err := tapline.New(tapline.Options{
+		APIKey: one.APIKey, BaseURL: one.BaseURL, MaxRetries: retries,
+		Timeout: time.Duration(one.Timeout * float64(time.Second)),
+	})
+	if err != nil {
+		panic(err)
+	}
+	ctx := context.Background()
+	switch one.Call {
+	case "create":
+		body := tapline.CreatePaymentIntentBody{Amount: 2_500_000, Terminal: "tml_1", OrderID: "A-1"}
+		intent, err := client.PaymentIntents.Create(ctx, body, tapline.WithIdempotencyKey(one.Key))
+		if err != nil {
+			return "", err
+		}
+		return intent.ID, nil
+	case "refund":
+		refund, err := client.Refunds.Create(ctx, tapline.CreateRefundBody{Payment: "pay_1"})
+		if err != nil {
+			return "", err
+		}
+		return refund.ID, nil
+	case "retrieve":
+		payment, err := client.Payments.Retrieve(ctx, "pay_1")
+		if err != nil {
+			return "", err
+		}
+		return payment.ID, nil
+	case "register":
+		body := map[string]any{"url": "https://shop.example", "enabled_events": []string{"*"}}
+		made := tapline.Call{Method: "POST", Path: "/webhook_endpoints", Body: body}
+		return "", client.Request(ctx, made, nil)
+	}
+	panic(one.Call)
+}
+
+func main() {
+	var unknown *tapline.OutcomeUnknownError
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		var one asked
+		if err := json.Unmarshal(lines.Bytes(), &one); err != nil {
+			panic(err)
+		}
+		var said came
+		if one.Resolve {
+			var intent tapline.PaymentIntent
+			err := unknown.Resolve(context.Background(), &intent)
+			said = outcome(intent.ID, err, &unknown)
+		} else {
+			id, err := call(one)
+			said = outcome(id, err, &unknown)
+		}
+		text, _ := json.Marshal(said)
+		fmt.Println(string(text))
+	}
+}
