@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig } from 'vite';
+import { ICONS, PAGE_ICONS } from './ui/icon-names.ts';
+import { iconPaths } from './ui/icon-paths.ts';
 
 /** The sandbox that the development server talks to. */
 const SERVICE = process.env.TAPLINE_WEB_SERVICE ?? 'http://127.0.0.1:4242';
@@ -66,6 +68,8 @@ export default defineConfig({
   define: {
     'import.meta.env.VITE_RELEASE': JSON.stringify(version),
     'import.meta.env.VITE_CONTRACTS': JSON.stringify(contracts),
+    'import.meta.env.VITE_ICONS': JSON.stringify(iconPaths(ICONS)),
+    'import.meta.env.VITE_PAGE_ICONS': JSON.stringify(iconPaths(PAGE_ICONS)),
   },
   build: {
     manifest: 'manifest.json',

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { useDesk } from '../desk/desk-context.ts';
+import { withIcon } from '../desk/page-icon.tsx';
 import { Button } from '../ui/button.tsx';
 import { Switch } from '../ui/choice.tsx';
 import { Select } from '../ui/field.tsx';
@@ -12,16 +13,23 @@ import { GoTo } from './parts/go-to.tsx';
 /** Navigation, which account, which mode, who is signed in. */
 export function Frame({ children }: { readonly children: ReactNode }): ReactNode {
   const [location, navigate] = useLocation();
-  const { mode } = useMerchant();
+  const isTest = useMerchant().mode === 'test';
   return (
     <Shell
       brand="Dashboard"
-      pages={PAGES}
+      pages={PAGES.map(withIcon)}
       current={location.slice(1)}
       onNavigate={(path) => navigate(`/${path}`)}
+      mark={
+        isTest ? (
+          <span className="test-chip" title="No real money moves here.">
+            Test
+          </span>
+        ) : null
+      }
       foot={<Foot />}
     >
-      {mode === 'test' ? <p className="mode-strip">Test mode: no real money moves here.</p> : null}
+      {isTest ? <div className="test-line unprinted" /> : null}
       {children}
     </Shell>
   );

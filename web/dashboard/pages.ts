@@ -1,23 +1,23 @@
+import type { DeskShellPage } from '../desk/page-icon.tsx';
 import { type Part, partOf } from '../ui/part.ts';
-import type { ShellPage } from '../ui/shell.tsx';
 
 /** The pages of the navigation, in its order. Names are promised (behavior.md 21.3). */
-export const PAGES: readonly ShellPage[] = [
-  { name: 'Overview', path: 'dashboard' },
-  { name: 'Payments', path: 'dashboard/payments', opensGroup: true },
-  { name: 'Intents', path: 'dashboard/intents' },
-  { name: 'Refunds', path: 'dashboard/refunds' },
-  { name: 'Balance', path: 'dashboard/balance' },
-  { name: 'Terminals', path: 'dashboard/terminals', opensGroup: true },
-  { name: 'API keys', path: 'dashboard/api-keys' },
-  { name: 'Webhooks', path: 'dashboard/webhooks' },
-  { name: 'Events', path: 'dashboard/events' },
-  { name: 'Request log', path: 'dashboard/request-log' },
-  { name: 'Team', path: 'dashboard/team', opensGroup: true },
-  { name: 'Settings', path: 'dashboard/settings' },
-  { name: 'Verification', path: 'dashboard/verification' },
-  { name: 'Risk rules', path: 'dashboard/risk-rules' },
-  { name: 'Audit log', path: 'dashboard/audit-log' },
+export const PAGES: readonly DeskShellPage[] = [
+  { name: 'Overview', icon: 'overview', path: 'dashboard' },
+  { name: 'Payments', icon: 'payments', path: 'dashboard/payments', opensGroup: true },
+  { name: 'Intents', icon: 'intents', path: 'dashboard/intents' },
+  { name: 'Refunds', icon: 'refunds', path: 'dashboard/refunds' },
+  { name: 'Balance', icon: 'balance', path: 'dashboard/balance' },
+  { name: 'Terminals', icon: 'terminals', path: 'dashboard/terminals', opensGroup: true },
+  { name: 'API keys', icon: 'keys', path: 'dashboard/api-keys' },
+  { name: 'Webhooks', icon: 'webhooks', path: 'dashboard/webhooks' },
+  { name: 'Events', icon: 'events', path: 'dashboard/events' },
+  { name: 'Request log', icon: 'requests', path: 'dashboard/request-log' },
+  { name: 'Team', icon: 'people', path: 'dashboard/team', opensGroup: true },
+  { name: 'Settings', icon: 'settings', path: 'dashboard/settings' },
+  { name: 'Verification', icon: 'verification', path: 'dashboard/verification' },
+  { name: 'Risk rules', icon: 'risk', path: 'dashboard/risk-rules' },
+  { name: 'Audit log', icon: 'audit', path: 'dashboard/audit-log' },
 ];
 
 type DeskPage = Part<object>;

@@ -3,6 +3,7 @@ import { useLocation } from 'wouter';
 import { canUsePasskeys } from '../data/passkey.ts';
 import { useDesk } from '../desk/desk-context.ts';
 import { FactorForm } from '../desk/factor-form.tsx';
+import { withIcon } from '../desk/page-icon.tsx';
 import { Button } from '../ui/button.tsx';
 import { partOf } from '../ui/part.ts';
 import { Page, Shell } from '../ui/shell.tsx';
@@ -23,7 +24,7 @@ export function Frame({ children }: { readonly children: ReactNode }): ReactNode
   return (
     <Shell
       brand="Operator"
-      pages={PAGES}
+      pages={PAGES.map(withIcon)}
       current={current}
       onNavigate={(path) => navigate(`/${path}`)}
       foot={<Foot />}

@@ -1,19 +1,19 @@
+import type { DeskShellPage } from '../desk/page-icon.tsx';
 import { type Part, partOf } from '../ui/part.ts';
-import type { ShellPage } from '../ui/shell.tsx';
 
 /** The pages of the navigation, in its order. Names are promised (behavior.md 21.3). */
-export const PAGES: readonly ShellPage[] = [
-  { name: 'Needs you', path: 'operator' },
-  { name: 'Verification', path: 'operator/verification', opensGroup: true },
-  { name: 'Accounts', path: 'operator/accounts' },
-  { name: 'Payers', path: 'operator/payers' },
-  { name: 'Relayers', path: 'operator/relayers', opensGroup: true },
-  { name: 'Queues', path: 'operator/queues' },
-  { name: 'Reconciliation', path: 'operator/reconciliation' },
-  { name: 'Alarms', path: 'operator/alarms' },
-  { name: 'Contract', path: 'operator/contract' },
-  { name: 'Audit log', path: 'operator/audit-log', opensGroup: true },
-  { name: 'Settings', path: 'operator/settings' },
+export const PAGES: readonly DeskShellPage[] = [
+  { name: 'Needs you', icon: 'inbox', path: 'operator' },
+  { name: 'Verification', icon: 'verification', path: 'operator/verification', opensGroup: true },
+  { name: 'Accounts', icon: 'account', path: 'operator/accounts' },
+  { name: 'Payers', icon: 'people', path: 'operator/payers' },
+  { name: 'Relayers', icon: 'relayers', path: 'operator/relayers', opensGroup: true },
+  { name: 'Queues', icon: 'requests', path: 'operator/queues' },
+  { name: 'Reconciliation', icon: 'scale', path: 'operator/reconciliation' },
+  { name: 'Alarms', icon: 'alarms', path: 'operator/alarms' },
+  { name: 'Contract', icon: 'contract', path: 'operator/contract' },
+  { name: 'Audit log', icon: 'audit', path: 'operator/audit-log', opensGroup: true },
+  { name: 'Settings', icon: 'settings', path: 'operator/settings' },
 ];
 
 type DeskPage = Part<object>;

@@ -77,3 +77,27 @@ test('the first stop of the tab key leads past the navigation', async () => {
   await page.getByRole('heading', { name: 'Components' }).and(page.locator(':focus')).waitFor();
   await window.close();
 });
+
+for (const [size, options] of [
+  ['phone', PHONE],
+  ['tablet', { viewport: { width: 820, height: 1180 } }],
+] as const) {
+  test(`a small screen has one bar, every page in view, and a sheet: ${size}`, async () => {
+    const window = await browser.open(options);
+    const { page } = window;
+    await page.goto(`${shared.sandbox.web_url}/dev/ui`);
+    await page.getByRole('heading', { name: 'Components' }).waitFor();
+    assert.equal((await page.locator('.shell-bar').boundingBox())?.height, 52);
+    const link = page.getByRole('navigation').getByRole('link', { name: 'Request log' });
+    assert.equal(await link.isVisible(), true, 'at the end of the page');
+    await page.getByRole('button', { name: 'Menu' }).click();
+    const sheet = page.locator('.shell-sheet:popover-open');
+    await sheet.getByRole('link', { name: 'Request log' }).waitFor();
+    await window.checkAccessibility();
+    await page.keyboard.press('Escape');
+    await sheet.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Menu' }).and(page.locator(':focus')).waitFor();
+    window.checkClean();
+    await window.close();
+  });
+}

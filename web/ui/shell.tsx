@@ -1,11 +1,13 @@
-import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useId, useRef, useSyncExternalStore } from 'react';
 import { useArrival } from './arrival.ts';
+import { Icon } from './icon.tsx';
 import './shell.css';
 
 export interface ShellPage {
   readonly name: string;
   /** From the root of the service, without a leading slash: `dashboard/payments`. */
   readonly path: string;
+  readonly icon?: ReactNode;
   /** Whether a new group of links begins here. */
   readonly opensGroup?: boolean;
 }
@@ -17,6 +19,8 @@ export interface ShellProps {
   readonly current: string;
   /** Follows a link without loading the page again. */
   readonly onNavigate: (path: string) => void;
+  /** What holds on every page, in a word or two. */
+  readonly mark?: ReactNode;
   /** Who is signed in, the mode, and the way out. */
   readonly foot?: ReactNode;
   readonly children: ReactNode;
@@ -35,57 +39,111 @@ function pathAbove(pages: readonly ShellPage[], current: string): string | undef
     .sort((one, other) => other.length - one.length)[0];
 }
 
-/** On a phone the navigation is a strip: the page that is open stands in its middle. */
-function useCenteredPage(currentPath: string | undefined): RefObject<HTMLElement | null> {
-  const strip = useRef<HTMLElement>(null);
-  useEffect(() => {
-    const nav = strip.current;
-    const link = nav?.querySelector(`a[href="${currentPath ?? ''}"]`);
-    if (nav === null || !link) return;
-    const [outer, inner] = [nav.getBoundingClientRect(), link.getBoundingClientRect()];
-    nav.scrollLeft += inner.x + inner.width / 2 - outer.x - outer.width / 2;
-  }, [currentPath]);
-  return strip;
+/** As in shell.css: from here on the navigation has a place beside the page. */
+const NARROW = '(width < 56rem)';
+
+function onWidthChanged(changed: () => void): () => void {
+  const query = matchMedia(NARROW);
+  query.addEventListener('change', changed);
+  return () => query.removeEventListener('change', changed);
+}
+
+function useIsNarrow(): boolean {
+  return useSyncExternalStore(onWidthChanged, () => matchMedia(NARROW).matches);
+}
+
+interface SideProps extends Pick<ShellProps, 'brand' | 'pages' | 'onNavigate' | 'mark' | 'foot'> {
+  readonly id: string;
+  readonly isSheet: boolean;
+  readonly currentPath: string | undefined;
+}
+
+/**
+ * All pages, and who is signed in. Beside the page where there is room. On a small screen it stands
+ * at the page's end, where every link is in view, and the bar's button brings it up as a sheet.
+ */
+function Side(props: SideProps): ReactNode {
+  const { id, isSheet, brand, pages, currentPath, onNavigate, mark, foot } = props;
+  return (
+    <aside
+      id={id}
+      className={isSheet ? 'shell-side shell-sheet' : 'shell-side'}
+      aria-label="Menu"
+      popover={isSheet ? 'auto' : undefined}
+    >
+      {isSheet ? null : (
+        <div className="shell-brand">
+          <img src="icons/tapline.svg" alt="" />
+          {brand}
+          {mark}
+        </div>
+      )}
+      <nav className="shell-nav" aria-label={brand}>
+        <ul>
+          {pages.map(({ name, path, icon, opensGroup }) => (
+            <li key={path} className={opensGroup === true ? 'shell-group' : undefined}>
+              <a
+                href={path}
+                aria-current={path === currentPath ? 'page' : undefined}
+                onClick={(event) => {
+                  if (!isPlainClick(event)) return;
+                  event.preventDefault();
+                  onNavigate(path);
+                }}
+              >
+                {icon}
+                {name}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <div className="shell-foot">{foot}</div>
+    </aside>
+  );
 }
 
 /** The frame of an app with several pages: every page is one visible link of the navigation. */
 export function Shell(props: ShellProps): ReactNode {
-  const { brand, pages, current, onNavigate, foot, children } = props;
+  const { brand, pages, current, onNavigate, mark, foot, children } = props;
   const currentPath = pathAbove(pages, current);
-  const strip = useCenteredPage(currentPath);
   const main = useRef<HTMLElement>(null);
+  const isNarrow = useIsNarrow();
+  const id = useId();
   useArrival(main, current);
+  // Whatever led to another page: the sheet is done.
+  useEffect(() => {
+    const sheet = document.getElementById(id);
+    if (current !== '' && sheet?.matches(':popover-open') === true) sheet.hidePopover();
+  }, [id, current]);
+  const side = (
+    <Side
+      key="side"
+      {...{ id, brand, pages, currentPath, onNavigate, mark, foot }}
+      isSheet={isNarrow}
+    />
+  );
+  const page = (
+    <main key="main" ref={main} className="shell-main">
+      {children}
+    </main>
+  );
   return (
     <div className="shell">
-      <header className="shell-side">
-        <div className="shell-brand">
-          <img src="icons/tapline.svg" alt="" />
-          {brand}
-        </div>
-        <nav ref={strip} className="shell-nav" aria-label={brand}>
-          <ul>
-            {pages.map(({ name, path, opensGroup }) => (
-              <li key={path} className={opensGroup === true ? 'shell-group' : undefined}>
-                <a
-                  href={path}
-                  aria-current={path === currentPath ? 'page' : undefined}
-                  onClick={(event) => {
-                    if (!isPlainClick(event)) return;
-                    event.preventDefault();
-                    onNavigate(path);
-                  }}
-                >
-                  {name}
-                </a>
-              </li>
-            ))}
-          </ul>
-        </nav>
-        <div className="shell-foot">{foot}</div>
-      </header>
-      <main ref={main} className="shell-main">
-        {children}
-      </main>
+      {isNarrow ? (
+        <header key="bar" className="shell-bar">
+          <div className="shell-brand">
+            <img src="icons/tapline.svg" alt="" />
+            {brand}
+          </div>
+          {mark}
+          <button type="button" className="shell-menu" popoverTarget={id}>
+            <Icon name="menu" /> Menu
+          </button>
+        </header>
+      ) : null}
+      {/* In the order in which they are seen. */}
+      {isNarrow ? [page, side] : [side, page]}
     </div>
   );
 }

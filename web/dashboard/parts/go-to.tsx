@@ -44,6 +44,12 @@ function useShortcut(focus: () => void): void {
   }, [focus]);
 }
 
+/** On a small screen the field is in the sheet, which has to come up first. */
+function reach(field: HTMLElement | null): void {
+  field?.closest<HTMLElement>('[popover]:not(:popover-open)')?.showPopover();
+  field?.focus();
+}
+
 /** What became of a look-up. */
 type Result =
   | { readonly is: 'open'; readonly path: string }
@@ -85,7 +91,7 @@ export function GoTo(): ReactNode {
   const [typed, setTyped] = useState('');
   const [result, setResult] = useState<Result | null>(null);
   const field = useRef<HTMLInputElement>(null);
-  const [focus] = useState(() => () => field.current?.focus());
+  const [focus] = useState(() => () => reach(field.current));
   const lookUp = useLookUp();
   useShortcut(focus);
   const open = (path: string) => {

@@ -1,0 +1,23 @@
+import type { ReactNode } from 'react';
+import { Drawing } from '../ui/icon.tsx';
+import type { PAGE_ICONS } from '../ui/icon-names.ts';
+import type { ShellPage } from '../ui/shell.tsx';
+
+/** The build puts them here: see ui/icon-paths.ts. */
+const PATHS = import.meta.env.VITE_PAGE_ICONS as Readonly<Record<PageIconName, string>>;
+
+type PageIconName = keyof typeof PAGE_ICONS;
+
+/** What a page of the navigation is known by at a glance. */
+function PageIcon({ name }: { readonly name: PageIconName }): ReactNode {
+  return <Drawing path={PATHS[name]} />;
+}
+
+/** A page of the navigation, with its icon's name: lists of pages know nothing of drawings. */
+export interface DeskShellPage extends Omit<ShellPage, 'icon'> {
+  readonly icon: PageIconName;
+}
+
+export function withIcon({ icon, ...page }: DeskShellPage): ShellPage {
+  return { ...page, icon: <PageIcon name={icon} /> };
+}

@@ -1,0 +1,43 @@
+/** Which drawings of Lucide the apps use, by what they stand for here. The build reads them. */
+
+/** Beside words of all apps. */
+export const ICONS = {
+  good: 'check',
+  bad: 'x',
+  warn: 'triangle-alert',
+  info: 'info',
+  wait: 'clock',
+  offline: 'wifi-off',
+  tap: 'nfc',
+  back: 'chevron-left',
+  copy: 'copy',
+  lock: 'lock',
+  delete: 'delete',
+  none: 'minus',
+  menu: 'menu',
+} as const;
+
+/** Of the pages of both desks. */
+export const PAGE_ICONS = {
+  overview: 'house',
+  payments: 'credit-card',
+  intents: 'receipt-text',
+  refunds: 'undo-2',
+  balance: 'wallet',
+  terminals: 'smartphone-nfc',
+  keys: 'key-round',
+  webhooks: 'webhook',
+  events: 'activity',
+  requests: 'list-ordered',
+  people: 'users',
+  settings: 'settings',
+  verification: 'badge-check',
+  risk: 'shield-alert',
+  audit: 'scroll-text',
+  inbox: 'inbox',
+  account: 'circle-user',
+  relayers: 'fuel',
+  scale: 'scale',
+  alarms: 'bell',
+  contract: 'file-lock-2',
+} as const;

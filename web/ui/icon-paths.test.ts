@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ICONS, PAGE_ICONS } from './icon-names.ts';
+import { iconPaths } from './icon-paths.ts';
+
+test('every icon is one path of numbers that begins at a place of its own', () => {
+  const paths = Object.entries(iconPaths({ ...ICONS, ...PAGE_ICONS }));
+  assert.equal(paths.length, Object.keys(ICONS).length + Object.keys(PAGE_ICONS).length);
+  for (const [name, path] of paths) {
+    assert.match(path, /^M[-\d.]+ [-\d.]+/, name);
+    assert.doesNotMatch(path, /NaN|undefined/, name);
+  }
+});
+
+test('a circle and a rectangle become what they look like', () => {
+  const { info = '', lock = '' } = iconPaths({ info: 'info', lock: 'lock' });
+  assert.ok(info.startsWith('M2 12a10 10 0 1 0 20 0a10 10 0 1 0 -20 0'), info);
+  assert.ok(lock.startsWith('M5 11h14a2 2 0 0 1 2 2v7'), lock);
+  assert.throws(() => iconPaths({ none: 'no such drawing' }), /no drawing/);
+});
