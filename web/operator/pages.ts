@@ -4,6 +4,7 @@ import type { ShellPage } from '../ui/shell.tsx';
 /** The pages of the navigation, in its order. Names are promised (behavior.md 21.3). */
 export const PAGES: readonly ShellPage[] = [
   { name: 'Needs you', path: 'operator' },
+  { name: 'Support', path: 'operator/support' },
   { name: 'Verification', path: 'operator/verification', opensGroup: true },
   { name: 'Accounts', path: 'operator/accounts' },
   { name: 'Payers', path: 'operator/payers' },
@@ -19,6 +20,10 @@ export const PAGES: readonly ShellPage[] = [
 type DeskPage = Part<object>;
 
 const NeedsYou = partOf(async () => (await import('./pages/needs-you.tsx')).NeedsYou);
+const Support = partOf(async () => (await import('./pages/support.tsx')).Support);
+const SupportPayment = partOf(
+  async () => (await import('./pages/support-payment.tsx')).SupportPayment,
+);
 const Verification = partOf(async () => (await import('./pages/verification.tsx')).Verification);
 const SubmissionPage = partOf(async () => (await import('./pages/submission.tsx')).SubmissionPage);
 const Accounts = partOf(async () => (await import('./pages/accounts.tsx')).Accounts);
@@ -37,6 +42,8 @@ const Settings = partOf(async () => (await import('./pages/settings.tsx')).Setti
 /** What stands at which address. */
 export const ROUTES: readonly (readonly [path: string, page: DeskPage])[] = [
   ['/operator', NeedsYou],
+  ['/operator/support', Support],
+  ['/operator/support/:id', SupportPayment],
   ['/operator/verification', Verification],
   ['/operator/verification/:id', SubmissionPage],
   ['/operator/accounts', Accounts],
