@@ -36,7 +36,7 @@ const files: Readonly<Record<string, Reference>> = {
     title: 'Operator API',
     introduction:
       `${INTRODUCTION} **operator**: the network’s staff with a proven second factor; support ` +
-      'staff may only read.',
+      'staff may only read. **support**: the same, and support staff too.',
     root: ROOTS.operator,
     routes: routes.operator,
   },

@@ -27,6 +27,17 @@ function Details({ entry }: { readonly entry: Entry }): ReactNode {
   );
 }
 
+/** What was done, and why where somebody had to say so. */
+function What({ entry: { action, after } }: { readonly entry: Entry }): ReactNode {
+  const reason = after?.reason;
+  return (
+    <>
+      <CodeWords code={action} />
+      {typeof reason === 'string' ? <p className="soft small">{reason}</p> : null}
+    </>
+  );
+}
+
 /**
  * Who changed what, when.
  *
@@ -44,7 +55,7 @@ export function auditColumns({
     { name: 'Number', number: true, cell: ({ sequence }) => String(sequence) },
     { name: 'When', cell: ({ created }) => <Time at={created} /> },
     { name: 'Who', cell: actorWords },
-    { name: 'What', cell: ({ action }) => <CodeWords code={action} /> },
+    { name: 'What', cell: (entry) => <What entry={entry} /> },
     { name: 'Object', cell: ({ object_id: id }) => objectLink(id) },
     {
       name: 'Mode',

@@ -21,7 +21,7 @@ const BUDGET_BYTES = 130 * 1024;
 
 const PAGES = [
   ...['Verification', 'Accounts', 'Payers', 'Relayers', 'Queues', 'Reconciliation', 'Alarms'],
-  ...['Audit log', 'Settings', 'Needs you'],
+  ...['Audit log', 'Settings', 'Support', 'Needs you'],
 ];
 
 const LOOKS = [

@@ -4,6 +4,7 @@ import { type Part, partOf } from '../ui/part.ts';
 /** The pages of the navigation, in its order. Names are promised (behavior.md 21.3). */
 export const PAGES: readonly DeskShellPage[] = [
   { name: 'Needs you', icon: 'inbox', path: 'operator' },
+  { name: 'Support', icon: 'support', path: 'operator/support' },
   { name: 'Verification', icon: 'verification', path: 'operator/verification', opensGroup: true },
   { name: 'Accounts', icon: 'account', path: 'operator/accounts' },
   { name: 'Payers', icon: 'people', path: 'operator/payers' },
@@ -19,6 +20,10 @@ export const PAGES: readonly DeskShellPage[] = [
 type DeskPage = Part<object>;
 
 const NeedsYou = partOf(async () => (await import('./pages/needs-you.tsx')).NeedsYou);
+const Support = partOf(async () => (await import('./pages/support.tsx')).Support);
+const SupportPayment = partOf(
+  async () => (await import('./pages/support-payment.tsx')).SupportPayment,
+);
 const Verification = partOf(async () => (await import('./pages/verification.tsx')).Verification);
 const SubmissionPage = partOf(async () => (await import('./pages/submission.tsx')).SubmissionPage);
 const Accounts = partOf(async () => (await import('./pages/accounts.tsx')).Accounts);
@@ -37,6 +42,8 @@ const Settings = partOf(async () => (await import('./pages/settings.tsx')).Setti
 /** What stands at which address. */
 export const ROUTES: readonly (readonly [path: string, page: DeskPage])[] = [
   ['/operator', NeedsYou],
+  ['/operator/support', Support],
+  ['/operator/support/:id', SupportPayment],
   ['/operator/verification', Verification],
   ['/operator/verification/:id', SubmissionPage],
   ['/operator/accounts', Accounts],

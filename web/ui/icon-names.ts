@@ -35,6 +35,7 @@ export const PAGE_ICONS = {
   risk: 'shield-alert',
   audit: 'scroll-text',
   inbox: 'inbox',
+  support: 'search',
   account: 'circle-user',
   relayers: 'fuel',
   scale: 'scale',

@@ -89,7 +89,7 @@ function accessErrors(access: Access): readonly ErrorCode[] {
   if (access === 'public') return ['csrf_token_invalid'];
   const signedIn = ['session_missing', 'csrf_token_invalid'] as const;
   if (access === 'half_signed_in') return signedIn;
-  if (access === 'signed_in' || access === 'operator') {
+  if (access === 'signed_in' || access === 'operator' || access === 'support') {
     return [...signedIn, 'second_factor_required'];
   }
   return [...signedIn, 'second_factor_required', 'resource_missing', 'role_missing'];

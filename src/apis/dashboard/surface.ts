@@ -20,9 +20,9 @@ import type { Realm } from '#people/user-queries.ts';
  * Who may use a route. `public`: anybody. `half_signed_in`: the password was right, the second
  * factor may be missing. `signed_in`: the user, whatever the account. A role: that role or a
  * higher one in the account of the path. `operator`: staff with a proven second factor; support
- * staff for reads only.
+ * staff for reads only. `support`: the same, for what support staff have to say before they read.
  */
-export type Access = 'public' | 'half_signed_in' | 'signed_in' | Role | 'operator';
+export type Access = 'public' | 'half_signed_in' | 'signed_in' | Role | 'operator' | 'support';
 
 /**
  * Somebody in a browser, signed in or not. For a path below an account it also is what the
@@ -179,14 +179,19 @@ function checkRole(access: Role, caller: PersonCaller, request: Credentials): Re
 }
 
 /** Support staff look, and change nothing. */
-function checkStaff({ session }: PersonCaller, request: Credentials): Refusal | null {
+function checkStaff(
+  access: 'operator' | 'support',
+  { session }: PersonCaller,
+  request: Credentials,
+): Refusal | null {
   if (session?.second_factor_at == null) return secondFactorMissing();
-  if (session.staff_role === 'operator' || SAFE_METHODS.includes(request.method)) return null;
+  if (access === 'support' || session.staff_role === 'operator') return null;
+  if (SAFE_METHODS.includes(request.method)) return null;
   return refuse('role_missing', 'Support staff only look. An operator can do this.');
 }
 
 export function isAccess(text: string | undefined): text is Access {
-  const others = ['public', 'half_signed_in', 'signed_in', 'operator'];
+  const others = ['public', 'half_signed_in', 'signed_in', 'operator', 'support'];
   return text !== undefined && (others.includes(text) || ROLES.some((role) => role === text));
 }
 
@@ -205,6 +210,6 @@ export function authorizePerson(
   if (forged !== null || access === 'half_signed_in') return forged;
   if (caller.session.level !== 'full') return secondFactorMissing();
   if (access === 'signed_in') return null;
-  if (access === 'operator') return checkStaff(caller, request);
+  if (access === 'operator' || access === 'support') return checkStaff(access, caller, request);
   return checkRole(access, caller, request);
 }

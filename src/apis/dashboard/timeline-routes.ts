@@ -1,135 +1,17 @@
-import Type from 'typebox';
 import {
   type DashboardDeps,
   MODE,
   type PersonRoute,
   personRoute,
 } from '#apis/dashboard/person-route.ts';
-import {
-  type AttemptRow,
-  selectDeliveriesOf,
-  selectEventsOf,
-  selectSettlementAttempts,
-  type TimelineDeliveryRow,
-} from '#apis/dashboard/timeline-queries.ts';
+import { readTimeline, TimelineSchema } from '#apis/dashboard/read-timeline.ts';
 import { answerWith, resourceMissing } from '#core/answer.ts';
-import { addMs } from '#core/clock.ts';
-import { idOf, nullable, objectType, oneOf, Timestamp } from '#http/schema.ts';
 import { selectIntent } from '#payments/intent-queries.ts';
-import { asOf, byAccountClock, type PaymentIntent } from '#payments/payment-intent.ts';
-import type { Chain } from '#settlement/chain/chain.ts';
-import { marksOf } from '#settlement/chain/final-block.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { asOf } from '#payments/payment-intent.ts';
 
 const TAG = 'Payment intents';
-/** An intent has a handful of events; a merchant's server that polls taps may cause a few more. */
-const MOST_EVENTS = 100;
-/** What is told about an intent that has ended comes within moments of its end. */
-const AFTER_END_MS = 10 * 60_000;
 
-const Attempt = Type.Object({
-  status: oneOf(['queued', 'submitted', 'succeeded', 'failed'] as const, 'How far the attempt is.'),
-  decided_at: Timestamp,
-  deadline: nullable(Timestamp),
-  signed_at: nullable(Timestamp),
-  times_sent: Type.Integer({
-    minimum: 0,
-    description: 'How often it was signed again, for a higher price.',
-  }),
-  included_at: nullable(Timestamp),
-  waits_for: nullable(
-    oneOf(
-      ['time', 'safe', 'finalized'] as const,
-      'What a large sum waited for once it was in a block (`included_at`); null for all others.',
-    ),
-  ),
-  block_number: nullable(Type.Integer({ description: 'The block that holds it.' })),
-  certainty: nullable(
-    oneOf(
-      ['included', 'safe', 'final'] as const,
-      'How sure its block is now; null: it is in none, or no node answers.',
-    ),
-  ),
-  booked_at: nullable(Timestamp),
-  final_at: nullable(Timestamp),
-});
-
-const Delivery = Type.Object({
-  id: idOf('wdl_', 'webhook delivery'),
-  webhook_endpoint: idOf('we_', 'webhook endpoint'),
-  event: idOf('evt_', 'event'),
-  status: oneOf(['pending', 'succeeded', 'failed'] as const, 'The status of the delivery.'),
-  attempt: Type.Integer({ description: 'How often it was sent.' }),
-  response_status: nullable(Type.Integer({ description: 'HTTP status of the last answer.' })),
-  updated: Timestamp,
-});
-
-const TimelineSchema = Type.Object(
-  {
-    object: objectType('timeline'),
-    payment_intent: idOf('pi_', 'payment intent'),
-    settlements: Type.Array(Attempt, { description: 'Attempts to settle it, oldest first.' }),
-    events: Type.Array(
-      Type.Object({
-        id: idOf('evt_', 'event'),
-        type: Type.String({ description: 'The type of the event.' }),
-        created: Timestamp,
-      }),
-      { description: 'Events of the intent and its payment that are still kept, oldest first.' },
-    ),
-    deliveries: Type.Array(Delivery, { description: 'The deliveries of these events.' }),
-  },
-  { title: 'Timeline', description: 'What happened to a payment intent beyond its own fields.' },
-);
-
-function attemptView({ applied_at, block_number, ...row }: AttemptRow, marks: Marks | null) {
-  const block = block_number === null ? null : Number(block_number);
-  const certainty = block_number === null ? null : certaintyOf(block_number, row.final_at, marks);
-  return { ...row, block_number: block, certainty, booked_at: applied_at };
-}
-
-type Marks = Awaited<ReturnType<typeof marksOf>>;
-
-function certaintyOf(block: bigint, finalAt: Date | null, marks: Marks | null) {
-  if (finalAt !== null) return 'final';
-  if (marks === null) return null;
-  if (block <= marks.finalized) return 'final';
-  return block <= marks.safe ? 'safe' : 'included';
-}
-
-/** Many may look at their payments at once. */
-const MARKS_AGE_MS = 5_000;
-
-/** Asked only while something is in a block and not final. null: no node answers. */
-async function readMarks(
-  chain: Chain | undefined,
-  attempts: readonly AttemptRow[],
-): Promise<Marks | null> {
-  const isOpen = attempts.some((one) => one.block_number !== null && one.final_at === null);
-  if (chain === undefined || !isOpen) return null;
-  try {
-    return await chain.remember('marks', MARKS_AGE_MS, async () => {
-      return marksOf(chain, (await chain.newest()).number);
-    });
-  } catch (error) {
-    if (error instanceof RpcUnavailable) return null;
-    throw error;
-  }
-}
-
-function deliveryView({ endpoint_id, event_id, ...row }: TimelineDeliveryRow) {
-  return { ...row, webhook_endpoint: endpoint_id, event: event_id };
-}
-
-/** Until when something may have been told of the intent: until now, while it is open. */
-function endOf(intent: PaymentIntent, now: Date): Date {
-  const isOver = intent.status === 'succeeded' || intent.status === 'canceled';
-  const expiry = byAccountClock(intent, intent.expiresAt).getTime();
-  const last = Math.max(expiry, intent.tappedAt?.getTime() ?? 0);
-  return isOver ? addMs(new Date(last), AFTER_END_MS) : byAccountClock(intent, now);
-}
-
-function timelineRoute({ db, chains }: DashboardDeps) {
+function timelineRoute(deps: DashboardDeps) {
   return personRoute({
     method: 'GET',
     path: `${MODE}/payment_intents/{id}/timeline`,
@@ -141,29 +23,10 @@ function timelineRoute({ db, chains }: DashboardDeps) {
     params: { id: 'paymentIntent' },
     response: TimelineSchema,
     handle: async ({ caller: { tenant }, params, now }) => {
-      const found = await selectIntent(db, tenant, params.id ?? '');
+      const found = await selectIntent(deps.db, tenant, params.id ?? '');
       if (found === null) return resourceMissing('payment intent');
-      const intent = asOf(found, now);
-      const objects = [intent.id, ...(intent.status === 'succeeded' ? [intent.paymentId] : [])];
-      const span = { from: intent.created, to: endOf(intent, now), limit: MOST_EVENTS };
-      const [attempts, events] = await Promise.all([
-        selectSettlementAttempts(db, {
-          intentId: intent.id,
-          livemode: tenant.livemode,
-          number: intent.settlementNumber,
-        }),
-        selectEventsOf(db, tenant, { ...span, objects }),
-      ]);
-      const chain = chains.find(({ config }) => config.livemode === tenant.livemode);
-      const marks = await readMarks(chain, attempts);
-      const deliveries = await selectDeliveriesOf(db, tenant, events);
-      return answerWith(200, {
-        object: 'timeline',
-        payment_intent: intent.id,
-        settlements: attempts.map((attempt) => attemptView(attempt, marks)),
-        events: events.map(({ id, type, created }) => ({ id, type, created })),
-        deliveries: deliveries.map(deliveryView),
-      });
+      const { view } = await readTimeline(deps, asOf(found, now), now);
+      return answerWith(200, view);
     },
   });
 }

@@ -3,6 +3,7 @@ import type { Json } from '#core/canonical-json.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
+import type { Readiness } from '#settlement/readiness.ts';
 
 /** What the operators' routes need of the process. */
 export interface OperatorDeps {
@@ -11,6 +12,7 @@ export interface OperatorDeps {
   readonly wakeups: Wakeups;
   readonly chains: readonly Chain[];
   readonly cursorKey: Buffer;
+  readonly readiness: Readiness;
   /** The configuration as this process has read it, secrets masked already. */
   readonly configuration: () => { readonly [key: string]: Json };
 }

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type AttemptFacts, findingsOf, type SupportFacts } from '#apis/operator/findings.ts';
+import { newId } from '#core/ids.ts';
+import { atoms } from '#core/money.ts';
+import type { PaymentIntent } from '#payments/payment-intent.ts';
+import type { Refund } from '#refunds/refund.ts';
+
+/** What keeps a payment where it is: those states that a test of the console does not make. */
+
+const NOW = new Date('2026-11-25T12:00:00.000Z');
+const BEFORE = new Date('2026-11-25T11:59:00.000Z');
+const tenant = { accountId: newId('account', NOW), livemode: false };
+
+const FACTS = {
+  ...{ id: newId('paymentIntent', NOW), settlementNumber: 1n, recovered: false, tenant },
+  ...{ position: 1n, created: BEFORE, aheadSeconds: 0, amount: atoms(2_500_000), tipping: null },
+  ...{ terminalId: newId('terminal', NOW), orderId: 'A1', description: null, metadata: {} },
+  ...{ source: 'api', splitGroup: null, expiresAt: NOW, pickedUpAt: null, tappedAt: BEFORE },
+  ...{ lastPaymentError: null, traceparent: null },
+} as const;
+
+const PROCESSING = { ...FACTS, status: 'processing', attempt: {} } as unknown as PaymentIntent;
+
+const PAID = {
+  ...{ ...FACTS, status: 'succeeded', attempt: {}, paymentId: newId('payment', NOW) },
+  txHash: '0x1',
+} as unknown as PaymentIntent;
+
+const QUEUED: AttemptFacts = {
+  ...{ status: 'queued', decided_at: BEFORE, signed_at: null, included_at: null },
+  ...{ waits_for: null, applied_at: null },
+};
+
+const SUBMITTED: AttemptFacts = { ...QUEUED, status: 'submitted', signed_at: BEFORE };
+
+function codes(facts: Partial<SupportFacts>): string[] {
+  const found = findingsOf({
+    ...{ intent: PROCESSING, settledAt: null, attempt: QUEUED, reasons: [] },
+    ...{ accountStatus: 'active', terminal: { status: 'active', lastSeen: NOW } },
+    ...{ endpoints: [], deliveries: [], refunds: [], blocked: new Map(), now: NOW },
+    ...facts,
+  });
+  return found.map(({ code, about }) => (about === null ? code : `${code}: ${about}`));
+}
+
+test('what was not sent waits for what keeps the network from settling', () => {
+  assert.deepEqual(codes({}), ['waits_to_be_signed']);
+  assert.deepEqual(codes({ reasons: ['paused', 'no_gas'] }), ['network_paused', 'network_no_gas']);
+  assert.deepEqual(codes({ reasons: ['no_worker'], accountStatus: 'disabled' }), [
+    'account_disabled',
+    'network_no_worker',
+  ]);
+});
+
+test('what was sent waits for a block, or for the certainty that its sum asks for', () => {
+  assert.deepEqual(codes({ attempt: SUBMITTED, reasons: ['no_node'] }), [
+    'network_no_node',
+    'waits_for_block',
+  ]);
+  const included = { ...SUBMITTED, included_at: NOW, waits_for: 'finalized' };
+  assert.deepEqual(codes({ attempt: included }), ['waits_for_certainty: finalized']);
+});
+
+test('an answer of the chain that nobody has booked is said', () => {
+  assert.deepEqual(codes({ attempt: { ...SUBMITTED, status: 'succeeded' } }), [
+    'waits_to_be_booked',
+  ]);
+});
+
+test('what became of telling the shop is said once for all of its events', () => {
+  const delivery = { attempt: 12, response_status: 503, updated: NOW };
+  const deliveries = [
+    { ...delivery, status: 'succeeded' as const, response_status: 200 },
+    { ...delivery, status: 'failed' as const },
+    { ...delivery, status: 'failed' as const },
+    { ...delivery, status: 'pending' as const, attempt: 1, response_status: null },
+  ];
+  assert.deepEqual(codes({ intent: PAID, deliveries }), [
+    'paid: 0x1',
+    'telling_given_up: 2 of 4, HTTP 503',
+    'telling_fails: 1 of 4, no answer',
+  ]);
+});
+
+test('a refund that the token holds up is told apart from one on its way', () => {
+  const refund = { id: 're_1', created: BEFORE, updated: NOW, status: 'pending' } as Refund;
+  const failed = { ...refund, status: 'failed', failure: 'insufficient_balance' } as Refund;
+  const blocked = new Map([['re_1', { since: BEFORE, by: 'Pausable: paused' }]]);
+  assert.deepEqual(codes({ intent: PAID, refunds: [refund], blocked }).slice(2), [
+    'refund_blocked: Pausable: paused',
+  ]);
+  assert.deepEqual(codes({ intent: PAID, refunds: [refund, failed] }).slice(2), [
+    'refund_waits: re_1',
+    'refund_failed: insufficient_balance',
+  ]);
+});

@@ -1,0 +1,99 @@
+import type { Sql } from '#db/database.ts';
+
+/** Which account and mode an intent belongs to: staff name no account. */
+export async function selectIntentOwner(
+  sql: Sql,
+  id: string,
+): Promise<{ readonly account_id: string; readonly livemode: boolean } | undefined> {
+  const rows = await sql.query<{ account_id: string; livemode: boolean }>(
+    'select account_id, livemode from payment_intents where id = $1',
+    [id],
+  );
+  return rows[0];
+}
+
+/** When this person last said why they look at the object: the account's audit log knows. */
+export async function selectLastLook(
+  sql: Sql,
+  look: {
+    readonly trail: string;
+    readonly objectId: string;
+    readonly action: string;
+    readonly userId: string;
+  },
+): Promise<Date | null> {
+  const rows = await sql.query<{ created: Date }>(
+    `select created from audit_log
+     where chain = $1 and object_id = $2 and action = $3 and actor ->> 'user' = $4
+     order by sequence desc limit 1`,
+    [look.trail, look.objectId, look.action, look.userId],
+  );
+  return rows[0]?.created ?? null;
+}
+
+export interface ChainRequestRow {
+  readonly kind: 'payment' | 'refund';
+  readonly subject_id: string;
+  readonly status: 'queued' | 'submitted' | 'succeeded' | 'failed';
+  readonly tries: number;
+  readonly created: Date;
+  readonly applied_at: Date | null;
+  readonly reason: string | null;
+  readonly blocked_since: Date | null;
+  readonly blocked_by: string | null;
+  readonly lane: number | null;
+  readonly address: string | null;
+  readonly nonce: bigint | null;
+  readonly transaction_status: string | null;
+  readonly block_number: bigint | null;
+  /** Everything that was signed under that nonce, oldest first. */
+  readonly attempts: readonly {
+    readonly tx_hash: string;
+    readonly noop: boolean;
+    readonly mined: boolean;
+    /** In wei, as digits. */
+    readonly max_fee_per_gas: string;
+    readonly created: string;
+  }[];
+}
+
+/** Each request to the chain of an intent and its refunds, with lane, nonce and signed bytes. */
+export async function selectChainRequests(
+  sql: Sql,
+  wanted: {
+    readonly intentId: string;
+    readonly paymentId: string | null;
+    readonly livemode: boolean;
+    readonly number: bigint | null;
+  },
+): Promise<ChainRequestRow[]> {
+  return sql.query(
+    `with found as (
+       select * from chain_requests
+       where kind = 'payment' and subject_id = $1
+         and status in ('queued', 'submitted', 'succeeded')
+       union all
+       select * from chain_requests
+       where kind = 'payment' and status = 'failed' and livemode = $3 and number = $4
+         and subject_id = $1
+       union all
+       select * from chain_requests where kind = 'refund' and payload ->> 'paymentId' = $2
+     )
+     select r.kind, r.subject_id, r.status, r.tries, r.created, r.applied_at,
+       r.outcome ->> 'reason' as reason, r.blocked_since, r.blocked_by,
+       t.lane, l.address, t.nonce, t.status as transaction_status, t.block_number,
+       coalesce(s.attempts, '[]') as attempts
+     from found r
+     left join chain_transactions t on t.id = r.transaction_id
+     left join relayer_lanes l on l.livemode = t.livemode and l.lane = t.lane
+     left join lateral (
+       select json_agg(json_build_object(
+           'tx_hash', a.tx_hash, 'noop', a.noop, 'mined', a.tx_hash = t.tx_hash is true,
+           'max_fee_per_gas', a.max_fee_per_gas::text, 'created', a.created)
+         order by a.created) as attempts
+       from chain_attempts a where a.transaction_id = t.id
+     ) s on true
+     order by r.id`,
+    [wanted.intentId, wanted.paymentId, wanted.livemode, wanted.number],
+  );
+}

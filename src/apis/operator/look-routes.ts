@@ -1,0 +1,114 @@
+import Type from 'typebox';
+import { selectAccount } from '#accounts/account-queries.ts';
+import { actorOf, type PersonRoute, personRoute, sessionOf } from '#apis/dashboard/person-route.ts';
+import { selectIntentOwner, selectLastLook } from '#apis/operator/look-queries.ts';
+import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
+import { readSupportView, SupportViewSchema } from '#apis/operator/support-view.ts';
+import { recordEntry } from '#audit/audit.ts';
+import { answerWith, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import { addMs } from '#core/clock.ts';
+import { idOf, Timestamp, text } from '#http/schema.ts';
+import { selectIntent } from '#payments/intent-queries.ts';
+import { asOf } from '#payments/payment-intent.ts';
+
+const TAG = 'Support';
+const LOOKED = 'payment_intent.read_by_support';
+
+/** As long as a call takes, with what has to be waited for; then the reason is another one. */
+const LOOK_MS = 30 * 60_000;
+
+const LookBody = Type.Object({
+  reason: text(500, 'Why it is looked at. The merchant reads it in the audit log.', 1),
+});
+
+const LookSchema = Type.Object(
+  { payment_intent: idOf('pi_', 'payment intent'), until: Timestamp },
+  { description: 'Until when this person may read the payment without saying why again.' },
+);
+
+function lookRoute({ db }: OperatorDeps) {
+  return personRoute<undefined, typeof LookBody>({
+    method: 'POST',
+    path: '/payment_intents/{id}/looks',
+    operationId: 'lookAtPayment',
+    moves: 'data',
+    tag: TAG,
+    summary: 'Say why a merchant’s payment is looked at: kept in the merchant’s audit log',
+    access: 'support',
+    params: { id: 'paymentIntent' },
+    body: LookBody,
+    response: LookSchema,
+    errors: ['resource_missing'],
+    handle: async ({ caller, params, body, requestId, now }) => {
+      const id = params.id ?? '';
+      const owner = await selectIntentOwner(db, id);
+      if (owner === undefined) return resourceMissing('payment intent');
+      await db.transaction((tx) =>
+        recordEntry(tx, {
+          trail: owner.account_id,
+          actor: actorOf(caller, requestId),
+          action: LOOKED,
+          objectId: id,
+          livemode: owner.livemode,
+          before: null,
+          after: { reason: body.reason },
+          now,
+        }),
+      );
+      return answerWith(200, { payment_intent: id, until: addMs(now, LOOK_MS) });
+    },
+  });
+}
+
+function reasonMissing(): Refusal {
+  return refuse(
+    'unexpected_state',
+    'Say first why you look at this payment: POST /payment_intents/{id}/looks.',
+  );
+}
+
+function readRoute(deps: OperatorDeps) {
+  const { db } = deps;
+  return personRoute({
+    method: 'GET',
+    path: '/payment_intents/{id}',
+    operationId: 'readAnyPayment',
+    moves: 'nothing',
+    tag: TAG,
+    summary: 'A merchant’s payment with everything that is known of it, and why it is where it is',
+    description:
+      'Within half an hour after `POST /payment_intents/{id}/looks` by the same person; else 409 ' +
+      '`unexpected_state`.',
+    access: 'operator',
+    params: { id: 'paymentIntent' },
+    response: SupportViewSchema,
+    errors: ['resource_missing', 'unexpected_state'],
+    handle: async ({ caller, params, now }) => {
+      const id = params.id ?? '';
+      const owner = await selectIntentOwner(db, id);
+      if (owner === undefined) return resourceMissing('payment intent');
+      const { account_id: trail, livemode } = owner;
+      const userId = sessionOf(caller).user_id;
+      const look = await selectLastLook(db, { trail, objectId: id, action: LOOKED, userId });
+      if (look === null || addMs(look, LOOK_MS) <= now) return reasonMissing();
+      const tenant = { accountId: trail, livemode };
+      const [intent, account] = await Promise.all([
+        selectIntent(db, tenant, id),
+        selectAccount(db, trail),
+      ]);
+      const found = asOf(present(intent, 'payment intent'), now);
+      const view = await readSupportView(deps, {
+        intent: found,
+        account: present(account, 'account'),
+        now,
+      });
+      return answerWith(200, { ...view, look_until: addMs(look, LOOK_MS) });
+    },
+  });
+}
+
+/** A merchant's payment, as the network's staff looks at it when somebody asks. */
+export function lookRoutes(deps: OperatorDeps): PersonRoute[] {
+  return [lookRoute(deps), readRoute(deps)];
+}

@@ -1,0 +1,132 @@
+import type { Sql } from '#db/database.ts';
+
+/** So many of each kind are shown: whoever sees more asks with something more exact. */
+export const SHOWN = 20;
+
+interface IdRow {
+  readonly id: string;
+}
+
+async function idsOf(sql: Sql, statement: string, value: unknown): Promise<string[]> {
+  const rows = await sql.query<IdRow>(statement, [value, SHOWN]);
+  return rows.map(({ id }) => id);
+}
+
+/** Of an intent, its payment, or a refund of it. */
+export function selectIntentsById(sql: Sql, id: string): Promise<string[]> {
+  return idsOf(
+    sql,
+    `select id from payment_intents where id = $1
+     union
+     select payment_intent_id from payments where id = $1
+     union
+     select p.payment_intent_id from refunds r join payments p on p.id = r.payment_id
+     where r.id = $1
+     limit $2`,
+    id,
+  );
+}
+
+/**
+ * One probe per account and mode: orders are unique within each, and no index knows them across all
+ * (it would be written with every sale). `limit 1` keeps the planner from reading the table.
+ */
+export function selectIntentsByOrder(sql: Sql, orderId: string): Promise<string[]> {
+  return idsOf(
+    sql,
+    `select found.id
+     from accounts a cross join (values (false), (true)) as m (livemode) cross join lateral (
+       select i.id from payment_intents i
+       where i.account_id = a.id and i.livemode = m.livemode and i.order_id = $1 limit 1
+     ) as found
+     limit $2`,
+    orderId,
+  );
+}
+
+/** Numbers of sales and of refunds, unique in each account and mode as orders are. */
+export function selectIntentsByReceipt(sql: Sql, receiptNumber: string): Promise<string[]> {
+  return idsOf(
+    sql,
+    `select found.id
+     from accounts a cross join (values (false), (true)) as m (livemode) cross join lateral (
+       (select p.payment_intent_id as id from payments p
+        where p.account_id = a.id and p.livemode = m.livemode and p.receipt_number = $1 limit 1)
+       union all
+       (select p.payment_intent_id from refunds r join payments p on p.id = r.payment_id
+        where r.account_id = a.id and r.livemode = m.livemode and r.receipt_number = $1 limit 1)
+     ) as found
+     limit $2`,
+    receiptNumber,
+  );
+}
+
+/** By a transaction that this service has sent, mined or not; else by one that it has booked. */
+export async function selectIntentsByTransaction(sql: Sql, hash: string): Promise<string[]> {
+  const sent = await idsOf(
+    sql,
+    `select distinct case r.kind when 'refund'
+       then (select p.payment_intent_id from payments p where p.id = r.payload ->> 'paymentId')
+       else r.subject_id end as id
+     from chain_attempts a join chain_requests r on r.transaction_id = a.transaction_id
+     where a.tx_hash = $1 and r.kind in ('payment', 'refund')
+     limit $2`,
+    hash,
+  );
+  if (sent.length > 0) return sent;
+  return idsOf(
+    sql,
+    `select found.id
+     from accounts a cross join (values (false), (true)) as m (livemode) cross join lateral (
+       select p.payment_intent_id as id from payments p
+       where p.account_id = a.id and p.livemode = m.livemode and p.tx_hash = $1 limit $2
+     ) as found
+     limit $2`,
+    hash,
+  );
+}
+
+/** The newest payments of a payer, and what is under way. */
+export function selectIntentsOfPayer(sql: Sql, payerId: string): Promise<string[]> {
+  return idsOf(
+    sql,
+    `(select id from payment_intents
+      where attempt ->> 'payerId' = $1 and status in ('requires_action', 'processing') limit $2)
+     union
+     (select payment_intent_id from payments where payer_id = $1
+      order by settled_at desc, settlement_number desc limit $2)`,
+    payerId,
+  );
+}
+
+/** By its id, by that of a terminal of it, or by the address of one of its people. */
+export async function selectAccountIds(sql: Sql, text: string): Promise<string[]> {
+  return idsOf(
+    sql,
+    `select id from accounts where id = $1
+     union
+     select account_id from terminals where id = $1
+     union
+     select m.account_id from users u join memberships m on m.user_id = u.id
+     where u.realm = 'merchant' and u.email = lower($1)
+     limit $2`,
+    text,
+  );
+}
+
+export interface NamedAccountRow {
+  readonly id: string;
+  readonly name: string;
+  readonly status: 'active' | 'disabled';
+  readonly created: Date;
+}
+
+export async function selectNamedAccounts(
+  sql: Sql,
+  ids: readonly string[],
+): Promise<NamedAccountRow[]> {
+  return sql.query(
+    'select id, name, status, created from accounts where id = any($1) order by id',
+    [ids],
+  );
+}

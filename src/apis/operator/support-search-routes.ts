@@ -1,0 +1,140 @@
+import Type from 'typebox';
+import { getAddress, isAddress } from 'viem';
+import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
+import { listed } from '#apis/dashboard/person-schema.ts';
+import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
+import { type OperatorPayerRow, searchPayers } from '#apis/operator/operator-queries.ts';
+import {
+  type NamedAccountRow,
+  SHOWN,
+  selectAccountIds,
+  selectIntentsById,
+  selectIntentsByOrder,
+  selectIntentsByReceipt,
+  selectIntentsByTransaction,
+  selectIntentsOfPayer,
+  selectNamedAccounts,
+} from '#apis/operator/support-search-queries.ts';
+import { answerWith } from '#core/answer.ts';
+import { toJsonAtoms } from '#core/money.ts';
+import type { Sql } from '#db/database.ts';
+import { AtomsOut, nullable, oneOf, Timestamp, text, textOut } from '#http/schema.ts';
+import { selectIntents } from '#payments/intent-queries.ts';
+import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
+
+const FoundSchema = Type.Object({
+  kind: oneOf(['payment_intent', 'account', 'payer'] as const, 'What was found.'),
+  id: textOut('The id of what was found.'),
+  account: nullable(textOut('The account that it belongs to; null for a payer.')),
+  account_name: nullable(textOut('The name of that account.')),
+  mode: nullable(oneOf(['test', 'live'] as const, 'The mode; null for an account.')),
+  status: textOut('Its status: of an intent, of an account; of a payer, active or blocked.'),
+  amount: nullable(AtomsOut),
+  order_id: nullable(textOut('The order of an intent.')),
+  created: Timestamp,
+});
+
+const SearchQuery = Type.Object({
+  text: text(
+    254,
+    'An id, an order id, a transaction, a wallet, a receipt’s number or an e-mail address, whole.',
+    1,
+  ),
+});
+
+/** The intents that a text may mean. What has the shape of several is looked for as each. */
+async function intentsMeant(sql: Sql, wanted: string, payers: readonly OperatorPayerRow[]) {
+  if (/^0x[0-9a-f]{64}$/i.test(wanted)) {
+    return selectIntentsByTransaction(sql, wanted.toLowerCase());
+  }
+  if (payers.length > 0) {
+    return (await Promise.all(payers.map(({ id }) => selectIntentsOfPayer(sql, id)))).flat();
+  }
+  if (/^(pi|pay|re)_/.test(wanted)) return selectIntentsById(sql, wanted);
+  const [ofOrder, ofReceipt] = await Promise.all([
+    /^[A-Za-z0-9_-]{1,8}$/.test(wanted) ? selectIntentsByOrder(sql, wanted) : [],
+    /^[2-9A-Za-z]{5}-[1-9]\d*$/.test(wanted)
+      ? selectIntentsByReceipt(sql, wanted.toUpperCase())
+      : [],
+  ]);
+  return [...ofOrder, ...ofReceipt];
+}
+
+function modeOf(livemode: boolean): 'test' | 'live' {
+  return livemode ? 'live' : 'test';
+}
+
+function intentFound(intent: PaymentIntent, accounts: ReadonlyMap<string, NamedAccountRow>) {
+  const { tenant, status, orderId, created } = intent;
+  return {
+    kind: 'payment_intent',
+    id: intent.id,
+    account: tenant.accountId,
+    account_name: accounts.get(tenant.accountId)?.name ?? null,
+    mode: modeOf(tenant.livemode),
+    status,
+    amount: toJsonAtoms(intent.amount),
+    order_id: orderId,
+    created,
+  };
+}
+
+function accountFound({ id, name, status, created }: NamedAccountRow) {
+  const none = { mode: null, amount: null, order_id: null };
+  return { kind: 'account', id, account: id, account_name: name, status, created, ...none };
+}
+
+function payerFound({ id, livemode, blocked_at: blocked, created }: OperatorPayerRow) {
+  const none = { account: null, account_name: null, amount: null, order_id: null };
+  const status = blocked === null ? 'active' : 'blocked';
+  return { kind: 'payer', id, mode: modeOf(livemode), status, created, ...none };
+}
+
+/** A checksummed address, or the text as it is. */
+function payerText(wanted: string): string {
+  const lower = wanted.toLowerCase();
+  return isAddress(lower) ? getAddress(lower) : wanted;
+}
+
+async function search(sql: Sql, wanted: string, now: Date): Promise<object[]> {
+  const payers = await searchPayers(sql, payerText(wanted));
+  const [intentIds, accountIds] = await Promise.all([
+    intentsMeant(sql, wanted, payers),
+    selectAccountIds(sql, wanted),
+  ]);
+  const intents = (await selectIntents(sql, [...new Set(intentIds)]))
+    .map((intent) => asOf(intent, now))
+    .sort((a, b) => b.created.getTime() - a.created.getTime())
+    .slice(0, SHOWN);
+  const owners = intents.map(({ tenant }) => tenant.accountId);
+  const accounts = await selectNamedAccounts(sql, [...owners, ...accountIds]);
+  const named = new Map(accounts.map((one) => [one.id, one]));
+  return [
+    ...payers.map(payerFound),
+    ...accounts.filter(({ id }) => accountIds.includes(id)).map(accountFound),
+    ...intents.map((intent) => intentFound(intent, named)),
+  ];
+}
+
+/** What a caller at the telephone can name. */
+export function supportSearchRoute({ db }: OperatorDeps): PersonRoute {
+  return personRoute<typeof SearchQuery>({
+    method: 'GET',
+    path: '/search',
+    operationId: 'searchNetwork',
+    moves: 'nothing',
+    tag: 'Support',
+    summary: 'Find payments, accounts and payers of both modes by what somebody can name',
+    description:
+      'By id, order id, transaction, wallet, number of a receipt, or the e-mail address of one ' +
+      'of an account’s people. Whole texts only. Reading the payment itself takes a reason.',
+    access: 'operator',
+    records: 'network.searched',
+    query: SearchQuery,
+    response: listed(FoundSchema, 'What was found, the newest payments first.'),
+    handle: async ({ query, now }) => {
+      const data = await search(db, query.text.trim(), now);
+      return answerWith(200, { object: 'list', data });
+    },
+  });
+}

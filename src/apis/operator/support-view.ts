@@ -1,0 +1,211 @@
+import Type from 'typebox';
+import type { AccountRow } from '#accounts/account-queries.ts';
+import { readTimeline, TimelineSchema } from '#apis/dashboard/read-timeline.ts';
+import { PaymentIntentSchema, PaymentSchema } from '#apis/merchant/payment-schema.ts';
+import { RefundSchema } from '#apis/merchant/refund-schema.ts';
+import { requestFields, requestView } from '#apis/merchant/request-log-routes.ts';
+import { FINDINGS, findingsOf, type SupportFacts } from '#apis/operator/findings.ts';
+import { type ChainRequestRow, selectChainRequests } from '#apis/operator/look-queries.ts';
+import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
+import type { Sql } from '#db/database.ts';
+import { idOf, nullable, objectType, oneOf, Timestamp, textOut } from '#http/schema.ts';
+import type { Payment } from '#payments/payment.ts';
+import type { PaymentIntent } from '#payments/payment-intent.ts';
+import { selectPayment } from '#payments/payment-queries.ts';
+import { renderIntent, renderPayment } from '#payments/render.ts';
+import type { Refund } from '#refunds/refund.ts';
+import { selectRefundPage } from '#refunds/refund-queries.ts';
+import { renderRefund } from '#refunds/render.ts';
+import { selectRequests } from '#request-log/request-log-queries.ts';
+import { selectTerminal } from '#terminals/terminal-queries.ts';
+import { selectEndpoints } from '#webhooks/endpoint-queries.ts';
+
+const AttemptSchema = Type.Object({
+  tx_hash: textOut('The transaction that was signed.'),
+  noop: Type.Boolean({ description: 'true: it only uses the nonce up.' }),
+  mined: Type.Boolean({ description: 'true: this one is in a block.' }),
+  max_fee_per_gas: textOut('The price offered per unit of gas, in wei.'),
+  created: Timestamp,
+});
+
+const ChainRequestSchema = Type.Object({
+  kind: oneOf(['payment', 'refund'] as const, 'What the chain was asked for.'),
+  subject: textOut('The intent or refund that asked.'),
+  status: oneOf(['queued', 'submitted', 'succeeded', 'failed'] as const, 'How far it is.'),
+  tries: Type.Integer({ description: 'Transactions that were mined without an answer for it.' }),
+  created: Timestamp,
+  booked_at: nullable(Timestamp),
+  failure: nullable(textOut('Why nothing moved, or null.')),
+  blocked_by: nullable(textOut('The words with which it is held up, or null.')),
+  lane: nullable(Type.Integer({ description: 'The lane that carries it.' })),
+  address: nullable(textOut('The address of that lane.')),
+  nonce: nullable(textOut('The nonce, in decimal digits.')),
+  transaction_status: nullable(textOut('signed, mined, finalized, or foreign.')),
+  block_number: nullable(textOut('The block, in decimal digits.')),
+  attempts: Type.Array(AttemptSchema, {
+    description: 'Everything that was signed under that nonce, oldest first.',
+  }),
+});
+
+const FindingSchema = Type.Object({
+  code: oneOf(FINDINGS, 'Where the payment stands, or what holds it up.'),
+  since: nullable(Timestamp),
+  about: nullable(textOut('An id, a code, or the words of somebody else.')),
+});
+
+export const SupportViewSchema = Type.Object(
+  {
+    object: objectType('support_view'),
+    look_until: Timestamp,
+    account: Type.Object(
+      {
+        id: idOf('acct_', 'account'),
+        name: textOut('The name of the account.'),
+        status: oneOf(['active', 'disabled'] as const, 'Whether it can be used.'),
+      },
+      { description: 'Whose payment it is.' },
+    ),
+    mode: oneOf(['test', 'live'] as const, 'The mode.'),
+    terminal: Type.Object(
+      {
+        id: idOf('tml_', 'terminal'),
+        name: textOut('The name of the terminal.'),
+        status: oneOf(['active', 'inactive'] as const, 'Whether it can be used.'),
+        last_seen: nullable(Timestamp),
+      },
+      { description: 'Where it was asked for.' },
+    ),
+    findings: Type.Array(FindingSchema, {
+      description: 'Why it is where it is, first things first.',
+    }),
+    payment_intent: PaymentIntentSchema,
+    payment: nullable(
+      Type.Object(PaymentSchema.properties, { description: 'The payment; null until it is paid.' }),
+    ),
+    refunds: Type.Array(RefundSchema, { description: 'The refunds of the payment.' }),
+    timeline: TimelineSchema,
+    chain_requests: Type.Array(ChainRequestSchema, {
+      description: 'What the chain was asked for, with nonces and transactions, oldest first.',
+    }),
+    requests: Type.Array(Type.Object(requestFields), {
+      description: 'Requests of the last 30 days that changed it, newest first.',
+    }),
+  },
+  { description: 'A merchant’s payment as support sees it.' },
+);
+
+/** More than any payment has, unless a program has run wild. */
+const MOST = 50;
+const FIRST = { limit: MOST, after: null };
+
+function chainRequestView(row: ChainRequestRow) {
+  const { subject_id, applied_at, reason, nonce, block_number, blocked_since: _s, ...rest } = row;
+  return {
+    ...rest,
+    subject: subject_id,
+    booked_at: applied_at,
+    failure: reason,
+    nonce: nonce?.toString() ?? null,
+    block_number: block_number?.toString() ?? null,
+  };
+}
+
+async function readRequests(sql: Sql, intent: PaymentIntent, ids: readonly string[]) {
+  const none = { status: null, failed: false, byServers: false, operation: null, callerId: null };
+  const times = { createdGte: null, createdLt: null };
+  const pages = await Promise.all(
+    ids.map((objectId) => {
+      const filters = { ...none, ...times, objectId };
+      return selectRequests(sql, { tenant: intent.tenant, filters }, FIRST);
+    }),
+  );
+  return pages.flat().sort((a, b) => b.created.getTime() - a.created.getTime());
+}
+
+interface Money {
+  readonly payment: Payment | null;
+  readonly refunds: readonly Refund[];
+}
+
+async function readMoney(sql: Sql, intent: PaymentIntent): Promise<Money> {
+  if (intent.status !== 'succeeded') return { payment: null, refunds: [] };
+  const { tenant, paymentId } = intent;
+  const page = { ...FIRST, createdGte: null, createdLt: null };
+  const [payment, refunds] = await Promise.all([
+    selectPayment(sql, tenant, paymentId),
+    selectRefundPage(sql, { tenant, paymentId }, page),
+  ]);
+  return { payment, refunds };
+}
+
+function blockedOf(rows: readonly ChainRequestRow[]): SupportFacts['blocked'] {
+  return new Map(
+    rows.flatMap(({ subject_id, status, blocked_since: since, blocked_by: by }) =>
+      since !== null && by !== null && status === 'queued'
+        ? [[subject_id, { since, by }] as const]
+        : [],
+    ),
+  );
+}
+
+/** Everything that is known of a payment, and why it is where it is. */
+export async function readSupportView(
+  deps: OperatorDeps,
+  asked: {
+    readonly intent: PaymentIntent;
+    readonly account: AccountRow;
+    readonly now: Date;
+  },
+) {
+  const { db, readiness } = deps;
+  const { intent, account, now } = asked;
+  const { tenant } = intent;
+  const { payment, refunds } = await readMoney(db, intent);
+  const ids = [intent.id, ...(payment === null ? [] : [payment.id])];
+  const [timeline, chainRequests, requests, terminal, endpoints] = await Promise.all([
+    readTimeline(deps, intent, now),
+    selectChainRequests(db, {
+      intentId: intent.id,
+      paymentId: payment?.id ?? null,
+      livemode: tenant.livemode,
+      number: intent.settlementNumber,
+    }),
+    readRequests(db, intent, ids),
+    selectTerminal(db, tenant, intent.terminalId),
+    selectEndpoints(db, tenant),
+  ]);
+  const findings = findingsOf({
+    intent,
+    settledAt: payment?.settledAt ?? null,
+    attempt: timeline.attempts.at(-1) ?? null,
+    reasons: readiness.of(tenant.livemode).reasons,
+    accountStatus: account.status,
+    terminal: {
+      status: terminal?.status ?? 'inactive',
+      lastSeen: terminal?.last_seen_at ?? null,
+    },
+    endpoints,
+    deliveries: timeline.deliveries,
+    refunds,
+    blocked: blockedOf(chainRequests),
+    now,
+  });
+  return {
+    object: 'support_view',
+    account: { id: account.id, name: account.name, status: account.status },
+    mode: tenant.livemode ? 'live' : 'test',
+    terminal: {
+      id: intent.terminalId,
+      name: terminal?.name ?? intent.terminalId,
+      status: terminal?.status ?? 'inactive',
+      last_seen: terminal?.last_seen_at ?? null,
+    },
+    findings,
+    payment_intent: renderIntent(intent),
+    payment: payment === null ? null : renderPayment(payment),
+    refunds: refunds.map(renderRefund),
+    timeline: timeline.view,
+    chain_requests: chainRequests.map(chainRequestView),
+    requests: requests.map(requestView),
+  };
+}

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Secret, TOTP } from 'otpauth';
+import { isRefusal } from '#core/answer.ts';
+import type { Payment } from '#payments/payment.ts';
+import { createOperator } from '#people/create-operator.ts';
+import type { StaffRole } from '#people/user-queries.ts';
+import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { addMember, PASSWORD, signInAs } from '#testing/people.ts';
+import { PersonClient } from '#testing/person-client.ts';
+import { addIntent, addPayer, openStore, pay, type TestStore } from '#testing/store.ts';
+import { addPayment, addStore, playRefunds } from '#testing/store-payments.ts';
+
+/** Support finds what a caller can name, says why it looks, and the merchant reads that it did. */
+
+const actor = { type: 'system', name: 'test' } as const;
+const OWNER = 'owner@shop.test';
+
+let server: DashboardServer;
+let shop: TestStore;
+let other: TestStore;
+let payment: Payment;
+let support: PersonClient;
+let operator: PersonClient;
+
+async function staff(name: string, role: StaffRole): Promise<PersonClient> {
+  const email = `${name}@support.test`;
+  const person = { email, password: PASSWORD, name };
+  const made = await createOperator(server.db, { person, role, actor, now: server.clock.now() });
+  assert.ok(!isRefusal(made));
+  const client = new PersonClient(server.operator);
+  assert.equal((await client.post('/session', { email, password: PASSWORD })).status, 200);
+  const begun = await client.post('/me/totp', { current_password: PASSWORD });
+  const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });
+  const code = totp.generate({ timestamp: server.clock.now().getTime() });
+  assert.equal((await client.post('/me/totp/confirm', { code })).status, 200);
+  return client;
+}
+
+before(async () => {
+  server = await startDashboardServer();
+  const database = { db: server.db, url: '', close: async () => {} };
+  shop = await openStore({ database, clock: server.clock });
+  other = await addStore(shop, server.clock);
+  payment = await addPayment(shop);
+  await addPayment(other);
+  const { accountId } = shop.standing.tenant;
+  await addMember(server, { email: OWNER, accountId, role: 'owner' });
+  [support, operator] = [await staff('sue', 'support'), await staff('olga', 'operator')];
+});
+
+after(() => server.close());
+
+interface Found {
+  readonly kind: string;
+  readonly id: string;
+  readonly account: string | null;
+}
+
+async function found(client: PersonClient, text: string): Promise<Found[]> {
+  const answer = await client.get(`/search?text=${encodeURIComponent(text)}`);
+  assert.equal(answer.status, 200, answer.text);
+  return answer.body.data as Found[];
+}
+
+/** The intents among them. */
+async function sales(text: string): Promise<string[]> {
+  const all = await found(support, text);
+  return all.flatMap(({ kind, id }) => (kind === 'payment_intent' ? [id] : []));
+}
+
+async function look(client: PersonClient, id: string, reason = 'The customer called.') {
+  return client.post(`/payment_intents/${id}/looks`, { reason });
+}
+
+test('a payment is found by whatever a caller can name', async () => {
+  const { id, paymentIntentId: intent, orderId, payerAddress, receiptNumber, payerId } = payment;
+  assert.ok(receiptNumber !== null);
+  for (const text of [id, intent, orderId, payerAddress, payerAddress.toLowerCase(), payerId]) {
+    assert.deepEqual(await sales(text), [intent], text);
+  }
+  assert.deepEqual(await sales(` ${receiptNumber.toLowerCase()} `), [intent]);
+  assert.ok((await sales(payment.place.txHash)).includes(intent));
+  assert.deepEqual(await sales('pi_0000000000000000000000'), []);
+});
+
+test('a refund leads to its payment, by id and by the number on its slip', async () => {
+  const refunded = await addPayment(shop);
+  const { accountId } = shop.standing.tenant;
+  const owner = await signInAs(server, OWNER);
+  const path = `/accounts/${accountId}/test/refunds`;
+  const body = { payment: refunded.id, reason: 'Cold.' };
+  const made = await owner.post(path, body, { 'Idempotency-Key': 'refund it' });
+  assert.equal(made.status, 201, made.text);
+  await playRefunds(shop);
+  const ids = await sales(String(made.body.id));
+  assert.deepEqual(ids, [refunded.paymentIntentId]);
+  const read = await owner.get(`/accounts/${accountId}/test/refunds?limit=1`);
+  const [refund] = read.body.data as { receipt_number: string }[];
+  assert.deepEqual(await sales(refund?.receipt_number ?? ''), [refunded.paymentIntentId]);
+});
+
+test('an account is found by its id, a terminal, or the address of one of its people', async () => {
+  const { accountId } = shop.standing.tenant;
+  for (const text of [accountId, shop.terminalId, OWNER, OWNER.toUpperCase()]) {
+    const all = await found(support, text);
+    assert.deepEqual(
+      all
+        .filter(({ kind }) => kind === 'account')
+        .map(({ id }) => id)
+        .includes(accountId),
+      true,
+      text,
+    );
+  }
+  assert.deepEqual(await found(support, 'owner@shop'), [], 'whole texts only');
+});
+
+test('a payment is read only after a reason, and for half an hour', async () => {
+  const id = payment.paymentIntentId;
+  const early = await support.get(`/payment_intents/${id}`);
+  assert.equal(early.body.error?.code, 'unexpected_state', early.text);
+  assert.equal((await look(support, id, '')).body.error?.code, 'parameter_invalid');
+  assert.equal((await look(support, id)).status, 200);
+  const read = await support.get(`/payment_intents/${id}`);
+  assert.equal(read.status, 200, read.text);
+  assert.equal((read.body.payment as { id: string }).id, payment.id);
+  assert.equal((read.body.account as { id: string }).id, payment.tenant.accountId);
+  const codes = (read.body.findings as { code: string }[]).map(({ code }) => code);
+  assert.deepEqual(codes, ['paid', 'nobody_listens']);
+  const others = await operator.get(`/payment_intents/${id}`);
+  assert.equal(others.body.error?.code, 'unexpected_state', 'each person says why');
+  server.clock.advance(30 * 60_000);
+  const late = await support.get(`/payment_intents/${id}`);
+  assert.equal(late.body.error?.code, 'unexpected_state', late.text);
+});
+
+test('the merchant reads who looked at which payment, and why', async () => {
+  const id = payment.paymentIntentId;
+  assert.equal((await look(operator, id, 'Ticket 4711.')).status, 200);
+  const owner = await signInAs(server, OWNER);
+  const { accountId } = shop.standing.tenant;
+  const log = await owner.get(`/accounts/${accountId}/audit_log?object=${id}`);
+  const [entry] = log.body.data as { action: string; after: object; actor: object }[];
+  assert.equal(entry?.action, 'payment_intent.read_by_support');
+  assert.deepEqual(entry?.after, { reason: 'Ticket 4711.' });
+  assert.equal((entry?.actor as { email?: string } | undefined)?.email, 'olga@support.test');
+});
+
+test('what was searched for stands in the network’s own log', async () => {
+  await found(operator, payment.orderId);
+  const log = await operator.get('/audit_log?limit=1');
+  const [entry] = log.body.data as { action: string; after: object }[];
+  assert.equal(entry?.action, 'network.searched');
+  assert.deepEqual(entry?.after, { text: payment.orderId });
+});
+
+test('an attempt that waits shows what the chain was asked for', async () => {
+  const { pass } = await addPayer(shop);
+  const intentId = await addIntent(shop);
+  await pay(shop, { intentId, pass, hangUp: true });
+  await look(support, intentId);
+  const { body } = await support.get(`/payment_intents/${intentId}`);
+  const [asked] = body.chain_requests as { kind: string; status: string; subject: string }[];
+  assert.deepEqual([asked?.kind, asked?.status, asked?.subject], ['payment', 'queued', intentId]);
+  const [first] = body.findings as { code: string }[];
+  assert.equal(first?.code, 'waits_to_be_signed');
+});
+
+test('merchants’ people and strangers cannot search or look', async () => {
+  const id = payment.paymentIntentId;
+  const stranger = new PersonClient(server.operator);
+  assert.equal((await stranger.get('/search?text=a')).body.error?.code, 'session_missing');
+  assert.equal((await look(stranger, id)).body.error?.code, 'session_missing');
+  const owner = new PersonClient(server.operator);
+  await owner.post('/session', { email: OWNER, password: PASSWORD });
+  assert.equal((await owner.get(`/payment_intents/${id}`)).body.error?.code, 'session_missing');
+});

@@ -1,0 +1,199 @@
+import { type ReactNode, useState } from 'react';
+import { Link, useParams } from 'wouter';
+import { courseOf } from '../../dashboard/parts/steps.ts';
+import { ApiFailure } from '../../data/api.ts';
+import type { ReadAnyPaymentResponse } from '../../data/types/operator.ts';
+import { Form } from '../../desk/form.tsx';
+import { Loaded } from '../../desk/loaded.tsx';
+import { useSend } from '../../desk/send.ts';
+import { Timeline } from '../../desk/timeline.tsx';
+import { Button } from '../../ui/button.tsx';
+import { CodeWords } from '../../ui/code-words.tsx';
+import { CopyId } from '../../ui/copy-id.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Page } from '../../ui/shell.tsx';
+import { ObjectStatus } from '../../ui/status.tsx';
+import { Sum } from '../../ui/sum.tsx';
+import { type Column, Fact, FactList, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useOperator, useRead } from '../operator.ts';
+import { ChainRequests } from '../parts/chain-requests.tsx';
+import { Findings } from '../parts/findings.tsx';
+
+type View = ReadAnyPaymentResponse;
+type Request = View['requests'][number];
+
+/** A person on the telephone waits for what changes. */
+const WATCH_MS = 5_000;
+
+function asksWhy(error: Error | null): boolean {
+  if (!(error instanceof ApiFailure) || error.answer.is !== 'refused') return false;
+  return error.answer.error.code === 'unexpected_state';
+}
+
+/** A merchant's payment: first why it is looked at, then everything that is known of it. */
+export function SupportPayment(): ReactNode {
+  const { id = '' } = useParams();
+  const query = useRead('GET /payment_intents/{id}', { path: { id } }, { everyMs: WATCH_MS });
+  const { error, isFetching, refetch } = query;
+  if (asksWhy(error)) {
+    return (
+      <Page title="Payment">
+        <Why id={id} onSaid={() => void refetch()} />
+      </Page>
+    );
+  }
+  return (
+    <Page
+      title="Payment"
+      actions={
+        <Button busy={isFetching} onClick={() => void refetch()}>
+          Look again
+        </Button>
+      }
+    >
+      <Loaded query={query} missing="Look for it on the page Support.">
+        {(view) => <PaymentView view={view} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Why({ id, onSaid }: { readonly id: string; readonly onSaid: () => void }): ReactNode {
+  const { call } = useOperator();
+  const [reason, setReason] = useState('');
+  const sending = useSend(['reason']);
+  const run = async () => {
+    const typed = reason.trim();
+    if (typed === '') return sending.refuse('reason', 'Say why.');
+    const done = await sending.send(() =>
+      call('POST /payment_intents/{id}/looks', { path: { id }, body: { reason: typed } }),
+    );
+    if (done !== null) onSaid();
+  };
+  return (
+    <section className="card stack">
+      <h2>Why do you look at this payment?</h2>
+      <p>
+        It belongs to a shop and its customer. Your name and what you type here stand in the shop’s
+        audit log. You then have half an hour.
+      </p>
+      <Form sending={sending} onSend={run} send="Look at it">
+        <TextField
+          label="Reason"
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+          hint="Who asked, about what. Such as: the customer called, ticket 4711."
+          maxLength={500}
+          error={sending.problemAt('reason')}
+        />
+      </Form>
+    </section>
+  );
+}
+
+function PaymentView({ view }: { readonly view: View }): ReactNode {
+  const { payment_intent: intent, payment, timeline } = view;
+  const steps = courseOf({ intent, payment: payment ?? undefined, timeline });
+  const total = payment === null ? intent.amount + (intent.tip ?? 0) : payment.amount;
+  return (
+    <>
+      <div className="headline">
+        <Sum atoms={BigInt(total)} />
+        <ObjectStatus status={payment?.status ?? intent.status} />
+        <CopyId id={intent.id} />
+      </div>
+      <div className="columns">
+        <div className="stack">
+          <Findings findings={view.findings} />
+          <section className="card stack">
+            <h2>What happened, as the shop sees it</h2>
+            <Timeline
+              moments={steps.map(({ key, at, tone, title, detail }) => {
+                return { key, at, tone, title, detail };
+              })}
+            />
+          </section>
+        </div>
+        <Facts view={view} />
+      </div>
+      <h2>Requests to the chain</h2>
+      <ChainRequests rows={view.chain_requests} />
+      <h2>Requests to the service</h2>
+      {view.requests.length === 0 ? (
+        <p className="soft">No request of the last 30 days has changed it.</p>
+      ) : (
+        <Table
+          label="Requests to the service"
+          columns={REQUESTS}
+          rows={view.requests}
+          keyOf={({ id }) => id}
+        />
+      )}
+    </>
+  );
+}
+
+function Facts({ view }: { readonly view: View }): ReactNode {
+  const { account, mode, terminal, payment_intent: intent, payment } = view;
+  return (
+    <section className="card stack">
+      <h2>Sale</h2>
+      <FactList>
+        <Fact name="Account">
+          <span className="row">
+            <Link href={`/operator/accounts/${account.id}`}>{account.name}</Link>
+            {account.status === 'active' ? null : <ObjectStatus status={account.status} />}
+          </span>
+        </Fact>
+        <Fact name="Mode">{mode === 'live' ? 'Live' : 'Test'}</Fact>
+        <Fact name="Terminal">{terminal.name}</Fact>
+        <Fact name="Terminal seen">
+          {terminal.last_seen === null ? 'Never' : <Time at={terminal.last_seen} />}
+        </Fact>
+        <Fact name="Order">
+          <span className="id">{intent.order_id}</span>
+        </Fact>
+        <Fact name="Payment">{payment && <span className="id">{payment.id}</span>}</Fact>
+        <Fact name="Receipt">
+          {payment?.receipt_number && <span className="id">{payment.receipt_number}</span>}
+        </Fact>
+        <Fact name="Wallet">
+          {payment && (
+            <Link href={`/operator/payers?text=${payment.payer}`}>
+              <span className="id">{payment.payer}</span>
+            </Link>
+          )}
+        </Fact>
+        <Fact name="Transaction">{payment && <span className="id">{payment.tx_hash}</span>}</Fact>
+        <Fact name="Open until">
+          <Time at={intent.expires_at} />
+        </Fact>
+        <Fact name="You may look until">
+          <Time at={view.look_until} shape="clock" />
+        </Fact>
+      </FactList>
+    </section>
+  );
+}
+
+const REQUESTS: readonly Column<Request>[] = [
+  {
+    name: 'Call',
+    cell: ({ method, path, id }) => (
+      <div className="said">
+        <span className="id">
+          {method} {path}
+        </span>
+        <p className="soft small">
+          <span className="id">{id}</span>
+        </p>
+      </div>
+    ),
+  },
+  { name: 'Status', number: true, cell: ({ status }) => String(status) },
+  { name: 'Error', cell: ({ code }) => <CodeWords code={code ?? ''} /> },
+  { name: 'By', cell: ({ caller }) => <span className="id">{caller}</span> },
+  { name: 'Took', number: true, cell: ({ duration_ms: ms }) => `${Math.round(ms)} ms` },
+  { name: 'Received', cell: ({ created }) => <Time at={created} shape="exact" /> },
+];

@@ -1,0 +1,90 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { SearchNetworkResponse } from '../../data/types/operator.ts';
+import { FilterBar, FilterText, useFilters } from '../../desk/filters.tsx';
+import { List } from '../../desk/list.tsx';
+import { Amount } from '../../ui/amount.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Page } from '../../ui/shell.tsx';
+import { ObjectStatus, Status } from '../../ui/status.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useRead } from '../operator.ts';
+
+type Found = SearchNetworkResponse['data'][number];
+
+const KINDS = { payment_intent: 'Payment', account: 'Account', payer: 'Payer' } as const;
+
+function pathOf({ kind, id }: Found): string {
+  if (kind === 'account') return `/operator/accounts/${id}`;
+  return kind === 'payer' ? `/operator/payers?text=${id}` : `/operator/support/${id}`;
+}
+
+const COLUMNS: readonly Column<Found>[] = [
+  {
+    name: 'What',
+    cell: (found) => (
+      <div>
+        {KINDS[found.kind]}
+        <p>
+          <Link href={pathOf(found)}>
+            <span className="id">{found.id}</span>
+          </Link>
+        </p>
+      </div>
+    ),
+  },
+  {
+    name: 'Amount',
+    number: true,
+    cell: ({ amount }) => (amount === null ? null : <Amount atoms={BigInt(amount)} />),
+  },
+  {
+    name: 'Status',
+    cell: ({ status }) =>
+      status === 'blocked' ? <Status tone="bad">Blocked</Status> : <ObjectStatus status={status} />,
+  },
+  { name: 'Account', cell: ({ account_name: name }) => name },
+  { name: 'Order', cell: ({ order_id: order }) => <span className="id">{order}</span> },
+  { name: 'Mode', cell: ({ mode }) => ({ test: 'Test', live: 'Live', none: '' })[mode ?? 'none'] },
+  { name: 'Since', cell: ({ created }) => <Time at={created} /> },
+];
+
+/** Somebody calls: what they can name leads to the payment. */
+export function Support(): ReactNode {
+  const filters = useFilters();
+  const text = filters.get('text') ?? '';
+  const query = useRead('GET /search', { query: { text } }, { enabled: text !== '' });
+  return (
+    <Page title="Support">
+      <FilterBar filters={filters}>
+        <FilterText
+          filters={filters}
+          name="text"
+          label="Search"
+          placeholder="Order, receipt, transaction, wallet, e-mail or id"
+        />
+      </FilterBar>
+      {text === '' ? (
+        <EmptyState title="What does the caller have at hand?">
+          An order id, the number of a receipt, a transaction, a wallet, the e-mail address of
+          somebody at the shop, or any id. Type it whole. Before you see a payment you say why, and
+          the shop reads that in its audit log.
+        </EmptyState>
+      ) : (
+        <List
+          label="Found"
+          query={query}
+          columns={COLUMNS}
+          keyOf={({ kind, id }) => `${kind} ${id}`}
+          empty={
+            <EmptyState title="Nothing has exactly this">
+              Only whole texts are found. A transaction that the wallet shows and that is not found
+              here was not sent by this network: ask for the order or the receipt.
+            </EmptyState>
+          }
+        />
+      )}
+    </Page>
+  );
+}

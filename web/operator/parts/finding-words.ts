@@ -1,0 +1,209 @@
+import type { ReadAnyPaymentResponse } from '../../data/types/operator.ts';
+import type { Tone } from '../../ui/status.tsx';
+
+export type FindingCode = ReadAnyPaymentResponse['findings'][number]['code'];
+
+interface Words {
+  readonly tone: Tone;
+  readonly title: string;
+  /** What it means, and what to tell whoever asks. */
+  readonly say: string;
+  /** What may be done about it. */
+  readonly todo?: string;
+  /** The page of the console that has more. */
+  readonly page?: readonly [name: string, path: string];
+}
+
+const RELAYERS = ['Relayers', '/operator/relayers'] as const;
+const QUEUES = ['Queues', '/operator/queues'] as const;
+const RECONCILIATION = ['Reconciliation', '/operator/reconciliation'] as const;
+const CONTRACT = ['Contract', '/operator/contract'] as const;
+
+const NOT_CHARGED = 'Nobody was charged.';
+const BY_ITSELF = 'It goes on by itself as soon as that ends. The customer must not pay twice.';
+
+/** The compiler asks for words for each finding that the service can make. */
+export const FINDING_WORDS: Readonly<Record<FindingCode, Words>> = {
+  account_disabled: {
+    tone: 'bad',
+    title: 'The account is disabled',
+    say: 'Its keys and terminals are refused. Payments under way are still settled.',
+  },
+  declined: {
+    tone: 'bad',
+    title: 'The last tap was declined',
+    say: `${NOT_CHARGED} The customer reads why at the till, and may tap again.`,
+  },
+  terminal_inactive: {
+    tone: 'bad',
+    title: 'The terminal is switched off in the dashboard',
+    say: `${NOT_CHARGED} The shop makes it active again on its page Terminals.`,
+  },
+  terminal_silent: {
+    tone: 'bad',
+    title: 'The terminal has not called for two minutes',
+    say: `${NOT_CHARGED} No tap has reached us. The till is closed, or has no network.`,
+    todo: 'Ask the shop to open the till and to look whether it says Offline.',
+  },
+  not_picked_up: {
+    tone: 'warn',
+    title: 'The terminal has not shown it yet',
+    say: `${NOT_CHARGED} The terminal is there, and another payment may be open on it.`,
+    todo: 'Ask which payment the till shows. It shows one after the other.',
+  },
+  waits_for_tap: {
+    tone: 'info',
+    title: 'The terminal shows it, and nobody has tapped',
+    say: `${NOT_CHARGED} What the customer held against the till was not read.`,
+    todo: 'Ask for another tap, or for the code of the wallet app.',
+  },
+  waits_for_customer: {
+    tone: 'warn',
+    title: 'The customer has to say yes in the wallet app',
+    say: `${NOT_CHARGED} After a minute without an answer it is declined, and can be tapped again.`,
+  },
+  network_no_worker: {
+    tone: 'bad',
+    title: 'No worker sends transactions',
+    say: BY_ITSELF,
+    todo: 'Start a process with the role worker.',
+    page: RELAYERS,
+  },
+  network_no_gas: {
+    tone: 'bad',
+    title: 'The relayer’s addresses cannot pay for gas',
+    say: BY_ITSELF,
+    todo: 'Send the chain’s coin to the addresses that are marked as low.',
+    page: RELAYERS,
+  },
+  network_no_node: {
+    tone: 'bad',
+    title: 'No node of the chain answers',
+    say: `Whether it was paid is not known, and nobody may guess. ${BY_ITSELF}`,
+    todo: 'Look at the provider of the nodes.',
+    page: RELAYERS,
+  },
+  network_clock: {
+    tone: 'bad',
+    title: 'The clock of a machine is wrong',
+    say: BY_ITSELF,
+    todo: 'Set the clock of the machines of workers and database.',
+  },
+  network_recovering: {
+    tone: 'warn',
+    title: 'The ledger is compared with the chain after a loss',
+    say: BY_ITSELF,
+    page: RECONCILIATION,
+  },
+  network_paused: {
+    tone: 'bad',
+    title: 'The contract is paused',
+    say: BY_ITSELF,
+    todo: 'The page says who can end the pause.',
+    page: CONTRACT,
+  },
+  network_ceiling: {
+    tone: 'warn',
+    title: 'The contract’s hourly ceiling is reached',
+    say: `${NOT_CHARGED} The next hour begins with the full ceiling.`,
+    page: CONTRACT,
+  },
+  waits_to_be_signed: {
+    tone: 'info',
+    title: 'Approved, and waiting to be sent',
+    say: 'Usually for less than a second. At its deadline it is declined, and nobody is charged.',
+    page: QUEUES,
+  },
+  waits_for_block: {
+    tone: 'info',
+    title: 'Sent, and in no block yet',
+    say: 'It may still be paid. Nobody can cancel it: the price is raised until a block takes it.',
+    page: RELAYERS,
+  },
+  waits_for_certainty: {
+    tone: 'info',
+    title: 'In a block, and waiting until that is certain',
+    say: 'A large sum waits longer. The money has moved unless the chain takes the block back.',
+  },
+  waits_to_be_booked: {
+    tone: 'warn',
+    title: 'The chain has answered, and the ledger has not booked it yet',
+    say: 'Usually for less than a second. Longer: the workers do not keep up, or none runs.',
+    page: QUEUES,
+  },
+  paid: {
+    tone: 'good',
+    title: 'Paid',
+    say: 'The shop has the money. The transaction proves it to both sides.',
+  },
+  expired: {
+    tone: 'plain',
+    title: 'Expired: nobody paid in time',
+    say: `${NOT_CHARGED} The shop has to ask for the sum again.`,
+  },
+  canceled_by_merchant: {
+    tone: 'plain',
+    title: 'The shop has canceled it',
+    say: `${NOT_CHARGED} The shop has to ask for the sum again.`,
+  },
+  canceled_after_loss: {
+    tone: 'warn',
+    title: 'Canceled, because data was lost while it was open',
+    say: 'What the chain had settled was booked. This was not settled.',
+    page: RECONCILIATION,
+  },
+  nobody_listens: {
+    tone: 'warn',
+    title: 'No webhook endpoint of the shop listens for it',
+    say: 'The shop’s server sees the payment only when it asks for it.',
+    todo: 'The shop adds an endpoint on its page Webhooks, or reads the payment by its order.',
+  },
+  endpoint_disabled: {
+    tone: 'bad',
+    title: 'The shop’s webhook endpoint is disabled',
+    say: 'Its server was not told. It failed for days, or somebody switched it off.',
+    todo: 'The shop mends its server, enables the endpoint and replays what it has missed.',
+  },
+  not_told_yet: {
+    tone: 'info',
+    title: 'The shop’s server is about to be told',
+    say: 'Usually within a second.',
+    page: QUEUES,
+  },
+  telling_fails: {
+    tone: 'bad',
+    title: 'The shop’s server does not take the webhook',
+    say: 'It answers with an error or not at all. The service tries again, for three days.',
+    todo: 'The shop reads the answer on its page Webhooks, mends its server and presses Resend.',
+  },
+  telling_given_up: {
+    tone: 'bad',
+    title: 'The shop’s server was not told, and nothing tries again',
+    say: 'All attempts failed. The payment stands in the shop’s dashboard all the same.',
+    todo: 'The shop mends its server and presses Resend, or replays a span of time.',
+  },
+  told: {
+    tone: 'good',
+    title: 'The shop’s server was told, and has confirmed it',
+    say: 'If the shop does not see it, its own program has lost it behind the webhook.',
+  },
+  refund_waits: {
+    tone: 'info',
+    title: 'A refund is on its way',
+    say: 'The customer gets it in the wallet that paid.',
+    page: QUEUES,
+  },
+  refund_blocked: {
+    tone: 'bad',
+    title: 'A refund is held up',
+    say: 'The token or the contract refuses it for now. It is tried again for a day.',
+    todo: 'The shop can give it up on the refund’s page, and pay back in another way.',
+    page: CONTRACT,
+  },
+  refunded: { tone: 'plain', title: 'Refunded', say: 'The money is back in the wallet that paid.' },
+  refund_failed: {
+    tone: 'bad',
+    title: 'A refund failed',
+    say: 'Nothing moved. The shop can ask for it again, or pay back in another way.',
+  },
+};
