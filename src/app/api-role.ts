@@ -18,6 +18,7 @@ import { paySurface } from '#apis/pay/pay-routes.ts';
 import { createReceiptGate } from '#apis/pay/receipt-page.ts';
 import { createSolvencyGate } from '#apis/pay/solvency-page.ts';
 import { createTagGate } from '#apis/pay/tag-page.ts';
+import { addApplePassService } from '#apis/payer/apple-pass-service.ts';
 import { addCardPage } from '#apis/payer/card-page.ts';
 import { payerSurface } from '#apis/payer/routes.ts';
 import { liveRefusal } from '#apis/test-helpers/live-refusal.ts';
@@ -34,6 +35,7 @@ import { anySurface, type Surface } from '#http/route.ts';
 import { buildServer } from '#http/server.ts';
 import { createHeldKeyCheck } from '#idempotency/held-key.ts';
 import { serveReceiptsAt } from '#payments/receipt-url.ts';
+import { cardKey } from '#settings/config.ts';
 import { addWebRoutes } from '#web/routes.ts';
 
 /** The merchant API: `/api/v1`. */
@@ -125,6 +127,7 @@ export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
     checkHeldKey: createHeldKeyCheck(deps.db),
   });
   addCardPage(app, deps);
+  addApplePassService(app, { ...deps, webUrl, cardKey: cardKey(deps.secret) });
   addMailPages(app, { ...deps, people: peopleDeps(deps) });
   await operations.addTo(app, surfaceDocuments(routes));
   const { webFolder, config, sandboxLinks } = deps;

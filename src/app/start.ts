@@ -40,7 +40,7 @@ import { prepareNetwork } from '#sandbox/deploy.ts';
 import { type LanServer, serveLan } from '#sandbox/lan-server.ts';
 import { startPostgres } from '#sandbox/postgres.ts';
 import { removeSandboxFile, type SandboxFile, writeSandboxFile } from '#sandbox/sandbox-file.ts';
-import { type Config, idSealingKey, peopleKey, webhookKey } from '#settings/config.ts';
+import { type Config, cardKey, idSealingKey, peopleKey, webhookKey } from '#settings/config.ts';
 import { WHOLE_HOUR } from '#settlement/ceiling.ts';
 import { openChain } from '#settlement/chain/chain.ts';
 import { requireContractDelays } from '#settlement/chain/check-contract.ts';
@@ -332,6 +332,7 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Up> {
   building?.catch(() => {});
   const ground = await prepareGround(config, { folder, secret, log }, stops);
   const db = await prepareDatabase(config, { url: ground.databaseUrl, folder, log }, stops);
+  const passFiles = await loadPassFiles(config.passFiles);
   const idKey = await openIdKey(db, idSealingKey(secret));
   const clock = new AlignedClock();
   await alignClock(db, clock);
@@ -343,7 +344,7 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Up> {
   for (const chain of chains) stops.push(chain.close);
   const networks = chains.map((chain) => chain.config);
   serveReceiptsAt({ idKey, webUrl: () => webUrlOf(config) });
-  const deps = { config, secret, idKey, db, wakeups, clock, log, chains };
+  const deps = { config, secret, idKey, db, wakeups, clock, log, chains, passFiles };
   if (config.production) {
     await Promise.all(chains.map((chain) => requireContractDelays(chain, log)));
   }
@@ -357,6 +358,7 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Up> {
       ...config,
       ...deps,
       webhookKey: webhookKey(secret),
+      cardKey: cardKey(secret),
       peopleKey: peopleKey(secret),
       mailer: mailerOf(config, folder),
       webUrl: webUrlOf(config),
@@ -369,8 +371,7 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Up> {
   const demo = config.production ? null : await ensureDemo({ ...deps, folder });
   await Promise.all(guards.map((guard) => guard.opened(OWN_WORKER_MS)));
   const pages = { webFolder: await building, ...demoPages(demo) };
-  const passFiles = await loadPassFiles(config.passFiles);
-  const { webUrl, lan, turnAway } = await serve({ ...deps, ...pages, passFiles }, stops);
+  const { webUrl, lan, turnAway } = await serve({ ...deps, ...pages }, stops);
   stops.push(() => removeSandboxFile(folder));
   const sandbox =
     demo === null || webUrl === null
@@ -382,15 +383,14 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Up> {
 
 /** It changes no row of the ledger, so it guards nothing: see `src/watch`. */
 async function bringUpWatch(
-  deps: Omit<ApiDeps, 'readiness' | 'webFolder' | keyof ReturnType<typeof demoPages> | 'passFiles'>,
+  deps: Omit<ApiDeps, 'readiness' | 'webFolder' | keyof ReturnType<typeof demoPages>>,
   ground: Ground,
   stops: Undo,
 ): Promise<Up> {
-  const { config, secret, chains } = deps;
+  const { secret, chains } = deps;
   const watchtowers = await startWatchtowers({ ...deps, peopleKey: peopleKey(secret) });
   stops.push(watchtowers.stop);
-  const passFiles = await loadPassFiles(config.passFiles);
-  const pages = { webFolder: null, ...demoPages(null), passFiles };
+  const pages = { webFolder: null, ...demoPages(null) };
   const { webUrl, lan, turnAway } = await serve({ ...deps, ...pages }, stops);
   const lost = Promise.race([...ground.lost, ...chains.map(({ refuted }) => refuted)]);
   return { webUrl, lan, sandbox: null, lost, turnAway };

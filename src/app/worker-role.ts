@@ -2,10 +2,14 @@ import type { AnchorTarget } from '#audit/anchor-target.ts';
 import type { IdKey } from '#core/ids.ts';
 import { describeError } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
+import type { RotatingKey } from '#core/secrets.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
 import { dropExpiredKeys } from '#idempotency/expire-keys.ts';
 import { anchorAuditLog } from '#ops/audit-anchors.ts';
 import { applyPayerRequests } from '#payers/apply-requests.ts';
+import { PASS_COPIES } from '#payers/pass-copy-queries.ts';
+import type { PassFiles } from '#payers/pass-files.ts';
+import { tellWallets } from '#payers/tell-wallets.ts';
 import { expireIntents } from '#payments/expire.ts';
 import { applySettlements } from '#payments/settle.ts';
 import { traceOfEvent } from '#payments/trace-of-event.ts';
@@ -43,6 +47,10 @@ export interface WorkerDeps extends LoopDeps {
   readonly webUrl: string;
   /** null: no notifications are sent. */
   readonly push: VapidKeys | null;
+  /** Opens what copies of passes hold. */
+  readonly cardKey: RotatingKey;
+  /** The wallets of phones that hear of passes. */
+  readonly passFiles: PassFiles;
   /** Where the heads of the audit log are written down. */
   readonly anchorTarget: AnchorTarget;
 }
@@ -53,6 +61,8 @@ const OUTCOME_POLL_MS = 500;
 const EXPIRY_POLL_MS = 500;
 /** A lost hint delays a notification by at most this; the payer has a minute. */
 const RING_POLL_MS = 3_000;
+/** A lost hint delays what a phone shows of a pass by at most this; tills know at once. */
+const COPIES_POLL_MS = 5_000;
 /** A wallet has waited for days already. */
 const WALLET_POLL_MS = 10_000;
 /** Expired idempotency keys only take room. */
@@ -103,6 +113,20 @@ function startRinging({ push, webhookAllowCidrs, isSandbox, ...deps }: WorkerDep
   return [loop];
 }
 
+/** Tells the wallets of phones of changes, if the operator has credentials of one. */
+function startTellingWallets(deps: WorkerDeps) {
+  const { apple, google } = deps.passFiles;
+  if (apple === null && google === null) return [];
+  const loop = startLoop({
+    name: 'copies of passes',
+    pollMs: COPIES_POLL_MS,
+    run: () => tellWallets(deps),
+    onError: (name, error) => deps.log.error(`the ${name} failed`, { error: describeError(error) }),
+  });
+  deps.wakeups.on(PASS_COPIES, '', loop.wake);
+  return [loop];
+}
+
 /** Sends what the registrar's key is for, and does nothing else of a worker. */
 export function startRegistrar(
   deps: Pick<WorkerDeps, 'db' | 'wakeups' | 'clock' | 'log' | 'chains'>,
@@ -129,7 +153,7 @@ export function startWorkers(deps: WorkerDeps): { stop(): Promise<void> } {
     traceOf: (body) => traceOfEvent(deps.db, body),
     tellDisabled: tellOwners(deps.peopleKey),
   });
-  const loops = [...startLoops(deps), ...startRinging(deps)];
+  const loops = [...startLoops(deps), ...startRinging(deps), ...startTellingWallets(deps)];
   const mails = startMailWorker({ ...deps, secretKey: deps.peopleKey });
   return {
     stop: async () => {

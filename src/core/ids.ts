@@ -176,6 +176,14 @@ export function numberOfId(
   return spell(key, kind, { livemode: named.livemode, number }) === body ? number : null;
 }
 
+/**
+ * What an Apple phone shows that it keeps this pass: Apple says that it never changes. Nothing of
+ * it is stored, so a database that was put back still knows it.
+ */
+export function applePassToken(key: IdKey, passId: string): string {
+  return mac(key, ['apple pass', passId]).toString('base64url');
+}
+
 /** `clash`: how many that this request derives to were taken before. */
 function keyedMac(
   key: IdKey,

@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib';
 import { PKPass } from 'passkit-generator';
-import type { ShownPass } from '#payers/pass-files.ts';
+import type { AppleUpdates, ShownPass } from '#payers/pass-files.ts';
 
 /** What passes are signed with: PEM. */
 export interface AppleSigner {
@@ -46,7 +46,11 @@ const ICON_FILES = Object.fromEntries(
 );
 
 /** The `.pkpass` of a pass. @throws when certificate and key do not fit each other. */
-export async function makeApplePass(signer: AppleSigner, pass: ShownPass): Promise<Buffer> {
+export async function makeApplePass(
+  signer: AppleSigner,
+  pass: ShownPass,
+  updates: AppleUpdates | null,
+): Promise<Buffer> {
   const { certificate, key, wwdr, passType, team, nfcPublicKey } = signer;
   const file = new PKPass(
     { ...ICON_FILES },
@@ -60,6 +64,8 @@ export async function makeApplePass(signer: AppleSigner, pass: ShownPass): Promi
       backgroundColor: `rgb(${COLOR.join(', ')})`,
       foregroundColor: 'rgb(255, 255, 255)',
       labelColor: 'rgb(255, 255, 255)',
+      ...(pass.isVoid ? { voided: true } : {}),
+      ...(updates && { webServiceURL: updates.url, authenticationToken: updates.token }),
     },
   );
   file.type = 'generic';
@@ -70,7 +76,7 @@ export async function makeApplePass(signer: AppleSigner, pass: ShownPass): Promi
     value: pass.walletUrl,
     attributedValue: `<a href="${pass.walletUrl}">${pass.walletUrl}</a>`,
   });
-  if (nfcPublicKey !== null && pass.readerValue !== null) {
+  if (nfcPublicKey !== null && pass.readerValue !== null && !pass.isVoid) {
     file.setNFC({ message: pass.readerValue, encryptionPublicKey: nfcPublicKey });
   }
   return file.getAsBuffer();

@@ -1,8 +1,15 @@
-import { createPrivateKey, sign, X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { StartError } from '#core/start-error.ts';
 import { type AppleSigner, makeApplePass } from '#payers/apple-pass.ts';
-import type { PassFiles, ShownPass } from '#payers/pass-files.ts';
+import { pushToApple } from '#payers/apple-push.ts';
+import {
+  createGoogleObjects,
+  GOOGLE_API,
+  type GoogleSigner,
+  googleLink,
+} from '#payers/google-wallet.ts';
+import type { PassFiles } from '#payers/pass-files.ts';
 
 /** Where the operator keeps what passes are signed with: see pass-file-settings.ts. */
 export interface PassFileLocations {
@@ -51,72 +58,45 @@ async function loadGoogle(wanted: NonNullable<PassFileLocations['google']>): Pro
   const name = 'GOOGLE_WALLET_CREDENTIALS';
   const file = await readFileOf(name, wanted.credentialsFile);
   return checked(name, 'the JSON of a service account (client_email, private_key)', () => {
-    const { client_email: email, private_key: key } = JSON.parse(file);
+    const account = JSON.parse(file);
+    const { client_email: email, private_key: key, token_uri: tokenUrl = TOKEN_URL } = account;
     createPrivateKey(key);
     if (typeof email !== 'string') throw new Error('no client_email');
-    return { issuer: wanted.issuer, email, key };
+    return { issuer: wanted.issuer, email, key, tokenUrl: new URL(tokenUrl).href };
   });
 }
 
+/** Of service accounts whose file does not name another. */
+const TOKEN_URL = 'https://oauth2.googleapis.com/token';
+
+/** Where the wallets of phones hear of changes. */
+export interface WalletServers {
+  readonly google: string;
+  readonly apple: { readonly url: string; readonly ca?: string };
+}
+
+const SERVERS: WalletServers = {
+  google: GOOGLE_API,
+  apple: { url: 'https://api.push.apple.com' },
+};
+
 /** @throws StartError that names the setting whose file is missing or of no use. */
-export async function loadPassFiles(wanted: PassFileLocations): Promise<PassFiles> {
+export async function loadPassFiles(
+  wanted: PassFileLocations,
+  servers: WalletServers = SERVERS,
+): Promise<PassFiles> {
   const apple = wanted.apple && (await loadApple(wanted.apple));
   const google = wanted.google && (await loadGoogle(wanted.google));
   return {
-    appleAtReaders: apple?.nfcPublicKey != null,
-    apple: apple && ((pass) => makeApplePass(apple, pass)),
-    google: google && ((pass, now) => makeGoogleLink(google, pass, now)),
-  };
-}
-
-/** A service account that may make passes of this issuer. */
-interface GoogleSigner {
-  readonly issuer: string;
-  readonly email: string;
-  /** PEM. */
-  readonly key: string;
-}
-
-const SAVE = 'https://pay.google.com/gp/v/save/';
-
-function encode(part: object): string {
-  return Buffer.from(JSON.stringify(part)).toString('base64url');
-}
-
-function text(value: string) {
-  return { defaultValue: { language: 'en', value } };
-}
-
-/** The link that puts the pass into Google Wallet: a JWT (RS256) with the pass in it. */
-function makeGoogleLink(signer: GoogleSigner, pass: ShownPass, now: Date): string {
-  const { issuer, email, key } = signer;
-  const classId = `${issuer}.tapline`;
-  const claims = {
-    iss: email,
-    aud: 'google',
-    typ: 'savetowallet',
-    iat: Math.floor(now.getTime() / 1000),
-    origins: [new URL(pass.walletUrl).origin],
-    payload: {
-      // Readers of this issuer get the value of the object, over an encrypted channel.
-      genericClasses: [{ id: classId, enableSmartTap: true, redemptionIssuers: [issuer] }],
-      genericObjects: [
-        {
-          id: `${issuer}.${pass.id}`,
-          classId,
-          state: 'ACTIVE',
-          cardTitle: text('Tapline'),
-          header: text(pass.name),
-          hexBackgroundColor: '#123c2f',
-          ...(pass.readerValue === null ? {} : { smartTapRedemptionValue: pass.readerValue }),
-          linksModuleData: {
-            uris: [{ id: 'wallet', uri: pass.walletUrl, description: 'Wallet app' }],
-          },
-        },
-      ],
+    apple: apple && {
+      passType: apple.passType,
+      atReaders: apple.nfcPublicKey !== null,
+      make: (pass, updates) => makeApplePass(apple, pass, updates),
+      push: (tokens) => pushToApple(apple, tokens, servers.apple),
+    },
+    google: google && {
+      link: (pass, now) => googleLink(google, pass, now),
+      put: createGoogleObjects(google, servers.google),
     },
   };
-  const signed = `${encode({ alg: 'RS256', typ: 'JWT' })}.${encode(claims)}`;
-  const signature = sign('RSA-SHA256', Buffer.from(signed), key).toString('base64url');
-  return `${SAVE}${signed}.${signature}`;
 }

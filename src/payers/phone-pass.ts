@@ -1,6 +1,7 @@
 import type { RotatingKey } from '#core/secrets.ts';
 import { decrypt, encrypt, hashSecret, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
+import { noteCopiesChanged } from '#payers/pass-copy-queries.ts';
 import { lockPayer } from '#payers/payer-queries.ts';
 import { replacePhonePass, selectPhonePass } from '#payers/phone-pass-queries.ts';
 import { type PhoneKind, SECRET_KINDS } from '#payers/phone-tap.ts';
@@ -30,12 +31,21 @@ export async function issuePhonePass(
 ): Promise<string> {
   await lockPayer(tx, made.payerId);
   const known = await selectPhonePass(tx, made);
-  const context = contextOf(made);
   if (known !== undefined && known.doubted_at === null) {
-    return decrypt(made.cardKey, known.sealed, context);
+    return openPhonePass(made.cardKey, { ...made, sealed: known.sealed });
   }
   const value = newSecret(SECRET_KINDS[made.kind]);
-  const sealed = encrypt(made.cardKey, value, context);
+  const sealed = encrypt(made.cardKey, value, contextOf(made));
   await replacePhonePass(tx, { ...made, hash: hashSecret(value), sealed });
+  const wallet = made.kind === 'smart_tap' ? 'google' : 'apple';
+  await noteCopiesChanged(tx, { ...made, wallets: [wallet] });
   return value;
+}
+
+/** What the pass says in such a phone. */
+export function openPhonePass(
+  cardKey: RotatingKey,
+  phone: { readonly passId: string; readonly kind: PhoneKind; readonly sealed: Buffer },
+): string {
+  return decrypt(cardKey, phone.sealed, contextOf(phone));
 }

@@ -4,6 +4,7 @@ import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
 import { decrypt, encrypt, type RotatingKey } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
+import { noteCopiesChanged } from '#payers/pass-copy-queries.ts';
 import { lockPayer, selectPass } from '#payers/payer-queries.ts';
 import {
   insertFirstRotatingKey,
@@ -114,12 +115,22 @@ export async function createRotatingKey(
   }
   const { key, sealed } = newRotatingKey(cardKey, passId);
   await upsertRotatingKey(tx, { passId, key: sealed, now });
+  await noteCopiesChanged(tx, { passId, wallets: ['google'], now });
   return key;
 }
 
 function newRotatingKey(cardKey: RotatingKey, passId: string) {
   const key = randomBytes(KEY_BYTES);
   return { key, sealed: encrypt(cardKey, key.toString('hex'), passId) };
+}
+
+/** The pass has a key from now on, if it had none before. Under the lock of its payer. */
+export async function ensureRotatingKey(
+  tx: Tx,
+  wanted: { readonly passId: string; readonly cardKey: RotatingKey; readonly now: Date },
+): Promise<void> {
+  const { passId, cardKey, now } = wanted;
+  await insertFirstRotatingKey(tx, { passId, key: newRotatingKey(cardKey, passId).sealed, now });
 }
 
 /**
@@ -134,8 +145,7 @@ export async function testRotatingKey(
   let pass = await selectTestRotating(tx, passId);
   if (pass === undefined) return null;
   if (pass.key === null) {
-    const { sealed } = newRotatingKey(cardKey, passId);
-    await insertFirstRotatingKey(tx, { passId, key: sealed, now });
+    await ensureRotatingKey(tx, { passId, cardKey, now });
     // A statement of its own sees the key of whoever came first.
     pass = await selectTestRotating(tx, passId);
   }

@@ -38,6 +38,8 @@ export interface StoreServerOptions {
   readonly defaultPass?: string;
   readonly testPasses?: TestPasses;
   readonly passFiles?: PassFiles;
+  /** Where people reach the web apps; default: as configured. */
+  readonly webUrl?: string;
   readonly push?: PushSettings;
   /** Private addresses that may be named. */
   readonly allowCidrs?: readonly string[];
@@ -56,20 +58,19 @@ export async function serveStore(
   options: StoreServerOptions = {},
 ): Promise<StoreServer> {
   const { db, wakeups, clock, idKey } = store;
-  const { chains = [], defaultPass, testPasses, passFiles, timeLimitMs, push = null } = options;
+  const { chains = [], passFiles, timeLimitMs, push = null, webUrl } = options;
   serveReceiptsAt({ idKey, webUrl: () => 'http://127.0.0.1:4242' });
   const built = createShared({
     idKey,
     config: { ...readConfig({}, []), push, webhookAllowCidrs: options.allowCidrs ?? [] },
     secret: Buffer.alloc(32, 7),
-    db,
-    wakeups,
-    clock,
+    ...{ db, wakeups, clock },
     log: silentLog,
     chains,
     readiness: store.readiness,
-    defaultPass: defaultPass ?? null,
-    testPasses: testPasses ?? null,
+    ...(webUrl && { webUrl: () => webUrl }),
+    defaultPass: options.defaultPass ?? null,
+    testPasses: options.testPasses ?? null,
   });
   const signIn = chains.length > 0 ? built.signIn : { ...built.signIn, chains: CHAIN_IDS };
   const { cardKey, preflight } = store.pay;

@@ -1,4 +1,5 @@
 import type { Clock } from '#core/clock.ts';
+import type { IdKey } from '#core/ids.ts';
 import type { Network as ChainNetwork } from '#core/mode.ts';
 import type { RotatingKey } from '#core/secrets.ts';
 import type { Database } from '#db/database.ts';
@@ -29,6 +30,7 @@ export interface PayerDeps {
   readonly readiness: Readiness;
   readonly settleWithinS: number;
   readonly cursorKey: Buffer;
+  readonly idKey: IdKey;
   /** Seals the keys of cards. */
   readonly cardKey: RotatingKey;
   /** Makes passes for the wallets of phones. */

@@ -6,6 +6,7 @@ import { answerWith, isRefusal } from '#core/answer.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { Timestamp } from '#http/schema.ts';
 import { createPassCode } from '#payers/create-pass-code.ts';
+import { PASS_COPIES } from '#payers/pass-copy-queries.ts';
 import { CODE_DIGITS, createRotatingKey, STEP_MS } from '#payers/rotating-code.ts';
 
 const PassCodeSchema = Type.Object(
@@ -79,6 +80,7 @@ function createKeyRoute(deps: PayerDeps) {
       const made = { payerId, passId, cardKey: deps.cardKey, now };
       const key = await deps.db.transaction((tx) => createRotatingKey(tx, made));
       if (isRefusal(key)) return key;
+      deps.wakeups.send(PASS_COPIES);
       const { base32 } = new Secret({ buffer: Uint8Array.from(key).buffer });
       const shape = { algorithm: 'SHA1', digits: CODE_DIGITS, period: STEP_MS / 1000 };
       return answerWith(201, { pass: passId, key: base32, ...shape });

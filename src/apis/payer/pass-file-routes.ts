@@ -1,17 +1,25 @@
 import { Readable } from 'node:stream';
 import Type from 'typebox';
+import { appleUpdates, PKPASS } from '#apis/payer/apple-pass-service.ts';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
 import type { PayerDeps } from '#apis/payer/deps.ts';
 import { consentRefusal } from '#apis/payer/wallet-consent.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
 import { type AnyRoute, defineRoute, type Handled, type Stream } from '#http/route.ts';
+import {
+  insertPassCopy,
+  noteCopiesChanged,
+  PASS_COPIES,
+  type PassWallet,
+} from '#payers/pass-copy-queries.ts';
 import type { ShownPass } from '#payers/pass-files.ts';
-import { selectPass } from '#payers/payer-queries.ts';
+import { lockPayer, selectPass } from '#payers/payer-queries.ts';
 import { issuePhonePass } from '#payers/phone-pass.ts';
-import type { PhoneKind } from '#payers/phone-tap.ts';
+import { ensureRotatingKey } from '#payers/rotating-code.ts';
+import { READER_KINDS, readShownPass } from '#payers/shown-pass.ts';
 
-const PKPASS = 'application/vnd.apple.pkpass';
-const NAMELESS = 'Payment pass';
+const WALLET_NAMES = { apple: 'Apple Wallet', google: 'Google Wallet' } as const;
 
 const shared = {
   method: 'GET',
@@ -26,27 +34,40 @@ function notConfigured(wallet: string): Refusal {
   return refuse('not_configured', `The operator of this network makes no passes for ${wallet}.`);
 }
 
-async function shownPass(
+/** The pass as such a wallet shows it; that wallet hears of its changes from now on. */
+async function issue(
   deps: PayerDeps,
   request: Pick<Handled<PayerCaller, unknown, unknown>, 'caller' | 'params' | 'now'>,
-  kind: PhoneKind | null,
+  wallet: PassWallet,
 ): Promise<ShownPass | Refusal> {
   const { params, now } = request;
-  const { id = '' } = params;
-  const { db, cardKey } = deps;
+  const { id: passId = '' } = params;
+  const { db, cardKey, passFiles } = deps;
   const payerId = payerOfCaller(request.caller).id;
-  const pass = await selectPass(db, id);
-  if (pass?.payer_id !== payerId) return resourceMissing('pass');
-  if (pass.revoked_at !== null) {
+  const known = await selectPass(db, passId);
+  if (known?.payer_id !== payerId) return resourceMissing('pass');
+  if (known.revoked_at !== null) {
     return refuse('unexpected_state', 'This pass was revoked: it has no file any more.');
   }
+  if (passFiles[wallet] === null) return notConfigured(WALLET_NAMES[wallet]);
   // Without a value for readers it is a picture; with one, the phone that has it pays.
-  const refused = kind === null ? null : consentRefusal(request.caller, now);
+  const pays = wallet === 'google' || passFiles.apple?.atReaders === true;
+  const refused = pays ? consentRefusal(request.caller, now) : null;
   if (refused !== null) return refused;
-  const name = pass.label || NAMELESS;
-  const made = kind === null ? null : { payerId, passId: id, kind, cardKey, now };
-  const readerValue = made && (await db.transaction((tx) => issuePhonePass(tx, made)));
-  return { id, name, walletUrl: `${deps.webUrl()}/wallet`, readerValue };
+  const walletUrl = `${deps.webUrl()}/wallet`;
+  const shown = await db.transaction(async (tx) => {
+    await lockPayer(tx, payerId);
+    await insertPassCopy(tx, { passId, wallet }, now);
+    const made = { payerId, passId, kind: READER_KINDS[wallet], cardKey, now };
+    if (pays) await issuePhonePass(tx, made);
+    if (wallet === 'google') {
+      await ensureRotatingKey(tx, made);
+      await noteCopiesChanged(tx, { passId, wallets: ['google'], now });
+    }
+    return present(await readShownPass(tx, { passId, wallet, cardKey, walletUrl }), 'copy');
+  });
+  deps.wakeups.send(PASS_COPIES);
+  return shown.pass;
 }
 
 function appleRoute(deps: PayerDeps) {
@@ -63,14 +84,13 @@ function appleRoute(deps: PayerDeps) {
       'of the wallet, at most five minutes old.',
     responses: { 200: { schema: null, contentTypes: [PKPASS], description: 'A .pkpass file.' } },
     handle: async (request) => {
-      const { apple: make, appleAtReaders } = deps.passFiles;
-      const kind = make !== null && appleAtReaders ? 'apple_vas' : null;
-      const pass = await shownPass(deps, request, kind);
+      const pass = await issue(deps, request, 'apple');
       if (isRefusal(pass)) return pass;
-      if (make === null) return notConfigured('Apple Wallet');
+      const apple = present(deps.passFiles.apple, 'Apple Wallet');
+      const updates = appleUpdates({ ...deps, webUrl: deps.webUrl() }, pass.id);
       const stream: Stream = {
         status: 200,
-        stream: Readable.from([await make(pass)]),
+        stream: Readable.from([await apple.make(pass, updates)]),
         headers: {
           'Content-Type': PKPASS,
           'Content-Disposition': 'attachment; filename="tapline.pkpass"',
@@ -99,16 +119,15 @@ function googleRoute(deps: PayerDeps) {
     summary: 'A link that adds the pass to Google Wallet',
     description:
       'Its name, a link to the wallet app, and what the phone gives a reader by Smart Tap: a ' +
-      'value of its own. Who has the link can put the pass into a phone, so it needs a signature ' +
-      'of the wallet, at most five minutes old.',
+      'value of its own. Google also hears of the key of the codes that the pass shows, and of ' +
+      'every change: a new key, a new value, the end of the pass. Who has the link can put the ' +
+      'pass into a phone, so it needs a signature of the wallet, at most five minutes old.',
     responses: { 200: { schema: SaveLinkSchema, description: 'The link.' } },
     handle: async (request) => {
-      const { google: make } = deps.passFiles;
-      const pass = await shownPass(deps, request, make === null ? null : 'smart_tap');
+      const pass = await issue(deps, request, 'google');
       if (isRefusal(pass)) return pass;
-      return make === null
-        ? notConfigured('Google Wallet')
-        : answerWith(200, { url: make(pass, request.now) });
+      const google = present(deps.passFiles.google, 'Google Wallet');
+      return answerWith(200, { url: google.link(pass, request.now) });
     },
   });
 }

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { createHash, generateKeyPairSync, randomBytes, verify } from 'node:crypto';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
-import { promisify } from 'node:util';
 import { StartError } from '#core/start-error.ts';
 import { loadPassFiles, type PassFileLocations } from '#payers/load-pass-files.ts';
 import { writePhoneTap } from '#payers/phone-tap.ts';
@@ -14,57 +10,21 @@ import type { Caller } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
 import { addIntent, keepSettling, openStore, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import { unzip } from '#testing/unzip.ts';
+import { makeWalletCredentials, type WalletCredentials } from '#testing/wallet-credentials.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 
-const run = promisify(execFile);
-const { publicKey: googleKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-
-let folder: string;
-let locations: PassFileLocations;
+let credentials: WalletCredentials;
+let locations: WalletCredentials['locations'];
 let store: TestStore;
 let server: StoreServer;
 let me: Caller;
 let passId: string;
 let credential: string;
 
-const at = (name: string) => path.join(folder, name);
-const openssl = (...args: string[]) => run('openssl', args, { cwd: folder });
-
-/** A certificate authority in Apple's place, and a certificate of a pass type. */
-async function makeCertificates(): Promise<void> {
-  const key = ['-newkey', 'rsa:2048', '-nodes'];
-  const ca = ['-keyout', 'wwdr.key', '-out', 'wwdr.pem', '-subj', '/CN=Test WWDR', '-days', '30'];
-  await openssl('req', '-x509', ...key, ...ca);
-  const own = [
-    '-keyout',
-    'pass.key',
-    '-out',
-    'pass.csr',
-    '-subj',
-    '/CN=Pass Type ID/OU=TEAM123456',
-  ];
-  await openssl('req', ...key, ...own);
-  const signed = ['-CA', 'wwdr.pem', '-CAkey', 'wwdr.key', '-CAcreateserial', '-days', '30'];
-  await openssl('x509', '-req', '-in', 'pass.csr', ...signed, '-out', 'pass.pem');
-}
-
 before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-pass-'));
-  await makeCertificates();
-  const key = privateKey.export({ type: 'pkcs8', format: 'pem' });
-  const account = { client_email: 'passes@example.iam', private_key: key };
-  await writeFile(at('google.json'), JSON.stringify(account));
-  locations = {
-    apple: {
-      passType: 'pass.com.example.pay',
-      team: 'TEAM123456',
-      certificateFile: at('pass.pem'),
-      keyFile: at('pass.key'),
-      wwdrFile: at('wwdr.pem'),
-      nfcPublicKey: null,
-    },
-    google: { issuer: '3388000000012345678', credentialsFile: at('google.json') },
-  };
+  credentials = await makeWalletCredentials();
+  ({ locations } = credentials);
   store = await openStore();
   server = await serveStore(store, { passFiles: await loadPassFiles(locations) });
   const wallet = newWallet();
@@ -77,32 +37,8 @@ before(async () => {
 after(async () => {
   await server.close();
   await store.close();
-  await rm(folder, { recursive: true });
+  await credentials.remove();
 });
-
-const END = 0x06054b50;
-const ENTRY = 0x02014b50;
-
-/** The files of an archive that stores them as they are. */
-function unzip(bytes: Buffer): Map<string, Buffer> {
-  const end = bytes.lastIndexOf(Buffer.from([0x50, 0x4b, 0x05, 0x06]));
-  assert.equal(bytes.readUInt32LE(end), END);
-  const files = new Map<string, Buffer>();
-  let entry = bytes.readUInt32LE(end + 16);
-  for (let left = bytes.readUInt16LE(end + 10); left > 0; left--) {
-    assert.equal(bytes.readUInt32LE(entry), ENTRY);
-    assert.equal(bytes.readUInt16LE(entry + 10), 0, 'stored, not compressed');
-    const [size, name, extra, comment] = [20, 28, 30, 32].map((offset, i) =>
-      i === 0 ? bytes.readUInt32LE(entry + offset) : bytes.readUInt16LE(entry + offset),
-    ) as [number, number, number, number];
-    const local = bytes.readUInt32LE(entry + 42);
-    const data = local + 30 + bytes.readUInt16LE(local + 26) + bytes.readUInt16LE(local + 28);
-    const fileName = bytes.subarray(entry + 46, entry + 46 + name).toString();
-    files.set(fileName, bytes.subarray(data, data + size));
-    entry += 46 + name + extra + comment;
-  }
-  return files;
-}
 
 async function download(from: Pick<StoreServer, 'url'>, token: string): Promise<Buffer> {
   const response = await fetch(`${from.url}/api/payer/v1/passes/${passId}/apple`, {
@@ -118,7 +54,8 @@ async function passOf(files: PassFileLocations): Promise<Map<string, Buffer>> {
   const { apple } = await loadPassFiles(files);
   assert.ok(apple !== null);
   const walletUrl = 'https://pay.example/wallet';
-  return unzip(await apple({ id: passId, name: 'Phone', walletUrl, readerValue: 'tlav_1' }));
+  const shown = { id: passId, name: 'Phone', walletUrl, rotatingKey: null, isVoid: false };
+  return unzip(await apple.make({ ...shown, readerValue: 'tlav_1' }, null));
 }
 
 const json = (bytes: Buffer | undefined) => JSON.parse(String(bytes));
@@ -138,6 +75,7 @@ describe('a pass for Apple Wallet', () => {
       const bytes = files.get(name) ?? Buffer.alloc(0);
       assert.equal(createHash('sha1').update(bytes).digest('hex'), hash, name);
     }
+    const { at, openssl } = credentials;
     await mkdir(at('made'), { recursive: true });
     for (const name of ['manifest.json', 'signature']) {
       await writeFile(at(`made/${name}`), files.get(name) ?? '');
@@ -164,7 +102,6 @@ describe('a pass for Apple Wallet', () => {
   test('has NFC only where the operator has Apple’s certificate for it', async () => {
     const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
     const nfcPublicKey = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
-    assert.ok(locations.apple !== null);
     const pass = json(
       (await passOf({ ...locations, apple: { ...locations.apple, nfcPublicKey } })).get(
         'pass.json',
@@ -183,7 +120,9 @@ test('the link for Google Wallet is signed, and holds what the phone gives a rea
   const decode = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
   assert.deepEqual(decode(header), { alg: 'RS256', typ: 'JWT' });
   const signed = Buffer.from(`${header}.${claims}`);
-  assert.ok(verify('RSA-SHA256', signed, googleKey, Buffer.from(signature, 'base64url')));
+  assert.ok(
+    verify('RSA-SHA256', signed, credentials.googleKey, Buffer.from(signature, 'base64url')),
+  );
   const { iss, aud, typ, payload } = decode(claims);
   assert.deepEqual([iss, aud, typ], ['passes@example.iam', 'google', 'savetowallet']);
   const [shown] = payload.genericObjects;
@@ -204,7 +143,6 @@ test('the link for Google Wallet is signed, and holds what the phone gives a rea
 test('an old session puts no pass into a phone that pays, and still gets the picture', async () => {
   const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const nfcPublicKey = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
-  assert.ok(locations.apple !== null);
   const apple = { ...locations.apple, nfcPublicKey };
   const readers = await serveStore(store, {
     passFiles: await loadPassFiles({ ...locations, apple }),
@@ -257,7 +195,7 @@ test('no certificates, no files; nobody gets another’s, or that of a revoked p
 
 test('a start names the setting that is missing, or whose file does not fit', async () => {
   const { apple } = locations;
-  assert.ok(apple !== null);
+  const { at } = credentials;
   const starts = async (changes: Partial<typeof apple>) =>
     loadPassFiles({ apple: { ...apple, ...changes }, google: null });
   const says = (text: RegExp) => (error: unknown) =>

@@ -16,6 +16,7 @@ import { checkDirections } from '#core/names.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { listOf } from '#http/schema.ts';
 import { createPass } from '#payers/create-pass.ts';
+import { noteCopiesChanged, PASS_COPIES, WALLETS } from '#payers/pass-copy-queries.ts';
 import {
   countActivePasses,
   lockPayer,
@@ -108,9 +109,13 @@ function revokeRoute(deps: PayerDeps) {
       const row = await deps.db.transaction(async (tx) => {
         // A tap that is being decided holds this lock: it is over when the answer goes out.
         await lockPayer(tx, payerId);
-        return revokePassRow(tx, { id: params.id ?? '', payerId, now });
+        const revoked = await revokePassRow(tx, { id: params.id ?? '', payerId, now });
+        if (revoked === undefined) return undefined;
+        await noteCopiesChanged(tx, { passId: revoked.id, wallets: WALLETS, now });
+        return revoked;
       });
       if (row === undefined) return resourceMissing('pass');
+      deps.wakeups.send(PASS_COPIES);
       return answerWith(200, renderPass(row, livemode));
     },
   });

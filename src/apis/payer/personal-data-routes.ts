@@ -20,6 +20,7 @@ import { renderCard } from '#payers/card.ts';
 import { selectCards } from '#payers/card-queries.ts';
 import { renderChip } from '#payers/chip.ts';
 import { selectChips } from '#payers/chip-queries.ts';
+import { PASS_COPIES } from '#payers/pass-copy-queries.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
 import { selectPasses } from '#payers/payer-queries.ts';
 import { erasePayer, type PayerSession } from '#payers/personal-data.ts';
@@ -109,6 +110,7 @@ function eraseRoute(deps: PayerDeps) {
     errors: ['second_factor_required'],
     handle: async ({ caller, now }) => {
       const refused = await erasePayer(deps.db, sessionOf(caller, now));
+      deps.wakeups.send(PASS_COPIES);
       return refused ?? { status: 204, body: '' };
     },
   });

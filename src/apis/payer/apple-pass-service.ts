@@ -1,0 +1,185 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { PayerDeps } from '#apis/payer/deps.ts';
+import { addMs, type Clock } from '#core/clock.ts';
+import { applePassToken, type IdKey, isId } from '#core/ids.ts';
+import type { Log } from '#core/log.ts';
+import { equalInConstantTime } from '#core/secrets.ts';
+import { limitByAddress } from '#http/page-limit.ts';
+import type { RateLimit } from '#http/rate-limit.ts';
+import {
+  countOtherDevices,
+  deleteAppleDevice,
+  selectChangedPasses,
+  upsertAppleDevice,
+} from '#payers/pass-copy-queries.ts';
+import type { AppleUpdates, PassFiles } from '#payers/pass-files.ts';
+import { readShownPass } from '#payers/shown-pass.ts';
+
+/**
+ * The web service that Apple Wallet asks for changes of passes. Its paths, answers and bodies are
+ * Apple's ("Adding a Web Service to Update Passes"), so it belongs to no API of ours.
+ */
+
+export const PKPASS = 'application/vnd.apple.pkpass';
+const ROOT = '/api/apple-wallet';
+
+/** Many phones may share an address, and each asks twice for each change. */
+const ASKED: RateLimit = { requests: 600, seconds: 60 };
+/** Phones write down what they dislike. */
+const LOGS: RateLimit = { requests: 10, seconds: 60 };
+/** Of its owner's phones, watches and tablets. */
+const MAX_DEVICES = 32;
+const DEVICE = /^[A-Za-z0-9._-]{1,128}$/;
+const PUSH_TOKEN = /^[0-9A-Fa-f]{16,200}$/;
+const MAX_LOG_LINES = 10;
+const MAX_LOG_LINE = 300;
+/**
+ * A change carries the time at which it began, and may be seen after a later one: a phone is told
+ * of these last seconds once more.
+ */
+const OVERLAP_MS = 10_000;
+
+/** What a pass says of this service; null without https, which Apple Wallet requires. */
+export function appleUpdates(
+  deps: { readonly idKey: IdKey; readonly webUrl: string },
+  passId: string,
+): AppleUpdates | null {
+  if (!deps.webUrl.startsWith('https:')) return null;
+  return { url: deps.webUrl + ROOT, token: applePassToken(deps.idKey, passId) };
+}
+
+export interface ApplePassDeps extends Pick<PayerDeps, 'db' | 'idKey' | 'cardKey' | 'webUrl'> {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly passFiles?: PassFiles;
+}
+
+interface Named {
+  readonly Params: { readonly device: string; readonly type: string; readonly serial: string };
+  readonly Querystring: { readonly passesUpdatedSince?: string };
+}
+type Asked = FastifyRequest<Named>;
+
+function isOwner({ idKey }: ApplePassDeps, request: Asked): boolean {
+  const shown = /^ApplePass (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
+  const { serial } = request.params;
+  const token = Buffer.from(applePassToken(idKey, serial));
+  return isId('pass', serial) && equalInConstantTime(Buffer.from(shown), token);
+}
+
+function bodyOf(request: Asked): Record<string, unknown> {
+  try {
+    const parsed: unknown = JSON.parse(String(request.body));
+    return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {};
+  } catch {
+    return {};
+  }
+}
+
+const answer = (reply: FastifyReply, status: number) => reply.code(status).send();
+
+async function register(deps: ApplePassDeps, request: Asked): Promise<number> {
+  const { device, serial: passId } = request.params;
+  const { pushToken } = bodyOf(request);
+  if (!DEVICE.test(device) || typeof pushToken !== 'string' || !PUSH_TOKEN.test(pushToken)) {
+    return 400;
+  }
+  // More than a person has: whoever has the pass's token must not fill the table with it.
+  if ((await countOtherDevices(deps.db, { device, passId })) >= MAX_DEVICES) return 429;
+  const now = deps.clock.now();
+  return (await upsertAppleDevice(deps.db, { device, passId, pushToken, now })) ? 201 : 200;
+}
+
+/** Serial numbers only: who knows a device's name learns nothing that pays or names anybody. */
+async function listChanged(deps: ApplePassDeps, request: Asked, reply: FastifyReply) {
+  const since = Number(request.query.passesUpdatedSince ?? Number.NaN);
+  const from = new Date(since);
+  const isTime = !Number.isNaN(from.getTime());
+  const now = deps.clock.now();
+  const serialNumbers = await selectChangedPasses(deps.db, {
+    device: request.params.device,
+    since: isTime ? addMs(from, -OVERLAP_MS) : null,
+  });
+  if (serialNumbers.length === 0) return answer(reply, 204);
+  return reply.send({ serialNumbers, lastUpdated: String(now.getTime()) });
+}
+
+/** HTTP's dates have whole seconds. */
+function isUnchanged(request: Asked, changedAt: Date): boolean {
+  const known = Date.parse(request.headers['if-modified-since'] ?? '');
+  return Math.floor(changedAt.getTime() / 1000) * 1000 <= known;
+}
+
+async function sendPass(deps: ApplePassDeps, request: Asked, reply: FastifyReply) {
+  const passId = request.params.serial;
+  const { db, cardKey } = deps;
+  const webUrl = deps.webUrl();
+  const walletUrl = `${webUrl}/wallet`;
+  const found = await readShownPass(db, { passId, wallet: 'apple', cardKey, walletUrl });
+  const apple = deps.passFiles?.apple;
+  if (found === undefined || apple == null) return answer(reply, 404);
+  if (isUnchanged(request, found.changedAt)) return answer(reply, 304);
+  const file = await apple.make(found.pass, appleUpdates({ ...deps, webUrl }, passId));
+  return reply
+    .header('Last-Modified', found.changedAt.toUTCString())
+    .header('X-Content-Type-Options', 'nosniff')
+    .type(PKPASS)
+    .send(file);
+}
+
+function takeLogs(deps: ApplePassDeps, request: Asked): number {
+  const { logs } = bodyOf(request);
+  if (!Array.isArray(logs)) return 400;
+  for (const line of logs.slice(0, MAX_LOG_LINES)) {
+    deps.log.info('Apple Wallet says', { line: String(line).slice(0, MAX_LOG_LINE) });
+  }
+  return 200;
+}
+
+/** Only where the operator has Apple's certificates; else the paths do not exist. */
+export function addApplePassService(app: FastifyInstance, deps: ApplePassDeps): void {
+  const apple = deps.passFiles?.apple;
+  if (apple == null) return;
+  const limits = {
+    asked: limitByAddress(ASKED, deps.clock),
+    logs: limitByAddress(LOGS, deps.clock),
+  };
+  type Work = (request: Asked, reply: FastifyReply) => Promise<FastifyReply>;
+  const ofType = (work: Work): Work => {
+    return async (request, reply) =>
+      request.params.type === apple.passType ? work(request, reply) : answer(reply, 404);
+  };
+  const ofOwner = (work: Work) =>
+    ofType(async (request, reply) =>
+      isOwner(deps, request) ? work(request, reply) : answer(reply, 401),
+    );
+  const onRequest = limits.asked;
+  const devices = `${ROOT}/v1/devices/:device/registrations/:type`;
+  app.post<Named>(
+    `${devices}/:serial`,
+    { onRequest },
+    ofOwner(async (request, reply) => answer(reply, await register(deps, request))),
+  );
+  app.delete<Named>(
+    `${devices}/:serial`,
+    { onRequest },
+    ofOwner(async (request, reply) => {
+      const { device, serial: passId } = request.params;
+      await deleteAppleDevice(deps.db, { device, passId });
+      return answer(reply, 200);
+    }),
+  );
+  app.get<Named>(
+    devices,
+    { onRequest },
+    ofType((request, reply) => listChanged(deps, request, reply)),
+  );
+  app.get<Named>(
+    `${ROOT}/v1/passes/:type/:serial`,
+    { onRequest },
+    ofOwner((request, reply) => sendPass(deps, request, reply)),
+  );
+  app.post<Named>(`${ROOT}/v1/log`, { onRequest: limits.logs }, async (request, reply) =>
+    answer(reply, takeLogs(deps, request)),
+  );
+}

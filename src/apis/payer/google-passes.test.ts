@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { FakeClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import { loadPassFiles } from '#payers/load-pass-files.ts';
+import type { PassFiles } from '#payers/pass-files.ts';
+import { codeOf, stepAt } from '#payers/rotating-code.ts';
+import { tellWallets } from '#payers/tell-wallets.ts';
+import type { Caller } from '#testing/api-client.ts';
+import { type GoogleServer, startGoogleServer } from '#testing/google-server.ts';
+import {
+  addIntent,
+  keepSettling,
+  openStore,
+  TEST_CARD_KEY,
+  type TestStore,
+} from '#testing/store.ts';
+import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import {
+  ISSUER,
+  makeWalletCredentials,
+  type WalletCredentials,
+} from '#testing/wallet-credentials.ts';
+import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+
+const clock = new FakeClock();
+let google: GoogleServer;
+let credentials: WalletCredentials;
+let passFiles: PassFiles;
+let store: TestStore;
+let server: StoreServer;
+let settling: { stop(): Promise<void> };
+
+before(async () => {
+  google = await startGoogleServer();
+  credentials = await makeWalletCredentials(google.tokenUrl);
+  google.trust(credentials.googleKey);
+  const servers = { google: google.api, apple: { url: 'https://127.0.0.1:9' } };
+  passFiles = await loadPassFiles({ ...credentials.locations, apple: null }, servers);
+  store = await openStore({ clock });
+  server = await serveStore(store, { passFiles });
+  settling = keepSettling(store);
+});
+
+after(async () => {
+  await settling.stop();
+  await server.close();
+  await store.close();
+  await google.close();
+  await credentials.remove();
+});
+
+/** What a worker does. */
+const work = () =>
+  tellWallets({
+    ...store,
+    log: silentLog,
+    passFiles,
+    cardKey: TEST_CARD_KEY,
+    webUrl: 'https://pay.example',
+  });
+
+interface RotatingBarcode {
+  readonly valuePattern: string;
+  readonly totpDetails: {
+    readonly periodMillis: string;
+    readonly parameters: readonly { readonly key: string; readonly valueLength: number }[];
+  };
+}
+
+/** What a phone shows that has nothing but Google's object. */
+function codeOnPhone(passId: string): string {
+  const { rotatingBarcode } = google.objects.get(`${ISSUER}.${passId}`) ?? {};
+  const { valuePattern, totpDetails } = rotatingBarcode as RotatingBarcode;
+  const [parameter] = totpDetails.parameters;
+  assert.ok(parameter !== undefined);
+  assert.equal(totpDetails.periodMillis, '30000');
+  const code = codeOf(
+    Buffer.from(parameter.key, 'hex'),
+    stepAt(clock.now()),
+    parameter.valueLength,
+  );
+  return valuePattern.replace('{totp_value_0}', code);
+}
+
+async function pay(value: string): Promise<unknown> {
+  const path = `/payment_intents/${await addIntent(store)}/tap`;
+  const { body } = await server.device().post(path, {
+    credential: { type: 'rotating_code', value },
+  });
+  const declined = body.last_payment_error as { decline_code: string } | null;
+  return declined?.decline_code ?? body.status;
+}
+
+async function newPayer(): Promise<Caller> {
+  return server.payer(await signInWallet(server.url, newWallet()));
+}
+
+async function savedPass(me: Caller): Promise<string> {
+  const { body } = await me.post('/passes', { label: 'Phone' });
+  const saved = await me.get(`/passes/${body.id}/google`);
+  assert.equal(saved.status, 200, JSON.stringify(saved.body));
+  return String(body.id);
+}
+
+const stateOf = (passId: string) => google.objects.get(`${ISSUER}.${passId}`)?.state;
+
+describe('a pass in Google Wallet', () => {
+  test('is made by REST with codes that the till takes, and shows a new key', async () => {
+    const me = await newPayer();
+    const passId = await savedPass(me);
+    assert.equal(google.objects.size, 0, 'nothing is sent within the request');
+    await work();
+    assert.equal(stateOf(passId), 'ACTIVE', google.calls.join('\n'));
+    const shown = google.objects.get(`${ISSUER}.${passId}`);
+    assert.match(String(shown?.smartTapRedemptionValue), /^tlst_/);
+    const first = codeOnPhone(passId);
+    assert.match(first, new RegExp(`^${passId}\\.\\d{8}$`));
+    assert.equal(await pay(first), 'succeeded');
+    assert.equal(await pay(first), 'pass_code_used');
+
+    await me.post(`/passes/${passId}/rotating_key`);
+    clock.advance(30_000);
+    assert.equal(await pay(codeOnPhone(passId)), 'pass_code_expired', 'of the key before');
+    await work();
+    assert.equal(await pay(codeOnPhone(passId)), 'succeeded');
+    assert.equal(google.tokens(), 1, 'a token is kept');
+  });
+
+  test('is void there once it is revoked, or its owner erases what they have set up', async () => {
+    for (const how of ['revoked', 'erased']) {
+      const me = await newPayer();
+      const passId = await savedPass(me);
+      await work();
+      assert.equal(stateOf(passId), 'ACTIVE');
+      const ended =
+        how === 'erased'
+          ? await me.post('/me/erase')
+          : await me.send('DELETE', `/passes/${passId}`);
+      assert.ok(ended.status < 300, JSON.stringify(ended.body));
+      await work();
+      const shown = google.objects.get(`${ISSUER}.${passId}`);
+      assert.equal(shown?.state, 'EXPIRED', how);
+      assert.equal(shown?.rotatingBarcode, undefined, 'it shows no code any more');
+      assert.equal(shown?.smartTapRedemptionValue, undefined);
+    }
+  });
+
+  test('is told again until Google has taken it, later each time, and once then', async () => {
+    const me = await newPayer();
+    const passId = await savedPass(me);
+    google.fail([503]);
+    await work();
+    const before = google.calls.length;
+    await work();
+    assert.equal(google.calls.length, before, 'it waits before it tries again');
+    clock.advance(5_000);
+    google.fail([401]);
+    await work();
+    clock.advance(9_999);
+    await work();
+    assert.equal(stateOf(passId), undefined);
+    clock.advance(1);
+    await work();
+    assert.equal(stateOf(passId), 'ACTIVE');
+    assert.equal(google.tokens(), 2, 'a token that was refused is replaced');
+    const made = google.calls.length;
+    clock.advance(86_400_000);
+    await work();
+    assert.equal(google.calls.length, made);
+  });
+
+  test('that its link has made before is replaced, so that it has its key', async () => {
+    const me = await newPayer();
+    const passId = await savedPass(me);
+    google.fail([404, 409, 409]);
+    await work();
+    assert.equal(google.calls.at(-1), `PUT /genericObject/${ISSUER}.${passId} 404`);
+    clock.advance(5_000);
+    await work();
+    assert.equal(stateOf(passId), 'ACTIVE');
+  });
+
+  test('a change while Google hears of one is told too; several workers send it once', async () => {
+    const me = await newPayer();
+    const passId = await savedPass(me);
+    const calls = google.calls.length;
+    await Promise.all([work(), work(), work()]);
+    assert.equal(google.calls.length - calls, 3, 'PUT, class, POST');
+    await me.post(`/passes/${passId}/rotating_key`);
+    const slow = work();
+    await me.send('DELETE', `/passes/${passId}`);
+    await slow;
+    await work();
+    assert.equal(stateOf(passId), 'EXPIRED');
+  });
+
+  test('what is left of an erased pass is dropped after a month', async () => {
+    const me = await newPayer();
+    const passId = await savedPass(me);
+    await me.post('/me/erase');
+    const left = async () =>
+      (await store.db.query('select from pass_copies where pass_id = $1', [passId])).length;
+    await work();
+    await work();
+    assert.equal(await left(), 1);
+    clock.advance(30 * 86_400_000 + 1);
+    await work();
+    assert.equal(await left(), 0);
+  });
+});

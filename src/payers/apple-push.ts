@@ -1,0 +1,83 @@
+import { type ClientHttp2Session, connect } from 'node:http2';
+import type { AppleSigner } from '#payers/apple-pass.ts';
+
+/** For all devices of a pass together: a copy is leased for longer (tell-wallets.ts). */
+const LIMIT_MS = 10_000;
+/** The phone has left, or the token was never one of this pass type. */
+const BAD_TOKEN: ReadonlySet<string> = new Set(['BadDeviceToken', 'DeviceTokenNotForTopic']);
+
+interface PushAnswer {
+  readonly status: number;
+  readonly reason: string;
+}
+
+function reasonOf(body: string): string {
+  try {
+    const { reason } = JSON.parse(body) as { readonly reason?: unknown };
+    return typeof reason === 'string' ? reason : '';
+  } catch {
+    return '';
+  }
+}
+
+/** One notification: an empty one, as passes get. */
+function pushOne(session: ClientHttp2Session, topic: string, token: string): Promise<PushAnswer> {
+  return new Promise((resolve, reject) => {
+    const request = session.request({
+      ':method': 'POST',
+      ':path': `/3/device/${encodeURIComponent(token)}`,
+      'apns-topic': topic,
+      'apns-push-type': 'background',
+      'apns-priority': '5',
+    });
+    let status = 0;
+    let body = '';
+    request.setEncoding('utf8');
+    request.on('response', (headers) => {
+      status = Number(headers[':status']);
+    });
+    request.on('data', (part: string) => {
+      body += part;
+    });
+    request.on('error', reject);
+    request.on('close', () =>
+      status === 0
+        ? reject(new Error('Apple gave no answer'))
+        : resolve({ status, reason: reasonOf(body) }),
+    );
+    request.end('{}');
+  });
+}
+
+/**
+ * Tells devices to ask for their passes. The certificate of the pass type opens the connection.
+ * @returns the tokens of devices that are gone. @throws when one was not told.
+ */
+export async function pushToApple(
+  signer: AppleSigner,
+  tokens: readonly string[],
+  server: { readonly url: string; readonly ca?: string },
+): Promise<readonly string[]> {
+  const { certificate: cert, key, passType } = signer;
+  const session = connect(server.url, { cert, key, ...(server.ca ? { ca: server.ca } : {}) });
+  const failed = new Promise<never>((_resolve, reject) => session.on('error', reject));
+  const timer = setTimeout(() => session.destroy(new Error('Apple took too long')), LIMIT_MS);
+  try {
+    const told = Promise.all(tokens.map((token) => pushOne(session, passType, token)));
+    const answers = await Promise.race([told, failed]);
+    const gone = tokens.filter((_token, index) => isGone(answers[index]));
+    const refused = answers.find((answer) => answer.status !== 200 && !isGone(answer));
+    if (refused !== undefined) {
+      throw new Error(`Apple answered ${refused.status} ${refused.reason}`.trim());
+    }
+    return gone;
+  } finally {
+    clearTimeout(timer);
+    session.destroy();
+  }
+}
+
+function isGone(answer: PushAnswer | undefined): boolean {
+  if (answer === undefined) return false;
+  return answer.status === 410 || (answer.status === 400 && BAD_TOKEN.has(answer.reason));
+}

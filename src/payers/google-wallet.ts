@@ -1,0 +1,163 @@
+import { sign } from 'node:crypto';
+import type { ShownPass } from '#payers/pass-files.ts';
+import { CODE_DIGITS, STEP_MS } from '#payers/rotating-code.ts';
+
+/** A service account that may make passes of this issuer. */
+export interface GoogleSigner {
+  readonly issuer: string;
+  readonly email: string;
+  /** PEM. */
+  readonly key: string;
+  /** Where it gets its tokens. */
+  readonly tokenUrl: string;
+}
+
+const SAVE = 'https://pay.google.com/gp/v/save/';
+export const GOOGLE_API = 'https://walletobjects.googleapis.com/walletobjects/v1';
+const SCOPE = 'https://www.googleapis.com/auth/wallet_object.issuer';
+const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+/** As long as Google allows. */
+const TOKEN_S = 3_600;
+/** A token is not used in its last minute: it must outlive its request. */
+const TOKEN_SLACK_MS = 60_000;
+/** A copy is leased for longer than all requests of one round together: see tell-wallets.ts. */
+const REQUEST_LIMIT_MS = 8_000;
+
+function text(value: string) {
+  return { defaultValue: { language: 'en', value } };
+}
+
+function classOf(issuer: string) {
+  // Readers of this issuer get the value of the object, over an encrypted channel.
+  return { id: `${issuer}.tapline`, enableSmartTap: true, redemptionIssuers: [issuer] };
+}
+
+/** Google's GenericObject, as much of it as a pass needs. */
+function googleObject(issuer: string, pass: ShownPass) {
+  return {
+    id: `${issuer}.${pass.id}`,
+    classId: classOf(issuer).id,
+    state: pass.isVoid ? 'EXPIRED' : 'ACTIVE',
+    cardTitle: text('Tapline'),
+    header: text(pass.name),
+    hexBackgroundColor: '#123c2f',
+    ...(pass.readerValue === null || pass.isVoid
+      ? {}
+      : { smartTapRedemptionValue: pass.readerValue }),
+    ...(pass.rotatingKey === null || pass.isVoid
+      ? {}
+      : { rotatingBarcode: rotatingBarcode(pass.id, pass.rotatingKey) }),
+    linksModuleData: {
+      uris: [{ id: 'wallet', uri: pass.walletUrl, description: 'Wallet app' }],
+    },
+  };
+}
+
+function rotatingBarcode(passId: string, key: Buffer) {
+  return {
+    type: 'QR_CODE',
+    renderEncoding: 'UTF_8',
+    valuePattern: `${passId}.{totp_value_0}`,
+    totpDetails: {
+      algorithm: 'TOTP_SHA1',
+      // A 64-bit number: JSON of Google has it as text.
+      periodMillis: String(STEP_MS),
+      parameters: [{ key: key.toString('hex').toUpperCase(), valueLength: CODE_DIGITS }],
+    },
+  };
+}
+
+function encode(part: object): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url');
+}
+
+/** A JWT (RS256) of the service account. */
+function jwt(signer: GoogleSigner, claims: object): string {
+  const signed = `${encode({ alg: 'RS256', typ: 'JWT' })}.${encode(claims)}`;
+  const signature = sign('RSA-SHA256', Buffer.from(signed), signer.key).toString('base64url');
+  return `${signed}.${signature}`;
+}
+
+/**
+ * The link that puts the pass into Google Wallet. The key of its codes is not in it, because links
+ * stay in histories: Google hears of the key by REST.
+ */
+export function googleLink(signer: GoogleSigner, pass: ShownPass, now: Date): string {
+  const { issuer, email } = signer;
+  const claims = {
+    iss: email,
+    aud: 'google',
+    typ: 'savetowallet',
+    iat: Math.floor(now.getTime() / 1000),
+    origins: [new URL(pass.walletUrl).origin],
+    payload: {
+      genericClasses: [classOf(issuer)],
+      genericObjects: [googleObject(issuer, { ...pass, rotatingKey: null })],
+    },
+  };
+  return `${SAVE}${jwt(signer, claims)}`;
+}
+
+async function answerOf(url: string, request: RequestInit): Promise<Response> {
+  return fetch(url, {
+    ...request,
+    redirect: 'error',
+    signal: AbortSignal.timeout(REQUEST_LIMIT_MS),
+  });
+}
+
+/** A token of the service account, kept until shortly before it ends. */
+function createTokens(signer: GoogleSigner) {
+  let kept: { readonly token: string; readonly until: number } | null = null;
+  return {
+    forget: () => {
+      kept = null;
+    },
+    get: async (now: Date): Promise<string> => {
+      if (kept !== null && kept.until > now.getTime()) return kept.token;
+      const iat = Math.floor(now.getTime() / 1000);
+      const claims = { iss: signer.email, scope: SCOPE, aud: signer.tokenUrl, iat };
+      const assertion = jwt(signer, { ...claims, exp: iat + TOKEN_S });
+      const body = new URLSearchParams({ grant_type: GRANT, assertion });
+      const answer = await answerOf(signer.tokenUrl, { method: 'POST', body });
+      if (!answer.ok) throw new Error(`Google gave no token: ${answer.status}`);
+      const { access_token: token, expires_in: seconds } = (await answer.json()) as {
+        readonly access_token: string;
+        readonly expires_in: number;
+      };
+      kept = { token, until: now.getTime() + seconds * 1000 - TOKEN_SLACK_MS };
+      return token;
+    },
+  };
+}
+
+/** Makes an object, or replaces it, at Google's REST API. */
+export function createGoogleObjects(signer: GoogleSigner, api: string) {
+  const tokens = createTokens(signer);
+  const send = async (method: 'PUT' | 'POST', path: string, body: object, now: Date) => {
+    const answer = await answerOf(`${api}/${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${await tokens.get(now)}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify(body),
+    });
+    await answer.body?.cancel();
+    if (answer.status === 401) tokens.forget();
+    return answer.status;
+  };
+  const require = (status: number, allowed: readonly number[]) => {
+    if (!allowed.includes(status)) throw new Error(`Google Wallet answered ${status}`);
+    return status;
+  };
+  return async (pass: ShownPass, now: Date): Promise<void> => {
+    const object = googleObject(signer.issuer, pass);
+    const replace = () => send('PUT', `genericObject/${object.id}`, object, now);
+    if (require(await replace(), [200, 404]) === 200) return;
+    require(await send('POST', 'genericClass', classOf(signer.issuer), now), [200, 409]);
+    const made = require(await send('POST', 'genericObject', object, now), [200, 409]);
+    // Its owner has saved the link in between: what the link made lacks the key of the codes.
+    if (made === 409) require(await replace(), [200]);
+  };
+}

@@ -1,0 +1,43 @@
+import type { RotatingKey } from '#core/secrets.ts';
+import type { Sql } from '#db/database.ts';
+import { type PassWallet, selectCopiedPass } from '#payers/pass-copy-queries.ts';
+import type { ShownPass } from '#payers/pass-files.ts';
+import { openPhonePass } from '#payers/phone-pass.ts';
+import type { PhoneKind } from '#payers/phone-tap.ts';
+import { openRotatingKey } from '#payers/rotating-code.ts';
+
+const NAMELESS = 'Payment pass';
+
+/** How the wallet of a phone speaks to readers. */
+export const READER_KINDS: Readonly<Record<PassWallet, PhoneKind>> = {
+  google: 'smart_tap',
+  apple: 'apple_vas',
+};
+
+/** What the copy of a pass in a wallet is to show now, and since when; undefined: there is none. */
+export async function readShownPass(
+  sql: Sql,
+  wanted: {
+    readonly passId: string;
+    readonly wallet: PassWallet;
+    readonly cardKey: RotatingKey;
+    readonly walletUrl: string;
+  },
+): Promise<{ readonly pass: ShownPass; readonly changedAt: Date } | undefined> {
+  const { passId, wallet, cardKey, walletUrl } = wanted;
+  const kind = READER_KINDS[wallet];
+  const row = await selectCopiedPass(sql, { passId, wallet, kind });
+  if (row === undefined) return undefined;
+  const { phone_sealed: sealed, rotating_key: key } = row;
+  return {
+    changedAt: row.changed_at,
+    pass: {
+      id: passId,
+      name: row.label || NAMELESS,
+      walletUrl,
+      readerValue: sealed && openPhonePass(cardKey, { passId, kind, sealed }),
+      rotatingKey: key && openRotatingKey(cardKey, { pass_id: passId, key }),
+      isVoid: row.id === null || row.revoked_at !== null,
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { assert, present } from '#core/assert.ts';
+import { addMs } from '#core/clock.ts';
+import { describeError } from '#core/log.ts';
+import type { RotatingKey } from '#core/secrets.ts';
+import type { LoopDeps } from '#db/loop-deps.ts';
+import {
+  type DueCopy,
+  deleteErasedCopies,
+  deletePushTokens,
+  selectPushTokens,
+  takeDueCopies,
+  updateCopyLater,
+  updateCopyTold,
+  WALLETS,
+} from '#payers/pass-copy-queries.ts';
+import type { PassFiles } from '#payers/pass-files.ts';
+import { readShownPass } from '#payers/shown-pass.ts';
+
+export interface TellWalletsDeps extends Pick<LoopDeps, 'db' | 'clock' | 'log'> {
+  readonly passFiles: PassFiles;
+  /** Opens what copies hold. */
+  readonly cardKey: RotatingKey;
+  readonly webUrl: string;
+}
+
+/** They go out at once. */
+const BATCH = 10;
+/**
+ * Longer than all requests for one copy together, so that an older state never arrives behind a
+ * newer one: at Google six of 8 s, at Apple one of 10 s.
+ */
+const LEASE_MS = 90_000;
+const FIRST_RETRY_MS = 5_000;
+/** A wallet that is away for a day hears of everything within hours of being back. */
+const LAST_RETRY_MS = 3 * 3_600_000;
+
+function retryMs(tries: number): number {
+  return Math.min(FIRST_RETRY_MS * 2 ** Math.min(tries - 1, 20), LAST_RETRY_MS);
+}
+
+/** The whole object, as it is now: sent twice it is the same. */
+async function tellGoogle(deps: TellWalletsDeps, passId: string): Promise<void> {
+  const google = present(deps.passFiles.google, 'Google Wallet');
+  const walletUrl = `${deps.webUrl}/wallet`;
+  const { cardKey } = deps;
+  const found = await readShownPass(deps.db, { passId, wallet: 'google', cardKey, walletUrl });
+  if (found === undefined) return;
+  await google.put(found.pass, deps.clock.now());
+}
+
+/** Each device asks for the pass by itself then: see apple-pass-service.ts. */
+async function tellApple(deps: TellWalletsDeps, passId: string): Promise<void> {
+  const apple = present(deps.passFiles.apple, 'Apple Wallet');
+  const tokens = await selectPushTokens(deps.db, passId);
+  const gone = tokens.length === 0 ? [] : await apple.push(tokens);
+  if (gone.length > 0) await deletePushTokens(deps.db, gone);
+}
+
+async function tell(deps: TellWalletsDeps, copy: DueCopy): Promise<void> {
+  try {
+    await (copy.wallet === 'google' ? tellGoogle : tellApple)(deps, copy.pass_id);
+  } catch (error) {
+    const at = addMs(deps.clock.now(), retryMs(copy.tries));
+    await updateCopyLater(deps.db, copy, at);
+    const { wallet, tries } = copy;
+    deps.log.warn('a wallet was not told of a pass', {
+      wallet,
+      tries,
+      error: describeError(error),
+    });
+    return;
+  }
+  await updateCopyTold(deps.db, copy, deps.clock.now());
+}
+
+/**
+ * Tells the wallets of phones what has become of the passes in them. Any number of processes may
+ * do so at once; one that is killed is repeated once its lease has ended.
+ * @returns whether there may be more.
+ */
+export async function tellWallets(deps: TellWalletsDeps): Promise<boolean> {
+  const wallets = WALLETS.filter((wallet) => deps.passFiles[wallet] !== null);
+  assert(wallets.length > 0, 'somebody to tell');
+  const now = deps.clock.now();
+  const due = { wallets, now, until: addMs(now, LEASE_MS), limit: BATCH };
+  const copies = await takeDueCopies(deps.db, due);
+  await Promise.all(copies.map((copy) => tell(deps, copy)));
+  if (copies.length === 0) await deleteErasedCopies(deps.db, now);
+  return copies.length === BATCH;
+}

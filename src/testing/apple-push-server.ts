@@ -1,0 +1,77 @@
+import {
+  createSecureServer,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import type { PeerCertificate, TLSSocket } from 'node:tls';
+import { present } from '#core/assert.ts';
+import { PASS_TYPE } from '#testing/wallet-credentials.ts';
+
+/** Apple's push service, as it is published: HTTP/2, and a client's certificate. */
+export interface ApplePushServer {
+  readonly url: string;
+  /** Tokens of devices that were told, in order. */
+  readonly told: string[];
+  /** What is answered for a token instead of 200. */
+  readonly refusals: Map<string, { readonly status: number; readonly reason: string }>;
+  close(): Promise<void>;
+}
+
+function refusalOf(headers: IncomingHttpHeaders, body: string, commonName: unknown) {
+  if (commonName !== 'Pass Type ID') return { status: 403, reason: 'BadCertificate' };
+  if (headers['apns-topic'] !== PASS_TYPE) return { status: 400, reason: 'BadTopic' };
+  if (headers['apns-push-type'] !== 'background') {
+    return { status: 400, reason: 'InvalidPushType' };
+  }
+  return body === '{}' ? null : { status: 400, reason: 'PayloadEmpty' };
+}
+
+/** Whom the client's certificate names. */
+function peerOf(stream: ServerHttp2Stream): PeerCertificate {
+  return (present(stream.session, 'session').socket as TLSSocket).getPeerCertificate();
+}
+
+export async function startApplePushServer(keys: {
+  readonly key: string;
+  readonly cert: string;
+  readonly ca: string;
+}): Promise<ApplePushServer> {
+  const told: string[] = [];
+  const refusals: ApplePushServer['refusals'] = new Map();
+  const sessions = new Set<ServerHttp2Session>();
+  const server = createSecureServer({ ...keys, requestCert: true, rejectUnauthorized: true });
+  server.on('session', (session) => {
+    sessions.add(session);
+    session.on('close', () => sessions.delete(session));
+  });
+  server.on('stream', (stream, headers) => {
+    let body = '';
+    stream.setEncoding('utf8');
+    stream.on('data', (part: string) => {
+      body += part;
+    });
+    stream.on('end', () => {
+      const token = /^\/3\/device\/([0-9a-f]+)$/.exec(String(headers[':path']))?.[1];
+      const { CN } = peerOf(stream).subject;
+      const refused =
+        token === undefined || headers[':method'] !== 'POST'
+          ? { status: 404, reason: 'BadPath' }
+          : (refusalOf(headers, body, CN) ?? refusals.get(token));
+      if (token !== undefined && refused === undefined) told.push(token);
+      stream.respond({ ':status': refused?.status ?? 200 });
+      stream.end(refused === undefined ? '' : JSON.stringify({ reason: refused.reason }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `https://localhost:${(server.address() as AddressInfo).port}`,
+    told,
+    refusals,
+    close: async () => {
+      for (const session of sessions) session.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
