@@ -81,7 +81,8 @@ import { OutcomeUnknownError, type Payment, type PaymentIntent, Tapline } from '
 import { verify } from 'tapline/webhooks';
 const tapline = new Tapline('tlsk_test_x');
 export async function sell(): Promise<string | null> {
-  const intent: PaymentIntent = await tapline.paymentIntents.create({ amount: 1, terminal: 'tml_x' });
+  const order = { amount: 1, terminal: 'tml_x' };
+  const intent: PaymentIntent = await tapline.paymentIntents.create(order);
   for await (const payment of tapline.payments.list({ limit: 2 })) payment satisfies Payment;
   const event = await verify('', new Headers(), 'whsec_x');
   if (event.type === 'payment.succeeded') event.data.object satisfies Payment;
@@ -117,7 +118,10 @@ for (const modules of MODES) {
   test(`TypeScript 5.9, strict, takes its types with module ${modules.join(' ')}`, async () => {
     await writeFile(path.join(project, 'use.mts'), TYPED);
     assert.equal(await compile('use.mts', modules), '');
-    await writeFile(path.join(project, 'wrong.mts'), TYPED.replace("terminal: 'tml_x'", 'till: 1'));
+    await writeFile(
+      path.join(project, 'wrong.mts'),
+      TYPED.replace('create(order)', 'create({ till: 1 })'),
+    );
     assert.match(await compile('wrong.mts', modules), /'till' does not exist/);
     // In node16 a module of this kind cannot be required: that Node could not do it yet.
     await writeFile(path.join(project, 'use.cts'), REQUIRED);
