@@ -101,7 +101,7 @@ test('people find the commands; every link of the page leads to a file', async (
   const html = await (await get('')).text();
   assert.ok(html.includes(`npm i ${origin}/packages/tapline.tgz`));
   const links = [...html.matchAll(/href="(\/packages\/[^"]+)"/g)].map(([, to = '']) => to);
-  assert.equal(links.length, 10);
+  assert.equal(links.length, 11);
   for (const to of links) assert.equal((await fetch(origin + to)).status, 200, to);
   const bare = await fetch(`${origin}/packages`, { redirect: 'manual' });
   assert.equal(bare.headers.get('location'), '/packages/');

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { build } from 'vite';
+
+/**
+ * The client's archive in empty projects: each way of loading it, the TypeScript that most people
+ * have, a bundle for browsers, and the package managers of Bun and Deno. What they need lives in
+ * folders with lockfiles of their own.
+ */
+
+const run = promisify(execFile);
+const ROOT = path.join(import.meta.dirname, '../..');
+const QUIET = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
+
+let folder: string;
+let tools: string;
+let archive: string;
+let project: string;
+
+before(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'tapline-archives-'));
+  tools = await install('tools');
+  const pack = ['pack', '--ignore-scripts', '--pack-destination', folder];
+  await run('npm', pack, { cwd: path.join(ROOT, 'sdk') });
+  const [name = ''] = (await readdir(folder)).filter((one) => one.endsWith('.tgz'));
+  archive = path.join(folder, name);
+  project = await emptyProject('project');
+  await run('npm', ['install', ...QUIET, archive], { cwd: project });
+});
+
+after(() => rm(folder, { recursive: true, force: true }));
+
+async function emptyProject(name: string): Promise<string> {
+  const place = path.join(folder, name);
+  await mkdir(place);
+  await writeFile(path.join(place, 'package.json'), '{"private": true}');
+  return place;
+}
+
+/** TypeScript 5.9, Bun and Deno: their lockfiles are those of the tests that had them first. */
+async function install(name: string): Promise<string> {
+  const place = path.join(folder, name);
+  for (const from of ['openapi-typescript', 'runtimes']) {
+    const to = path.join(place, from);
+    await cp(path.join(import.meta.dirname, from), to, { recursive: true });
+    await run('npm', ['ci', ...QUIET], { cwd: to });
+  }
+  return place;
+}
+
+const SHOWN = '2500000 evt_1 function';
+const REST = `
+const headers = { 'service-signature': await sign('{"id":"evt_1"}', 'whsec_x') };
+const event = await verify('{"id":"evt_1"}', headers, 'whsec_x');
+console.log(usdc('2.50'), event.id, typeof new Tapline('tlsk_test_x').refunds.create);`;
+const ESM = `
+import { Tapline, usdc } from 'tapline';
+import { sign, verify } from 'tapline/webhooks';${REST}`;
+const COMMONJS = `
+const { Tapline, usdc } = require('tapline');
+const { sign, verify } = require('tapline/webhooks');
+(async () => {${REST}
+})();`;
+
+test('Node imports it, and requires it', async () => {
+  await writeFile(path.join(project, 'use.mjs'), ESM);
+  await writeFile(path.join(project, 'use.cjs'), COMMONJS);
+  for (const file of ['use.mjs', 'use.cjs']) {
+    const { stdout } = await run(process.execPath, [file], { cwd: project });
+    assert.equal(stdout.trim(), SHOWN, file);
+  }
+});
+
+const TYPED = `
+import { OutcomeUnknownError, type Payment, type PaymentIntent, Tapline } from 'tapline';
+import { verify } from 'tapline/webhooks';
+const tapline = new Tapline('tlsk_test_x');
+export async function sell(): Promise<string | null> {
+  const order = { amount: 1, terminal: 'tml_x' };
+  const intent: PaymentIntent = await tapline.paymentIntents.create(order);
+  for await (const payment of tapline.payments.list({ limit: 2 })) payment satisfies Payment;
+  const event = await verify('', new Headers(), 'whsec_x');
+  if (event.type === 'payment.succeeded') event.data.object satisfies Payment;
+  return intent.payment;
+}
+export const unknown = (error: unknown) => error instanceof OutcomeUnknownError;
+`;
+const REQUIRED = `
+import tapline = require('tapline');
+export const atoms: number = tapline.usdc('2.50');
+export type Paid = tapline.Payment['amount'];
+`;
+const MODES: readonly (readonly string[])[] = [
+  ['node16'],
+  ['node20'],
+  ['nodenext'],
+  ['preserve', '--moduleResolution', 'bundler'],
+];
+
+/** Our declarations are checked with the rest: nothing is skipped. */
+async function compile(file: string, modules: readonly string[]): Promise<string> {
+  const tsc = path.join(tools, 'openapi-typescript/node_modules/.bin/tsc');
+  const strict = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2022'];
+  const lib = ['--lib', 'es2022,dom,dom.asynciterable', '--module', ...modules];
+  const args = [...strict, '--noUncheckedIndexedAccess', ...lib, file];
+  return run(tsc, args, { cwd: project }).then(
+    ({ stdout }) => stdout,
+    ({ stdout }: { stdout: string }) => stdout,
+  );
+}
+
+for (const modules of MODES) {
+  test(`TypeScript 5.9, strict, takes its types with module ${modules.join(' ')}`, async () => {
+    await writeFile(path.join(project, 'use.mts'), TYPED);
+    assert.equal(await compile('use.mts', modules), '');
+    await writeFile(
+      path.join(project, 'wrong.mts'),
+      TYPED.replace('create(order)', 'create({ till: 1 })'),
+    );
+    assert.match(await compile('wrong.mts', modules), /'till' does not exist/);
+    // In node16 a module of this kind cannot be required: that Node could not do it yet.
+    await writeFile(path.join(project, 'use.cts'), REQUIRED);
+    const required = await compile('use.cts', modules);
+    if (modules[0] === 'node16') assert.match(required, /TS1471|TS1479|TS1542/);
+    else assert.equal(required, '');
+  });
+}
+
+test('a bundle for browsers verifies with nothing of Node', async () => {
+  const entry = path.join(project, 'browser.mjs');
+  await writeFile(entry, "export { sign, verify } from 'tapline/webhooks';");
+  const outDir = path.join(project, 'bundle');
+  const lib = { entry, formats: ['es' as const], fileName: 'webhooks' };
+  await build({ root: project, configFile: false, logLevel: 'error', build: { lib, outDir } });
+  const [name = '', ...others] = await readdir(outDir);
+  assert.deepEqual(others, []);
+  const text = await readFile(path.join(outDir, name), 'utf8');
+  assert.doesNotMatch(text, /node:|require\(|process\./);
+  assert.ok(text.length < 8_000, `${text.length} bytes`);
+  const url = `data:text/javascript;base64,${Buffer.from(text).toString('base64')}`;
+  const { sign, verify } = (await import(url)) as typeof import('tapline/webhooks');
+  const headers = { 'service-signature': await sign('{"id":"evt_1"}', 'whsec_x') };
+  assert.equal((await verify('{"id":"evt_1"}', headers, 'whsec_x')).id, 'evt_1');
+  await assert.rejects(verify('{"id":"evt_2"}', headers, 'whsec_x'));
+});
+
+test('Bun adds the archive and runs it', async () => {
+  const bun = path.join(tools, 'runtimes/node_modules/@oven/bun-linux-x64/bin/bun');
+  const cwd = await emptyProject('bun');
+  const env = { ...process.env, BUN_INSTALL_CACHE_DIR: path.join(folder, 'bun-cache') };
+  await run(bun, ['add', archive], { cwd, env });
+  await writeFile(path.join(cwd, 'use.mjs'), ESM);
+  const { stdout } = await run(bun, ['run', 'use.mjs'], { cwd, env });
+  assert.equal(stdout.trim(), SHOWN);
+});
+
+test('Deno runs it where npm has put it', async () => {
+  const deno = path.join(tools, 'runtimes/node_modules/@deno/linux-x64-glibc/deno');
+  const args = ['run', '--node-modules-dir=manual', '--no-lock', 'use.mjs'];
+  const env = { ...process.env, DENO_DIR: path.join(folder, 'deno') };
+  await writeFile(path.join(project, 'use.mjs'), ESM);
+  const { stdout } = await run(deno, args, { cwd: project, env });
+  assert.equal(stdout.trim(), SHOWN);
+});
