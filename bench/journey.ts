@@ -1,16 +1,12 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type Database, openDatabase } from '#db/database.ts';
-import { caller } from '#testing/api-client.ts';
+import type { Database } from '#db/database.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
-import { makeDemo } from '#testing/chaos/chaos-process.ts';
-import { type ChaosWorld, fillWorld } from '#testing/chaos/chaos-world.ts';
 import { cpuSeconds } from './cpu.ts';
 import type { FarNode } from './far-node.ts';
 import { type BenchLine, percentile, report } from './report.ts';
-import type { TapJob, TapResult } from './tap-load.ts';
+import { type Bench, load, residentMb, withBench } from './shop.ts';
 
 /**
  * Whole payments over HTTP, as `npm start` runs them: one process with API and workers, durable
@@ -22,39 +18,9 @@ const SECONDS = Number(process.env.BENCH_SECONDS ?? 10);
 const RATES = numbers(process.env.BENCH_RATES ?? '100,400');
 const BLOCKS_MS = numbers(process.env.BENCH_BLOCK_MS ?? '1000');
 const NODES_MS = numbers(process.env.BENCH_NODE_MS ?? '0');
-const COUNTERS = 50;
-const PAYERS = 200;
-const WARM_UP_TAPS = 200;
 
 function numbers(list: string): number[] {
   return list.split(',').map(Number);
-}
-
-interface Bench {
-  readonly db: Database;
-  readonly world: ChaosWorld;
-  readonly origin: string;
-  readonly rpcUrl: string;
-  /** The service and PostgreSQL. */
-  readonly pids: readonly number[];
-}
-
-async function load(bench: Bench, perSecond: number, taps: number): Promise<TapResult> {
-  const { world, origin, rpcUrl } = bench;
-  const job: TapJob = {
-    origin,
-    rpcUrl,
-    key: world.secretKey,
-    counters: world.terminals,
-    passes: world.passes,
-    perSecond,
-    taps,
-  };
-  const child: ChildProcess = fork(path.join(import.meta.dirname, 'tap-load.ts'));
-  child.send(job);
-  const [result] = await once(child, 'message');
-  child.disconnect();
-  return result as TapResult;
 }
 
 /** The blocks that the payments of these intents are in. */
@@ -113,16 +79,6 @@ async function measure(bench: Bench, rate: number): Promise<BenchLine[]> {
   ];
 }
 
-async function residentMb(pid: number | undefined): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN) / 1024;
-}
-
-async function postmasterPid({ folder }: ChaosGround): Promise<number> {
-  const file = path.join(folder, 'postgres/postmaster.pid');
-  return Number((await readFile(file, 'utf8')).split('\n')[0]);
-}
-
 /** Two addresses of the one chain: with a single one, a payment waits for a second block. */
 function atTwoAddresses(ground: ChaosGround): ChaosGround {
   const { testnet } = ground;
@@ -163,35 +119,6 @@ async function serve(bench: Bench): Promise<void> {
   process.on('message', async (rate: number) => process.send?.(await measure(bench, rate)));
   process.send?.('ready');
   await once(process, 'disconnect');
-}
-
-/** A shop with its customers on this ground, for as long as `use` takes. */
-async function withBench<T>(
-  ground: ChaosGround,
-  rpcUrl: string,
-  use: (bench: Bench, pid: number | undefined) => Promise<T>,
-): Promise<T> {
-  const network = await makeDemo(ground);
-  const db = openDatabase({ url: ground.database.url, maxConnections: 4 });
-  const receiver = fork(path.join(import.meta.dirname, 'webhook-receiver.ts'));
-  try {
-    const [{ port }] = (await once(receiver, 'message')) as [{ port: number }];
-    const { sandbox } = network;
-    const size = { terminals: COUNTERS, payers: PAYERS, limited: 0, refundDailyLimit: 0n };
-    const place = { db, secret: ground.secret, network: ground.testnet.config };
-    const world = await fillWorld(place, { sandbox, size });
-    const merchant = caller(`${sandbox.base_url}/v1`, world.secretKey);
-    const url = `http://127.0.0.1:${port}/hook`;
-    await merchant.post('/webhook_endpoints', { url, enabled_events: ['*'] });
-    const pids = [network.process.pid ?? 0, await postmasterPid(ground)];
-    const bench = { db, world, origin: sandbox.web_url, rpcUrl, pids };
-    await load(bench, WARM_UP_TAPS / 2, WARM_UP_TAPS);
-    return await use(bench, network.process.pid);
-  } finally {
-    receiver.disconnect();
-    await network.stop();
-    await db.close();
-  }
 }
 
 /** One chain with one node. */

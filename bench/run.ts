@@ -21,6 +21,7 @@ const PROGRAMS = [
   'webhooks',
   'streams',
   'growth',
+  'sizing',
   'nodes',
 ] as const;
 /** A benchmark that hangs must not hang the run; the longest takes six minutes. */

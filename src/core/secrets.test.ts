@@ -65,6 +65,15 @@ test('a secret is recognised as its own kind and as no other', () => {
   }
 });
 
+test('what crosses cells is read with the mark of any cell, all else is not', () => {
+  const crosses = ['agentToken', 'pass', 'passCode', 'payerSession', 'session'];
+  for (const kind of KINDS) {
+    const isRead = crosses.includes(kind) || KEYS.includes(kind);
+    assert.equal(isSecret(kind, newSecret(kind, '7')), isRead, kind);
+    assert.equal(isSecret(kind, newSecret(kind, '77')), false, kind);
+  }
+});
+
 test('every typing error is refused without a look into the database', () => {
   const secret = newSecret('apiKeyTest');
   const errors = typingErrors(secret);

@@ -36,11 +36,24 @@ const MARKED_BODY = /^[0-9A-Za-z]{39}$/;
  * cell, so the digit is always this one and means nothing yet. Keys from before it do without.
  */
 const CELL_MARK = '0';
-const MARKED: ReadonlySet<SecretKind> = new Set([
+const WRITTEN_WITH_MARK: ReadonlySet<SecretKind> = new Set([
   'apiKeyTest',
   'apiKeyLive',
   'deviceKeyTest',
   'deviceKeyLive',
+]);
+/**
+ * What payers and people carry from one cell to another is read with a mark, too. It is written
+ * without one: a release reads a form before the next one writes it, or the processes of this one
+ * would refuse it while an update rolls out (docs/going-back.md).
+ */
+const READ_WITH_MARK: ReadonlySet<SecretKind> = new Set([
+  ...WRITTEN_WITH_MARK,
+  'agentToken',
+  'pass',
+  'passCode',
+  'payerSession',
+  'session',
 ]);
 
 function checksum(text: string): string {
@@ -49,9 +62,11 @@ function checksum(text: string): string {
 }
 
 /** A new secret: prefix, mark of a key, 190 random bits, checksum. Show it once, keep its hash. */
-export function newSecret(kind: SecretKind): string {
+export function newSecret(
+  kind: SecretKind,
+  mark = WRITTEN_WITH_MARK.has(kind) ? CELL_MARK : '',
+): string {
   const random = BigInt(`0x${randomBytes(32).toString('hex')}`);
-  const mark = MARKED.has(kind) ? CELL_MARK : '';
   const text = SECRET_PREFIXES[kind] + mark + base62(random, RANDOM_LENGTH);
   return text + checksum(text);
 }
@@ -60,7 +75,7 @@ export function newSecret(kind: SecretKind): string {
 export function isSecret(kind: SecretKind, text: string): boolean {
   const prefix = SECRET_PREFIXES[kind];
   const body = text.slice(prefix.length);
-  const fits = BODY.test(body) || (MARKED.has(kind) && MARKED_BODY.test(body));
+  const fits = BODY.test(body) || (READ_WITH_MARK.has(kind) && MARKED_BODY.test(body));
   if (!text.startsWith(prefix) || !fits) return false;
   return checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
 }

@@ -155,6 +155,19 @@ test('the units of systemd are closed as far as Node allows', async (t) => {
   }
 });
 
+test('a slow etcd costs no primary, and a hung one is off before another leads', async () => {
+  const text = await read('ha/patroni.yml');
+  const number = (name: string) => Number(new RegExp(`^ +${name}: (\\d+)$`, 'm').exec(text)?.[1]);
+  const [ttl, wait, retry] = [number('ttl'), number('loop_wait'), number('retry_timeout')];
+  assert.ok(ttl >= wait + 2 * retry, 'Patroni would shorten them');
+  assert.ok(ttl - number('safety_margin') > wait + retry, 'the watchdog fires at a slow answer');
+  assert.ok(number('safety_margin') >= 2, 'the watchdog fires when another may lead already');
+  for (const name of ['synchronous_mode', 'synchronous_mode_strict', 'failsafe_mode']) {
+    assert.match(text, new RegExp(`^ +${name}: true$`, 'm'));
+  }
+  assert.match(text, /^ +mode: required$/m);
+});
+
 test('systemd never gives a process up', async () => {
   assert.match(await read('systemd/tapline@.service'), /^StartLimitIntervalSec=0$/m);
 });

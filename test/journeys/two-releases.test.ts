@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { newSecret, SECRET_PREFIXES, type SecretKind } from '#core/secrets.ts';
 import { type Body, type Caller, caller } from '#testing/api-client.ts';
 import { testDatabase } from '#testing/database.ts';
 import { earlierRelease } from '#testing/earlier-release.ts';
@@ -72,4 +75,26 @@ test('the previous release takes, settles and refunds a payment on the new schem
     [paid.payment],
   );
   assert.deepEqual(rows, [{ refunded: 1_000_000n }]);
+});
+
+test('the changelog says which credentials the previous release refuses', async (t) => {
+  const release = await earlierRelease(PREVIOUS_RELEASE);
+  if (release === null) return t.skip(`the history of ${PREVIOUS_RELEASE} is not in this copy`);
+  undo.push(release.remove);
+  const file = path.join(release.root, 'src/core/secrets.ts');
+  const previous = (await import(file)) as {
+    readonly SECRET_PREFIXES: Readonly<Record<string, string>>;
+    isSecret(kind: string, text: string): boolean;
+  };
+  const kinds = Object.keys(SECRET_PREFIXES) as SecretKind[];
+  // A kind that is new belongs to something new: the previous release has never heard of either.
+  const refused = kinds
+    .filter((kind) => kind in previous.SECRET_PREFIXES)
+    .filter((kind) => !previous.isSecret(kind, newSecret(kind)))
+    .map((kind) => SECRET_PREFIXES[kind]);
+  const changelog = await readFile(path.join(import.meta.dirname, '../../CHANGELOG.md'), 'utf8');
+  const [, said = ''] =
+    /^### Going back\n([\s\S]*?)^##/m.exec(`${changelog.split(/^## /m)[1]}##`) ?? [];
+  const named = [...said.matchAll(/`(\w+_)…`/g)].map(([, prefix]) => prefix);
+  assert.deepEqual(named.sort(), refused.sort());
 });

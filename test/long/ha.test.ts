@@ -21,10 +21,14 @@ import { type Cluster, type Machine, openCluster, whyNot } from './ha/machines.t
 const KILLS = Number(process.env.HA_KILLS ?? '5');
 const CLIENTS = 6;
 /** Longer than Patroni's ttl, so that another machine leads when the frozen one thaws. */
-const FROZEN_MS = 35_000;
+const FROZEN_MS = 20_000;
 /** Until somebody has heard the alert: nobody replaces a primary that only cannot grow. */
 const FULL_MS = 60_000;
 const REST_MS = 120_000;
+/** While nothing breaks. An hour is `HA_SOAK_MINUTES=60`. */
+const SOAK_MS = 60_000 * Number(process.env.HA_SOAK_MINUTES ?? '5');
+/** Until writes are back after a primary's machine is lost: the median of the kills. */
+const BACK_SECONDS = 10;
 /** Shorter pauses are the machine's, not an outage. */
 const SILENCE_MS = 1_500;
 const STEADY_MS = 4_000;
@@ -139,6 +143,19 @@ async function told(shop: Sales): Promise<string> {
 
 const words = (seconds: readonly number[]) => seconds.map((one) => one.toFixed(1)).join(', ');
 
+test('nobody is replaced while nothing breaks', async (t) => {
+  if (why !== null) return t.skip(why);
+  const leads = await leader();
+  const before = await cluster.timeline();
+  const shop = sell();
+  await sleep(SOAK_MS);
+  await shop.stop();
+  assert.equal(await cluster.timeline(), before, 'a primary was replaced');
+  assert.equal((await leader()).name, leads.name);
+  await requireWhole(shop);
+  t.diagnostic(`${SOAK_MS / 60_000} minutes without a failover: ${await told(shop)}`);
+});
+
 test('the primary machine is killed, again and again', async (t) => {
   if (why !== null) return t.skip(why);
   const shop = sell();
@@ -155,6 +172,8 @@ test('the primary machine is killed, again and again', async (t) => {
   await requireWhole(shop);
   const all = await told(shop);
   t.diagnostic(`machine killed ${KILLS} times: ${all}; writes back after s: ${words(outages)}`);
+  const median = outages.toSorted((a, b) => a - b)[outages.length >> 1] ?? Infinity;
+  assert.ok(median <= BACK_SECONDS, `writes were back after ${median.toFixed(1)} s`);
 });
 
 test('PostgreSQL alone is killed on the primary', async (t) => {

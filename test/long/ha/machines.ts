@@ -65,6 +65,8 @@ export interface Cluster {
   readonly readUrl: string;
   /** By Patroni's word; null while there is none. */
   primary(): Promise<Machine | null>;
+  /** Grows with each failover. */
+  timeline(): Promise<number>;
   /** Waits until one machine leads and the others follow. @returns seconds */
   whole(): Promise<void>;
   close(): Promise<void>;
@@ -228,6 +230,7 @@ async function isPrimary(machine: Machine): Promise<boolean> {
 interface Member {
   readonly role: string;
   readonly state: string;
+  readonly timeline?: number;
 }
 
 async function membersOf(machine: Machine): Promise<Member[]> {
@@ -274,6 +277,11 @@ export async function openCluster(): Promise<Cluster> {
     };
     if (!(await waitUntil(isWhole, UP_MS))) throw new Error('no whole cluster');
   };
+  const timeline = async () => {
+    const leader = await primary();
+    const members = leader === null ? [] : await membersOf(leader);
+    return Math.max(...members.map((member) => member.timeline ?? 0));
+  };
   const close = async () => {
     proxy.kill('SIGKILL');
     await clean(root);
@@ -293,6 +301,7 @@ export async function openCluster(): Promise<Cluster> {
     url: url(ports.primary),
     readUrl: url(ports.standby),
     primary,
+    timeline,
     whole,
     close,
   };

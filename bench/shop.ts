@@ -1,0 +1,82 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type Database, openDatabase } from '#db/database.ts';
+import { caller } from '#testing/api-client.ts';
+import type { ChaosGround } from '#testing/chaos/chaos-ground.ts';
+import { makeDemo } from '#testing/chaos/chaos-process.ts';
+import { type ChaosWorld, fillWorld } from '#testing/chaos/chaos-world.ts';
+import type { TapJob, TapResult } from './tap-load.ts';
+
+/** A shop with fifty tills and two hundred customers; its sales come from a second process. */
+const COUNTERS = 50;
+const PAYERS = 200;
+const WARM_UP_TAPS = 200;
+
+export interface Bench {
+  readonly db: Database;
+  readonly world: ChaosWorld;
+  readonly origin: string;
+  readonly rpcUrl: string;
+  /** The service and PostgreSQL. */
+  readonly pids: readonly number[];
+}
+
+export async function load(bench: Bench, perSecond: number, taps: number): Promise<TapResult> {
+  const { world, origin, rpcUrl } = bench;
+  const job: TapJob = {
+    origin,
+    rpcUrl,
+    key: world.secretKey,
+    counters: world.terminals,
+    passes: world.passes,
+    perSecond,
+    taps,
+  };
+  const child: ChildProcess = fork(path.join(import.meta.dirname, 'tap-load.ts'));
+  child.send(job);
+  const [result] = await once(child, 'message');
+  child.disconnect();
+  return result as TapResult;
+}
+
+export async function residentMb(pid: number | undefined, which = 'VmRSS'): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  const [, kB] = new RegExp(`${which}:\\s+(\\d+)`).exec(status) ?? [];
+  return Number(kB ?? Number.NaN) / 1024;
+}
+
+async function postmasterPid({ folder }: ChaosGround): Promise<number> {
+  const file = path.join(folder, 'postgres/postmaster.pid');
+  return Number((await readFile(file, 'utf8')).split('\n')[0]);
+}
+
+/** A shop with its customers on this ground, for as long as `use` takes. */
+export async function withBench<T>(
+  ground: ChaosGround,
+  rpcUrl: string,
+  use: (bench: Bench, pid: number | undefined) => Promise<T>,
+): Promise<T> {
+  const network = await makeDemo(ground);
+  const db = openDatabase({ url: ground.database.url, maxConnections: 4 });
+  const receiver = fork(path.join(import.meta.dirname, 'webhook-receiver.ts'));
+  try {
+    const [{ port }] = (await once(receiver, 'message')) as [{ port: number }];
+    const { sandbox } = network;
+    const size = { terminals: COUNTERS, payers: PAYERS, limited: 0, refundDailyLimit: 0n };
+    const place = { db, secret: ground.secret, network: ground.testnet.config };
+    const world = await fillWorld(place, { sandbox, size });
+    const merchant = caller(`${sandbox.base_url}/v1`, world.secretKey);
+    const url = `http://127.0.0.1:${port}/hook`;
+    await merchant.post('/webhook_endpoints', { url, enabled_events: ['*'] });
+    const pids = [network.process.pid ?? 0, await postmasterPid(ground)];
+    const bench = { db, world, origin: sandbox.web_url, rpcUrl, pids };
+    await load(bench, WARM_UP_TAPS / 2, WARM_UP_TAPS);
+    return await use(bench, network.process.pid);
+  } finally {
+    receiver.disconnect();
+    await network.stop();
+    await db.close();
+  }
+}
