@@ -12,7 +12,7 @@ const MOST_IN_ONE = 8;
 /** A short run keeps all cores busy rather than few processes. */
 const LEAST_PROCESSES = 12;
 
-/** Each list is run by one process. Files keep their order; only those of one folder are together. */
+/** Each list is run by one process. Files keep their order; those of one folder are together. */
 export function groupFiles(files: readonly string[]): string[][] {
   const most = Math.max(1, Math.min(MOST_IN_ONE, Math.floor(files.length / LEAST_PROCESSES)));
   const groups: string[][] = [];
