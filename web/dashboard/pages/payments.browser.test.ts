@@ -276,3 +276,31 @@ test('a session that ends leaves the page as it is, and goes on after signing in
   window.checkClean(/status of 401/);
   await window.close();
 });
+
+test('a filter is kept under a name, comes back by a press, and is forgotten', async () => {
+  const { sandbox } = shared;
+  const window = await browser.open(DESKTOP);
+  const { page } = window;
+  await signInAt(window, { sandbox, path: 'dashboard/payments?status=refunded' });
+  await page.getByRole('button', { name: 'Last 7 days' }).click();
+  await page.getByRole('button', { name: 'Keep this filter' }).click();
+  await page.getByLabel('Name of the filter').and(page.locator(':focus')).waitFor();
+  await window.checkAccessibility();
+  await page.keyboard.type('Refunded lately');
+  await page.keyboard.press('Enter');
+  const kept = page.getByRole('button', { name: 'Refunded lately' });
+  await kept.waitFor();
+  await page.getByRole('button', { name: 'Show all' }).click();
+  await page.reload();
+  await kept.click();
+  await page.waitForURL(/status=refunded.*time=7_days/);
+  assert.equal(await kept.getAttribute('aria-pressed'), 'true');
+  await page.getByRole('link', { name: 'Refunds', exact: true }).click();
+  await page.getByRole('heading', { name: 'Refunds', level: 1 }).waitFor();
+  assert.equal(await kept.count(), 0, 'another list has filters of its own');
+  await page.goBack();
+  await page.getByRole('button', { name: 'Forget this filter' }).click();
+  await kept.waitFor({ state: 'detached' });
+  window.checkClean();
+  await window.close();
+});

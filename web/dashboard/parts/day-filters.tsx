@@ -1,11 +1,14 @@
 import type { ReactNode } from 'react';
 import { type Filters, FilterText } from '../../desk/filters.tsx';
+import { SavedFilters } from '../../desk/saved-filters.tsx';
+import { useMerchant } from '../merchant.ts';
 import { PRESETS } from './presets.ts';
 import { useDays } from './time-zone.ts';
 
-/** From which days a list is: one press for those with a name, two fields for all others. */
+/** From which days a list is, and below what one has kept: a press for those with a name. */
 export function DayFilters({ filters }: { readonly filters: Filters }): ReactNode {
   const days = useDays(filters);
+  const place = useMerchant().scope.join(' ');
   const chosen = filters.get('time');
   // A named time shows its days, and a day that is changed is not of that name any more.
   const fields: Filters = {
@@ -34,6 +37,7 @@ export function DayFilters({ filters }: { readonly filters: Filters }): ReactNod
           </button>
         ))}
       </fieldset>
+      <SavedFilters key={place} scope={place} />
     </>
   );
 }

@@ -1,0 +1,88 @@
+import { type FormEvent, type ReactNode, useEffect, useId, useState } from 'react';
+import { useLocation, useSearchParams } from 'wouter';
+import { Button } from '../ui/button.tsx';
+import { TextField } from '../ui/field.tsx';
+import { forget, type KeptFilter, keep, readKept, searchOf } from './kept-filters.ts';
+
+function useKept(place: string) {
+  const key = `tapline filters ${place}`;
+  const [kept, setKept] = useState(() => readKept(localStorage.getItem(key)));
+  const store = (next: readonly KeptFilter[]) => {
+    localStorage.setItem(key, JSON.stringify(next));
+    setKept(next);
+  };
+  return { kept, store };
+}
+
+/** Filters that one comes back to: a press each. What is filtered by now can be kept too. */
+export function SavedFilters({ scope }: { readonly scope: string }): ReactNode {
+  const [place] = useLocation();
+  const [params, setParams] = useSearchParams();
+  const { kept, store } = useKept(`${scope} ${place}`);
+  const now = searchOf(params);
+  const current = kept.find(({ search }) => search === now);
+  if (kept.length === 0 && now === '') return null;
+  return (
+    <fieldset className="presets">
+      <legend className="unseen">Kept filters</legend>
+      {kept.map(({ name, search }) => (
+        <button
+          key={name}
+          type="button"
+          className="preset"
+          aria-pressed={search === now}
+          onClick={() => setParams(new URLSearchParams(search === now ? '' : search))}
+        >
+          {name}
+        </button>
+      ))}
+      {current === undefined ? null : (
+        <Button kind="quiet" onClick={() => store(forget(kept, current.name))}>
+          Forget this filter
+        </Button>
+      )}
+      {current === undefined && now !== '' ? (
+        <Naming key={now} onKeep={(name) => store(keep(kept, { name, search: now }))} />
+      ) : null}
+    </fieldset>
+  );
+}
+
+interface NamingProps {
+  readonly onKeep: (name: string) => void;
+}
+
+function Naming({ onKeep }: NamingProps): ReactNode {
+  const [isNaming, setIsNaming] = useState(false);
+  if (!isNaming) {
+    return (
+      <Button kind="quiet" onClick={() => setIsNaming(true)}>
+        Keep this filter
+      </Button>
+    );
+  }
+  return <NameForm onKeep={onKeep} />;
+}
+
+function NameForm({ onKeep }: NamingProps): ReactNode {
+  const [name, setName] = useState('');
+  const id = useId();
+  // It stands where the button was that has been pressed.
+  useEffect(() => document.getElementById(id)?.focus(), [id]);
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    if (name.trim() !== '') onKeep(name.trim());
+  };
+  return (
+    <form className="row" onSubmit={send}>
+      <TextField
+        label="Name of the filter"
+        id={id}
+        maxLength={40}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <Button type="submit">Keep</Button>
+    </form>
+  );
+}
