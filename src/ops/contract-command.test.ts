@@ -20,6 +20,7 @@ import { deployContract, newKey } from '#ops/deploy-contract.ts';
 import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-chain.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import type { Hex } from '#settlement/requests.ts';
+import { startRemoteSigner } from '#testing/remote-signer.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
@@ -159,6 +160,25 @@ describe('npm run chain, on a contract that runs', () => {
     assert.match((await run(['unpause', '--yes'], WATCHER.key)).out, /it is for the admin/);
     await done(['unpause'], ADMIN.key);
     assert.equal(await read('settlingPaused'), false);
+  });
+
+  it('pauses with the key of a guardian that a signer keeps, and no more', async () => {
+    const chainId = await client().getChainId();
+    const functions = ['pauseSettling', 'pauseRefunding'];
+    const signer = await startRemoteSigner({ key: GUARDIAN.key, chainId, settlement, functions });
+    const { url, address, token } = signer.key;
+    const at = ['--signer', `${url}/${address}`];
+    try {
+      assert.match((await run(['pause', '--yes', ...at], 'x'.repeat(40))).out, /token/);
+      assert.equal(await read('settlingPaused'), false);
+      await done(['pause', ...at], token);
+      assert.equal(await read('settlingPaused'), true);
+      const lower = ['ceiling', '--usdc-per-hour', '900', '--yes', ...at];
+      assert.match((await run(lower, token)).out, /no function that this key may call/);
+      await done(['unpause'], ADMIN.key);
+    } finally {
+      await signer.stop();
+    }
   });
 
   it('lowers the ceiling at once and raises it by announcement only', async () => {

@@ -11,7 +11,6 @@ import {
   formatUnits,
   http,
 } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
 import { StartError } from '#core/start-error.ts';
 import {
   CONTRACT_ACTIONS,
@@ -24,6 +23,7 @@ import { readAddress } from '#ops/deploy-contract.ts';
 import { readSecret } from '#ops/read-secret.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import type { Hex } from '#settlement/requests.ts';
+import { readRemoteKey, type SigningKey, signerOf } from '#settlement/signer.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 
@@ -44,12 +44,13 @@ export const CONTRACT_USAGE = `  status|wallet-changes|pause|unpause|grant|revok
     collect                 --to <address>: all booked fees
     hold                    --merchant <number> --until <time>
     --key-file <path>       the private key; without it, it is asked for or read from a pipe
+    --signer https://<signer>/<address>   a signer keeps the key; its token is asked for
     --unsigned --from <address>   prints the transaction for another wallet and sends nothing
     --yes                   does not ask`;
 
 const TEXTS = [
   ...['network', 'rpc-url', 'settlement', 'only', 'role', 'account', 'rates', 'usdc-per-hour'],
-  ...['to', 'merchant', 'until', 'key-file', 'from'],
+  ...['to', 'merchant', 'until', 'key-file', 'signer', 'from'],
 ];
 const SWITCHES = ['yes', 'unsigned', 'apply', 'cancel'];
 const HEX_KEY = /^0x[0-9a-f]{64}$/i;
@@ -228,7 +229,11 @@ async function printUnsigned(
   }
 }
 
-async function readKey(options: Options): Promise<Hex> {
+async function readKey(options: Options): Promise<SigningKey> {
+  const { signer } = options;
+  if (typeof signer === 'string') {
+    return readRemoteKey(signer, await readSecret('Token of the signer'), '--signer');
+  }
   const path = options['key-file'];
   const text =
     typeof path === 'string' ? await readFile(path, 'utf8') : await readSecret('Private key');
@@ -253,7 +258,7 @@ async function sendAll(
   calls: readonly ContractCall[],
   options: Options,
 ): Promise<void> {
-  const account = privateKeyToAccount(await readKey(options));
+  const account = signerOf(await readKey(options));
   for (const call of calls) {
     console.log(call.says);
     await requireAllowed(deployment, call, account.address);

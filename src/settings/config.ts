@@ -10,6 +10,7 @@ import { DECLARED_DURABILITIES, type DeclaredDurability } from '#db/durability.t
 import type { RateLimit } from '#http/rate-limit.ts';
 import { LOGGED_REQUESTS, type LoggedRequests } from '#http/request-lines.ts';
 import { type AskedRules, readChainRules } from '#settings/chain-rules.ts';
+import { readKeyTexts } from '#settings/key-files.ts';
 import { type Lan, lanOf } from '#settings/lan.ts';
 import { readNodeSettings } from '#settings/node-settings.ts';
 import { type PassFileSettings, readPassFileSettings } from '#settings/pass-file-settings.ts';
@@ -25,6 +26,7 @@ import {
 import { confirmationsFor } from '#settlement/confirmations.ts';
 import { NETWORK_DEFAULTS, type NetworkRules, type NetworkSettings } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
+import { readRemoteKey, type SigningKey } from '#settlement/signer.ts';
 
 /**
  * `registrar`: of a worker nothing but what is sent with the registrar's key. `watch`: a
@@ -51,7 +53,7 @@ type EmbeddedRules = NetworkRules &
 /** What a watchtower stops with, and from which sum on. */
 interface WatchSettings {
   /** With the contract's WATCH_ROLE; null: it only tells. */
-  readonly key: Hex | null;
+  readonly key: SigningKey | null;
   /** Atoms that strangers settled or refunded in a day. */
   readonly pauseFrom: Atoms;
 }
@@ -282,9 +284,17 @@ function hex(env: Env, name: SettingName, shape: RegExp, what: string): Hex {
 }
 
 function privateKeys(env: Env, name: SettingName): Hex[] {
-  const keys = (readSetting(env, name) ?? '').split(',').map((key) => key.trim());
-  if (keys.every((key) => HEX_KEY.test(key))) return keys as Hex[];
-  throw new StartError(`${name} must be private keys (0x and 64 hex digits), separated by commas`);
+  const keys = readKeyTexts(readSetting(env, name) ?? '', name);
+  if (keys.length > 0 && keys.every((key) => HEX_KEY.test(key))) return keys as Hex[];
+  throw new StartError(
+    `${name} must be private keys (0x and 64 hex digits), separated by commas, or file:/<path>`,
+  );
+}
+
+function privateKey(env: Env, name: SettingName): Hex {
+  const [key, ...others] = readKeyTexts(readSetting(env, name) ?? '', name);
+  if (key !== undefined && HEX_KEY.test(key) && others.length === 0) return key as Hex;
+  throw new StartError(`${name} must be a private key (0x, 64 hex digits), or file:/<path>`);
 }
 
 /** A process that does not sign needs no key, so it may be left out where it runs. */
@@ -297,18 +307,22 @@ function signingKeys(env: Env, network: Network, roles: ReadonlySet<Role>) {
     roles.has(role) || readSetting(env, name) !== null;
   return {
     relayerKeys: isNeeded(relayers, 'worker') ? privateKeys(env, relayers) : [],
-    registrarKey: isNeeded(registrar, 'registrar')
-      ? hex(env, registrar, HEX_KEY, 'a private key (0x, 64 hex digits)')
-      : null,
+    registrarKey: isNeeded(registrar, 'registrar') ? privateKey(env, registrar) : null,
     sponsorKey:
-      isSponsoring || readSetting(env, sponsor) !== null
-        ? hex(env, sponsor, HEX_KEY, 'a private key (0x, 64 hex digits)')
-        : null,
+      isSponsoring || readSetting(env, sponsor) !== null ? privateKey(env, sponsor) : null,
   };
 }
 
 /** A hundred USDC: more than a test of somebody's, less than a shop's hour. */
 const PAUSE_FROM = 100_000_000;
+
+/** The key itself, a file with it, or the address of a signer that keeps it. */
+function watchKey(env: Env, name: SettingName, token: string | null): SigningKey | null {
+  const text = readSetting(env, name);
+  if (text === null) return null;
+  if (text.startsWith('http')) return readRemoteKey(text, token, name);
+  return privateKey(env, name);
+}
 
 function watchSettings(env: Env, network: Network): WatchSettings {
   const prefix = chainPrefix(network);
@@ -316,10 +330,7 @@ function watchSettings(env: Env, network: Network): WatchSettings {
   const max = Number.MAX_SAFE_INTEGER;
   const from = integer(env, `${prefix}WATCH_PAUSE_FROM`, { min: 0, max, default: PAUSE_FROM });
   return {
-    key:
-      readSetting(env, key) === null
-        ? null
-        : hex(env, key, HEX_KEY, 'a private key (0x, 64 hex digits)'),
+    key: watchKey(env, key, readSetting(env, `${prefix}SIGNER_TOKEN`)),
     pauseFrom: atoms(BigInt(from)),
   };
 }

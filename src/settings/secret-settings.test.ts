@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { test } from 'node:test';
 import { stderrLog } from '#core/log.ts';
 import { readConfig } from '#settings/config.ts';
@@ -49,4 +52,47 @@ test('no line of the log holds a secret of the settings, whatever a fault says',
   const all = lines.join('');
   for (const secret of SECRETS) assert(!all.includes(secret), `${secret} stands in the log`);
   assert(all.includes('db.internal'), 'the rest stays');
+});
+
+test('keys are read from files, and hidden as if they stood in the settings', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-keys-'));
+  try {
+    const [relayers, watcher] = ['relayers', 'watcher'].map((name) => path.join(folder, name));
+    await writeFile(relayers ?? '', `${hex('7', 64)}\n${hex('8', 64)}\n`);
+    await writeFile(watcher ?? '', `${hex('9', 64)}\n`);
+    const env = {
+      ...ENV,
+      CHAIN_TESTNET_RELAYER_KEYS: `${hex('3', 64)},file:${relayers}`,
+      CHAIN_TESTNET_WATCH_KEY: `file:${watcher}`,
+    };
+    const config = readConfig(env, []);
+    const keys = ['3', '7', '8'].map((digit) => hex(digit, 64));
+    assert.deepEqual(config.chains.testnet?.relayerKeys, keys);
+    assert.equal(config.watch.testnet.key, hex('9', 64));
+    for (const digit of ['7', '8', '9']) assert.ok(secretValues(env).includes(hex(digit, 64)));
+    const lost = { ...env, CHAIN_TESTNET_REGISTRAR_KEY: `file:${folder}/none` };
+    assert.throws(() => readConfig(lost, []), /CHAIN_TESTNET_REGISTRAR_KEY: .*none cannot be read/);
+    assert.ok(secretValues(lost).length > 0);
+    const wrong = { ...env, CHAIN_TESTNET_SPONSOR_KEY: `file:${relayers}` };
+    assert.throws(() => readConfig(wrong, []), /CHAIN_TESTNET_SPONSOR_KEY must be a private key/);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('a watchtower can leave its key to a signer, and nobody sees the token', () => {
+  const CHAIN_TESTNET_WATCH_KEY = `https://signer.internal/${hex('a', 40)}`;
+  const CHAIN_TESTNET_SIGNER_TOKEN = 'token-of-a-signer-0123456789';
+  const env = { ...ENV, CHAIN_TESTNET_WATCH_KEY, CHAIN_TESTNET_SIGNER_TOKEN };
+  assert.deepEqual(readConfig(env, []).watch.testnet.key, {
+    url: 'https://signer.internal',
+    address: hex('a', 40),
+    token: CHAIN_TESTNET_SIGNER_TOKEN,
+  });
+  assert.ok(secretValues(env).includes(CHAIN_TESTNET_SIGNER_TOKEN));
+  const tokenless = { ...ENV, CHAIN_TESTNET_WATCH_KEY };
+  assert.throws(
+    () => readConfig(tokenless, []),
+    /CHAIN_TESTNET_WATCH_KEY needs the signer's token/,
+  );
 });

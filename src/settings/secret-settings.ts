@@ -1,4 +1,5 @@
 import { NETWORKS } from '#core/mode.ts';
+import { readKeyTexts } from '#settings/key-files.ts';
 import { chainPrefix, type Env, type SettingName } from '#settings/setting-names.ts';
 
 /** Settings that are secrets as a whole; several are separated by commas. */
@@ -12,6 +13,7 @@ const WHOLE: readonly SettingName[] = [
     `${chainPrefix(network)}REGISTRAR_KEY`,
     `${chainPrefix(network)}SPONSOR_KEY`,
     `${chainPrefix(network)}WATCH_KEY`,
+    `${chainPrefix(network)}SIGNER_TOKEN`,
   ]),
 ];
 
@@ -58,6 +60,15 @@ function bothSpellings(text: string): string[] {
   }
 }
 
+/** A file that cannot be read ends the start, with a line of its own. */
+function keysIfReadable(text: string): string[] {
+  try {
+    return readKeyTexts(text, '');
+  } catch {
+    return [];
+  }
+}
+
 /** All that this process was given and nobody else may read, for the log to leave out. */
 export function secretValues(env: Env): string[] {
   const passwords = addresses(env, WITH_PASSWORD).map((url) => url.password);
@@ -71,6 +82,8 @@ export function secretValues(env: Env): string[] {
     // With the scheme (`Bearer …`) and without.
     [...(env[name] ?? '').matchAll(/:\s*"((?:\w+ )?([^"]+))"/g)].flatMap((found) => found.slice(1)),
   );
-  const found = [...valuesOf(env, WHOLE), ...passwords, ...paths, ...headers];
+  const inFiles = valuesOf(env, WHOLE).filter((text) => text.startsWith('file:'));
+  const keys = inFiles.flatMap(keysIfReadable);
+  const found = [...valuesOf(env, WHOLE), ...keys, ...passwords, ...paths, ...headers];
   return [...new Set(found.flatMap(bothSpellings))].filter((value) => value !== '');
 }

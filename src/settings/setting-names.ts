@@ -24,6 +24,7 @@ const CHAIN_SETTINGS = [
   'REGISTRAR_KEY',
   'SPONSOR_KEY',
   'WATCH_KEY',
+  'SIGNER_TOKEN',
   'WATCH_PAUSE_FROM',
   ...RULE_SETTINGS,
 ] as const;

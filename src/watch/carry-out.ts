@@ -1,5 +1,4 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
-import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import type { Clock } from '#core/clock.ts';
 import { describeError, type Log } from '#core/log.ts';
@@ -9,6 +8,7 @@ import { type Chain, decodeView } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import type { Hex } from '#settlement/requests.ts';
+import { type Signer, type SigningKey, signerOf } from '#settlement/signer.ts';
 import { countTries, endSteps, type StepRow, selectOpenSteps } from '#watch/watch-queries.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
@@ -105,22 +105,25 @@ async function feesOf(chains: readonly Chain[], tries: number) {
 
 async function send(
   { chains, log }: CarryOutDeps,
-  account: PrivateKeyAccount,
+  account: Signer,
   steps: readonly StepRow[],
 ): Promise<void> {
   const { config } = present(chains[0], 'an address of the chain');
   if (steps.length === 0) return;
   const first = await nextNonce(chains, account.address);
   for (const [place, step] of steps.entries()) {
-    const raw = await account.signTransaction({
-      type: 'eip1559',
-      chainId: config.chainId,
-      nonce: Number(first) + place,
-      to: config.settlement,
-      data: callOf(step),
-      gas: GAS,
-      ...(await feesOf(chains, step.tries)),
+    const fees = await feesOf(chains, step.tries);
+    const unsigned = {
+      ...({ type: 'eip1559', chainId: config.chainId, nonce: Number(first) + place } as const),
+      ...{ to: config.settlement, data: callOf(step), gas: GAS, ...fees },
+    };
+    const raw = await account.signTransaction(unsigned).catch((error: unknown) => {
+      // A signer that does not answer or refuses: the next look asks again.
+      const what = { network: config.network, step: step.step, error: describeError(error) };
+      log.warn('a step of the watchtower was not signed', what);
+      return null;
     });
+    if (raw === null) return;
     const sent = await Promise.allSettled(
       chains.map((chain) => chain.rpc.call('eth_sendRawTransaction', [raw])),
     );
@@ -139,7 +142,7 @@ async function send(
  * Sends a transaction for each open step, signed anew each time, until every address says that the
  * contract has it. Pausing twice is pausing once, so nothing is kept of the bytes.
  */
-export async function carryOut(deps: CarryOutDeps, key: Hex | null): Promise<void> {
+export async function carryOut(deps: CarryOutDeps, key: SigningKey | null): Promise<void> {
   const { chains, db, clock, log } = deps;
   const { livemode, network } = present(chains[0], 'an address of the chain').config;
   const open = await selectOpenSteps(db, livemode);
@@ -160,7 +163,7 @@ export async function carryOut(deps: CarryOutDeps, key: Hex | null): Promise<voi
     db,
     left.map(({ id }) => id),
   );
-  const account = privateKeyToAccount(key);
+  const account = signerOf(key);
   const taken = await Promise.all(left.map((step) => isTaken(chains, account.address, step)));
   await send(
     deps,

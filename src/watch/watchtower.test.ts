@@ -25,6 +25,7 @@ import type { ProviderAnswer, ProviderCall } from '#testing/back-ends.ts';
 import { outsideService } from '#testing/outside-service.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { startRemoteSigner } from '#testing/remote-signer.ts';
 import type { TestMerchant } from '#testing/test-network.ts';
 import { carryOut } from '#watch/carry-out.ts';
 import { type FoundPast, lookOnce, openMemory, type WatchDeps } from '#watch/watchtower.ts';
@@ -243,6 +244,23 @@ describe('a watchtower', () => {
     assert.equal(await blocksToStop({ watchKey: null }), null);
     assert.deepEqual(await steps(), []);
     assert.ok((await alarms()).includes('foreign_settlement payment'));
+  });
+
+  it('stops with a key that a signer keeps, once the signer answers', async () => {
+    const { chainId, settlement } = world.network.config;
+    const functions = ['pauseSettling', 'pauseRefunding', 'cancelWallet'];
+    const place = { key: world.network.watchKey, chainId, settlement, functions };
+    const signer = await startRemoteSigner(place);
+    try {
+      await signer.down();
+      await steal(LARGE);
+      assert.equal(await blocksToStop({ watchKey: signer.key }), null, 'and nothing breaks');
+      assert.equal((await steps()).length, 2, 'it is still to be done');
+      await signer.up();
+      assert.ok((await blocksToStop({ watchKey: signer.key })) !== null);
+    } finally {
+      await signer.stop();
+    }
   });
 
   it('cancels what a stolen registrar proposes, and mails its merchant', async () => {

@@ -23,7 +23,7 @@ import {
   type NoteRulesDeps,
   noteRulesIn,
 } from '#settlement/reconciliation/note-rules.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { SigningKey } from '#settlement/signer.ts';
 import { readAgreed, type Sight } from '#watch/agreed-events.ts';
 import { carryOut } from '#watch/carry-out.ts';
 import { judge, placeOf } from '#watch/judge.ts';
@@ -44,7 +44,7 @@ export interface WatchDeps extends Omit<NoteRulesDeps, 'chain'> {
   /** One for each address of the network's nodes, asked by itself. */
   readonly chains: readonly [Chain, ...Chain[]];
   /** With the contract's WATCH_ROLE; null: it tells, and stops nothing. */
-  readonly watchKey: Hex | null;
+  readonly watchKey: SigningKey | null;
   /** Atoms; settlements and refunds of strangers stop the network from this sum on. */
   readonly pauseFrom: bigint;
   /** Tells a merchant's owners, in the transaction that notes it; absent: nobody is told. */

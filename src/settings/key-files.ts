@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { StartError } from '#core/start-error.ts';
+
+const FILE = /^file:(?:\/\/)?(\/.+)$/;
+
+/**
+ * The texts of a setting that holds keys: itself, or a file's lines where it is `file:/<path>`, as
+ * systemd's credentials and Kubernetes' mounted secrets are. @throws StartError: no such file.
+ */
+export function readKeyTexts(text: string, name: string): string[] {
+  return text
+    .split(',')
+    .map((one) => one.trim())
+    .flatMap((one) => {
+      const [, path] = FILE.exec(one) ?? [];
+      return path === undefined ? [one] : linesOf(path, name);
+    });
+}
+
+function linesOf(path: string, name: string): string[] {
+  try {
+    const lines = readFileSync(path, 'utf8').split(/[\s,]+/);
+    return lines.filter((line) => line !== '');
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? 'unreadable';
+    throw new StartError(`${name}: ${path} cannot be read (${code})`, { cause });
+  }
+}

@@ -1,0 +1,113 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { keccak256, serializeTransaction } from 'viem';
+import { describeError } from '#core/log.ts';
+import { equalInConstantTime, hashSecret } from '#core/secrets.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { requireSame, type SignRequest } from '#settlement/signer.ts';
+import { type Memory, openMemory } from '#signer/memory.ts';
+import { check } from '#signer/rules.ts';
+import type { SignerSettings, SigningAccount } from '#signer/settings.ts';
+
+/** The longest call of the contract is far shorter. */
+const MAX_BODY_BYTES = 300_000;
+const BAD_REQUEST = 400;
+const UNAUTHORIZED = 401;
+const REFUSED = 403;
+const NOT_FOUND = 404;
+const FAILED = 502;
+
+interface Answer {
+  readonly status: number;
+  readonly body: { readonly signed: Hex } | { readonly error: string };
+}
+
+interface Desk {
+  readonly account: SigningAccount;
+  readonly memory: Memory;
+  /** One signature at a time: the next is judged by what this one left. */
+  turn: Promise<unknown>;
+}
+
+const refuse = (status: number, error: string): Answer => ({ status, body: { error } });
+
+/** Answers `POST /sign`. @returns the server, which listens. */
+export async function serveSigner(
+  settings: SignerSettings,
+  say: (line: string) => void,
+): Promise<Server> {
+  const desks = new Map<string, Desk>();
+  for (const account of settings.accounts) {
+    const name = `${account.address}-${account.limits.chainId}`;
+    const memory = await openMemory(settings.folder, name);
+    const key = account.address.toLowerCase();
+    if (desks.has(key)) throw new Error(`${account.address} is named twice`);
+    desks.set(key, { account, memory, turn: Promise.resolve() });
+  }
+  const expected = hashSecret(`Bearer ${settings.token}`);
+  const server = createServer((request, response) => {
+    answer(request, { desks, expected })
+      .catch((error) => refuse(FAILED, describeError(error)))
+      .then((told) => {
+        if ('error' in told.body) say(`refused: ${told.body.error}`);
+        send(response, told);
+      });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(settings.port, settings.host, resolve);
+  });
+  return server;
+}
+
+function send(response: ServerResponse, { status, body }: Answer): void {
+  response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
+  response.end(JSON.stringify(body));
+}
+
+async function answer(
+  request: IncomingMessage,
+  { desks, expected }: { readonly desks: Map<string, Desk>; readonly expected: Buffer },
+): Promise<Answer> {
+  if (!equalInConstantTime(hashSecret(request.headers.authorization ?? ''), expected)) {
+    return refuse(UNAUTHORIZED, 'the token is not this signer’s');
+  }
+  if (request.method !== 'POST' || request.url !== '/sign') return refuse(NOT_FOUND, 'POST /sign');
+  const length = Number(request.headers['content-length'] ?? Number.NaN);
+  if (!(length <= MAX_BODY_BYTES)) return refuse(BAD_REQUEST, 'the body is too long');
+  const asked = readRequest(await text(request));
+  if (asked === null) return refuse(BAD_REQUEST, 'address and unsigned are needed');
+  const desk = desks.get(asked.address.toLowerCase());
+  if (desk === undefined) return refuse(REFUSED, `${asked.address} is no account of this signer`);
+  const done = desk.turn.then(() => signAt(desk, asked));
+  desk.turn = done.catch(() => null);
+  return done;
+}
+
+function readRequest(body: string): SignRequest | null {
+  try {
+    const { address, unsigned } = JSON.parse(body) as Record<string, unknown>;
+    const isHex = (value: unknown) => typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value);
+    return isHex(address) && isHex(unsigned)
+      ? { address: address as Hex, unsigned: (unsigned as string).toLowerCase() as Hex }
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+async function signAt({ account, memory }: Desk, { unsigned }: SignRequest): Promise<Answer> {
+  const { address, limits, source } = account;
+  const checked = check(unsigned, limits);
+  if (!checked.ok) return refuse(REFUSED, checked.reason);
+  const { nonce = 0, maxFeePerGas = 0n } = checked.transaction;
+  const now = Date.now();
+  const asked = { nonce, unsigned, maxFeePerGas };
+  const verdict = memory.judge(asked, { perHour: limits.perHour, now });
+  if (verdict.kind === 'refused') return refuse(REFUSED, verdict.reason);
+  if (verdict.kind === 'again') return { status: 200, body: { signed: verdict.signed } };
+  const signature = await source(keccak256(unsigned));
+  const signed = serializeTransaction(checked.transaction, signature);
+  await requireSame(signed, { address, unsigned });
+  await memory.note({ nonce, unsigned, signed, maxFeePerGas: String(maxFeePerGas), at: now });
+  return { status: 200, body: { signed } };
+}

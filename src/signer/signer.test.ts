@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFile, chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { encodeFunctionData, parseTransaction, recoverTransactionAddress, zeroAddress } from 'viem';
+import { generatePrivateKey, privateKeyToAccount, publicKeyToAddress } from 'viem/accounts';
+import { StartError } from '#core/start-error.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { readRemoteKey, signerOf } from '#settlement/signer.ts';
+import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+
+/** The program itself, with a key in a file and one in OpenSSL, which stands for a key service. */
+
+const COMMAND = path.join(import.meta.dirname, '../ops/signer-command.ts');
+const TOKEN = 'a'.repeat(40);
+const SETTLEMENT = '0x00000000000000000000000000000000000000aa';
+const FILE_KEY = generatePrivateKey();
+const PER_HOUR = 6;
+/** DER of a public key ends with the point: 64 bytes. */
+const POINT_BYTES = 64;
+const GWEI = 10n ** 9n;
+
+const callOf = (functionName: 'pauseSettling' | 'unpauseSettling') =>
+  encodeFunctionData({ abi: settlementAbi, functionName });
+
+describe('npm run signer', () => {
+  let folder: string;
+  let program: ChildProcess;
+  let url: string;
+  let serviceAddress: Hex;
+  const fileAddress = privateKeyToAccount(FILE_KEY).address;
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'tapline-signer-'));
+    await writeFile(path.join(folder, 'file.key'), `${FILE_KEY}\n`);
+    await writeFile(path.join(folder, 'token'), `${TOKEN}\n`);
+    const pem = path.join(folder, 'service.pem');
+    const curve = ['ecparam', '-name', 'secp256k1', '-genkey', '-noout', '-out', pem];
+    execFileSync('openssl', curve, { stdio: 'ignore' });
+    const der = execFileSync('openssl', ['ec', '-in', pem, '-pubout', '-outform', 'DER'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    serviceAddress = publicKeyToAddress(`0x04${der.subarray(-POINT_BYTES).toString('hex')}`);
+    const script = path.join(folder, 'sign.sh');
+    const lines = [
+      '#!/bin/sh',
+      `printf '%s' "$1" | xxd -r -p > "${folder}/digest"`,
+      `openssl pkeyutl -sign -inkey "${pem}" -in "${folder}/digest" | base64 -w 0`,
+    ];
+    await writeFile(script, `${lines.join('\n')}\n`);
+    await chmod(script, 0o700);
+    const limits = {
+      chain_id: 31_337,
+      to: [SETTLEMENT],
+      functions: ['pauseSettling'],
+      max_gas: 200_000,
+      max_fee_per_gas: String(100n * GWEI),
+      per_hour: PER_HOUR,
+    };
+    const settings = {
+      ...{ host: '127.0.0.1', port: 0, token_file: 'token', folder: 'signed' },
+      accounts: [
+        { address: fileAddress, key_file: 'file.key', ...limits },
+        { address: serviceAddress, key_command: [script], ...limits },
+      ],
+    };
+    await writeFile(path.join(folder, 'signer.json'), JSON.stringify(settings));
+    await start();
+  });
+
+  after(async () => {
+    await stop('SIGTERM');
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function start(): Promise<void> {
+    program = spawn(process.execPath, [COMMAND, path.join(folder, 'signer.json')]);
+    for await (const chunk of program.stdout ?? []) {
+      const [, at] = /at (127\.0\.0\.1:\d+)/.exec(String(chunk)) ?? [];
+      if (at !== undefined) {
+        url = `http://${at}`;
+        return;
+      }
+    }
+    assert.fail('the signer did not start');
+  }
+
+  async function stop(signal: NodeJS.Signals): Promise<void> {
+    if (program.exitCode !== null || !program.kill(signal)) return;
+    await once(program, 'exit');
+  }
+
+  const accountAt = (address: Hex, token = TOKEN) => signerOf({ url, address, token });
+
+  function unsigned(nonce: number, more: Readonly<Record<string, unknown>> = {}) {
+    return {
+      ...({ type: 'eip1559', chainId: 31_337, nonce, to: SETTLEMENT, gas: 100_000n } as const),
+      ...{ data: callOf('pauseSettling'), value: 0n },
+      ...{ maxFeePerGas: 10n * GWEI, maxPriorityFeePerGas: GWEI },
+      ...more,
+    };
+  }
+
+  it('signs with a key in a file, and with one that only a program reaches', async () => {
+    for (const address of [fileAddress, serviceAddress]) {
+      const signed = await accountAt(address).signTransaction(unsigned(0));
+      const serializedTransaction = signed as `0x02${string}`;
+      assert.equal(await recoverTransactionAddress({ serializedTransaction }), address);
+      assert.equal(parseTransaction(serializedTransaction).data, callOf('pauseSettling'));
+    }
+  });
+
+  it('gives the same bytes again, also after a kill, and never others for a nonce', async () => {
+    // OpenSSL draws a new number for each signature: what it signs twice differs.
+    const account = accountAt(serviceAddress);
+    const first = await account.signTransaction(unsigned(1));
+    assert.equal(await account.signTransaction(unsigned(1)), first);
+    await stop('SIGKILL');
+    // A power cut in the middle of a line.
+    const file = path.join(folder, 'signed', `${serviceAddress.toLowerCase()}-31337.jsonl`);
+    await appendFile(file, '{"nonce":2,"unsi');
+    await start();
+    const again = accountAt(serviceAddress);
+    assert.equal(await again.signTransaction(unsigned(1)), first);
+    const other = unsigned(1, { gas: 90_000n });
+    await assert.rejects(
+      again.signTransaction(other),
+      /nonce 1 was signed, and this offers no more/,
+    );
+    const more = unsigned(1, { gas: 90_000n, maxFeePerGas: 11n * GWEI });
+    const replaced = await again.signTransaction(more);
+    await assert.rejects(again.signTransaction(unsigned(1)), /offers no more/);
+    assert.equal(await again.signTransaction(more), replaced);
+    const lines = (await readFile(file, 'utf8')).trim().split('\n');
+    for (const line of lines) JSON.parse(line);
+    assert.equal(lines.length, 3, 'each signature once, and no half line');
+  });
+
+  it('signs nothing beyond its limits, whoever asks', async () => {
+    const account = accountAt(fileAddress);
+    const cases: readonly [Record<string, unknown>, RegExp][] = [
+      [{ data: callOf('unpauseSettling') }, /no function that this key may call/],
+      [{ data: '0x' }, /no function that this key may call/],
+      [{ to: zeroAddress }, /no address that this key may call/],
+      [{ to: undefined }, /no address that this key may call/],
+      [{ value: 1n }, /sends no coin/],
+      [{ chainId: 1 }, /chain 1 is not this key's/],
+      [{ gas: 200_001n }, /gas 200001 is above/],
+      [{ maxFeePerGas: 100n * GWEI + 1n }, /maxFeePerGas 100000000001 is above/],
+    ];
+    for (const [more, reason] of cases) {
+      await assert.rejects(account.signTransaction(unsigned(50, more) as never), reason);
+    }
+    await assert.rejects(account.signMessage({ message: 'x' }), /nothing else/);
+    const foreign = accountAt(privateKeyToAccount(generatePrivateKey()).address);
+    await assert.rejects(foreign.signTransaction(unsigned(0)), /no account of this signer/);
+    const thief = accountAt(fileAddress, 'b'.repeat(40));
+    await assert.rejects(thief.signTransaction(unsigned(51)), /token/);
+  });
+
+  it('signs so many in an hour, and counts over a restart', async () => {
+    for (let nonce = 1; nonce < PER_HOUR; nonce++) {
+      if (nonce === 3) {
+        await stop('SIGKILL');
+        await start();
+      }
+      await accountAt(fileAddress).signTransaction(unsigned(nonce));
+    }
+    const next = accountAt(fileAddress).signTransaction(unsigned(PER_HOUR));
+    await assert.rejects(next, /signs 6 transactions in an hour/);
+  });
+
+  it('is not believed when it signs something else, or for somebody else', async () => {
+    const own = privateKeyToAccount(generatePrivateKey());
+    const answers = {
+      other: () => own.signTransaction(unsigned(0, { to: zeroAddress })),
+      same: () => own.signTransaction(unsigned(0)),
+    };
+    let told: () => Promise<Hex> = answers.other;
+    const liar = createServer(async (_, response) => {
+      response.end(JSON.stringify({ signed: await told() }));
+    });
+    await once(liar.listen(0, '127.0.0.1'), 'listening');
+    const at = `http://127.0.0.1:${(liar.address() as AddressInfo).port}`;
+    const ask = (address: Hex) => signerOf({ url: at, address, token: TOKEN });
+    try {
+      const asked = unsigned(0);
+      await assert.rejects(ask(own.address).signTransaction(asked), /another transaction/);
+      told = answers.same;
+      await assert.rejects(ask(fileAddress).signTransaction(asked), /signed for 0x/);
+      assert.ok(await ask(own.address).signTransaction(asked));
+    } finally {
+      liar.close();
+    }
+  });
+
+  it('is reached by https, or on this machine', () => {
+    const key = (text: string, token: string | null = TOKEN) => readRemoteKey(text, token, 'KEY');
+    assert.equal(key(`https://signer.internal/${fileAddress}`).url, 'https://signer.internal');
+    assert.equal(key(`http://127.0.0.1:8720/${fileAddress}`).address, fileAddress);
+    for (const text of ['https://signer.internal', `http://signer.internal/${fileAddress}`]) {
+      assert.throws(() => key(text), StartError);
+    }
+    assert.throws(() => key(`https://signer.internal/${fileAddress}`, null), /token/);
+  });
+});
