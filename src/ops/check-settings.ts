@@ -116,12 +116,13 @@ async function lookAtChain(settings: NetworkSettings, production: boolean): Prom
   });
   if (opened === null) return findings;
   try {
-    const { chainId, rpcUrls, lowBalance } = opened.config;
+    const { chainId, rpcUrls, lowBalance, token } = opened.config;
+    const permits = token.hasPermit ? 'with permit' : 'without permit: payers approve themselves';
     findings.push({ check: `${network}: profile`, ok: true, detail: tellProfile(opened.config) });
     findings.push({
       check: `${network}: chain`,
       ok: true,
-      detail: `chain ${chainId}, ${rpcUrls.length} address(es), contract and token fit`,
+      detail: `chain ${chainId}, ${rpcUrls.length} address(es), contract fits, token ${permits}`,
     });
     findings.push(
       await finding(`${network}: clock`, async () => {

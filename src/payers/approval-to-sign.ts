@@ -1,6 +1,8 @@
+import { encodeFunctionData } from 'viem';
 import { spendingPolicy, usdcPermit } from '#settlement/contract/signed-messages.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
+import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
 /** Terms to begin with, which the wallet's owner may change: 100 USDC at once, 500 a day. */
 const PER_PAYMENT = 100_000_000;
@@ -34,13 +36,25 @@ function forWallets(typed: TypedData): unknown {
 }
 
 /**
+ * Where the token takes no permits: the transaction that the wallet sends by itself, with coin of
+ * its own. null: a permit does it.
+ */
+export function approvalToSend({ token, usdc, settlement }: NetworkConfig) {
+  if (token.hasPermit) return null;
+  const args = [settlement, BigInt(PER_PERIOD * PERMIT_PERIODS)] as const;
+  const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'approve', args });
+  return { to: usdc, data };
+}
+
+/**
  * The two messages that a wallet signs, ready for it, and the body that says the same to
  * `POST /approvals` once the signatures are in it.
  */
 export function approvalToSign(approval: {
   readonly network: NetworkConfig;
   readonly payer: Hex;
-  readonly nonces: { readonly permit: bigint; readonly policy: bigint };
+  /** Without a nonce there is no permit to sign. */
+  readonly nonces: { readonly permit: bigint | null; readonly policy: bigint };
   /** Basis points of all fees together, as they are now. */
   readonly feeRate: number;
   readonly now: Date;
@@ -57,12 +71,13 @@ export function approvalToSign(approval: {
     max_fee_rate: feeRate,
     deadline,
   };
-  const signedPermit = usdcPermit(network, {
-    payer,
-    value: BigInt(permit.value),
-    nonce: nonces.permit,
-    deadline: BigInt(deadline),
-  });
+  const permitOver = (nonce: bigint) =>
+    usdcPermit(network, {
+      payer,
+      value: BigInt(permit.value),
+      nonce,
+      deadline: BigInt(deadline),
+    });
   const signedPolicy = spendingPolicy(network, {
     payer,
     perPayment: BigInt(policy.per_payment),
@@ -74,7 +89,10 @@ export function approvalToSign(approval: {
     deadline: BigInt(deadline),
   });
   return {
-    permit: { typed_data: forWallets(signedPermit), body: permit },
+    permit:
+      nonces.permit === null
+        ? null
+        : { typed_data: forWallets(permitOver(nonces.permit)), body: permit },
     policy: { typed_data: forWallets(signedPolicy), body: policy },
   };
 }

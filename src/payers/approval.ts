@@ -31,7 +31,8 @@ export interface SignedPolicy {
 /** The wallet's next nonces, read from the chain. */
 export interface WalletNonces {
   readonly policy: bigint;
-  readonly permit: bigint;
+  /** null: the token takes no permits. */
+  readonly permit: bigint | null;
 }
 
 /** Whose approval it is, and when. */
@@ -105,6 +106,10 @@ export async function checkPermit(
   permit: SignedPermit,
   { network, payer, nonces, now }: ApprovalContext,
 ): Promise<Refusal | null> {
+  if (nonces.permit === null) {
+    const message = 'The token takes no permits: the wallet sends `to_send` of GET /approvals.';
+    return refuse('parameter_invalid', message, 'permit');
+  }
   if (isOver(permit.deadline, now)) {
     return refuse('parameter_invalid', tooEarly('The deadline', 'be'), 'permit.deadline');
   }

@@ -51,6 +51,7 @@ export interface NetworkConfig extends NetworkRules {
   readonly usdc: Hex;
   /** The token's EIP-712 name and version, which permits are signed for. */
   readonly usdcDomain: { readonly name: string; readonly version: string };
+  readonly token: TokenFacts;
   readonly settlement: Hex;
   /** The block of the contract's deployment: nothing of ours is older. */
   readonly deployedAtBlock: bigint;
@@ -82,8 +83,14 @@ export interface NetworkConfig extends NetworkRules {
   readonly idleHeadMs: number;
 }
 
-/** As configured; what is null is read from the token. */
-export interface NetworkSettings extends Omit<NetworkConfig, 'usdcDomain'> {
+/** What the token's contract was found to have. */
+export interface TokenFacts {
+  /** EIP-2612. Without it, payers allow the contract by a transaction of their own wallet. */
+  readonly hasPermit: boolean;
+}
+
+/** As configured; what is null, and what the token has, is read from it. */
+export interface NetworkSettings extends Omit<NetworkConfig, 'usdcDomain' | 'token'> {
   readonly usdcDomain: { readonly name: string | null; readonly version: string | null };
 }
 
@@ -99,6 +106,7 @@ export const NETWORK_DEFAULTS = {
   headsUrl: null,
   /** TestUSDC's. Circle's is named "USD Coin" or "USDC", version 2. */
   usdcDomain: { name: 'Test USD Coin', version: '1' },
+  token: { hasPermit: true },
   deployedAtBlock: 0n,
   /** As in the sandbox, whose chain is our own. For others see confirmations.ts. */
   confirmations: 0,

@@ -15,7 +15,11 @@ export interface Agreement {
   readonly agreed: ReadTerms | null;
 }
 
-/** Permit and policy over the nonces of now. @throws Error with what to tell the person. */
+/**
+ * Permit and policy over the nonces of now. Where the token takes no permits, the wallet's own
+ * transaction stands for one, and is in a block when this ends.
+ * @throws Error with what to tell the person.
+ */
 export async function signAgreement({ here, opener, agreed }: Agreement): Promise<SignedApproval> {
   const { api, vault, network } = here;
   try {
@@ -26,11 +30,16 @@ export async function signAgreement({ here, opener, agreed }: Agreement): Promis
     const chain = checkContracts(network, factsOf(wallet));
     const common = { chain, deadline: deadlineAt(api.now()) };
     const value = agreed?.total ?? 0n;
-    const permit = await signPermit(account, { ...common, value, nonce: nonces.permit });
-    if (agreed === null) return { nonces, body: { permit } };
+    const permit =
+      nonces.permit === null
+        ? null
+        : await signPermit(account, { ...common, value, nonce: nonces.permit });
+    if (permit === null) await (await import('./approve.ts')).approve(account, { chain, value });
+    const allowed = permit === null ? {} : { permit };
+    if (agreed === null) return { nonces, body: allowed };
     const { terms } = agreed;
     const policy = await signPolicy(account, { ...common, terms, nonce: nonces.policy });
-    return { nonces, body: { permit, policy } };
+    return { nonces, body: { ...allowed, policy } };
   } catch (error) {
     throw new Error(problemOf(error), { cause: error });
   }

@@ -49,7 +49,10 @@ function ofRequest(signed: SignedApproval, request: PayerRequest): Approval {
 
 type Sending = Extract<Approval, { at: 'sending' }>;
 
-function newSending(signed: SignedApproval): Sending {
+/** Without anything to relay, the wallet's own transaction has done it. */
+function newSending(signed: SignedApproval): Approval {
+  const { permit, policy } = signed.body;
+  if (permit === undefined && policy === undefined) return { at: 'done' };
   return { at: 'sending', signed, sends: 0, refusal: null };
 }
 
@@ -76,7 +79,7 @@ function onAnswered(flow: Sending, answer: Answer<PayerRequest>): Approval {
 /** Somebody has used the nonces up, and only this wallet can. */
 function isUsed({ body, nonces }: SignedApproval, wallet: Wallet): boolean {
   if (body.policy !== undefined) return wallet.nonces.policy > nonces.policy;
-  return wallet.nonces.permit > nonces.permit;
+  return (wallet.nonces.permit ?? 0) > (nonces.permit ?? 0);
 }
 
 function onWallet(flow: Approval, wallet: Wallet): Approval {

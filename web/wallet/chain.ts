@@ -76,9 +76,14 @@ function callData(selector: Hex, ...words: readonly (Hex | bigint)[]): Hex {
   return `${selector}${words.map(word).join('')}`;
 }
 
+/** So much may be taken in all. */
+export function allow({ settlement }: ChainFacts, atoms: bigint): Hex {
+  return callData(SELECTORS.approve, settlement, atoms);
+}
+
 /** Nothing may be taken any more. */
-export function endPermission({ settlement }: ChainFacts): Hex {
-  return callData(SELECTORS.approve, settlement, 0n);
+export function endPermission(chain: ChainFacts): Hex {
+  return allow(chain, 0n);
 }
 
 /** With real USDC about 65,000 to somebody who holds none yet. */

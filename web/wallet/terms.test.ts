@@ -30,6 +30,7 @@ const WALLET: Wallet = {
   usdc_domain: { name: 'USD Coin', version: '2' },
   settlement: '0x0000000000000000000000000000000000000003',
   nonces: { permit: 0, policy: 0 },
+  to_send: null,
   to_sign: { permit: { typed_data: {}, body: {} }, policy: { typed_data: {}, body: {} } },
 };
 

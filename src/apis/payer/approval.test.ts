@@ -8,6 +8,7 @@ import { type Loop, startLoop } from '#core/loop.ts';
 import { applyPayerRequests } from '#payers/apply-requests.ts';
 import { createPreflight } from '#payments/preflight.ts';
 import { applySettlements } from '#payments/settle.ts';
+import { openChain } from '#settlement/chain/chain.ts';
 import { readFeeRates } from '#settlement/chain/fee-rates.ts';
 import { transferCall } from '#settlement/contract/contract-calls.ts';
 import { spendingPolicy, usdcPermit } from '#settlement/contract/signed-messages.ts';
@@ -18,6 +19,7 @@ import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts'
 import { signTransfer as signTransferOn } from '#testing/sign-transfer.ts';
 import { addIntent, openStore, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import { takePermit } from '#testing/token-without-permit.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 
 /** A payer's whole way on a real chain: from an empty wallet to a payment, without any gas. */
@@ -457,4 +459,42 @@ test('there is no faucet of real money', async () => {
   const token = await signInWallet(live.url, account, { chainId: 31_338 });
   assert.equal((await live.payer(token).post('/faucet', {})).status, 404);
   await live.close();
+});
+
+test('where the token takes no permits, the wallet sends an approval and pays', async () => {
+  const { rpc } = world.network;
+  const giveBack = await takePermit(world.network);
+  const chain = await openChain(network, silentLog);
+  const without = await serveStore(store, { chains: [chain] });
+  try {
+    const account = newWallet();
+    const token = await signInWallet(without.url, account, { chainId: network.chainId });
+    const me = without.payer(token);
+    const pass = (await me.post('/passes', {})).body;
+    await me.post('/faucet', { amount: 50_000_000 });
+    const wallet = (await me.get('/approvals')).body as {
+      nonces: { permit: null };
+      to_sign: { permit: null; policy: { typed_data: object; body: object } };
+      to_send: { to: `0x${string}`; data: `0x${string}` };
+    };
+    assert.equal(wallet.nonces.permit, null);
+    assert.equal(wallet.to_sign.permit, null);
+    const refused = await me.post('/approvals', { permit: await signPermit(account, 0) });
+    assert.equal(refused.status, 400);
+    assert.match((refused.body.error as { message: string }).message, /takes no permits/);
+
+    await rpc.call('anvil_setBalance', [account.address, '0xde0b6b3a7640000']);
+    await world.network.send(account, wallet.to_send.to, wallet.to_send.data);
+    const { typed_data: typed, body } = wallet.to_sign.policy;
+    const policy = { ...body, signature: await account.signTypedData(typed as never) };
+    assert.equal((await me.post('/approvals', { policy })).body.status, 'succeeded');
+    const credential = { type: 'nfc_id', value: pass.nfc_id };
+    const path = `/payment_intents/${await addIntent(store)}/tap`;
+    const paid = await without.device().post(path, { credential });
+    assert.equal(paid.body.status, 'succeeded');
+  } finally {
+    await without.close();
+    await chain.close();
+    await giveBack();
+  }
 });

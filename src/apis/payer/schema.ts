@@ -330,8 +330,16 @@ export const WalletSchema = Type.Object(
     ),
     nonces: Type.Object(
       {
-        permit: Type.Integer({ description: 'The nonce of the next EIP-2612 permit.' }),
-        policy: Type.Integer({ description: 'The nonce of the next spending policy.' }),
+        permit: nullable(
+          Type.Integer({
+            minimum: 0,
+            description: 'The nonce of the next EIP-2612 permit; null: the token takes none.',
+          }),
+        ),
+        policy: Type.Integer({
+          minimum: 0,
+          description: 'The nonce of the next spending policy.',
+        }),
       },
       { description: 'The next nonces of the wallet, as the chain knows them.' },
     ),
@@ -352,7 +360,10 @@ export const WalletSchema = Type.Object(
     ),
     to_sign: Type.Object(
       {
-        permit: { ...MessageToSign, description: 'Lets the settlement contract take USDC.' },
+        permit: nullable({
+          ...MessageToSign,
+          description: 'Lets the settlement contract take USDC; null: the token takes none.',
+        }),
         policy: { ...MessageToSign, description: 'Limits what it takes.' },
       },
       {
@@ -360,6 +371,22 @@ export const WalletSchema = Type.Object(
           'Both messages with suggested terms, ready for `eth_signTypedData_v4`. A payment ' +
           'needs both. To change a term, change it in the message and in the body.',
       },
+    ),
+    to_send: nullable(
+      Type.Object(
+        {
+          to: { ...Address, description: 'The token.' },
+          data: Type.String({
+            pattern: '^0x[0-9a-f]{136}$',
+            description: '`approve` for the settlement contract.',
+          }),
+        },
+        {
+          description:
+            'Where the token takes no permits: what the wallet sends instead of one, as ' +
+            '`eth_sendTransaction` takes it; it pays the gas. null: a permit does it.',
+        },
+      ),
     ),
   },
   {

@@ -2,7 +2,7 @@ import type { PayerDeps } from '#apis/payer/deps.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
-import { approvalToSign } from '#payers/approval-to-sign.ts';
+import { approvalToSend, approvalToSign } from '#payers/approval-to-sign.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { type FeeRates, readFeeRates } from '#settlement/chain/fee-rates.ts';
@@ -12,7 +12,8 @@ import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 interface WalletState {
   readonly chain: Chain;
   readonly account: PayerAccount;
-  readonly permitNonce: bigint;
+  /** null: the token takes no permits. */
+  readonly permitNonce: bigint | null;
   readonly rates: FeeRates;
 }
 
@@ -67,7 +68,10 @@ export function renderWallet(payer: PayerRow, state: WalletState, now: Date) {
     usdc: config.usdc,
     usdc_domain: config.usdcDomain,
     settlement: config.settlement,
-    nonces: { permit: Number(permitNonce), policy: Number(account.nonce) },
+    nonces: {
+      permit: permitNonce === null ? null : Number(permitNonce),
+      policy: Number(account.nonce),
+    },
     to_sign: approvalToSign({
       network: config,
       payer: payer.address,
@@ -75,5 +79,6 @@ export function renderWallet(payer: PayerRow, state: WalletState, now: Date) {
       feeRate: rates.acquirer + rates.protocol,
       now,
     }),
+    to_send: approvalToSend(config),
   };
 }

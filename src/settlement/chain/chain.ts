@@ -15,7 +15,7 @@ import {
   RpcRefusal,
   RpcUnavailable,
 } from '#settlement/chain/rpc.ts';
-import { readTokenDomain } from '#settlement/chain/token.ts';
+import { readToken } from '#settlement/chain/token.ts';
 import { isPresentEdition } from '#settlement/contract/contract-edition.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
 import type { NetworkConfig, NetworkSettings } from '#settlement/networks.ts';
@@ -114,11 +114,13 @@ interface LogFilter {
 /** The name and version of Circle's contract on most chains, for a start without any node. */
 const USUAL_DOMAIN = { name: 'USD Coin', version: '2' };
 
-function withDomain(settings: NetworkSettings, told: NetworkConfig['usdcDomain']): NetworkConfig {
+/** Objects of this chain alone: what is read later is written into them. */
+function withToken(settings: NetworkSettings, told: NetworkConfig['usdcDomain']): NetworkConfig {
   const { name, version } = settings.usdcDomain;
   return {
     ...settings,
     usdcDomain: { name: name ?? told.name, version: version ?? told.version },
+    token: { hasPermit: settings.profile.usdc?.permit !== false },
   };
 }
 
@@ -136,13 +138,18 @@ export async function openChain(config: NetworkSettings, log: Log): Promise<Chai
   const perSecond = config.rpcPerSecond;
   const rpc = connectRpc({ urls, chainId, headers, timeoutsMs, perSecond, log });
   const setting = `CHAIN_${config.network.toUpperCase()}_RPC_URL`;
+  const { network } = config;
   const later = openLater();
-  const chain = chainOver({ config: withDomain(config, USUAL_DOMAIN), rpc, later }, log);
+  const chain = chainOver({ config: withToken(config, USUAL_DOMAIN), rpc, later }, log);
   const check = async () => {
     await requireContracts(chain, setting);
     await requireFee(chain);
-    // The code that reads the domain already holds this object.
-    Object.assign(chain.config.usdcDomain, await readTokenDomain(chain, config));
+    // The code that reads these already holds the objects.
+    const { domain, hasPermit } = await readToken(chain, config, USUAL_DOMAIN);
+    Object.assign(chain.config.usdcDomain, domain);
+    Object.assign(chain.config.token, { hasPermit });
+    if (!hasPermit)
+      log.info('the token has no permit: payers approve by a transaction', { network });
     later.isChecked = true;
   };
   try {

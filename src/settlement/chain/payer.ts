@@ -46,8 +46,12 @@ export async function readPayerAccount(chain: Chain, payer: Hex): Promise<PayerA
   return present(decodeView(answer, readPayerAccounts)[0], 'payer account');
 }
 
-/** The token's nonce: the next EIP-2612 permit is signed over it. @throws RpcUnavailable */
-export async function readPermitNonce(chain: Chain, payer: Hex): Promise<bigint> {
+/**
+ * The token's nonce: the next EIP-2612 permit is signed over it. null: it takes none.
+ * @throws RpcUnavailable
+ */
+export async function readPermitNonce(chain: Chain, payer: Hex): Promise<bigint | null> {
+  if (!chain.config.token.hasPermit) return null;
   const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'nonces', args: [payer] });
   const [answer] = await chain.calls([{ to: chain.config.usdc, data, words: 1 }]);
   return decodeView(answer, BigInt);

@@ -4,7 +4,9 @@ import { silentLog } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
 import { openChain } from '#settlement/chain/chain.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
+import { profileOfChain } from '#settlement/profiles.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { takePermit } from '#testing/token-without-permit.ts';
 
 let network: TestNetwork;
 
@@ -15,6 +17,7 @@ before(async () => {
 after(() => network.stop());
 
 type DomainSettings = NetworkSettings['usdcDomain'];
+const BASE_CHAIN = 8453;
 const UNSET: DomainSettings = { name: null, version: null };
 
 async function openedDomain(usdcDomain: DomainSettings): Promise<DomainSettings> {
@@ -61,4 +64,24 @@ test('without a node the start goes on with what is set', async () => {
   const chain = await openChain({ ...network.config, ...away }, silentLog);
   await chain.close();
   assert.deepEqual(chain.config.usdcDomain, { name: 'Set', version: '2' });
+});
+
+test('a token without permits is one whose payers approve by themselves', async () => {
+  const told: string[] = [];
+  const log = { ...silentLog, info: (message: string) => void told.push(message) };
+  const open = async (settings: Partial<NetworkSettings> = {}) => {
+    const chain = await openChain({ ...network.config, usdcDomain: UNSET, ...settings }, log);
+    await chain.close();
+    return chain.config;
+  };
+  assert.deepEqual((await open()).token, { hasPermit: true });
+  const giveBack = await takePermit(network);
+  try {
+    assert.deepEqual((await open()).token, { hasPermit: false });
+    assert.match(told.join('\n'), /has no permit/);
+    // Of this chain's USDC it is known that it has them: then the node is wrong.
+    assert.match(await refusal({ profile: profileOfChain(BASE_CHAIN) }), /DOMAIN_SEPARATOR/);
+  } finally {
+    await giveBack();
+  }
 });

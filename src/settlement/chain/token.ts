@@ -14,6 +14,7 @@ const TOKEN_ABI = parseAbi([
   'function version() view returns (string)',
   'function eip712Domain() view returns (bytes1,string,string,uint256,address,bytes32,uint256[])',
   'function DOMAIN_SEPARATOR() view returns (bytes32)',
+  'function nonces(address) view returns (uint256)',
 ]);
 const SETTLEMENT_ABI = parseAbi(['function TOKEN() view returns (address)']);
 
@@ -24,6 +25,8 @@ interface Told {
   readonly name: string | null;
   readonly version: string | null;
   readonly separator: Hex | null;
+  /** Of permits. */
+  readonly nonce: Hex | null;
   readonly settlesIn: Hex | null;
 }
 
@@ -34,7 +37,7 @@ interface CanCall {
   ): Promise<readonly ({ readonly ok: true; readonly data: Hex } | { readonly ok: false })[]>;
 }
 
-type TokenFunction = (typeof TOKEN_ABI)[number]['name'];
+type TokenFunction = Exclude<(typeof TOKEN_ABI)[number]['name'], 'nonces'>;
 
 /** @throws RpcUnavailable */
 async function ask(chain: CanCall, { usdc, settlement }: NetworkSettings): Promise<Told> {
@@ -46,9 +49,12 @@ async function ask(chain: CanCall, { usdc, settlement }: NetworkSettings): Promi
   });
   const settlesIn = encodeFunctionData({ abi: SETTLEMENT_ABI, functionName: 'TOKEN' });
   const names = ['name', 'version', 'eip712Domain', 'DOMAIN_SEPARATOR'] as const;
+  const nonces = encodeFunctionData({ abi: TOKEN_ABI, functionName: 'nonces', args: [usdc] });
   const answers = await chain.calls([
     ...names.map(ofToken),
     { to: settlement, data: settlesIn, words: 1 },
+    // What a fallback function answers may have any length.
+    { to: usdc, data: nonces, words: 'any' },
   ]);
   const data = answers.map((answer) => (answer.ok && answer.data !== '0x' ? answer.data : null));
   const read = <T>(index: number, decode: (bytes: Hex) => T): T | null => {
@@ -72,6 +78,7 @@ async function ask(chain: CanCall, { usdc, settlement }: NetworkSettings): Promi
     settlesIn: read(4, (bytes) =>
       decodeFunctionResult({ abi: SETTLEMENT_ABI, functionName: 'TOKEN', data: bytes }),
     ),
+    nonce: read(5, (bytes) => bytes),
   };
 }
 
@@ -80,12 +87,21 @@ function separatorOf(config: NetworkSettings, domain: Domain): Hex {
   return domainSeparator({ domain: { ...domain, chainId, verifyingContract: usdc } });
 }
 
+interface Token {
+  /** Its name and version in what is signed for it: as set, or otherwise as it returns them. */
+  readonly domain: Domain;
+  readonly hasPermit: boolean;
+}
+
 /**
- * The name and version that permits are signed for: as set, or otherwise as the token returns them.
- * @throws StartError when the token's own DOMAIN_SEPARATOR is not made of them, or when the
- * settlement contract settles in another token. @throws RpcUnavailable
+ * @throws StartError when the token's own DOMAIN_SEPARATOR is not made of its name and version, or
+ * when the settlement contract settles in another token. @throws RpcUnavailable
  */
-export async function readTokenDomain(chain: CanCall, config: NetworkSettings): Promise<Domain> {
+export async function readToken(
+  chain: CanCall,
+  config: NetworkSettings,
+  usual: Domain,
+): Promise<Token> {
   const prefix = `CHAIN_${config.network.toUpperCase()}_`;
   const told = await ask(chain, config);
   const { usdc, settlement } = config;
@@ -97,6 +113,12 @@ export async function readTokenDomain(chain: CanCall, config: NetworkSettings): 
   }
   const name = config.usdcDomain.name ?? told.name;
   const version = config.usdcDomain.version ?? told.version;
+  // What is known of the chain's USDC outweighs a node that does not answer for it.
+  const hasPermit = told.nonce !== null || config.profile.usdc?.permit === true;
+  if (told.separator === null && !hasPermit) {
+    const domain = { name: name ?? usual.name, version: version ?? usual.version };
+    return { domain, hasPermit: false };
+  }
   if (name === null || version === null) {
     const missing = name === null ? 'USDC_NAME' : 'USDC_VERSION';
     throw new StartError(`${prefix}${missing} must be set: the token at ${usdc} does not tell it`);
@@ -107,5 +129,5 @@ export async function readTokenDomain(chain: CanCall, config: NetworkSettings): 
         `DOMAIN_SEPARATOR of ${usdc}, which calls itself "${told.name}", "${told.version}"`,
     );
   }
-  return { name, version };
+  return { domain: { name, version }, hasPermit };
 }

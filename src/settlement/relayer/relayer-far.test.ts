@@ -6,6 +6,7 @@ import { type BusyWorld, startBusyWorld } from '#testing/relayer-scene.ts';
 
 const FAR_MS = 500;
 const REQUESTS = 16;
+const WAIT_MS = 60_000;
 
 let database: TestDatabase;
 let world: BusyWorld<ProviderProxy>;
@@ -29,7 +30,7 @@ test('what is sent alone is simulated side by side, at a node that is far away',
   });
   const payload = { to: world.payer.address, amount: '1' };
   const asked = Array.from({ length: REQUESTS }, () => world.ask({ kind: 'faucet', payload }));
-  const outcomes = await world.outcomes(await Promise.all(asked));
+  const outcomes = await world.outcomes(await Promise.all(asked), WAIT_MS);
   assert.ok(outcomes.every(({ succeeded }) => succeeded));
   const together = simulated.map(
     (at) => simulated.filter((other) => other >= at && other < at + FAR_MS / 2).length,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { present } from '#core/assert.ts';
 import { readPayerAccount, readPermitNonce } from '#settlement/chain/payer.ts';
 import { createPaymentCheck } from '#settlement/chain/payment-check.ts';
 import {
@@ -173,7 +174,7 @@ describe('the relayer, for what is sent alone', () => {
     const permit = {
       payer: newcomer.address,
       value: amount,
-      nonce: await readPermitNonce(chain, newcomer.address),
+      nonce: present(await readPermitNonce(chain, newcomer.address), 'nonce of permits'),
       deadline: DEADLINE,
     };
     const payload = {
