@@ -1,5 +1,6 @@
 import { type Answer, type Api, createApi } from './api.ts';
 import type {
+  ChipAuthorization,
   Device,
   DevicePayment,
   PairingTarget,
@@ -9,7 +10,6 @@ import type {
   TestPasses,
   Totals,
 } from './types/device.ts';
-import type { PayLink } from './types/shared.ts';
 
 export type { Device, Refund, Totals } from './types/device.ts';
 
@@ -84,7 +84,7 @@ export interface DeviceApi {
   toSign(
     id: string,
     chip: { readonly from: string; readonly tip: bigint | null },
-  ): Promise<Answer<PayLink>>;
+  ): Promise<Answer<ChipAuthorization>>;
   /** The same signature again gets the first answer. */
   authorize(
     id: string,

@@ -86,6 +86,26 @@ test('a card signs at the till; one that leaves too early pays nothing', async (
   await till.close();
 });
 
+test('an empty card says what it holds, signs nothing, and makes room for another', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const till = await openTill(browser, sandbox, { terminal, options: PHONE });
+  const { page } = till;
+  const handedIn: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'POST') handedIn.push(request.url());
+  });
+  await till.ask('500000.00');
+  await thing(page, /^Hold the card/).press('Enter');
+  await page.getByText(/This card holds [\d,]+\.\d\d USDC/).waitFor();
+  assert.ok(!handedIn.some((url) => url.endsWith('/authorization')), handedIn.join(' '));
+  await drag(page, /^Hold the phone/, '.pad');
+  await till.result('Paid').waitFor();
+  await page.mouse.up();
+  assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
+  await till.close();
+});
+
 test('a tag and a bank card have their own words; a phone opens the page of a tag', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);

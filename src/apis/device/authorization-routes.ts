@@ -19,6 +19,8 @@ import { defineRoute } from '#http/route.ts';
 import { type AuthorizeDeps, authorizeLink } from '#payments/authorize.ts';
 import { type PayLink, readPayLink } from '#payments/pay-link.ts';
 import { openLink } from '#payments/pay-terms.ts';
+import { readPayerAccount } from '#settlement/chain/payer.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/requests.ts';
 import type { DeviceCaller } from '#terminals/authenticate.ts';
 
@@ -55,6 +57,35 @@ const ToSignQuery = Type.Object({
   tip_amount: PayLinkQuery.properties.tip_amount,
 });
 
+const ToSignSchema = Type.Object(
+  {
+    ...PayLinkSchema.properties,
+    balance: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+      description:
+        'What the address holds, in USDC atoms, so that a till can say why an empty card does ' +
+        'not pay. null: the chain did not answer.',
+    }),
+  },
+  { title: 'ChipAuthorization', description: 'What a chip signs, and what it holds.' },
+);
+
+/** What a chip holds, for its own till alone: no row, event or merchant's answer has it. */
+async function balanceOf(
+  deps: ChipDeps,
+  { livemode, address }: { readonly livemode: boolean; readonly address: Hex },
+): Promise<number | null> {
+  const chain = deps.chains.find(({ config }) => config.livemode === livemode);
+  if (chain === undefined) return null;
+  try {
+    const { balance } = await readPayerAccount(chain, address);
+    const most = BigInt(Number.MAX_SAFE_INTEGER);
+    return Number(balance > most ? most : balance);
+  } catch (error) {
+    if (error instanceof RpcUnavailable) return null;
+    throw error;
+  }
+}
+
 function toSignRoute(deps: ChipDeps) {
   return defineRoute<DeviceCaller, typeof ToSignQuery>({
     method: 'GET',
@@ -70,15 +101,19 @@ function toSignRoute(deps: ChipDeps) {
     idempotency: 'ignored',
     params: { id: 'paymentIntent' },
     query: ToSignQuery,
-    responses: { 200: { schema: PayLinkSchema, description: 'The payment, as it is signed.' } },
+    responses: { 200: { schema: ToSignSchema, description: 'The payment, as it is signed.' } },
     errors: ['resource_missing', 'service_unavailable'],
     handle: async ({ caller, params, query }) => {
       const address = getAddress(query.from);
       const link = await findOwn(deps, caller, { id: params.id ?? '', address });
       if (isRefusal(link)) return link;
-      const opened = await openLink(deps, link, { address, tipAmount: query.tip_amount });
+      const [opened, balance] = await Promise.all([
+        openLink(deps, link, { address, tipAmount: query.tip_amount }),
+        balanceOf(deps, { livemode: caller.tenant.livemode, address }),
+      ]);
       if (isRefusal(opened)) return opened;
-      return answerWith(200, renderLink(opened.link, opened.terms, query.from));
+      const shown = renderLink(opened.link, opened.terms, query.from);
+      return answerWith(200, { ...shown, balance });
     },
   });
 }

@@ -62,6 +62,15 @@ test('a chip pays what its till shows, with a tip, and is named as a chip', asyn
   assert.deepEqual([payment?.amount, payment?.tip], [2_750_000, 250_000]);
 });
 
+test('a till learns what the chip that is held to it holds', async () => {
+  const chip = await ground.bare(3_100_000n);
+  const path = pathOf(await addIntent(ground.store));
+  const told = await till.get(`${path}?from=${chip.address}`);
+  assert.equal(told.body.balance, 3_100_000);
+  const unknown = await till.get(`${path}?from=${newWallet().address}`);
+  assert.equal(unknown.body.balance, 0);
+});
+
 test('a signature that is altered, late, or for another sale or till never charges', async () => {
   const chip = await ground.bare(PULLED * 2n);
   const [first, second] = [await addIntent(ground.store), await addIntent(ground.store)];

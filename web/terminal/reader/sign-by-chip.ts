@@ -1,6 +1,7 @@
 import { hashTypedData, hexToBytes, recoverAddress, type TypedDataDefinition, toHex } from 'viem';
 import { publicKeyToAddress } from 'viem/accounts';
 import type { ChipSignature, DeviceApi } from '../../data/device.ts';
+import { formatAtoms } from '../../ui/money.ts';
 import type { Chip } from './nfc.ts';
 
 /** Loaded when somebody holds a chip that signs: needs the curve and its hash. */
@@ -50,6 +51,10 @@ async function signatureOf(
   return null;
 }
 
+function emptyCardWords(balance: bigint): string {
+  return `This card holds ${formatAtoms(balance)} USDC. That is not enough. Nothing was sent.`;
+}
+
 export interface ChipPayment {
   readonly api: DeviceApi;
   readonly intent: string;
@@ -66,7 +71,12 @@ export async function signByChip(payment: ChipPayment, until: AbortSignal): Prom
   if (asked.is !== 'done' || asked.value.typed_data === null) {
     return { is: 'not_signed', message: null };
   }
-  const typedData = asked.value.typed_data as unknown as TypedDataDefinition;
+  const { balance, typed_data } = asked.value;
+  const typedData = typed_data as unknown as TypedDataDefinition;
+  // Nothing is signed that the card cannot pay: its holder hears why, and may take another one.
+  if (balance !== null && BigInt(balance) < BigInt(String(typedData.message.value))) {
+    return { is: 'not_signed', message: emptyCardWords(BigInt(balance)) };
+  }
   const digest = hexToBytes(hashTypedData(typedData));
   const end = AbortSignal.any([until, AbortSignal.timeout(PATIENCE_MS)]);
   let der: Uint8Array;
