@@ -15,8 +15,9 @@ import { googlePhone } from '../reader/emulated-phones.ts';
 
 /**
  * What others wrote of these protocols, as an oracle: Google's sample reader (Apache-2.0),
- * unchanged, reads our emulated phone. Needs Debian's `openjdk-17-jdk-headless`, `libbcprov-java` and
- * `libbcpkix-java`, and the sample in `TAPLINE_THIRD_PARTY`; without them the file says so.
+ * unchanged, reads our emulated phone. Needs Debian's `openjdk-17-jdk-headless`,
+ * `libbcprov-java` and `libbcpkix-java`, and the sample in `TAPLINE_THIRD_PARTY`; without them the
+ * file says so.
  */
 const THIRD_PARTY =
   process.env.TAPLINE_THIRD_PARTY ?? path.join(import.meta.dirname, '../../../shared/third-party');
@@ -38,7 +39,7 @@ function sampleKey() {
   return createPrivateKey(lines);
 }
 
-test('Google’s sample reads our emulated phone, and so do we with its key', { skip }, async () => {
+test('the sample of Google reads our emulated phone; so do we with its key', { skip }, async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-smart-tap-'));
   const classPath = JARS.join(':');
   const theirs = (await readdir(SAMPLE))
