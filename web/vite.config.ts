@@ -30,10 +30,10 @@ function putBaseFirst(html: string): string {
   return html.replace(STYLESHEETS, () => sorted.shift() ?? '');
 }
 
-/** What a till reports as its version. */
-const { version } = JSON.parse(
-  readFileSync(path.join(import.meta.dirname, '../package.json'), 'utf8'),
-) as { readonly version: string };
+function versionIn(place: string): string {
+  const text = readFileSync(path.join(import.meta.dirname, place, 'package.json'), 'utf8');
+  return (JSON.parse(text) as { readonly version: string }).version;
+}
 
 /** The contracts that wallet and pay page sign for; without an entry, the first use pins them. */
 const contracts = readContracts(
@@ -66,7 +66,9 @@ export default defineConfig({
   base: './',
   logLevel: 'error',
   define: {
-    'import.meta.env.VITE_RELEASE': JSON.stringify(version),
+    // What a till reports as its version, and the reader's package of this release.
+    'import.meta.env.VITE_RELEASE': JSON.stringify(versionIn('..')),
+    'import.meta.env.VITE_READER_RELEASE': JSON.stringify(versionIn('../reader')),
     'import.meta.env.VITE_CONTRACTS': JSON.stringify(contracts),
     'import.meta.env.VITE_ICONS': JSON.stringify(iconPaths(ICONS)),
     'import.meta.env.VITE_PAGE_ICONS': JSON.stringify(iconPaths(PAGE_ICONS)),

@@ -2,15 +2,20 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { WebSocket } from 'ws';
 import {
   openKey,
   PCSCD_SOCKET,
   type ReaderEvent,
+  readTap,
   signingKey,
   watchReaders,
 } from '../../reader/src/index.ts';
+import { emulatedChip } from '../reader/emulated-ntag424.ts';
 import { applePhone, bankCard, googlePhone, tag } from '../reader/emulated-phones.ts';
 import { insertCard } from '../reader/virtual-card.ts';
 
@@ -21,6 +26,8 @@ import { insertCard } from '../reader/virtual-card.ts';
 const PCSCD = '/usr/sbin/pcscd';
 const VPCD_SETTINGS = '/etc/reader.conf.d/vpcd';
 const VPCD_PORT = 0x8c7b;
+const BIN = path.join(import.meta.dirname, '../../reader/bin/tapline-reader.js');
+const TILL_PORT = 4250;
 const missing = !existsSync(PCSCD) || !existsSync(VPCD_SETTINGS);
 const skip = missing && 'pcscd and vsmartcard-vpcd are not installed';
 
@@ -114,4 +121,76 @@ test('a service that ends is waited for, and the next card is read', { skip }, a
   await until(({ status }) => status === 'ready');
   const tap = await hold(tag({ text: `nfc_${'b'.repeat(30)}` }));
   assert.equal(tap.status, 'read');
+});
+
+/** The program as people start it; resolves once it said so. */
+async function startProgram(args: readonly string[], ready: string) {
+  const child = spawn(process.execPath, [BIN, ...args, '--json'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let said = '';
+  const told = (word: string) =>
+    new Promise<void>((resolve) => {
+      child.stdout.on('data', (chunk) => {
+        said += chunk;
+        if (said.includes(word)) resolve();
+      });
+    });
+  const isReady = told(ready);
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  return { child, isReady, ended, said: () => said };
+}
+
+test('cards write makes a card of a blank chip in the reader, which is then read', {
+  skip,
+}, async () => {
+  const settings = {
+    url_template: `https://pay.example/card/card_1?p=${'0'.repeat(32)}&c=${'0'.repeat(16)}`,
+    meta_read_key: randomBytes(16).toString('hex'),
+    file_read_key: randomBytes(16).toString('hex'),
+  };
+  // Two programs that speak to one card at once would disturb each other.
+  end.abort();
+  await watching;
+  const program = await startProgram(['cards', 'write'], '"ready"');
+  program.child.stdin.write(`${JSON.stringify(settings)}\n`);
+  await program.isReady;
+  const chip = emulatedChip();
+  const inserted = await insertCard(VPCD_PORT, chip.transceive);
+  assert.equal(await program.ended, 0);
+  assert.ok(program.said().includes(`{"status":"written","uid":"${chip.uid}"}`));
+  assert.ok(!program.said().includes(settings.file_read_key));
+  inserted.remove();
+  const tap = await readTap(chip.transceive, { collector: null, passType: null });
+  assert.ok(tap.status === 'read' && tap.credential.type === 'nfc_sun');
+});
+
+test('--till hands what the reader reads to the till of this computer', { skip }, async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-till-'));
+  const config = path.join(folder, 'till.json');
+  const origin = 'http://127.0.0.1:4242';
+  const pairing = ['--server', origin, '--pair', 'ABCD-2345', '--config', config];
+  const args = ['--till', '--port', String(TILL_PORT), ...pairing];
+  const program = await startProgram(args, '"ready"');
+  await program.isReady;
+  const till = new WebSocket(`ws://127.0.0.1:${TILL_PORT}/till`, { origin });
+  const heard: string[] = [];
+  const tapped = new Promise<void>((resolve) => {
+    till.on('message', (data) => {
+      heard.push(String(data));
+      if (String(data).includes('"tapped"')) resolve();
+    });
+  });
+  till.once('open', () => till.send(JSON.stringify({ code: 'ABCD-2345' })));
+  await new Promise<void>((resolve) => till.once('message', () => resolve()));
+  const pass = `nfc_${'c'.repeat(30)}`;
+  const inserted = await insertCard(VPCD_PORT, tag({ text: pass }));
+  await tapped;
+  inserted.remove();
+  assert.ok(heard.at(-1)?.includes(pass));
+  assert.ok(!program.said().includes(pass), 'the program prints no credential');
+  till.close();
+  program.child.kill();
+  assert.equal(await program.ended, 0);
+  await rm(folder, { recursive: true });
 });

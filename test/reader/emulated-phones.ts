@@ -37,6 +37,8 @@ export interface GooglePhoneOptions {
   readonly portion?: number;
   /** Older phones give nonce and key only once Smart Tap itself is selected. */
   readonly old?: boolean;
+  /** Of the pass: generic, as ours is, or a loyalty card. */
+  readonly object?: 'gr' | 'ly';
 }
 
 const hex = (text: string) => Buffer.from(text, 'hex');
@@ -69,7 +71,8 @@ export function googlePhone(options: GooglePhoneOptions): GooglePhone {
     }
     if (ins === 0x50 && keys !== null) {
       if (options.value === null) return hex('9001');
-      pending = passData(data, { keys, value: options.value, compressed: options.compressed });
+      const { value, compressed, object } = options;
+      pending = passData(data, { keys, value, compressed, object });
       return next();
     }
     return ins === 0xc0 ? next() : NOT_FOUND;
@@ -156,11 +159,18 @@ function negotiated(data: Uint8Array, key: EphemeralKey): Uint8Array {
 
 function passData(
   data: Uint8Array,
-  pass: { keys: Keys; value: string; compressed: boolean | undefined },
+  pass: {
+    keys: Keys;
+    value: string;
+    compressed: boolean | undefined;
+    object: 'gr' | 'ly' | undefined;
+  },
 ): Buffer<ArrayBuffer> {
   const issuer = externalRecord('i', hex('04'), hex('0102030405'));
-  const number = externalRecord('n', hex('00'), Buffer.from(pass.value, 'utf8'));
-  const object = externalRecord('gr', encodeMessage(issuer, number));
+  const content = externalRecord('n', hex('00'), Buffer.from(pass.value, 'utf8'));
+  // A loyalty card names what it holds beside its type.
+  const number = pass.object === 'ly' ? { ...content, type: 'T', id: 'n' } : content;
+  const object = externalRecord(pass.object ?? 'gr', encodeMessage(issuer, number));
   const plain = encodeMessage(externalRecord('asv', encodeMessage(issuer, object)));
   const packed = pass.compressed ? deflateSync(plain) : plain;
   const iv = randomBytes(12);

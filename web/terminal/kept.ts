@@ -87,6 +87,8 @@ export interface Settings {
   readonly locked: boolean;
   /** Whether a second window shows the customer what the till does. */
   readonly display: boolean;
+  /** On a cable of this computer; the width is that of the paper, in characters. null: none. */
+  readonly printer: { readonly width: 32 | 48; readonly drawer: boolean } | null;
 }
 
 const NEW_SETTINGS: Settings = {
@@ -97,6 +99,7 @@ const NEW_SETTINGS: Settings = {
   pin: null,
   locked: false,
   display: false,
+  printer: null,
 };
 
 export function keptSettings(): Settings {

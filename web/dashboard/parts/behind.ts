@@ -7,16 +7,23 @@ function partsOf(version: string): readonly number[] | null {
 }
 
 /**
- * Whether a till runs an older release than the service. Only tills in a browser are of the
- * service's own release: they are up to date once they are loaded again.
+ * The newest release for a platform that this network has: its till for browsers, and the reader's
+ * package that it serves. Of other software nobody here knows a newest one.
  */
+interface Releases {
+  readonly browser: string;
+  readonly reader: string;
+}
+
+/** Whether a till or a reader runs an older release than there is here. */
 export function isBehind(
   terminal: { readonly platform: string; readonly software_version: string | null },
-  release: string,
+  releases: Releases,
 ): boolean {
   const { platform, software_version: version } = terminal;
-  const [has, current] = [partsOf(version ?? ''), partsOf(release)];
-  if (platform !== 'browser' || has === null || current === null) return false;
+  if (platform !== 'browser' && platform !== 'reader') return false;
+  const [has, current] = [partsOf(version ?? ''), partsOf(releases[platform])];
+  if (has === null || current === null) return false;
   const place = current.findIndex((part, i) => part !== has[i]);
   return place !== -1 && (has[place] ?? 0) < (current[place] ?? 0);
 }

@@ -3,8 +3,11 @@ import type { DashboardTerminal } from '../../data/types/dashboard.ts';
 import { Status } from '../../ui/status.tsx';
 import { isBehind } from './behind.ts';
 
-/** Of the service that this page came from: its tills are of the same release. */
-const RELEASE: unknown = import.meta.env.VITE_RELEASE;
+/** Of the service that this page came from. */
+const RELEASES = {
+  browser: String(import.meta.env.VITE_RELEASE),
+  reader: String(import.meta.env.VITE_READER_RELEASE),
+};
 
 /** What runs on a terminal, in which version, and whether it lags. */
 export function Software({ terminal }: { readonly terminal: DashboardTerminal }): ReactNode {
@@ -13,7 +16,7 @@ export function Software({ terminal }: { readonly terminal: DashboardTerminal })
     <>
       {platform}
       {version === null ? null : ` ${version}`}{' '}
-      {isBehind(terminal, String(RELEASE)) ? <Status tone="warn">Behind</Status> : null}
+      {isBehind(terminal, RELEASES) ? <Status tone="warn">Behind</Status> : null}
     </>
   );
 }

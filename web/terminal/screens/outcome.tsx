@@ -90,6 +90,11 @@ export function ResultScreen({
   useEffect(() => {
     if (isFresh) signal(outcome === 'paid' ? 'good' : 'bad', settings.sound);
   }, [isFresh, outcome, settings.sound]);
+  const opensDrawer = isFresh && outcome === 'paid' && settings.printer?.drawer === true;
+  useEffect(() => {
+    // A drawer that stays shut has a key.
+    if (opensDrawer) import('../printer.ts').then((own) => own.openDrawer()).catch(() => {});
+  }, [opensDrawer]);
   const words = outcome === 'declined' ? declineWords(intent) : endHint(outcome, intent);
   return (
     <div className="stack filling">

@@ -6,6 +6,8 @@ import { Button, buttonClass } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { useToast } from '../../ui/toast.tsx';
+import { keptSettings } from '../kept.ts';
 import { Qr } from './lazy.ts';
 
 interface ReceiptProps {
@@ -54,6 +56,37 @@ function MailForm({ api, payment }: ReceiptProps): ReactNode {
   );
 }
 
+/** On the printer of this computer, where there is one; else by the browser's own dialog. */
+function PrintButton({ path }: { readonly path: string }): ReactNode {
+  const { printer } = keptSettings();
+  const toast = useToast();
+  const [busy, setBusy] = useState(false);
+  if (printer === null) {
+    return (
+      <a
+        className={buttonClass({ kind: 'primary', wide: true })}
+        href={`${path}#print`}
+        target="_blank"
+        rel="noreferrer"
+      >
+        Print
+      </a>
+    );
+  }
+  const print = async () => {
+    setBusy(true);
+    await import('../printer.ts')
+      .then(({ printReceipt }) => printReceipt(path, printer))
+      .catch(() => toast('Not printed: the printer does not answer.'));
+    setBusy(false);
+  };
+  return (
+    <Button kind="primary" wide busy={busy} onClick={print}>
+      Print
+    </Button>
+  );
+}
+
 /** The customer's receipt: to scan with a phone, on paper, or by mail. */
 function ReceiptDialog({
   api,
@@ -72,14 +105,7 @@ function ReceiptDialog({
           <p className="soft small">
             The customer scans it. On paper it fits rolls of 80 and 58 mm.
           </p>
-          <a
-            className={buttonClass({ kind: 'primary', wide: true })}
-            href={`${path}#print`}
-            target="_blank"
-            rel="noreferrer"
-          >
-            Print
-          </a>
+          <PrintButton path={path} />
           <MailForm api={api} payment={payment} />
         </>
       )}

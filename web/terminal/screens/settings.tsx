@@ -8,6 +8,7 @@ import { useToast } from '../../ui/toast.tsx';
 import { hasCamera } from '../reader/camera.ts';
 import { hasNfc } from '../reader/nfc.ts';
 import { CashierField } from './cashier-field.tsx';
+import { PrinterCard } from './printer.tsx';
 import type { TillContext } from './shift.tsx';
 import { UsbReaderCard } from './usb-reader.tsx';
 
@@ -54,6 +55,7 @@ export function SettingsScreen(context: TillContext): ReactNode {
         />
       </div>
       <UsbReaderCard state={readers.usb} />
+      <PrinterCard settings={settings} change={change} />
       <div className="card stack">
         <h2>This device</h2>
         <Facts

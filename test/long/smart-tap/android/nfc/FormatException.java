@@ -1,0 +1,7 @@
+package android.nfc;
+
+public class FormatException extends Exception {
+  public FormatException(String message) {
+    super(message);
+  }
+}
