@@ -16,7 +16,8 @@ const RESOURCES = path.join(ROOT, 'sdk/src/resources.ts');
 /** In the order of the contents; others follow by their names. */
 const GUIDE_ORDER = [
   ...['quickstart', 'webhooks', 'declines', 'refunds', 'tips', 'terminals', 'wallets', 'agents'],
-  ...['testing', 'going-live', 'coming-from', 'api-changes', 'your-money', 'operating', 'security'],
+  ...['testing', 'going-live', 'coming-from', 'shop-systems'],
+  ...['api-changes', 'upgrading', 'your-money', 'operating', 'security'],
 ];
 
 /** The documents by their names, their group in the contents, and where their pages are. */

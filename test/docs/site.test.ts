@@ -42,7 +42,8 @@ after(() => api.close());
 
 const GUIDES = [
   ...['quickstart', 'webhooks', 'declines', 'refunds', 'tips', 'terminals', 'wallets', 'agents'],
-  ...['testing', 'going-live', 'coming-from', 'operating', 'security'],
+  ...['testing', 'going-live', 'coming-from', 'shop-systems', 'upgrading'],
+  ...['operating', 'security'],
 ];
 
 test('the guides are linked by name, each with its Markdown beside it', async () => {
