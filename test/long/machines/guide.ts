@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+
+const DOCS = path.join(import.meta.dirname, '../../../docs');
+
+/** The blocks of commands under each numbered step (`**4. etcd.**`) of a guide, by its number. */
+export async function stepsOf(guide: string): Promise<ReadonlyMap<number, readonly string[]>> {
+  const text = await readFile(path.join(DOCS, guide), 'utf8');
+  const [, ...steps] = text.split(/^(?=\*\*\d+\. )/m);
+  return new Map(
+    steps.map((step) => {
+      const blocks = [...step.matchAll(/^```sh\n([\s\S]*?)^```$/gm)];
+      return [Number(/^\*\*(\d+)/.exec(step)?.[1]), blocks.map(([, block]) => block ?? '')];
+    }),
+  );
+}
+
+/** The nth block of a step; a guide that no longer has it fails the test. */
+export function blockOf(
+  steps: ReadonlyMap<number, readonly string[]>,
+  step: number,
+  nth = 0,
+): string {
+  const block = steps.get(step)?.[nth];
+  assert(block !== undefined, `step ${step} has no block ${nth + 1}`);
+  return block;
+}
