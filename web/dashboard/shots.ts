@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { PersonClient } from '#testing/person-client.ts';
 import { payAt } from '../testing/desk.ts';
 import { deskShot, dialogShot, emptyShot, pageShot, showLive } from '../testing/desk-shots.ts';
+import { answerDays, daysOfShop, healthOfShop } from '../testing/month.ts';
 import { LONG_NAME, RIGHT_TO_LEFT_NAME, type Shot } from '../testing/shots.ts';
 import { addTestTerminal } from '../testing/till.ts';
 import { STATE_SHOTS } from './state-shots.ts';
@@ -93,6 +94,11 @@ const SALES: readonly Shot[] = [
     await open(`/intents/${intent}`, 'Intent');
   }),
   deskShot('overview', ({ open }) => open('', 'Overview')),
+  deskShot('overview-month', async ({ open, window: { page } }) => {
+    await answerDays(page, '**/test/statistics*', daysOfShop(60));
+    await answerDays(page, '**/test/health*', healthOfShop(60));
+    await open('', 'Overview');
+  }),
   deskShot('overview-failing', async ({ open, change }) => {
     const days = Array.from({ length: 14 }, (_, ago) => {
       const day = new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);

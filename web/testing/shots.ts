@@ -41,6 +41,7 @@ export const LOOKS: readonly Look[] = [
   { name: 'tablet-upright', width: 820, height: 1180, colorScheme: 'light' },
   { name: 'narrow', width: 320, height: 640, colorScheme: 'light' },
   { name: 'wide', width: 1440, height: 900, colorScheme: 'light' },
+  { name: 'widest', width: 1920, height: 1080, colorScheme: 'light' },
   { name: 'text-200', width: 390, height: 844, colorScheme: 'light', textPercent: 200 },
   { name: 'forced-colors', width: 820, height: 1180, colorScheme: 'dark', forcedColors: true },
   { name: 'print', width: 794, height: 1123, colorScheme: 'light', onPaper: true },

@@ -1,0 +1,61 @@
+import type { Page } from 'playwright-core';
+
+/** A month of a shop, as the service tells it: for pictures of what needs weeks to come about. */
+
+const DAY_MS = 86_400_000;
+const ATOMS = 1_000_000;
+/** Sundays are quiet, Fridays are not. */
+const BUSY = [0.35, 0.8, 0.85, 0.9, 1, 1.5, 1.3] as const;
+
+/** Between 0 and 1, the same for the same number: pictures are compared. */
+function drawn(from: number): number {
+  const x = Math.sin(from * 12.9898) * 43_758.5453;
+  return x - Math.floor(x);
+}
+
+interface DayOfShop {
+  readonly day: string;
+  readonly [figure: string]: unknown;
+}
+
+/** So many days until today, the last one half over. */
+export function daysOfShop(count: number, now: number = Date.now()): readonly DayOfShop[] {
+  return Array.from({ length: count }, (_, ago) => {
+    const at = new Date(now - ago * DAY_MS);
+    const trend = 1 + 0.25 * (1 - ago / 30);
+    const busy = (BUSY[at.getUTCDay()] ?? 1) * trend * (0.75 + 0.5 * drawn(ago + 1));
+    const payments = Math.round(84 * busy * (ago === 0 ? 0.5 : 1));
+    const canceled = Math.round(payments * 0.04 * drawn(ago + 100));
+    const volume = Math.round(payments * (4.2 + 3 * drawn(ago + 200)) * 100) * (ATOMS / 100);
+    return {
+      ...{ day: at.toISOString().slice(0, 10), terminal: null, intents: payments + canceled },
+      ...{ succeeded: payments, canceled, success_rate: null, payments, volume },
+      ...{ tips: Math.round(volume / 100 / 40) * 100, refunds: 0, refunded: 0 },
+      ...{ settle_ms_median: 820, settle_ms_p95: 1_400 },
+      declines: canceled > 2 ? { insufficient_funds: canceled - 1, expired: 1 } : {},
+    };
+  });
+}
+
+/** How calls and webhooks got on in the same days. */
+export function healthOfShop(count: number, now: number = Date.now()): readonly DayOfShop[] {
+  return daysOfShop(count, now).map(({ day }, ago) => ({
+    ...{ day, requests: 4_000 + Math.round(900 * drawn(ago)), failed: ago === 3 ? 9 : 0 },
+    ...{ refused: ago % 5 === 0 ? 40 + ago : ago % 4, delivered: 900 },
+    undelivered: ago % 7 === 2 ? 120 : 0,
+  }));
+}
+
+/** Answers a route with those of the days that it is asked for. */
+export async function answerDays(
+  page: Page,
+  route: string,
+  days: readonly DayOfShop[],
+): Promise<void> {
+  await page.route(route, (asked) => {
+    const { searchParams } = new URL(asked.request().url());
+    const [from = '', to = ''] = [searchParams.get('from') ?? '', searchParams.get('to') ?? ''];
+    const data = days.filter(({ day }) => day >= from && day <= to);
+    return asked.fulfill({ json: { object: 'list', data } });
+  });
+}
