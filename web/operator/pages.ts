@@ -31,6 +31,8 @@ const AccountPage = partOf(async () => (await import('./pages/account.tsx')).Acc
 const Payers = partOf(async () => (await import('./pages/payers.tsx')).Payers);
 const Relayers = partOf(async () => (await import('./pages/relayers.tsx')).Relayers);
 const Queues = partOf(async () => (await import('./pages/queues.tsx')).Queues);
+const Queue = partOf(async () => (await import('./pages/queue.tsx')).Queue);
+const WaitingRequests = partOf(async () => (await import('./pages/queue.tsx')).WaitingRequests);
 const Reconciliation = partOf(
   async () => (await import('./pages/reconciliation.tsx')).Reconciliation,
 );
@@ -51,6 +53,8 @@ export const ROUTES: readonly (readonly [path: string, page: DeskPage])[] = [
   ['/operator/payers', Payers],
   ['/operator/relayers', Relayers],
   ['/operator/queues', Queues],
+  ['/operator/queues/entries', Queue],
+  ['/operator/queues/chain', WaitingRequests],
   ['/operator/reconciliation', Reconciliation],
   ['/operator/alarms', Alarms],
   ['/operator/contract', Contract],

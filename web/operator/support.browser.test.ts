@@ -203,6 +203,16 @@ for (const { name, prepare, says: titles } of STUCK) {
   });
 }
 
+test('a queue opens its rows', async () => {
+  const { page } = desk;
+  await page.goto(`${stage().sandbox.web_url}/operator/queues`);
+  await page.getByRole('link', { name: 'mails given up' }).click();
+  await page.getByRole('heading', { name: 'Mails given up', level: 1 }).waitFor();
+  await page.getByText('Nothing waits here').waitFor();
+  await desk.checkAccessibility();
+  await open(desk, (await paid()).id);
+});
+
 test('the page is accessible and fits a phone, and the shop reads who has looked', async () => {
   const { sandbox, browser } = stage();
   await desk.checkAccessibility();

@@ -6,6 +6,7 @@ import { lookedIntoRoutes } from '#apis/operator/looked-into-routes.ts';
 import { networkRoutes } from '#apis/operator/network-routes.ts';
 import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { operatorPayerRoutes } from '#apis/operator/operator-payer-routes.ts';
+import { queueRoutes } from '#apis/operator/queue-routes.ts';
 import { staffRoutes } from '#apis/operator/staff-routes.ts';
 import { configurationRoute, queuesRoute, relayersRoute } from '#apis/operator/state-routes.ts';
 import { watchRoutes } from '#apis/operator/watch-routes.ts';
@@ -45,6 +46,7 @@ export function operatorNetworkRoutes(deps: OperatorDeps): PersonRoute[] {
     relayersRoute(deps),
     ...lookedIntoRoutes(deps),
     queuesRoute(deps),
+    ...queueRoutes(deps),
     configurationRoute(deps),
     auditRoute(deps),
     ...networkRoutes(deps),

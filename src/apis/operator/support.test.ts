@@ -90,9 +90,11 @@ test('a refund leads to its payment, by id and by the number on its slip', async
   const owner = await signInAs(server, OWNER);
   const path = `/accounts/${accountId}/test/refunds`;
   const body = { payment: refunded.id, reason: 'Cold.' };
-  const made = await owner.post(path, body, { 'Idempotency-Key': 'refund it' });
+  const asked = owner.post(path, body, { 'Idempotency-Key': 'refund it' });
+  // The answer waits for the chain.
+  while ((await playRefunds(shop)) === 0);
+  const made = await asked;
   assert.equal(made.status, 201, made.text);
-  await playRefunds(shop);
   const ids = await sales(String(made.body.id));
   assert.deepEqual(ids, [refunded.paymentIntentId]);
   const read = await owner.get(`/accounts/${accountId}/test/refunds?limit=1`);
@@ -165,6 +167,38 @@ test('an attempt that waits shows what the chain was asked for', async () => {
   assert.deepEqual([asked?.kind, asked?.status, asked?.subject], ['payment', 'queued', intentId]);
   const [first] = body.findings as { code: string }[];
   assert.equal(first?.code, 'waits_to_be_signed');
+});
+
+test('queues open their rows, which lead to the payment', async () => {
+  const refunded = await addPayment(shop);
+  const { accountId } = shop.standing.tenant;
+  const owner = await signInAs(server, OWNER);
+  const key = { 'Idempotency-Key': 'one that waits' };
+  const path = `/accounts/${accountId}/test/refunds`;
+  const made = owner.post(path, { payment: refunded.id }, key);
+  const entry = { payment_intent: refunded.paymentIntentId, account: accountId, mode: 'test' };
+  const seen = async (route: string) => {
+    for (;;) {
+      const answer = await support.get(route);
+      assert.equal(answer.status, 200, answer.text);
+      const [first] = answer.body.data as Record<string, unknown>[];
+      if (first !== undefined) return first;
+    }
+  };
+  for (const route of [
+    '/queues/entries?queue=refunds',
+    '/queues/chain_requests?network=testnet&kind=refund&status=queued',
+  ]) {
+    const { id, since, note, ...rest } = await seen(route);
+    assert.deepEqual(rest, entry, route);
+    assert.ok(String(id).startsWith('re_') && typeof since === 'string' && note === null);
+  }
+  await playRefunds(shop);
+  assert.equal((await made).status, 201);
+  for (const queue of ['webhook deliveries', 'mails given up', 'withdrawals']) {
+    const answer = await support.get(`/queues/entries?queue=${encodeURIComponent(queue)}`);
+    assert.deepEqual(answer.body.data, [], queue);
+  }
 });
 
 test('merchants’ people and strangers cannot search or look', async () => {

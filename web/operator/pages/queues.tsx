@@ -15,17 +15,13 @@ type Request = ChainQueue & { readonly network: string };
 const WATCH_MS = 5_000;
 
 /** Where the rows of a queue are. */
-const PLACES: Readonly<Record<string, string>> = {
-  'business verifications': '/operator/verification',
-};
-
-function QueueName({ queue }: { readonly queue: string }): ReactNode {
-  const path = PLACES[queue];
-  return path === undefined ? queue : <Link href={path}>{queue}</Link>;
+function placeOf(queue: string): string {
+  if (queue === 'business verifications') return '/operator/verification';
+  return `/operator/queues/entries?${new URLSearchParams({ queue })}`;
 }
 
 const QUEUES: readonly Column<Queue>[] = [
-  { name: 'Queue', cell: ({ queue }) => <QueueName queue={queue} /> },
+  { name: 'Queue', cell: ({ queue }) => <Link href={placeOf(queue)}>{queue}</Link> },
   {
     name: 'Oldest since',
     cell: ({ oldest }) => (oldest === null ? 'Nothing waits' : <Time at={oldest} />),
@@ -34,7 +30,14 @@ const QUEUES: readonly Column<Queue>[] = [
 ];
 
 const REQUESTS: readonly Column<Request>[] = [
-  { name: 'Request', cell: ({ kind }) => kind.replaceAll('_', ' ') },
+  {
+    name: 'Request',
+    cell: ({ kind, network, status }) => (
+      <Link href={`/operator/queues/chain?${new URLSearchParams({ kind, network, status })}`}>
+        {kind.replaceAll('_', ' ')}
+      </Link>
+    ),
+  },
   { name: 'Network', cell: ({ network }) => network },
   { name: 'State', cell: ({ status }) => status },
   { name: 'Oldest since', cell: ({ oldest }) => <Time at={oldest} /> },

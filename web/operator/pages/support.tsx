@@ -45,7 +45,10 @@ const COLUMNS: readonly Column<Found>[] = [
       status === 'blocked' ? <Status tone="bad">Blocked</Status> : <ObjectStatus status={status} />,
   },
   { name: 'Account', cell: ({ account_name: name }) => name },
-  { name: 'Order', cell: ({ order_id: order }) => <span className="id">{order}</span> },
+  {
+    name: 'Order',
+    cell: ({ order_id: order }) => (order === null ? null : <span className="id">{order}</span>),
+  },
   { name: 'Mode', cell: ({ mode }) => ({ test: 'Test', live: 'Live', none: '' })[mode ?? 'none'] },
   { name: 'Since', cell: ({ created }) => <Time at={created} /> },
 ];

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { ReadAnyPaymentResponse } from '../../data/types/operator.ts';
+import { shortAddress } from '../../ui/address.ts';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 
@@ -69,7 +70,9 @@ const COLUMNS: readonly Column<ChainRequest>[] = [
         <div>
           {lane}
           <p className="soft small">
-            <span className="id">{address}</span>
+            <span className="id" title={address ?? ''}>
+              {shortAddress(address ?? '')}
+            </span>
           </p>
         </div>
       ),
