@@ -129,6 +129,17 @@ describe('a refund that is refused for now', () => {
     for (const outcome of await world.outcomes([large, withdrawal])) {
       assert.equal(outcome?.succeeded, true);
     }
+    // Both have left in this hour: of five USDC, that is more than four fifths.
+    const told = `select count(*) from chain_alarms where kind = 'outflow_near'
+      and details ->> 'perHour' = '5000000'`;
+    assert.equal(BigInt(await world.count(told)), 0n);
+    await govern('lowerCeiling', 5);
+    await tryAgain();
+    for (let i = 0; i < 500 && BigInt(await world.count(told)) === 0n; i++) await sleep(20);
+    assert.equal(BigInt(await world.count(told)), 1n, 'a person hears of it before it is full');
+    await govern('restoreCeiling', 100);
+    await isKnown();
+    await tryAgain();
   });
 
   it('fails with transfer_blocked after 24 hours, not before', async () => {

@@ -3,7 +3,7 @@ import { type Loop, startLoop } from '#core/loop.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import { upsertReport, type WorkerReport } from '#settlement/readiness-queries.ts';
 import type { ChainSight, HeldLane, RelayerState } from '#settlement/relayer/rows/state.ts';
-import { ceilingCall, watchCeiling } from '#settlement/relayer/watch-ceiling.ts';
+import { hourlyCall, watchCeiling, watchOutflow } from '#settlement/relayer/watch-ceiling.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
 /** How soon a change is written down. */
@@ -25,7 +25,7 @@ const SILENT_MS = 5_000;
 const CLOCK_OFF_MS = 30_000;
 
 export function newSight(): ChainSight {
-  const calm = { paused: false, ceilingTold: null, nearCeiling: false };
+  const calm = { paused: false, ceilingTold: null, outflowTold: null, nearCeiling: false };
   return { answeredAt: null, failedLooks: 0, headOffMs: null, ...calm };
 }
 
@@ -99,12 +99,14 @@ async function readContract(relayer: RelayerState): Promise<void> {
   const { chain, sight } = relayer;
   const { settlement } = chain.config;
   const data = encodeFunctionData({ abi: settlementLensAbi, functionName: 'settlingPaused' });
-  const [answer, ceiling] = await chain.calls([
+  const [answer, ceiling, outflow] = await chain.calls([
     { to: lensOf(settlement), data, words: 1 },
-    ceilingCall(settlement),
+    hourlyCall(settlement, 'ceiling'),
+    hourlyCall(settlement, 'outflow'),
   ]);
   if (answer?.ok !== true) return;
   const functionName = 'settlingPaused';
   sight.paused = decodeFunctionResult({ abi: settlementLensAbi, functionName, data: answer.data });
   await watchCeiling(relayer, ceiling);
+  await watchOutflow(relayer, outflow);
 }

@@ -12,13 +12,31 @@ import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.t
  * key.
  */
 const LEVELS = [80, 50] as const;
+/** Of what may leave: above it the refunds and withdrawals of this hour soon wait for the next. */
+const OUTFLOW_LEVEL = 80n;
 const HOUR_MS = 3_600_000;
 /** Accounts that an alarm names: who could have used most of it alone or together. */
 const NAMED = 5;
 
-export function ceilingCall(settlement: Hex) {
-  const data = encodeFunctionData({ abi: settlementLensAbi, functionName: 'ceiling' });
+type Hourly = 'ceiling' | 'outflow';
+
+/** Both answer with what an hour allows, and what this one has used of it. */
+export function hourlyCall(settlement: Hex, functionName: Hourly) {
+  const data = encodeFunctionData({ abi: settlementLensAbi, functionName });
   return { to: lensOf(settlement), data, words: 2 };
+}
+
+function readHourly(answer: CallAnswer | undefined, functionName: Hourly) {
+  const [perHour, used] = decodeView(answer, (data) =>
+    decodeFunctionResult({ abi: settlementLensAbi, functionName, data }),
+  );
+  return { perHour, used };
+}
+
+/** By the chain's time. */
+function hourAt(time: Date): string {
+  const ms = time.getTime();
+  return new Date(ms - (ms % HOUR_MS)).toISOString();
 }
 
 /**
@@ -29,18 +47,14 @@ export async function watchCeiling(
   relayer: RelayerState,
   answer: CallAnswer | undefined,
 ): Promise<void> {
-  const [perHour, settled] = decodeView(answer, (data) =>
-    decodeFunctionResult({ abi: settlementLensAbi, functionName: 'ceiling', data }),
-  );
+  const { perHour, used: settled } = readHourly(answer, 'ceiling');
   const headTime = relayer.head?.time ?? relayer.clock.now();
   const { livemode, network } = relayer.chain.config;
   await updateCeiling(relayer.db, livemode, { perHour, settled, headTime });
   relayer.sight.nearCeiling = settled * 100n >= perHour * BigInt(LEVELS[1]);
   const level = LEVELS.find((percent) => settled * 100n >= perHour * BigInt(percent));
   if (level === undefined) return;
-  const headMs = headTime.getTime();
-  const hour = new Date(headMs - (headMs % HOUR_MS)).toISOString();
-  const subject = `${hour} ${level} %`;
+  const subject = `${hourAt(headTime)} ${level} %`;
   if (relayer.sight.ceilingTold === subject) return;
   const largest = { livemode, at: headTime, limit: NAMED };
   const accounts = await selectLargestUsers(relayer.db, largest);
@@ -49,4 +63,23 @@ export async function watchCeiling(
   await relayer.db.transaction((tx) => insertAlarms(tx, livemode, [alarm], relayer.clock.now()));
   relayer.sight.ceilingTold = subject;
   relayer.log.error('much of the hourly ceiling is used', { network, level, perHour, settled });
+}
+
+/**
+ * Raises an alarm, once per hour, when refunds and withdrawals have used most of what may leave in
+ * it: a busy day of refunds, or a stolen operator's key that pays balances out.
+ */
+export async function watchOutflow(
+  relayer: RelayerState,
+  answer: CallAnswer | undefined,
+): Promise<void> {
+  const { perHour, used: paid } = readHourly(answer, 'outflow');
+  if (paid * 100n < perHour * OUTFLOW_LEVEL) return;
+  const { livemode, network } = relayer.chain.config;
+  const subject = hourAt(relayer.head?.time ?? relayer.clock.now());
+  if (relayer.sight.outflowTold === subject) return;
+  const alarm = { kind: 'outflow_near', subject, details: { perHour, paid } };
+  await relayer.db.transaction((tx) => insertAlarms(tx, livemode, [alarm], relayer.clock.now()));
+  relayer.sight.outflowTold = subject;
+  relayer.log.error('much of what may leave in an hour has left', { network, perHour, paid });
 }

@@ -200,6 +200,8 @@ export interface ChainSight {
   paused: boolean;
   /** The last alarm about the hourly ceiling. */
   ceilingTold: string | null;
+  /** The last one about what may leave in an hour. */
+  outflowTold: string | null;
   /** Much of this hour is used: its end may be near. */
   nearCeiling: boolean;
 }
