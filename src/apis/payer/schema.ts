@@ -377,7 +377,7 @@ export const WalletSchema = Type.Object(
         {
           to: { ...Address, description: 'The token.' },
           data: Type.String({
-            pattern: '^0x[0-9a-f]{136}$',
+            maxLength: 138,
             description: '`approve` for the settlement contract.',
           }),
         },
