@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { freePort, waitUntil } from '#sandbox/processes.ts';
+import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+
+/**
+ * Whether somebody is woken: deploy/prometheus with Debian's Prometheus and Alertmanager, a network
+ * and a probe that buys in it, and a pager that the test reads. Addresses are replaced, no more.
+ */
+
+const ROOT = path.join(import.meta.dirname, '../..');
+const PROGRAMS = ['prometheus', 'prometheus-alertmanager'];
+/** Nobody sells for longer than this before somebody has been woken. */
+const PAGED_MS = 180_000;
+/** While all is well: longer than the `for` of most rules that page. */
+const QUIET_MS = 90_000;
+const START_MS = 120_000;
+const run = promisify(execFile);
+
+interface Notice {
+  readonly status: string;
+  readonly names: readonly string[];
+  readonly links: readonly string[];
+}
+
+const undo: (() => Promise<unknown>)[] = [];
+const notices: Notice[] = [];
+let why: string | null = null;
+let network: SpawnedNetwork;
+let prometheusUrl = '';
+
+before(async () => {
+  for (const program of PROGRAMS) {
+    const found = await run('sh', ['-c', `command -v ${program}`]).catch(() => null);
+    if (found === null) why = `Debian: apt install ${PROGRAMS.join(' ')}`;
+  }
+  if (why !== null) return;
+  const [ops, probe] = [await freePort(), await freePort()];
+  await startNetwork(ops);
+  startProbe(probe);
+  await startMonitoring({ ops, probe });
+});
+
+after(async () => {
+  for (const step of undo.reverse()) await step();
+});
+
+/** Ends with the test. */
+function start(program: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env) {
+  const child: ChildProcess = spawn(program, args, { cwd: ROOT, env, stdio: 'ignore' });
+  undo.push(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  });
+}
+
+async function startNetwork(ops: number): Promise<void> {
+  const folder = await temporaryDataDir();
+  undo.push(folder.remove);
+  network = await spawnNetwork({ dataDir: folder.path, env: { OPS_PORT: String(ops) } });
+  undo.push(network.stop);
+}
+
+function startProbe(port: number): void {
+  const { base_url, test: mode } = network.sandbox;
+  start(process.execPath, ['cli/bin/tapline.js', 'probe', '--listen', `127.0.0.1:${port}`], {
+    ...process.env,
+    TAPLINE_API_KEY: mode.secret_key,
+    TAPLINE_BASE_URL: base_url,
+    TAPLINE_PROBE_PASS: String(mode.passes.ok),
+  });
+}
+
+/** What Alertmanager tells the pager. */
+async function startPager(): Promise<string> {
+  const server = createServer(async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    const { status, alerts } = JSON.parse(text);
+    const of = (read: (alert: Record<string, Record<string, string>>) => string | undefined) =>
+      alerts.map(read).map(String);
+    notices.push({
+      status,
+      names: of(({ labels }) => labels?.alertname),
+      links: of(({ annotations }) => annotations?.runbook_url),
+    });
+    response.end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  undo.push(async () => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+/** A file of the folder with some of its text replaced; each must be there. */
+async function adapt(file: string, changes: readonly (readonly [string, string])[]) {
+  let text = await readFile(file, 'utf8');
+  for (const [from, to] of changes) {
+    assert(text.includes(from), `${path.basename(file)} has no ${from}`);
+    text = text.replace(from, to);
+  }
+  await writeFile(file, text);
+}
+
+async function startMonitoring({ ops, probe }: { readonly ops: number; readonly probe: number }) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-alerts-'));
+  undo.push(() => rm(folder, { recursive: true, force: true }));
+  await cp(path.join(ROOT, 'deploy/prometheus'), folder, { recursive: true });
+  const [own, manager] = [await freePort(), await freePort()];
+  await adapt(path.join(folder, 'prometheus.yml'), [
+    ['"127.0.0.1:4243", "127.0.0.1:4244"', `"127.0.0.1:${ops}"`],
+    ['127.0.0.1:9465', `127.0.0.1:${probe}`],
+    ['127.0.0.1:9093', `127.0.0.1:${manager}`],
+  ]);
+  await adapt(path.join(folder, 'alertmanager.yml'), [
+    ['https://pager.example.com/alertmanager', await startPager()],
+  ]);
+  start('prometheus-alertmanager', [
+    `--config.file=${folder}/alertmanager.yml`,
+    `--storage.path=${folder}/manager`,
+    `--web.listen-address=127.0.0.1:${manager}`,
+    '--cluster.listen-address=',
+  ]);
+  start('prometheus', [
+    `--config.file=${folder}/prometheus.yml`,
+    `--storage.tsdb.path=${folder}/data`,
+    `--web.listen-address=127.0.0.1:${own}`,
+  ]);
+  prometheusUrl = `http://127.0.0.1:${own}`;
+}
+
+async function numberOf(query: string): Promise<number> {
+  const url = `${prometheusUrl}/api/v1/query?query=${encodeURIComponent(query)}`;
+  const answer = await fetch(url).catch(() => null);
+  if (answer?.ok !== true) return Number.NaN;
+  const { data } = (await answer.json()) as { data: { result: { value: [number, string] }[] } };
+  return Number(data.result[0]?.value[1] ?? Number.NaN);
+}
+
+const woken = () => notices.filter(({ status }) => status === 'firing');
+
+test('while people can buy, nobody is woken', async (t) => {
+  if (why !== null) return t.skip(why);
+  const sees = async () =>
+    (await numberOf('up{job="tapline"}')) === 1 &&
+    (await numberOf('sum(tapline_payments_total{network="testnet"})')) > 0;
+  assert(await waitUntil(sees, START_MS), 'Prometheus sees a process and a probe that buys');
+  await sleep(QUIET_MS);
+  assert.deepEqual(woken(), []);
+});
+
+test('when every process is dead, somebody is woken, once and for that reason', async (t) => {
+  if (why !== null) return t.skip(why);
+  await network.kill();
+  const since = performance.now();
+  assert(await waitUntil(async () => woken().length > 0, PAGED_MS), 'nobody was woken');
+  const seconds = (performance.now() - since) / 1000;
+  // What follows from the same cause would come now.
+  await sleep(PAGED_MS - seconds * 1000);
+  assert.deepEqual(
+    woken().map(({ names }) => names),
+    [['NothingAnswers']],
+  );
+  const [{ links } = { links: [] }] = woken();
+  assert.deepEqual(links, ['https://runbooks.example.com/alerts.md#nothinganswers']);
+  t.diagnostic(`every process killed: paged after ${seconds.toFixed(0)} s, once, NothingAnswers`);
+});
