@@ -35,16 +35,18 @@ export async function buildConcurrently(client: pg.Client, migration: Migration)
   if (index === undefined) {
     throw new Error('it has no "create index concurrently if not exists <name>"');
   }
-  // A role's own limits (deploy/pgbouncer/role.sql) are for requests.
-  await client.query('set statement_timeout = 0');
-  await client.query('set lock_timeout = 0');
+  // A role's own limits (deploy/pgbouncer/role.sql) are for requests. One process builds: with
+  // helpers it takes every core, and requests wait.
+  await client.query(`set statement_timeout = 0; set lock_timeout = 0;
+    set max_parallel_maintenance_workers = 0`);
   try {
     await dropInvalid(client, index);
     await client.query(migration.text);
     await noteApplied(client, migration);
   } finally {
-    await client.query('reset statement_timeout').catch(() => {});
-    await client.query('reset lock_timeout').catch(() => {});
+    await client
+      .query(`reset statement_timeout; reset lock_timeout; reset max_parallel_maintenance_workers`)
+      .catch(() => {});
   }
 }
 
