@@ -93,10 +93,12 @@ test('a build that was cut off leaves an invalid index, and the next start mends
   const release = await holdOpen('select from j1');
   await put(2, index('j1'));
   const lost = assert.rejects(migrate(database.db, { folder }));
+  const isBegun = async () => (await count(`from pg_class where relname = 'j1_n'`)) === 1;
+  assert.ok(await waitUntil(isBegun, 5_000));
   await cutOff('%create index concurrently%');
   await lost;
   await release();
-  assert.equal(await count(`from pg_class where relname = 'j1_n'`), 1);
+  assert.ok(await isBegun());
   assert.equal(await isValid('j1_n'), false);
   assert.deepEqual(await migrate(database.db, { folder }), [name(2)]);
   assert.equal(await isValid('j1_n'), true);
