@@ -280,21 +280,26 @@ const ADDRESS = /^0x[0-9a-f]{40}$/i;
 function hex(env: Env, name: SettingName, shape: RegExp, what: string): Hex {
   const text = readSetting(env, name);
   if (text !== null && shape.test(text)) return text as Hex;
-  throw new StartError(`${name} must be ${what}${text === null ? ': it is missing' : ''}`);
+  throw mustBe(what, name, text);
+}
+
+function mustBe(what: string, name: SettingName, text: string | null): StartError {
+  return new StartError(`${name} must be ${what}${text === null ? ': it is missing' : ''}`);
 }
 
 function privateKeys(env: Env, name: SettingName): Hex[] {
-  const keys = readKeyTexts(readSetting(env, name) ?? '', name);
+  const text = readSetting(env, name);
+  const keys = text === null ? [] : readKeyTexts(text, name);
   if (keys.length > 0 && keys.every((key) => HEX_KEY.test(key))) return keys as Hex[];
-  throw new StartError(
-    `${name} must be private keys (0x and 64 hex digits), separated by commas, or file:/<path>`,
-  );
+  const what = 'private keys (0x and 64 hex digits), separated by commas, or file:/<path>';
+  throw mustBe(what, name, text);
 }
 
 function privateKey(env: Env, name: SettingName): Hex {
-  const [key, ...others] = readKeyTexts(readSetting(env, name) ?? '', name);
+  const text = readSetting(env, name);
+  const [key, ...others] = text === null ? [] : readKeyTexts(text, name);
   if (key !== undefined && HEX_KEY.test(key) && others.length === 0) return key as Hex;
-  throw new StartError(`${name} must be a private key (0x, 64 hex digits), or file:/<path>`);
+  throw mustBe('a private key (0x, 64 hex digits), or file:/<path>', name, text);
 }
 
 /** A process that does not sign needs no key, so it may be left out where it runs. */
