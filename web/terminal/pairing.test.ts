@@ -33,11 +33,12 @@ test('a till that becomes another merchant’s keeps neither PIN nor cashier nor
   assert.ok(!isSameMerchant(changeTo('tml_next', 'Blue Door', null)), 'nobody knows whose it was');
   const pin = { salt: 's', hash: 'h' };
   const shiftSince = '2026-10-01T08:00:00.000Z';
-  const own = { sound: false, display: true };
+  const printer = { width: 32, drawer: true } as const;
+  const own = { sound: false, display: true, printer };
   keepSettings({ ...keptSettings(), pin, locked: true, cashier: 'Ada', shiftSince, ...own });
   forgetMerchant();
-  const { sound, display, ...rest } = keptSettings();
-  assert.deepEqual({ sound, display }, own, 'what is the device’s own stays');
+  const { sound, display, printer: kept, ...rest } = keptSettings();
+  assert.deepEqual({ sound, display, printer: kept }, own, 'what is the device’s own stays');
   const nothing = { shiftSince: null, cashier: '', asksForTips: false, pin: null, locked: false };
   assert.deepEqual(rest, nothing);
 });

@@ -66,9 +66,6 @@ export function PassCodeSheet({ pass, made, onClose }: PassCodeSheetProps): Reac
       )}
       {isShown || asksEach(vault) ? null : <RotatingCode pass={pass} />}
       <PassFileButtons pass={pass} />
-      <Button kind="quiet" onClick={onClose}>
-        Close
-      </Button>
     </Dialog>
   );
 }
