@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig } from 'vite';
-import { ICONS, PAGE_ICONS } from './ui/icon-names.ts';
+import { ICONS, PAGE_ICONS, TILL_ICONS } from './ui/icon-names.ts';
 import { iconPaths } from './ui/icon-paths.ts';
 
 /** The sandbox that the development server talks to. */
@@ -12,7 +12,7 @@ const PROXY = { target: SERVICE, changeOrigin: false };
 
 /** What every app needs: one file of it packs better than ten. */
 const BASE = new RegExp(
-  'web/(ui/(amount|button|field|icon|last-resort|money|mount|notice|part|skip-link|status|toast)|' +
+  'web/(ui/(amount|button|field|icon|last-resort|money|mount|notice|part|skeleton|status|toast)|' +
     String.raw`data/(api|root))\.tsx?$`,
 );
 
@@ -71,6 +71,7 @@ export default defineConfig({
     'import.meta.env.VITE_READER_RELEASE': JSON.stringify(versionIn('../reader')),
     'import.meta.env.VITE_CONTRACTS': JSON.stringify(contracts),
     'import.meta.env.VITE_ICONS': JSON.stringify(iconPaths(ICONS)),
+    'import.meta.env.VITE_TILL_ICONS': JSON.stringify(iconPaths(TILL_ICONS)),
     'import.meta.env.VITE_PAGE_ICONS': JSON.stringify(iconPaths(PAGE_ICONS)),
   },
   build: {
@@ -92,6 +93,8 @@ export default defineConfig({
             { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// },
             { name: 'base', test: BASE },
             { name: 'till', test: TILL },
+            // Apps with lists need both.
+            { name: 'query', test: /node_modules\/(@tanstack|wouter|regexparam|mitt)\// },
           ],
         },
       },

@@ -72,7 +72,7 @@ test('the first stop of the tab key leads past the navigation', async () => {
   await page.keyboard.press('Tab');
   const skip = page.getByRole('link', { name: 'Skip to the content' });
   await skip.and(page.locator(':focus')).waitFor();
-  assert.ok(((await skip.boundingBox())?.height ?? 0) > 40, 'it is seen');
+  assert.ok(((await skip.boundingBox())?.height ?? 0) > 30, 'it is seen');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Components' }).and(page.locator(':focus')).waitFor();
   await window.close();

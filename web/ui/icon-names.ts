@@ -7,15 +7,15 @@ export const ICONS = {
   warn: 'triangle-alert',
   info: 'info',
   wait: 'clock',
-  offline: 'wifi-off',
-  tap: 'nfc',
-  back: 'chevron-left',
+  offline: 'cloud-off',
   copy: 'copy',
   lock: 'lock',
-  delete: 'delete',
   none: 'minus',
   menu: 'menu',
 } as const;
+
+/** Of the till alone. */
+export const TILL_ICONS = { tap: 'nfc', delete: 'delete' } as const;
 
 /** Of the pages of both desks. */
 export const PAGE_ICONS = {

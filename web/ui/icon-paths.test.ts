@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ICONS, PAGE_ICONS } from './icon-names.ts';
+import { ICONS, PAGE_ICONS, TILL_ICONS } from './icon-names.ts';
 import { iconPaths } from './icon-paths.ts';
 
 test('every icon is one path of numbers that begins at a place of its own', () => {
-  const paths = Object.entries(iconPaths({ ...ICONS, ...PAGE_ICONS }));
-  assert.equal(paths.length, Object.keys(ICONS).length + Object.keys(PAGE_ICONS).length);
+  const names = { ...ICONS, ...TILL_ICONS, ...PAGE_ICONS };
+  const paths = Object.entries(iconPaths(names));
+  assert.equal(paths.length, Object.keys(names).length);
   for (const [name, path] of paths) {
     assert.match(path, /^M[-\d.]+ [-\d.]+/, name);
     assert.doesNotMatch(path, /NaN|undefined/, name);

@@ -2,7 +2,6 @@ import { type ReactNode, StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import './ui.css';
 import { LastResort, reloadWhenPartsAreGone } from './last-resort.tsx';
-import { SkipLink } from './skip-link.tsx';
 import { ToastProvider } from './toast.tsx';
 
 /** Draws an app into its page. */
@@ -13,7 +12,6 @@ export function mount(app: ReactNode): void {
   createRoot(place).render(
     <StrictMode>
       <ToastProvider>
-        <SkipLink />
         <LastResort>{app}</LastResort>
       </ToastProvider>
     </StrictMode>,

@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useId, useRef, useSyncExternalStore } from '
 import { useArrival } from './arrival.ts';
 import { Icon } from './icon.tsx';
 import './shell.css';
+import { SkipLink } from './skip-link.tsx';
 
 export interface ShellPage {
   readonly name: string;
@@ -130,6 +131,7 @@ export function Shell(props: ShellProps): ReactNode {
   );
   return (
     <div className="shell">
+      <SkipLink />
       {isNarrow ? (
         <header key="bar" className="shell-bar">
           <div className="shell-brand">

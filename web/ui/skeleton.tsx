@@ -1,5 +1,4 @@
 import type { ReactNode } from 'react';
-import './skeleton.css';
 
 /** What is on its way: lines of text, the rows of a list, or the figures of a card. */
 export type SkeletonShape = 'lines' | 'rows' | 'card';
@@ -15,9 +14,12 @@ export interface SkeletonProps {
 /** Keeps the room of what is being read, so that nothing jumps when it is there. */
 export function Skeleton({ shape = 'lines', children = 'Loading…' }: SkeletonProps): ReactNode {
   return (
-    <div className={`skeleton skeleton-${shape}`} role="status">
+    <div
+      className={shape === 'lines' ? 'skeleton' : `skeleton card skeleton-${shape}`}
+      role="status"
+    >
       <span className="unseen">{children}</span>
-      {Array.from({ length: BARS[shape] }, (_, place) => place).map((place) => (
+      {[...Array(BARS[shape]).keys()].map((place) => (
         <span key={place} className="skeleton-bar" aria-hidden="true" />
       ))}
     </div>

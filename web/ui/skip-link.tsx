@@ -1,4 +1,5 @@
 import type { MouseEvent, ReactNode } from 'react';
+import './skip-link.css';
 
 function goToContent(event: MouseEvent): void {
   event.preventDefault();
@@ -10,10 +11,10 @@ function goToContent(event: MouseEvent): void {
   place.focus();
 }
 
-/** The first stop of the tab key on every page: past the navigation. Seen while in focus. */
+/** The first stop of the tab key where there is a navigation: past it. Seen while in focus. */
 export function SkipLink(): ReactNode {
   return (
-    <a className="skip" href={location.href} onClick={goToContent}>
+    <a className="skip button button-primary" href={location.href} onClick={goToContent}>
       Skip to the content
     </a>
   );

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { SkipLink } from '../../ui/skip-link.tsx';
 import { Status } from '../../ui/status.tsx';
 import { goTo, usePlace } from '../place.ts';
 import { WORDS } from '../words.ts';
@@ -53,6 +54,7 @@ export function Bar(props: BarProps): ReactNode {
   const mayBePaid = phase.at === 'tapping' || phase.at === 'following';
   return (
     <header className="till-bar">
+      <SkipLink />
       <div className="till-who unprinted">
         <p className="till-merchant">
           <bdi>{device?.merchant_name ?? 'Tapline'}</bdi>

@@ -7,6 +7,7 @@ import { type DisplayMessage, type DisplayState, openChannel, type Shown } from 
 import { OUTCOME_LOOKS, WORDS } from '../words.ts';
 import './payment.css';
 import './display.css';
+import { TillIcon } from './till-icon.tsx';
 
 function useTold(): DisplayState | null {
   const [state, setState] = useState<DisplayState | null>(null);
@@ -26,7 +27,7 @@ function useTold(): DisplayState | null {
 function Waiting({ words }: { readonly words: string }): ReactNode {
   return (
     <section className="display-idle">
-      <Icon name="tap" />
+      <TillIcon name="tap" />
       <p>{words}</p>
     </section>
   );
@@ -46,7 +47,7 @@ function Pay({ atoms, tip, url, isDeclined, words }: Extract<Shown, { at: 'pay' 
         {tip > 0n ? <p className="soft">with your tip</p> : null}
       </div>
       <div className="tap-here">
-        <Icon name="tap" />
+        <TillIcon name="tap" />
         <p>Hold your pass or phone to the reader</p>
       </div>
       {url === null ? null : (

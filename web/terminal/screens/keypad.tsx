@@ -2,7 +2,6 @@ import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'rea
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { Icon } from '../../ui/icon.tsx';
 import { formatUsdc, MAX_ATOMS, parseAtoms } from '../../ui/money.ts';
 import { Notice } from '../../ui/notice.tsx';
 import type { Create, Till } from '../phases.ts';
@@ -12,6 +11,7 @@ import { remarkWords, WORDS } from '../words.ts';
 import { FindLink } from './find-link.tsx';
 import { SplitDialog } from './lazy.ts';
 import type { TillContext } from './shift.tsx';
+import { TillIcon } from './till-icon.tsx';
 
 const KEYS = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '.', '0', 'Delete'] as const;
 /** Longer than any amount; a reader that types into the field must not fill it. */
@@ -31,7 +31,7 @@ function Keys({ onKey }: { readonly onKey: (key: string) => void }): ReactNode {
     <div className="keys">
       {KEYS.map((key) => (
         <button key={key} type="button" className="key" aria-label={key} onClick={() => onKey(key)}>
-          {key === 'Delete' ? <Icon name="delete" /> : key}
+          {key === 'Delete' ? <TillIcon name="delete" /> : key}
         </button>
       ))}
     </div>
@@ -59,7 +59,7 @@ function SplitBanner({ view, runner }: TillContext): ReactNode {
 function CustomerSide(): ReactNode {
   return (
     <aside className="customer-side" aria-label="The customer’s side">
-      <Icon name="tap" />
+      <TillIcon name="tap" />
       <p>The customer pays here.</p>
     </aside>
   );

@@ -14,6 +14,7 @@ import { hasNfc } from '../reader/nfc.ts';
 import { declineWords, formatLeft, remarkWords, unreadWords, WORDS } from '../words.ts';
 import { Counter, Qr, ScanDialog } from './lazy.ts';
 import type { TillContext } from './shift.tsx';
+import { TillIcon } from './till-icon.tsx';
 
 type WaitingProps = TillContext & { readonly phase: Open };
 
@@ -127,7 +128,7 @@ function Invitation({ phase }: WaitingProps): ReactNode {
       </div>
       <div className="pay-side stack">
         <div className="tap-here">
-          <Icon name="tap" />
+          <TillIcon name="tap" />
           <p>{hasNfc() ? 'Hold the pass against this device' : 'Present the pass to the reader'}</p>
         </div>
         {url === null ? null : (

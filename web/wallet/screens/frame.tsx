@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { Notice } from '../../ui/notice.tsx';
+import { SkipLink } from '../../ui/skip-link.tsx';
 import { Status } from '../../ui/status.tsx';
 import { useOnline } from '../../ui/use-online.ts';
 import type { Network } from '../kept.ts';
@@ -71,6 +72,7 @@ export function Frame({ network, current, children }: FrameProps): ReactNode {
   const online = useOnline();
   return (
     <div className="wallet">
+      <SkipLink />
       <header className="wallet-head">
         <span className="wallet-brand">
           <img src="icons/tapline.svg" alt="" />
