@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 
@@ -6,10 +7,19 @@ export default async function* failedFiles(source: AsyncIterable<TestEvent>) {
   const seen = new Set<string>();
   for await (const { type, data } of source) {
     if (type !== 'test:fail' || data.file === undefined || data.todo) continue;
-    const file = relative(process.cwd(), data.file);
-    // A group fails with its file, which is named by itself.
-    if (seen.has(file) || file.startsWith('node_modules')) continue;
-    seen.add(file);
-    yield `${file}\n`;
+    for (const file of filesOf(data.file, data.name)) {
+      if (seen.has(file)) continue;
+      seen.add(file);
+      yield `${file}\n`;
+    }
   }
+}
+
+/** In a group each file is a suite of its name. A process that ended by itself failed them all. */
+function filesOf(entry: string, name: string): readonly string[] {
+  const file = relative(process.cwd(), entry);
+  if (!file.startsWith('node_modules')) return [file];
+  if (name.endsWith('.test.ts')) return [name];
+  const suites = readFileSync(entry, 'utf8').matchAll(/^describe\("([^"]+)"/gm);
+  return [...suites].map(([, suite = '']) => suite);
 }
