@@ -35,6 +35,19 @@ export async function noteCopiesChanged(
   );
 }
 
+/** After a loss: each wallet may have been told what the ledger does not know any more. */
+export async function noteCopiesInDoubt(
+  tx: Tx,
+  lost: { readonly livemode: boolean; readonly before: Date; readonly now: Date },
+): Promise<void> {
+  await tx.query(
+    `update pass_copies c set asked = asked + 1, changed_at = $3, tries = 0, next_try_at = $3
+     from passes p, payers y
+     where p.id = c.pass_id and y.id = p.payer_id and y.livemode = $1 and c.created < $2`,
+    [lost.livemode, lost.before, lost.now],
+  );
+}
+
 /** A copy whose wallet does not know its newest state. */
 export interface DueCopy {
   readonly pass_id: string;

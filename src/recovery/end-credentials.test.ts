@@ -111,3 +111,21 @@ test('codes of a pass that were made before a loss pay no more, on this network'
   const open = await left('pass_codes', `expires_at > '${LATER.toISOString()}'`);
   assert.deepEqual(open, ['live', 'new']);
 });
+
+test('wallets of phones hear of each pass again: they may know what the copy lacks', async () => {
+  const passes = await Promise.all([addPayer(store), addPayer(store, { livemode: true })]);
+  const [here, elsewhere] = passes.map(({ passId }) => passId);
+  for (const passId of [here, elsewhere]) {
+    await store.db.query(
+      `insert into pass_copies (pass_id, wallet, created, changed_at, asked, told, next_try_at)
+       values ($1, 'google', $2, $2, 1, 1, $2)`,
+      [passId, EARLIER],
+    );
+  }
+  await end();
+  const due = await store.db.query(
+    'select pass_id, changed_at from pass_copies where told < asked and next_try_at <= $1',
+    [LATER],
+  );
+  assert.deepEqual(due, [{ pass_id: here, changed_at: LATER }]);
+});

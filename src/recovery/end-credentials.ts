@@ -1,4 +1,5 @@
 import type { Tx } from '#db/database.ts';
+import { noteCopiesInDoubt } from '#payers/pass-copy-queries.ts';
 import { stepAt } from '#payers/rotating-code.ts';
 import { newestTotpStep } from '#people/second-factor.ts';
 
@@ -150,5 +151,6 @@ export async function endCredentials(tx: Tx, ending: Ending): Promise<EndedCrede
   }
   await voidShownCodes(tx, ending);
   await askForNewCodes(tx);
+  await noteCopiesInDoubt(tx, ending);
   return ended;
 }
