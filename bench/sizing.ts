@@ -5,7 +5,7 @@ import { type Bench, load, residentMb, withBench } from './shop.ts';
 
 /**
  * What sales leave behind, by real load: bytes on disk and in the write-ahead log per sale, by
- * table and by how long a row is kept, with one webhook endpoint that hears of everything; then the
+ * table and by how long a row is kept, with one webhook endpoint for all types of events; then the
  * memory of the one process and of PostgreSQL, and its connections. docs/sizing.md is from it.
  */
 const SALES = Number(process.env.BENCH_SALES ?? 10_000);

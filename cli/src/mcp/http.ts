@@ -78,7 +78,7 @@ async function passOn(
     if (body === null) outgoing.end();
     else await pipeline(Readable.fromWeb(body as ReadableStream), outgoing);
   } catch {
-    // Whoever asked has gone, or is told nothing more than this.
+    // The caller is told no more than the status.
     if (!outgoing.headersSent) outgoing.writeHead(400);
     outgoing.end();
   }

@@ -11,7 +11,7 @@ export interface QueueEntryRow {
   readonly note: string | null;
 }
 
-/** The oldest say what is wrong; whoever has mended that sees the next ones. */
+/** The oldest rows are enough to find the cause. */
 const OLDEST = 50;
 
 /** Each queue of `GET /queues` whose rows are shown here, and the statement that lists them. */

@@ -1,6 +1,6 @@
 import type { Sql } from '#db/database.ts';
 
-/** So many of each kind are shown: whoever sees more asks with something more exact. */
+/** The most results of each kind. Staff narrow the search if they need others. */
 export const SHOWN = 20;
 
 interface IdRow {

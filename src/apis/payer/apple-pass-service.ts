@@ -84,7 +84,7 @@ async function register(deps: ApplePassDeps, request: Asked): Promise<number> {
   if (!DEVICE.test(device) || typeof pushToken !== 'string' || !PUSH_TOKEN.test(pushToken)) {
     return 400;
   }
-  // More than a person has: whoever has the pass's token must not fill the table with it.
+  // More than a person has. A stolen token of a pass must not fill the table.
   if ((await countOtherDevices(deps.db, { device, passId })) >= MAX_DEVICES) return 429;
   const now = deps.clock.now();
   return (await upsertAppleDevice(deps.db, { device, passId, pushToken, now })) ? 201 : 200;

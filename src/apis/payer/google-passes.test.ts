@@ -181,7 +181,7 @@ describe('a pass in Google Wallet', () => {
     assert.equal(stateOf(passId), 'ACTIVE');
   });
 
-  test('a change while Google hears of one is told too; several workers send it once', async () => {
+  test('a change during a request to Google is sent once more, by one of the workers', async () => {
     const me = await newPayer();
     const passId = await savedPass(me);
     const calls = google.calls.length;
