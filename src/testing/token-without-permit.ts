@@ -1,5 +1,4 @@
 import { type Hex, keccak256, toFunctionSelector, toHex } from 'viem';
-import type { TestNetwork } from '#testing/test-network.ts';
 
 const TAKEN = [
   'permit(address,address,uint256,uint256,uint8,bytes32,bytes32)',
@@ -10,9 +9,14 @@ const TAKEN = [
 /** Where the token's proxy (contracts/TestUSDC.sol) keeps the address of its code. */
 const LOGIC_SLOT = keccak256(toHex('tapline.test-usdc.logic'));
 
+interface TokenOnChain {
+  readonly rpc: { call(method: string, params: readonly unknown[]): Promise<unknown> };
+  readonly usdc: string;
+}
+
 /** The network's token has no EIP-2612 any more. @returns how to give it back. */
-export async function takePermit({ rpc, config }: TestNetwork): Promise<() => Promise<void>> {
-  const word = await rpc.call('eth_getStorageAt', [config.usdc, LOGIC_SLOT, 'latest']);
+export async function takePermit({ rpc, usdc }: TokenOnChain): Promise<() => Promise<void>> {
+  const word = await rpc.call('eth_getStorageAt', [usdc, LOGIC_SLOT, 'latest']);
   const logic: Hex = `0x${String(word).slice(-40)}`;
   const code = String(await rpc.call('eth_getCode', [logic, 'latest']));
   // `PUSH4 selector, EQ`, in the list of its functions.

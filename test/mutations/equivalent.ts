@@ -80,6 +80,12 @@ const PROOFS: readonly Proof[] = [
       'gives it. So only the time changes at which a refusal is noted.',
   },
   {
+    file: 'src/settlement/relayer/follow/finality.ts',
+    from: '>',
+    behind: 'if (look ',
+    proof: 'The first look comes a moment later, and asks once more which chain it is.',
+  },
+  {
     file: 'src/recovery/read-chain.ts',
     from: '>',
     behind: 'return a ',

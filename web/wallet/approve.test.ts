@@ -33,7 +33,7 @@ test('a wallet with coin allows the contract to take so much, once', async () =>
   const nonce = async () => (await network.chain.nonces([account.address]))[0];
   await assert.rejects(
     approve(account, { chain, value: 5n }),
-    /Send 0\.\d+ of the chain’s coin to/,
+    /needs 0\.\d+ of the chain’s coin and holds 0/,
   );
   await network.rpc.call('anvil_setBalance', [account.address, '0xde0b6b3a7640000']);
   await approve(account, { chain, value: 5n });

@@ -27,38 +27,42 @@ const NOT_YET = 'It is on its way, and not in a block yet. Try again in a minute
 const LOOKS = 40;
 const LOOK_MS = 1_500;
 
+/** It says what to tell the person (`problemOf`). */
+class NotApproved extends Error {
+  override readonly name = 'NotApproved';
+}
+
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function read(node: ChainNode, chain: ChainFacts, address: Account['address']) {
   try {
     return await readChain(node, chain, address);
   } catch (error) {
-    throw new Error(error instanceof OtherChain ? OTHER_CHAIN : NODE_AWAY, { cause: error });
+    throw new NotApproved(error instanceof OtherChain ? OTHER_CHAIN : NODE_AWAY, { cause: error });
   }
 }
 
-function requireCoin({ coin, maxFeePerGas }: ChainTruth, address: string): void {
+function requireCoin({ coin, maxFeePerGas }: ChainTruth): void {
   const most = GAS_LIMIT * maxFeePerGas;
   if (coin >= most) return;
-  throw new Error(
-    `This network’s USDC takes a transaction of your wallet. Send ${formatCoin(most - coin)} of ` +
-      `the chain’s coin to ${address} for its gas, and try again.`,
+  throw new NotApproved(
+    'This network’s USDC takes a transaction of your wallet, which pays the gas itself. It needs ' +
+      `${formatCoin(most)} of the chain’s coin and holds ${formatCoin(coin)}: send it some first.`,
   );
 }
 
 /**
- * Allows the contract to take so much in all, unless that is so already. @throws Error with what
- * to tell the person.
+ * Allows the contract to take so much in all, unless that is so already. @throws NotApproved
  */
 export async function approve(
   account: Account,
   { chain, value }: { readonly chain: ChainFacts; readonly value: bigint },
 ): Promise<void> {
   const node = chainNode(chain);
-  if (node === null) throw new Error(NO_NODE);
+  if (node === null) throw new NotApproved(NO_NODE);
   const truth = await read(node, chain, account.address);
   if (truth.allowance === value) return;
-  requireCoin(truth, account.address);
+  requireCoin(truth);
   const { signTransaction, hashOf } = await import('./account.ts');
   const { nonce, maxFeePerGas } = truth;
   const call = { chainId: chain.chainId, to: chain.usdc, data: allow(chain, value) };
@@ -68,8 +72,8 @@ export async function approve(
   for (let look = 0; look < LOOKS; look++) {
     const fate = await readReceipt(node, hashOf(raw)).catch(() => null);
     if (fate === 'succeeded') return;
-    if (fate === 'reverted') throw new Error(REVERTED);
+    if (fate === 'reverted') throw new NotApproved(REVERTED);
     await pause(LOOK_MS);
   }
-  throw new Error(NOT_YET);
+  throw new NotApproved(NOT_YET);
 }

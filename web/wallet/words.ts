@@ -28,8 +28,9 @@ export function problemOf(error: unknown): string {
   if (error instanceof PasskeyError) {
     return error.reason === 'refused' ? WORDS.passkeyRefused : WORDS.passkeyWithoutSecret;
   }
-  // By its name: what pins is loaded when somebody signs.
+  // By their names: what pins, and what approves, is loaded when somebody signs.
   if (error instanceof Error && error.name === 'OtherContracts') return WORDS.otherContracts;
+  if (error instanceof Error && error.name === 'NotApproved') return error.message;
   if (error instanceof ApiFailure) return error.message;
   return 'Something went wrong here. Reload the page and try again.';
 }

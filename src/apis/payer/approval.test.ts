@@ -463,7 +463,7 @@ test('there is no faucet of real money', async () => {
 
 test('where the token takes no permits, the wallet sends an approval and pays', async () => {
   const { rpc } = world.network;
-  const giveBack = await takePermit(world.network);
+  const giveBack = await takePermit({ rpc, usdc: network.usdc });
   const chain = await openChain(network, silentLog);
   const without = await serveStore(store, { chains: [chain] });
   try {

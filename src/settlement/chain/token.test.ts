@@ -75,7 +75,7 @@ test('a token without permits is one whose payers approve by themselves', async 
     return chain.config;
   };
   assert.deepEqual((await open()).token, { hasPermit: true });
-  const giveBack = await takePermit(network);
+  const giveBack = await takePermit({ rpc: network.rpc, usdc: network.config.usdc });
   try {
     assert.deepEqual((await open()).token, { hasPermit: false });
     assert.match(told.join('\n'), /has no permit/);

@@ -95,6 +95,16 @@ describe('the relayer, for what is sent alone', () => {
     assert.equal(await balance(), before);
   });
 
+  it('fails with the contract’s reason what another one of its block left nothing for', async () => {
+    await settle(6_000_000n);
+    const all = await balance();
+    // Both are asked for at once, so both are simulated before either is in a block, as a rule.
+    const outcomes = await world.outcomes([await withdraw(all), await withdraw(all)]);
+    const [failed, ...others] = outcomes.filter(({ succeeded }) => !succeeded);
+    assert.equal(others.length, 0);
+    assert.equal(failed?.reason, 'insufficient_balance');
+  });
+
   it('pays a withdrawal once, though its row is queued again', async () => {
     await settle(10_000_000n);
     const withdrawal = await withdraw(4_000_000n);

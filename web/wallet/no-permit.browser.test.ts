@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { connectRpc } from '#sandbox/json-rpc.ts';
+import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { takePermit } from '#testing/token-without-permit.ts';
+import { openBrowser, PHONE } from '../testing/browser.ts';
+import { giveCoins, passToNode } from '../testing/browser-wallet.ts';
+import { addTestTerminal } from '../testing/till.ts';
+import {
+  addPass,
+  createWallet,
+  fundWallet,
+  openWallet,
+  tapPass,
+  WALLET_PASSWORD,
+} from '../testing/wallet.ts';
+
+test('where USDC takes no permits, the wallet says what it lacks, approves and pays', async (t) => {
+  const folder = await temporaryDataDir();
+  const first = await spawnNetwork({ dataDir: folder.path });
+  const { rpc_url, usdc } = first.sandbox.test;
+  // The chain goes on, with another token; the next start finds out which it is.
+  await first.kill();
+  await takePermit({ rpc: { call: connectRpc(rpc_url) }, usdc });
+  const network = await spawnNetwork({ dataDir: folder.path });
+  const browser = await openBrowser();
+  t.after(async () => {
+    await browser.close();
+    await network.stop();
+    await folder.remove();
+  });
+  const { sandbox } = network;
+
+  const wallet = await openWallet(browser, sandbox, PHONE);
+  const { page } = wallet;
+  await createWallet(wallet);
+  await fundWallet(wallet);
+  const agree = wallet.dialog().getByRole('button', { name: /^Allow payments/ });
+  await wallet.button(/^Allow payments/).click();
+  await agree.click();
+  await wallet.sees(/there is no node that could send it/);
+  await wallet.checkAccessibility();
+
+  await passToNode(page, sandbox);
+  await page.reload();
+  await wallet.button(/^Allow payments/).click();
+  // The key is sealed again since the page was loaded.
+  await wallet.field('Wallet password').fill(WALLET_PASSWORD);
+  await agree.click();
+  await wallet.sees(/It needs 0\.\d+ of the chain’s coin and holds 0: send it some first/);
+  await wallet.checkAccessibility();
+  await giveCoins(page, sandbox);
+  await agree.click();
+  await wallet.sees('Ready to pay');
+  const pass = await addPass(wallet, 'Keyring');
+  const terminal = await addTestTerminal(sandbox);
+  const paid = await tapPass(sandbox, { terminal, pass, amount: 2_500_000 });
+  assert.equal(paid.status, 'succeeded');
+  wallet.checkClean();
+  await wallet.close();
+});
