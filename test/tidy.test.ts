@@ -353,6 +353,30 @@ test('docs/where.md names files that are there', () => {
   );
 });
 
+/** The number of files that a reader may have to open to follow one refund. */
+const MOST_OF_A_WALK = 16;
+/** A row of the walk in docs/where.md: file, function, and how the next file is reached. */
+const STEP = /^\| \[([^\]]+)\][^|]* \| `(\w+)` \| [^|]+ \| ([^|]+) \|$/gm;
+
+test("a refund's walk in docs/where.md visits few files, each of which leads to the next", () => {
+  const text = readFileSync(path.join(ROOT, 'docs/where.md'), 'utf8');
+  const steps = [...text.matchAll(STEP)].map(([, file = '', does = '', by = '']) => {
+    const source = product.find(({ name }) => name === file);
+    assert.ok(source, `${file} is not there`);
+    const declared = new RegExp(`function ${does}\\b|^  (async )?${does}\\(`, 'm');
+    assert.match(source.text, declared, `${file} has no ${does}`);
+    return { file, by, imports: importsOf(source).flatMap((one) => pathOf(source, one) ?? []) };
+  });
+  assert.ok(steps.length >= 10 && steps.length <= MOST_OF_A_WALK, `${steps.length} files`);
+  for (const [index, { file, by, imports }] of steps.entries()) {
+    const next = steps[index + 1]?.file;
+    if (next === undefined || by.startsWith('row of ')) continue;
+    const earlier = steps.slice(0, index).flatMap((step) => step.imports);
+    const reached = by === 'import' ? imports : earlier;
+    assert.ok(reached.includes(next), `${file}: ${next} is not reached by ${by}`);
+  }
+});
+
 test('what comments cite is in the repository: rules of docs/behavior.md by number', async () => {
   const rules = readFileSync(path.join(ROOT, 'docs/behavior.md'), 'utf8');
   const numbers = new Set([...rules.matchAll(/^(?:## )?(\d+(?:\.\d+)?)\. /gm)].map(([, n]) => n));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { addMs, FakeClock } from '#core/clock.ts';
 import { type Log, silentLog } from '#core/log.ts';
-import { findReplay } from '#idempotency/run-once.ts';
+import { findReplay } from '#idempotency/decide.ts';
 import { FAILURE_DECLINES } from '#payments/decline.ts';
 import { selectIntent } from '#payments/intent-queries.ts';
 import { beginSeriesAnew } from '#payments/receipt-numbers.ts';

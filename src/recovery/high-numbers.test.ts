@@ -12,7 +12,7 @@ import { withdrawCall } from '#settlement/contract/contract-calls.ts';
 import { deleteUndecided } from '#settlement/foreign-settlement-queries.ts';
 import { countUnknownHere } from '#settlement/network-recovery-queries.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
-import { storedProof } from '#settlement/relayer/send/refund-proof.ts';
+import { storedProof } from '#settlement/relayer/send/prepare-refund.ts';
 import { outsideService } from '#testing/outside-service.ts';
 import { openStore, type TestStore } from '#testing/store.ts';
 import { startTestNetwork, type TestMerchant, type TestNetwork } from '#testing/test-network.ts';

@@ -14,10 +14,9 @@ import { createWaitingRoom } from '#db/waiting-room.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
 import { awaitAnswer } from '#idempotency/await-answer.ts';
-import { type Done, REPLAYED } from '#idempotency/decide.ts';
+import { type Done, REPLAYED, runOnce } from '#idempotency/decide.ts';
 import type { ReadKey } from '#idempotency/read-key.ts';
 import { type IdempotentRequest, keyReused } from '#idempotency/request.ts';
-import { runOnce } from '#idempotency/run-once.ts';
 import type { Payment } from '#payments/payment.ts';
 import { lockPayment } from '#payments/payment-queries.ts';
 import {
