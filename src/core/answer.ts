@@ -101,28 +101,25 @@ export function answerWith(status: number, object: object): Answer {
   return { status, body: JSON.stringify(object) };
 }
 
-/**
- * The root of every `doc_url`, of the process, for good. The server, use cases that store their
- * refusals and the parser of broken requests all build error bodies: handing the address to each
- * would be a parameter of every use case for a link in its errors. Until somebody says: the
- * sandbox's own address.
- */
-let docsAddress = 'http://127.0.0.1:4242';
+/** Where a service on one machine is reached when nothing else is said. */
+export const DEFAULT_WEB_URL = 'http://127.0.0.1:4242';
 
-/** Tells where people reach the service, once, when it starts to serve. */
-export function tellDocsAddress(url: string): void {
-  docsAddress = url.replace(/\/$/, '');
+/** The request that an error body answers. */
+export interface Asked {
+  readonly requestId: string;
+  /** Where the service's documentation is: the root of `doc_url`. */
+  readonly docsUrl: string;
 }
 
 /** The error body of behavior.md 2.3. */
-export function answerRefusal(refusal: Refusal, requestId: string): Answer {
+export function answerRefusal(refusal: Refusal, { requestId, docsUrl }: Asked): Answer {
   const error = {
     type: ERROR_CODES[refusal.code][1],
     code: refusal.code,
     message: refusal.message,
     param: refusal.param,
     request_id: requestId,
-    doc_url: `${docsAddress}/docs/errors#${refusal.code}`,
+    doc_url: `${docsUrl}/docs/errors#${refusal.code}`,
   };
   const answer = { status: statusOf(refusal.code), body: JSON.stringify({ error }) };
   return refusal.headers === undefined ? answer : { ...answer, headers: refusal.headers };

@@ -5,7 +5,7 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify';
-import { type Refusal, refuse } from '#core/answer.ts';
+import { DEFAULT_WEB_URL, type Refusal, refuse } from '#core/answer.ts';
 import { API_VERSIONS, type ApiVersions } from '#core/api-versions.ts';
 import { assert } from '#core/assert.ts';
 import type { Clock } from '#core/clock.ts';
@@ -43,6 +43,8 @@ export interface ServerOptions {
   readonly versions?: ApiVersions;
   /** Whether people reach the service over https; default: no. */
   readonly https?: boolean;
+  /** Where the documentation that errors name is; default: {@link DEFAULT_WEB_URL}. */
+  readonly docsUrl?: () => string;
   /** Default: {@link PATIENCE}. */
   readonly patience?: Patience;
   /** Takes the server out of service; default: one that nobody begins. */
@@ -112,7 +114,8 @@ type Check = (target: Target) => (request: FastifyRequest, reply: FastifyReply) 
 function startCall(request: FastifyRequest, options: ServerOptions): Call {
   const now = options.clock.now();
   const versions = options.versions ?? API_VERSIONS;
-  return openCall(request, { requestId: newId('request', now), now, versions });
+  const docsUrl = options.docsUrl?.() ?? DEFAULT_WEB_URL;
+  return openCall(request, { requestId: newId('request', now), docsUrl, now, versions });
 }
 
 /** Refuses a request that may not have got as far as its own quota: its address has one too. */

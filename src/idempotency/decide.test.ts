@@ -11,7 +11,8 @@ const DONE: Done = { answer: answerWith(201, { status: 'done' }), resource: 'obj
 function keyed(key: string | null, body = 'a'): Keyed {
   const tenant = { accountId: 'acct_1', livemode: false };
   const sent = { method: 'POST', path: '/v1/test', fingerprint: fingerprint('POST', '/', body) };
-  const idempotency = key === null ? null : { tenant, caller: '', key, ...sent };
+  const docsUrl = 'http://docs.test';
+  const idempotency = key === null ? null : { tenant, caller: '', key, docsUrl, ...sent };
   return { idempotency, requestId: 'req_1', now: NOW };
 }
 

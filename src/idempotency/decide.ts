@@ -110,7 +110,9 @@ export function decideKeyed<Request extends Keyed, Result extends Done>(
     const result = run(request, index);
     if (!isRefusal(result)) return keep(request, result.answer, result);
     if (idempotency === null || freesKey(result.code)) return { answer: result, done: null };
-    return keep(request, answerRefusal(result, request.requestId), null);
+    const { requestId } = request;
+    const asked = { requestId, docsUrl: idempotency.docsUrl };
+    return keep(request, answerRefusal(result, asked), null);
   });
   return { decided, stored };
 }

@@ -22,6 +22,8 @@ export interface IdempotentRequest {
   readonly method: string;
   readonly path: string;
   readonly fingerprint: Buffer;
+  /** The root of the links in errors, which are stored as they are answered. */
+  readonly docsUrl: string;
 }
 
 /** The key of a map: the owner and the Idempotency-Key. */

@@ -81,7 +81,7 @@ function authorizationRoute(deps: AuthorizeDeps) {
       const signed = { from, signature, tipAmount, requestId, now, gone: whenGone() };
       const answer = await authorizeLink(deps, link, signed);
       if (isRefusal(answer)) return answer;
-      return answerPayer(link, answer, (intent) => intent);
+      return answerPayer(link, { answer, receipts: deps.receipts }, (intent) => intent);
     },
   });
 }

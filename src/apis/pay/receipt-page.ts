@@ -41,15 +41,20 @@ function widthOf(query: unknown): TextWidth | null {
   return TEXT_WIDTHS.find((known) => String(known) === width) ?? null;
 }
 
-function sendRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply {
-  const { status, body } = answerRefusal(refusal, newId('request', new Date()));
+function sendRefusal(reply: FastifyReply, refusal: Refusal, docsUrl: string): FastifyReply {
+  const asked = { requestId: newId('request', new Date()), docsUrl };
+  const { status, body } = answerRefusal(refusal, asked);
   return reply.code(status).type('application/json; charset=utf-8').send(body);
 }
 
 const MISSING = refuse('resource_missing', 'No such receipt.', 'token');
 
-function sendMissing(reply: FastifyReply, form: Form, html: string): FastifyReply {
-  if (form === 'json') return sendRefusal(reply, MISSING);
+function sendMissing(
+  reply: FastifyReply,
+  form: Form,
+  { html, webUrl }: { readonly html: string; readonly webUrl: string },
+): FastifyReply {
+  if (form === 'json') return sendRefusal(reply, MISSING, webUrl);
   reply.code(statusOf(MISSING.code));
   if (form === 'txt') return reply.type('text/plain; charset=utf-8').send(NO_RECEIPT_TEXT);
   return reply.type('text/html; charset=utf-8').send(fillPage(html, NO_RECEIPT_PAGE));
@@ -92,9 +97,9 @@ export function createReceiptGate(deps: ReceiptPageDeps) {
     const { '*': path = '' } = request.params as { readonly '*'?: string };
     const { token, form } = wantedOf(path);
     const found = await find(deps, token);
-    if (found === null) return sendMissing(reply, form, html);
-    const { slip } = found;
     const webUrl = deps.webUrl();
+    if (found === null) return sendMissing(reply, form, { html, webUrl });
+    const { slip } = found;
     const url = `${webUrl}/receipts/${token}`;
     switch (form) {
       case 'json':
@@ -102,7 +107,8 @@ export function createReceiptGate(deps: ReceiptPageDeps) {
       case 'txt': {
         const width = widthOf(request.query);
         if (width === null) {
-          return sendRefusal(reply, refuse('parameter_invalid', 'width is 32 or 48.', 'width'));
+          const refusal = refuse('parameter_invalid', 'width is 32 or 48.', 'width');
+          return sendRefusal(reply, refusal, webUrl);
         }
         return reply.type('text/plain; charset=utf-8').send(receiptText(slip, url, width));
       }

@@ -124,13 +124,17 @@ function authorizationRoute(deps: TagDeps) {
       const answer = await authorizeLink(deps, link, signed);
       if (isRefusal(answer)) return answer;
       // The rest of the intent says what is sold, and by which number.
-      return answerPayer(link, answer, ({ status, cancellation_reason, last_payment_error }) => ({
-        object: 'tag_outcome',
-        reference: referenceOf(deps, link),
-        status,
-        cancellation_reason,
-        last_payment_error,
-      }));
+      return answerPayer(
+        link,
+        { answer, receipts: deps.receipts },
+        ({ status, cancellation_reason, last_payment_error }) => ({
+          object: 'tag_outcome',
+          reference: referenceOf(deps, link),
+          status,
+          cancellation_reason,
+          last_payment_error,
+        }),
+      );
     },
   });
 }

@@ -143,7 +143,7 @@ async function collect(deps: PayerDeps, payer: PayerRow, now: Date) {
     requests: requests.map((row) => renderPayerRequest(row, payer.livemode)),
     sessions,
     payments: payments.slice(0, MAX_ROWS).map(({ payment, merchantName }) => {
-      return { ...renderPayment(payment), merchant_name: merchantName };
+      return { ...renderPayment(payment, deps.receipts), merchant_name: merchantName };
     }),
     payments_left_out: payments.length > MAX_ROWS,
   };
