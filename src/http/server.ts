@@ -262,7 +262,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const app = createApp(options, connections);
   keepCalls(app);
   app.removeAllContentTypeParsers();
-  // Of every type: what a route takes is checked with the body, and an empty one has no type.
+  // Every type is read: what a route takes is checked with the body, and an empty one has none.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, keepBytes);
   addCommonAnswers(app, options, { connections, drain });
   const { log, checkHeldKey, around } = options;

@@ -45,7 +45,7 @@ interface Found {
   readonly ends: CredentialEnds;
   /** One per request. */
   readonly orderIds: readonly ChosenOrderId[];
-  /** Of intents that this batch creates. */
+  /** Order ids that intents of this batch have taken. */
   readonly taken: Set<string>;
 }
 

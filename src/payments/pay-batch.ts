@@ -73,7 +73,7 @@ export interface Paid {
 interface Ground {
   readonly watch: DatabaseWatch;
   readonly keys: KnownKeys;
-  /** Of the API keys and device keys of the callers. */
+  /** Whether the callers' API keys and device keys have ended meanwhile. */
   readonly ends: CredentialEnds;
   /** As locked. */
   readonly intents: ReadonlyMap<string, PaymentIntent>;

@@ -5,7 +5,7 @@ import { StartError } from '#core/start-error.ts';
  * watchtower, which has a process of its own.
  */
 export type Role = 'api' | 'worker' | 'registrar' | 'watch';
-/** Of a process that is told nothing. */
+/** What a process runs that is told nothing. */
 const ROLES: readonly Role[] = ['api', 'worker', 'registrar'];
 
 /** The arguments without `--lan`, and whether it was there. */

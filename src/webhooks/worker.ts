@@ -143,7 +143,7 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
   };
 }
 
-/** Of one statement. */
+/** Leases that one statement gives back. */
 const MAX_RELEASES = 500;
 
 /** Gives leases back, many at a time; what could not be given back is tried again later. */

@@ -165,7 +165,7 @@ function linesOf(db: Sql, wanted: Wanted, rows: readonly Row[]): Promise<string[
  */
 export async function* lines(db: Database, wanted: Wanted, first: Page): AsyncGenerator<string> {
   const kind: Export = EXPORTS[wanted.name];
-  // Who goes on behind a row has the header already.
+  // An export that goes on behind a row has its header already.
   if (wanted.format !== 'jsonl' && first.after === null) yield headerOf(wanted);
   let page: Page | null = first;
   while (page !== null) {

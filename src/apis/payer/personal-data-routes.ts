@@ -34,7 +34,7 @@ import { signatureRefusal } from '#payers/sign-in.ts';
 import { selectPayerPayments } from '#payments/payment-queries.ts';
 import { renderPayment } from '#payments/render.ts';
 
-/** Of one kind in one export: years of daily use, and still one document. */
+/** Rows of one kind in one export: years of daily use, and still one document. */
 const MAX_ROWS = 10_000;
 
 const TAG = 'Payer app';

@@ -148,7 +148,7 @@ async function prepareOne(
   }
 }
 
-/** Of the chain or the database. */
+/** Faults of the chain or the database, which pass. */
 function passes(error: unknown): boolean {
   return (
     error instanceof RpcUnavailable ||

@@ -20,7 +20,7 @@ export const NO_FLUSH: LastFlush = {
 
 /** Without a rhythm: short for customers who wait, long enough that a block holds few batches. */
 const GATHER_MS = 40;
-/** Ahead of the block that a batch is meant for, besides twice the time that a flush takes. */
+/** How long before its block a batch goes out, in addition to twice the time of a flush. */
 const MARGIN_MS = 80;
 
 /**

@@ -209,7 +209,7 @@ interface InOrder {
   readonly planned: readonly Planned[];
   /** Refunds whose turn has not come. */
   readonly waiting: readonly OpenRequest[];
-  /** Of those that wait although ledger and chain had time to agree. */
+  /** About those that wait although ledger and chain had time to agree. */
   readonly alarms: readonly Alarm[];
 }
 
