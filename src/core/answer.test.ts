@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  answerRefusal,
-  ERROR_CODES,
-  type ErrorCode,
-  isRefusal,
-  refuse,
-  resourceMissing,
-  statusOf,
-} from '#core/answer.ts';
+import { answerRefusal, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
+import { ERROR_CODES, type ErrorCode, statusOf } from '#core/error-codes.ts';
 
 /** The public contract, written out once more: a change here breaks clients. */
 const PUBLISHED: readonly (readonly [number, string, string])[] = [

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answerWith, type ErrorCode, isRefusal, refuse } from '#core/answer.ts';
+import { answerWith, isRefusal, refuse } from '#core/answer.ts';
+import type { ErrorCode } from '#core/error-codes.ts';
 import { type Decided, type Done, decideKeyed, type Keyed } from '#idempotency/decide.ts';
 import type { KeyRow } from '#idempotency/key-queries.ts';
 import { fingerprint, type IdempotentRequest, keyExpiry, keyOf } from '#idempotency/request.ts';

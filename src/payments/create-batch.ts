@@ -3,7 +3,7 @@ import {
   readCredentialEnds,
   terminalInactive,
 } from '#accounts/credential-ends.ts';
-import { checkMayTakePayments } from '#accounts/merchant-caller.ts';
+import { checkMayTakePayments } from '#accounts/may-take-payments.ts';
 import { type Answer, answerWith, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { IdKey } from '#core/ids.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { ERROR_CODES } from '#core/answer.ts';
+import { ERROR_CODES } from '#core/error-codes.ts';
 import { DECLINES } from '#payments/decline.ts';
 import { startTestApi, type TestApi } from '#testing/api.ts';
 

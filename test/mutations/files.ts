@@ -78,7 +78,7 @@ const OF_WAYS: Readonly<Record<string, readonly string[]>> = {
   'src/payments/single-use.ts': ['src/payments/single-use.test.ts', ...CARDS_AND_CODES],
   'src/payments/credential.ts': [...CARDS_AND_CODES, ...PAY],
   'src/payers/card-queries.ts': ['src/payers/card-queries.test.ts', ...CARDS_AND_CODES],
-  'src/payments/authorize.ts': LINKS,
+  'src/payments/authorize-link.ts': LINKS,
   'src/payments/verify-authorization.ts': LINKS,
   'src/payments/pay-link.ts': LINKS,
   'src/payments/pay-link-queries.ts': ['src/payments/pay-link-queries.test.ts', ...LINKS],

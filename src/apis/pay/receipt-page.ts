@@ -10,7 +10,8 @@ import {
   type TextWidth,
 } from '#apis/pay/receipt-text.ts';
 import { readRefundSlip } from '#apis/pay/refund-receipt.ts';
-import { answerRefusal, type Refusal, refuse, statusOf } from '#core/answer.ts';
+import { answerRefusal, type Refusal, refuse } from '#core/answer.ts';
+import { statusOf } from '#core/error-codes.ts';
 import { newId } from '#core/ids.ts';
 import { plainPage, sendPage } from '#http/plain-page.ts';
 import { addressKey, memoryRateLimiter } from '#http/rate-limit.ts';

@@ -18,7 +18,7 @@ import {
 import { answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import { defineRoute } from '#http/route.ts';
-import { authorizeLink } from '#payments/authorize.ts';
+import { authorizeLink } from '#payments/authorize-link.ts';
 import type { PayLink } from '#payments/pay-link.ts';
 import { openLink } from '#payments/pay-terms.ts';
 import type { TaggedTerminal } from '#terminals/provisioning-queries.ts';
