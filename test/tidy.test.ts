@@ -238,6 +238,26 @@ test('nothing but tests imports the test support, and nobody imports main', () =
   assert.deepEqual(problems, []);
 });
 
+/**
+ * Variables of a module that change: what is kept because it takes long to make, one process's own
+ * exit code, and tracing, which is of the process as a whole. What a function needs, it is given.
+ */
+const KEPT_IN_MODULES: Readonly<Record<string, readonly string[]>> = {
+  'src/core/ids.ts': ['used'],
+  'src/core/tracing.ts': ['tracing'],
+  'src/people/passwords.ts': ['decoy', 'scorer'],
+  'src/app/score-command.ts': ['failed'],
+};
+
+test('no module is told at the start what its functions could be given', () => {
+  const files = product.filter(({ name }) => folderOf(name) !== 'testing');
+  const kept = files.flatMap(({ name, text }) => {
+    const names = [...text.matchAll(/^(?:export )?let (\w+)/gm)].map(([, one]) => String(one));
+    return names.length === 0 ? [] : [[name, names] as const];
+  });
+  assert.deepEqual(Object.fromEntries(kept), KEPT_IN_MODULES);
+});
+
 /** Names that only these files may use, so that a thing is done in one way. */
 const ONE_WAY: readonly { readonly names: RegExp; readonly only: RegExp; readonly does: string }[] =
   [
@@ -351,6 +371,30 @@ test('docs/where.md names files that are there', () => {
     files.filter((file) => !existsSync(path.join(ROOT, file))),
     [],
   );
+});
+
+/** The number of files that a reader may have to open to follow one refund. */
+const MOST_OF_A_WALK = 16;
+/** A row of the walk in docs/where.md: file, function, and how the next file is reached. */
+const STEP = /^\| \[([^\]]+)\][^|]* \| `(\w+)` \| [^|]+ \| ([^|]+) \|$/gm;
+
+test("a refund's walk in docs/where.md visits few files, each of which leads to the next", () => {
+  const text = readFileSync(path.join(ROOT, 'docs/where.md'), 'utf8');
+  const steps = [...text.matchAll(STEP)].map(([, file = '', does = '', by = '']) => {
+    const source = product.find(({ name }) => name === file);
+    assert.ok(source, `${file} is not there`);
+    const declared = new RegExp(`function ${does}\\b|^  (async )?${does}\\(`, 'm');
+    assert.match(source.text, declared, `${file} has no ${does}`);
+    return { file, by, imports: importsOf(source).flatMap((one) => pathOf(source, one) ?? []) };
+  });
+  assert.ok(steps.length >= 10 && steps.length <= MOST_OF_A_WALK, `${steps.length} files`);
+  for (const [index, { file, by, imports }] of steps.entries()) {
+    const next = steps[index + 1]?.file;
+    if (next === undefined || by.startsWith('row of ')) continue;
+    const earlier = steps.slice(0, index).flatMap((step) => step.imports);
+    const reached = by === 'import' ? imports : earlier;
+    assert.ok(reached.includes(next), `${file}: ${next} is not reached by ${by}`);
+  }
 });
 
 test('what comments cite is in the repository: rules of docs/behavior.md by number', async () => {

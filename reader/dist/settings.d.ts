@@ -10,9 +10,9 @@ export declare class SettingError extends Error {
 }
 /** The till in a browser that this reader serves. */
 export interface Till {
-    /** Of the network's pages. */
+    /** Where the network's pages are. */
     readonly origin: string;
-    /** Of the token that the till keeps; null: it shows a code still. */
+    /** The hash of the token that the till keeps; null: it still shows a code. */
     readonly token_hash: string | null;
     /** Never in a file: it is good for a few minutes. */
     readonly code?: string;

@@ -190,7 +190,7 @@ async function serveTill(
     signal: end.signal,
     onEvent: (event) => {
       feed.tell(event);
-      // Of a tap only what came of it: the credential goes to the till and nowhere else.
+      // Only the result of a tap: the credential goes to the till and nowhere else.
       if (event.status === 'tapped') say({ status: event.tap.status }, tapWords(event.tap.status));
       else say(event, readerWords(event));
     },

@@ -4,7 +4,7 @@ import type { TapCredential } from './protocols/tap.ts';
 
 /** What a reader without a screen needs of the device API (`/api/device/v1`). */
 
-/** Of a payment intent: what decides what to do next. */
+/** The fields of a payment intent that decide what to do next. */
 export interface Intent {
   readonly id: string;
   readonly amount: number;

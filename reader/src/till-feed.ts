@@ -27,7 +27,7 @@ export interface TillFeedOptions {
   readonly origin: string;
   /** The code that the till shows, which is good once; null: it was used. */
   readonly code: string | null;
-  /** Of the token that the till got for its code, in hex; null: none was given yet. */
+  /** The hash of the token that the till got for its code, in hex; null: it has none yet. */
   readonly tokenHash: string | null;
   /** A till has used the code. What it gets from now on has to be kept first. */
   readonly onPaired: (tokenHash: string) => Promise<void>;

@@ -34,7 +34,6 @@ import { webUrlOf } from '#core/web-url.ts';
 import { anySurface, type Surface } from '#http/route.ts';
 import { buildServer } from '#http/server.ts';
 import { createHeldKeyCheck } from '#idempotency/held-key.ts';
-import { serveReceiptsAt } from '#payments/receipt-url.ts';
 import { cardKey } from '#settings/config.ts';
 import { addWebRoutes } from '#web/routes.ts';
 
@@ -113,7 +112,6 @@ export function createSurfaces(deps: ApiDeps): {
 export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
   let app: FastifyInstance | null = null;
   const webUrl = () => webUrlOf(deps.config, app?.server.address());
-  serveReceiptsAt({ idKey: deps.idKey, webUrl });
   const { surfaces, routes } = createSurfaces({ ...deps, webUrl });
   const operations = createOperations(deps);
   app = await buildServer({
@@ -122,6 +120,7 @@ export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
     limiter: operations.limiter,
     trustedProxies: deps.config.trustedProxies,
     https: deps.config.publicUrl?.startsWith('https:') === true,
+    docsUrl: webUrl,
     onAnswered: operations.onAnswered,
     isThere: operatorDoor(deps.config),
     checkHeldKey: createHeldKeyCheck(deps.db),
@@ -136,11 +135,12 @@ export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
   if (webFolder != null) {
     const nodes = deps.chains.flatMap((chain) => chain.config.publicRpcUrl ?? []);
     const mayAsk = { receipt: nodes, wallet: nodes, solvency: nodes };
-    const receipts = { ...deps, webUrl, publicNode: publicNodes({ ...deps, webUrl }) };
+    const receipts = { idKey: deps.idKey, webUrl };
+    const pages = { ...deps, webUrl, receipts, publicNode: publicNodes({ ...deps, webUrl }) };
     const gates = {
       tag: createTagGate(deps),
-      receipt: createReceiptGate(receipts),
-      solvency: createSolvencyGate(receipts),
+      receipt: createReceiptGate(pages),
+      solvency: createSolvencyGate(pages),
     };
     await addWebRoutes(app, { ...config, folder: webFolder, mayAsk, gates });
   }

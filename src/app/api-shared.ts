@@ -87,6 +87,7 @@ export function createShared(deps: ApiDeps) {
     passFiles: deps.passFiles ?? NO_PASS_FILES,
     push: deps.config.push,
     webUrl,
+    receipts: { idKey: deps.idKey, webUrl },
     publicNode: publicNodes({ ...deps, webUrl }),
     cursorKey: deriveKey(deps.secret, 'cursors'),
     createIntent: createIntentCreator({ ...deps, numbers: createSettlementNumbers(deps.db) }),

@@ -1,19 +1,42 @@
 import { createSurfaces } from '#app/api-role.ts';
 import type { ApiDeps } from '#app/api-shared.ts';
 import type { SurfaceRoutes } from '#app/surface-documents.ts';
+import { systemClock } from '#core/clock.ts';
+import { toIdKey } from '#core/ids.ts';
+import { stderrLog } from '#core/log.ts';
+import { openDatabase } from '#db/database.ts';
+import { localWakeups } from '#db/wakeups.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';
 import { readConfig } from '#settings/config.ts';
 
-/** Declarations need no working parts; only handlers would, and nobody calls them. */
-const NO_PARTS = {
-  secret: Buffer.alloc(32),
-  chains: [],
-  config: readConfig({}, []),
-} as unknown as ApiDeps;
+/** Nothing is derived from it that leaves this process. */
+const NO_SECRET = Buffer.alloc(32);
+/** A connection is made at the first statement, and declarations make none. */
+const NO_DATABASE = 'postgres://127.0.0.1/none';
+
+/** An API that has met neither its database nor a chain: it settles nothing and knows nobody. */
+function unconnected(): ApiDeps {
+  return {
+    config: readConfig({}, []),
+    secret: NO_SECRET,
+    idKey: toIdKey(NO_SECRET),
+    db: openDatabase({ url: NO_DATABASE, maxConnections: 1 }),
+    wakeups: localWakeups(),
+    clock: systemClock,
+    log: stderrLog(),
+    chains: [],
+    readiness: {
+      of: () => ({ settles: false, reasons: ['no_worker'] }),
+      paymentsLeft: () => null,
+      shareOf: () => null,
+    },
+    defaultPass: null,
+  };
+}
 
 /** The routes of every surface as they are declared. */
 export function declaredRoutes(): SurfaceRoutes {
-  return createSurfaces(NO_PARTS).routes;
+  return createSurfaces(unconnected()).routes;
 }
 
 /** Every route of the merchant API as it is declared. */

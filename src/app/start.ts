@@ -8,8 +8,8 @@ import { sandboxLinks } from '#app/sandbox-links.ts';
 import { startWatchtowers } from '#app/watch-role.ts';
 import { startRegistrar, startWorkers } from '#app/worker-role.ts';
 import type { AnchorTarget } from '#audit/anchor-target.ts';
-import { tellDocsAddress } from '#core/answer.ts';
 import { AlignedClock } from '#core/clock.ts';
+import type { IdKey } from '#core/ids.ts';
 import { describeError, type Log } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import { NETWORKS, type Network } from '#core/mode.ts';
@@ -30,7 +30,6 @@ import { durabilitySamples } from '#ops/service-samples.ts';
 import { startTraceExport } from '#ops/trace-export.ts';
 import { watchDurability } from '#ops/watch-durability.ts';
 import { loadPassFiles } from '#payers/load-pass-files.ts';
-import { serveReceiptsAt } from '#payments/receipt-url.ts';
 import { declineOverdue, type SettleDeps } from '#payments/settle.ts';
 import { fileMailer, type Mailer, smtpMailer } from '#people/mail.ts';
 import { type ChainNode, startChainNode } from '#sandbox/chain-node.ts';
@@ -284,8 +283,6 @@ async function serve(deps: Omit<ApiDeps, 'readiness'>, stops: Undo): Promise<Ser
       if (config.lan !== null) lan = await serveLan(app, config.lan);
     }
   }
-  const reachedAt = config.publicUrl ?? webUrl;
-  if (reachedAt !== null) tellDocsAddress(reachedAt);
   if (lan !== null) stops.push(lan.stop);
   health.serves = true;
   const turnAway = () => {
@@ -319,6 +316,18 @@ function anchorTargetOf({ auditAnchors, smtpUrl }: Config, folder: DataFolder): 
   return { to: 'file', path: path.join(folder.path, 'audit-anchors.jsonl') };
 }
 
+/** PORT=0 takes a free port, which is known once the API listens. */
+function receiptPages(config: Config, idKey: IdKey) {
+  let { port } = config;
+  return {
+    idKey,
+    webUrl: () => webUrlOf({ ...config, port }),
+    listensAt: (url: string | null) => {
+      if (port === 0 && url !== null) port = Number(new URL(url).port);
+    },
+  };
+}
+
 type Up = Omit<Running, 'stop'> & Pick<Served, 'turnAway'>;
 
 /** Brings a process up: everything it was told to run, in one order, undone in reverse. */
@@ -343,8 +352,8 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Up> {
   const chains = await Promise.all(ofRoles.map((network) => openChain(network, log)));
   for (const chain of chains) stops.push(chain.close);
   const networks = chains.map((chain) => chain.config);
-  serveReceiptsAt({ idKey, webUrl: () => webUrlOf(config) });
-  const deps = { config, secret, idKey, db, wakeups, clock, log, chains, passFiles };
+  const receipts = receiptPages(config, idKey);
+  const deps = { receipts, config, secret, idKey, db, wakeups, clock, log, chains, passFiles };
   if (config.production) {
     await Promise.all(chains.map((chain) => requireContractDelays(chain, log)));
   }
@@ -372,6 +381,7 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Up> {
   await Promise.all(guards.map((guard) => guard.opened(OWN_WORKER_MS)));
   const pages = { webFolder: await building, ...demoPages(demo) };
   const { webUrl, lan, turnAway } = await serve({ ...deps, ...pages }, stops);
+  receipts.listensAt(webUrl);
   stops.push(() => removeSandboxFile(folder));
   const sandbox =
     demo === null || webUrl === null

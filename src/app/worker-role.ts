@@ -11,6 +11,7 @@ import { PASS_COPIES } from '#payers/pass-copy-queries.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
 import { tellWallets } from '#payers/tell-wallets.ts';
 import { expireIntents } from '#payments/expire.ts';
+import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { applySettlements } from '#payments/settle.ts';
 import { traceOfEvent } from '#payments/trace-of-event.ts';
 import { applyRegistrations } from '#payouts/apply-registrations.ts';
@@ -36,6 +37,7 @@ export interface WorkerDeps extends LoopDeps {
   readonly chains: readonly Chain[];
   /** Rebuilt objects get their ids back. */
   readonly idKey: IdKey;
+  readonly receipts: ReceiptPages;
   /** Opens webhook signing secrets. */
   readonly webhookKey: Buffer;
   readonly webhookAllowCidrs: readonly string[];

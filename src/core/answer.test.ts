@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  answerRefusal,
-  ERROR_CODES,
-  type ErrorCode,
-  isRefusal,
-  refuse,
-  resourceMissing,
-  statusOf,
-} from '#core/answer.ts';
+import { answerRefusal, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
+import { ERROR_CODES, type ErrorCode, statusOf } from '#core/error-codes.ts';
 
 /** The public contract, written out once more: a change here breaks clients. */
 const PUBLISHED: readonly (readonly [number, string, string])[] = [
@@ -77,7 +70,7 @@ test('codes of the dashboard keep to the types that belong to their status', () 
 
 test('an error body has the six published fields and nothing else', () => {
   const refusal = refuse('parameter_invalid', 'amount must be an integer.', 'amount');
-  const answer = answerRefusal(refusal, 'req_1');
+  const answer = answerRefusal(refusal, { requestId: 'req_1', docsUrl: 'https://pay.example' });
   assert.equal(answer.status, 400);
   assert.equal(answer.headers, undefined);
   assert.deepEqual(JSON.parse(answer.body), {
@@ -87,7 +80,7 @@ test('an error body has the six published fields and nothing else', () => {
       message: 'amount must be an integer.',
       param: 'amount',
       request_id: 'req_1',
-      doc_url: 'http://127.0.0.1:4242/docs/errors#parameter_invalid',
+      doc_url: 'https://pay.example/docs/errors#parameter_invalid',
     },
   });
 });
@@ -97,7 +90,7 @@ test('a refusal without a parameter says null, and its headers go along', () => 
     ...refuse('rate_limit_exceeded', 'Slow down.'),
     headers: { 'Retry-After': '1' },
   };
-  const answer = answerRefusal(refusal, 'req_1');
+  const answer = answerRefusal(refusal, { requestId: 'req_1', docsUrl: 'https://pay.example' });
   assert.equal(JSON.parse(answer.body).error.param, null);
   assert.deepEqual(answer.headers, { 'Retry-After': '1' });
 });

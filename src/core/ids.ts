@@ -132,7 +132,7 @@ const NUMBERED_PREFIXES: Readonly<Record<NumberedKind, string>> = {
 
 /** 62^9 numbers: more than the contract can count. */
 const NUMBER_LENGTH = 9;
-/** 77 bits that nobody can guess. With the number as many characters as every other id has. */
+/** 77 bits that nobody can guess. With the number before it, it is as long as every other id. */
 const PROOF_LENGTH = 13;
 /** The longest that the contract takes. */
 const ORDER_ID_LENGTH = 8;

@@ -47,7 +47,7 @@ export function jsonText(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value);
 }
 
-/** Of the types in PostgreSQL's catalog, where these numbers never change. */
+/** The numbers of types in PostgreSQL's catalog, which never change. */
 const TYPE_IDS: Readonly<Record<ColumnType, number>> = {
   text: 25,
   bytea: 17,
@@ -60,7 +60,7 @@ const TYPE_IDS: Readonly<Record<ColumnType, number>> = {
 
 /** What the columns of a statement begin with; it grows. */
 const BYTES = 4 * 1024;
-/** Of UTF-8 for one code unit of a string. */
+/** The most bytes that UTF-8 takes for one code unit of a string. */
 const MAX_BYTES_PER_UNIT = 3;
 const LENGTH_BYTES = 4;
 const NULL_LENGTH = -1;

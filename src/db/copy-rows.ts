@@ -50,7 +50,7 @@ function copyText(value: CopyValue): string {
 const NEW_LINE = 0x0a;
 /** SQLSTATE classes of a row that does not fit: its values, or what the table demands of them. */
 const ROW_FAULT = /^2[23]/;
-/** Of one row: logged texts are cut to a few hundred characters each. */
+/** The largest row: logged texts are cut to a few hundred characters each. */
 const MAX_ROW_BYTES = 16 * 1024;
 
 /** One COPY as a query of node-postgres, which has none of its own. */

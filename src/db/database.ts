@@ -94,7 +94,7 @@ export interface DatabaseOptions {
   readonly url: string;
   /** Connections of this process. Group commit keeps few of them busy. */
   readonly maxConnections: number;
-  /** Of a standby; null or left out: there is none to read from. */
+  /** Where a standby is; null or left out: there is none to read from. */
   readonly readUrl?: string | null;
   /** Past a pooler in transaction mode; null or left out: there is none. */
   readonly directUrl?: string | null;

@@ -11,7 +11,7 @@ import type { DatabasePlace, DatabaseWatch } from '#db/watch.ts';
  */
 interface Mark {
   readonly id: string;
-  /** The row of the mark in `database_marks` had come so far. */
+  /** How often the row in `database_marks` had been raised when this was written. */
   readonly generation: number;
   readonly system: string;
   readonly timeline: string;

@@ -21,7 +21,7 @@ export interface Migration {
   readonly kind: MigrationKind;
   readonly text: string;
   readonly digest: string;
-  /** Of earlier texts that made the same: a database that has one of them has this file. */
+  /** Hashes of earlier texts that made the same: a database with one of them has this file. */
   readonly formerly: readonly string[];
 }
 

@@ -70,7 +70,7 @@ async function entriesOf(
   { place, manifest }: { readonly place: string; readonly manifest: Manifest },
 ): Promise<Entry[]> {
   const all = (await readdir(folder)).filter((name) => name !== 'node_modules');
-  // Of others' packages everything that is installed: their lists have patterns.
+  // Of packages by others, everything that is installed is taken: their lists have patterns.
   const isOurs = !folder.includes('node_modules');
   const names = await filesBelow(folder, isOurs ? (manifest.files ?? []) : all);
   const programs = Object.values(manifest.bin ?? {});

@@ -1,4 +1,4 @@
-import { ERROR_CODES, type ErrorCode } from '#core/answer.ts';
+import { ERROR_CODES, type ErrorCode } from '#core/error-codes.ts';
 import {
   type ApiDocument,
   type Endpoint,

@@ -1,13 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Answer, answerRefusal, type Refusal } from '#core/answer.ts';
+import { type Answer, type Asked, answerRefusal, type Refusal } from '#core/answer.ts';
 import type { ApiVersions } from '#core/api-versions.ts';
 import { present } from '#core/assert.ts';
 import type { RateDecision } from '#http/rate-limit.ts';
 import type { Caller, Route, Stream } from '#http/route.ts';
 
 /** What is known of one request while it goes through the checks. */
-export interface Call {
-  readonly requestId: string;
+export interface Call extends Asked {
   readonly startedMs: number;
   /** When a stream began, which may go on for hours; null: the answer is sent at once. */
   streamedMs: number | null;
@@ -37,7 +36,7 @@ export function keepCalls(app: FastifyInstance): void {
 
 export function openCall(
   request: FastifyRequest,
-  begun: Pick<Call, 'requestId' | 'now' | 'versions'>,
+  begun: Pick<Call, keyof Asked | 'now' | 'versions'>,
 ): Call {
   const call: Call = {
     ...begun,
@@ -103,7 +102,7 @@ export function sendAnswer(reply: FastifyReply, call: Call, answer: Answer): Fas
 
 export function sendRefusal(reply: FastifyReply, call: Call, refusal: Refusal): FastifyReply {
   call.code = refusal.code;
-  return sendAnswer(reply, call, answerRefusal(refusal, call.requestId));
+  return sendAnswer(reply, call, answerRefusal(refusal, call));
 }
 
 export function sendStream(reply: FastifyReply, call: Call, answer: Stream): FastifyReply {

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '#core/answer.ts';
+import type { ErrorCode } from '#core/error-codes.ts';
 
 /** What each code means and what to do, for the reference. One that is missing does not compile. */
 export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {

@@ -56,6 +56,7 @@ function idempotentRequest(
     method,
     path,
     fingerprint: fingerprint(method, path, body),
+    docsUrl: call.docsUrl,
   };
 }
 

@@ -1,4 +1,4 @@
-import { ERROR_CODES, type ErrorCode } from '#core/answer.ts';
+import { ERROR_CODES, type ErrorCode } from '#core/error-codes.ts';
 import { ERROR_MEANINGS } from '#http/error-meanings.ts';
 import type { Doc } from '#http/openapi-schemas.ts';
 

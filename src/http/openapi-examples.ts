@@ -1,4 +1,4 @@
-/** Of a schema, what an example can be made of. */
+/** The part of a schema that an example is made from. */
 interface Shape {
   readonly type?: string | readonly string[];
   readonly const?: unknown;

@@ -1,6 +1,6 @@
-import { ERROR_CODES, type ErrorCode } from '#core/answer.ts';
 import { API_VERSIONS } from '#core/api-versions.ts';
 import { assert } from '#core/assert.ts';
+import { ERROR_CODES, type ErrorCode } from '#core/error-codes.ts';
 import { ID_PREFIXES, type IdKind } from '#core/ids.ts';
 import { createErrorResponses, ERROR_SCHEMA, errorExamples, header } from '#http/openapi-errors.ts';
 import { exampleFrom } from '#http/openapi-examples.ts';

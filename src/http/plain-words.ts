@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 
-/** Of a schema, what a message can say. */
+/** The part of a schema that a message can name. */
 interface Described {
   readonly type?: string | readonly string[];
   readonly description?: string;

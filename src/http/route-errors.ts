@@ -1,4 +1,4 @@
-import { ERROR_CODES, type ErrorCode, statusOf } from '#core/answer.ts';
+import { ERROR_CODES, type ErrorCode, statusOf } from '#core/error-codes.ts';
 import type { AnyRoute } from '#http/route.ts';
 
 /** Errors that any request may get, whatever its route and its sender. */

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Static, TSchema } from 'typebox';
-import type { Answer, ErrorCode, Refusal, ResponseHeaders } from '#core/answer.ts';
+import type { Answer, Refusal, ResponseHeaders } from '#core/answer.ts';
+import type { ErrorCode } from '#core/error-codes.ts';
 import type { IdKind } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Asks, Moves } from '#http/moves.ts';

@@ -344,6 +344,7 @@ test('a newer version is served beside the one that keys are pinned to', async (
 
 test('a refusal of the work itself is answered as it was declared', async () => {
   const refusing = await startBareServer({
+    docsUrl: () => 'https://pay.example',
     surfaces: [
       bareSurface([route('/things', (async () => refuse('terminal_inactive', 'No.')) as never)]),
     ],
@@ -351,7 +352,7 @@ test('a refusal of the work itself is answered as it was declared', async () => 
   try {
     const answer = await send({ path: '/things', url: refusing.url });
     assert.equal(answer.status, 409);
-    assert.equal(answer.body.error.doc_url, 'http://127.0.0.1:4242/docs/errors#terminal_inactive');
+    assert.equal(answer.body.error.doc_url, 'https://pay.example/docs/errors#terminal_inactive');
   } finally {
     await refusing.close();
   }

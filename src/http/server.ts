@@ -5,7 +5,7 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify';
-import { type Refusal, refuse } from '#core/answer.ts';
+import { DEFAULT_WEB_URL, type Refusal, refuse } from '#core/answer.ts';
 import { API_VERSIONS, type ApiVersions } from '#core/api-versions.ts';
 import { assert } from '#core/assert.ts';
 import type { Clock } from '#core/clock.ts';
@@ -13,11 +13,11 @@ import { newId } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
 import { type Call, keepCalls, openCall, sendRefusal } from '#http/call.ts';
 import { checkRequest, type Target } from '#http/checks.ts';
-import { createClientErrorHandler } from '#http/client-error.ts';
 import { type Connections, createConnections } from '#http/connections.ts';
 import { createDrain, type Drain } from '#http/drain.ts';
 import { refusalOfFault, serviceUnavailable } from '#http/faults.ts';
 import { createHandler, type HandlerDeps } from '#http/handle.ts';
+import { createClientErrorHandler } from '#http/malformed.ts';
 import { MOVES } from '#http/moves.ts';
 import { addressKey, type RateLimiter } from '#http/rate-limit.ts';
 import type { Surface } from '#http/route.ts';
@@ -43,6 +43,8 @@ export interface ServerOptions {
   readonly versions?: ApiVersions;
   /** Whether people reach the service over https; default: no. */
   readonly https?: boolean;
+  /** Where the documentation that errors name is; default: {@link DEFAULT_WEB_URL}. */
+  readonly docsUrl?: () => string;
   /** Default: {@link PATIENCE}. */
   readonly patience?: Patience;
   /** Takes the server out of service; default: one that nobody begins. */
@@ -112,7 +114,8 @@ type Check = (target: Target) => (request: FastifyRequest, reply: FastifyReply) 
 function startCall(request: FastifyRequest, options: ServerOptions): Call {
   const now = options.clock.now();
   const versions = options.versions ?? API_VERSIONS;
-  return openCall(request, { requestId: newId('request', now), now, versions });
+  const docsUrl = options.docsUrl?.() ?? DEFAULT_WEB_URL;
+  return openCall(request, { requestId: newId('request', now), docsUrl, now, versions });
 }
 
 /** Refuses a request that may not have got as far as its own quota: its address has one too. */
@@ -259,7 +262,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const app = createApp(options, connections);
   keepCalls(app);
   app.removeAllContentTypeParsers();
-  // Of every type: what a route takes is checked with the body, and an empty one has no type.
+  // Every type is read: what a route takes is checked with the body, and an empty one has none.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, keepBytes);
   addCommonAnswers(app, options, { connections, drain });
   const { log, checkHeldKey, around } = options;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answerWith, type ErrorCode, isRefusal, refuse } from '#core/answer.ts';
+import { answerWith, isRefusal, refuse } from '#core/answer.ts';
+import type { ErrorCode } from '#core/error-codes.ts';
 import { type Decided, type Done, decideKeyed, type Keyed } from '#idempotency/decide.ts';
 import type { KeyRow } from '#idempotency/key-queries.ts';
 import { fingerprint, type IdempotentRequest, keyExpiry, keyOf } from '#idempotency/request.ts';
@@ -11,7 +12,8 @@ const DONE: Done = { answer: answerWith(201, { status: 'done' }), resource: 'obj
 function keyed(key: string | null, body = 'a'): Keyed {
   const tenant = { accountId: 'acct_1', livemode: false };
   const sent = { method: 'POST', path: '/v1/test', fingerprint: fingerprint('POST', '/', body) };
-  const idempotency = key === null ? null : { tenant, caller: '', key, ...sent };
+  const docsUrl = 'http://docs.test';
+  const idempotency = key === null ? null : { tenant, caller: '', key, docsUrl, ...sent };
   return { idempotency, requestId: 'req_1', now: NOW };
 }
 

@@ -1,7 +1,14 @@
-/** What an Idempotency-Key means: only here is it said what is replayed, freed and stored. */
 import { type Answer, answerRefusal, isRefusal, type Refusal } from '#core/answer.ts';
-import { present } from '#core/assert.ts';
-import type { KeyRow, StoredKey } from '#idempotency/key-queries.ts';
+import { only, present } from '#core/assert.ts';
+import { Abandon, type Database, type Sql, type Tx } from '#db/database.ts';
+import {
+  insertKeys,
+  type KeyRow,
+  lockKey,
+  type StoredKey,
+  selectKeys,
+  takeKeys,
+} from '#idempotency/key-queries.ts';
 import {
   freesKey,
   type IdempotentRequest,
@@ -11,6 +18,8 @@ import {
   meetUnderWay,
   requestInProgress,
 } from '#idempotency/request.ts';
+
+/** What an Idempotency-Key means: only here is it said what is replayed, freed and stored. */
 
 /** A request, as far as its key matters. */
 export interface Keyed {
@@ -101,7 +110,49 @@ export function decideKeyed<Request extends Keyed, Result extends Done>(
     const result = run(request, index);
     if (!isRefusal(result)) return keep(request, result.answer, result);
     if (idempotency === null || freesKey(result.code)) return { answer: result, done: null };
-    return keep(request, answerRefusal(result, request.requestId), null);
+    const { requestId } = request;
+    const asked = { requestId, docsUrl: idempotency.docsUrl };
+    return keep(request, answerRefusal(result, asked), null);
   });
   return { decided, stored };
+}
+
+/** Waits for another request with the same key, and then knows what became of it. */
+async function takeKnown(tx: Tx, { idempotency, now }: Keyed) {
+  if (idempotency === null) return new Map();
+  const [, known] = await Promise.all([lockKey(tx, idempotency), takeKeys(tx, [idempotency], now)]);
+  return known;
+}
+
+/**
+ * Runs work that only writes the database, for a batch of one: key, objects, events and stored
+ * response commit in ONE transaction, so a crash leaves all or nothing. A refusal that frees the
+ * key leaves nothing behind.
+ */
+export async function runOnce<Result extends Done>(
+  db: Database,
+  request: Keyed,
+  work: (tx: Tx) => Promise<Result | Refusal>,
+): Promise<Decided<Result>> {
+  return db.transaction<Decided<Result>>(async (tx) => {
+    const known = await takeKnown(tx, request);
+    const replay = replayOf(known, request.idempotency);
+    if (replay !== null) return { answer: replay, done: null };
+    const result = await work(tx);
+    const { decided, stored } = decideKeyed(known, [request], () => result);
+    const outcome = only(decided, 'outcome');
+    if (isRefusal(outcome.answer)) return new Abandon(outcome);
+    tx.finish(insertKeys(tx, stored));
+    return outcome;
+  });
+}
+
+/** The stored answer of a key that was used before. */
+export async function findReplay(
+  sql: Sql,
+  idempotency: IdempotentRequest | null,
+  now: Date,
+): Promise<Answer | Refusal | null> {
+  if (idempotency === null) return null;
+  return replayOf(await selectKeys(sql, [idempotency], now), idempotency);
 }

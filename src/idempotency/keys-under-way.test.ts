@@ -10,6 +10,7 @@ const REQUEST: IdempotentRequest = {
   method: 'POST',
   path: '/v1/payment_intents',
   fingerprint: fingerprint('POST', '/v1/payment_intents', { amount: 1 }),
+  docsUrl: 'http://docs.test',
 };
 const OTHER_BODY = fingerprint('POST', '/v1/payment_intents', { amount: 2 });
 

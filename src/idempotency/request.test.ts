@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ErrorCode } from '#core/answer.ts';
+import type { ErrorCode } from '#core/error-codes.ts';
 import { checkKey, fingerprint, freesKey } from '#idempotency/request.ts';
 
 test('a key is 1 to 255 printable ASCII characters', () => {

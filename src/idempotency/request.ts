@@ -1,6 +1,7 @@
-import { type ErrorCode, type Refusal, refuse, statusOf } from '#core/answer.ts';
+import { type Refusal, refuse } from '#core/answer.ts';
 import { canonicalJson, type Json } from '#core/canonical-json.ts';
 import { addMs } from '#core/clock.ts';
+import { type ErrorCode, statusOf } from '#core/error-codes.ts';
 import type { Tenant } from '#core/mode.ts';
 import { sha256 } from '#core/sha256.ts';
 import { tenantKey } from '#db/commit-order.ts';
@@ -22,6 +23,8 @@ export interface IdempotentRequest {
   readonly method: string;
   readonly path: string;
   readonly fingerprint: Buffer;
+  /** The root of the links in errors, which are stored as they are answered. */
+  readonly docsUrl: string;
 }
 
 /** The key of a map: the owner and the Idempotency-Key. */

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Answer, answerWith, type ErrorCode, type Refusal, refuse } from '#core/answer.ts';
+import { type Answer, answerWith, type Refusal, refuse } from '#core/answer.ts';
 import { addMs, FakeClock } from '#core/clock.ts';
+import type { ErrorCode } from '#core/error-codes.ts';
 import type { Tx } from '#db/database.ts';
 import type { Done } from '#idempotency/decide.ts';
+import { findReplay, runOnce } from '#idempotency/decide.ts';
 import { dropExpiredKeys } from '#idempotency/expire-keys.ts';
 import { selectKey, updateCompleted, updateWaiting } from '#idempotency/key-queries.ts';
 import { type IdempotentRequest, keyExpiry } from '#idempotency/request.ts';
-import { findReplay, runOnce } from '#idempotency/run-once.ts';
 import { holdKey } from '#testing/idempotency-keys.ts';
 import { waitingForLocks } from '#testing/open-transactions.ts';
 import { newRequest, openStore, type TestStore } from '#testing/store.ts';

@@ -22,7 +22,7 @@ import {
   updateUserStatus,
 } from '#people/user-queries.ts';
 
-/** Who runs a command is known to the machine, not to the service. */
+/** The machine knows who runs a command; the service does not. */
 const ACTOR: Actor = { type: 'system', name: 'admin command' };
 
 export const USAGE = `npm run admin -- <command>

@@ -27,7 +27,7 @@ export interface Deployment {
   readonly operators: readonly Hex[];
   readonly registrar: Hex;
   readonly guardians: readonly Hex[];
-  /** Of watchtowers: they pause, and cancel single proposals of the registrar. */
+  /** Addresses of watchtowers, which pause, and cancel single proposals of the registrar. */
   readonly watchers?: readonly Hex[];
   readonly treasurer: Hex;
   /** Seconds that a new settlement wallet of a merchant waits. */

@@ -24,7 +24,7 @@ function isOwnAddress(address: string): boolean {
   return ipaddr.isValid(address) && OWN_RANGES.has(ipaddr.process(address).range());
 }
 
-/** Of equal length, whatever was sent: so that the comparison tells nothing. */
+/** Always of the same length, so that the time of a comparison tells nothing. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

@@ -5,7 +5,7 @@ import { parseEnv } from 'node:util';
 import { NETWORKS } from '#core/mode.ts';
 import { StartError } from '#core/start-error.ts';
 import { newKey } from '#ops/deploy-contract.ts';
-import type { Role } from '#settings/config.ts';
+import type { Role } from '#settings/arguments.ts';
 import { chainPrefix, type Env } from '#settings/setting-names.ts';
 
 /** Those that make the service. A watchtower belongs on another machine, with its own settings. */

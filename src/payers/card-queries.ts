@@ -12,7 +12,7 @@ export interface CardRow {
   per_payment_limit: bigint;
   /** The highest count that was accepted; -1: none yet. */
   counter: number;
-  /** Of the chip; null: no tap has been accepted yet. */
+  /** The chip's own id; null: no tap has been accepted yet. */
   uid: string | null;
   created: Date;
   last_used_at: Date | null;

@@ -5,7 +5,7 @@ export const CARD_PATH = '/card';
 
 /** What a chip is set to: it writes its message over the zeros. */
 const EMPTY: SunMessage = { piccData: Buffer.alloc(16), mac: Buffer.alloc(8) };
-/** Of the address only what follows is read: a network that has moved still takes its cards. */
+/** Only this end of the address is read: a network that has moved still takes its cards. */
 const PATH = /\/card\/(card_[0-9A-Za-z]{1,59})$/;
 const PICC_DATA = /^[0-9A-Fa-f]{32}$/;
 const MAC = /^[0-9A-Fa-f]{16}$/;

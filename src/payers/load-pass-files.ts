@@ -66,7 +66,7 @@ async function loadGoogle(wanted: NonNullable<PassFileLocations['google']>): Pro
   });
 }
 
-/** Of service accounts whose file does not name another. */
+/** For service accounts whose file names no other address. */
 const TOKEN_URL = 'https://oauth2.googleapis.com/token';
 
 /** Where the wallets of phones hear of changes. */

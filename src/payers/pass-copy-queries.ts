@@ -89,7 +89,7 @@ export async function updateCopyTold(sql: Sql, copy: DueCopy, now: Date): Promis
   );
 }
 
-/** A change in between has a time of its own, which stays. */
+/** Tries again at `at`, unless the pass has changed meanwhile: then its own next try stays. */
 export async function updateCopyLater(sql: Sql, copy: DueCopy, at: Date): Promise<void> {
   await sql.query(
     `update pass_copies set next_try_at = $4

@@ -10,14 +10,14 @@ export interface PhoneTap {
   readonly kind: PhoneKind;
   /** What the pass in the phone is found by; null where its checksum shows that it is not ours. */
   readonly valueHash: Buffer | null;
-  /** Of the whole: the same tap once more is the same hash. */
+  /** Made of the whole message: the same tap has the same hash again. */
   readonly tapHash: Buffer;
   /** What the phone says that the time is; null: its protocol has a nonce instead. */
   readonly at: Date | null;
 }
 
 const FORMAT = 1;
-/** Of the phone, drawn for one conversation. */
+/** The phone draws it for one conversation. */
 const NONCE_BYTES = 32;
 /** Unix seconds. */
 const TIME_BYTES = 4;
@@ -33,7 +33,7 @@ const HEAD_BYTES = { smart_tap: NONCE_BYTES, apple_vas: TIME_BYTES } as const;
 /** `format ‖ nonce or time ‖ value`, base64url without padding; null for anything else. */
 export function parsePhoneTap(kind: PhoneKind, text: string): PhoneTap | null {
   const bytes = BASE64URL.test(text) ? Buffer.from(text, 'base64url') : null;
-  // One spelling for one tap: another one of the same bytes would be told apart by nobody.
+  // One spelling for each tap: two spellings of the same bytes would be two credentials.
   if (bytes === null || bytes.toString('base64url') !== text || bytes[0] !== FORMAT) return null;
   const start = 1 + HEAD_BYTES[kind];
   const value = bytes.subarray(start);

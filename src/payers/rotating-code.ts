@@ -80,7 +80,7 @@ function afterWrong(row: RotatingKeyRow, now: Date): RotatingKeyRow {
   return { ...row, wrong_at: [], blocked_until: addMs(now, BLOCKED_MS) };
 }
 
-/** Pure: `row` as it is locked, with what the batch has used of it already. */
+/** Pure. `row` is locked, and shows what earlier taps of the same batch have used. */
 export function judgeCode(
   row: RotatingKeyRow,
   presented: { readonly code: string; readonly key: Buffer; readonly now: Date },

@@ -120,7 +120,7 @@ export function assessPayment(facts: PaymentFacts): Assessment {
   const chipLimit = chip?.per_payment_limit ?? null;
   const exceeds = isSigned ? chipLimit !== null && amount > chipLimit : exceedsLimits(facts);
   if (exceeds) return { kind: 'decline', decline: 'limit_exceeded' };
-  // A signature is given without being asked for.
+  // How often confirmations were refused says nothing about a payer who signs each payment.
   const refusals = isSigned
     ? { ofPayer: 0, ofAll: 0 }
     : { ofPayer: activity.refused_within_hour, ofAll: activity.refused_here_within_hour };

@@ -3,7 +3,7 @@ import {
   readCredentialEnds,
   terminalInactive,
 } from '#accounts/credential-ends.ts';
-import { checkMayTakePayments } from '#accounts/merchant-caller.ts';
+import { checkMayTakePayments } from '#accounts/may-take-payments.ts';
 import { type Answer, answerWith, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { IdKey } from '#core/ids.ts';
@@ -45,7 +45,7 @@ interface Found {
   readonly ends: CredentialEnds;
   /** One per request. */
   readonly orderIds: readonly ChosenOrderId[];
-  /** Of intents that this batch creates. */
+  /** Order ids that intents of this batch have taken. */
   readonly taken: Set<string>;
 }
 

@@ -40,7 +40,7 @@ export function createIntentCreator(
 ): CreateIntent {
   const batcher = createBatcher<CreateRequest, Created>({
     ...BATCHES,
-    // A batch holds the orders of its accounts: the next one would only wait for them.
+    // A batch locks its accounts: a second batch with one of them would only wait.
     laneOf: ({ standing }) => tenantKey(standing.tenant),
     run: async (requests) => {
       const written = await createBatch(deps, requests);

@@ -292,7 +292,7 @@ export interface OrderIdRow {
   account_id: string;
   livemode: boolean;
   order_id: string;
-  /** Of the intent that has it. */
+  /** The intent that has the order id. */
   id: string;
   amount: bigint;
   recovered: boolean;

@@ -1,5 +1,5 @@
 import { type CredentialEnds, readCredentialEnds } from '#accounts/credential-ends.ts';
-import { checkMayTakePayments } from '#accounts/merchant-caller.ts';
+import { checkMayTakePayments } from '#accounts/may-take-payments.ts';
 import { type Answer, answerWith, isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { type Atoms, add, ZERO } from '#core/money.ts';
@@ -73,7 +73,7 @@ export interface Paid {
 interface Ground {
   readonly watch: DatabaseWatch;
   readonly keys: KnownKeys;
-  /** Of the API keys and device keys of the callers. */
+  /** Whether the callers' API keys and device keys have ended meanwhile. */
   readonly ends: CredentialEnds;
   /** As locked. */
   readonly intents: ReadonlyMap<string, PaymentIntent>;

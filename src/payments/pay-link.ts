@@ -70,7 +70,7 @@ export async function findPayLink(
   return null;
 }
 
-/** Of the intent with this settlement number. */
+/** The pay link of the intent with this settlement number. */
 export async function readPayLink(
   deps: Pick<PayLinkDeps, 'db' | 'clock' | 'idKey'>,
   wanted: {

@@ -19,6 +19,7 @@ import type { Payment } from '#payments/payment.ts';
 import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
 import { insertPayments } from '#payments/payment-queries.ts';
 import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';
+import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderIntent } from '#payments/render.ts';
 import { type Change, saveStates, stepDrafts } from '#payments/save.ts';
 import { newPayment, paymentDrafts, toSale } from '#payments/settle.ts';
@@ -51,6 +52,7 @@ export interface Rebuilt {
 
 interface Deps {
   readonly idKey: IdKey;
+  readonly receipts: ReceiptPages;
   readonly now: Date;
 }
 
@@ -189,7 +191,7 @@ async function prepare(
     const payment = { ...settled, recovered: true, orderId: one.orderId };
     written.drafts.push(...stepDrafts(change, stamp));
     written.payments.push(payment);
-    written.drafts.push(...paymentDrafts(payment, stamp));
+    written.drafts.push(...paymentDrafts(payment, stamp, ground.receipts));
   }
   return written;
 }

@@ -8,46 +8,34 @@ import {
 import type { Tenant } from '#core/mode.ts';
 import type { Payment } from '#payments/payment.ts';
 
-interface ReceiptPages {
+/** What the addresses of receipts are made of. */
+export interface ReceiptPages {
   readonly idKey: IdKey;
   /** The address of the web apps; known once the process listens. */
   readonly webUrl: () => string;
 }
 
 /**
- * Set once, at the start of the process. Payments appear in the answers of five APIs, in events and
- * in exports; passing this to each of them would add a parameter to forty functions.
- */
-let pages: ReceiptPages | null = null;
-
-/** Every process that shows payments first sets the address of their receipts. */
-export function serveReceiptsAt(at: ReceiptPages): void {
-  pages = at;
-}
-
-/**
  * The public page that shows a payment and its proof. Its address is derived from the same facts as
  * the payment's id, so nothing is stored for it, and nobody can guess it.
  */
-export function receiptUrl({
-  tenant,
-  settlementNumber: number,
-}: Pick<Payment, 'tenant' | 'settlementNumber'>): string | null {
-  if (pages === null) return null;
-  const token = numberedId(pages.idKey, 'receipt', { livemode: tenant.livemode, number });
-  return `${pages.webUrl()}/receipts/${token}`;
+export function receiptUrl(
+  { tenant, settlementNumber: number }: Pick<Payment, 'tenant' | 'settlementNumber'>,
+  { idKey, webUrl }: ReceiptPages,
+): string {
+  const token = numberedId(idKey, 'receipt', { livemode: tenant.livemode, number });
+  return `${webUrl()}/receipts/${token}`;
 }
 
 /** The page of a refund; null until it has succeeded. */
-export function refundReceiptUrl(refund: {
-  readonly id: string;
-  readonly tenant: Tenant;
-  readonly status: string;
-}): string | null {
-  if (pages === null || refund.status !== 'succeeded') return null;
+export function refundReceiptUrl(
+  refund: { readonly id: string; readonly tenant: Tenant; readonly status: string },
+  { idKey, webUrl }: ReceiptPages,
+): string | null {
+  if (refund.status !== 'succeeded') return null;
   const { livemode } = refund.tenant;
-  const token = refundReceiptToken(pages.idKey, { livemode, id: refund.id });
-  return `${pages.webUrl()}/receipts/${token}`;
+  const token = refundReceiptToken(idKey, { livemode, id: refund.id });
+  return `${webUrl()}/receipts/${token}`;
 }
 
 /** The refund that a receipt's address names; null: there is none. */

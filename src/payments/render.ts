@@ -5,7 +5,7 @@ import { toJsonAtoms } from '#core/money.ts';
 import { DECLINES, type PaymentError } from '#payments/decline.ts';
 import type { Payment, PaymentStatus } from '#payments/payment.ts';
 import { byAccountClock, type ShownIntent } from '#payments/payment-intent.ts';
-import { receiptUrl } from '#payments/receipt-url.ts';
+import { type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
 
 type JsonObject = { [key: string]: Json };
 
@@ -79,7 +79,7 @@ export function renderIntent(intent: ShownIntent): JsonObject {
 }
 
 /** The payment as behavior.md 6 shows it. */
-export function renderPayment(payment: Payment): JsonObject {
+export function renderPayment(payment: Payment, receipts: ReceiptPages): JsonObject {
   const { fees } = payment;
   const shown = {
     id: payment.id,
@@ -106,7 +106,7 @@ export function renderPayment(payment: Payment): JsonObject {
     payment_method: { ...payment.method },
     split_group: payment.splitGroup,
     network: networkOf(payment.tenant.livemode),
-    receipt_url: receiptUrl(payment),
+    receipt_url: receiptUrl(payment, receipts),
     receipt_number: payment.receiptNumber,
     chain_id: payment.chainId,
     tx_hash: payment.place.txHash,

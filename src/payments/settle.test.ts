@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { addMs, FakeClock } from '#core/clock.ts';
 import { type Log, silentLog } from '#core/log.ts';
-import { findReplay } from '#idempotency/run-once.ts';
+import { findReplay } from '#idempotency/decide.ts';
 import { FAILURE_DECLINES } from '#payments/decline.ts';
 import { selectIntent } from '#payments/intent-queries.ts';
 import { beginSeriesAnew } from '#payments/receipt-numbers.ts';
@@ -70,7 +70,7 @@ test('a settled payment carries what the chain said, and what the payer paid', a
   await playChain(store);
   const payment = await findPayment(store, intentId);
   assert.ok(payment !== undefined);
-  const shown = renderPayment(payment);
+  const shown = renderPayment(payment, store.receipts);
   const { amount, fees, total_charged, net, cashback_status, payer: address, status } = shown;
   assert.deepEqual(
     { amount, fees, total_charged, net, cashback_status, address, status },
@@ -121,7 +121,10 @@ test('its events come in the order of the story, with the objects as they were',
   assert.deepEqual(snapshot, await readIntent(intentId));
   const payment = await findPayment(store, intentId);
   assert.ok(payment !== undefined);
-  assert.deepEqual(await lastSnapshot(store, 'payment.succeeded'), renderPayment(payment));
+  assert.deepEqual(
+    await lastSnapshot(store, 'payment.succeeded'),
+    renderPayment(payment, store.receipts),
+  );
 });
 
 test('receipts count from 1 at each terminal, without gaps, whatever settles beside', async () => {

@@ -18,6 +18,7 @@ import { methodOf, type Payment, toPayment } from '#payments/payment.ts';
 import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
 import { insertPayments } from '#payments/payment-queries.ts';
 import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';
+import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import { type Change, saveStates, stepDrafts } from '#payments/save.ts';
 import { chargeOf } from '#payments/tip.ts';
@@ -34,6 +35,7 @@ import {
 
 export interface SettleDeps extends LoopDeps {
   readonly idKey: IdKey;
+  readonly receipts: ReceiptPages;
 }
 
 /** One settlement batch's worth; a transaction of this size takes a few milliseconds. */
@@ -166,9 +168,13 @@ export function toSale({ tenant, settledAt, aheadSeconds, amount }: Payment) {
 }
 
 /** The events of a new payment. */
-export function paymentDrafts(payment: Payment, stamp: Stamp): EventDraft[] {
+export function paymentDrafts(
+  payment: Payment,
+  stamp: Stamp,
+  receipts: ReceiptPages,
+): EventDraft[] {
   const { tenant, id: objectId } = payment;
-  const object = renderPayment(payment);
+  const object = renderPayment(payment, receipts);
   const draft = { tenant, objectId, object, stamp };
   const paid: EventDraft = { ...draft, type: 'payment.succeeded' };
   if (payment.fees.cashback === 0n) return [paid];
@@ -185,7 +191,11 @@ function placesOf({ change, paymentId }: Decided): number {
 }
 
 /** What settlements write, in the account's order: events of the intent, payment, its events. */
-async function prepare(tx: Tx, decided: readonly Decided[], now: Date): Promise<Written> {
+async function prepare(
+  tx: Tx,
+  decided: readonly Decided[],
+  { receipts, now }: { readonly receipts: ReceiptPages; readonly now: Date },
+): Promise<Written> {
   const wanted = decided.map((one) => ({ tenant: one.after.tenant, count: placesOf(one) }));
   const accountIds = [...new Set(wanted.map(({ tenant }) => tenant.accountId))];
   const paid = decided.filter(isPaid).map(({ after }) => after);
@@ -208,7 +218,7 @@ async function prepare(tx: Tx, decided: readonly Decided[], now: Date): Promise<
     drafts.push(...stepDrafts(one.change, stamp));
     if (payment === null) continue;
     payments.push(payment);
-    drafts.push(...paymentDrafts(payment, stamp));
+    drafts.push(...paymentDrafts(payment, stamp, receipts));
   }
   return { payments, drafts };
 }
@@ -259,7 +269,7 @@ async function applyBatch(
       tx,
       decided.map(({ after }) => ({ resource: after.id, ...answerWith(200, renderIntent(after)) })),
     ),
-    prepare(tx, decided, now),
+    prepare(tx, decided, { ...deps, now }),
   ]);
   const [, deliveries] = await Promise.all([
     insertPayments(tx, payments),

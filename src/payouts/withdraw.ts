@@ -1,8 +1,7 @@
 import { type Answer, answerWith, isRefusal, type Refusal } from '#core/answer.ts';
 import type { IdKey } from '#core/ids.ts';
 import { networkOf } from '#core/mode.ts';
-import { REPLAYED } from '#idempotency/decide.ts';
-import { runOnce } from '#idempotency/run-once.ts';
+import { REPLAYED, runOnce } from '#idempotency/decide.ts';
 import { type PayoutDeps, readOnChain } from '#payouts/merchant-on-chain.ts';
 import { withdrawalObject } from '#payouts/render.ts';
 import { requestWithdrawal } from '#payouts/request-withdrawal.ts';

@@ -24,14 +24,14 @@ export const PER_ADDRESS: Allowance = { attempts: 50, windowMs: 15 * MINUTE_MS }
 export const PER_SECOND_FACTOR: Allowance = { attempts: 10, windowMs: 60 * MINUTE_MS };
 /** From all devices of one person together, each of which has the ten of its own. */
 export const PER_KNOWN_DEVICES: Allowance = { attempts: 20, windowMs: 60 * MINUTE_MS };
-/** Links are long secrets: who tries many has none, and each try costs a look-up. */
+/** Links are long secrets: whoever tries many is guessing, and each try costs a look-up. */
 export const LINKS_PER_ADDRESS: Allowance = { attempts: 30, windowMs: 15 * MINUTE_MS };
 /** Mails that one address can make us send, and that one mailbox can get. */
 export const MAILS_PER_ADDRESS: Allowance = { attempts: 20, windowMs: 60 * MINUTE_MS };
 export const MAILS_PER_MAILBOX: Allowance = { attempts: 5, windowMs: 60 * MINUTE_MS };
 /** Pairing codes have 40 bits and live for minutes. */
 export const PAIRINGS_PER_ADDRESS: Allowance = { attempts: 20, windowMs: 15 * MINUTE_MS };
-/** Of one of the staff: more than a busy day's work, and few accounts for a stolen session. */
+/** Changes by one operator: more than a busy day's work, and few accounts for a stolen session. */
 export const STAFF_CHANGES: Allowance = { attempts: 60, windowMs: 10 * MINUTE_MS };
 
 /** A whole IPv6 site counts as one: a caller with one address of it has 2^64. */

@@ -3,7 +3,7 @@ import type { Sql, Tx } from '#db/database.ts';
 /** Merchants' people, or the network's own staff. */
 export type Realm = 'merchant' | 'operator';
 
-/** Of the network's staff: `support` sees everything and changes nothing. */
+/** Roles of the network's staff: `support` sees everything and changes nothing. */
 export const STAFF_ROLES = ['operator', 'support'] as const;
 export type StaffRole = (typeof STAFF_ROLES)[number];
 

@@ -41,8 +41,8 @@ before(async () => {
 beforeEach(async () => {
   const clock = new FakeClock();
   store = await addStore(shared, clock);
-  const { db, wakeups, idKey } = store;
-  deps = { chain: network.chain, db, wakeups, clock, idKey, log: silentLog };
+  const { db, wakeups, idKey, receipts } = store;
+  deps = { chain: network.chain, db, wakeups, clock, idKey, receipts, log: silentLog };
   await db.query('delete from chain_payments');
   await db.query('delete from chain_transfers');
 });

@@ -90,7 +90,7 @@ export async function selectLostPayments(
 /** A refund or withdrawal that the chain has paid, but not according to the ledger. */
 export interface LostTransferRow {
   readonly kind: 'refund' | 'withdrawal';
-  /** Of the refunded payment, or of the withdrawal. */
+  /** The number of the refunded payment, or of the withdrawal. */
   readonly number: bigint;
   readonly reference: Buffer | null;
   readonly merchant_number: bigint;
@@ -108,7 +108,7 @@ export interface LostTransferRow {
   readonly request_id: bigint | null;
   /** Whether its transaction has the bytes that paid it: then their receipt is found as always. */
   readonly bytes_known: boolean;
-  /** Of a refund: its payment has no row yet, because its outcome has still to be applied. */
+  /** Refunds only: the payment has no row yet, because its outcome has still to be applied. */
   readonly payment_under_way: boolean;
 }
 

@@ -22,7 +22,7 @@ const APPLIED_MS = 4_000;
 const APPLIED_LOOK_MS = 50;
 /** Nothing is too young: the range is as deep as a payment has to be. */
 const FAR_FUTURE = new Date(8_640_000_000_000);
-/** Of each kind, in one transaction. */
+/** Events of each kind that one transaction books. */
 const BATCH = 100;
 
 /**

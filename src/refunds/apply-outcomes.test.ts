@@ -74,7 +74,7 @@ test('a refund that succeeds is booked, told in order, and answered', async () =
   const seen = await answer;
   const [refund] = await refunds();
   assert.ok(refund !== undefined);
-  assert.deepEqual(seen.body, renderRefund(refund));
+  assert.deepEqual(seen.body, renderRefund(refund, store.receipts));
   assert.equal(seen.body.updated, clock.now().toISOString());
   assert.deepEqual(await eventTypes(store, id), [
     'refund.created',
@@ -84,7 +84,10 @@ test('a refund that succeeds is booked, told in order, and answered', async () =
   assert.deepEqual((await eventTypes(store)).slice(-1), ['payment.refunded']);
   assert.deepEqual(await lastSnapshot(store, 'refund.succeeded'), seen.body);
   const refunded = await readPayment();
-  assert.deepEqual(await lastSnapshot(store, 'payment.refunded'), renderPayment(refunded));
+  assert.deepEqual(
+    await lastSnapshot(store, 'payment.refunded'),
+    renderPayment(refunded, store.receipts),
+  );
   assert.equal(refunded.amountRefunded, 400n);
 });
 

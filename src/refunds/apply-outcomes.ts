@@ -9,6 +9,7 @@ import { updateWaiting } from '#idempotency/key-queries.ts';
 import type { Payment } from '#payments/payment.ts';
 import { selectPayment } from '#payments/payment-queries.ts';
 import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';
+import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderPayment } from '#payments/render.ts';
 import { REFUND_FAILURES, type Refund, type RefundFailure } from '#refunds/refund.ts';
 import {
@@ -26,6 +27,10 @@ import { applied, type FailureReason, type Outcome, takeOutcomes } from '#settle
 const BATCH = 50;
 /** refund.succeeded or refund.failed, refund.updated, payment.refunded. */
 const PLACES_PER_REFUND = 3;
+
+interface ApplyDeps extends LoopDeps {
+  readonly receipts: ReceiptPages;
+}
 
 type Ended = Refund & { status: 'succeeded' | 'failed' };
 
@@ -52,9 +57,13 @@ interface Written {
   readonly payment: Payment;
 }
 
-function draftsOf({ refund, payment }: Written, stamp: Stamp): EventDraft[] {
+function draftsOf(
+  { refund, payment }: Written,
+  stamp: Stamp,
+  receipts: ReceiptPages,
+): EventDraft[] {
   const { tenant } = refund;
-  const about = { tenant, objectId: refund.id, object: renderRefund(refund), stamp };
+  const about = { tenant, objectId: refund.id, object: renderRefund(refund, receipts), stamp };
   const previous = { status: 'pending', tx_hash: null };
   const type = 'refund.updated';
   if (refund.status === 'failed') {
@@ -62,7 +71,7 @@ function draftsOf({ refund, payment }: Written, stamp: Stamp): EventDraft[] {
     return [updated, { ...about, type: 'refund.failed' }];
   }
   const previousAttributes = { ...previous, receipt_url: null, receipt_number: null };
-  const object = renderPayment(payment);
+  const object = renderPayment(payment, receipts);
   return [
     { ...about, type, previousAttributes },
     { ...about, type: 'refund.succeeded' },
@@ -71,8 +80,11 @@ function draftsOf({ refund, payment }: Written, stamp: Stamp): EventDraft[] {
 }
 
 /** The answer for a client that waits for the refund, or asks again with its key. */
-function waitingAnswer(refund: Ended): Answer & { readonly resource: string } {
-  return { resource: refund.id, ...answerWith(201, renderRefund(refund)) };
+function waitingAnswer(
+  refund: Ended,
+  receipts: ReceiptPages,
+): Answer & { readonly resource: string } {
+  return { resource: refund.id, ...answerWith(201, renderRefund(refund, receipts)) };
 }
 
 /** Books or releases the reserved amount, ends the refund. */
@@ -105,7 +117,11 @@ async function number(tx: Tx, written: readonly Written[], now: Date): Promise<W
   return numbered;
 }
 
-async function writeAll(tx: Tx, ended: readonly Ended[], now: Date): Promise<number> {
+async function writeAll(
+  tx: Tx,
+  ended: readonly Ended[],
+  { receipts, now }: { readonly receipts: ReceiptPages; readonly now: Date },
+): Promise<number> {
   if (ended.length === 0) return 0;
   const wanted = ended.map(({ tenant }) => ({ tenant, count: PLACES_PER_REFUND }));
   const written: Written[] = [];
@@ -113,10 +129,10 @@ async function writeAll(tx: Tx, ended: readonly Ended[], now: Date): Promise<num
   for (const refund of ended) written.push(await writeEnd(tx, refund));
   const stampOf = await stampOrders(tx, wanted, now);
   const numbered = await number(tx, written, now);
-  const events = numbered.flatMap((one) => draftsOf(one, stampOf(one.refund.tenant)));
+  const events = numbered.flatMap((one) => draftsOf(one, stampOf(one.refund.tenant), receipts));
   await updateWaiting(
     tx,
-    numbered.map(({ refund }) => waitingAnswer(refund)),
+    numbered.map(({ refund }) => waitingAnswer(refund, receipts)),
   );
   return appendEvents(tx, events);
 }
@@ -124,7 +140,7 @@ async function writeAll(tx: Tx, ended: readonly Ended[], now: Date): Promise<num
 async function applyBatch(
   tx: Tx,
   outcomes: readonly Outcome<'refund'>[],
-  deps: LoopDeps,
+  deps: ApplyDeps,
 ): Promise<{ readonly ended: readonly Ended[]; readonly deliveries: number }> {
   const now = deps.clock.now();
   const refunds = await lockRefunds(
@@ -140,7 +156,7 @@ async function applyBatch(
     if (end === null) await alarmUnfit(tx, outcome, { status, now, log: deps.log });
     else ended.push(end);
   }
-  const deliveries = await writeAll(tx, ended, now);
+  const deliveries = await writeAll(tx, ended, { ...deps, now });
   await applied(
     tx,
     outcomes.map((outcome) => outcome.requestId),
@@ -153,7 +169,7 @@ async function applyBatch(
  * Applies what the chain has said of refunds: refund, payment, events and the responses of waiting
  * requests in one transaction. @returns whether there may be more.
  */
-export async function applyRefundOutcomes(deps: LoopDeps): Promise<boolean> {
+export async function applyRefundOutcomes(deps: ApplyDeps): Promise<boolean> {
   const result = await deps.db.transaction(async (tx) => {
     const outcomes = await takeOutcomes(tx, 'refund', BATCH);
     if (outcomes.length === 0) return null;

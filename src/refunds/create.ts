@@ -14,12 +14,12 @@ import { createWaitingRoom } from '#db/waiting-room.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
 import { awaitAnswer } from '#idempotency/await-answer.ts';
-import { type Done, REPLAYED } from '#idempotency/decide.ts';
+import { type Done, REPLAYED, runOnce } from '#idempotency/decide.ts';
 import type { ReadKey } from '#idempotency/read-key.ts';
 import { type IdempotentRequest, keyReused } from '#idempotency/request.ts';
-import { runOnce } from '#idempotency/run-once.ts';
 import type { Payment } from '#payments/payment.ts';
 import { lockPayment } from '#payments/payment-queries.ts';
+import type { ReceiptPages } from '#payments/receipt-url.ts';
 import {
   checkAccountRules,
   decideAmount,
@@ -75,6 +75,7 @@ export interface RefundDeps {
   readonly clock: Clock;
   readonly readiness: Readiness;
   readonly idKey: IdKey;
+  readonly receipts: ReceiptPages;
 }
 
 /** The result of the first transaction. */
@@ -119,13 +120,19 @@ function toRefund(
   };
 }
 
-function draft(refund: Refund, type: EventDraft['type'], stamp: Stamp): EventDraft {
-  return { tenant: refund.tenant, type, objectId: refund.id, object: renderRefund(refund), stamp };
+/** The events of a refund, as they are written one after the other. */
+function drafter(refund: Refund, receipts: ReceiptPages, stamp: Stamp) {
+  const object = renderRefund(refund, receipts);
+  const about = { tenant: refund.tenant, objectId: refund.id, object, stamp };
+  return (type: EventDraft['type']): EventDraft => ({ ...about, type });
 }
+
+type Keys = Pick<RefundDeps, 'idKey' | 'receipts'>;
 
 /** Writes the refund as it begins: pending with its request to the chain, or failed at once. */
 async function begin(
   tx: Tx,
+  { receipts }: Keys,
   request: RefundRequest,
   beginning: Beginning,
 ): Promise<{ readonly refund: Refund; readonly deliveries: number }> {
@@ -145,7 +152,8 @@ async function begin(
   if (failure !== null) {
     const refund: Refund = { ...pending, status: 'failed', failure, txHash: null };
     await insertRefund(tx, refund, REFUND_FAILURES[failure]);
-    const drafts = [draft(refund, 'refund.created', stamp), draft(refund, 'refund.failed', stamp)];
+    const draft = drafter(refund, receipts, stamp);
+    const drafts = [draft('refund.created'), draft('refund.failed')];
     return { refund, deliveries: await appendEvents(tx, drafts) };
   }
   await reserve(tx, pending.paymentId, pending.amount);
@@ -162,7 +170,8 @@ async function begin(
     },
     now,
   });
-  const deliveries = await appendEvents(tx, [draft(pending, 'refund.created', stamp)]);
+  const draft = drafter(pending, receipts, stamp);
+  const deliveries = await appendEvents(tx, [draft('refund.created')]);
   return { refund: pending, deliveries };
 }
 
@@ -192,10 +201,14 @@ async function referenceFor(
 }
 
 /** The answer to a request whose refund the database had lost, and which was rebuilt. */
-function replayRebuilt({ input }: RefundRequest, rebuilt: Refund): Begun | Refusal {
+function replayRebuilt(
+  { receipts }: Keys,
+  { input }: RefundRequest,
+  rebuilt: Refund,
+): Begun | Refusal {
   const sameAmount = input.amount === null || BigInt(input.amount) === rebuilt.amount;
   if (!sameAmount || input.paymentId !== rebuilt.paymentId) return keyReused();
-  const answer = { ...answerWith(201, renderRefund(rebuilt)), headers: REPLAYED };
+  const answer = { ...answerWith(201, renderRefund(rebuilt, receipts)), headers: REPLAYED };
   return { answer, resource: rebuilt.id, refund: rebuilt, deliveries: 0 };
 }
 
@@ -227,7 +240,8 @@ async function checkManager(
 }
 
 /** Lock, decide, reserve, ask: one transaction, committed before anybody calls the chain. */
-async function decide(tx: Tx, idKey: IdKey, request: RefundRequest): Promise<Begun | Refusal> {
+async function decide(tx: Tx, keys: Keys, request: RefundRequest): Promise<Begun | Refusal> {
+  const { idKey, receipts } = keys;
   const { tenant, input } = request;
   // Refunds from the time that is being recovered are not known yet.
   const closed = checkLedger(tx.watch, tenant.livemode);
@@ -241,14 +255,14 @@ async function decide(tx: Tx, idKey: IdKey, request: RefundRequest): Promise<Beg
   if (ended !== null) return ended;
   if (payment === null) return paymentUnknown();
   // Before all else: a rebuilt refund has already taken its amount, and its terminal is not known.
-  if (!Buffer.isBuffer(reference)) return replayRebuilt(request, reference);
+  if (!Buffer.isBuffer(reference)) return replayRebuilt(keys, request, reference);
   const amount = decideAmount(payment, input.amount);
   if (isRefusal(amount)) return amount;
   const id = refundId(idKey, { livemode: tenant.livemode, reference });
   const unmanaged = await checkManager(tx, request, { payment, amount, id });
   if (unmanaged !== null) return unmanaged;
-  const { refund, deliveries } = await begin(tx, request, { payment, amount, id, reference });
-  const answer = answerWith(201, renderRefund(refund));
+  const { refund, deliveries } = await begin(tx, keys, request, { payment, amount, id, reference });
+  const answer = answerWith(201, renderRefund(refund, receipts));
   const goesOn = refund.status === 'pending';
   return { answer, resource: refund.id, goesOn, refund, deliveries };
 }
@@ -263,7 +277,7 @@ export async function createRefund(
   deps: RefundDeps,
   request: RefundRequest,
 ): Promise<Answer | Refusal> {
-  const { answer, done } = await runOnce(deps.db, request, (tx) => decide(tx, deps.idKey, request));
+  const { answer, done } = await runOnce(deps.db, request, (tx) => decide(tx, deps, request));
   if (done === null) return answer;
   if (done.deliveries > 0) deps.wakeups.send('deliveries');
   if (done.goesOn !== true) return answer;
@@ -276,7 +290,7 @@ export async function createRefund(
     resource: done.refund.id,
     isDone: (refund) => refund.status !== 'pending',
     waitMs: deps.readiness.of(tenant.livemode).settles ? RECEIPT_WAIT_MS : 0,
-    answer: (refund) => answerWith(201, renderRefund(refund)),
+    answer: (refund) => answerWith(201, renderRefund(refund, deps.receipts)),
     request: request.idempotency,
   });
 }

@@ -7,6 +7,7 @@ import type { Tx } from '#db/database.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
 import { lockPayment, selectPayment } from '#payments/payment-queries.ts';
 import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';
+import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderPayment } from '#payments/render.ts';
 import { type Refund, refundable } from '#refunds/refund.ts';
 import {
@@ -38,8 +39,9 @@ const PLACES = 4;
 export async function rebuildRefund(
   tx: Tx,
   lost: LostRefund,
-  { idKey, now }: { readonly idKey: IdKey; readonly now: Date },
+  by: { readonly idKey: IdKey; readonly receipts: ReceiptPages; readonly now: Date },
 ): Promise<number | null> {
+  const { idKey, receipts, now } = by;
   const { tenant, paymentId, reference, txHash } = lost;
   const payment = present(await lockPayment(tx, tenant, paymentId), 'payment of a lost refund');
   const amount = atoms(lost.amount);
@@ -71,11 +73,12 @@ export async function rebuildRefund(
   await updateEnded(tx, refund, null);
   await markRecovered(tx, { id: refund.id, reference });
   const after = present(await selectPayment(tx, tenant, paymentId), 'refunded payment');
-  const about = { tenant, objectId: refund.id, object: renderRefund(refund), stamp };
+  const object = renderPayment(after, receipts);
+  const about = { tenant, objectId: refund.id, object: renderRefund(refund, receipts), stamp };
   const drafts: EventDraft[] = [
     { ...about, type: 'refund.created' },
     { ...about, type: 'refund.succeeded' },
-    { tenant, type: 'payment.refunded', objectId: paymentId, object: renderPayment(after), stamp },
+    { tenant, type: 'payment.refunded', objectId: paymentId, object, stamp },
   ];
   return appendEvents(tx, drafts);
 }

@@ -236,7 +236,7 @@ export async function updateEnded(
   assert(rows.length === 1, 'a refund ended twice');
 }
 
-/** Of refunds that have just succeeded, under the locks that they hold. */
+/** Writes the numbers of refunds that have just succeeded, under the locks that they hold. */
 export async function updateReceiptNumbers(tx: Tx, refunds: readonly Refund[]): Promise<void> {
   const numbered = refunds.filter(({ receiptNumber }) => receiptNumber !== null);
   if (numbered.length === 0) return;

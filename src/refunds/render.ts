@@ -1,11 +1,11 @@
 import type { Json } from '#core/canonical-json.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
-import { refundReceiptUrl } from '#payments/receipt-url.ts';
+import { type ReceiptPages, refundReceiptUrl } from '#payments/receipt-url.ts';
 import { REFUND_FAILURES, type Refund } from '#refunds/refund.ts';
 
 /** The refund as behavior.md 7 shows it. */
-export function renderRefund(refund: Refund): { [key: string]: Json } {
+export function renderRefund(refund: Refund, receipts: ReceiptPages): { [key: string]: Json } {
   const failed = refund.status === 'failed' ? refund : null;
   return {
     id: refund.id,
@@ -18,7 +18,7 @@ export function renderRefund(refund: Refund): { [key: string]: Json } {
     reason: refund.reason,
     failure_code: failed?.failure ?? null,
     failure_message: failed === null ? null : REFUND_FAILURES[failed.failure],
-    receipt_url: refundReceiptUrl(refund),
+    receipt_url: refundReceiptUrl(refund, receipts),
     receipt_number: refund.receiptNumber,
     tx_hash: refund.status === 'pending' ? null : refund.txHash,
     source: refund.source,

@@ -73,7 +73,7 @@ export interface RequestFilters {
   readonly byServers: boolean;
   readonly operation: string | null;
   readonly callerId: string | null;
-  /** Of changes only. */
+  /** Only requests that change something have one. */
   readonly objectId: string | null;
   readonly createdGte: Date | null;
   readonly createdLt: Date | null;

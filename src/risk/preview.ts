@@ -7,7 +7,7 @@ export interface PastPayment {
   readonly payerId: string;
   readonly amount: Atoms;
   readonly settledAt: Date;
-  /** Of the first one of a payer here: whether there were others before. */
+  /** Whether the payer has paid here before this. */
   readonly paidHereBefore: boolean;
   /** The wallet itself has signed it: nobody would be asked again. */
   readonly isSigned: boolean;

@@ -13,7 +13,7 @@ export const RISK_RULES = [
 
 export type RiskRule = (typeof RISK_RULES)[number];
 
-/** Of the network: when a pass that can be copied needs its payer's yes. */
+/** The network's rule: when a pass that can be copied needs its payer's yes. */
 export interface StaticPassTerms {
   readonly confirmFrom: Atoms;
   /** At the first payment at a merchant too, whatever its amount. */
@@ -76,7 +76,7 @@ export function highAmount({ settings, amount }: RiskFacts): Answer {
   return reaches(amount, settings.highAmountConfirmFrom) ? 'confirm' : 'allow';
 }
 
-/** Of the network, not of an account. */
+/** A rule of the network, not of an account. */
 export function staticPass({ copied, amount, paidHereBefore }: RiskFacts): Answer {
   if (copied === null) return 'allow';
   const isFirst = copied.asksFirst && !paidHereBefore;

@@ -1,7 +1,6 @@
 import { hkdfSync } from 'node:crypto';
-import ipaddr from 'ipaddr.js';
 import type { AnchorTarget } from '#audit/anchor-target.ts';
-import { NETWORKS, type Network } from '#core/mode.ts';
+import type { Network } from '#core/mode.ts';
 import { type Atoms, atoms, MAX_AMOUNT } from '#core/money.ts';
 import { type RotatingKey, withPrevious } from '#core/secrets.ts';
 import { StartError } from '#core/start-error.ts';
@@ -9,32 +8,21 @@ import type { TraceSettings } from '#core/tracing.ts';
 import { DECLARED_DURABILITIES, type DeclaredDurability } from '#db/durability.ts';
 import type { RateLimit } from '#http/rate-limit.ts';
 import { LOGGED_REQUESTS, type LoggedRequests } from '#http/request-lines.ts';
-import { type AskedRules, readChainRules } from '#settings/chain-rules.ts';
-import { readKeyTexts } from '#settings/key-files.ts';
+import { type Role, readRoles, takeLan } from '#settings/arguments.ts';
+import {
+  chain,
+  type EmbeddedRules,
+  embeddedRules,
+  gaslessTransfers,
+  type WatchSettings,
+  watchSettings,
+} from '#settings/chain-settings.ts';
 import { type Lan, lanOf } from '#settings/lan.ts';
-import { readNodeSettings } from '#settings/node-settings.ts';
 import { type PassFileSettings, readPassFileSettings } from '#settings/pass-file-settings.ts';
 import { type PushSettings, readPushSettings } from '#settings/push-settings.ts';
-import {
-  chainPrefix,
-  type Env,
-  EXTERNAL_SETTINGS,
-  isOfService,
-  refuseUnknown,
-  type SettingName,
-} from '#settings/setting-names.ts';
-import { confirmationsFor } from '#settlement/confirmations.ts';
-import { NETWORK_DEFAULTS, type NetworkRules, type NetworkSettings } from '#settlement/networks.ts';
-import type { Hex } from '#settlement/requests.ts';
-import { readRemoteKey, type SigningKey } from '#settlement/signer.ts';
-
-/**
- * `registrar`: of a worker nothing but what is sent with the registrar's key. `watch`: a
- * watchtower, which has a process of its own.
- */
-export type Role = 'api' | 'worker' | 'registrar' | 'watch';
-/** Of a process that is told nothing. */
-const ROLES: readonly Role[] = ['api', 'worker', 'registrar'];
+import { cidrs, integer, readSetting, url } from '#settings/read-setting.ts';
+import { type Env, refuseUnknown, type SettingName } from '#settings/setting-names.ts';
+import type { NetworkSettings } from '#settlement/networks.ts';
 
 /** When a pass that can be copied needs its payer's yes (the rule STATIC_PASS). */
 interface StaticPass {
@@ -42,24 +30,6 @@ interface StaticPass {
   /** At the first payment at a merchant too, whatever its amount. */
   readonly asksFirst: boolean;
 }
-
-type EmbeddedRules = NetworkRules &
-  Pick<NetworkSettings, 'confirmations' | 'confirmationsMs'> & {
-    readonly chainId: number;
-    /** From one block to the next. */
-    readonly blockMs: number;
-  };
-
-/** What a watchtower stops with, and from which sum on. */
-interface WatchSettings {
-  /** With the contract's WATCH_ROLE; null: it only tells. */
-  readonly key: SigningKey | null;
-  /** Atoms that strangers settled or refunded in a day. */
-  readonly pauseFrom: Atoms;
-}
-
-/** Ids of the embedded chains (behavior.md 20.3). */
-const EMBEDDED_IDS: Readonly<Record<Network, number>> = { testnet: 31_337, mainnet: 31_338 };
 
 /** What a process was told, read once. Every message of a wrong value names its variable. */
 export interface Config {
@@ -84,9 +54,9 @@ export interface Config {
   /** What losing the primary may cost; null: nothing, and the start checks it in production. */
   readonly durability: DeclaredDurability | null;
   readonly redisUrl: string | null;
-  /** null: the embedded chain. */
   /** What a watchtower has of each network. */
   readonly watch: Readonly<Record<Network, WatchSettings>>;
+  /** null: the embedded chain. */
   readonly chains: Readonly<Record<Network, NetworkSettings | null>>;
   /** What holds for the embedded chain of a network. */
   readonly embedded: Readonly<Record<Network, EmbeddedRules>>;
@@ -129,46 +99,10 @@ export interface Config {
   readonly lan: Lan | null;
 }
 
-function readSetting(env: Env, name: SettingName): string | null {
-  const value = env[name]?.trim();
-  return value === undefined || value === '' || isOfService(name, value) ? null : value;
-}
-
-function integer(
-  env: Env,
-  name: SettingName,
-  range: { min: number; max: number; default: number },
-) {
-  const text = readSetting(env, name);
-  if (text === null) return range.default;
-  const value = Number(text);
-  if (/^\d+$/.test(text) && value >= range.min && value <= range.max) return value;
-  throw new StartError(`${name}=${text} must be an integer from ${range.min} to ${range.max}`);
-}
-
 function metricsToken(env: Env): string | null {
   const token = readSetting(env, 'METRICS_TOKEN');
   if (token === null || /^[\x21-\x7e]{16,}$/.test(token)) return token;
   throw new StartError('METRICS_TOKEN must have 16 or more printable characters without spaces');
-}
-
-function url(env: Env, name: SettingName, protocols: readonly string[]): string | null {
-  const text = readSetting(env, name);
-  if (text === null) return null;
-  const parsed = URL.canParse(text) ? new URL(text) : null;
-  if (parsed !== null && protocols.includes(parsed.protocol)) return text;
-  throw new StartError(`${name} must be a URL that begins with ${protocols.join(' or ')}`);
-}
-
-function cidrs(env: Env, name: SettingName): string[] {
-  const entries = (readSetting(env, name) ?? '').split(',').map((entry) => entry.trim());
-  return entries
-    .filter((entry) => entry !== '')
-    .map((entry) => {
-      if (ipaddr.isValidCIDR(entry)) return entry;
-      if (ipaddr.isValid(entry)) return `${entry}/${entry.includes(':') ? 128 : 32}`;
-      throw new StartError(`${name}: ${entry} is neither an address nor a CIDR range`);
-    });
 }
 
 function rateLimit(env: Env): RateLimit {
@@ -189,17 +123,6 @@ function staticPass(env: Env, isSandbox: boolean): StaticPass | null {
   if (text === 'off' || (text === null && isSandbox)) return null;
   const range = { min: 0, max: MAX_AMOUNT, default: STATIC_PASS_FROM };
   return { confirmFrom: atoms(integer(env, 'STATIC_PASS', range)), asksFirst: !isSandbox };
-}
-
-function gaslessTransfers(env: Env): readonly Network[] | null {
-  const text = readSetting(env, 'GASLESS_TRANSFERS');
-  if (text === null) return null;
-  if (text === 'none') return [];
-  const asked = text.split(',').map((one) => one.trim());
-  const networks = NETWORKS.filter((network) => asked.includes(network));
-  if (networks.length === asked.length) return networks;
-  const form = `${NETWORKS.join(', ')}, both separated by a comma, or none`;
-  throw new StartError(`GASLESS_TRANSFERS=${text} must be ${form}`);
 }
 
 function ceilingShare(env: Env): number | null {
@@ -272,165 +195,6 @@ function auditAnchors(env: Env): AnchorTarget | null {
   if (path !== undefined) return { to: 'file', path };
   if (text.startsWith('https://') && URL.canParse(text)) return { to: 'url', url: text };
   throw new StartError('AUDIT_ANCHORS must be mail:<address>, https://… or file:/<path>');
-}
-
-const HEX_KEY = /^0x[0-9a-f]{64}$/i;
-const ADDRESS = /^0x[0-9a-f]{40}$/i;
-
-function hex(env: Env, name: SettingName, shape: RegExp, what: string): Hex {
-  const text = readSetting(env, name);
-  if (text !== null && shape.test(text)) return text as Hex;
-  throw mustBe(what, name, text);
-}
-
-function mustBe(what: string, name: SettingName, text: string | null): StartError {
-  return new StartError(`${name} must be ${what}${text === null ? ': it is missing' : ''}`);
-}
-
-function privateKeys(env: Env, name: SettingName): Hex[] {
-  const text = readSetting(env, name);
-  const keys = text === null ? [] : readKeyTexts(text, name);
-  if (keys.length > 0 && keys.every((key) => HEX_KEY.test(key))) return keys as Hex[];
-  const what = 'private keys (0x and 64 hex digits), separated by commas, or file:/<path>';
-  throw mustBe(what, name, text);
-}
-
-function privateKey(env: Env, name: SettingName): Hex {
-  const text = readSetting(env, name);
-  const [key, ...others] = text === null ? [] : readKeyTexts(text, name);
-  if (key !== undefined && HEX_KEY.test(key) && others.length === 0) return key as Hex;
-  throw mustBe('a private key (0x, 64 hex digits), or file:/<path>', name, text);
-}
-
-/** A process that does not sign needs no key, so it may be left out where it runs. */
-function signingKeys(env: Env, network: Network, roles: ReadonlySet<Role>) {
-  const prefix = chainPrefix(network);
-  const [relayers, registrar] = [`${prefix}RELAYER_KEYS`, `${prefix}REGISTRAR_KEY`] as const;
-  const sponsor = `${prefix}SPONSOR_KEY` as const;
-  const isSponsoring = gaslessTransfers(env)?.includes(network) === true && roles.has('worker');
-  const isNeeded = (name: SettingName, role: Role) =>
-    roles.has(role) || readSetting(env, name) !== null;
-  return {
-    relayerKeys: isNeeded(relayers, 'worker') ? privateKeys(env, relayers) : [],
-    registrarKey: isNeeded(registrar, 'registrar') ? privateKey(env, registrar) : null,
-    sponsorKey:
-      isSponsoring || readSetting(env, sponsor) !== null ? privateKey(env, sponsor) : null,
-  };
-}
-
-/** A hundred USDC: more than a test of somebody's, less than a shop's hour. */
-const PAUSE_FROM = 100_000_000;
-
-/** The key itself, a file with it, or the address of a signer that keeps it. */
-function watchKey(env: Env, name: SettingName, token: string | null): SigningKey | null {
-  const text = readSetting(env, name);
-  if (text === null) return null;
-  if (text.startsWith('http')) return readRemoteKey(text, token, name);
-  return privateKey(env, name);
-}
-
-function watchSettings(env: Env, network: Network): WatchSettings {
-  const prefix = chainPrefix(network);
-  const key = `${prefix}WATCH_KEY` as const;
-  const max = Number.MAX_SAFE_INTEGER;
-  const from = integer(env, `${prefix}WATCH_PAUSE_FROM`, { min: 0, max, default: PAUSE_FROM });
-  return {
-    key: watchKey(env, key, readSetting(env, `${prefix}SIGNER_TOKEN`)),
-    pauseFrom: atoms(BigInt(from)),
-  };
-}
-
-/** As people expect of a sandbox; the shortest leave a small machine time for its work. */
-const BLOCK_MS = { min: 100, max: 60_000, default: 1_000 };
-
-/** Our own node is believed: what counts at once needs no second address. */
-function embeddedRules(env: Env, network: Network): EmbeddedRules {
-  const chainId = EMBEDDED_IDS[network];
-  const { askedDepth, ...rules } = chainRules(env, network, chainId);
-  const { blocks: confirmations, ms: confirmationsMs } = askedDepth ?? { blocks: 0, ms: 0 };
-  const blockMs = sandboxBlockMs(env, network);
-  const profile = { ...rules.profile, blockMs };
-  return { ...rules, profile, confirmations, confirmationsMs, chainId, blockMs };
-}
-
-/** One number for both chains, or one for each: `200,500` is of testnet and mainnet. */
-function sandboxBlockMs(env: Env, network: Network): number {
-  const name = 'SANDBOX_BLOCK_MS';
-  const texts = (readSetting(env, name) ?? '').split(',').map((text) => text.trim());
-  if (texts.length === NETWORKS.length) {
-    const own = texts[NETWORKS.indexOf(network)] ?? '';
-    return integer({ ...env, [name]: own }, name, BLOCK_MS);
-  }
-  return integer(env, name, BLOCK_MS);
-}
-
-function chainRules(env: Env, network: Network, chainId: number): AskedRules {
-  const prefix = chainPrefix(network);
-  return readChainRules(prefix, chainId, (setting) => readSetting(env, `${prefix}${setting}`));
-}
-
-/** The external chain of a network, or null when none is configured. */
-function chain(env: Env, network: Network, roles: ReadonlySet<Role>): NetworkSettings | null {
-  const prefix = chainPrefix(network);
-  const given = EXTERNAL_SETTINGS.filter(
-    (setting) => readSetting(env, `${prefix}${setting}`) !== null,
-  );
-  if (given.length === 0) return null;
-  const nodes = readNodeSettings(prefix, (setting) => readSetting(env, `${prefix}${setting}`));
-  const max = Number.MAX_SAFE_INTEGER;
-  const chainId = integer(env, `${prefix}CHAIN_ID`, { min: 1, max, default: 0 });
-  if (chainId === 0) throw new StartError(`${prefix}CHAIN_ID must be set: the id of the chain`);
-  const deployedAt = integer(env, `${prefix}DEPLOYED_AT_BLOCK`, { min: 0, max, default: 0 });
-  const { askedDepth, ...rules } = chainRules(env, network, chainId);
-  const { usdc, explorerUrl, finality } = rules.profile;
-  const usdcName = `${prefix}USDC` as const;
-  return {
-    ...NETWORK_DEFAULTS,
-    ...rules,
-    network,
-    livemode: network === 'mainnet',
-    chainId,
-    ...nodes,
-    explorerUrl: nodes.explorerUrl ?? explorerUrl,
-    usdc:
-      usdc === null || readSetting(env, usdcName) !== null
-        ? hex(env, usdcName, ADDRESS, 'the address of the USDC contract')
-        : usdc.address,
-    usdcDomain: {
-      name: readSetting(env, `${prefix}USDC_NAME`),
-      version: readSetting(env, `${prefix}USDC_VERSION`),
-    },
-    settlement: hex(env, `${prefix}SETTLEMENT`, ADDRESS, 'the address of the settlement contract'),
-    deployedAtBlock: BigInt(deployedAt),
-    ...signingKeys(env, network, roles),
-    ...confirmationsFor(askedDepth, { rpcUrls: nodes.rpcUrls, prefix, finality }),
-  };
-}
-
-/** The arguments without `--lan`, and whether it was there. */
-function takeLan(args: readonly string[]): { readonly lan: boolean; readonly others: string[] } {
-  const others = args.filter((argument) => argument !== '--lan');
-  return { lan: others.length < args.length, others };
-}
-
-function readRoles(args: readonly string[]): ReadonlySet<Role> {
-  const at = args.indexOf('--roles');
-  const unknown = args.find((_, index) => index !== at && !(at >= 0 && index === at + 1));
-  if (unknown !== undefined)
-    throw new StartError(`unknown argument ${unknown}: only --roles and --lan`);
-  if (at < 0) return new Set(ROLES);
-  const names = (args[at + 1] ?? '').split(',');
-  if (names.length === 1 && names[0] === 'watch') return new Set(['watch']);
-  if (names.includes('watch'))
-    throw new StartError('--roles watch stands alone: a watchtower has a process of its own');
-  for (const name of names) {
-    if (!ROLES.includes(name as Role)) {
-      throw new StartError(
-        '--roles takes api, worker, registrar, watch, or several: --roles api,worker',
-      );
-    }
-  }
-  return new Set(names as Role[]);
 }
 
 /** What production must not be without: nothing embedded, nothing that a default would fill. */

@@ -7,7 +7,7 @@ export interface AppleSettings {
   readonly certificateFile: string;
   readonly keyFile: string;
   readonly wwdrFile: string;
-  /** Of the NFC certificate; null: no NFC, for without it such a pass does not open. */
+  /** From the NFC certificate; null: no NFC, because without it such a pass does not open. */
   readonly nfcPublicKey: string | null;
 }
 

@@ -15,7 +15,7 @@ export interface Ceiling {
 /** Atoms. With less, hardly a sale would fit: 1 USDC, the unit in which the contract counts it. */
 const LEAST_ROOM = 1_000_000n;
 const HOUR_MS = 3_600_000;
-/** Of a network with so few that sell, one account may need all of it. */
+/** Where so few accounts sell, one may need the whole ceiling. */
 const FEW_SELLERS = 5;
 /** Percent: as much as the contract lets through. */
 export const WHOLE_HOUR = 100;

@@ -66,7 +66,7 @@ const TRANSFER_UNEXPLAINED = `
       select from withdrawals w where t.kind = 'withdrawal' and w.livemode = t.livemode
         and (w.number = t.number or w.tx_hash = t.tx_hash))`;
 
-/** Of merchants that are known here, and of others. */
+/** Payments to merchants that are known here, and to others. */
 const FOREIGN_PAYMENTS = `
   select c.livemode, 'payment' as kind, c.number, c.tx_hash, c.log_index, c.block_number,
     m.account_id, m.merchant_number, c.payer as address, c.amount
@@ -88,7 +88,7 @@ const FOREIGN_TRANSFERS = `
 /** What an event of the contract moved, as it was read. */
 export interface MovedOnChain {
   readonly kind: ForeignRow['kind'];
-  /** Of the column: see {@link toNumberColumn}. */
+  /** As the column holds it: see {@link toNumberColumn}. */
   readonly number: string;
   readonly tx_hash: string;
   readonly log_index: number;
@@ -97,13 +97,13 @@ export interface MovedOnChain {
   /** The payer, or the wallet that was paid. */
   readonly address: string;
   readonly amount: string;
-  /** Of a refund: 32 hex digits. */
+  /** Refunds only: 32 hex digits. */
   readonly reference: string | null;
 }
 
 export type UnexplainedRow = FoundForeignRow & { readonly log_index: number };
 
-/** Of events that were just read and are stored nowhere: those that no row explains. */
+/** Which of these events, just read and stored nowhere, no row explains. */
 export async function selectUnexplained(
   sql: Sql,
   livemode: boolean,

@@ -51,7 +51,7 @@ export async function askForRecovery(
   sql: Sql,
   wish: {
     readonly livemode: boolean;
-    /** null: whatever was requested since. */
+    /** Counts requests; as read before. null: requests it whatever was requested since. */
     readonly asked: bigint | null;
     readonly reason: RecoveryReason;
     readonly lossShown: boolean;

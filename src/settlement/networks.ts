@@ -7,7 +7,7 @@ export interface CountsRule {
   /** Atoms: what its payer pays for the sale, tip included, without fees. */
   readonly from: bigint;
   readonly waitsFor: 'inclusion' | 'time' | 'safe' | 'finalized';
-  /** Of `time`; 0 for the others. */
+  /** How long, where it waits for `time`; otherwise 0. */
   readonly ms: number;
 }
 

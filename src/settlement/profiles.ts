@@ -23,7 +23,7 @@ export interface ChainProfile {
   readonly finality: Finality;
   readonly coin: {
     readonly symbol: string;
-    /** Of the native balance, in which fees are counted. */
+    /** Decimals of the native balance, in which fees are counted. */
     readonly decimals: number;
     /** What its price is told in: a coin that is a dollar needs no rate. */
     readonly priceUnit: 'USD' | 'coin';
@@ -41,7 +41,7 @@ export interface ChainProfile {
   readonly explorerUrl: string | null;
   /** Never more than this for a unit of gas, in wei. */
   readonly highestFee: bigint;
-  /** Of that, never more than this as a tip. */
+  /** The part of it that is a tip is never more than this, in wei. */
   readonly highestTip: bigint;
   /** Publishing on another chain costs as well (OP Stack's GasPriceOracle tells how much). */
   readonly hasL1Fee: boolean;

@@ -107,7 +107,7 @@ export async function watchReadiness(deps: {
   };
 }
 
-/** Of workers that know it: the others hold no lanes yet. */
+/** Only of workers that know it: the others hold no lanes yet. */
 function paymentsLeftOf({ workers }: Pick<NetworkRow, 'workers'>): number | null {
   const known = workers.flatMap(({ paymentsLeft }) => paymentsLeft ?? []);
   return known.length === 0 ? null : known.reduce((sum, one) => sum + one, 0);

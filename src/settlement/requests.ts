@@ -41,7 +41,7 @@ export interface RequestPayloads {
         merchantNumber: string;
         wallet: Hex;
         deadline: string;
-        /** Of the new wallet. */
+        /** By the new wallet. */
         signature: Hex;
       }
     | { step: 'cancel' | 'apply'; merchantNumber: string };
@@ -113,9 +113,9 @@ export type FailureReason =
   | 'insufficient_balance'
   /** USDC, or the hour's ceiling, refused it for a whole day, or a person gave it up meanwhile. */
   | 'transfer_blocked'
-  /** Of a withdrawal: another wallet was registered before it was paid. */
+  /** Withdrawals: another wallet was registered before it was paid. */
   | 'wallet_changed'
-  /** Of a wallet change: the contract knows no such announcement, or none any more. */
+  /** Wallet changes: the contract knows no such announcement, or none any more. */
   | 'wallet_not_announced'
   | 'transaction_reverted';
 

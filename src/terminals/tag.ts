@@ -22,7 +22,7 @@ const LENGTH = 22;
 const TOKEN = /^[0-9A-Za-z]{22}$/;
 const BITS = 128n;
 
-/** Of the id key, because the tags that are printed outlive every change of the secret. */
+/** Derived from the id key: printed tags outlive every change of the secret. */
 function keyOf(idKey: IdKey): Buffer {
   return Buffer.from(hkdfSync('sha256', idKey, '', 'terminal tags', 32));
 }

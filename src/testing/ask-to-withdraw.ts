@@ -27,6 +27,7 @@ export async function askToWithdraw(
         method: 'POST',
         path,
         fingerprint: fingerprint('POST', path, { amount: Number(amount) }),
+        docsUrl: 'http://docs.test',
       },
       requestId: 'req_test',
       now: new Date(),

@@ -60,7 +60,7 @@ export async function startFaultyNode(target: string): Promise<FaultyNode> {
     }
     const headers = { 'content-type': 'application/json' };
     if (asked.some(({ method }) => method === 'eth_sendRawTransactionSync')) {
-      // It is of the many that do not know the method.
+      // It does not know the method, like many nodes.
       const error = { code: -32_601, message: 'Method not found' };
       response.writeHead(200, headers);
       response.end(JSON.stringify({ jsonrpc: '2.0', id: asked[0]?.id, error }));

@@ -15,6 +15,7 @@ import {
   newRequest,
   pay,
   playChain,
+  TEST_RECEIPTS,
   type TestStore,
 } from '#testing/store.ts';
 
@@ -64,7 +65,9 @@ export interface Seen {
 }
 
 export function see(result: Answer | Refusal): Seen {
-  const answer = isRefusal(result) ? answerRefusal(result, 'req_test') : result;
+  const answer = isRefusal(result)
+    ? answerRefusal(result, { requestId: 'req_test', docsUrl: 'http://docs.test' })
+    : result;
   const body = JSON.parse(answer.body);
   return {
     status: answer.status,
@@ -112,7 +115,7 @@ export async function playRefunds(
      where kind = 'refund' and status = 'queued' returning id`,
     [JSON.stringify(outcome), failure === undefined],
   );
-  while (await applyRefundOutcomes({ ...store, log: silentLog }));
+  while (await applyRefundOutcomes({ ...store, log: silentLog, receipts: TEST_RECEIPTS }));
   return rows.length;
 }
 

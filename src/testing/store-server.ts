@@ -11,7 +11,6 @@ import { silentLog } from '#core/log.ts';
 import type { Surface } from '#http/route.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
 import { createIntentPayer } from '#payments/pay.ts';
-import { serveReceiptsAt } from '#payments/receipt-url.ts';
 import { readConfig } from '#settings/config.ts';
 import type { PushSettings } from '#settings/push-settings.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
@@ -59,7 +58,6 @@ export async function serveStore(
 ): Promise<StoreServer> {
   const { db, wakeups, clock, idKey } = store;
   const { chains = [], passFiles, timeLimitMs, push = null, webUrl } = options;
-  serveReceiptsAt({ idKey, webUrl: () => 'http://127.0.0.1:4242' });
   const built = createShared({
     idKey,
     config: { ...readConfig({}, []), push, webhookAllowCidrs: options.allowCidrs ?? [] },

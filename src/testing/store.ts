@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { getAddress } from 'viem';
 import type { MerchantStanding } from '#accounts/merchant-caller.ts';
-import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
+import { type Answer, DEFAULT_WEB_URL, isRefusal, type Refusal } from '#core/answer.ts';
 import { type Clock, systemClock } from '#core/clock.ts';
 import { type IdKey, newId, toIdKey } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
@@ -18,6 +18,7 @@ import { createIntentRoom } from '#payments/intent-waiting-room.ts';
 import { createIntentPayer, type PayDeps, type PayIntent } from '#payments/pay.ts';
 import type { Preflight } from '#payments/pay-request.ts';
 import type { Tipping } from '#payments/payment-intent.ts';
+import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { applySettlements } from '#payments/settle.ts';
 import type { StaticPassTerms } from '#risk/rules.ts';
 import { createSettlementNumbers, type SettlementNumbers } from '#settlement/numbers.ts';
@@ -28,6 +29,7 @@ import { settling } from '#testing/settling.ts';
 
 /** Of all tests, so that ids of one part are those of another. */
 export const TEST_ID_KEY = toIdKey(Buffer.alloc(32, 'id key'));
+export const TEST_RECEIPTS: ReceiptPages = { idKey: TEST_ID_KEY, webUrl: () => DEFAULT_WEB_URL };
 
 /** What the keys of cards are sealed under. */
 export const TEST_CARD_KEY = Buffer.alloc(32, 'card key');
@@ -39,6 +41,7 @@ export interface TestStore {
   readonly clock: Clock;
   readonly wakeups: Wakeups;
   readonly idKey: IdKey;
+  readonly receipts: ReceiptPages;
   readonly numbers: SettlementNumbers;
   readonly standing: MerchantStanding;
   readonly terminalId: string;
@@ -129,6 +132,7 @@ export async function openStore(options: StoreOptions = {}): Promise<TestStore> 
     clock,
     wakeups,
     idKey: TEST_ID_KEY,
+    receipts: TEST_RECEIPTS,
     numbers: createSettlementNumbers(db),
     standing,
     terminalId,
@@ -180,6 +184,7 @@ export function newRequest(counter: Pick<Counter, 'standing'>, key = `key-${++ke
     method: 'POST',
     path: '/v1/test',
     fingerprint: hashSecret(key),
+    docsUrl: 'http://docs.test',
   };
 }
 
@@ -335,7 +340,14 @@ export async function playChain(
      returning r.id`,
     [JSON.stringify(outcome), failure === undefined],
   );
-  while (await applySettlements({ ...store, log: silentLog, idKey: TEST_ID_KEY }));
+  while (
+    await applySettlements({
+      ...store,
+      log: silentLog,
+      idKey: TEST_ID_KEY,
+      receipts: TEST_RECEIPTS,
+    })
+  );
   return rows.length;
 }
 

@@ -81,11 +81,11 @@ const MAIL_EVERY_MS = 60_000;
 interface Memory {
   nextBlock: bigint | null;
   differsSince: number | null;
-  /** Of the database, as its connections count them. */
+  /** How often the database had changed, as its connections count it. */
   changes: number;
   /** From then on rows may be missing, until a recovery has ended. */
   changedAt: Date | null;
-  /** Of the database: counts each connection that broke. */
+  /** Rises with each connection to the database that broke. */
   epoch: number;
   brokeAt: number | null;
   mailedAt: number | null;

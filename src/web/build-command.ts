@@ -11,7 +11,7 @@ import { build } from 'vite';
  * the memory that building takes.
  */
 const WEB = path.join(import.meta.dirname, '../../web');
-/** Not worth a header. */
+/** Smaller files are not compressed: it would save less than the header costs. */
 const LEAST_BYTES = 512;
 
 async function compress(file: string): Promise<void> {

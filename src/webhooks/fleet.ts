@@ -60,7 +60,7 @@ export interface Look {
 
 /** A worker keeps an endpoint this long after its last delivery. */
 const LINGER_MS = 10_000;
-/** Of one look: bounds its time. */
+/** Endpoints of one look: bounds its time. */
 const MAX_ENDPOINTS_OF_LOOK = 256;
 /** Deliveries that are loaded, with their bodies: bounds the memory that they fill. */
 const MAX_HELD_BY_FLEET = 10_000;

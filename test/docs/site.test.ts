@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { ERROR_CODES } from '#core/answer.ts';
+import { ERROR_CODES } from '#core/error-codes.ts';
 import { DECLINES } from '#payments/decline.ts';
 import { startTestApi, type TestApi } from '#testing/api.ts';
 
@@ -113,7 +113,7 @@ describe('errors', () => {
     for (const code of Object.keys(ERROR_CODES)) assert.ok(page.includes(`id="${code}"`), code);
     const { body } = await api.call({ path: '/v1/payments', key: null });
     const { doc_url: url } = body.error as unknown as { doc_url: string };
-    assert.equal(url, 'http://127.0.0.1:4242/docs/errors#api_key_missing');
+    assert.equal(url, `${api.url}/docs/errors#api_key_missing`);
   });
 
   test('each decline is in the guide as the service says it', async () => {

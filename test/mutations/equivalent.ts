@@ -47,7 +47,7 @@ const PROOFS: readonly Proof[] = [
       'held until the commit. A rebuilt withdrawal has no request. So nobody else changes the row.',
   },
   {
-    file: 'src/payments/authorize.ts',
+    file: 'src/payments/authorize-link.ts',
     from: 'from, signature',
     behind: 'requestOf(link, ',
     proof:

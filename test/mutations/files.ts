@@ -78,7 +78,7 @@ const OF_WAYS: Readonly<Record<string, readonly string[]>> = {
   'src/payments/single-use.ts': ['src/payments/single-use.test.ts', ...CARDS_AND_CODES],
   'src/payments/credential.ts': [...CARDS_AND_CODES, ...PAY],
   'src/payers/card-queries.ts': ['src/payers/card-queries.test.ts', ...CARDS_AND_CODES],
-  'src/payments/authorize.ts': LINKS,
+  'src/payments/authorize-link.ts': LINKS,
   'src/payments/verify-authorization.ts': LINKS,
   'src/payments/pay-link.ts': LINKS,
   'src/payments/pay-link-queries.ts': ['src/payments/pay-link-queries.test.ts', ...LINKS],
@@ -92,7 +92,7 @@ const OF_WAYS: Readonly<Record<string, readonly string[]>> = {
     'src/payments/confirm.test.ts',
     'src/payments/pay-batch.test.ts',
   ],
-  'src/settlement/relayer/send/refund-order.ts': ORDER,
+  'src/settlement/relayer/send/prepare-refund.ts': ORDER,
   'src/settlement/relayer/follow/after-decline.ts': [
     ...ORDER,
     'src/settlement/relayer/relayer-finality.test.ts',
@@ -162,9 +162,6 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
   'src/settlement/relayer/follow/finish.ts': [
     'src/settlement/relayer/follow/finish.test.ts',
     ...OUTCOMES,
-  ],
-  'src/settlement/relayer/follow/resolve.ts': [
-    ...OUTCOMES,
     'src/settlement/relayer/relayer-lanes.test.ts',
     'src/settlement/relayer/relayer-blocked.test.ts',
   ],
@@ -233,11 +230,11 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
   'src/idempotency/key-queries.ts': [...KEYS, 'src/refunds/create.test.ts'],
   'src/idempotency/decide.ts': [
     'src/idempotency/decide.test.ts',
-    'src/idempotency/run-once.test.ts',
+    ...KEYS,
     'src/payments/create.test.ts',
     'src/payments/pay.test.ts',
+    'src/refunds/create.test.ts',
   ],
-  'src/idempotency/run-once.ts': [...KEYS, 'src/refunds/create.test.ts'],
   'src/idempotency/request.ts': [...KEYS, 'src/payments/create.test.ts'],
   'src/webhooks/queue-queries.ts': DELIVERIES,
   'src/webhooks/delivery-queries.ts': [

@@ -87,8 +87,8 @@ function isApiError(body: unknown): body is { readonly error: ApiError } {
 }
 
 /**
- * Talks to one surface of the service. Never throws: who handles money has to look at each of the
- * four answers. A page that only reads can use {@link valueIn}.
+ * Talks to one surface of the service. Never throws: whoever handles money has to look at each of
+ * the four answers. A page that only reads can use {@link valueIn}.
  */
 export function createApi(options: ApiOptions): Api {
   return async <T>(request: ApiRequest): Promise<Answer<T>> => {

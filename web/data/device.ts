@@ -94,7 +94,7 @@ export interface DeviceApi {
   payments(cursor: string | null): Promise<Answer<Page<Payment>>>;
   /** A sale of any till of the merchant. */
   find(sale: SaleWanted): Promise<Answer<Page<Payment>>>;
-  /** Of the shift that began then. */
+  /** Totals of the shift that began then. */
   totals(since: string): Promise<Answer<Totals>>;
   refund(refund: CreateRefund): Promise<Answer<Refund>>;
   /** Mails a receipt to its customer. */

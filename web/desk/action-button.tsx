@@ -12,7 +12,7 @@ export interface ActionButtonProps<Value> {
   readonly children: ReactNode;
 }
 
-/** Sends at once: for what can be undone, or does no harm twice. */
+/** Sends without asking: for what can be undone, or does no harm when it is done twice. */
 export function ActionButton<Value>(props: ActionButtonProps<Value>): ReactNode {
   const { request, onDone, kind = 'plain', label, children } = props;
   const sending = useSend();

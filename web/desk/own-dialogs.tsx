@@ -87,7 +87,7 @@ function PasswordDialog({ onClose }: { readonly onClose: () => void }): ReactNod
 
 type Asked = 'export' | 'erase';
 
-/** A copy of everything that is kept about the person, or its end. */
+/** Downloads everything that is kept about the person, or has it erased. */
 export function PersonalData(): ReactNode {
   const [asked, setAsked] = useState<Asked | null>(null);
   return (

@@ -5,7 +5,7 @@ import { type ListPage, pagesWithin, startWalk, type Walk, walkOn, withPage } fr
 
 /** Browsers cut off what is taller (Firefox at 17.9 million): then the list begins anew. */
 const LONGEST_PX = 15_000_000;
-/** Of a page that was never drawn; it is measured once it is seen. */
+/** The height that is assumed for a page that was never drawn; it is measured once it is seen. */
 const UNSEEN_PX = 1_000;
 
 /** What is kept of a walk while its list is left, for the way back. */

@@ -92,7 +92,7 @@ function paymentPath(): string {
   return location.pathname.split('/').slice(-2).join('/');
 }
 
-/** Of a phone: a wallet app is at hand, while a computer's browser would only show its download. */
+/** Whether this is a phone, with a wallet app at hand: a computer would only show its download. */
 function isTouched(): boolean {
   return matchMedia('(pointer: coarse)').matches;
 }

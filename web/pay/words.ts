@@ -17,7 +17,7 @@ export const WORDS = {
   checking: 'Checking…',
   checkingHint: 'Waiting for the answer. Leave this page open. Nobody is charged twice.',
   declined: 'Declined',
-  /** Of a try whose answer did not come here: the link says only that it can be paid again. */
+  /** For a try whose answer did not come here: the link says only that it can be paid again. */
   notPaid: 'The last try did not go through. Nothing was charged.',
   refused: 'You did not sign in your wallet. Nothing was charged.',
   offline: 'You are offline. Nothing was sent.',

@@ -25,7 +25,7 @@ interface Kept {
   readonly tip: string | null;
 }
 
-/** Of this tab alone: a page that is loaded anew still gets the answer to what it has sent. */
+/** Kept for this tab alone: a page that is loaded anew still gets the answer to what it sent. */
 const KEPT = 'tag-sent';
 
 function readKept(): Kept | null {

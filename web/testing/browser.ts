@@ -21,7 +21,7 @@ export interface TestWindow {
    * page and receipt also with each visible text that only programs understand.
    */
   checkAccessibility(): Promise<void>;
-  /** Fails when the console was not clean. Who breaks the network names what may be said. */
+  /** Fails when the console was not clean, apart from what a broken network makes it say. */
   checkClean(mayBe?: RegExp): void;
   close(): Promise<void>;
 }

@@ -121,7 +121,7 @@ test('a browser that may not ring is not asked, and says so', async () => {
   await wallet.close();
 });
 
-/** What the worker asks the browser to show: without a head it shows no notifications. */
+/** Notes what the worker asks the browser to show: a headless one shows no notifications. */
 async function watchNotifications({ page, context }: WalletWindow) {
   await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
   const worker = context.serviceWorkers()[0];

@@ -4,7 +4,7 @@ import type { Tapline } from 'tapline';
 export interface RefundLimits {
   readonly each: number;
   readonly session: number;
-  /** Of the UTC day, with what others have given back. */
+  /** Refunded on this UTC day, by everybody together. */
   readonly day: number;
 }
 

@@ -1,5 +1,5 @@
 import { keccak256 } from './keccak.js';
-/** Of a domain those that it has, in this order. */
+/** The fields that a domain may have, in this order. */
 const DOMAIN_FIELDS = [
     { name: 'name', type: 'string' },
     { name: 'version', type: 'string' },

@@ -25,7 +25,7 @@ interface Gone {
 export interface ReadersOptions {
     readonly socket: string;
     readonly wallets: () => Wallets;
-    /** Of chips that sign; left out: they pay nothing here. */
+    /** What a chip is asked to sign; left out: chips that sign cannot pay here. */
     readonly toSign?: ToSign;
     readonly onEvent: (event: ReaderEvent) => void;
     readonly signal: AbortSignal;

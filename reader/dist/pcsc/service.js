@@ -48,7 +48,7 @@ const STATES_BYTES = STATE_BYTES * 16;
 const CHANGE_BYTES = 8;
 const CONNECT_BYTES = 152;
 const TRANSMIT_BYTES = 32;
-/** Of the header that PC/SC prepends to a command: two machine words. */
+/** The header that PC/SC puts before a command: two machine words. */
 const PCI_BYTES = 16;
 const LONGEST_ANSWER = 264;
 /** One conversation with the service. Its requests go one after the other. */

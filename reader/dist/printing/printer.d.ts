@@ -4,7 +4,7 @@ export type Printer = (bytes: Uint8Array) => Promise<void>;
 export declare function printerAt(place: string): Printer;
 export interface Printing {
     readonly printer: Printer;
-    /** Of the paper, in characters. */
+    /** How wide the paper is, in characters. */
     readonly width: 32 | 48;
     readonly drawer: boolean;
 }

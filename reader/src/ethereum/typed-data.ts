@@ -13,7 +13,7 @@ interface Field {
   readonly type: string;
 }
 
-/** Of a domain those that it has, in this order. */
+/** The fields that a domain may have, in this order. */
 const DOMAIN_FIELDS: readonly Field[] = [
   { name: 'name', type: 'string' },
   { name: 'version', type: 'string' },

@@ -28,7 +28,7 @@ const RETRY_MS = 1000;
 export interface ReadersOptions {
   readonly socket: string;
   readonly wallets: () => Wallets;
-  /** Of chips that sign; left out: they pay nothing here. */
+  /** What a chip is asked to sign; left out: chips that sign cannot pay here. */
   readonly toSign?: ToSign;
   readonly onEvent: (event: ReaderEvent) => void;
   readonly signal: AbortSignal;

@@ -22,7 +22,7 @@ const CUT = [ESC, 0x64, 3, GS, 0x56, 1];
 const PULSE = [ESC, 0x70, 0, 25, 250];
 const NEW_LINE = 0x0a;
 const UNKNOWN = 0x3f;
-/** Of one QR code. A receipt's address has about 60. */
+/** Characters in one QR code. A receipt's address has about 60. */
 const LONGEST_ADDRESS = 300;
 const DOT_SIZE = 6;
 const CORRECTION_M = 49;

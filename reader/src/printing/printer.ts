@@ -59,7 +59,7 @@ async function inTime(work: Promise<void>): Promise<void> {
 
 export interface Printing {
   readonly printer: Printer;
-  /** Of the paper, in characters. */
+  /** How wide the paper is, in characters. */
   readonly width: 32 | 48;
   readonly drawer: boolean;
 }

@@ -21,6 +21,7 @@ import type { Page, Place } from '#db/paging.ts';
 import { readPage } from '#http/paging.ts';
 import type { Stream } from '#http/route.ts';
 import { createdParameters, Day, oneOf, text } from '#http/schema.ts';
+import type { ReceiptPages } from '#payments/receipt-url.ts';
 
 function fileName(name: string, tenant: Tenant, file: { format: string; day: string }): string {
   const mode = tenant.livemode ? 'live' : 'test';
@@ -71,7 +72,7 @@ function noSuchRow(): Refusal {
   return refuse('cursor_invalid', 'after must be the id of a row of this export.', 'after');
 }
 
-function exportRoute({ db, cursorKey }: DashboardDeps, name: ExportName) {
+function exportRoute({ db, cursorKey, receipts }: DashboardDeps, name: ExportName) {
   return personRoute<typeof ExportQuery>({
     method: 'GET',
     path: `${MODE}/exports/${name}`,
@@ -110,7 +111,7 @@ function exportRoute({ db, cursorKey }: DashboardDeps, name: ExportName) {
       const oldest = await selectOldest(db.standby, { table, tenant, since, until });
       const format = query.format ?? 'csv';
       const timeZone = await selectTimeZone(db, tenant.accountId);
-      const wanted = { name, format, tenant, now, timeZone };
+      const wanted = { name, format, tenant, receipts, now, timeZone };
       const day = dayIn(timeZone, now);
       const file = fileName(name, tenant, { format, day });
       const stream: Stream = {
@@ -139,6 +140,7 @@ export function exportRoutes(deps: DashboardDeps): PersonRoute[] {
 const CHUNK = 500;
 
 interface Wanted {
+  readonly receipts: ReceiptPages;
   readonly name: ExportName;
   readonly format: ExportFormat;
   readonly tenant: Tenant;
@@ -163,7 +165,7 @@ function linesOf(db: Sql, wanted: Wanted, rows: readonly Row[]): Promise<string[
  */
 export async function* lines(db: Database, wanted: Wanted, first: Page): AsyncGenerator<string> {
   const kind: Export = EXPORTS[wanted.name];
-  // Who goes on behind a row has the header already.
+  // An export that goes on behind a row has its header already.
   if (wanted.format !== 'jsonl' && first.after === null) yield headerOf(wanted);
   let page: Page | null = first;
   while (page !== null) {

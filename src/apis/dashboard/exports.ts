@@ -5,6 +5,7 @@ import type { Sql } from '#db/database.ts';
 import type { Page, Place } from '#db/paging.ts';
 import { selectIntentPage } from '#payments/intent-page.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';
+import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import { withdrawalObject } from '#payouts/render.ts';
 import { selectWithdrawalPage } from '#payouts/withdrawal-queries.ts';
@@ -18,11 +19,17 @@ export interface Chunk {
   readonly rows: readonly Row[];
 }
 
+interface Whose {
+  readonly tenant: Tenant;
+  readonly now: Date;
+  readonly receipts: ReceiptPages;
+}
+
 /** One kind of export: its columns in CSV for programs, and a page of it. */
 export interface Export {
   readonly table: ExportTable;
   readonly columns: readonly string[];
-  read(db: Sql, whose: { tenant: Tenant; now: Date }, page: Page): Promise<Chunk>;
+  read(db: Sql, whose: Whose, page: Page): Promise<Chunk>;
 }
 
 function chunkOf<R extends Place>(found: readonly R[], render: (row: R) => Row): Chunk {
@@ -38,8 +45,9 @@ export const EXPORTS = {
       ...['terminal', 'payment_intent', 'payer', 'payment_method.type', 'split_group', 'network'],
       ...['chain_id', 'tx_hash', 'block_number', 'log_index', 'refundable_until'],
     ],
-    read: async (db, { tenant }, page) => {
-      return chunkOf(await selectPaymentPage(db, { tenant, filters: {} }, page), renderPayment);
+    read: async (db, { tenant, receipts }, page) => {
+      const payments = await selectPaymentPage(db, { tenant, filters: {} }, page);
+      return chunkOf(payments, (payment) => renderPayment(payment, receipts));
     },
   },
   payment_intents: {
@@ -61,8 +69,9 @@ export const EXPORTS = {
       ...['id', 'created', 'updated', 'payment', 'amount', 'currency', 'status', 'reason'],
       ...['failure_code', 'failure_message', 'tx_hash', 'source', 'metadata', 'network'],
     ],
-    read: async (db, { tenant }, page) => {
-      return chunkOf(await selectRefundPage(db, { tenant }, page), renderRefund);
+    read: async (db, { tenant, receipts }, page) => {
+      const refunds = await selectRefundPage(db, { tenant }, page);
+      return chunkOf(refunds, (refund) => renderRefund(refund, receipts));
     },
   },
   withdrawals: {

@@ -12,6 +12,7 @@ import type { Page } from '#db/paging.ts';
 import { getEvent } from '#events/list.ts';
 import { selectPayerByAddress } from '#payers/payer-queries.ts';
 import { selectIntent } from '#payments/intent-queries.ts';
+import type { Payment } from '#payments/payment.ts';
 import { asOf } from '#payments/payment-intent.ts';
 import { selectPayment } from '#payments/payment-queries.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
@@ -36,7 +37,7 @@ const NOTHING: PaymentSearch = {
 const FIRST_PAGE: Page = { limit: SHOWN - 1, after: null, createdGte: null, createdLt: null };
 
 /** The intent or payment that an id names, as the API shows it. */
-async function findSale({ db }: DashboardDeps, asked: Asked): Promise<object | null> {
+async function findSale({ db, receipts }: DashboardDeps, asked: Asked): Promise<object | null> {
   const { tenant, text: id, now } = asked;
   if (isId('paymentIntent', id)) {
     const intent = await selectIntent(db, tenant, id);
@@ -44,7 +45,7 @@ async function findSale({ db }: DashboardDeps, asked: Asked): Promise<object | n
   }
   if (isId('payment', id)) {
     const payment = await selectPayment(db, tenant, id);
-    return payment === null ? null : renderPayment(payment);
+    return payment === null ? null : renderPayment(payment, receipts);
   }
   return null;
 }
@@ -65,13 +66,14 @@ async function paymentsMeant({ db }: DashboardDeps, asked: Asked): Promise<Payme
 }
 
 export async function find(deps: DashboardDeps, asked: Asked): Promise<object[]> {
-  const { db } = deps;
+  const { db, receipts } = deps;
   const { tenant, now } = asked;
+  const shown = (payment: Payment) => renderPayment(payment, receipts);
   const byId = (await findSale(deps, asked)) ?? (await findOther(deps, asked));
   if (byId !== null) return [byId];
   const search = await paymentsMeant(deps, asked);
   if (search !== null) {
-    return (await searchPayments(db, { tenant, search }, FIRST_PAGE)).map(renderPayment);
+    return (await searchPayments(db, { tenant, search }, FIRST_PAGE)).map(shown);
   }
   if (!/^[A-Za-z0-9_-]{1,8}$/.test(asked.text)) return [];
   const intentId = await selectIntentIdByOrder(db, tenant, asked.text);
@@ -79,7 +81,7 @@ export async function find(deps: DashboardDeps, asked: Asked): Promise<object[]>
   if (intent === null) return [];
   const ofIntent = { ...NOTHING, intentId: intent.id };
   const payments = await searchPayments(db, { tenant, search: ofIntent }, FIRST_PAGE);
-  return [renderIntent(asOf(intent, now)), ...payments.map(renderPayment)];
+  return [renderIntent(asOf(intent, now)), ...payments.map(shown)];
 }
 
 interface Asked {
@@ -89,11 +91,11 @@ interface Asked {
 }
 
 /** What an id names beside intents and payments, as the API shows it. */
-async function findOther({ db }: DashboardDeps, asked: Asked): Promise<object | null> {
+async function findOther({ db, receipts }: DashboardDeps, asked: Asked): Promise<object | null> {
   const { tenant, text: id, now } = asked;
   if (isId('refund', id)) {
     const refund = await selectRefund(db, tenant, id);
-    return refund === null ? null : renderRefund(refund);
+    return refund === null ? null : renderRefund(refund, receipts);
   }
   if (isId('terminal', id)) {
     const row = await selectTerminal(db, tenant, id);

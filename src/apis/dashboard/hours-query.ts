@@ -14,7 +14,7 @@ export const HOURS = `
     where h <= $5::timestamptz
   )`;
 
-/** Of those hours the whole ones that were over so many minutes ago. */
+/** The whole hours that were over so many minutes ago. */
 export function overFor(minutes: number): string {
   return `until = hour + interval '1 hour'
     and until <= $5::timestamptz - interval '${minutes} minutes'`;

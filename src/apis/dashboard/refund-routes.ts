@@ -47,7 +47,7 @@ const DashboardRefundSchema = Type.Object(
   },
 );
 
-function readRoute({ db }: DashboardDeps) {
+function readRoute({ db, receipts }: DashboardDeps) {
   return personRoute({
     method: 'GET',
     path: `${MODE}/refunds/{id}`,
@@ -67,12 +67,12 @@ function readRoute({ db }: DashboardDeps) {
         blocked === undefined
           ? null
           : { message: blocked.blocked_by, since: blocked.blocked_since.toISOString() };
-      return answerWith(200, { ...renderRefund(refund), waiting });
+      return answerWith(200, { ...renderRefund(refund, receipts), waiting });
     },
   });
 }
 
-function endRoute({ db, wakeups }: DashboardDeps) {
+function endRoute({ db, wakeups, receipts }: DashboardDeps) {
   return personRoute({
     method: 'POST',
     path: `${MODE}/refunds/{id}/end`,
@@ -113,7 +113,7 @@ function endRoute({ db, wakeups }: DashboardDeps) {
         );
       }
       wakeups.send('chain-outcomes', 'refund');
-      return answerWith(200, renderRefund(refund));
+      return answerWith(200, renderRefund(refund, receipts));
     },
   });
 }

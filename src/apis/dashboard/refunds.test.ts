@@ -9,6 +9,7 @@ import { type DashboardServer, startDashboardServer } from '#testing/dashboard-s
 import { testDatabase } from '#testing/database.ts';
 import { addMember, addOwner, signInAs } from '#testing/people.ts';
 import type { PersonClient } from '#testing/person-client.ts';
+import { TEST_RECEIPTS } from '#testing/store.ts';
 import { eventually } from '#testing/webhooks.ts';
 
 const OWNER = 'olga@refunds.test';
@@ -120,7 +121,7 @@ describe('a refund that USDC refuses for now', () => {
     const oneTooMany = async () => (await ask(AMOUNT + 1)).body.error?.code;
     assert.equal(await oneTooMany(), 'payment_already_refunded');
     assert.equal((await owner.post(`${path}/end`)).status, 200);
-    while (await applyRefundOutcomes({ ...server, log: silentLog }));
+    while (await applyRefundOutcomes({ ...server, log: silentLog, receipts: TEST_RECEIPTS }));
     const { body } = await owner.get(path);
     assert.deepEqual(
       [body.status, body.failure_code, body.waiting],

@@ -112,7 +112,7 @@ function searchRoute(deps: DashboardDeps) {
       if (isRefusal(page)) return page;
       const search = await toSearch(deps, tenant, query);
       const rows = search === null ? [] : await searchPayments(deps.db, { tenant, search }, page);
-      return answerPage(walk, page, rows, renderPayment);
+      return answerPage(walk, page, rows, (row) => renderPayment(row, deps.receipts));
     },
   });
 }

@@ -41,7 +41,7 @@ const DaySchema = Type.Object({
   declines: openObject('Decline code to number of intents.'),
 });
 
-/** Of the intents that have come to an end. */
+/** The share of ended intents that were paid. */
 function successRate(row: DayRow): number | null {
   const ended = row.succeeded + row.canceled;
   return ended === 0 ? null : Math.round((row.succeeded / ended) * 10_000) / 10_000;

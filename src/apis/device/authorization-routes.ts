@@ -16,7 +16,7 @@ import { renderLink } from '#apis/pay/render-link.ts';
 import { answerWith, isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import { numberOfId } from '#core/ids.ts';
 import { defineRoute } from '#http/route.ts';
-import { type AuthorizeDeps, authorizeLink } from '#payments/authorize.ts';
+import { type AuthorizeDeps, authorizeLink } from '#payments/authorize-link.ts';
 import { type PayLink, readPayLink } from '#payments/pay-link.ts';
 import { openLink } from '#payments/pay-terms.ts';
 import { readPayerAccount } from '#settlement/chain/payer.ts';

@@ -46,6 +46,7 @@ import type { Payment } from '#payments/payment.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';
 import { readTapped } from '#payments/presented.ts';
+import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import { type Allowance, giveBackAttempt, takeAttempt } from '#people/attempts.ts';
 import { createRefund } from '#refunds/create.ts';
@@ -293,9 +294,9 @@ const DevicePaymentsQuery = Type.Object({
   amount: Type.Optional({ ...Amount, description: 'What was paid, with the tip, in atoms.' }),
 });
 
-function listWithoutPayer(payments: readonly Payment[]) {
+function listWithoutPayer(payments: readonly Payment[], receipts: ReceiptPages) {
   const data = payments.map((payment) => {
-    const { payer: _, ...shown } = renderPayment(payment);
+    const { payer: _, ...shown } = renderPayment(payment, receipts);
     return shown;
   });
   return { object: 'list', data, has_more: false, next_cursor: null };
@@ -321,7 +322,7 @@ function paymentsRoute(deps: DeviceDeps) {
     handle: async ({ caller: { tenant, terminalId }, query, now }) => {
       if (asksForSale(query)) {
         const found = await findSale(deps, { tenant, terminalId, query, now });
-        return isRefusal(found) ? found : answerWith(200, listWithoutPayer(found));
+        return isRefusal(found) ? found : answerWith(200, listWithoutPayer(found, deps.receipts));
       }
       const list = `payments of ${terminalId}`;
       const walk = { list, tenant, query, cursorKey: deps.cursorKey };
@@ -329,7 +330,7 @@ function paymentsRoute(deps: DeviceDeps) {
       if (isRefusal(page)) return page;
       const filters = { terminal_id: terminalId };
       const payments = await selectPaymentPage(deps.db, { tenant, filters }, page);
-      return answerPage(walk, page, payments, renderPayment);
+      return answerPage(walk, page, payments, (one) => renderPayment(one, deps.receipts));
     },
   });
 }

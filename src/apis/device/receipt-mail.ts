@@ -7,13 +7,14 @@ import { defineRoute } from '#http/route.ts';
 import { idOf, objectType, text } from '#http/schema.ts';
 import { selectPayment } from '#payments/payment-queries.ts';
 import { countReceiptMail, RECEIPT_MAILS } from '#payments/receipt-queries.ts';
-import { receiptUrl } from '#payments/receipt-url.ts';
+import { type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
 import { type Allowance, takeAttempt } from '#people/attempts.ts';
 import { queueMail } from '#people/mail.ts';
 import { MAIL_TOPIC } from '#people/people.ts';
 import type { DeviceCaller } from '#terminals/authenticate.ts';
 
 export interface ReceiptMailDeps {
+  readonly receipts: ReceiptPages;
   readonly db: Database;
   /** Seals mails that wait. */
   readonly mailKey: Buffer;
@@ -56,13 +57,13 @@ interface Asked {
 
 /** Counts it and leaves it for the worker, both or neither. @returns how many are left. */
 async function mailReceipt(
-  { mailKey }: ReceiptMailDeps,
+  { mailKey, receipts }: ReceiptMailDeps,
   tx: Tx,
   { caller, paymentId, to, now }: Asked,
 ): Promise<number | Refusal> {
   const payment = await selectPayment(tx, caller.tenant, paymentId);
-  const url = payment === null ? null : receiptUrl(payment);
-  if (url === null) return resourceMissing('payment');
+  if (payment === null) return resourceMissing('payment');
+  const url = receiptUrl(payment, receipts);
   const sent = await countReceiptMail(tx, paymentId);
   if (sent === null) {
     // Not 429: that would say when to ask again, and no day brings another mail.

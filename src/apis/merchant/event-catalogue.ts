@@ -109,7 +109,7 @@ const TYPES: Readonly<Record<EventType, TypeDeclaration>> = {
 export interface CatalogueEntry {
   readonly type: EventType;
   readonly when: string;
-  /** Of the whole event, as it is delivered. */
+  /** Describes the whole event, as it is delivered. */
   readonly schema: TSchema;
   readonly example: { readonly [key: string]: unknown };
 }

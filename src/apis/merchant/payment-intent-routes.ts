@@ -9,6 +9,7 @@ import { cancelIntent } from '#payments/cancel.ts';
 import type { CreateIntent } from '#payments/create.ts';
 import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
 import type { ReadIntent } from '#payments/read-intent.ts';
+import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderIntent } from '#payments/render.ts';
 
 /** behavior.md 4. */
@@ -114,4 +115,5 @@ export interface PaymentRoutesDeps {
   readonly createIntent: CreateIntent;
   readonly readIntent: ReadIntent;
   readonly cursorKey: Buffer;
+  readonly receipts: ReceiptPages;
 }

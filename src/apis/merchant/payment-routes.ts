@@ -50,7 +50,7 @@ function listPaymentsRoute(deps: PaymentRoutesDeps) {
         status: query.status ?? null,
       };
       const payments = await selectPaymentPage(deps.db, { tenant, filters }, page);
-      return answerPage(walk, page, payments, renderPayment);
+      return answerPage(walk, page, payments, (one) => renderPayment(one, deps.receipts));
     },
   });
 }
@@ -73,7 +73,7 @@ function retrievePaymentRoute(deps: PaymentRoutesDeps) {
     handle: async ({ caller, params }) => {
       const payment = await selectPayment(deps.db, caller.tenant, params.id ?? '');
       if (payment === null) return resourceMissing('payment');
-      return answerWith(200, renderPayment(payment));
+      return answerWith(200, renderPayment(payment, deps.receipts));
     },
   });
 }

@@ -128,7 +128,7 @@ export const PaymentIntentSchema = Type.Object(
 const fee = (description: string) =>
   Type.Integer({ minimum: 0, description: `${description} USDC atoms.` });
 
-/** Of a sale or a refund. */
+/** The number on the receipt of a sale or a refund. */
 export const ReceiptNumber = Type.String({
   pattern: '^[2-9A-Z]{5}-[1-9][0-9]*$',
   description:

@@ -93,7 +93,8 @@ function listRoute(deps: RefundRoutesDeps) {
         paymentIntentId: query.payment_intent ?? null,
         status: query.status ?? null,
       };
-      return answerPage(walk, page, await selectRefundPage(deps.db, wanted, page), renderRefund);
+      const refunds = await selectRefundPage(deps.db, wanted, page);
+      return answerPage(walk, page, refunds, (one) => renderRefund(one, deps.receipts));
     },
   });
 }
@@ -113,7 +114,8 @@ function retrieveRoute(deps: RefundRoutesDeps) {
     errors: ['resource_missing'],
     handle: async ({ caller, params }) => {
       const refund = await selectRefund(deps.db, caller.tenant, params.id ?? '');
-      return refund === null ? resourceMissing('refund') : answerWith(200, renderRefund(refund));
+      if (refund === null) return resourceMissing('refund');
+      return answerWith(200, renderRefund(refund, deps.receipts));
     },
   });
 }

@@ -2,6 +2,7 @@ import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
 import type { Json } from '#core/canonical-json.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
+import type { ReceiptPages } from '#payments/receipt-url.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 
@@ -13,6 +14,7 @@ export interface OperatorDeps {
   readonly chains: readonly Chain[];
   readonly cursorKey: Buffer;
   readonly readiness: Readiness;
+  readonly receipts: ReceiptPages;
   /** The configuration as this process has read it, secrets masked already. */
   readonly configuration: () => { readonly [key: string]: Json };
 }

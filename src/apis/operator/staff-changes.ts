@@ -17,7 +17,7 @@ export function byOf(
   return { userId: sessionOf(caller).user_id, actor: actorOf(caller, requestId), now, people };
 }
 
-/** Of what has to wait for a colleague where there is one. */
+/** Names what waits for a colleague's yes; null: nothing had to wait. */
 export const ProposalId = nullable(
   idOf('prop_', 'proposal that a colleague has to agree to; null: it is done'),
 );

@@ -12,7 +12,7 @@ async function idsOf(sql: Sql, statement: string, value: unknown): Promise<strin
   return rows.map(({ id }) => id);
 }
 
-/** Of an intent, its payment, or a refund of it. */
+/** Finds an intent by its own id, its payment's, or a refund's. */
 export function selectIntentsById(sql: Sql, id: string): Promise<string[]> {
   return idsOf(
     sql,

@@ -157,7 +157,7 @@ export async function readSupportView(
     readonly now: Date;
   },
 ) {
-  const { db, readiness } = deps;
+  const { db, readiness, receipts } = deps;
   const { intent, account, now } = asked;
   const { tenant } = intent;
   const { payment, refunds } = await readMoney(db, intent);
@@ -202,8 +202,8 @@ export async function readSupportView(
     },
     findings,
     payment_intent: renderIntent(intent),
-    payment: payment === null ? null : renderPayment(payment),
-    refunds: refunds.map(renderRefund),
+    payment: payment === null ? null : renderPayment(payment, receipts),
+    refunds: refunds.map((refund) => renderRefund(refund, receipts)),
     timeline: timeline.view,
     chain_requests: chainRequests.map(chainRequestView),
     requests: requests.map(requestView),

@@ -2,7 +2,7 @@ import { isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import { numberedId, numberOfId } from '#core/ids.ts';
 import type { Database } from '#db/database.ts';
 import type { WaitingRoom } from '#db/waiting-room.ts';
-import type { AuthorizeDeps } from '#payments/authorize.ts';
+import type { AuthorizeDeps } from '#payments/authorize-link.ts';
 import { type PayLink, readPayLink } from '#payments/pay-link.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 import type { Hex } from '#settlement/requests.ts';

@@ -13,7 +13,7 @@ import { answerPayer, renderLink } from '#apis/pay/render-link.ts';
 import { tagRoutes } from '#apis/pay/tag-routes.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { defineRoute, type Surface } from '#http/route.ts';
-import { type AuthorizeDeps, authorizeLink } from '#payments/authorize.ts';
+import { type AuthorizeDeps, authorizeLink } from '#payments/authorize-link.ts';
 import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
 import { findPayLink, payLinkMissing } from '#payments/pay-link.ts';
 import { openPayLink } from '#payments/pay-terms.ts';
@@ -81,7 +81,7 @@ function authorizationRoute(deps: AuthorizeDeps) {
       const signed = { from, signature, tipAmount, requestId, now, gone: whenGone() };
       const answer = await authorizeLink(deps, link, signed);
       if (isRefusal(answer)) return answer;
-      return answerPayer(link, answer, (intent) => intent);
+      return answerPayer(link, { answer, receipts: deps.receipts }, (intent) => intent);
     },
   });
 }

@@ -10,7 +10,8 @@ import {
   type TextWidth,
 } from '#apis/pay/receipt-text.ts';
 import { readRefundSlip } from '#apis/pay/refund-receipt.ts';
-import { answerRefusal, type Refusal, refuse, statusOf } from '#core/answer.ts';
+import { answerRefusal, type Refusal, refuse } from '#core/answer.ts';
+import { statusOf } from '#core/error-codes.ts';
 import { newId } from '#core/ids.ts';
 import { plainPage, sendPage } from '#http/plain-page.ts';
 import { addressKey, memoryRateLimiter } from '#http/rate-limit.ts';
@@ -41,15 +42,20 @@ function widthOf(query: unknown): TextWidth | null {
   return TEXT_WIDTHS.find((known) => String(known) === width) ?? null;
 }
 
-function sendRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply {
-  const { status, body } = answerRefusal(refusal, newId('request', new Date()));
+function sendRefusal(reply: FastifyReply, refusal: Refusal, docsUrl: string): FastifyReply {
+  const asked = { requestId: newId('request', new Date()), docsUrl };
+  const { status, body } = answerRefusal(refusal, asked);
   return reply.code(status).type('application/json; charset=utf-8').send(body);
 }
 
 const MISSING = refuse('resource_missing', 'No such receipt.', 'token');
 
-function sendMissing(reply: FastifyReply, form: Form, html: string): FastifyReply {
-  if (form === 'json') return sendRefusal(reply, MISSING);
+function sendMissing(
+  reply: FastifyReply,
+  form: Form,
+  { html, webUrl }: { readonly html: string; readonly webUrl: string },
+): FastifyReply {
+  if (form === 'json') return sendRefusal(reply, MISSING, webUrl);
   reply.code(statusOf(MISSING.code));
   if (form === 'txt') return reply.type('text/plain; charset=utf-8').send(NO_RECEIPT_TEXT);
   return reply.type('text/html; charset=utf-8').send(fillPage(html, NO_RECEIPT_PAGE));
@@ -92,9 +98,9 @@ export function createReceiptGate(deps: ReceiptPageDeps) {
     const { '*': path = '' } = request.params as { readonly '*'?: string };
     const { token, form } = wantedOf(path);
     const found = await find(deps, token);
-    if (found === null) return sendMissing(reply, form, html);
-    const { slip } = found;
     const webUrl = deps.webUrl();
+    if (found === null) return sendMissing(reply, form, { html, webUrl });
+    const { slip } = found;
     const url = `${webUrl}/receipts/${token}`;
     switch (form) {
       case 'json':
@@ -102,7 +108,8 @@ export function createReceiptGate(deps: ReceiptPageDeps) {
       case 'txt': {
         const width = widthOf(request.query);
         if (width === null) {
-          return sendRefusal(reply, refuse('parameter_invalid', 'width is 32 or 48.', 'width'));
+          const refusal = refuse('parameter_invalid', 'width is 32 or 48.', 'width');
+          return sendRefusal(reply, refusal, webUrl);
         }
         return reply.type('text/plain; charset=utf-8').send(receiptText(slip, url, width));
       }

@@ -9,12 +9,14 @@ import type { Database } from '#db/database.ts';
 import { defineRoute } from '#http/route.ts';
 import { Amount, AtomsOut, commonFields, nullable, oneOf, Timestamp } from '#http/schema.ts';
 import { type Receipt, selectReceipt } from '#payments/receipt-queries.ts';
+import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { findReceipt } from '#payments/receipt-url.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 
 export interface ReceiptDeps {
   readonly db: Database;
   readonly idKey: IdKey;
+  readonly receipts: ReceiptPages;
   readonly chains: readonly { readonly config: NetworkConfig }[];
   /** A node of this network that a browser may ask; null: there is none. */
   readonly publicNode: (network: Network) => string | null;

@@ -3,9 +3,13 @@ import { type ReceiptDeps, shortened } from '#apis/pay/receipt-routes.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { type RefundReceipt, selectRefundReceipt } from '#payments/receipt-queries.ts';
-import { findRefundReceipt, receiptUrl } from '#payments/receipt-url.ts';
+import { findRefundReceipt, type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
 
-function renderRefundReceipt(refund: RefundReceipt, explorerUrl: string | null) {
+function renderRefundReceipt(
+  refund: RefundReceipt,
+  receipts: ReceiptPages,
+  explorerUrl: string | null,
+) {
   const { livemode, payment_settlement_number: settlementNumber } = refund;
   const { merchant_name, payer_address, receipt_number, order_id, reason, time_zone } = refund;
   return {
@@ -20,7 +24,7 @@ function renderRefundReceipt(refund: RefundReceipt, explorerUrl: string | null) 
     reason,
     payment: {
       receipt_number: refund.payment_receipt_number,
-      receipt_url: receiptUrl({ tenant: { accountId: '', livemode }, settlementNumber }),
+      receipt_url: receiptUrl({ tenant: { accountId: '', livemode }, settlementNumber }, receipts),
     },
     payer: shortened(payer_address),
     refunded_at: refund.updated.toISOString(),
@@ -59,12 +63,12 @@ function slipOf(shown: ReturnType<typeof renderRefundReceipt>): Slip {
 
 /** The refund that this token is the receipt of; null: there is none. */
 export async function readRefundSlip(
-  { db, idKey, chains }: ReceiptDeps,
+  { db, receipts, chains }: ReceiptDeps,
   token: string,
 ): Promise<Slip | null> {
-  const wanted = findRefundReceipt(idKey, token);
+  const wanted = findRefundReceipt(receipts.idKey, token);
   const refund = wanted && (await selectRefundReceipt(db, wanted));
   if (wanted === null || refund === null) return null;
   const chain = chains.find(({ config }) => config.livemode === wanted.livemode);
-  return slipOf(renderRefundReceipt(refund, chain?.config.explorerUrl ?? null));
+  return slipOf(renderRefundReceipt(refund, receipts, chain?.config.explorerUrl ?? null));
 }

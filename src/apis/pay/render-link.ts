@@ -6,7 +6,7 @@ import type { PayLink } from '#payments/pay-link.ts';
 import type { PayTerms } from '#payments/pay-link-queries.ts';
 import { messageOf, ratesOf, sumOf } from '#payments/pay-message.ts';
 import { byAccountClock } from '#payments/payment-intent.ts';
-import { receiptUrl } from '#payments/receipt-url.ts';
+import { type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
 import { chargesOf } from '#settlement/chain/fee-rates.ts';
 
 /** JSON has no integers of 256 bits; these are far below what it holds exactly. */
@@ -62,12 +62,12 @@ export function renderLink(link: PayLink, terms: PayTerms, from: string | undefi
  */
 export function answerPayer(
   { intent, number }: PayLink,
-  answer: Answer,
+  { answer, receipts }: { readonly answer: Answer; readonly receipts: ReceiptPages },
   show: (intent: Readonly<Record<string, unknown>>) => object,
 ): Answer {
   if (answer.status !== 200) return answer;
   const rendered: Readonly<Record<string, unknown>> = JSON.parse(answer.body);
   const paid = { tenant: intent.tenant, settlementNumber: number };
-  const receipt_url = rendered.status === 'succeeded' ? receiptUrl(paid) : null;
+  const receipt_url = rendered.status === 'succeeded' ? receiptUrl(paid, receipts) : null;
   return answerWith(200, { ...show(rendered), receipt_url });
 }

@@ -18,7 +18,7 @@ import {
 import { answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import { defineRoute } from '#http/route.ts';
-import { authorizeLink } from '#payments/authorize.ts';
+import { authorizeLink } from '#payments/authorize-link.ts';
 import type { PayLink } from '#payments/pay-link.ts';
 import { openLink } from '#payments/pay-terms.ts';
 import type { TaggedTerminal } from '#terminals/provisioning-queries.ts';
@@ -124,13 +124,17 @@ function authorizationRoute(deps: TagDeps) {
       const answer = await authorizeLink(deps, link, signed);
       if (isRefusal(answer)) return answer;
       // The rest of the intent says what is sold, and by which number.
-      return answerPayer(link, answer, ({ status, cancellation_reason, last_payment_error }) => ({
-        object: 'tag_outcome',
-        reference: referenceOf(deps, link),
-        status,
-        cancellation_reason,
-        last_payment_error,
-      }));
+      return answerPayer(
+        link,
+        { answer, receipts: deps.receipts },
+        ({ status, cancellation_reason, last_payment_error }) => ({
+          object: 'tag_outcome',
+          reference: referenceOf(deps, link),
+          status,
+          cancellation_reason,
+          last_payment_error,
+        }),
+      );
     },
   });
 }

@@ -27,7 +27,7 @@ const ROOT = '/api/apple-wallet';
 const ASKED: RateLimit = { requests: 600, seconds: 60 };
 /** Phones write down what they dislike. */
 const LOGS: RateLimit = { requests: 10, seconds: 60 };
-/** Of its owner's phones, watches and tablets. */
+/** Phones, watches and tablets that one pass may be on. */
 const MAX_DEVICES = 32;
 const DEVICE = /^[A-Za-z0-9._-]{1,128}$/;
 const PUSH_TOKEN = /^[0-9A-Fa-f]{16,200}$/;

@@ -9,6 +9,7 @@ import type { PassFiles } from '#payers/pass-files.ts';
 import type { PayerRequestRow } from '#payers/request-queries.ts';
 import type { SignInDeps } from '#payers/sign-in.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
+import type { ReceiptPages } from '#payments/receipt-url.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 import type { Network } from '#webhooks/transport.ts';
@@ -31,6 +32,7 @@ export interface PayerDeps {
   readonly settleWithinS: number;
   readonly cursorKey: Buffer;
   readonly idKey: IdKey;
+  readonly receipts: ReceiptPages;
   /** Seals the keys of cards. */
   readonly cardKey: RotatingKey;
   /** Makes passes for the wallets of phones. */

@@ -34,7 +34,7 @@ import { signatureRefusal } from '#payers/sign-in.ts';
 import { selectPayerPayments } from '#payments/payment-queries.ts';
 import { renderPayment } from '#payments/render.ts';
 
-/** Of one kind in one export: years of daily use, and still one document. */
+/** Rows of one kind in one export: years of daily use, and still one document. */
 const MAX_ROWS = 10_000;
 
 const TAG = 'Payer app';
@@ -143,7 +143,7 @@ async function collect(deps: PayerDeps, payer: PayerRow, now: Date) {
     requests: requests.map((row) => renderPayerRequest(row, payer.livemode)),
     sessions,
     payments: payments.slice(0, MAX_ROWS).map(({ payment, merchantName }) => {
-      return { ...renderPayment(payment), merchant_name: merchantName };
+      return { ...renderPayment(payment, deps.receipts), merchant_name: merchantName };
     }),
     payments_left_out: payments.length > MAX_ROWS,
   };

@@ -52,7 +52,7 @@ function historyRoute(deps: PayerDeps) {
       const rows = found.map(({ payment, merchantName }) => ({
         created: payment.settledAt,
         position: payment.settlementNumber,
-        shown: { ...renderPayment(payment), merchant_name: merchantName },
+        shown: { ...renderPayment(payment, deps.receipts), merchant_name: merchantName },
       }));
       return answerPage(walk, page, rows, ({ shown }) => shown);
     },

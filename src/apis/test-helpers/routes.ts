@@ -19,7 +19,7 @@ import type { Wakeups } from '#db/wakeups.ts';
 import { EVENT_TYPES } from '#events/types.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { Amount, idOf, oneOf } from '#http/schema.ts';
-import { findReplay } from '#idempotency/run-once.ts';
+import { findReplay } from '#idempotency/decide.ts';
 import { renderAgentToken } from '#payers/agent-token.ts';
 import { AGENT_TOKEN_SECONDS, createAgentToken } from '#payers/create-agent-token.ts';
 import { selectPassByHash, selectPayer } from '#payers/payer-queries.ts';

@@ -12,7 +12,7 @@ export interface FeeRates {
   readonly cashback: number;
 }
 
-/** Of the contract's `Rates`. */
+/** Words of the contract's `Rates`. */
 export const RATES_WORDS = 3;
 
 export function ratesCall(): Hex {

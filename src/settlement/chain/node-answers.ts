@@ -110,7 +110,7 @@ function isReceiptOrNull(result: unknown, [hash]: readonly unknown[]): boolean {
   );
 }
 
-/** Of whichever transaction: its sender knows which. */
+/** A receipt of any transaction: its sender knows which. */
 function isReceiptInBlock(result: unknown): boolean {
   if (!isFields(result) || !isQuantity(result.blockNumber)) return false;
   return matches(result.transactionHash, HASH) && isReceiptOrNull(result, [result.transactionHash]);

@@ -1,7 +1,7 @@
 /** What a node said instead of a result. */
 export interface Said {
   readonly method: string;
-  /** Of the HTTP response. */
+  /** The status of the HTTP response. */
   readonly status: number;
   readonly code: number;
   readonly message: string;

@@ -24,14 +24,14 @@ type SpendingPolicy =
       readonly perPayment: bigint;
       readonly perPeriod: bigint;
       readonly periodSeconds: number;
-      /** Of sales, fees not counted, in the present period. */
+      /** Spent on sales in the present period, without fees. */
       readonly spent: bigint;
       readonly expiresAt: Date;
       /** Basis points. */
       readonly maxFeeRate: number;
     };
 
-/** Of the contract's `PayerAccount`. */
+/** Words of the contract's `PayerAccount`. */
 export const PAYER_ACCOUNT_WORDS = 9;
 
 /** `expiresAt` of a policy that was never set, or that was revoked (contracts/README.md). */

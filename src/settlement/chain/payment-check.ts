@@ -114,7 +114,7 @@ async function askContract(chain: Chain, checks: readonly PaymentCheck[]): Promi
 
 const URGENT = { urgent: true } as const;
 
-/** Of an answer that is one array. */
+/** Words of an answer that is one array. */
 function arrayWords(items: number, wordsEach: number): number {
   return 2 + items * wordsEach;
 }

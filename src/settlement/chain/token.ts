@@ -25,12 +25,12 @@ interface Told {
   readonly name: string | null;
   readonly version: string | null;
   readonly separator: Hex | null;
-  /** Of permits. */
+  /** What it answers to `nonces` (EIP-2612). */
   readonly nonce: Hex | null;
   readonly settlesIn: Hex | null;
 }
 
-/** Of a chain, what it takes to ask contracts. */
+/** The part of a chain that asks contracts. */
 interface CanCall {
   calls(
     calls: readonly { readonly to: Hex; readonly data: Hex; readonly words: number | 'any' }[],

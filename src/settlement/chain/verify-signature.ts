@@ -44,7 +44,7 @@ const ASKING_PROGRAM = concat([
 ]);
 /** The wallet's, what EIP-150 holds back of it, a creation and some words of memory. */
 const PROGRAM_GAS = 700_000n;
-/** Of call data: the higher price (EIP-7623), and what init code costs. */
+/** Gas for a byte of call data: the higher price (EIP-7623), and what init code costs. */
 const BYTE_GAS = 50n;
 /** A key's signature: r, s and v. */
 const KEY_SIGNATURE_BYTES = 65;

@@ -96,7 +96,7 @@ export async function readRelayerStatus(
   };
 }
 
-/** Of those at work: who has taken a key out cannot spend its coin. null: nobody knows. */
+/** Only lanes at work: a key that was taken out cannot spend its coin. null: nobody knows. */
 function ofOperators(lanes: readonly LaneStatus[]): bigint | null {
   const known = lanes.flatMap(({ role, owner, paymentsLeft }) =>
     role === 'operator' && owner !== null ? (paymentsLeft ?? []) : [],

@@ -12,7 +12,7 @@ import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.t
  * key.
  */
 const LEVELS = [80, 50] as const;
-/** Of what may leave: above it the refunds and withdrawals of this hour soon wait for the next. */
+/** Percent of what may leave: above it, refunds and withdrawals soon wait for the next hour. */
 const OUTFLOW_LEVEL = 80n;
 const HOUR_MS = 3_600_000;
 /** Accounts that an alarm names: who could have used most of it alone or together. */

@@ -126,8 +126,8 @@ function inPlaceOf(
 }
 
 /**
- * Notes at which message each blow falls. With the strikes of an earlier run, each waits for its
- * moment: the same message of a process of the same role, which is then held where it was.
+ * Notes at which message each fault is made. Given the strikes of an earlier run, it repeats them:
+ * each waits until a process of the same role sends the same message, and holds it there.
  */
 export function openTimetable(recorded: readonly Strike[] | null): Timetable {
   const ear = openEar();

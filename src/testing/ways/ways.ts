@@ -206,7 +206,7 @@ function signed(shopping: Shopping): Promise<Attempt> {
     const signature = await sign(account, await open(door, intent));
     const body = { from, signature, ...tipOf(shopping) };
     return async (at, id, key) => {
-      // Presented for another sale: that one has terms for this wallet, too.
+      // The other sale, too, has to have terms for this wallet before it can refuse the signature.
       if (id !== intent) await open(at, id);
       return at.pay.post(`/${await tokenOf(at, id)}/authorization`, body, key);
     };

@@ -7,7 +7,7 @@ import { ALL_SCOPES, type Scope, ScopeChoices } from './scopes.tsx';
 export interface KeyDraft {
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** One address or network per comma or line. */
+  /** Addresses and networks, separated by commas or lines. */
   readonly addresses: string;
   /** `2027-01-31`; empty: never. */
   readonly expires: string;

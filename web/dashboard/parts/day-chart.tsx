@@ -7,9 +7,9 @@ import { useTimeZone } from './time-zone.ts';
 
 /** The drawing's own height; its width is one unit per day. */
 const HEIGHT = 100;
-/** A day with anything at all is seen. */
+/** The lowest bar, in pixels: a day with any sale is visible. */
 const LEAST = 2;
-/** Of a day's width, on both sides together. */
+/** The part of a day's width that stays empty, both sides together. */
 const GAP = 0.3;
 /** Each is a whole part of 7, 30 and 90 days. */
 const LABELS = { week: 1, month: 5, quarter: 15 };

@@ -4,7 +4,7 @@ export type ExportFormat = 'csv' | 'csv_atoms' | 'jsonl';
 
 export interface Received {
   readonly rows: number;
-  /** Of the last whole row; null: none has come. */
+  /** The id of the last whole row; null: none has come. */
   readonly lastId: string | null;
   readonly lastCreated: string | null;
 }

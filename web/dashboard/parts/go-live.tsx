@@ -24,7 +24,7 @@ export function GoLive(): ReactNode {
   const isVerified = mode === 'test' || account.kyb_status === 'approved';
   const canGo = isVerified && request?.status !== 'pending';
   const close = () => setIsOpen(false);
-  // In test mode `Go live` is one press; who wants to sign does it beside.
+  // In test mode `Go live` is one press; whoever wants to sign does it beside.
   const words = mode === 'test' ? 'Use your own wallet' : 'Go live';
   return (
     <section className="card stack">

@@ -10,7 +10,7 @@ export interface SaleSumProps {
   readonly tip?: number | null;
 }
 
-/** What a row is led by: the sum, which leads to its page. */
+/** The first cell of a row: the sum, as a link to its page. */
 export function SaleSum({ id, amount, tip = null }: SaleSumProps): ReactNode {
   return (
     <>

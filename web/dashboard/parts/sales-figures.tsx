@@ -115,7 +115,7 @@ function SalesChart({ days, before, length }: Periods): ReactNode {
   const beforeOf = (name: string) => volumeOn(before ?? [], later(name, -length));
   return (
     <DayChart
-      // A period of another length begins with its own last day.
+      // Another length is another chart, so that its last day is chosen and not one of before.
       key={length}
       days={length}
       figureOf={(name) => volumeOn(days, name)}
@@ -136,7 +136,7 @@ interface DeclinesProps {
   readonly length: number;
 }
 
-/** Of the intents that a decline has ended; each code leads to its intents. */
+/** The declines that ended intents; each code leads to its intents. */
 function Declines({ counts, length }: DeclinesProps): ReactNode {
   const declines = Object.entries(counts).sort((one, other) => other[1] - one[1]);
   const timeZone = useTimeZone();

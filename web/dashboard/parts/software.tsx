@@ -3,7 +3,7 @@ import type { DashboardTerminal } from '../../data/types/dashboard.ts';
 import { Status } from '../../ui/status.tsx';
 import { isBehind } from './behind.ts';
 
-/** Of the service that this page came from. */
+/** The releases that the service of this page comes with. */
 const RELEASES = {
   browser: String(import.meta.env.VITE_RELEASE),
   reader: String(import.meta.env.VITE_READER_RELEASE),

@@ -7,7 +7,7 @@ export interface DaysSum {
   /** How much of the volume is tips. */
   readonly tips: bigint;
   readonly payments: number;
-  /** Of the intents that ended; null: none has. */
+  /** The share of ended intents that were paid; null: none has ended. */
   readonly successRate: number | null;
   /** The median of the newest day that has one. */
   readonly settleMs: number | null;

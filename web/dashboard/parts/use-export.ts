@@ -34,7 +34,7 @@ interface Job {
   bytes: number;
   newest: string | null;
   oldest: string | null;
-  /** Of the row with which it is whole. */
+  /** The id of the row that makes it whole. */
   lastId: string | null;
   fileName: string;
 }

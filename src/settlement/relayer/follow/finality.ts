@@ -10,7 +10,7 @@ import {
   selectMinedBlocks,
 } from '#settlement/relayer/rows/mined-queries.ts';
 import type { RelayerState } from '#settlement/relayer/rows/state.ts';
-import { broadcast } from '#settlement/relayer/send/broadcast.ts';
+import { broadcast } from '#settlement/relayer/send/sign-and-broadcast.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** Blocks checked at once, at either end; the rest follows at the next look. */

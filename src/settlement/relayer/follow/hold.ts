@@ -1,6 +1,6 @@
 import type { Block } from '#settlement/chain/chain.ts';
 import { marksOf } from '#settlement/chain/final-block.ts';
-import type { Resolution } from '#settlement/relayer/follow/resolve.ts';
+import type { Resolution } from '#settlement/relayer/follow/finish.ts';
 import { clearIncluded, markIncluded } from '#settlement/relayer/rows/mined-queries.ts';
 import { mostPatient, patienceOf } from '#settlement/relayer/rows/patience.ts';
 import type { OpenTransaction, RelayerState } from '#settlement/relayer/rows/state.ts';

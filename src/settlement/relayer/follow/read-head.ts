@@ -118,7 +118,7 @@ interface Expected {
 
 /** Without a rhythm, blocks are taken to come as fast as on the fastest chains. */
 const SHORTEST_INTERVAL_MS = 200;
-/** Blocks that come irregularly: twice as many as expected, and some more. */
+/** Blocks come irregularly: twice as many as expected, and so many more, are believed. */
 const MORE_BLOCKS = 8;
 
 /** Whether the chain that we know can have this head by now. */

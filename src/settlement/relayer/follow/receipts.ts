@@ -3,10 +3,8 @@ import { insertAlarms } from '#settlement/alarms.ts';
 import { blockInterval } from '#settlement/chain/block-rhythm.ts';
 import type { Block, Receipt } from '#settlement/chain/chain.ts';
 import { askSecond, believe } from '#settlement/chain/witness.ts';
-import { finish } from '#settlement/relayer/follow/finish.ts';
+import { finish, type Mined, type Resolution, resolve } from '#settlement/relayer/follow/finish.ts';
 import { forgetIncluded, hasWaited, holdBack, readMarks } from '#settlement/relayer/follow/hold.ts';
-import { inPortions } from '#settlement/relayer/follow/portions.ts';
-import { type Mined, type Resolution, resolve } from '#settlement/relayer/follow/resolve.ts';
 import { patientBlocks } from '#settlement/relayer/rows/known-head.ts';
 import type {
   HeldLane,
@@ -207,4 +205,35 @@ const SHORT_BLOCK_MS = 1_000;
 function hasShortBlocks({ rhythm, chain }: RelayerState): boolean {
   const intervalMs = blockInterval(rhythm) ?? chain.config.profile.blockMs ?? SHORT_BLOCK_MS;
   return intervalMs < SHORT_BLOCK_MS;
+}
+
+/**
+ * Requests whose outcomes are written down together: the payments domain goes on with the first
+ * portion while the next one is read. They grow, because the first should not wait for the last,
+ * but each portion is a transaction here and one there.
+ */
+export const FIRST_PORTION = 64;
+const PORTION_GROWTH = 2;
+
+/**
+ * Divides chain transactions, in their order, by the number of their requests. None of them is
+ * divided itself: a portion ends where it comes closest to its size.
+ */
+export function inPortions<T>(all: readonly T[], sizeOf: (one: T) => number): T[][] {
+  let portion: T[] = [];
+  const portions = [portion];
+  let limit = FIRST_PORTION;
+  let size = 0;
+  for (const one of all) {
+    const next = size + sizeOf(one);
+    if (size > 0 && next - limit > limit - size) {
+      portion = [];
+      portions.push(portion);
+      size = 0;
+      limit *= PORTION_GROWTH;
+    }
+    portion.push(one);
+    size += sizeOf(one);
+  }
+  return portions;
 }

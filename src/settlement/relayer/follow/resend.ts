@@ -15,9 +15,9 @@ import {
   type OpenTransaction,
   type RelayerState,
 } from '#settlement/relayer/rows/state.ts';
-import { broadcast } from '#settlement/relayer/send/broadcast.ts';
 import { isExpired } from '#settlement/relayer/send/deadlines.ts';
 import { bumpFees } from '#settlement/relayer/send/fees.ts';
+import { broadcast } from '#settlement/relayer/send/sign-and-broadcast.ts';
 
 /** An unmined transaction is sent again after so many blocks (see `patientBlocks`). */
 const RESEND_AFTER = 2;

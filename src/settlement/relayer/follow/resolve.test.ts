@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isStillOwed, isToldUndone } from '#settlement/relayer/follow/resolve.ts';
+import { isStillOwed, isToldUndone } from '#settlement/relayer/follow/finish.ts';
 import { failed } from '#settlement/relayer/rows/facts.ts';
 
 const REFUSED = failed('transaction_reverted', null);

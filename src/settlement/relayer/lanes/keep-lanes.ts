@@ -10,7 +10,7 @@ import {
   upsertWorker,
 } from '#settlement/relayer/rows/lane-queries.ts';
 import type { HeldLane, RelayerState } from '#settlement/relayer/rows/state.ts';
-import { broadcast } from '#settlement/relayer/send/broadcast.ts';
+import { broadcast } from '#settlement/relayer/send/sign-and-broadcast.ts';
 
 /**
  * Keeps this worker's leases and its fair share of the lanes: with two workers each gets half.

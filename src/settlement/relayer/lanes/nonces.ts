@@ -22,7 +22,7 @@ import type {
 import { insertAttempt, insertFiller } from '#settlement/relayer/rows/transaction-queries.ts';
 import { bumpFees, suggestFees } from '#settlement/relayer/send/fees.ts';
 import { NOOP_GAS_LIMIT } from '#settlement/relayer/send/gas.ts';
-import { signAttempt } from '#settlement/relayer/send/sign.ts';
+import { signAttempt } from '#settlement/relayer/send/sign-and-broadcast.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**

@@ -284,7 +284,7 @@ export async function movePayments(
 }
 
 export interface MovedTransfer {
-  /** Of the refund or withdrawal. */
+  /** The id of the refund or withdrawal. */
   readonly id: string;
   readonly txHash: Hex;
 }

@@ -34,7 +34,7 @@ export async function countsYet(
   const head = await chain.newest();
   const { blockNumber, blockTime } = result.facts;
   if (rule.waitsFor === 'time') {
-    // Of two times to the second one may be nearly a second too early.
+    // Both times are whole seconds, so one may be nearly a second too early.
     return head.time.getTime() - Date.parse(blockTime) >= rule.ms + SECOND_MS;
   }
   const { safe, finalized } = await marksOf(chain, head.number);

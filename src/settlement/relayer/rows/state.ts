@@ -111,7 +111,7 @@ export interface OpenTransaction {
   unread: boolean;
   /** Blocks in which its nonce was seen used without a receipt for any of its attempts. */
   usedElsewhere: number;
-  /** Looks at its receipt from which no outcome could be read. */
+  /** How many looks at its receipt have shown no outcome. */
   undecided: number;
   /** A person has been told of that. */
   isToldUnreadable: boolean;

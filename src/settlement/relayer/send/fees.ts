@@ -17,7 +17,7 @@ export function suggestFees(now: {
   readonly baseFeePerGas: bigint;
   readonly recentTips: readonly bigint[];
   readonly ceiling: bigint;
-  /** Of the chain's profile. */
+  /** From the chain's profile. */
   readonly highestTip: bigint;
 }): Fees {
   const tip = atLeast(atMost(median(now.recentTips), now.highestTip), MIN_TIP);

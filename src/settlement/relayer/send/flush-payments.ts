@@ -19,7 +19,7 @@ import { groupByDeadline } from '#settlement/relayer/send/deadlines.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/gas.ts';
 import { planBatch, planPayment } from '#settlement/relayer/send/plan-payments.ts';
 import { sendNew } from '#settlement/relayer/send/send-new.ts';
-import { signAndStore } from '#settlement/relayer/send/sign-and-store.ts';
+import { signAndStore } from '#settlement/relayer/send/sign-and-broadcast.ts';
 
 export interface Flushed {
   /** How many payments are signed and stored. */

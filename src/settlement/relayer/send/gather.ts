@@ -22,7 +22,7 @@ export const NO_FLUSH: LastFlush = {
 const GATHER_MS = 40;
 /** On a fast chain at most this part of a block's time: 40 ms of 200 would miss many a block. */
 const GATHER_SHARE = 1 / 10;
-/** Ahead of the block that a batch is meant for, besides twice the time that a flush takes. */
+/** How long before its block a batch goes out, in addition to twice the time of a flush. */
 const MARGIN_MS = 80;
 
 /**

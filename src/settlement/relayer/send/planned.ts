@@ -7,7 +7,7 @@ export interface Planned {
   readonly call: TargetCall;
   readonly gasLimit: bigint;
   readonly requests: readonly OpenRequest[];
-  /** Of payments: the block time after which the contract refuses them. */
+  /** Payments only: the block time after which the contract refuses them. */
   readonly validUntil?: Date;
   /** For a refund, which is put in order with others of its payment right before it is signed. */
   readonly refund?: PreparedRefund;

@@ -1,8 +1,27 @@
+import { present } from '#core/assert.ts';
+import type { Database, Tx } from '#db/database.ts';
+import type { Alarm } from '#settlement/alarms.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
-import { failed, type Result } from '#settlement/relayer/rows/facts.ts';
-import { payloadOf } from '#settlement/relayer/rows/payloads.ts';
+import { type PaymentCall, pack, refundsOfCall } from '#settlement/contract/contract-calls.ts';
 import {
+  eventTopics,
+  type PaymentSettled,
+  readEvents,
+} from '#settlement/contract/contract-events.ts';
+import { failed, type Result } from '#settlement/relayer/rows/facts.ts';
+import { upsertChainPayments } from '#settlement/relayer/rows/outcome-queries.ts';
+import {
+  payloadOf,
+  type RefundProof,
+  refundTarget,
+  type TargetCall,
+} from '#settlement/relayer/rows/payloads.ts';
+import {
+  type ChainPaymentRow,
   isBeingPaidAgain,
+  type RefundSums,
+  selectBatchOf,
   selectPaymentNumber,
   selectRefundSums,
 } from '#settlement/relayer/rows/refund-proof-queries.ts';
@@ -10,10 +29,9 @@ import type { HeldLane, OpenRequest, RelayerState } from '#settlement/relayer/ro
 import { findRefund } from '#settlement/relayer/send/earlier-events.ts';
 import { estimateGas } from '#settlement/relayer/send/estimate-gas.ts';
 import { singleGasLimit } from '#settlement/relayer/send/gas.ts';
-import type { PreparedRefund } from '#settlement/relayer/send/planned.ts';
-import { refundCallAt, refundedOf } from '#settlement/relayer/send/refund-order.ts';
-import { rebuiltProof, storedProof } from '#settlement/relayer/send/refund-proof.ts';
+import type { Planned, PreparedRefund } from '#settlement/relayer/send/planned.ts';
 import { type Prepared, refusedBy } from '#settlement/relayer/send/refused-single.ts';
+import { paymentLeaf, paymentProof } from '../../../../contracts/payment-tree.ts';
 
 /** Longer than any reorganisation; then the refund fails, and a person looks at the payment. */
 const MISSING_PAYMENT_MS = 600_000;
@@ -94,4 +112,176 @@ async function unknownPayment(relayer: RelayerState, request: OpenRequest): Prom
   const details = { kind: request.kind, reason: 'the chain knows no such payment' };
   const alarm = { kind: 'payment_missing', subject: request.subjectId, details };
   return { status: 'decided', result: failed('transaction_reverted', null), alarm };
+}
+
+/** The proof from what we stored of the batch; null when we do not know the payment. */
+export async function storedProof(
+  db: Database,
+  wanted: { readonly livemode: boolean; readonly number: bigint },
+): Promise<RefundProof | null> {
+  const batch = await selectBatchOf(db, wanted);
+  const own = batch.find((row) => row.number === wanted.number);
+  if (own === undefined) return null;
+  return proofIn(batch.map(toCall), { number: wanted.number, batchNumber: own.batch_number });
+}
+
+function toCall(row: ChainPaymentRow): PaymentCall {
+  return {
+    number: row.number,
+    payer: row.payer,
+    merchantNumber: row.merchant_number,
+    amount: row.amount,
+    orderId: row.order_id,
+  };
+}
+
+function proofIn(
+  batch: readonly PaymentCall[],
+  wanted: { readonly number: bigint; readonly batchNumber: bigint },
+): RefundProof | null {
+  const index = batch.findIndex((payment) => payment.number === wanted.number);
+  const payment = batch[index];
+  if (payment === undefined) return null;
+  const leaves = batch.map((one) => paymentLeaf(pack(one)));
+  return { payment, batchNumber: wanted.batchNumber, proof: paymentProof(leaves, index) };
+}
+
+/**
+ * The proof from the chain alone, for when our rows are missing or a reorganisation has moved the
+ * payment to another batch. Stores what it finds. null: the chain knows no such payment.
+ */
+export async function rebuiltProof(
+  deps: { readonly db: Database; readonly chain: Chain },
+  number: bigint,
+): Promise<RefundProof | null> {
+  const { db, chain } = deps;
+  const settled = await findSettled(chain, number);
+  if (settled === null) return null;
+  const [receipt] = await chain.receipts([settled.txHash]);
+  const block = await chain.block(settled.blockNumber);
+  if (receipt === null || receipt === undefined || block === null) {
+    // The event exists, so a node without a receipt for it has not caught up.
+    throw new RpcUnavailable('the receipt of a settled payment is not there at present');
+  }
+  const batch = readEvents(chain.config.settlement, receipt.logs).filter(
+    (event): event is PaymentSettled => event.event === 'PaymentSettled',
+  );
+  const rows = batch.map((payment) => ({ payment, blockTime: block.time }));
+  await db.transaction((tx) => upsertChainPayments(tx, chain.config.livemode, rows));
+  return proofIn(batch, { number, batchNumber: settled.batchNumber });
+}
+
+async function findSettled(chain: Chain, number: bigint): Promise<PaymentSettled | null> {
+  const topics = eventTopics({ event: 'PaymentSettled', number });
+  const head = present(await chain.block('latest'), 'newest block');
+  const range = { fromBlock: chain.config.deployedAtBlock, toBlock: head.number };
+  for await (const { logs } of chain.logPortions({ ...range, topics, newestFirst: true })) {
+    const event = readEvents(chain.config.settlement, logs).find(
+      (one) => one.event === 'PaymentSettled' && one.number === number,
+    );
+    if (event?.event === 'PaymentSettled') return event;
+  }
+  return null;
+}
+
+// Each refund states what was refunded of its payment before it, and the contract refuses a wrong
+// sum. So refunds of one payment go in order, and none can be paid twice.
+
+/** What the contract has refunded of a payment, at the head that we know. */
+async function refundedOf(relayer: RelayerState, number: bigint): Promise<bigint> {
+  const { config } = relayer.chain;
+  const call = { to: config.settlement, data: refundsOfCall(number), words: 1 };
+  const [answer] = await relayer.chain.calls([call], relayer.head?.number ?? 'latest');
+  if (answer?.ok === true) return BigInt(answer.data);
+  throw new RpcUnavailable('a view of the contract reverted');
+}
+
+function refundCallAt(
+  relayer: RelayerState,
+  request: OpenRequest,
+  { proof }: PreparedRefund,
+  refundedBefore: bigint,
+): TargetCall {
+  return refundTarget(request, { ...proof, refundedBefore }, relayer.chain.config);
+}
+
+interface InOrder {
+  readonly planned: readonly Planned[];
+  /** Refunds whose turn has not come. */
+  readonly waiting: readonly OpenRequest[];
+  /** About those that wait although ledger and chain had time to agree. */
+  readonly alarms: readonly Alarm[];
+}
+
+/**
+ * Reconciliation runs once a minute, and books what the ledger lacks: after two runs the sums
+ * differ for a reason that does not pass by itself.
+ */
+const EXPLAINED_WITHIN_MS = 120_000;
+
+/**
+ * Gives each planned refund the sum before it: what is refunded according to the ledger, what this
+ * lane has under way, and the planned ones ahead of it. A refund waits while one of its payment is
+ * under way on another lane, as nobody knows which is mined first; and while ledger and chain
+ * disagree (a reorganisation, or refunds that a restored database has lost), because then nothing
+ * is known.
+ */
+export async function inOrder(
+  tx: Tx,
+  { relayer, lane }: { readonly relayer: RelayerState; readonly lane: HeldLane },
+  planned: readonly Planned[],
+): Promise<InOrder> {
+  const ids = planned.filter((plan) => plan.refund !== undefined).map(paymentIdOf);
+  if (ids.length === 0) return { planned, waiting: [], alarms: [] };
+  const { livemode } = relayer.chain.config;
+  const sums = await selectRefundSums(tx, { livemode, lane: lane.lane, paymentIds: ids });
+  const before = new Map(sums.map((row) => [row.payment_id, row.settled + row.under_way]));
+  const byId = new Map(sums.map((row) => [row.payment_id, row]));
+  const ready: Planned[] = [];
+  const waiting: OpenRequest[] = [];
+  const alarms: Alarm[] = [];
+  for (const plan of planned) {
+    if (plan.refund === undefined) {
+      ready.push(plan);
+      continue;
+    }
+    const id = paymentIdOf(plan);
+    const request = requestOf(plan);
+    const known = present(byId.get(id), 'sums of a payment');
+    if (!agrees(known, plan.refund)) {
+      waiting.push(request);
+      alarms.push(...unexplained(relayer, request, { known, refund: plan.refund }));
+      continue;
+    }
+    const refundedBefore = before.get(id) ?? 0n;
+    before.set(id, refundedBefore + BigInt(payloadOf(request, 'refund').amount));
+    ready.push({ ...plan, call: refundCallAt(relayer, request, plan.refund, refundedBefore) });
+  }
+  return { planned: ready, waiting, alarms };
+}
+
+function requestOf(plan: Planned): OpenRequest {
+  return present(plan.requests[0], 'request of a refund');
+}
+
+function paymentIdOf(plan: Planned): string {
+  return payloadOf(requestOf(plan), 'refund').paymentId;
+}
+
+/** It waits for a person, unless it waits for another lane's refund of the same payment. */
+function unexplained(
+  { clock }: RelayerState,
+  request: OpenRequest,
+  { known, refund }: { readonly known: RefundSums; readonly refund: PreparedRefund },
+): Alarm[] {
+  const waitedMs = clock.now().getTime() - request.created.getTime();
+  if (known.elsewhere || waitedMs < EXPLAINED_WITHIN_MS) return [];
+  const { settled: ledger, under_way: underWay, payment_id: payment } = known;
+  const details = { payment, ledger, underWay, chain: refund.refunded };
+  return [{ kind: 'refund_sums_differ', subject: request.subjectId, details }];
+}
+
+function agrees(sums: RefundSums, { refunded }: PreparedRefund): boolean {
+  const { settled, under_way: underWay, elsewhere } = sums;
+  return !elsewhere && refunded >= settled && refunded <= settled + underWay;
 }

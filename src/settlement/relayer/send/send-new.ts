@@ -6,7 +6,7 @@ import { askSecond } from '#settlement/chain/witness.ts';
 import { heightNow } from '#settlement/relayer/rows/known-head.ts';
 import { unmined } from '#settlement/relayer/rows/patience.ts';
 import type { HeldLane, OpenTransaction, RelayerState } from '#settlement/relayer/rows/state.ts';
-import { broadcast, noteRefusal } from '#settlement/relayer/send/broadcast.ts';
+import { broadcast, noteRefusal } from '#settlement/relayer/send/sign-and-broadcast.ts';
 
 /** On slower chains a connection would be held for long, and a look at the head costs little. */
 const LONGEST_INTERVAL_MS = 1_200;

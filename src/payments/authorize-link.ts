@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { getAddress } from 'viem';
 import { type Answer, answerWith, isRefusal, type Refusal } from '#core/answer.ts';
 import { hashSecret } from '#core/secrets.ts';
+import { findReplay } from '#idempotency/decide.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
-import { findReplay } from '#idempotency/run-once.ts';
 import { createPayer } from '#payers/create-payer.ts';
 import { notNow } from '#payments/ask-chain.ts';
 import { type AwaitDeps, answerWhenSettled } from '#payments/await-settlement.ts';
@@ -15,6 +15,7 @@ import { ratesOf, sumOf } from '#payments/pay-message.ts';
 import type { Preflight } from '#payments/pay-request.ts';
 import { byAccountClock } from '#payments/payment-intent.ts';
 import type { SignedBy } from '#payments/presented.ts';
+import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderIntent } from '#payments/render.ts';
 import { verifyAuthorization } from '#payments/verify-authorization.ts';
 import { normalSignature } from '#settlement/chain/verify-signature.ts';
@@ -23,6 +24,8 @@ import type { Hex } from '#settlement/requests.ts';
 export interface AuthorizeDeps extends PayLinkDeps, AwaitDeps {
   readonly payIntent: PayIntent;
   readonly preflight: Preflight;
+  readonly webUrl: () => string;
+  readonly receipts: ReceiptPages;
 }
 
 /** What a wallet has signed for a payment. */
@@ -43,10 +46,15 @@ const CALLER = 'pay_link';
 const PATH = '/api/pay/v1/{token}/authorization';
 
 /** The same wallet with the same signature is the same request. */
-function requestOf(link: PayLink, from: Hex, signature: Hex): IdempotentRequest {
+function requestOf(
+  { webUrl }: AuthorizeDeps,
+  link: PayLink,
+  { from, signature }: { readonly from: Hex; readonly signature: Hex },
+): IdempotentRequest {
   const key = createHash('sha256').update(`${link.intent.id} ${from} ${signature}`).digest('hex');
   const { tenant } = link.intent;
-  return { tenant, caller: CALLER, key, method: 'POST', path: PATH, fingerprint: hashSecret(key) };
+  const sent = { method: 'POST', path: PATH, fingerprint: hashSecret(key), docsUrl: webUrl() };
+  return { tenant, caller: CALLER, key, ...sent };
 }
 
 /**
@@ -66,7 +74,7 @@ export async function authorizeLink(
   const link = withTip(found, request.tipAmount);
   if (isRefusal(link)) return link;
   const signature = normalSignature(request.signature);
-  const idempotency = requestOf(link, from, signature);
+  const idempotency = requestOf(deps, link, { from, signature });
   const replay = await findReplay(deps.db, idempotency, now);
   if (replay !== null) return answerOfFirst(deps, request, { link, idempotency, replay });
   if (link.closed !== null) return link.closed;

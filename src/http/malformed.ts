@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { answerRefusal, refuse } from '#core/answer.ts';
+import { answerRefusal, DEFAULT_WEB_URL, refuse } from '#core/answer.ts';
 import type { Clock } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
@@ -29,6 +29,8 @@ export function createClientErrorHandler(deps: {
   readonly log: Log;
   readonly connections: Connections;
   readonly https?: boolean;
+  /** Default: {@link DEFAULT_WEB_URL}. */
+  readonly docsUrl?: () => string;
 }) {
   const always = securityHeaders({ https: deps.https === true });
   return async (error: NodeJS.ErrnoException, socket: Socket): Promise<void> => {
@@ -46,7 +48,8 @@ export function createClientErrorHandler(deps: {
       deps.log.warn('malformed request', { request: requestId, address, code: error.code });
     }
     const refusal = refuse('body_invalid', 'The request is not well-formed HTTP/1.1.');
-    const { body } = answerRefusal(refusal, requestId);
+    const docsUrl = deps.docsUrl?.() ?? DEFAULT_WEB_URL;
+    const { body } = answerRefusal(refusal, { requestId, docsUrl });
     const headers = {
       'Content-Type': 'application/json; charset=utf-8',
       'Content-Length': Buffer.byteLength(body),

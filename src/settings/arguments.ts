@@ -1,0 +1,38 @@
+import { StartError } from '#core/start-error.ts';
+
+/**
+ * `registrar`: of a worker nothing but what is sent with the registrar's key. `watch`: a
+ * watchtower, which has a process of its own.
+ */
+export type Role = 'api' | 'worker' | 'registrar' | 'watch';
+/** What a process runs that is told nothing. */
+const ROLES: readonly Role[] = ['api', 'worker', 'registrar'];
+
+/** The arguments without `--lan`, and whether it was there. */
+export function takeLan(args: readonly string[]): {
+  readonly lan: boolean;
+  readonly others: string[];
+} {
+  const others = args.filter((argument) => argument !== '--lan');
+  return { lan: others.length < args.length, others };
+}
+
+export function readRoles(args: readonly string[]): ReadonlySet<Role> {
+  const at = args.indexOf('--roles');
+  const unknown = args.find((_, index) => index !== at && !(at >= 0 && index === at + 1));
+  if (unknown !== undefined)
+    throw new StartError(`unknown argument ${unknown}: only --roles and --lan`);
+  if (at < 0) return new Set(ROLES);
+  const names = (args[at + 1] ?? '').split(',');
+  if (names.length === 1 && names[0] === 'watch') return new Set(['watch']);
+  if (names.includes('watch'))
+    throw new StartError('--roles watch stands alone: a watchtower has a process of its own');
+  for (const name of names) {
+    if (!ROLES.includes(name as Role)) {
+      throw new StartError(
+        '--roles takes api, worker, registrar, watch, or several: --roles api,worker',
+      );
+    }
+  }
+  return new Set(names as Role[]);
+}

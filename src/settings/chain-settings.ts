@@ -1,0 +1,161 @@
+import { NETWORKS, type Network } from '#core/mode.ts';
+import { type Atoms, atoms } from '#core/money.ts';
+import { StartError } from '#core/start-error.ts';
+import type { Role } from '#settings/arguments.ts';
+import { type AskedRules, readChainRules } from '#settings/chain-rules.ts';
+import { readNodeSettings } from '#settings/node-settings.ts';
+import {
+  ADDRESS,
+  hex,
+  integer,
+  privateKey,
+  privateKeys,
+  readSetting,
+} from '#settings/read-setting.ts';
+import {
+  chainPrefix,
+  type Env,
+  EXTERNAL_SETTINGS,
+  type SettingName,
+} from '#settings/setting-names.ts';
+import { confirmationsFor } from '#settlement/confirmations.ts';
+import { NETWORK_DEFAULTS, type NetworkRules, type NetworkSettings } from '#settlement/networks.ts';
+import { readRemoteKey, type SigningKey } from '#settlement/signer.ts';
+
+export type EmbeddedRules = NetworkRules &
+  Pick<NetworkSettings, 'confirmations' | 'confirmationsMs'> & {
+    readonly chainId: number;
+    /** From one block to the next. */
+    readonly blockMs: number;
+  };
+
+/** What a watchtower stops with, and from which sum on. */
+export interface WatchSettings {
+  /** With the contract's WATCH_ROLE; null: it only tells. */
+  readonly key: SigningKey | null;
+  /** Atoms that strangers settled or refunded in a day. */
+  readonly pauseFrom: Atoms;
+}
+
+/** Ids of the embedded chains (behavior.md 20.3). */
+const EMBEDDED_IDS: Readonly<Record<Network, number>> = { testnet: 31_337, mainnet: 31_338 };
+
+export function gaslessTransfers(env: Env): readonly Network[] | null {
+  const text = readSetting(env, 'GASLESS_TRANSFERS');
+  if (text === null) return null;
+  if (text === 'none') return [];
+  const asked = text.split(',').map((one) => one.trim());
+  const networks = NETWORKS.filter((network) => asked.includes(network));
+  if (networks.length === asked.length) return networks;
+  const form = `${NETWORKS.join(', ')}, both separated by a comma, or none`;
+  throw new StartError(`GASLESS_TRANSFERS=${text} must be ${form}`);
+}
+
+/** A process that does not sign needs no key, so it may be left out where it runs. */
+function signingKeys(env: Env, network: Network, roles: ReadonlySet<Role>) {
+  const prefix = chainPrefix(network);
+  const [relayers, registrar] = [`${prefix}RELAYER_KEYS`, `${prefix}REGISTRAR_KEY`] as const;
+  const sponsor = `${prefix}SPONSOR_KEY` as const;
+  const isSponsoring = gaslessTransfers(env)?.includes(network) === true && roles.has('worker');
+  const isNeeded = (name: SettingName, role: Role) =>
+    roles.has(role) || readSetting(env, name) !== null;
+  return {
+    relayerKeys: isNeeded(relayers, 'worker') ? privateKeys(env, relayers) : [],
+    registrarKey: isNeeded(registrar, 'registrar') ? privateKey(env, registrar) : null,
+    sponsorKey:
+      isSponsoring || readSetting(env, sponsor) !== null ? privateKey(env, sponsor) : null,
+  };
+}
+
+/** A hundred USDC: more than a test of somebody's, less than a shop's hour. */
+const PAUSE_FROM = 100_000_000;
+
+/** The key itself, a file with it, or the address of a signer that keeps it. */
+function watchKey(env: Env, name: SettingName, token: string | null): SigningKey | null {
+  const text = readSetting(env, name);
+  if (text === null) return null;
+  if (text.startsWith('http')) return readRemoteKey(text, token, name);
+  return privateKey(env, name);
+}
+
+export function watchSettings(env: Env, network: Network): WatchSettings {
+  const prefix = chainPrefix(network);
+  const key = `${prefix}WATCH_KEY` as const;
+  const max = Number.MAX_SAFE_INTEGER;
+  const from = integer(env, `${prefix}WATCH_PAUSE_FROM`, { min: 0, max, default: PAUSE_FROM });
+  return {
+    key: watchKey(env, key, readSetting(env, `${prefix}SIGNER_TOKEN`)),
+    pauseFrom: atoms(BigInt(from)),
+  };
+}
+
+/** As people expect of a sandbox; the shortest leave a small machine time for its work. */
+const BLOCK_MS = { min: 100, max: 60_000, default: 1_000 };
+
+/** Our own node is believed: what counts at once needs no second address. */
+export function embeddedRules(env: Env, network: Network): EmbeddedRules {
+  const chainId = EMBEDDED_IDS[network];
+  const { askedDepth, ...rules } = chainRules(env, network, chainId);
+  const { blocks: confirmations, ms: confirmationsMs } = askedDepth ?? { blocks: 0, ms: 0 };
+  const blockMs = sandboxBlockMs(env, network);
+  const profile = { ...rules.profile, blockMs };
+  return { ...rules, profile, confirmations, confirmationsMs, chainId, blockMs };
+}
+
+/** One number for both chains, or one for each: `200,500` is of testnet and mainnet. */
+function sandboxBlockMs(env: Env, network: Network): number {
+  const name = 'SANDBOX_BLOCK_MS';
+  const texts = (readSetting(env, name) ?? '').split(',').map((text) => text.trim());
+  if (texts.length === NETWORKS.length) {
+    const own = texts[NETWORKS.indexOf(network)] ?? '';
+    return integer({ ...env, [name]: own }, name, BLOCK_MS);
+  }
+  return integer(env, name, BLOCK_MS);
+}
+
+function chainRules(env: Env, network: Network, chainId: number): AskedRules {
+  const prefix = chainPrefix(network);
+  return readChainRules(prefix, chainId, (setting) => readSetting(env, `${prefix}${setting}`));
+}
+
+/** The external chain of a network, or null when none is configured. */
+export function chain(
+  env: Env,
+  network: Network,
+  roles: ReadonlySet<Role>,
+): NetworkSettings | null {
+  const prefix = chainPrefix(network);
+  const given = EXTERNAL_SETTINGS.filter(
+    (setting) => readSetting(env, `${prefix}${setting}`) !== null,
+  );
+  if (given.length === 0) return null;
+  const nodes = readNodeSettings(prefix, (setting) => readSetting(env, `${prefix}${setting}`));
+  const max = Number.MAX_SAFE_INTEGER;
+  const chainId = integer(env, `${prefix}CHAIN_ID`, { min: 1, max, default: 0 });
+  if (chainId === 0) throw new StartError(`${prefix}CHAIN_ID must be set: the id of the chain`);
+  const deployedAt = integer(env, `${prefix}DEPLOYED_AT_BLOCK`, { min: 0, max, default: 0 });
+  const { askedDepth, ...rules } = chainRules(env, network, chainId);
+  const { usdc, explorerUrl, finality } = rules.profile;
+  const usdcName = `${prefix}USDC` as const;
+  return {
+    ...NETWORK_DEFAULTS,
+    ...rules,
+    network,
+    livemode: network === 'mainnet',
+    chainId,
+    ...nodes,
+    explorerUrl: nodes.explorerUrl ?? explorerUrl,
+    usdc:
+      usdc === null || readSetting(env, usdcName) !== null
+        ? hex(env, usdcName, ADDRESS, 'the address of the USDC contract')
+        : usdc.address,
+    usdcDomain: {
+      name: readSetting(env, `${prefix}USDC_NAME`),
+      version: readSetting(env, `${prefix}USDC_VERSION`),
+    },
+    settlement: hex(env, `${prefix}SETTLEMENT`, ADDRESS, 'the address of the settlement contract'),
+    deployedAtBlock: BigInt(deployedAt),
+    ...signingKeys(env, network, roles),
+    ...confirmationsFor(askedDepth, { rpcUrls: nodes.rpcUrls, prefix, finality }),
+  };
+}

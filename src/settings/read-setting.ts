@@ -1,0 +1,69 @@
+import ipaddr from 'ipaddr.js';
+import { StartError } from '#core/start-error.ts';
+import { readKeyTexts } from '#settings/key-files.ts';
+import { type Env, isOfService, type SettingName } from '#settings/setting-names.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+export function readSetting(env: Env, name: SettingName): string | null {
+  const value = env[name]?.trim();
+  return value === undefined || value === '' || isOfService(name, value) ? null : value;
+}
+
+export function integer(
+  env: Env,
+  name: SettingName,
+  range: { min: number; max: number; default: number },
+) {
+  const text = readSetting(env, name);
+  if (text === null) return range.default;
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= range.min && value <= range.max) return value;
+  throw new StartError(`${name}=${text} must be an integer from ${range.min} to ${range.max}`);
+}
+
+export function url(env: Env, name: SettingName, protocols: readonly string[]): string | null {
+  const text = readSetting(env, name);
+  if (text === null) return null;
+  const parsed = URL.canParse(text) ? new URL(text) : null;
+  if (parsed !== null && protocols.includes(parsed.protocol)) return text;
+  throw new StartError(`${name} must be a URL that begins with ${protocols.join(' or ')}`);
+}
+
+export function cidrs(env: Env, name: SettingName): string[] {
+  const entries = (readSetting(env, name) ?? '').split(',').map((entry) => entry.trim());
+  return entries
+    .filter((entry) => entry !== '')
+    .map((entry) => {
+      if (ipaddr.isValidCIDR(entry)) return entry;
+      if (ipaddr.isValid(entry)) return `${entry}/${entry.includes(':') ? 128 : 32}`;
+      throw new StartError(`${name}: ${entry} is neither an address nor a CIDR range`);
+    });
+}
+
+const HEX_KEY = /^0x[0-9a-f]{64}$/i;
+export const ADDRESS = /^0x[0-9a-f]{40}$/i;
+
+export function hex(env: Env, name: SettingName, shape: RegExp, what: string): Hex {
+  const text = readSetting(env, name);
+  if (text !== null && shape.test(text)) return text as Hex;
+  throw mustBe(what, name, text);
+}
+
+function mustBe(what: string, name: SettingName, text: string | null): StartError {
+  return new StartError(`${name} must be ${what}${text === null ? ': it is missing' : ''}`);
+}
+
+export function privateKeys(env: Env, name: SettingName): Hex[] {
+  const text = readSetting(env, name);
+  const keys = text === null ? [] : readKeyTexts(text, name);
+  if (keys.length > 0 && keys.every((key) => HEX_KEY.test(key))) return keys as Hex[];
+  const what = 'private keys (0x and 64 hex digits), separated by commas, or file:/<path>';
+  throw mustBe(what, name, text);
+}
+
+export function privateKey(env: Env, name: SettingName): Hex {
+  const text = readSetting(env, name);
+  const [key, ...others] = text === null ? [] : readKeyTexts(text, name);
+  if (key !== undefined && HEX_KEY.test(key) && others.length === 0) return key as Hex;
+  throw mustBe('a private key (0x, 64 hex digits), or file:/<path>', name, text);
+}

@@ -1,0 +1,230 @@
+import { keccak256 } from 'viem';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { assert, present } from '#core/assert.ts';
+import { describeError } from '#core/log.ts';
+import type { Tx } from '#db/database.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { heightNow } from '#settlement/relayer/rows/known-head.ts';
+import type {
+  Attempt,
+  Fees,
+  HeldLane,
+  OpenTransaction,
+  RelayerState,
+} from '#settlement/relayer/rows/state.ts';
+import {
+  insertTransactions,
+  type NewTransaction,
+} from '#settlement/relayer/rows/transaction-queries.ts';
+import type { LockedLane, Planned } from '#settlement/relayer/send/planned.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/**
+ * Signs the planned transactions with the lane's next nonces and stores bytes, nonces and requests
+ * together. After the commit, and only then, they may be broadcast.
+ */
+export async function signAndStore(
+  tx: Tx,
+  { relayer, lane, nonce }: LockedLane,
+  planned: readonly Planned[],
+): Promise<OpenTransaction[]> {
+  if (planned.length === 0) return [];
+  const { chain, clock } = relayer;
+  const fees = present(relayer.fees, 'fees: no block was seen yet');
+  const signed = await Promise.all(
+    planned.map((plan, index) =>
+      signAttempt(lane.account, {
+        chainId: chain.config.chainId,
+        nonce: nonce + BigInt(index),
+        to: plan.call.to,
+        input: plan.call.data,
+        gasLimit: plan.gasLimit,
+        fees,
+      }),
+    ),
+  );
+  const rows = planned.map((plan, index) =>
+    toRow(plan, nonce + BigInt(index), present(signed[index], 'signed attempt')),
+  );
+  const where = {
+    livemode: chain.config.livemode,
+    lane: lane.lane,
+    nextNonce: nonce + BigInt(planned.length),
+  };
+  const stored = await insertTransactions(tx, where, rows, clock.now());
+  return planned.map((plan, index) => {
+    const { id, nonce: storedNonce, requests } = present(stored[index], 'stored transaction');
+    assert(storedNonce === nonce + BigInt(index), 'a transaction was stored out of order');
+    assert(requests === plan.requests.length, 'a request was taken by two transactions');
+    return {
+      id,
+      nonce: storedNonce,
+      kind: plan.kind,
+      target: plan.call.to,
+      input: plan.call.data,
+      gasLimit: plan.gasLimit,
+      attempts: [present(signed[index], 'signed attempt')],
+      requests: plan.requests,
+      validUntil: plan.validUntil ?? null,
+      signedAtMs: performance.now(),
+      sentAtBlock: null,
+      seenAtBlock: null,
+      resent: 0,
+      recheck: false,
+      unread: false,
+      included: null,
+      waits: null,
+      told: null,
+      isToBeTold: false,
+      usedElsewhere: 0,
+      undecided: 0,
+      isToldUnreadable: false,
+      unsendable: false,
+    };
+  });
+}
+
+function bytesOf(hex: Hex): Buffer {
+  return Buffer.from(hex.slice(2), 'hex');
+}
+
+function toRow(plan: Planned, nonce: bigint, attempt: Attempt): NewTransaction {
+  return {
+    nonce,
+    kind: plan.kind,
+    target: plan.call.to,
+    input: bytesOf(plan.call.data),
+    gas_limit: plan.gasLimit,
+    tx_hash: attempt.hash,
+    raw: bytesOf(attempt.raw),
+    max_fee: attempt.fees.maxFeePerGas,
+    max_tip: attempt.fees.maxPriorityFeePerGas,
+    valid_until: plan.validUntil ?? null,
+    request_ids: plan.requests.map((request) => request.id),
+  };
+}
+
+export interface Unsigned {
+  readonly chainId: number;
+  readonly nonce: bigint;
+  readonly to: Hex;
+  readonly input: Hex;
+  readonly gasLimit: bigint;
+  readonly fees: Fees;
+}
+
+/** The signed bytes of a transaction. Store them before you send them. */
+export async function signAttempt(
+  account: PrivateKeyAccount,
+  unsigned: Unsigned,
+  noop = false,
+): Promise<Attempt> {
+  const raw = await account.signTransaction({
+    type: 'eip1559',
+    chainId: unsigned.chainId,
+    nonce: Number(unsigned.nonce),
+    to: unsigned.to,
+    data: unsigned.input,
+    value: 0n,
+    gas: unsigned.gasLimit,
+    ...unsigned.fees,
+  });
+  return { hash: keccak256(raw), raw, noop, fees: unsigned.fees };
+}
+
+type Verdict =
+  /** In the pool, mined, or replaced by another attempt of ours: the receipts will show. */
+  | 'waiting'
+  /** Offers less than the chain asks for now. */
+  | 'underpriced'
+  /** The lane cannot pay for it. */
+  | 'unfunded'
+  /** No node will ever take these bytes. */
+  | 'unsendable';
+
+const UNDERPRICED = /less than block base fee|underpriced|fee too low|below base fee/i;
+const UNFUNDED = /insufficient funds|insufficient balance/i;
+const UNSENDABLE = new RegExp(
+  [
+    'exceeds (block |transaction )?gas limit',
+    'gas limit too high',
+    'tx gas limit',
+    'intrinsic gas',
+    'out of gas',
+    'gas too low',
+    'oversized',
+    'invalid sender',
+  ].join('|'),
+  'i',
+);
+
+/**
+ * What a node's answer to a broadcast means for the transaction. Nodes have no codes for it, only
+ * texts. Everything unknown is `waiting`: it is sent again, and receipts decide.
+ */
+export function readBroadcastError(message: string): Verdict {
+  if (/replacement/i.test(message)) return 'waiting';
+  if (UNDERPRICED.test(message)) return 'underpriced';
+  if (UNFUNDED.test(message)) return 'unfunded';
+  if (UNSENDABLE.test(message)) return 'unsendable';
+  return 'waiting';
+}
+
+/**
+ * Sends the newest attempt of each transaction, in the order given (that of the nonces). It may be
+ * called any number of times: the bytes are stored, so sending them again changes nothing. It is no
+ * error if the chain cannot be reached: the transactions stay open and are sent again.
+ */
+export async function broadcast(
+  relayer: RelayerState,
+  lane: HeldLane,
+  transactions: readonly OpenTransaction[],
+): Promise<void> {
+  if (transactions.length === 0) return;
+  const calls = transactions.map(({ attempts }) => {
+    const last = attempts.at(-1);
+    // A node that answers another hash has not taken these bytes: the next node gets them too.
+    const accepts = (hash: unknown) => hash === last?.hash;
+    return { method: 'eth_sendRawTransaction', params: [last?.raw], accepts };
+  });
+  for (const transaction of transactions) {
+    transaction.sentAtBlock = heightNow(relayer);
+    transaction.seenAtBlock = null;
+  }
+  try {
+    const answers = await relayer.chain.rpc.batch(calls, { urgent: true });
+    answers.forEach((answer, index) => {
+      const transaction = transactions[index];
+      if (answer.ok || transaction === undefined) return;
+      noteRefusal(relayer, lane, transaction, answer.refusal.message);
+    });
+  } catch (error) {
+    if (!(error instanceof RpcUnavailable)) throw error;
+    relayer.log.warn('a broadcast got no answer', { error: describeError(error) });
+  }
+}
+
+/** What a refused broadcast means for its transaction. */
+export function noteRefusal(
+  relayer: RelayerState,
+  lane: HeldLane,
+  transaction: OpenTransaction,
+  message: string,
+): void {
+  const verdict = readBroadcastError(message);
+  if (verdict === 'waiting') return;
+  transaction.unsendable = verdict === 'unsendable';
+  if (verdict !== 'unfunded') transaction.sentAtBlock = null;
+  relayer.log.error(COMPLAINTS[verdict], {
+    network: relayer.chain.config.network,
+    lane: lane.lane,
+    nonce: transaction.nonce,
+    message,
+  });
+}
+
+const COMPLAINTS = {
+  underpriced: 'a transaction offers too little',
+  unfunded: 'a lane cannot pay for its transaction',
+  unsendable: 'no node takes a transaction',
+} as const satisfies Record<Exclude<Verdict, 'waiting'>, string>;
