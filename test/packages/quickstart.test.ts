@@ -35,7 +35,7 @@ after(async () => {
 
 /** It leads a group: its jobs end with it. */
 async function endShell(): Promise<void> {
-  if (shell?.pid === undefined || shell.exitCode !== null) return;
+  if (shell?.pid === undefined || (shell.exitCode ?? shell.signalCode) !== null) return;
   const ended = once(shell, 'close');
   process.kill(-shell.pid, 'SIGKILL');
   await ended;
@@ -46,12 +46,26 @@ interface Fence {
   readonly text: string;
 }
 
-/** The code of the guide in its order, up to the network of one's own. */
-async function fences(): Promise<readonly Fence[]> {
-  const [guide = ''] = (await readFile(GUIDE, 'utf8')).split('## A network of your own');
-  return [...guide.matchAll(/^```(?:sh|js) ?(.*)\n([\s\S]*?)^```$/gm)].map(
+/** The code between these headings of the guide, in its order. */
+async function fences(from: string, to: string): Promise<readonly Fence[]> {
+  const [, rest = ''] = (await readFile(GUIDE, 'utf8')).split(from);
+  const [part = ''] = rest.split(to);
+  return [...part.matchAll(/^```\w+ ?(.*)\n([\s\S]*?)^```$/gm)].map(
     ([, label = '', text = '']) => ({ label, text }),
   );
+}
+
+const OTHERS = '## In Python, PHP or Go';
+const OWN_NETWORK = '## A network of your own';
+
+/** The guide's first lines with this network's address and key. */
+function withSettings(text: string): string {
+  const { base_url: address, test: mode } = network.sandbox;
+  const filled = text
+    .replace('https://pay.example/api', address)
+    .replace('tlsk_test_…', mode.secret_key);
+  assert.ok(filled.includes(address) && filled.includes(mode.secret_key));
+  return filled;
 }
 
 /** What somebody who has nothing yet types into, and the folder that it works in. */
@@ -132,7 +146,10 @@ interface Shell {
 
 function startShell({ cwd, home, command: [program, ...args], ...user }: Machine): Shell {
   // No terminal, and no settings but those that every machine has. No registry answers.
-  const env = { PATH: process.env.PATH, HOME: home, npm_config_registry: 'http://127.0.0.1:9/' };
+  const env = {
+    ...{ PATH: process.env.PATH, HOME: home, npm_config_registry: 'http://127.0.0.1:9/' },
+    ...{ PIP_NO_INDEX: '1', GOPROXY: 'off' },
+  };
   const child = spawn(program, args, { cwd, env, detached: true, ...user });
   shell = child;
   let said = '';
@@ -167,19 +184,13 @@ for (const [number, [where, machine, skip]] of MACHINES.entries()) {
     t.after(endShell);
     await type(PROOF, place.is);
     const order = `A-100${number + 1}`;
-    const guide = await fences();
-    const own = guide.map(({ label, text }) => ({
-      label,
-      text: text.replaceAll('A-1001', order),
-    }));
+    const guide = await fences('# Quickstart', OTHERS);
+    const own = guide
+      .filter(({ text }) => !text.startsWith('curl '))
+      .map(({ label, text }) => ({ label, text: text.replaceAll('A-1001', order) }));
     const [setUp, server, listen, trigger, pay, run, tap, ...rest] = own;
     assert.ok(setUp && server && listen && trigger && pay && run && tap && rest.length === 0);
-    const { base_url: address, test: mode } = network.sandbox;
-    const filled = setUp.text
-      .replace('https://pay.example/api', address)
-      .replace('tlsk_test_…', mode.secret_key);
-    assert.ok(filled.includes(address) && filled.includes(mode.secret_key));
-    await type(filled, /added \d+ packages/);
+    await type(withSettings(setUp.text), /added \d+ packages/);
     for (const file of [server, pay]) {
       assert.match(file.label, /^\w+\.mjs$/);
       await writeFile(path.join(place.cwd, file.label), file.text);
@@ -191,5 +202,49 @@ for (const [number, [where, machine, skip]] of MACHINES.entries()) {
     await type(tap.text, new RegExp(`^${order} is succeeded$`, 'm'));
     const commands = [setUp, listen, trigger].flatMap(({ text }) => text.trim().split('\n'));
     assert.ok(commands.length <= 6, `${commands.length} commands`);
+  });
+}
+
+/** What a person sees: the server runs. Go compiles its library first. */
+const UNTIL_LISTENING =
+  'until curl -so /dev/null http://127.0.0.1:8788; do sleep 0.2; done; echo listening';
+
+/** The programs of each language. */
+const LANGUAGES: Readonly<Record<string, readonly string[]>> = {
+  Python: ['curl', 'pip', 'python3'],
+  PHP: ['curl', 'unzip', 'php'],
+  Go: ['curl', 'unzip', 'go'],
+};
+
+for (const [language, programs] of Object.entries(LANGUAGES)) {
+  test(`a verified webhook in ${language}, in at most six commands`, async (t) => {
+    for (const program of programs) {
+      const found = await promisify(execFile)('sh', ['-c', `command -v ${program}`]).catch(() => 0);
+      if (found === 0) return t.skip(`${program} is not on this machine`);
+    }
+    const started = performance.now();
+    const place = await emptyFolders(language);
+    const { type } = startShell({ ...place, command: ['sh'], is: /./ });
+    t.after(endShell);
+    const [setUp] = await fences(OTHERS, '### Python');
+    const own = await fences(`### ${language}\n`, language === 'Go' ? OWN_NETWORK : '\n### ');
+    const [, , listen, trigger] = await fences('# Quickstart', OTHERS);
+    const forward = listen?.text.split('\n').find((line) => line.includes('--forward-to'));
+    assert.ok(setUp && trigger && forward && own.length >= 2);
+    await type(withSettings(setUp.text), /added \d+ package/);
+    const commands = own.at(-1)?.text ?? '';
+    for (const { label, text } of own.slice(0, -1)) {
+      assert.match(label, /^(?:server|go)\.\w+$/);
+      await writeFile(path.join(place.cwd, label), text);
+    }
+    await type(commands, /$/);
+    await type(forward, /Forwarding to http:\/\/127\.0\.0\.1:8788/);
+    await type(UNTIL_LISTENING, /^listening$/m);
+    await type(trigger.text, /^verified: payment\.succeeded evt_\w+$/m);
+    t.diagnostic(`verified after ${Math.round((performance.now() - started) / 1_000)} s`);
+    const typed = [setUp.text, commands, forward, trigger.text].flatMap((text) =>
+      text.trim().split('\n'),
+    );
+    assert.ok(typed.length <= 6, `${typed.length} commands`);
   });
 }
