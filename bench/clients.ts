@@ -236,7 +236,8 @@ async function writeTables(libraries: readonly Row[], commands: readonly Row[]):
   ];
   const text = await readFile(DOCUMENT, 'utf8');
   const [head = '', rest = ''] = text.split(MARKS[0]);
-  const [, tail = ''] = rest.split(MARKS[1]);
+  // Other tables of the document end with the same mark.
+  const tail = rest.slice(rest.indexOf(MARKS[1]) + MARKS[1].length);
   const measured = parts.join('\n\n');
   await writeFile(DOCUMENT, `${head}${MARKS[0]}\n\n${measured}\n\n${MARKS[1]}${tail}`);
   console.log(measured);

@@ -61,6 +61,11 @@ function amountOf(atoms) {
   return new BigNumber(formatUsdc(atoms));
 }
 
+/** Nobody tapped in time: it can never be paid any more, so a new one charges nobody twice. */
+function hasExpired({ status, cancellation_reason }) {
+  return status === 'canceled' && cancellation_reason === 'expired';
+}
+
 /** Medusa forgets a refund whose call fails, so an unknown one is asked for until it is known. */
 async function outcomeOf(error) {
   for (let look = 0; error instanceof OutcomeUnknownError && look < LOOKS; look++) {
@@ -104,24 +109,29 @@ export class TaplinePaymentProvider extends AbstractPaymentProvider {
   async initiatePayment({ amount, currency_code, data = {}, context = {} }) {
     this.#checkCurrency(currency_code);
     const session = String(data.session_id ?? context.idempotency_key ?? crypto.randomUUID());
-    return this.#ask({ session, amount, terminal: data.terminal, before: '' });
+    return this.#ask({ session, atoms: atomsOf(amount), terminal: data.terminal, before: '' });
   }
 
   /** Another amount needs another intent: the old one is canceled first, so one at most is paid. */
   async updatePayment({ amount, currency_code, data = {} }) {
     this.#checkCurrency(currency_code);
     const intent = await this.tapline.paymentIntents.retrieve(data.id);
-    if (intent.amount === atomsOf(amount)) return this.#answer(intent, data);
+    const atoms = atomsOf(amount);
+    if (hasExpired(intent)) return this.#renew(intent, data, atoms);
+    if (intent.amount === atoms) return this.#answer(intent, data);
     await this.#cancel(intent.id);
-    const { session_id: session = '', terminal } = data;
-    return this.#ask({ session, amount, terminal, before: intent.id });
+    return this.#renew(intent, data, atoms);
+  }
+
+  /** The intent that comes after one that cannot be paid any more. */
+  async #renew(intent, { session_id: session = '', terminal }, atoms) {
+    return this.#ask({ session, atoms, terminal, before: intent.id });
   }
 
   /** The key is made from the session and the intent before: a repeated call makes no second one. */
-  async #ask({ session, amount, terminal, before }) {
+  async #ask({ session, atoms, terminal, before }) {
     const chosen = terminal ?? this.options.terminal;
     if (!TERMINAL.test(chosen)) throw invalid(`${chosen} is no terminal: tml_…`);
-    const atoms = atomsOf(amount);
     const intent = await this.tapline.paymentIntents.create(
       {
         amount: atoms,
@@ -149,6 +159,8 @@ export class TaplinePaymentProvider extends AbstractPaymentProvider {
         : await paymentIntents
             .waitFor(data.id, { timeout })
             .catch(() => paymentIntents.retrieve(data.id));
+    // The order is still wanted: the terminal asks for it again, for another ten minutes.
+    if (hasExpired(intent)) return this.#renew(intent, data, intent.amount);
     return this.#answer(intent, data);
   }
 

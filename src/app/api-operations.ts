@@ -6,6 +6,7 @@ import type { ApiDeps } from '#app/api-shared.ts';
 import type { ApiDocument } from '#docs/api-document.ts';
 import { addDocsRoutes } from '#docs/docs-routes.ts';
 import { addPackagesRoutes } from '#docs/packages-routes.ts';
+import type { SiteOptions } from '#docs/site.ts';
 import type { Call } from '#http/call.ts';
 import type { Doc } from '#http/openapi-schemas.ts';
 import { memoryRateLimiter, type RateLimiter } from '#http/rate-limit.ts';
@@ -50,7 +51,7 @@ export function createOperations(deps: ApiDeps): ApiOperations {
     },
     addTo: async (app, documents) => {
       addOperationalRoutes(app, health, deps.config);
-      await addReferenceRoutes(app, documents);
+      await addReferenceRoutes(app, documents, { isSandbox: deps.sandboxLinks != null });
       app.addHook('preClose', async () => {
         health.serves = false;
       });
@@ -92,9 +93,10 @@ function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset): 
 export async function addReferenceRoutes(
   app: FastifyInstance,
   documents: Readonly<Record<string, Doc>>,
+  options: SiteOptions,
 ): Promise<void> {
   addPackagesRoutes(app);
-  addDocsRoutes(app, documents as unknown as Readonly<Record<string, ApiDocument>>);
+  addDocsRoutes(app, documents as unknown as Readonly<Record<string, ApiDocument>>, options);
   for (const [name, document] of Object.entries(documents)) {
     const json = await createAsset(JSON.stringify(document), 'application/json; charset=utf-8');
     app.get(`/${name}`, async (request, reply) => sendAsset(request, reply, json));

@@ -1,12 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Demo } from '#sandbox/demo.ts';
 
-/** What the front door of a sandbox tells the browser of its own machine. */
+/** What the front door and the documentation of a sandbox tell browsers of its own machine. */
 export interface SandboxLinks {
   /** From the root: a till that is paired by opening it. */
   readonly terminal: string;
   readonly dashboard: Demo['dashboard'];
   readonly operator: Demo['operator'];
+  /** What the documentation's examples are tried out with: test mode, never live. */
+  readonly test: Pick<Demo['test'], 'secret_key' | 'terminal'> & { readonly pass: string | null };
 }
 
 const LOOPBACK_ADDRESS = /^(127\.|::1$|::ffff:127\.)/;
@@ -14,7 +16,12 @@ const LOOPBACK_ADDRESS = /^(127\.|::1$|::ffff:127\.)/;
 const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
 
 export function sandboxLinks({ test, dashboard, operator }: Demo): SandboxLinks {
-  return { terminal: `terminal#key=${test.device_key}`, dashboard, operator };
+  const { secret_key, terminal, passes } = test;
+  return {
+    terminal: `terminal#key=${test.device_key}`,
+    ...{ dashboard, operator },
+    test: { secret_key, terminal, pass: passes.ok ?? null },
+  };
 }
 
 function isOwnMachine({ ip, headers }: FastifyRequest): boolean {

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiDocument } from '#docs/api-document.ts';
-import { buildSite, type SiteFile } from '#docs/site.ts';
+import { buildSite, type SiteFile, type SiteOptions } from '#docs/site.ts';
 
 /** Its own files and nothing else; no inline script or style. */
 const POLICY = [
@@ -47,11 +47,14 @@ function sendPage(request: FastifyRequest, reply: FastifyReply, file: Kept): Fas
 export function addDocsRoutes(
   app: FastifyInstance,
   documents: Readonly<Record<string, ApiDocument>>,
+  options: SiteOptions,
 ): void {
   let built: Promise<ReadonlyMap<string, SiteFile>> | undefined;
   const packed = new Map<string, Promise<Kept>>();
   const find = async (path: string): Promise<Kept | undefined> => {
-    built ??= buildSite(documents).then((site) => new Map(site.map((file) => [file.path, file])));
+    built ??= buildSite(documents, options).then(
+      (site) => new Map(site.map((file) => [file.path, file])),
+    );
     const file = (await built).get(path);
     if (file === undefined) return undefined;
     const known = packed.get(path) ?? pack(file);

@@ -94,17 +94,23 @@ function onThisPage({ sections }: RenderedPage): string {
   return `<details class="toc"><summary>On this page</summary>${list}</details>`;
 }
 
-interface Shell {
+/** What of a network its pages say. */
+export interface SiteOptions {
+  /** Its examples can be tried out, with the demo account. */
+  readonly isSandbox: boolean;
+}
+
+interface Shell extends SiteOptions {
   readonly pages: readonly Page[];
   readonly styles: string;
   readonly script: string;
 }
 
-function pageHtml(page: Page, { pages, styles, script }: Shell): string {
+function pageHtml(page: Page, { pages, styles, script, isSandbox }: Shell): string {
   const address = page.name === '' ? '/docs/index' : `/docs/${page.name}`;
   const [heading = '', ...rest] = page.html.split('</h1>\n');
   return `<!doctype html>
-<html lang="en">
+<html lang="en"${isSandbox ? ' data-sandbox' : ''}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -199,16 +205,23 @@ function searchIndex(pages: readonly Page[]): string {
   return JSON.stringify(entries);
 }
 
+/** Lines that only hold a comment are for readers of the sources: a sixth of what is sent. */
+function withoutComments(text: string): string {
+  return text.replaceAll(/^ *(?:\/\/.*|\/\*.*\*\/)\n/gm, '');
+}
+
 function versioned(name: string, text: string): string {
   return `/docs/${name}?v=${createHash('sha256').update(text).digest('hex').slice(0, 12)}`;
 }
 
 const HTML = 'text/html; charset=utf-8';
 const MARKDOWN = 'text/markdown; charset=utf-8';
+const SCRIPT = 'text/javascript; charset=utf-8';
 
 /** The whole site, from the guides and the OpenAPI documents. */
 export async function buildSite(
   documents: Readonly<Record<string, ApiDocument>>,
+  options: SiteOptions,
 ): Promise<readonly SiteFile[]> {
   const read = (file: string) => readFile(file, 'utf8');
   const methods = packageMethods(await read(RESOURCES));
@@ -230,19 +243,22 @@ export async function buildSite(
     // Requests of others come between two pages.
     await nextTurn();
   }
-  const style = (await read(TOKENS)) + (await read(path.join(ASSETS, 'site.css')));
-  const script = await read(path.join(ASSETS, 'site.js'));
+  const asset = async (name: string) => withoutComments(await read(path.join(ASSETS, name)));
+  const style = withoutComments(await read(TOKENS)) + (await asset('site.css'));
+  const script = await asset('site.js');
   const urls = { styles: versioned('site.css', style), script: versioned('site.js', script) };
+  const shell = { pages, ...urls, ...options };
   const index = render(overview(sources));
   return [
-    { path: '/docs', type: HTML, text: pageHtml(index, { pages, ...urls }) },
+    { path: '/docs', type: HTML, text: pageHtml(index, shell) },
     { path: '/docs/index.md', type: MARKDOWN, text: index.markdown },
     ...pages.flatMap((page) => [
-      { path: `/docs/${page.name}`, type: HTML, text: pageHtml(page, { pages, ...urls }) },
+      { path: `/docs/${page.name}`, type: HTML, text: pageHtml(page, shell) },
       { path: `/docs/${page.name}.md`, type: MARKDOWN, text: page.markdown },
     ]),
     { path: '/docs/site.css', type: 'text/css; charset=utf-8', text: style },
-    { path: '/docs/site.js', type: 'text/javascript; charset=utf-8', text: script },
+    { path: '/docs/site.js', type: SCRIPT, text: script },
+    { path: '/docs/try.js', type: SCRIPT, text: await asset('try.js') },
     {
       path: '/docs/search.json',
       type: 'application/json; charset=utf-8',

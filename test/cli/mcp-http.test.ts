@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { Tapline } from 'tapline';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { passOn } from '../../cli/src/mcp/http.ts';
 import { checkAnswer, checkersOf, type Tool, type ToolAnswer } from './mcp-client.ts';
 import { type Running, startCli } from './run-cli.ts';
 
@@ -36,8 +39,11 @@ interface Came {
 }
 
 /** A request with headers that `fetch` does not let anybody set. */
-function post(body: object, headers: Readonly<Record<string, string>> = {}): Promise<Came> {
-  const text = JSON.stringify(body);
+function post(
+  body: object | string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Came> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
   const sent = {
     Authorization: `Bearer ${token}`,
     'Content-Type': 'application/json',
@@ -89,6 +95,20 @@ test('only who has the token is served, and no page of the web', async () => {
   assert.equal((await post(ping, { Origin: 'https://evil.example' })).status, 403);
   assert.equal((await post(ping, { Host: 'evil.example' })).status, 403);
   assert.equal((await post(ping)).status, 200);
+});
+
+test('what is no request is 400, what is no JSON too, and a fault of its own 500', async (t) => {
+  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+  assert.equal((await post(ping, { Host: 'not a host' })).status, 400);
+  assert.equal((await post('{')).status, 400);
+  const broken = createServer((incoming, outgoing) => {
+    void passOn(incoming, outgoing, () => Promise.reject(new Error('a bug')));
+  });
+  t.after(() => broken.close().closeAllConnections());
+  await once(broken.listen(0, '127.0.0.1'), 'listening');
+  const at = `http://127.0.0.1:${(broken.address() as AddressInfo).port}/mcp`;
+  const answer = await fetch(at, { method: 'POST', body: '{}' });
+  assert.deepEqual([answer.status, await answer.text()], [500, '']);
 });
 
 test('a notification gets no message as its answer', async () => {

@@ -34,7 +34,7 @@ declare global {
 /** Every fence of TypeScript or JavaScript, by a file name that says where it stands. */
 async function allFences(): Promise<ReadonlyMap<string, string>> {
   const document = JSON.parse(await readFile(path.join(ROOT, 'openapi.json'), 'utf8'));
-  const site = await buildSite({ 'openapi.json': document });
+  const site = await buildSite({ 'openapi.json': document }, { isSandbox: false });
   const pages = site.filter(({ path }) => PAGES.test(path)).map(({ path, text }) => [path, text]);
   for (const file of PACKAGES) pages.push([file, await readFile(path.join(ROOT, file), 'utf8')]);
   const fences = new Map<string, string>();

@@ -62,7 +62,7 @@ test('behind https every answer asks browsers to stay there; / runs no script', 
     trustedProxies: [],
     https: true,
   });
-  await addReferenceRoutes(app, { 'openapi.json': merchantDocument([]) });
+  await addReferenceRoutes(app, { 'openapi.json': merchantDocument([]) }, { isSandbox: false });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   try {
     for (const path of ['/', '/openapi.json', '/nothing']) {

@@ -63,6 +63,7 @@ test('an order is paid at the terminal, changed, given back and told of by webho
   const { unpaid, tooLate, forged, currency, fraction, ...rest } = seen;
   assert.deepEqual(rest, {
     begun: ['pending', true],
+    renewed: ['expired', 'requires_payment_method', 2_500_000],
     changed: ['canceled', 'requires_payment_method', 3_250_000],
     captured: [1, 3.25],
     refunded: [3_250_000, 3_250_000, 'refunded'],

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
 const GUIDE = path.join(import.meta.dirname, '../../docs/guides/quickstart.md');
@@ -12,6 +13,8 @@ const GUIDE = path.join(import.meta.dirname, '../../docs/guides/quickstart.md');
 const NOBODY = 54_321;
 /** Within the five minutes of the guide, on a machine with other work. */
 const STEP_MS = 60_000;
+
+const isRoot = process.getuid?.() === 0;
 
 let data: Awaited<ReturnType<typeof temporaryDataDir>>;
 let network: SpawnedNetwork;
@@ -25,34 +28,115 @@ before(async () => {
 });
 
 after(async () => {
-  // It leads a group: its jobs end with it.
-  if (shell?.pid !== undefined && shell.exitCode === null) process.kill(-shell.pid, 'SIGKILL');
   await network?.stop();
   await rm(folder, { recursive: true, force: true });
   await data?.remove();
 });
+
+/** It leads a group: its jobs end with it. */
+async function endShell(): Promise<void> {
+  if (shell?.pid === undefined || (shell.exitCode ?? shell.signalCode) !== null) return;
+  const ended = once(shell, 'close');
+  process.kill(-shell.pid, 'SIGKILL');
+  await ended;
+}
 
 interface Fence {
   readonly label: string;
   readonly text: string;
 }
 
-/** The code of the guide in its order, up to the network of one's own. */
-async function fences(): Promise<readonly Fence[]> {
-  const [guide = ''] = (await readFile(GUIDE, 'utf8')).split('## A network of your own');
-  return [...guide.matchAll(/^```(?:sh|js) ?(.*)\n([\s\S]*?)^```$/gm)].map(
+/** The code between these headings of the guide, in its order. */
+async function fences(from: string, to: string): Promise<readonly Fence[]> {
+  const [, rest = ''] = (await readFile(GUIDE, 'utf8')).split(from);
+  const [part = ''] = rest.split(to);
+  return [...part.matchAll(/^```\w+ ?(.*)\n([\s\S]*?)^```$/gm)].map(
     ([, label = '', text = '']) => ({ label, text }),
   );
 }
 
-/** The folders of somebody who has nothing yet, and where possible no name either. */
-async function emptyHome(): Promise<{ cwd: string; home: string; uid?: number; gid?: number }> {
-  const [cwd, home] = [path.join(folder, 'shop'), path.join(folder, 'home')];
+const OTHERS = '## In Python, PHP or Go';
+const OWN_NETWORK = '## A network of your own';
+
+/** The guide's first lines with this network's address and key. */
+function withSettings(text: string): string {
+  const { base_url: address, test: mode } = network.sandbox;
+  const filled = text
+    .replace('https://pay.example/api', address)
+    .replace('tlsk_test_…', mode.secret_key);
+  assert.ok(filled.includes(address) && filled.includes(mode.secret_key));
+  return filled;
+}
+
+/** What somebody who has nothing yet types into, and the folder that it works in. */
+interface Machine {
+  readonly cwd: string;
+  readonly home: string;
+  readonly command: readonly [program: string, ...args: string[]];
+  readonly uid?: number;
+  readonly gid?: number;
+  /** What `PROOF` answers with there. */
+  readonly is: RegExp;
+}
+
+/** Who types, at what, with which files at home, and who else has a name. */
+const PROOF = 'id; tty; ls -A "$HOME"; ls /etc/passwd';
+
+/** Empty folders, and where possible a user without a name. */
+async function emptyFolders(name: string): Promise<{ cwd: string; home: string }> {
+  const [cwd, home] = [path.join(folder, name, 'shop'), path.join(folder, name, 'home')];
   await chmod(folder, 0o755);
-  for (const place of [cwd, home]) await mkdir(place);
-  if (process.getuid?.() !== 0) return { cwd, home };
-  for (const place of [cwd, home]) await chown(place, NOBODY, NOBODY);
-  return { cwd, home, uid: NOBODY, gid: NOBODY };
+  for (const place of [cwd, home]) {
+    await mkdir(place, { recursive: true });
+    if (isRoot) await chown(place, NOBODY, NOBODY);
+  }
+  return { cwd, home };
+}
+
+async function bareMachine(): Promise<Machine> {
+  const place = await emptyFolders('bare');
+  if (!isRoot) return { ...place, command: ['sh'], is: /^not a tty\n\/etc\/passwd$/m };
+  const is = new RegExp(`^uid=${NOBODY} gid=.*\nnot a tty\n/etc/passwd$`, 'm');
+  return { ...place, uid: NOBODY, gid: NOBODY, command: ['sh'], is };
+}
+
+/**
+ * A container without an engine: namespaces of its own for mounts, processes and names, and a root
+ * that holds the system's programs, Node.js, npm and the folder; no /etc, no name, no terminal, no
+ * capabilities. The network is the machine's.
+ */
+const CONTAINER = `set -eu
+root=$1 shop=$2 node=$3 npm=$4
+mount -t tmpfs none "$root"
+cd "$root"
+mkdir usr proc dev tmp home shop opt opt/npm opt/bin
+for name in bin lib lib64; do [ ! -e /$name ] || ln -s usr/$name $name; done
+mount --bind /usr usr && mount --bind "$shop" shop && mount --bind "$npm" opt/npm
+mount -t proc none proc
+for name in null random urandom zero; do : > dev/$name; mount --bind /dev/$name dev/$name; done
+: > opt/bin/node && mount --bind "$node" opt/bin/node
+for name in npm npx; do
+  printf '#!/bin/sh\nexec node /opt/npm/bin/%s-cli.js "$@"\n' $name > opt/bin/$name
+done
+chmod 755 opt/bin/np* && chmod 1777 tmp && chown ${NOBODY}:${NOBODY} home
+hostname container
+exec chroot . setpriv --reuid ${NOBODY} --regid ${NOBODY} --clear-groups --no-new-privs \
+  --bounding-set=-all env -i PATH=/opt/bin:/usr/bin:/bin HOME=/home \
+  npm_config_registry="$npm_config_registry" sh -c 'cd /shop && exec sh'`;
+
+async function container(): Promise<Machine> {
+  const place = await emptyFolders('container');
+  const root = path.join(folder, 'container/root');
+  await mkdir(root);
+  const { stdout } = await promisify(execFile)('sh', ['-c', 'readlink -f "$(command -v npm)"']);
+  const npm = path.join(path.dirname(stdout.trim()), '..');
+  const own = ['--mount', '--pid', '--fork', '--kill-child', '--uts', '--ipc', 'sh', '-c'];
+  const node = await realpath(process.execPath);
+  return {
+    ...place,
+    command: ['unshare', ...own, CONTAINER, 'sh', root, place.cwd, node, npm],
+    is: new RegExp(`^uid=${NOBODY} gid=.*\nnot a tty\n.*/etc/passwd.*No such file`, 'm'),
+  };
 }
 
 interface Shell {
@@ -60,10 +144,13 @@ interface Shell {
   type(words: string, brings: RegExp): Promise<void>;
 }
 
-function startShell({ cwd, home, ...user }: Awaited<ReturnType<typeof emptyHome>>): Shell {
+function startShell({ cwd, home, command: [program, ...args], ...user }: Machine): Shell {
   // No terminal, and no settings but those that every machine has. No registry answers.
-  const env = { PATH: process.env.PATH, HOME: home, npm_config_registry: 'http://127.0.0.1:9/' };
-  const child = spawn('sh', [], { cwd, env, detached: true, ...user });
+  const env = {
+    ...{ PATH: process.env.PATH, HOME: home, npm_config_registry: 'http://127.0.0.1:9/' },
+    ...{ PIP_NO_INDEX: '1', GOPROXY: 'off' },
+  };
+  const child = spawn(program, args, { cwd, env, detached: true, ...user });
   shell = child;
   let said = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -84,27 +171,80 @@ function startShell({ cwd, home, ...user }: Awaited<ReturnType<typeof emptyHome>
   };
 }
 
-test('the quickstart, word by word, by a user without name, terminal or files', async (t) => {
-  const started = performance.now();
-  const place = await emptyHome();
-  const { type } = startShell(place);
-  const [setUp, server, listen, trigger, pay, run, tap, ...rest] = await fences();
-  assert.ok(setUp && server && listen && trigger && pay && run && tap && rest.length === 0);
-  const { base_url: address, test: mode } = network.sandbox;
-  const own = setUp.text
-    .replace('https://pay.example/api', address)
-    .replace('tlsk_test_…', mode.secret_key);
-  assert.ok(own.includes(address) && own.includes(mode.secret_key));
-  await type(own, /added \d+ packages/);
-  for (const file of [server, pay]) {
-    assert.match(file.label, /^\w+\.mjs$/);
-    await writeFile(path.join(place.cwd, file.label), file.text);
-  }
-  await type(listen.text, /Forwarding to http:\/\/127\.0\.0\.1:8788/);
-  await type(trigger.text, /^verified: payment\.succeeded evt_\w+$/m);
-  t.diagnostic(`verified after ${Math.round((performance.now() - started) / 1_000)} s`);
-  await type(run.text, /^pi_\w+ waits at tml_\w+$/m);
-  await type(tap.text, /^A-1001 is succeeded$/m);
-  const commands = [setUp, listen, trigger].flatMap(({ text }) => text.trim().split('\n'));
-  assert.ok(commands.length <= 6, `${commands.length} commands`);
-});
+const MACHINES: readonly (readonly [string, () => Promise<Machine>, skip: boolean])[] = [
+  ['by a user without name, terminal or files', bareMachine, false],
+  ['in a container without a terminal', container, !isRoot],
+];
+
+for (const [number, [where, machine, skip]] of MACHINES.entries()) {
+  test(`the quickstart, word by word, ${where}`, { skip }, async (t) => {
+    const started = performance.now();
+    const place = await machine();
+    const { type } = startShell(place);
+    t.after(endShell);
+    await type(PROOF, place.is);
+    const order = `A-100${number + 1}`;
+    const guide = await fences('# Quickstart', OTHERS);
+    const own = guide
+      .filter(({ text }) => !text.startsWith('curl '))
+      .map(({ label, text }) => ({ label, text: text.replaceAll('A-1001', order) }));
+    const [setUp, server, listen, trigger, pay, run, tap, ...rest] = own;
+    assert.ok(setUp && server && listen && trigger && pay && run && tap && rest.length === 0);
+    await type(withSettings(setUp.text), /added \d+ packages/);
+    for (const file of [server, pay]) {
+      assert.match(file.label, /^\w+\.mjs$/);
+      await writeFile(path.join(place.cwd, file.label), file.text);
+    }
+    await type(listen.text, /Forwarding to http:\/\/127\.0\.0\.1:8788/);
+    await type(trigger.text, /^verified: payment\.succeeded evt_\w+$/m);
+    t.diagnostic(`verified after ${Math.round((performance.now() - started) / 1_000)} s`);
+    await type(run.text, /^pi_\w+ waits at tml_\w+$/m);
+    await type(tap.text, new RegExp(`^${order} is succeeded$`, 'm'));
+    const commands = [setUp, listen, trigger].flatMap(({ text }) => text.trim().split('\n'));
+    assert.ok(commands.length <= 6, `${commands.length} commands`);
+  });
+}
+
+/** What a person sees: the server runs. Go compiles its library first. */
+const UNTIL_LISTENING =
+  'until curl -so /dev/null http://127.0.0.1:8788; do sleep 0.2; done; echo listening';
+
+/** The programs of each language. */
+const LANGUAGES: Readonly<Record<string, readonly string[]>> = {
+  Python: ['curl', 'pip', 'python3'],
+  PHP: ['curl', 'unzip', 'php'],
+  Go: ['curl', 'unzip', 'go'],
+};
+
+for (const [language, programs] of Object.entries(LANGUAGES)) {
+  test(`a verified webhook in ${language}, in at most six commands`, async (t) => {
+    for (const program of programs) {
+      const found = await promisify(execFile)('sh', ['-c', `command -v ${program}`]).catch(() => 0);
+      if (found === 0) return t.skip(`${program} is not on this machine`);
+    }
+    const started = performance.now();
+    const place = await emptyFolders(language);
+    const { type } = startShell({ ...place, command: ['sh'], is: /./ });
+    t.after(endShell);
+    const [setUp] = await fences(OTHERS, '### Python');
+    const own = await fences(`### ${language}\n`, language === 'Go' ? OWN_NETWORK : '\n### ');
+    const [, , listen, trigger] = await fences('# Quickstart', OTHERS);
+    const forward = listen?.text.split('\n').find((line) => line.includes('--forward-to'));
+    assert.ok(setUp && trigger && forward && own.length >= 2);
+    await type(withSettings(setUp.text), /added \d+ package/);
+    const commands = own.at(-1)?.text ?? '';
+    for (const { label, text } of own.slice(0, -1)) {
+      assert.match(label, /^(?:server|go)\.\w+$/);
+      await writeFile(path.join(place.cwd, label), text);
+    }
+    await type(commands, /$/);
+    await type(forward, /Forwarding to http:\/\/127\.0\.0\.1:8788/);
+    await type(UNTIL_LISTENING, /^listening$/m);
+    await type(trigger.text, /^verified: payment\.succeeded evt_\w+$/m);
+    t.diagnostic(`verified after ${Math.round((performance.now() - started) / 1_000)} s`);
+    const typed = [setUp.text, commands, forward, trigger.text].flatMap((text) =>
+      text.trim().split('\n'),
+    );
+    assert.ok(typed.length <= 6, `${typed.length} commands`);
+  });
+}

@@ -165,6 +165,35 @@ function addTabs() {
 
 addTabs();
 
+/** Only a sandbox marks its pages, and it tells its test key to browsers of its own machine. */
+function isOwnSandbox() {
+  const isHere = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(location.hostname);
+  return isHere && document.documentElement.dataset.sandbox !== undefined;
+}
+
+/** The figure below which a request's button stands: the last of its languages. */
+function lastOfGroup(figure) {
+  const next = figure.nextElementSibling;
+  const isOther = next?.matches('figure.code') && LANGUAGES.includes(languageOf(next));
+  return isOther && languageOf(next) !== 'curl' ? lastOfGroup(next) : figure;
+}
+
+/** Every request to the merchant API. As the page came: ids that are filled in later are not of the demo. */
+function addTryButtons() {
+  for (const figure of document.querySelectorAll('main figure.code')) {
+    const text = figure.querySelector('code').textContent;
+    if (languageOf(figure) !== 'curl' || !text.startsWith('curl "$TAPLINE_BASE_URL/v1/')) continue;
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'try-it';
+    button.textContent = 'Try it';
+    button.addEventListener('click', async () => (await import('/docs/try.js')).open(button, text));
+    lastOfGroup(figure).after(button);
+  }
+}
+
+if (isOwnSandbox()) addTryButtons();
+
 /** Set by the dashboard while somebody is signed in: without it nobody is asked. */
 const SIGNED_IN = 'tapline dashboard signed in';
 const ACCOUNT = 'tapline dashboard account';

@@ -41,11 +41,16 @@ function carries(request, token) {
     const sent = request.headers.get('authorization') ?? '';
     return timingSafeEqual(sum(sent), sum(`Bearer ${token}`));
 }
-async function passOn(incoming, outgoing, answer) {
+export async function passOn(incoming, outgoing, answer) {
     const gone = new AbortController();
     outgoing.once('close', () => gone.abort());
+    const request = webRequest(incoming, gone.signal);
+    if (request === null) {
+        outgoing.writeHead(400, { Connection: 'close' }).end();
+        return;
+    }
     try {
-        const { status, headers, body } = await answer(webRequest(incoming, gone.signal));
+        const { status, headers, body } = await answer(request);
         if (status >= 400)
             headers.set('Connection', 'close');
         outgoing.writeHead(status, Object.fromEntries(headers));
@@ -56,7 +61,7 @@ async function passOn(incoming, outgoing, answer) {
     }
     catch {
         if (!outgoing.headersSent)
-            outgoing.writeHead(400);
+            outgoing.writeHead(500, { Connection: 'close' });
         outgoing.end();
     }
 }
@@ -68,5 +73,10 @@ function webRequest(incoming, signal) {
         ...{ method, headers: sent, signal },
         ...(hasBody ? { body: Readable.toWeb(incoming), duplex: 'half' } : {}),
     };
-    return new Request(new URL(incoming.url ?? '/', `http://${headers.host}`), init);
+    try {
+        return new Request(new URL(incoming.url ?? '/', `http://${headers.host}`), init);
+    }
+    catch {
+        return null;
+    }
 }

@@ -63,28 +63,34 @@ function carries(request: Request, token: string): boolean {
 }
 
 /** Node's request as the web's, and the web's answer as Node's. */
-async function passOn(
+export async function passOn(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   answer: (request: Request) => Promise<Response>,
 ): Promise<void> {
   const gone = new AbortController();
   outgoing.once('close', () => gone.abort());
+  const request = webRequest(incoming, gone.signal);
+  if (request === null) {
+    outgoing.writeHead(400, { Connection: 'close' }).end();
+    return;
+  }
   try {
-    const { status, headers, body } = await answer(webRequest(incoming, gone.signal));
+    const { status, headers, body } = await answer(request);
     // What was refused was not read: the connection cannot carry another request.
     if (status >= 400) headers.set('Connection', 'close');
     outgoing.writeHead(status, Object.fromEntries(headers));
     if (body === null) outgoing.end();
     else await pipeline(Readable.fromWeb(body as ReadableStream), outgoing);
   } catch {
-    // The caller is told no more than the status.
-    if (!outgoing.headersSent) outgoing.writeHead(400);
+    // The fault is ours. The caller is told no more than the status.
+    if (!outgoing.headersSent) outgoing.writeHead(500, { Connection: 'close' });
     outgoing.end();
   }
 }
 
-function webRequest(incoming: IncomingMessage, signal: AbortSignal): Request {
+/** @returns null for what is no request of the web, such as one whose host is no host. */
+function webRequest(incoming: IncomingMessage, signal: AbortSignal): Request | null {
   const { method = 'GET', headers } = incoming;
   const hasBody = method !== 'GET' && method !== 'HEAD';
   const sent = Object.entries(headers).flatMap(([name, value]) =>
@@ -94,5 +100,9 @@ function webRequest(incoming: IncomingMessage, signal: AbortSignal): Request {
     ...{ method, headers: sent, signal },
     ...(hasBody ? { body: Readable.toWeb(incoming), duplex: 'half' } : {}),
   };
-  return new Request(new URL(incoming.url ?? '/', `http://${headers.host}`), init as RequestInit);
+  try {
+    return new Request(new URL(incoming.url ?? '/', `http://${headers.host}`), init as RequestInit);
+  } catch {
+    return null;
+  }
 }

@@ -41,6 +41,13 @@ const said = (promise) =>
 const session = await begin(2.5);
 seen.begun = [session.status, session.data.terminal === options.terminal];
 seen.unpaid = await said(payments.authorizePaymentSession(session.id, {}));
+await tapline.testHelpers.expire(session.data.id);
+await said(payments.authorizePaymentSession(session.id, {}));
+const renewed = (await payments.retrievePaymentSession(session.id)).data;
+const [expired, again] = await Promise.all(
+  [session.data.id, renewed.id].map((id) => tapline.paymentIntents.retrieve(id)),
+);
+seen.renewed = [expired.cancellation_reason, again.status, again.amount];
 await payments.updatePaymentSession({
   id: session.id,
   amount: 3.25,
@@ -49,7 +56,7 @@ await payments.updatePaymentSession({
 });
 const { data } = await payments.retrievePaymentSession(session.id);
 const [before, after] = await Promise.all(
-  [session.data.id, data.id].map((id) => tapline.paymentIntents.retrieve(id)),
+  [renewed.id, data.id].map((id) => tapline.paymentIntents.retrieve(id)),
 );
 seen.changed = [before.status, after.status, after.amount];
 

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { json, text } from 'node:stream/consumers';
+import { after, before, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+
+/** Packages are published by their tags, into a registry that keeps what it is sent. */
+
+const ROOT = path.join(import.meta.dirname, '../..');
+const PLACE = 'https://forge.example/shops/tapline';
+const FOLDERS = ['sdk', 'cli', 'x402', 'reader', 'integrations/medusa'];
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly repository?: object;
+  readonly scripts?: object;
+}
+
+interface Published {
+  readonly versions: Readonly<Record<string, Manifest>>;
+  readonly _attachments: Readonly<Record<string, { readonly data: string }>>;
+}
+
+let registry: Server;
+let address: string;
+let home: string;
+const published: Published[] = [];
+
+before(async () => {
+  home = await mkdtemp(path.join(tmpdir(), 'tapline-publish-'));
+  registry = createServer(async (request, response) => {
+    if (request.method === 'PUT') published.push((await json(request)) as Published);
+    response.writeHead(request.method === 'PUT' ? 201 : 404, {
+      'Content-Type': 'application/json',
+    });
+    response.end('{}');
+  });
+  await once(registry.listen(0, '127.0.0.1'), 'listening');
+  address = `127.0.0.1:${(registry.address() as AddressInfo).port}`;
+});
+
+after(async () => {
+  registry?.close().closeAllConnections();
+  await rm(home, { recursive: true, force: true });
+});
+
+async function run(
+  args: readonly [string, ...string[]],
+  { cwd = ROOT, ...env }: { readonly cwd?: string; readonly REPOSITORY_URL?: string } = {},
+) {
+  const [program, ...rest] = args;
+  const flags = [`--registry=http://${address}/`, `--//${address}/:_authToken=none`];
+  // Attestations need the identity of a build service, which no machine here has.
+  const child = spawn(program, [...rest, ...flags, '--no-provenance'], {
+    cwd,
+    env: {
+      ...{ PATH: process.env.PATH ?? '', HOME: home, TMPDIR: home },
+      ...{ npm_config_update_notifier: 'false', ...env },
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = once(child, 'close') as Promise<[code: number | null]>;
+  const words = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return { code: (await ended)[0], said: words.join('\n') };
+}
+
+const PROGRAM = path.join(ROOT, '.ci/publish-package.mjs');
+const byTag = (tag: string, env = {}) => run([process.execPath, PROGRAM, tag], env);
+
+async function manifestOf(folder: string): Promise<Manifest> {
+  return JSON.parse(await readFile(path.join(ROOT, folder, 'package.json'), 'utf8'));
+}
+
+/** Whether the changes of this version have been closed, as a release needs. */
+async function isClosed(folder: string, version: string): Promise<boolean> {
+  const changes = await readFile(path.join(ROOT, folder, 'CHANGELOG.md'), 'utf8').catch(() => null);
+  return changes === null || changes.includes(`\n## ${version}\n`);
+}
+
+for (const folder of FOLDERS) {
+  test(`${folder}: its tag publishes it with the repository that it comes from`, async () => {
+    const { name, version, repository: committed } = await manifestOf(folder);
+    assert.equal(committed, undefined, 'a fork would publish it with a wrong one');
+    published.length = 0;
+    const { code, said } = await byTag(`${name}-v${version}`, { REPOSITORY_URL: PLACE });
+    if (!(await isClosed(folder, version))) {
+      assert.deepEqual([code, published.length], [2, 0]);
+      assert.match(said, /CHANGELOG\.md has no heading/);
+      return;
+    }
+    assert.equal(code, 0, said);
+    assert.equal(published.length, 1);
+    const sent = published[0]?.versions[version];
+    const wanted = { type: 'git', url: `git+${PLACE}.git`, directory: folder };
+    assert.deepEqual(sent?.repository, wanted);
+    assert.equal(sent?.name, name);
+    const [archive] = Object.values(published[0]?._attachments ?? {});
+    const files = gunzipSync(Buffer.from(archive?.data ?? '', 'base64')).toString('latin1');
+    assert.ok(files.includes(`"url": "git+${PLACE}.git"`), 'in the archive, too');
+    assert.ok(files.includes('package/README.md') && files.includes('package/LICENSE'));
+    assert.ok(!files.includes('package/src/'));
+  });
+}
+
+test('nothing is published without a repository, by a wrong tag, or by hand', async () => {
+  const { version } = await manifestOf('sdk');
+  published.length = 0;
+  for (const [tag, place, reason] of [
+    [`tapline-v${version}`, undefined, /^Nothing says where the repository is/m],
+    [`tapline-v${version}`, 'http://forge.example/shops/tapline', /^Nothing says where/m],
+    ['tapline-v9.9.9', PLACE, /has version \d+\.\d+\.\d+, not 9\.9\.9/],
+    [`v${version}`, PLACE, /is no tag of a package/],
+    [`left-pad-v${version}`, PLACE, /is no tag of a package/],
+  ] as const) {
+    const { code, said } = await byTag(tag, place === undefined ? {} : { REPOSITORY_URL: place });
+    assert.equal(code, 2, tag);
+    assert.match(said, reason);
+  }
+  for (const folder of FOLDERS) {
+    const { code, said } = await run(['npm', 'publish'], { cwd: path.join(ROOT, folder) });
+    assert.notEqual(code, 0, folder);
+    assert.match(said, /Published by its tag alone/);
+  }
+  assert.deepEqual(published, []);
+  const left = (await readdir(home)).filter((name) => name.startsWith('tapline-'));
+  assert.deepEqual(left, []);
+});

@@ -1,0 +1,159 @@
+// "Try it": sends a request of the page to the sandbox, with the test key of the demo account.
+// Loaded when somebody presses the first button.
+
+/** Lists whose newest object stands in for the id of an example. */
+const LISTS = ['payment_intents', 'payments', 'refunds', 'events', 'webhook_endpoints'];
+/** An event stream never ends: this much of it is shown. */
+const STREAM_MS = 5_000;
+const LAST_KEY = 'tapline docs last idempotency key';
+
+let told;
+/** The demo account, as the sandbox tells it to browsers of its own machine. */
+async function demo() {
+  told ??= fetch('/sandbox-links').then((answer) => (answer.ok ? answer.json() : {}));
+  const { test } = await told;
+  // Whatever the network says: no page sends a live key.
+  if (test?.secret_key?.startsWith('tlsk_test_') !== true) {
+    throw new Error('Only a sandbox on this computer takes requests from this page.');
+  }
+  return test;
+}
+
+/** Whatever is typed, the key goes to the merchant API of this origin and nowhere else. */
+function urlOf(address) {
+  const url = new URL(`/api${address.trim()}`, location.origin);
+  if (url.origin !== location.origin || !url.pathname.startsWith('/api/v1/')) {
+    throw new Error('The address has to begin with /v1/.');
+  }
+  const [missing] = /\$\w+/.exec(decodeURIComponent(url.pathname)) ?? [];
+  if (missing !== undefined) throw new Error(`Put a value in the place of ${missing}.`);
+  return url;
+}
+
+async function send({ method, address, body, isKeyed }) {
+  const url = urlOf(address);
+  const { secret_key: key } = await demo();
+  const headers = { Authorization: `Bearer ${key}` };
+  if (body !== null) headers['Content-Type'] = 'application/json';
+  if (isKeyed) {
+    headers['Idempotency-Key'] = crypto.randomUUID();
+    sessionStorage.setItem(LAST_KEY, headers['Idempotency-Key']);
+  }
+  return fetch(url, { method, headers, body, credentials: 'omit' });
+}
+
+/** The request that a piece of curl makes. */
+function requestOf(code) {
+  const [, address = ''] = /^curl "\$TAPLINE_BASE_URL([^"]+)"/.exec(code) ?? [];
+  const body = / -d '([\s\S]*)'\s*$/.exec(code)?.[1]?.replaceAll("'\\''", "'") ?? null;
+  return {
+    method: / -X ([A-Z]+)/.exec(code)?.[1] ?? (body === null ? 'GET' : 'POST'),
+    address,
+    body,
+    isKeyed: code.includes('Idempotency-Key'),
+  };
+}
+
+async function newest(noun) {
+  if (!LISTS.includes(noun)) return null;
+  const list = { method: 'GET', address: `/v1/${noun}`, body: null, isKeyed: false };
+  const { data } = await (await send(list)).json();
+  return data?.[0]?.id ?? null;
+}
+
+/** An id that exists in the sandbox: of `payments` the newest payment. */
+async function known(noun) {
+  const { terminal, pass } = await demo();
+  if (noun === 'idempotency_keys') return sessionStorage.getItem(LAST_KEY);
+  return { terminals: terminal, passes: pass }[noun] ?? newest(noun);
+}
+
+/** An order is paid once: each press sells another one. At most 8 characters. */
+function withNewOrder(body) {
+  const [drawn] = crypto.getRandomValues(new Uint32Array(1));
+  return body.replace(/("order_id": )"[^"]*"/, `$1"A-${drawn % 1_000_000}"`);
+}
+
+/** The example's request with ids that are there. */
+async function filled(request) {
+  const [, noun, variable] = /\/(\w+)\/(\$\w+)/.exec(request.address) ?? [];
+  const id = variable === undefined ? null : await known(noun);
+  const address = id === null ? request.address : request.address.replace(variable, id);
+  if (request.body === null) return { ...request, address };
+  const body = JSON.parse(request.body);
+  for (const [field, noun] of Object.entries({ terminal: 'terminals', payment: 'payments' })) {
+    if (field in body) body[field] = (await known(noun)) ?? body[field];
+  }
+  return { ...request, address, body: withNewOrder(JSON.stringify(body, null, 2)) };
+}
+
+function element(name, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+}
+
+/** Its text as people read it; of a stream the beginning. */
+async function textOf(answer) {
+  const type = answer.headers.get('content-type') ?? '';
+  if (!type.startsWith('text/event-stream')) {
+    const text = await answer.text();
+    return type.includes('json') ? JSON.stringify(JSON.parse(text), null, 2) : text;
+  }
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  const over = setTimeout(() => reader.cancel(), STREAM_MS);
+  let text = '';
+  for (let part = await reader.read(); !part.done; part = await reader.read()) text += part.value;
+  clearTimeout(over);
+  return text;
+}
+
+function formOf(request) {
+  const address = element('input', { value: request.address, spellcheck: false });
+  address.autocomplete = 'off';
+  const lines = Math.min(request.body?.split('\n').length ?? 0, 12);
+  const body = element('textarea', { value: request.body ?? '', rows: lines, spellcheck: false });
+  const button = element('button', { type: 'submit', textContent: 'Send' });
+  const outcome = element('span', { role: 'status' });
+  const code = element('code');
+  const pre = element('pre', { tabIndex: 0, ariaLabel: 'Answer' }, code);
+  const answer = element('figure', { className: 'code', hidden: true });
+  answer.append(element('figcaption', {}, outcome), pre);
+  const words = element('span', {}, 'To this sandbox, with the test key of the demo account.');
+  const form = element('form', { className: 'try', ariaLabel: 'Try it' });
+  form.append(element('label', {}, element('span', {}, request.method), address));
+  if (request.body !== null) form.append(element('label', {}, element('span', {}, 'Body'), body));
+  form.append(element('p', {}, button, words), answer);
+  return { form, address, body, button, outcome, code, answer };
+}
+
+async function press({ outcome, code, answer, button, ...parts }, request) {
+  button.disabled = true;
+  const started = performance.now();
+  const body = request.body === null ? null : parts.body.value;
+  try {
+    const came = await send({ ...request, address: parts.address.value, body });
+    code.textContent = await textOf(came);
+    outcome.textContent = `${came.status} after ${Math.round(performance.now() - started)} ms`;
+    if (came.ok && body !== null) parts.body.value = withNewOrder(body);
+  } catch (error) {
+    outcome.textContent = 'Not sent';
+    code.textContent = error.message;
+  }
+  answer.hidden = false;
+  button.disabled = false;
+}
+
+/** Puts the request in the place of the button that was pressed. */
+export async function open(button, text) {
+  const asked = requestOf(text);
+  // Without a sandbox it is shown as it stands, and a press says why it is not sent.
+  const request = await filled(asked).catch(() => asked);
+  const parts = formOf(request);
+  parts.form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void press(parts, request);
+  });
+  button.replaceWith(parts.form);
+  parts.button.focus();
+}
