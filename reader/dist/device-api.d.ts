@@ -1,4 +1,5 @@
 import type { TypedData } from './ethereum/typed-data.ts';
+import { type ProveCollector } from './protocols/collector.ts';
 import type { TapCredential } from './protocols/tap.ts';
 /** What a reader without a screen needs of the device API (`/api/device/v1`). */
 /** Of a payment intent: what decides what to do next. */
@@ -36,6 +37,8 @@ export declare class DeviceApi {
     tap(id: string, credential: TapCredential, key: string): Promise<Intent>;
     /** What a chip of this address signs to pay; null when the intent cannot be paid now. */
     toSign(id: string, from: string, signal: AbortSignal): Promise<TypedData | null>;
+    /** Has a tap of a phone signed by the network, whose key stays there. */
+    readonly proveCollector: ProveCollector;
     /** The same signature again gets the first answer. */
     authorize(id: string, signed: {
         from: string;

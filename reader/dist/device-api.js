@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { ProtocolError } from './protocols/apdu.js';
+import { proofFrom, proofOf } from './protocols/collector.js';
 /** The server's answer when it refuses: nothing moved. */
 export class DeviceApiError extends Error {
     status;
@@ -14,6 +16,10 @@ export class DeviceApiError extends Error {
 const REQUEST_MS = 40_000;
 /** Meanwhile somebody holds a chip against the reader. */
 const CHIP_MS = 3000;
+/** A whole tap of a phone may take two seconds. */
+const PHONE_MS = 1500;
+/** Smart Tap is off here, which the merchant or the operator can change. */
+const OFF = ['not_configured', 'kyb_required', 'terminal_inactive'];
 export class DeviceApi {
     #base;
     #key;
@@ -64,6 +70,19 @@ export class DeviceApi {
         });
         return typed_data;
     }
+    /** Has a tap of a phone signed by the network, whose key stays there. */
+    proveCollector = async (tap) => {
+        const signal = AbortSignal.timeout(PHONE_MS);
+        const body = proofFrom(tap);
+        try {
+            return proofOf(await this.#call('POST', '/smart_tap', { body, signal }));
+        }
+        catch (error) {
+            if (error instanceof DeviceApiError && OFF.includes(error.code))
+                return null;
+            throw new ProtocolError('the network did not sign', { cause: error });
+        }
+    };
     /** The same signature again gets the first answer. */
     authorize(id, signed) {
         return this.#call('POST', `/payment_intents/${id}/authorization`, { body: signed });

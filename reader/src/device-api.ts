@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { TypedData } from './ethereum/typed-data.ts';
+import { ProtocolError } from './protocols/apdu.ts';
+import { type ProveCollector, proofFrom, proofOf } from './protocols/collector.ts';
 import type { TapCredential } from './protocols/tap.ts';
 
 /** What a reader without a screen needs of the device API (`/api/device/v1`). */
@@ -31,6 +33,10 @@ const REQUEST_MS = 40_000;
 
 /** Meanwhile somebody holds a chip against the reader. */
 const CHIP_MS = 3000;
+/** A whole tap of a phone may take two seconds. */
+const PHONE_MS = 1500;
+/** Smart Tap is off here, which the merchant or the operator can change. */
+const OFF = ['not_configured', 'kyb_required', 'terminal_inactive'];
 
 export class DeviceApi {
   readonly #base: string;
@@ -90,6 +96,18 @@ export class DeviceApi {
     });
     return typed_data;
   }
+
+  /** Has a tap of a phone signed by the network, whose key stays there. */
+  readonly proveCollector: ProveCollector = async (tap) => {
+    const signal = AbortSignal.timeout(PHONE_MS);
+    const body = proofFrom(tap);
+    try {
+      return proofOf(await this.#call('POST', '/smart_tap', { body, signal }));
+    } catch (error) {
+      if (error instanceof DeviceApiError && OFF.includes(error.code)) return null;
+      throw new ProtocolError('the network did not sign', { cause: error });
+    }
+  };
 
   /** The same signature again gets the first answer. */
   authorize(id: string, signed: { from: string; signature: string }): Promise<Intent> {

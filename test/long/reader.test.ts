@@ -8,6 +8,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { WebSocket } from 'ws';
 import {
+  collectorWithKey,
   openKey,
   PCSCD_SOCKET,
   type ReaderEvent,
@@ -55,7 +56,7 @@ before(async () => {
   await mkdir('/run/pcscd', { recursive: true });
   running = startService();
   const passType = { identifier: 'pass.com.example.wallet', key: passKey };
-  const collector = { id: 7, keyVersion: 1, privateKey: collectorKey };
+  const collector = collectorWithKey({ id: 7, keyVersion: 1, privateKey: collectorKey });
   watching = watchReaders({
     socket: PCSCD_SOCKET,
     wallets: () => ({ collector, passType }),
