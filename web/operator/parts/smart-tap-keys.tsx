@@ -23,7 +23,7 @@ const WORDS: Readonly<Record<CollectorKey['status'], readonly [Tone, string]>> =
 };
 
 const COLUMNS: readonly Column<CollectorKey>[] = [
-  { name: 'Version', cell: ({ version }) => version },
+  { name: 'Key', cell: ({ version }) => `Version ${version}` },
   { name: 'Collector', cell: ({ collector_id }) => collector_id },
   {
     name: 'Status',
