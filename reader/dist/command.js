@@ -6,6 +6,7 @@ import { watchReaders } from './pcsc/readers.js';
 import { PCSCD_SOCKET } from './pcsc/service.js';
 import { printerAt, printReceipt } from './printing/printer.js';
 import { defaultFile, readPairing, readPassType, readTill, SettingError, savePairing, saveTill, tillFile, } from './settings.js';
+import { watchSleep } from './sleep.js';
 import { WaitingTaps } from './taps.js';
 import { openTillFeed } from './till-feed.js';
 /** The till's page asks this port unless it is told another one. */
@@ -194,6 +195,7 @@ async function pair(code, server, file) {
 }
 async function serve({ api, wallets, end, socket, json, printing }) {
     const taps = new WaitingTaps();
+    watchSleep(() => api.woke(), end.signal);
     let unpaired = false;
     const say = (event, words) => process.stdout.write(json ? `${JSON.stringify(event)}\n` : `${words}\n`);
     const readers = watchReaders({

@@ -22,6 +22,8 @@ export declare class DeviceApi {
     #private;
     /** @param server the address of the network, for example `https://pay.example.com`. */
     constructor(server: string, deviceKey: string);
+    /** The machine has slept: what waits for an answer fails now, and is asked again by who waits. */
+    woke(): void;
     /** The key for a pairing code of the dashboard: works once. */
     static pair(server: string, code: string): Promise<{
         key: string;

@@ -17,6 +17,7 @@ import {
   type Till,
   tillFile,
 } from './settings.ts';
+import { watchSleep } from './sleep.ts';
 import { WaitingTaps } from './taps.ts';
 import { openTillFeed } from './till-feed.ts';
 
@@ -226,6 +227,7 @@ interface Serving {
 
 async function serve({ api, wallets, end, socket, json, printing }: Serving): Promise<number> {
   const taps = new WaitingTaps();
+  watchSleep(() => api.woke(), end.signal);
   let unpaired = false;
   const say = (event: object & { status: string }, words: string) =>
     process.stdout.write(json ? `${JSON.stringify(event)}\n` : `${words}\n`);
