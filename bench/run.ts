@@ -22,6 +22,7 @@ const PROGRAMS = [
   'streams',
   'growth',
   'sizing',
+  'reader',
   'nodes',
 ] as const;
 /** A benchmark that hangs must not hang the run; the longest takes six minutes. */

@@ -5,7 +5,8 @@ import { runWithoutScreen } from './headless.js';
 import { watchReaders } from './pcsc/readers.js';
 import { PCSCD_SOCKET } from './pcsc/service.js';
 import { printerAt, printReceipt } from './printing/printer.js';
-import { defaultFile, NO_WALLETS, readPairing, readTill, readWallets, SettingError, savePairing, saveTill, tillFile, } from './settings.js';
+import { defaultFile, readPairing, readPassType, readTill, SettingError, savePairing, saveTill, tillFile, } from './settings.js';
+import { watchSleep } from './sleep.js';
 import { WaitingTaps } from './taps.js';
 import { openTillFeed } from './till-feed.js';
 /** The till's page asks this port unless it is told another one. */
@@ -21,7 +22,7 @@ browser of this machine.
   --pair XXXX-XXXX  pair with the terminal whose code the dashboard shows; with --till, with the
                     till whose settings show this code
   --port N          with --till: the port of this machine that the till asks [${TILL_PORT}]
-  --wallets FILE    keys for Google and Apple wallets (mode 0600)
+  --wallets FILE    the key for Apple Wallet (mode 0600)
   --config FILE     where the pairing is kept
   --socket FILE     the socket of the PC/SC service [${PCSCD_SOCKET}]
   --printer PLACE   print each receipt by ESC/POS: /dev/usb/lp0, or tcp://192.168.1.50:9100
@@ -79,9 +80,9 @@ export async function main(args, env) {
     }
 }
 async function run(values, env) {
-    const wallets = values.wallets === undefined ? NO_WALLETS : await readWallets(values.wallets);
+    const passType = values.wallets === undefined ? null : await readPassType(values.wallets);
     if (values.till === true)
-        return serveTill(values, wallets, env);
+        return serveTill(values, passType, env);
     const file = values.config ?? defaultFile(env);
     if (values.pair !== undefined)
         await pair(values.pair, values.server, file);
@@ -91,6 +92,7 @@ async function run(values, env) {
     const end = endOfProcess();
     const api = new DeviceApi(pairing.server, pairing.device_key);
     const { socket, json = false } = values;
+    const wallets = { collector: api.proveCollector, passType };
     return serve({ api, wallets, end, socket, json, printing: printingOf(values) });
 }
 /** null: nothing is printed, as long as nobody says where. */
@@ -139,7 +141,7 @@ async function tillOf(values, file) {
     return { origin: new URL(values.server).origin, token_hash: null, code };
 }
 /** Feeds the till in the browser until the process is told to end. */
-async function serveTill(values, wallets, env) {
+async function serveTill(values, passType, env) {
     const file = values.config ?? tillFile(env);
     const { origin, token_hash: tokenHash, code = null } = await tillOf(values, file);
     const end = endOfProcess();
@@ -162,7 +164,7 @@ async function serveTill(values, wallets, env) {
     say({ status: 'waiting', port: feed.port }, `Waiting for the till at port ${feed.port}.`);
     await watchReaders({
         socket: values.socket ?? PCSCD_SOCKET,
-        wallets: () => wallets,
+        wallets: () => ({ collector: feed.proveCollector, passType }),
         toSign: (publicKey) => feed.toSign(publicKey),
         signal: end.signal,
         onEvent: (event) => {
@@ -193,6 +195,7 @@ async function pair(code, server, file) {
 }
 async function serve({ api, wallets, end, socket, json, printing }) {
     const taps = new WaitingTaps();
+    watchSleep(() => api.woke(), end.signal);
     let unpaired = false;
     const say = (event, words) => process.stdout.write(json ? `${JSON.stringify(event)}\n` : `${words}\n`);
     const readers = watchReaders({

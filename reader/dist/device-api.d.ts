@@ -1,4 +1,5 @@
 import type { TypedData } from './ethereum/typed-data.ts';
+import { type ProveCollector } from './protocols/collector.ts';
 import type { TapCredential } from './protocols/tap.ts';
 /** What a reader without a screen needs of the device API (`/api/device/v1`). */
 /** The fields of a payment intent that decide what to do next. */
@@ -21,6 +22,8 @@ export declare class DeviceApi {
     #private;
     /** @param server the address of the network, for example `https://pay.example.com`. */
     constructor(server: string, deviceKey: string);
+    /** The machine has slept: what waits for an answer fails now, and is asked again by who waits. */
+    woke(): void;
     /** The key for a pairing code of the dashboard: works once. */
     static pair(server: string, code: string): Promise<{
         key: string;
@@ -36,6 +39,8 @@ export declare class DeviceApi {
     tap(id: string, credential: TapCredential, key: string): Promise<Intent>;
     /** What a chip of this address signs to pay; null when the intent cannot be paid now. */
     toSign(id: string, from: string, signal: AbortSignal): Promise<TypedData | null>;
+    /** Has a tap of a phone signed by the network, whose key stays there. */
+    readonly proveCollector: ProveCollector;
     /** The same signature again gets the first answer. */
     authorize(id: string, signed: {
         from: string;

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { ProtocolError } from './protocols/apdu.js';
+import { proofFrom, proofOf } from './protocols/collector.js';
 /** The server's answer when it refuses: nothing moved. */
 export class DeviceApiError extends Error {
     status;
@@ -14,13 +16,30 @@ export class DeviceApiError extends Error {
 const REQUEST_MS = 40_000;
 /** Meanwhile somebody holds a chip against the reader. */
 const CHIP_MS = 3000;
+/** A whole tap of a phone may take two seconds. */
+const PHONE_MS = 1500;
+/** Of a server that can be reached an answer is there by then. */
+const CLEAR_MS = 500;
+/** As many as this program ever has at once: two that wait, and one that acts. */
+const KEPT_CONNECTIONS = 3;
+/** Smart Tap is off here, which the merchant or the operator can change. */
+const OFF = ['not_configured', 'kyb_required', 'terminal_inactive'];
 export class DeviceApi {
     #base;
     #key;
+    /** Ends what is under way when the machine has slept. */
+    #awake = new AbortController();
+    #cleared = Promise.resolve();
     /** @param server the address of the network, for example `https://pay.example.com`. */
     constructor(server, deviceKey) {
         this.#base = baseOf(server);
         this.#key = deviceKey;
+    }
+    /** The machine has slept: what waits for an answer fails now, and is asked again by who waits. */
+    woke() {
+        this.#awake.abort(new Error('this machine has slept'));
+        this.#awake = new AbortController();
+        this.#cleared = this.#clearConnections();
     }
     /** The key for a pairing code of the dashboard: works once. */
     static async pair(server, code) {
@@ -64,6 +83,19 @@ export class DeviceApi {
         });
         return typed_data;
     }
+    /** Has a tap of a phone signed by the network, whose key stays there. */
+    proveCollector = async (tap) => {
+        const signal = AbortSignal.timeout(PHONE_MS);
+        const body = proofFrom(tap);
+        try {
+            return proofOf(await this.#call('POST', '/smart_tap', { body, signal }));
+        }
+        catch (error) {
+            if (error instanceof DeviceApiError && OFF.includes(error.code))
+                return null;
+            throw new ProtocolError('the network did not sign', { cause: error });
+        }
+    };
     /** The same signature again gets the first answer. */
     authorize(id, signed) {
         return this.#call('POST', `/payment_intents/${id}/authorization`, { body: signed });
@@ -73,9 +105,16 @@ export class DeviceApi {
         const { data } = await this.#call('GET', '/payments?limit=10', {});
         return data.find(({ payment_intent }) => payment_intent === intent)?.receipt_url ?? null;
     }
+    /** Connections that are kept for later are dead, too: each takes a question, and ends with it. */
+    #clearConnections() {
+        const headers = { authorization: `Bearer ${this.#key}` };
+        const ask = () => fetch(`${this.#base}/terminal`, { headers, signal: AbortSignal.timeout(CLEAR_MS) });
+        return Promise.allSettled(Array.from({ length: KEPT_CONNECTIONS }, async () => (await ask()).body?.cancel()));
+    }
     async #call(method, path, options) {
         const { signal, body, key } = options;
-        const timeout = AbortSignal.timeout(REQUEST_MS);
+        await this.#cleared;
+        const ends = [AbortSignal.timeout(REQUEST_MS), this.#awake.signal];
         const response = await fetch(`${this.#base}${path}`, {
             method,
             headers: {
@@ -84,7 +123,7 @@ export class DeviceApi {
                 ...(key === undefined ? {} : { 'idempotency-key': key }),
             },
             body: body === undefined ? null : JSON.stringify(body),
-            signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+            signal: AbortSignal.any(signal === undefined ? ends : [signal, ...ends]),
         });
         return bodyOf(response);
     }

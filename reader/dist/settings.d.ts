@@ -24,5 +24,5 @@ export declare function saveTill(file: string, { origin, token_hash }: Till): Pr
 export declare function readPairing(file: string): Promise<Pairing | null>;
 export declare function readTill(file: string): Promise<Till | null>;
 export declare const NO_WALLETS: Wallets;
-/** The keys that phones ask a reader for. @throws SettingError when others can read the file. */
-export declare function readWallets(file: string): Promise<Wallets>;
+/** The key that Apple Wallet asks for. @throws SettingError when others can read the file. */
+export declare function readPassType(file: string): Promise<Wallets['passType']>;

@@ -1,4 +1,3 @@
-import { createPrivateKey } from 'node:crypto';
 import { chmod, mkdir, open, readFile, rename, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -41,26 +40,17 @@ export async function readTill(file) {
     return text === null ? null : parse(file, text);
 }
 export const NO_WALLETS = { collector: null, passType: null };
-/** The keys that phones ask a reader for. @throws SettingError when others can read the file. */
-export async function readWallets(file) {
+/** The key that Apple Wallet asks for. @throws SettingError when others can read the file. */
+export async function readPassType(file) {
     const text = await readOwn(file);
     if (text === null)
         throw new SettingError(`${file} is not there.`);
-    const { smart_tap: google, apple_vas: apple } = parse(file, text);
+    const { apple_vas: apple } = parse(file, text);
+    if (apple === undefined)
+        throw new SettingError(`${file} has no apple_vas.`);
     return {
-        collector: google
-            ? {
-                id: google.collector_id,
-                keyVersion: google.key_version,
-                privateKey: createPrivateKey(google.private_key),
-            }
-            : null,
-        passType: apple
-            ? {
-                identifier: apple.pass_type_identifier,
-                key: openKey(Buffer.from(apple.private_key, 'hex')),
-            }
-            : null,
+        identifier: apple.pass_type_identifier,
+        key: openKey(Buffer.from(apple.private_key, 'hex')),
     };
 }
 function parse(file, text) {

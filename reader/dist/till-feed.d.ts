@@ -1,4 +1,5 @@
 import type { ReaderEvent } from './pcsc/readers.ts';
+import { type ProveCollector } from './protocols/collector.ts';
 /**
  * The reader of a till that runs in a browser of the same machine. The till's page connects to a
  * port of this machine and is told what the reader sees; what becomes of a tap is its business.
@@ -12,6 +13,8 @@ export interface TillFeed {
     tell(event: ReaderEvent): void;
     /** Asks the till what a chip with this key signs. null: nothing, or no till answers in time. */
     toSign(publicKey: Uint8Array): Promise<Uint8Array | null>;
+    /** Asks the till to have a tap of a phone signed by its network. */
+    readonly proveCollector: ProveCollector;
     close(): Promise<void>;
 }
 export interface TillFeedOptions {

@@ -1,12 +1,16 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';
+import { ProtocolError } from './protocols/apdu.js';
+import { proofFrom, proofOf } from './protocols/collector.js';
 /** A page says who it is at once; a socket that says nothing is nobody's till. */
 const HELLO_MS = 2000;
-/** A hello is short, and so is what a chip signs. */
+/** A hello is short, and so is what a chip signs, and a signature. */
 const LONGEST_MESSAGE = 512;
 /** The till asks its server meanwhile, and somebody holds a chip against the reader. */
 const TO_SIGN_MS = 3000;
+/** A whole tap of a phone may take two seconds. */
+const TO_PROVE_MS = 1500;
 /** A code has 40 bits: nobody finds it at this pace. */
 const MOST_WRONG = 5;
 const WRONG_FOR_MS = 60_000;
@@ -47,7 +51,15 @@ export async function openTillFeed(options) {
     return {
         port: server.address().port,
         tell: (event) => seat.tell(event),
-        toSign: (publicKey) => seat.ask(publicKey),
+        toSign: async (publicKey) => {
+            const public_key = Buffer.from(publicKey).toString('hex');
+            const answer = await seat.ask({ status: 'chip', public_key }, TO_SIGN_MS);
+            return answer === null ? null : digestIn(answer);
+        },
+        proveCollector: async (tap) => {
+            const answer = await seat.ask({ status: 'phone', ...proofFrom(tap) }, TO_PROVE_MS);
+            return proofIn(answer);
+        },
         close: async () => {
             for (const socket of sockets.clients)
                 socket.terminate();
@@ -77,26 +89,26 @@ class Seat {
         });
         socket.on('message', (data) => {
             if (this.#till === socket)
-                this.#answer?.(digestIn(String(data)));
+                this.#answer?.(String(data));
         });
         socket.send(JSON.stringify(welcome));
         socket.send(JSON.stringify(this.#last));
         this.#onTill(true);
     }
-    async ask(publicKey) {
+    /** null: no till is here, or it does not answer in time. */
+    async ask(question, waitMs) {
         const till = this.#till;
         if (till === null)
             return null;
-        const public_key = Buffer.from(publicKey).toString('hex');
         const answered = new Promise((resolve) => {
             this.#answer = resolve;
         });
-        const late = setTimeout(() => this.#answer?.(null), TO_SIGN_MS);
-        till.send(JSON.stringify({ status: 'chip', public_key }));
-        const digest = await answered;
+        const late = setTimeout(() => this.#answer?.(null), waitMs);
+        till.send(JSON.stringify(question));
+        const answer = await answered;
         clearTimeout(late);
         this.#answer = null;
-        return digest;
+        return answer;
     }
     tell(event) {
         if (event.status !== 'tapped')
@@ -146,6 +158,17 @@ function readHello(text) {
 function digestIn(text) {
     const [, hex] = /^\{"sign":"([0-9a-f]{64})"\}$/.exec(text) ?? [];
     return hex === undefined ? null : Buffer.from(hex, 'hex');
+}
+/** null: Smart Tap is off for this till. @throws ProtocolError when the till did not say. */
+function proofIn(text) {
+    if (text === '{"proof":null}')
+        return null;
+    try {
+        return proofOf(JSON.parse(text ?? '').proof);
+    }
+    catch {
+        throw new ProtocolError('the till did not answer');
+    }
 }
 /** In the same time whatever differs. */
 function isSame(a, b) {

@@ -87,6 +87,8 @@ function wordsOf(end: Written | TwoCards): string {
       return 'This card is somebody’s already. Nothing was changed. Hold a blank one there.';
     case 'not_a_chip_of_this_kind':
       return 'This is not an NTAG 424 DNA. Hold a blank one there.';
+    case 'counterfeit':
+      return 'NXP has not signed this chip: it is a copy. Nothing was changed. Use another one.';
     case 'two_cards':
       return 'Hold only one card there.';
     case 'gone':

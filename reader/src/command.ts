@@ -8,16 +8,16 @@ import { type Printing, printerAt, printReceipt } from './printing/printer.ts';
 import type { Wallets } from './protocols/tap.ts';
 import {
   defaultFile,
-  NO_WALLETS,
   readPairing,
+  readPassType,
   readTill,
-  readWallets,
   SettingError,
   savePairing,
   saveTill,
   type Till,
   tillFile,
 } from './settings.ts';
+import { watchSleep } from './sleep.ts';
 import { WaitingTaps } from './taps.ts';
 import { openTillFeed } from './till-feed.ts';
 
@@ -35,7 +35,7 @@ browser of this machine.
   --pair XXXX-XXXX  pair with the terminal whose code the dashboard shows; with --till, with the
                     till whose settings show this code
   --port N          with --till: the port of this machine that the till asks [${TILL_PORT}]
-  --wallets FILE    keys for Google and Apple wallets (mode 0600)
+  --wallets FILE    the key for Apple Wallet (mode 0600)
   --config FILE     where the pairing is kept
   --socket FILE     the socket of the PC/SC service [${PCSCD_SOCKET}]
   --printer PLACE   print each receipt by ESC/POS: /dev/usb/lp0, or tcp://192.168.1.50:9100
@@ -99,8 +99,8 @@ type Values = {
 };
 
 async function run(values: Values, env: NodeJS.ProcessEnv): Promise<number> {
-  const wallets = values.wallets === undefined ? NO_WALLETS : await readWallets(values.wallets);
-  if (values.till === true) return serveTill(values, wallets, env);
+  const passType = values.wallets === undefined ? null : await readPassType(values.wallets);
+  if (values.till === true) return serveTill(values, passType, env);
   const file = values.config ?? defaultFile(env);
   if (values.pair !== undefined) await pair(values.pair, values.server, file);
   const pairing = await readPairing(file);
@@ -108,6 +108,7 @@ async function run(values: Values, env: NodeJS.ProcessEnv): Promise<number> {
   const end = endOfProcess();
   const api = new DeviceApi(pairing.server, pairing.device_key);
   const { socket, json = false } = values;
+  const wallets = { collector: api.proveCollector, passType };
   return serve({ api, wallets, end, socket, json, printing: printingOf(values) });
 }
 
@@ -160,7 +161,7 @@ async function tillOf(values: Values, file: string): Promise<Till> {
 /** Feeds the till in the browser until the process is told to end. */
 async function serveTill(
   values: Values,
-  wallets: Wallets,
+  passType: Wallets['passType'],
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
   const file = values.config ?? tillFile(env);
@@ -185,7 +186,7 @@ async function serveTill(
   say({ status: 'waiting', port: feed.port }, `Waiting for the till at port ${feed.port}.`);
   await watchReaders({
     socket: values.socket ?? PCSCD_SOCKET,
-    wallets: () => wallets,
+    wallets: () => ({ collector: feed.proveCollector, passType }),
     toSign: (publicKey) => feed.toSign(publicKey),
     signal: end.signal,
     onEvent: (event) => {
@@ -226,6 +227,7 @@ interface Serving {
 
 async function serve({ api, wallets, end, socket, json, printing }: Serving): Promise<number> {
   const taps = new WaitingTaps();
+  watchSleep(() => api.woke(), end.signal);
   let unpaired = false;
   const say = (event: object & { status: string }, words: string) =>
     process.stdout.write(json ? `${JSON.stringify(event)}\n` : `${words}\n`);

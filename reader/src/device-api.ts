@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { TypedData } from './ethereum/typed-data.ts';
+import { ProtocolError } from './protocols/apdu.ts';
+import { type ProveCollector, proofFrom, proofOf } from './protocols/collector.ts';
 import type { TapCredential } from './protocols/tap.ts';
 
 /** What a reader without a screen needs of the device API (`/api/device/v1`). */
@@ -31,15 +33,33 @@ const REQUEST_MS = 40_000;
 
 /** Meanwhile somebody holds a chip against the reader. */
 const CHIP_MS = 3000;
+/** A whole tap of a phone may take two seconds. */
+const PHONE_MS = 1500;
+/** Of a server that can be reached an answer is there by then. */
+const CLEAR_MS = 500;
+/** As many as this program ever has at once: two that wait, and one that acts. */
+const KEPT_CONNECTIONS = 3;
+/** Smart Tap is off here, which the merchant or the operator can change. */
+const OFF = ['not_configured', 'kyb_required', 'terminal_inactive'];
 
 export class DeviceApi {
   readonly #base: string;
   readonly #key: string;
+  /** Ends what is under way when the machine has slept. */
+  #awake = new AbortController();
+  #cleared: Promise<unknown> = Promise.resolve();
 
   /** @param server the address of the network, for example `https://pay.example.com`. */
   constructor(server: string, deviceKey: string) {
     this.#base = baseOf(server);
     this.#key = deviceKey;
+  }
+
+  /** The machine has slept: what waits for an answer fails now, and is asked again by who waits. */
+  woke(): void {
+    this.#awake.abort(new Error('this machine has slept'));
+    this.#awake = new AbortController();
+    this.#cleared = this.#clearConnections();
   }
 
   /** The key for a pairing code of the dashboard: works once. */
@@ -91,6 +111,18 @@ export class DeviceApi {
     return typed_data;
   }
 
+  /** Has a tap of a phone signed by the network, whose key stays there. */
+  readonly proveCollector: ProveCollector = async (tap) => {
+    const signal = AbortSignal.timeout(PHONE_MS);
+    const body = proofFrom(tap);
+    try {
+      return proofOf(await this.#call('POST', '/smart_tap', { body, signal }));
+    } catch (error) {
+      if (error instanceof DeviceApiError && OFF.includes(error.code)) return null;
+      throw new ProtocolError('the network did not sign', { cause: error });
+    }
+  };
+
   /** The same signature again gets the first answer. */
   authorize(id: string, signed: { from: string; signature: string }): Promise<Intent> {
     return this.#call('POST', `/payment_intents/${id}/authorization`, { body: signed });
@@ -104,13 +136,24 @@ export class DeviceApi {
     return data.find(({ payment_intent }) => payment_intent === intent)?.receipt_url ?? null;
   }
 
+  /** Connections that are kept for later are dead, too: each takes a question, and ends with it. */
+  #clearConnections(): Promise<unknown> {
+    const headers = { authorization: `Bearer ${this.#key}` };
+    const ask = () =>
+      fetch(`${this.#base}/terminal`, { headers, signal: AbortSignal.timeout(CLEAR_MS) });
+    return Promise.allSettled(
+      Array.from({ length: KEPT_CONNECTIONS }, async () => (await ask()).body?.cancel()),
+    );
+  }
+
   async #call<T>(
     method: string,
     path: string,
     options: { signal?: AbortSignal; body?: object; key?: string },
   ): Promise<T> {
     const { signal, body, key } = options;
-    const timeout = AbortSignal.timeout(REQUEST_MS);
+    await this.#cleared;
+    const ends = [AbortSignal.timeout(REQUEST_MS), this.#awake.signal];
     const response = await fetch(`${this.#base}${path}`, {
       method,
       headers: {
@@ -119,7 +162,7 @@ export class DeviceApi {
         ...(key === undefined ? {} : { 'idempotency-key': key }),
       },
       body: body === undefined ? null : JSON.stringify(body),
-      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      signal: AbortSignal.any(signal === undefined ? ends : [signal, ...ends]),
     });
     return bodyOf<T>(response);
   }

@@ -4,8 +4,13 @@ export { type ReaderEvent, watchReaders } from './pcsc/readers.ts';
 export { PCSCD_SOCKET } from './pcsc/service.ts';
 export { drawerBytes, type Ticket, ticketBytes } from './printing/escpos.ts';
 export { CardGone, ProtocolError, type Transceive } from './protocols/apdu.ts';
+export {
+  type CollectorProof,
+  collectorWithKey,
+  type ProveCollector,
+  type TapToProve,
+} from './protocols/collector.ts';
 export { openKey, signingKey } from './protocols/p256.ts';
-export type { Collector } from './protocols/smart-tap.ts';
 export {
   readTap,
   type Tap,

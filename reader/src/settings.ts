@@ -1,4 +1,3 @@
-import { createPrivateKey } from 'node:crypto';
 import { chmod, mkdir, open, readFile, rename, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -68,12 +67,6 @@ export async function readTill(file: string): Promise<Till | null> {
 }
 
 interface WalletsFile {
-  readonly smart_tap?: {
-    readonly collector_id: number;
-    readonly key_version: number;
-    /** PEM, as the operator console shows it once. */
-    readonly private_key: string;
-  };
   readonly apple_vas?: {
     readonly pass_type_identifier: string;
     /** 32 bytes in hex. */
@@ -83,25 +76,15 @@ interface WalletsFile {
 
 export const NO_WALLETS: Wallets = { collector: null, passType: null };
 
-/** The keys that phones ask a reader for. @throws SettingError when others can read the file. */
-export async function readWallets(file: string): Promise<Wallets> {
+/** The key that Apple Wallet asks for. @throws SettingError when others can read the file. */
+export async function readPassType(file: string): Promise<Wallets['passType']> {
   const text = await readOwn(file);
   if (text === null) throw new SettingError(`${file} is not there.`);
-  const { smart_tap: google, apple_vas: apple } = parse<WalletsFile>(file, text);
+  const { apple_vas: apple } = parse<WalletsFile>(file, text);
+  if (apple === undefined) throw new SettingError(`${file} has no apple_vas.`);
   return {
-    collector: google
-      ? {
-          id: google.collector_id,
-          keyVersion: google.key_version,
-          privateKey: createPrivateKey(google.private_key),
-        }
-      : null,
-    passType: apple
-      ? {
-          identifier: apple.pass_type_identifier,
-          key: openKey(Buffer.from(apple.private_key, 'hex')),
-        }
-      : null,
+    identifier: apple.pass_type_identifier,
+    key: openKey(Buffer.from(apple.private_key, 'hex')),
   };
 }
 

@@ -3,6 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { ReaderEvent } from './pcsc/readers.ts';
+import { ProtocolError } from './protocols/apdu.ts';
+import { type ProveCollector, proofFrom, proofOf } from './protocols/collector.ts';
 
 /**
  * The reader of a till that runs in a browser of the same machine. The till's page connects to a
@@ -17,6 +19,8 @@ export interface TillFeed {
   tell(event: ReaderEvent): void;
   /** Asks the till what a chip with this key signs. null: nothing, or no till answers in time. */
   toSign(publicKey: Uint8Array): Promise<Uint8Array | null>;
+  /** Asks the till to have a tap of a phone signed by its network. */
+  readonly proveCollector: ProveCollector;
   close(): Promise<void>;
 }
 
@@ -36,10 +40,12 @@ export interface TillFeedOptions {
 
 /** A page says who it is at once; a socket that says nothing is nobody's till. */
 const HELLO_MS = 2000;
-/** A hello is short, and so is what a chip signs. */
+/** A hello is short, and so is what a chip signs, and a signature. */
 const LONGEST_MESSAGE = 512;
 /** The till asks its server meanwhile, and somebody holds a chip against the reader. */
 const TO_SIGN_MS = 3000;
+/** A whole tap of a phone may take two seconds. */
+const TO_PROVE_MS = 1500;
 /** A code has 40 bits: nobody finds it at this pace. */
 const MOST_WRONG = 5;
 const WRONG_FOR_MS = 60_000;
@@ -80,7 +86,15 @@ export async function openTillFeed(options: TillFeedOptions): Promise<TillFeed> 
   return {
     port: (server.address() as AddressInfo).port,
     tell: (event) => seat.tell(event),
-    toSign: (publicKey) => seat.ask(publicKey),
+    toSign: async (publicKey) => {
+      const public_key = Buffer.from(publicKey).toString('hex');
+      const answer = await seat.ask({ status: 'chip', public_key }, TO_SIGN_MS);
+      return answer === null ? null : digestIn(answer);
+    },
+    proveCollector: async (tap) => {
+      const answer = await seat.ask({ status: 'phone', ...proofFrom(tap) }, TO_PROVE_MS);
+      return proofIn(answer);
+    },
     close: async () => {
       for (const socket of sockets.clients) socket.terminate();
       sockets.close();
@@ -93,7 +107,7 @@ export async function openTillFeed(options: TillFeedOptions): Promise<TillFeed> 
 class Seat {
   readonly #onTill: TillFeedOptions['onTill'];
   #till: WebSocket | null = null;
-  #answer: ((digest: Uint8Array | null) => void) | null = null;
+  #answer: ((text: string | null) => void) | null = null;
   #last: ReaderEvent = { status: 'no_reader' };
 
   constructor(onTill: TillFeedOptions['onTill']) {
@@ -110,26 +124,26 @@ class Seat {
       this.#onTill(false);
     });
     socket.on('message', (data) => {
-      if (this.#till === socket) this.#answer?.(digestIn(String(data)));
+      if (this.#till === socket) this.#answer?.(String(data));
     });
     socket.send(JSON.stringify(welcome));
     socket.send(JSON.stringify(this.#last));
     this.#onTill(true);
   }
 
-  async ask(publicKey: Uint8Array): Promise<Uint8Array | null> {
+  /** null: no till is here, or it does not answer in time. */
+  async ask(question: object, waitMs: number): Promise<string | null> {
     const till = this.#till;
     if (till === null) return null;
-    const public_key = Buffer.from(publicKey).toString('hex');
-    const answered = new Promise<Uint8Array | null>((resolve) => {
+    const answered = new Promise<string | null>((resolve) => {
       this.#answer = resolve;
     });
-    const late = setTimeout(() => this.#answer?.(null), TO_SIGN_MS);
-    till.send(JSON.stringify({ status: 'chip', public_key }));
-    const digest = await answered;
+    const late = setTimeout(() => this.#answer?.(null), waitMs);
+    till.send(JSON.stringify(question));
+    const answer = await answered;
     clearTimeout(late);
     this.#answer = null;
-    return digest;
+    return answer;
   }
 
   tell(event: ReaderEvent): void {
@@ -190,6 +204,16 @@ function readHello(text: string): Hello {
 function digestIn(text: string): Uint8Array | null {
   const [, hex] = /^\{"sign":"([0-9a-f]{64})"\}$/.exec(text) ?? [];
   return hex === undefined ? null : Buffer.from(hex, 'hex');
+}
+
+/** null: Smart Tap is off for this till. @throws ProtocolError when the till did not say. */
+function proofIn(text: string | null): ReturnType<typeof proofOf> | null {
+  if (text === '{"proof":null}') return null;
+  try {
+    return proofOf((JSON.parse(text ?? '') as { readonly proof?: unknown }).proof);
+  } catch {
+    throw new ProtocolError('the till did not answer');
+  }
 }
 
 /** In the same time whatever differs. */

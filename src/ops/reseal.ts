@@ -144,5 +144,12 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     context: `kind || ' ' || pass_id`,
     purpose: 'cards',
   },
+  {
+    table: 'collector_keys',
+    id: 'version',
+    column: 'private_key',
+    context: 'version',
+    purpose: 'cards',
+  },
   { table: 'service_keys', id: 'name', column: 'sealed', context: 'name', purpose: 'ids' },
 ];

@@ -19,10 +19,12 @@ export interface TerminalRow {
   readonly version: number;
   /** The number of its tag: see tag.ts. */
   readonly tag: string;
+  /** Whether its reader reads Google Wallet. */
+  readonly smart_tap: boolean;
 }
 
 const COLUMNS = `id, account_id, livemode, position, created, label, name, platform,
-  software_version, status, last_seen_at, version, tag`;
+  software_version, status, last_seen_at, version, tag, smart_tap`;
 
 export async function insertTerminal(
   tx: Tx,
@@ -135,6 +137,17 @@ export async function updateSoftware(
   const rows = await tx.query<TerminalRow>(
     `update terminals set platform = $2, software_version = $3 where id = $1 returning ${COLUMNS}`,
     [terminal.id, terminal.platform, terminal.software_version],
+  );
+  return only(rows, 'terminal');
+}
+
+export async function updateSmartTap(
+  tx: Tx,
+  terminal: { readonly id: string; readonly isOn: boolean },
+): Promise<TerminalRow> {
+  const rows = await tx.query<TerminalRow>(
+    `update terminals set smart_tap = $2 where id = $1 returning ${COLUMNS}`,
+    [terminal.id, terminal.isOn],
   );
   return only(rows, 'terminal');
 }

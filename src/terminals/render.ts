@@ -4,7 +4,9 @@ import type { TerminalRow } from '#terminals/provisioning-queries.ts';
 import { type TagPlace, tagUrl } from '#terminals/tag.ts';
 
 /** The terminal object of behavior.md 14. */
-export function terminalObject(row: Omit<TerminalRow, 'version' | 'tag'>): { [key: string]: Json } {
+export function terminalObject(row: Omit<TerminalRow, 'version' | 'tag' | 'smart_tap'>): {
+  [key: string]: Json;
+} {
   return {
     id: row.id,
     object: 'terminal',
@@ -22,5 +24,6 @@ export function terminalObject(row: Omit<TerminalRow, 'version' | 'tag'>): { [ke
 
 /** As its people see it: with the version that an edit names, and the address of its tag. */
 export function managedTerminal(place: TagPlace, row: TerminalRow): { [key: string]: Json } {
-  return { ...terminalObject(row), tag_url: tagUrl(place, row), version: row.version };
+  const { smart_tap, version } = row;
+  return { ...terminalObject(row), tag_url: tagUrl(place, row), smart_tap, version };
 }

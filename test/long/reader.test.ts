@@ -8,6 +8,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { WebSocket } from 'ws';
 import {
+  collectorWithKey,
   openKey,
   PCSCD_SOCKET,
   type ReaderEvent,
@@ -15,7 +16,7 @@ import {
   signingKey,
   watchReaders,
 } from '../../reader/src/index.ts';
-import { emulatedChip } from '../reader/emulated-ntag424.ts';
+import { emulatedChip, REAL_CHIPS } from '../reader/emulated-ntag424.ts';
 import { applePhone, bankCard, googlePhone, tag } from '../reader/emulated-phones.ts';
 import { insertCard } from '../reader/virtual-card.ts';
 
@@ -55,7 +56,7 @@ before(async () => {
   await mkdir('/run/pcscd', { recursive: true });
   running = startService();
   const passType = { identifier: 'pass.com.example.wallet', key: passKey };
-  const collector = { id: 7, keyVersion: 1, privateKey: collectorKey };
+  const collector = collectorWithKey({ id: 7, keyVersion: 1, privateKey: collectorKey });
   watching = watchReaders({
     socket: PCSCD_SOCKET,
     wallets: () => ({ collector, passType }),
@@ -155,7 +156,9 @@ test('cards write makes a card of a blank chip in the reader, which is then read
   const program = await startProgram(['cards', 'write'], '"ready"');
   program.child.stdin.write(`${JSON.stringify(settings)}\n`);
   await program.isReady;
-  const chip = emulatedChip();
+  // A chip whose signature NXP has made: the program asks for no other.
+  const { uid, signature } = REAL_CHIPS[0];
+  const chip = emulatedChip(uid, { signature: Buffer.from(signature, 'hex') });
   const inserted = await insertCard(VPCD_PORT, chip.transceive);
   assert.equal(await program.ended, 0);
   assert.ok(program.said().includes(`{"status":"written","uid":"${chip.uid}"}`));

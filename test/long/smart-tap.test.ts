@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { present } from '#core/assert.ts';
-import { readTap } from '../../reader/src/index.ts';
+import { collectorWithKey, readTap } from '../../reader/src/index.ts';
 import { cryptogramOf } from '../../reader/src/protocols/vas.ts';
 import { googlePhone } from '../reader/emulated-phones.ts';
 
@@ -73,7 +73,7 @@ test('the sample of Google reads our emulated phone; so do we with its key', { s
   assert.ok(phone.seen.signed, 'the phone checked the signature of the sample');
   await rm(folder, { recursive: true });
 
-  const collector = { id: COLLECTOR_ID, keyVersion: 1, privateKey: key };
+  const collector = collectorWithKey({ id: COLLECTOR_ID, keyVersion: 1, privateKey: key });
   const tap = await readTap(phone.transceive, { collector, passType: null });
   assert.ok(tap.status === 'read');
   const value = Buffer.from(tap.credential.value, 'base64url').subarray(33);

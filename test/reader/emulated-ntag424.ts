@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createECDH, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { cmac, writeSunMessage } from '#payers/sun-message.ts';
 import { newUid } from '#testing/card-chip.ts';
@@ -53,8 +53,49 @@ function unpadded(bytes: Buffer): Buffer {
   return bytes.subarray(0, bytes.lastIndexOf(0x80));
 }
 
-export function emulatedChip(uid = newUid()): EmulatedChip {
-  const chip = new Chip(uid);
+/** Stands for NXP, which signs the numbers of its chips. */
+const maker = createECDH('secp224r1');
+maker.generateKeys();
+export const MAKER_KEY: Uint8Array = maker.getPublicKey();
+const ORDER = 0xffffffffffffffffffffffffffff16a2e0b8f03e13dd29455c5c2a3dn;
+
+/** Two chips of NXP's, with the signatures that they came with. */
+export const REAL_CHIPS = [
+  {
+    uid: '0463474AA26A80',
+    signature:
+      '27E9A50E6CA4BA9037C02F7D20A80D0284D0C1D83C67F5A5AC1D8A4E' +
+      'F86C9508417E4E9C6F85AA7920F0ABDED984CAF20467D66EA54BBF08',
+  },
+  {
+    uid: '04C46C222A6380',
+    signature:
+      '344A806EBF704C05C19215D2F840529CE365AAD2D08A469A95896D75' +
+      'D477D9FAB02A0C827E9F215BD8EB0E56A3A9A008FB75D706AABBD4DA',
+  },
+] as const;
+
+const integer = (bytes: Buffer) => BigInt(`0x${bytes.toString('hex')}`);
+
+/** ECDSA of the number itself. With s = (e + r·d) / k, for a k whose inverse Fermat gives. */
+export function signUid(uid: string): Buffer {
+  const once = createECDH('secp224r1');
+  const r = integer(once.generateKeys().subarray(1, 29)) % ORDER;
+  let [inverted, power, rest] = [1n, integer(once.getPrivateKey()), ORDER - 2n];
+  for (; rest > 0n; rest >>= 1n) {
+    if ((rest & 1n) === 1n) inverted = (inverted * power) % ORDER;
+    power = (power * power) % ORDER;
+  }
+  const s = (inverted * (BigInt(`0x${uid}`) + r * integer(maker.getPrivateKey()))) % ORDER;
+  return hex([r, s].map((part) => part.toString(16).padStart(56, '0')).join(''));
+}
+
+/** @param made what the maker has written into it; by default it is signed with `MAKER_KEY`. */
+export function emulatedChip(
+  uid = newUid(),
+  made: { readonly signature: Buffer | null } = { signature: signUid(uid) },
+): EmulatedChip {
+  const chip = new Chip(uid, made.signature);
   const transceive: Transceive = async (bytes) => chip.answer(Buffer.from(bytes));
   return { transceive, uid, seen: chip.seen };
 }
@@ -62,6 +103,7 @@ export function emulatedChip(uid = newUid()): EmulatedChip {
 class Chip {
   readonly seen = { authenticated: 0, refused: 0 };
   readonly #uid: string;
+  readonly #signature: Buffer | null;
   readonly #keys = Array.from({ length: 5 }, () => ({ key: Buffer.alloc(16), version: 0 }));
   /** Comes from the factory empty, free to read and to write, its settings under the master key. */
   readonly #file: NdefFile = { bytes: Buffer.alloc(256), settings: hex('00e0ee') };
@@ -72,8 +114,9 @@ class Chip {
   #parts: Buffer[] = [];
   #session: Session | null = null;
 
-  constructor(uid: string) {
+  constructor(uid: string, signature: Buffer | null) {
     this.#uid = uid;
+    this.#signature = signature;
   }
 
   answer(bytes: Buffer): Buffer {
@@ -92,6 +135,9 @@ class Chip {
       const part = this.#parts.shift();
       if (part === undefined) return hex('911c');
       return Buffer.concat([part, this.#parts.length > 0 ? hex('91af') : OK]);
+    }
+    if (ins === 0x3c && this.#signature !== null) {
+      return Buffer.concat([this.#signature, hex('9190')]);
     }
     if (ins === 0x71) return this.#challenge(data[0] ?? 0);
     if (ins === 0xf5 && this.#session === null) return this.#settings();

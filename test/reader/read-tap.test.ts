@@ -8,6 +8,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import { ethereumSignature } from '../../reader/src/ethereum/secp256k1.ts';
 import { CardGone, type Transceive } from '../../reader/src/protocols/apdu.ts';
+import { collectorWithKey } from '../../reader/src/protocols/collector.ts';
 import { createEphemeralKey, openKey, signingKey } from '../../reader/src/protocols/p256.ts';
 import { LONGEST_TAP_MS, readTap, type Wallets } from '../../reader/src/protocols/tap.ts';
 import { cryptogramOf } from '../../reader/src/protocols/vas.ts';
@@ -19,7 +20,7 @@ const collectorKey = signingKey(randomBytes(32));
 const passKey = createEphemeralKey();
 const PASS_TYPE = 'pass.com.example.wallet';
 const wallets: Wallets = {
-  collector: { id: COLLECTOR_ID, keyVersion: 1, privateKey: collectorKey },
+  collector: collectorWithKey({ id: COLLECTOR_ID, keyVersion: 1, privateKey: collectorKey }),
   passType: { identifier: PASS_TYPE, key: passKey },
 };
 const google = { collectorId: COLLECTOR_ID, collectorKey, value: 'redeem-me' };

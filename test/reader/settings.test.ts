@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { readPairing, readWallets, SettingError, savePairing } from '../../reader/src/settings.ts';
+import { readPairing, readPassType, SettingError, savePairing } from '../../reader/src/settings.ts';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'tapline-reader-'));
 after(() => rm(folder, { recursive: true }));
@@ -25,5 +25,5 @@ test('a file that others can read, or that is damaged, is refused in words', asy
   const damaged = path.join(folder, 'damaged.json');
   await writeFile(damaged, '{"server":', { mode: 0o600 });
   await assert.rejects(readPairing(damaged), SettingError);
-  await assert.rejects(readWallets(damaged), SettingError);
+  await assert.rejects(readPassType(damaged), SettingError);
 });

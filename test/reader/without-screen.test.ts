@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { present } from '#core/assert.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
@@ -12,6 +15,7 @@ import {
   type TillEvent,
 } from '../../reader/src/index.ts';
 import { NO_WALLETS } from '../../reader/src/settings.ts';
+import { watchSleep } from '../../reader/src/sleep.ts';
 import { WaitingTaps } from '../../reader/src/taps.ts';
 import { fundedAccount } from '../../web/testing/payer.ts';
 import { addTestTerminal, type TestTerminal } from '../../web/testing/till.ts';
@@ -215,4 +219,65 @@ test('a key that has ended ends the reader with a word', async () => {
   const till = await startTill((server, _, first) => new DeviceApi(server, first));
   await till.until('unpaired');
   await till.end();
+});
+
+/** The way to the server, until it is cut: then it swallows what comes, as after a sleep. */
+async function openWay(to: string) {
+  const { hostname, port } = new URL(to);
+  const sockets: Socket[] = [];
+  const way = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    sockets.push(near, far);
+    near.pipe(far).pipe(near);
+    for (const socket of [near, far]) socket.on('error', () => {});
+  }).listen(0, '127.0.0.1');
+  await once(way, 'listening');
+  return {
+    url: `http://127.0.0.1:${(way.address() as AddressInfo).port}`,
+    cut: () => {
+      for (const socket of sockets) socket.unpipe().pause();
+    },
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      way.close();
+    },
+  };
+}
+
+test('after a sleep it is back within two seconds, with the payment that waits', async () => {
+  const way = await openWay(shared.sandbox.web_url);
+  const apis: DeviceApi[] = [];
+  const till = await startTill((_server, key) => {
+    apis.push(new DeviceApi(way.url, key));
+    return present(apis[0], 'the api');
+  });
+  await setTimeout(500);
+  way.cut();
+  await charge(till);
+  await setTimeout(1_000);
+  assert.ok(!till.events.some(({ status }) => status === 'waiting'), 'the way is cut');
+  const woken = performance.now();
+  present(apis[0], 'the api').woke();
+  await till.until('waiting');
+  assert.ok(performance.now() - woken < 2_000);
+  await till.end();
+  way.close();
+});
+
+test('a sleep is a clock that went on while timers stood still', async () => {
+  let now = 0;
+  let wakes = 0;
+  const end = new AbortController();
+  watchSleep(
+    () => wakes++,
+    end.signal,
+    () => now,
+  );
+  now += 1_000;
+  await setTimeout(600);
+  assert.equal(wakes, 0, 'a timer that is late is no sleep');
+  now += 60_000;
+  await setTimeout(600);
+  assert.equal(wakes, 1);
+  end.abort();
 });

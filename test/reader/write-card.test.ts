@@ -6,18 +6,22 @@ import { readSunMessage } from '#payers/sun-message.ts';
 import { CardGone, type Transceive } from '../../reader/src/protocols/apdu.ts';
 import { cmac } from '../../reader/src/protocols/cmac.ts';
 import { authenticate, checksum, SecureSession } from '../../reader/src/protocols/ntag424.ts';
+import { isOriginal } from '../../reader/src/protocols/originality.ts';
 import { readTap } from '../../reader/src/protocols/tap.ts';
 import {
   type CardSettings,
   readSettings,
-  writeCard,
+  writeCard as writeCardOf,
 } from '../../reader/src/protocols/write-card.ts';
 import { NO_WALLETS } from '../../reader/src/settings.ts';
-import { emulatedChip } from './emulated-ntag424.ts';
+import { emulatedChip, MAKER_KEY, REAL_CHIPS, signUid } from './emulated-ntag424.ts';
 import { bankCard, tag } from './emulated-phones.ts';
 
 const hex = (text: string) => Buffer.from(text, 'hex');
 const HOME = 'https://pay.example/card/card_01QzXo0KcV5sVQ2pWm8Tn3';
+
+const writeCard = (chip: Transceive, settings: CardSettings) =>
+  writeCardOf(chip, settings, MAKER_KEY);
 
 function newSettings(page = HOME): CardSettings {
   return {
@@ -106,6 +110,40 @@ describe("NXP's examples (AN12196)", () => {
       cmac(key, message.subarray(0, 16)).toString('hex'),
       '070a16b46b4d4144f79bdd9dd04a287c',
     );
+  });
+});
+
+describe('what a maker has signed', () => {
+  test('two chips of NXP are original, and each with the other’s signature is not', () => {
+    for (const [at, { uid, signature }] of REAL_CHIPS.entries()) {
+      assert.ok(isOriginal(hex(uid), hex(signature)));
+      const other = REAL_CHIPS[1 - at]?.signature ?? '';
+      assert.ok(!isOriginal(hex(uid), hex(other)));
+      const changed = hex(signature);
+      changed[at + 27] = (changed[at + 27] ?? 0) ^ 1;
+      assert.ok(!isOriginal(hex(uid), changed));
+    }
+  });
+
+  test('signatures of another maker, of zeros or of another length are none', () => {
+    for (let round = 0; round < 20; round++) {
+      const { uid } = emulatedChip();
+      assert.ok(isOriginal(hex(uid), signUid(uid), MAKER_KEY));
+      assert.ok(!isOriginal(hex(uid), signUid(uid)));
+    }
+    const [{ uid, signature }] = REAL_CHIPS;
+    for (const bad of ['', '00'.repeat(56), 'ff'.repeat(56), signature.slice(2)]) {
+      assert.ok(!isOriginal(hex(uid), hex(bad)));
+    }
+  });
+
+  test('a chip without it, or with that of another chip, is refused as it is', async () => {
+    for (const signature of [null, signUid('04000000000001')]) {
+      const chip = emulatedChip('04000000000002', { signature });
+      assert.deepEqual(await writeCard(chip.transceive, newSettings()), { status: 'counterfeit' });
+      assert.equal(chip.seen.authenticated, 0);
+      assert.equal((await readTap(chip.transceive, NO_WALLETS)).status, 'not_a_payment_card');
+    }
   });
 });
 

@@ -12,7 +12,7 @@ import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 import { type CardSettings, readTap, writeCard } from '../../reader/src/index.ts';
 import { NO_WALLETS } from '../../reader/src/settings.ts';
-import { emulatedChip } from './emulated-ntag424.ts';
+import { emulatedChip, MAKER_KEY } from './emulated-ntag424.ts';
 
 const clock = new FakeClock();
 const BIN = path.join(import.meta.dirname, '../../reader/bin/tapline-reader.js');
@@ -36,7 +36,7 @@ test('a chip that was written pays for its wallet, each message once', async () 
   const me = server.payer(await signInWallet(server.url, newWallet(), { now: clock.now() }));
   const { body: card } = await me.post('/cards', { label: 'Ring' });
   const chip = emulatedChip();
-  const written = await writeCard(chip.transceive, card as unknown as CardSettings);
+  const written = await writeCard(chip.transceive, card as unknown as CardSettings, MAKER_KEY);
   assert.deepEqual(written, { status: 'written', uid: chip.uid });
   const tap = await readTap(chip.transceive, NO_WALLETS);
   assert.ok(tap.status === 'read');

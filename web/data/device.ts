@@ -1,6 +1,7 @@
 import { type Answer, type Api, createApi } from './api.ts';
 import type {
   ChipAuthorization,
+  CollectorProof,
   Device,
   DevicePayment,
   PairingTarget,
@@ -39,6 +40,13 @@ export interface TapIntent {
   readonly credential: Credential;
   /** null: the customer was not asked. */
   readonly tip: bigint | null;
+}
+
+/** What a reader has to have signed in the middle of a tap of a phone. In hex. */
+export interface TapToProve {
+  readonly reader_nonce: string;
+  readonly phone_nonce: string;
+  readonly reader_key: string;
 }
 
 /** What a chip has signed: of its address, for the sum with this tip. */
@@ -85,6 +93,8 @@ export interface DeviceApi {
     id: string,
     chip: { readonly from: string; readonly tip: bigint | null },
   ): Promise<Answer<ChipAuthorization>>;
+  /** For the reader of this till, where Smart Tap is on. */
+  proveCollector(tap: TapToProve): Promise<Answer<CollectorProof>>;
   /** The same signature again gets the first answer. */
   authorize(
     id: string,
@@ -258,6 +268,8 @@ export function createDeviceApi(deviceKey: string): DeviceApi {
         query: { from, ...tipped(tip) },
         timeoutMs: QUICK_TIMEOUT_MS,
       }),
+    proveCollector: (body) =>
+      api({ method: 'POST', path: '/smart_tap', body, timeoutMs: QUICK_TIMEOUT_MS }),
     mailReceipt: (payment, email) =>
       api({
         method: 'POST',

@@ -8,19 +8,22 @@ export interface ShownOnceProps {
   readonly title: string;
   readonly label: string;
   readonly secret: string;
+  /** Of several lines. */
+  readonly whole?: boolean;
   readonly onClose: () => void;
   /** What to do with it. */
   readonly children?: ReactNode;
 }
 
 /** A secret that only its hash is kept of. */
-export function ShownOnce({ title, label, secret, onClose, children }: ShownOnceProps): ReactNode {
+export function ShownOnce(props: ShownOnceProps): ReactNode {
+  const { title, label, secret, whole = false, onClose, children } = props;
   return (
     <Dialog title={title} onClose={onClose}>
       <Notice tone="warn">
         <p>Copy it now. It is not shown again.</p>
       </Notice>
-      <CopyField label={label} value={secret} />
+      <CopyField label={label} value={secret} whole={whole} />
       {children}
       <div className="row">
         <Button kind="primary" onClick={onClose}>

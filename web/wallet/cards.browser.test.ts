@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { readTap, writeCard } from '../../reader/src/index.ts';
-import { emulatedChip } from '../../test/reader/emulated-ntag424.ts';
+import { emulatedChip, MAKER_KEY } from '../../test/reader/emulated-ntag424.ts';
 import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
 import { addTestTerminal } from '../testing/till.ts';
 import { readyWallet, tapPass } from '../testing/wallet.ts';
@@ -78,7 +78,7 @@ test('a code pays once, and a card pays until it is revoked', async () => {
   assert.match(await wallet.field('Meta read key').inputValue(), /^[0-9a-f]{32}$/);
   const line = await wallet.field('For tapline-reader').inputValue();
   const chip = emulatedChip();
-  assert.equal((await writeCard(chip.transceive, JSON.parse(line))).status, 'written');
+  assert.equal((await writeCard(chip.transceive, JSON.parse(line), MAKER_KEY)).status, 'written');
   await wallet.checkAccessibility();
   await wallet.button(/^Done/).click();
   const tapCard = async () => {

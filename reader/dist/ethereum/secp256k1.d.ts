@@ -3,6 +3,8 @@ export interface EcdsaSignature {
     readonly s: bigint;
 }
 export declare function integerOf(bytes: Uint8Array): bigint;
+export declare function mod(value: bigint, by: bigint): bigint;
+export declare function inverse(value: bigint, by: bigint): bigint;
 /** A public key, compressed or not, as 65 bytes; null for bytes that are none. */
 export declare function wholeKey(bytes: Uint8Array): Buffer | null;
 /** Ethereum's address, with its checksum. @param key 65 bytes. */

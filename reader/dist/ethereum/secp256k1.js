@@ -16,11 +16,11 @@ const INFINITY = [0n, 1n, 0n];
 export function integerOf(bytes) {
     return BigInt(`0x${Buffer.from(bytes).toString('hex') || '0'}`);
 }
-function mod(value, by) {
+export function mod(value, by) {
     const rest = value % by;
     return rest < 0n ? rest + by : rest;
 }
-function inverse(value, by) {
+export function inverse(value, by) {
     let [a, b, x, y] = [mod(value, by), by, 1n, 0n];
     while (a > 1n) {
         const quotient = b / a;

@@ -12,6 +12,8 @@ export declare const FACTORY_KEY: Uint8Array;
 export declare const FACTORY_VERSION = 0;
 /** The chip's number in upper case hex; null for a chip of another kind. */
 export declare function chipNumber(transceive: Transceive): Promise<string | null>;
+/** What its maker has signed of the chip's number; null for a chip that has no signature. */
+export declare function makersSignature(transceive: Transceive): Promise<Uint8Array | null>;
 /** What the chip says of a file; anybody may ask. */
 export declare function fileSettings(transceive: Transceive, file: number): Promise<Buffer>;
 /** A session with one of the chip's keys; null where the chip has another key. */

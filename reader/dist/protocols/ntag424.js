@@ -17,6 +17,7 @@ const INS = {
     authenticate: 0x71,
     more: 0xaf,
     version: 0x60,
+    signature: 0x3c,
     changeKey: 0xc4,
     keyVersion: 0x64,
     fileSettings: 0xf5,
@@ -25,6 +26,8 @@ const INS = {
 };
 const OK = 0x9100;
 const MORE = 0x91af;
+/** How the chip ends its maker's signature. */
+const SIGNED = 0x9190;
 /** The key is another one. */
 const AUTHENTICATION_ERROR = 0x91ae;
 const MAC_BYTES = 8;
@@ -51,6 +54,11 @@ export async function chipNumber(transceive) {
     if (maker !== NXP || kind !== NTAG || storage !== STORAGE || production.length < 7)
         return null;
     return production.subarray(0, 7).toString('hex').toUpperCase();
+}
+/** What its maker has signed of the chip's number; null for a chip that has no signature. */
+export async function makersSignature(transceive) {
+    const answer = await command(transceive, INS.signature, Uint8Array.from([0]));
+    return answer.status === SIGNED ? answer.data : null;
 }
 /** What the chip says of a file; anybody may ask. */
 export async function fileSettings(transceive, file) {

@@ -1,16 +1,9 @@
-import { type KeyObject } from 'node:crypto';
 import { type Transceive } from './apdu.ts';
+import { type ProveCollector } from './collector.ts';
 /**
  * Google Smart Tap 2.1: the reader proves that it belongs to a collector, and the phone gives the
  * value of that collector's pass, under keys of this one conversation.
  */
-/** Who collects: the number that Google gave, and the key whose public half Google knows. */
-export interface Collector {
-    /** Up to 2^32 - 1. */
-    readonly id: number;
-    readonly keyVersion: number;
-    readonly privateKey: KeyObject;
-}
 export type SmartTap = {
     readonly status: 'read';
     readonly value: Uint8Array;
@@ -26,4 +19,4 @@ export type SmartTap = {
 };
 export declare const SMART_TAP_AID: Uint8Array<ArrayBuffer>;
 /** @param deviceNonce from the answer to the selection; without one the phone is asked for it. */
-export declare function readSmartTap(transceive: Transceive, collector: Collector, deviceNonce?: Uint8Array): Promise<SmartTap>;
+export declare function readSmartTap(transceive: Transceive, prove: ProveCollector, deviceNonce?: Uint8Array): Promise<SmartTap>;

@@ -1,6 +1,7 @@
-import { createDecipheriv, createHmac, hkdfSync, randomBytes, sign, timingSafeEqual, } from 'node:crypto';
+import { createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { inflateSync } from 'node:zlib';
 import { ProtocolError, SUCCESS, select, send } from './apdu.js';
+import { number32 } from './collector.js';
 import { decodeMessage, encodeMessage, externalRecord, findRecord, } from './ndef.js';
 import { createEphemeralKey } from './p256.js';
 export const SMART_TAP_AID = Uint8Array.from(Buffer.from('a000000476d0000111', 'hex'));
@@ -29,11 +30,13 @@ const MOST_PORTIONS = 32;
 /** What a compressed answer may unfold to. */
 const LONGEST_PLAIN = 65_536;
 /** @param deviceNonce from the answer to the selection; without one the phone is asked for it. */
-export async function readSmartTap(transceive, collector, deviceNonce) {
+export async function readSmartTap(transceive, prove, deviceNonce) {
     const nonce = deviceNonce ?? (await selectSmartTap(transceive));
     if (nonce.length !== NONCE_BYTES)
         throw new ProtocolError('a nonce of the wrong length');
-    const session = openSession(collector, nonce);
+    const session = await openSession(prove, nonce);
+    if (session === null)
+        return { status: 'no_pass' };
     const negotiated = await send(transceive, negotiate(session));
     if (negotiated.status !== SUCCESS)
         throw unexpected('negotiation', negotiated);
@@ -61,17 +64,23 @@ async function selectSmartTap(transceive) {
         throw new ProtocolError('a phone without a nonce');
     return nonce.subarray(1);
 }
-function openSession(collector, deviceNonce) {
+async function openSession(prove, deviceNonce) {
     const key = createEphemeralKey();
     const nonce = Uint8Array.from(randomBytes(NONCE_BYTES));
-    const collectorId = number32(collector.id);
-    const signed = Buffer.concat([nonce, deviceNonce, collectorId, key.publicKey]);
-    const signature = Uint8Array.from(sign('sha256', signed, collector.privateKey));
+    const proof = await prove({
+        readerNonce: nonce,
+        phoneNonce: deviceNonce,
+        readerKey: key.publicKey,
+    });
+    if (proof === null)
+        return null;
+    const { keyVersion, signature } = proof;
+    const collectorId = number32(proof.collectorId);
     const id = Uint8Array.from(randomBytes(8));
-    return { id, collector, collectorId, nonce, deviceNonce, key, signature };
+    return { id, keyVersion, collectorId, nonce, deviceNonce, key, signature };
 }
 function negotiate(session) {
-    const crypto = externalRecord('cpr', session.nonce, LIVE, session.key.publicKey, number32(session.collector.keyVersion), encodeMessage(externalRecord('sig', BINARY, session.signature), collectorRecord(session)));
+    const crypto = externalRecord('cpr', session.nonce, LIVE, session.key.publicKey, number32(session.keyVersion), encodeMessage(externalRecord('sig', BINARY, session.signature), collectorRecord(session)));
     const request = externalRecord('ngr', VERSION_1, encodeMessage(sessionRecord(session, 0), crypto));
     return { cla: 0x90, ins: NEGOTIATE, p1: 0, p2: 0, data: encodeMessage(request), le: 0 };
 }
@@ -177,11 +186,6 @@ function sessionRecord(session, sequence) {
 }
 function collectorRecord(session) {
     return externalRecord('cld', BINARY, session.collectorId);
-}
-function number32(value) {
-    const bytes = Buffer.alloc(4);
-    bytes.writeUInt32BE(value);
-    return bytes;
 }
 function unexpected(step, answer) {
     return new ProtocolError(`${step} was answered with ${answer.status.toString(16)}`);

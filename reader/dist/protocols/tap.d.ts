@@ -1,10 +1,10 @@
 import { type Transceive } from './apdu.ts';
-import { type Collector } from './smart-tap.ts';
+import type { ProveCollector } from './collector.ts';
 import { type PassType } from './vas.ts';
 /** What a customer holds against the reader, read to its end: the one order of questions. */
 /** Which wallets this till can read. */
 export interface Wallets {
-    readonly collector: Collector | null;
+    readonly collector: ProveCollector | null;
     readonly passType: PassType | null;
 }
 /** What the device API takes for a tap. The values are secrets: never log them. */

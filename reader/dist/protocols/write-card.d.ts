@@ -29,6 +29,10 @@ export type Written =
 } | {
     readonly status: 'not_a_chip_of_this_kind';
 }
+/** NXP has not signed its number: a copy, whose keys somebody may know. Nothing was changed. */
+ | {
+    readonly status: 'counterfeit';
+}
 /** Taken away too early: hold it there again. */
  | {
     readonly status: 'gone';
@@ -38,8 +42,12 @@ export type Written =
 };
 /** Some 30 commands: half a second on a good reader. */
 export declare const LONGEST_WRITE_MS = 10000;
-/** Writes one card. Never rejects: every end is a value. @throws on settings of another form. */
-export declare function writeCard(transceive: Transceive, settings: CardSettings): Promise<Written>;
+/**
+ * Writes one card. Never rejects: every end is a value.
+ * @param maker the public key of who makes such chips.
+ * @throws RangeError on settings of another form.
+ */
+export declare function writeCard(transceive: Transceive, settings: CardSettings, maker?: Uint8Array<ArrayBufferLike>): Promise<Written>;
 interface PassOfCard {
     /** The address up to what differs at each tap. */
     readonly page: string;

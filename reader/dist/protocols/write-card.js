@@ -2,7 +2,8 @@ import { hkdfSync, timingSafeEqual } from 'node:crypto';
 import { CardGone, ProtocolError, SUCCESS, select, withinTime } from './apdu.js';
 import { cmac, decryptCbc, shortMac } from './cmac.js';
 import { encodeMessage, WELL_KNOWN } from './ndef.js';
-import { authenticate, chipNumber, FACTORY_KEY, FACTORY_VERSION, fileSettings, KEY_BYTES, NDEF_FILE, OTHER_KEYS, } from './ntag424.js';
+import { authenticate, chipNumber, FACTORY_KEY, FACTORY_VERSION, fileSettings, KEY_BYTES, makersSignature, NDEF_FILE, OTHER_KEYS, } from './ntag424.js';
+import { isOriginal, NXP_KEY } from './originality.js';
 import { NDEF_AID, readTagContent } from './type4.js';
 /** Some 30 commands: half a second on a good reader. */
 export const LONGEST_WRITE_MS = 10_000;
@@ -22,12 +23,16 @@ const PLACES = /^([^?]+)\?p=0{32}&c=0{16}$/;
 const READ = /\?p=([0-9A-F]{32})&c=([0-9A-F]{16})$/;
 /** Encrypted: UID and counter, of which the UID has seven bytes. */
 const PICC_TAG = 0xc7;
-/** Writes one card. Never rejects: every end is a value. @throws on settings of another form. */
-export async function writeCard(transceive, settings) {
+/**
+ * Writes one card. Never rejects: every end is a value.
+ * @param maker the public key of who makes such chips.
+ * @throws RangeError on settings of another form.
+ */
+export async function writeCard(transceive, settings, maker = NXP_KEY) {
     const pass = readSettings(settings);
     const limit = withinTime(transceive, LONGEST_WRITE_MS);
     try {
-        return await write(limit.transceive, pass);
+        return await write(limit.transceive, pass, maker);
     }
     catch (error) {
         if (error instanceof CardGone)
@@ -79,13 +84,17 @@ function settingsOf(at) {
         ...place(at.mac),
     ]);
 }
-async function write(transceive, pass) {
+async function write(transceive, pass, maker) {
     if ((await select(transceive, NDEF_AID)).status !== SUCCESS) {
         return { status: 'not_a_chip_of_this_kind' };
     }
     const uid = await chipNumber(transceive);
     if (uid === null)
         return { status: 'not_a_chip_of_this_kind' };
+    const signature = await makersSignature(transceive);
+    if (signature === null || !isOriginal(Buffer.from(uid, 'hex'), signature, maker)) {
+        return { status: 'counterfeit' };
+    }
     const content = await contentOf(transceive);
     const isOurs = content?.startsWith(`${pass.page}?`) ?? false;
     if (content !== undefined && !isOurs)

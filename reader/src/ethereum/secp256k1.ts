@@ -28,12 +28,12 @@ export function integerOf(bytes: Uint8Array): bigint {
   return BigInt(`0x${Buffer.from(bytes).toString('hex') || '0'}`);
 }
 
-function mod(value: bigint, by: bigint): bigint {
+export function mod(value: bigint, by: bigint): bigint {
   const rest = value % by;
   return rest < 0n ? rest + by : rest;
 }
 
-function inverse(value: bigint, by: bigint): bigint {
+export function inverse(value: bigint, by: bigint): bigint {
   let [a, b, x, y] = [mod(value, by), by, 1n, 0n];
   while (a > 1n) {
     const quotient = b / a;

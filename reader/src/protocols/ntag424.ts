@@ -20,6 +20,7 @@ const INS = {
   authenticate: 0x71,
   more: 0xaf,
   version: 0x60,
+  signature: 0x3c,
   changeKey: 0xc4,
   keyVersion: 0x64,
   fileSettings: 0xf5,
@@ -28,6 +29,8 @@ const INS = {
 } as const;
 const OK = 0x9100;
 const MORE = 0x91af;
+/** How the chip ends its maker's signature. */
+const SIGNED = 0x9190;
 /** The key is another one. */
 const AUTHENTICATION_ERROR = 0x91ae;
 const MAC_BYTES = 8;
@@ -54,6 +57,12 @@ export async function chipNumber(transceive: Transceive): Promise<string | null>
   const production = expected(await command(transceive, INS.more, new Uint8Array()));
   if (maker !== NXP || kind !== NTAG || storage !== STORAGE || production.length < 7) return null;
   return production.subarray(0, 7).toString('hex').toUpperCase();
+}
+
+/** What its maker has signed of the chip's number; null for a chip that has no signature. */
+export async function makersSignature(transceive: Transceive): Promise<Uint8Array | null> {
+  const answer = await command(transceive, INS.signature, Uint8Array.from([0]));
+  return answer.status === SIGNED ? answer.data : null;
 }
 
 /** What the chip says of a file; anybody may ask. */

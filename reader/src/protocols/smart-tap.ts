@@ -1,14 +1,7 @@
-import {
-  createDecipheriv,
-  createHmac,
-  hkdfSync,
-  type KeyObject,
-  randomBytes,
-  sign,
-  timingSafeEqual,
-} from 'node:crypto';
+import { createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { inflateSync } from 'node:zlib';
 import { type Answer, ProtocolError, SUCCESS, select, send, type Transceive } from './apdu.ts';
+import { number32, type ProveCollector } from './collector.ts';
 import {
   decodeMessage,
   encodeMessage,
@@ -22,14 +15,6 @@ import { createEphemeralKey, type EphemeralKey } from './p256.ts';
  * Google Smart Tap 2.1: the reader proves that it belongs to a collector, and the phone gives the
  * value of that collector's pass, under keys of this one conversation.
  */
-
-/** Who collects: the number that Google gave, and the key whose public half Google knows. */
-export interface Collector {
-  /** Up to 2^32 - 1. */
-  readonly id: number;
-  readonly keyVersion: number;
-  readonly privateKey: KeyObject;
-}
 
 export type SmartTap =
   | { readonly status: 'read'; readonly value: Uint8Array; readonly deviceNonce: Uint8Array }
@@ -68,12 +53,13 @@ const LONGEST_PLAIN = 65_536;
 /** @param deviceNonce from the answer to the selection; without one the phone is asked for it. */
 export async function readSmartTap(
   transceive: Transceive,
-  collector: Collector,
+  prove: ProveCollector,
   deviceNonce?: Uint8Array,
 ): Promise<SmartTap> {
   const nonce = deviceNonce ?? (await selectSmartTap(transceive));
   if (nonce.length !== NONCE_BYTES) throw new ProtocolError('a nonce of the wrong length');
-  const session = openSession(collector, nonce);
+  const session = await openSession(prove, nonce);
+  if (session === null) return { status: 'no_pass' };
   const negotiated = await send(transceive, negotiate(session));
   if (negotiated.status !== SUCCESS) throw unexpected('negotiation', negotiated);
   const accepted = readNegotiated(negotiated.data, session.id);
@@ -99,7 +85,7 @@ async function selectSmartTap(transceive: Transceive): Promise<Uint8Array> {
 
 interface Session {
   readonly id: Uint8Array;
-  readonly collector: Collector;
+  readonly keyVersion: number;
   readonly collectorId: Uint8Array;
   readonly nonce: Uint8Array;
   readonly deviceNonce: Uint8Array;
@@ -107,14 +93,22 @@ interface Session {
   readonly signature: Uint8Array;
 }
 
-function openSession(collector: Collector, deviceNonce: Uint8Array): Session {
+async function openSession(
+  prove: ProveCollector,
+  deviceNonce: Uint8Array,
+): Promise<Session | null> {
   const key = createEphemeralKey();
   const nonce = Uint8Array.from(randomBytes(NONCE_BYTES));
-  const collectorId = number32(collector.id);
-  const signed = Buffer.concat([nonce, deviceNonce, collectorId, key.publicKey]);
-  const signature = Uint8Array.from(sign('sha256', signed, collector.privateKey));
+  const proof = await prove({
+    readerNonce: nonce,
+    phoneNonce: deviceNonce,
+    readerKey: key.publicKey,
+  });
+  if (proof === null) return null;
+  const { keyVersion, signature } = proof;
+  const collectorId = number32(proof.collectorId);
   const id = Uint8Array.from(randomBytes(8));
-  return { id, collector, collectorId, nonce, deviceNonce, key, signature };
+  return { id, keyVersion, collectorId, nonce, deviceNonce, key, signature };
 }
 
 function negotiate(session: Session) {
@@ -123,7 +117,7 @@ function negotiate(session: Session) {
     session.nonce,
     LIVE,
     session.key.publicKey,
-    number32(session.collector.keyVersion),
+    number32(session.keyVersion),
     encodeMessage(externalRecord('sig', BINARY, session.signature), collectorRecord(session)),
   );
   const request = externalRecord(
@@ -247,12 +241,6 @@ function sessionRecord(session: Session, sequence: number): NdefRecord {
 
 function collectorRecord(session: Session): NdefRecord {
   return externalRecord('cld', BINARY, session.collectorId);
-}
-
-function number32(value: number): Uint8Array {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32BE(value);
-  return bytes;
 }
 
 function unexpected(step: string, answer: Answer): ProtocolError {

@@ -1,6 +1,7 @@
 import { CardGone, ProtocolError, SUCCESS, select, type Transceive, withinTime } from './apdu.ts';
+import type { ProveCollector } from './collector.ts';
 import { findSigningChip } from './signing-chip.ts';
-import { type Collector, readSmartTap, SMART_TAP_AID } from './smart-tap.ts';
+import { readSmartTap, SMART_TAP_AID } from './smart-tap.ts';
 import { decodeTlv, findTag } from './tlv.ts';
 import { readTagContent } from './type4.ts';
 import { type PassType, readVas } from './vas.ts';
@@ -9,7 +10,7 @@ import { type PassType, readVas } from './vas.ts';
 
 /** Which wallets this till can read. */
 export interface Wallets {
-  readonly collector: Collector | null;
+  readonly collector: ProveCollector | null;
   readonly passType: PassType | null;
 }
 
@@ -108,7 +109,7 @@ async function readWallet(transceive: Transceive, wallets: Wallets): Promise<Tap
 
 async function readGoogle(
   transceive: Transceive,
-  collector: Collector,
+  collector: ProveCollector,
   nonce: Uint8Array | undefined,
 ): Promise<Tap> {
   const result = await readSmartTap(transceive, collector, nonce);

@@ -9,10 +9,12 @@ import {
   FACTORY_VERSION,
   fileSettings,
   KEY_BYTES,
+  makersSignature,
   NDEF_FILE,
   OTHER_KEYS,
   type SecureSession,
 } from './ntag424.ts';
+import { isOriginal, NXP_KEY } from './originality.ts';
 import { NDEF_AID, readTagContent } from './type4.ts';
 
 /**
@@ -38,6 +40,8 @@ export type Written =
   /** It has keys or content of somebody. Nothing was changed. */
   | { readonly status: 'not_blank' }
   | { readonly status: 'not_a_chip_of_this_kind' }
+  /** NXP has not signed its number: a copy, whose keys somebody may know. Nothing was changed. */
+  | { readonly status: 'counterfeit' }
   /** Taken away too early: hold it there again. */
   | { readonly status: 'gone' }
   | { readonly status: 'failed'; readonly reason: string };
@@ -61,12 +65,20 @@ const READ = /\?p=([0-9A-F]{32})&c=([0-9A-F]{16})$/;
 /** Encrypted: UID and counter, of which the UID has seven bytes. */
 const PICC_TAG = 0xc7;
 
-/** Writes one card. Never rejects: every end is a value. @throws on settings of another form. */
-export async function writeCard(transceive: Transceive, settings: CardSettings): Promise<Written> {
+/**
+ * Writes one card. Never rejects: every end is a value.
+ * @param maker the public key of who makes such chips.
+ * @throws RangeError on settings of another form.
+ */
+export async function writeCard(
+  transceive: Transceive,
+  settings: CardSettings,
+  maker = NXP_KEY,
+): Promise<Written> {
   const pass = readSettings(settings);
   const limit = withinTime(transceive, LONGEST_WRITE_MS);
   try {
-    return await write(limit.transceive, pass);
+    return await write(limit.transceive, pass, maker);
   } catch (error) {
     if (error instanceof CardGone) return { status: 'gone' };
     const reason = error instanceof ProtocolError ? error.message : 'an answer of no known form';
@@ -126,12 +138,20 @@ function settingsOf(at: { readonly piccData: number; readonly mac: number }): Ui
   ]);
 }
 
-async function write(transceive: Transceive, pass: PassOfCard): Promise<Written> {
+async function write(
+  transceive: Transceive,
+  pass: PassOfCard,
+  maker: Uint8Array,
+): Promise<Written> {
   if ((await select(transceive, NDEF_AID)).status !== SUCCESS) {
     return { status: 'not_a_chip_of_this_kind' };
   }
   const uid = await chipNumber(transceive);
   if (uid === null) return { status: 'not_a_chip_of_this_kind' };
+  const signature = await makersSignature(transceive);
+  if (signature === null || !isOriginal(Buffer.from(uid, 'hex'), signature, maker)) {
+    return { status: 'counterfeit' };
+  }
   const content = await contentOf(transceive);
   const isOurs = content?.startsWith(`${pass.page}?`) ?? false;
   if (content !== undefined && !isOurs) return { status: 'not_blank' };

@@ -159,6 +159,9 @@ export const ManagedTerminalSchema = Type.Object(
         'For an NFC sticker or a QR code on the counter: a page that shows what this terminal ' +
         'asks for, and takes the payment. `tag/rotate` makes another address.',
     }),
+    smart_tap: Type.Boolean({
+      description: 'Whether the reader of this terminal reads passes in Google Wallet.',
+    }),
     version: VersionOut,
   },
   {

@@ -24,6 +24,7 @@ import { createTerminal } from '#terminals/create-terminal.ts';
 import { createPairingCode } from '#terminals/pairing.ts';
 import { selectManagedTerminal, selectManagedTerminals } from '#terminals/provisioning-queries.ts';
 import { managedTerminal } from '#terminals/render.ts';
+import { switchSmartTap } from '#terminals/smart-tap.ts';
 import { rotateTag } from '#terminals/tag.ts';
 
 const TAG = 'Terminals';
@@ -211,6 +212,38 @@ function tagRoute(deps: DashboardDeps) {
   });
 }
 
+const SmartTapBody = Type.Object({
+  enabled: Type.Boolean({ description: 'Whether its reader reads passes in Google Wallet.' }),
+});
+
+function smartTapRoute(deps: DashboardDeps) {
+  return personRoute<undefined, typeof SmartTapBody>({
+    method: 'POST',
+    path: `${MODE}/terminals/{id}/smart_tap`,
+    operationId: 'switchTerminalSmartTap',
+    moves: 'access',
+    // It lets customers pay in one more way, or no longer; it lets nobody in.
+    asks: 'never',
+    tag: TAG,
+    summary: 'Switch Smart Tap on or off: whether its reader reads Google Wallet',
+    description:
+      'From the next tap on. In live mode it needs an approved business verification. The ' +
+      'network needs a key for Smart Tap, which its operator makes.',
+    access: 'admin',
+    params: { id: 'terminal' },
+    body: SmartTapBody,
+    response: ManagedTerminalSchema,
+    errors: ['kyb_required', 'not_configured'],
+    handle: async (request) => {
+      const { enabled } = request.body;
+      const row = await deps.db.transaction((tx) =>
+        switchSmartTap(tx, terminalRef(request), enabled),
+      );
+      return isRefusal(row) ? row : answerWith(200, managedTerminal(deps, row));
+    },
+  });
+}
+
 const PairingCodeBody = Type.Object({
   with_factor: Type.Optional(
     Type.Boolean({
@@ -260,6 +293,7 @@ export function managedTerminalRoutes(deps: DashboardDeps): PersonRoute[] {
     statusRoute(deps, { verb: 'deactivate', status: 'inactive' }),
     rotateRoute(deps),
     tagRoute(deps),
+    smartTapRoute(deps),
     pairingRoute(deps),
   ];
 }

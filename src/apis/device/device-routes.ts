@@ -8,6 +8,7 @@ import {
 } from '#apis/device/device-intent.ts';
 import { asksForSale, findSale } from '#apis/device/find-sale.ts';
 import { type ReceiptMailDeps, receiptMailRoute } from '#apis/device/receipt-mail.ts';
+import { smartTapRoute } from '#apis/device/smart-tap-route.ts';
 import { readDeviceRoute, reportDeviceRoute } from '#apis/device/terminal-routes.ts';
 import { type TestPasses, testPassesRoute } from '#apis/device/test-pass-routes.ts';
 import { totalsRoute } from '#apis/device/totals-route.ts';
@@ -31,6 +32,7 @@ import { present } from '#core/assert.ts';
 import type { Clock } from '#core/clock.ts';
 import type { IdKey } from '#core/ids.ts';
 import { atoms } from '#core/money.ts';
+import type { RotatingKey } from '#core/secrets.ts';
 import type { Database } from '#db/database.ts';
 import type { WaitingRoom } from '#db/waiting-room.ts';
 import type { Wakeups } from '#db/wakeups.ts';
@@ -67,6 +69,7 @@ export interface DeviceDeps extends ChipDeps, ReceiptMailDeps {
   /** Where terminals wait for work. */
   readonly terminals: WaitingRoom<PaymentIntent>;
   readonly cursorKey: Buffer;
+  readonly cardKey: RotatingKey;
   readonly idKey: IdKey;
   readonly testPasses?: TestPasses | null;
   /** Where people reach the web apps. */
@@ -407,6 +410,7 @@ export function deviceSurface(deps: DeviceDeps): Surface<DeviceCaller> {
     routes: [
       readDeviceRoute(deps),
       reportDeviceRoute(deps),
+      smartTapRoute(deps),
       nextRoute(deps),
       watchRoute(deps),
       cashierRoute(deps),

@@ -1,5 +1,6 @@
 import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
 import type { Json } from '#core/canonical-json.ts';
+import type { RotatingKey } from '#core/secrets.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
@@ -13,6 +14,7 @@ export interface OperatorDeps {
   readonly wakeups: Wakeups;
   readonly chains: readonly Chain[];
   readonly cursorKey: Buffer;
+  readonly cardKey: RotatingKey;
   readonly readiness: Readiness;
   readonly receipts: ReceiptPages;
   /** The configuration as this process has read it, secrets masked already. */

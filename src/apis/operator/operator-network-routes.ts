@@ -7,6 +7,7 @@ import { networkRoutes } from '#apis/operator/network-routes.ts';
 import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { operatorPayerRoutes } from '#apis/operator/operator-payer-routes.ts';
 import { queueRoutes } from '#apis/operator/queue-routes.ts';
+import { smartTapRoutes } from '#apis/operator/smart-tap-routes.ts';
 import { staffRoutes } from '#apis/operator/staff-routes.ts';
 import { configurationRoute, queuesRoute, relayersRoute } from '#apis/operator/state-routes.ts';
 import { watchRoutes } from '#apis/operator/watch-routes.ts';
@@ -51,6 +52,7 @@ export function operatorNetworkRoutes(deps: OperatorDeps): PersonRoute[] {
     auditRoute(deps),
     ...networkRoutes(deps),
     ...watchRoutes(deps),
+    ...smartTapRoutes(deps),
     ...staffRoutes(deps),
   ];
 }

@@ -20,6 +20,7 @@ import { useMerchant, useRead } from '../merchant.ts';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
 import { Pairing } from '../parts/pairing.tsx';
+import { SmartTap } from '../parts/smart-tap.tsx';
 import { Software } from '../parts/software.tsx';
 import { TerminalTag } from '../parts/tag.tsx';
 
@@ -81,6 +82,7 @@ function TerminalView({ terminal }: { readonly terminal: Terminal }): ReactNode 
           </section>
         ) : null}
         {mode === 'test' && may('member') && isActive ? <TestTap id={id} /> : null}
+        <SmartTap terminal={terminal} />
         <TerminalTag terminal={terminal} />
       </div>
     </>

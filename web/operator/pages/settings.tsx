@@ -13,6 +13,7 @@ import { useOperator, useRead } from '../operator.ts';
 import { PolicyForms } from '../parts/policy-form.tsx';
 import { saidOf } from '../parts/proposal-words.ts';
 import { ReasonDialog } from '../parts/reason-dialog.tsx';
+import { SmartTapKeys } from '../parts/smart-tap-keys.tsx';
 
 type Colleague = ListOperatorsResponse['data'][number];
 
@@ -46,6 +47,7 @@ export function Settings(): ReactNode {
       <h2>Staff</h2>
       <List label="Staff" query={staff} columns={COLUMNS} keyOf={({ id }) => id} empty={null} />
       <PolicyForms />
+      <SmartTapKeys />
       <h2>Configuration</h2>
       <p className="soft">
         As the process that answered has read it. Secrets are masked. It is changed where the

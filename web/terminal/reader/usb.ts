@@ -1,4 +1,4 @@
-import type { Credential } from '../../data/device.ts';
+import type { Credential, DeviceApi, TapToProve } from '../../data/device.ts';
 import { fromRoot } from '../../data/root.ts';
 import { keepUsbReader, type UsbReader } from '../kept.ts';
 import type { Read, Unread } from './credential.ts';
@@ -32,6 +32,8 @@ type Said =
   | { readonly status: 'ready'; readonly readers: readonly string[] }
   /** A chip that signs lies there: it is told what. */
   | { readonly status: 'chip'; readonly public_key: string }
+  /** A phone with Google Wallet asks whose reader this is. */
+  | ({ readonly status: 'phone' } & TapToProve)
   | { readonly status: 'tapped'; readonly tap: UsbTap };
 
 type UsbTap =
@@ -119,18 +121,31 @@ function usbChips(onRead: Hears['onRead']) {
   };
 }
 
+/** Has the network sign for the reader. Where nobody knows whether it would, nothing is said. */
+async function prove(api: UsbApi, tap: TapToProve, socket: WebSocket): Promise<void> {
+  const { reader_nonce, phone_nonce, reader_key } = tap;
+  const answer = await api.proveCollector({ reader_nonce, phone_nonce, reader_key });
+  if (answer.is === 'done') socket.send(JSON.stringify({ proof: answer.value }));
+  else if (answer.is === 'refused') socket.send(JSON.stringify({ proof: null }));
+}
+
+type UsbApi = Pick<DeviceApi, 'proveCollector'>;
+
 interface Hears {
+  readonly api: UsbApi;
   readonly onState: (state: UsbState) => void;
   readonly onRead: (read: Read) => void;
 }
 
 /** Hears the reader on this machine until the signal ends it. */
-export function readUsb(usb: UsbReader, { onState, onRead }: Hears, signal: AbortSignal): void {
+export function readUsb(usb: UsbReader, hears: Hears, signal: AbortSignal): void {
+  const { api, onState, onRead } = hears;
   let known = usb;
   const chips = usbChips(onRead);
   const hear = (said: Said, socket: WebSocket) => {
     if (said.status === 'tapped') return chips.tapped(said.tap);
     if (said.status === 'chip') return chips.found(said.public_key, socket);
+    if (said.status === 'phone') return void prove(api, said, socket);
     if (said.status === 'ready') return onState({ is: 'ready', readers: said.readers });
     if (said.status === 'no_reader') return onState({ is: 'no_reader' });
     if (said.token === undefined) return;

@@ -37,15 +37,15 @@ function isOpen(): boolean {
 }
 
 /** The reader on this computer, where one was added. */
-function useUsbReader(onRead: (read: Read) => void): UsbState {
+function useUsbReader(onRead: (read: Read) => void, api: DeviceApi): UsbState {
   const [state, setState] = useState<UsbState>({ is: 'away' });
   useEffect(() => {
     const usb = keptUsbReader();
     if (usb === null) return;
     const end = new AbortController();
-    readUsb(usb, { onState: setState, onRead }, end.signal);
+    readUsb(usb, { api, onState: setState, onRead }, end.signal);
     return () => end.abort();
-  }, [onRead]);
+  }, [onRead, api]);
   return state;
 }
 
@@ -148,7 +148,7 @@ export function useReaders(
     return () => end.abort();
   }, [own]);
   useNfc(own.onRead, phase, settings.shiftSince !== null);
-  const usb = useUsbReader(own.onRead);
+  const usb = useUsbReader(own.onRead, api);
   return {
     onRead: own.onRead,
     unread: phase.since === unread?.since ? unread.read : null,

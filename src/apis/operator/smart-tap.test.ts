@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { createPublicKey } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { isRefusal } from '#core/answer.ts';
+import { newId } from '#core/ids.ts';
+import { createOperator } from '#people/create-operator.ts';
+import type { StaffRole } from '#people/user-queries.ts';
+import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { addMember, addOwner, addTotp, PASSWORD, signInAs } from '#testing/people.ts';
+import { PersonClient } from '#testing/person-client.ts';
+
+/** Keys for Smart Tap in the operator's console, and the switch of a terminal. */
+
+const REASON = { reason: 'Readers for the market hall.' };
+const COLLECTOR = { ...REASON, collector_id: 20_180_608 };
+
+let server: DashboardServer;
+let staff: PersonClient;
+let owner: PersonClient;
+let account: string;
+
+before(async () => {
+  server = await startDashboardServer();
+  staff = await signInStaff('ops@tap.test', 'operator');
+  account = (await addOwner(server, 'nina@tap.test')).accountId;
+  owner = await signInAs(server, 'nina@tap.test');
+});
+
+after(() => server.close());
+
+async function signInStaff(email: string, role: StaffRole): Promise<PersonClient> {
+  const person = { email, password: PASSWORD, name: email };
+  const actor = { type: 'system', name: 'test' } as const;
+  const made = await createOperator(server.db, { person, role, actor, now: server.clock.now() });
+  assert.ok(!isRefusal(made));
+  const client = new PersonClient(server.operator);
+  await client.post('/session', { email, password: PASSWORD });
+  await addTotp(server, client);
+  return client;
+}
+
+const statuses = async () => {
+  const { body } = await staff.get('/smart_tap/keys');
+  const keys = body.data as { readonly version: number; readonly status: string }[];
+  return Object.fromEntries(keys.map(({ version, status }) => [version, status]));
+};
+
+const keyChange = (verb: 'use' | 'end', version: number, by = staff) =>
+  by.post(`/smart_tap/keys/${verb}`, { ...REASON, version });
+
+/** As it stands there when the verification of a live account is taken back. */
+async function addTerminal(mode: 'test' | 'live'): Promise<string> {
+  const livemode = mode === 'live';
+  const id = newId('terminal', server.clock.now());
+  await server.db.query(
+    `insert into terminals (id, account_id, livemode, position, created, label, name)
+     select $1, $2, $3, 1 + count(*), $4, 'Bar', 'Bar' from terminals`,
+    [id, account, livemode, server.clock.now()],
+  );
+  return id;
+}
+
+const turn = (by: PersonClient, mode: 'test' | 'live', id: string, enabled = true) =>
+  by.post(`/accounts/${account}/${mode}/terminals/${id}/smart_tap`, { enabled });
+
+test('without a key no terminal reads Google Wallet', async () => {
+  const refused = await turn(owner, 'test', await addTerminal('test'));
+  assert.deepEqual([refused.status, refused.body.error?.code], [409, 'not_configured']);
+});
+
+test('a key is shown once, sealed, rotated with two versions at a time, and ended', async () => {
+  const made = await staff.post('/smart_tap/keys', COLLECTOR);
+  assert.equal(made.status, 201, made.text);
+  const privateKey = String(made.body.private_key);
+  const half = createPublicKey(privateKey).export({ type: 'spki', format: 'pem' });
+  assert.equal(half, made.body.public_key);
+  assert.ok(!(await staff.get('/smart_tap/keys')).text.includes('PRIVATE'));
+  const [row] = await server.db.query<{ private_key: Buffer }>(
+    'select private_key from collector_keys',
+  );
+  assert.ok(row?.private_key && !row.private_key.includes(privateKey.split('\n')[1] ?? ''));
+
+  assert.deepEqual(await statuses(), { 1: 'ready' });
+  assert.equal((await keyChange('use', 1)).body.status, 'in_use');
+  server.clock.advance(1_000);
+  assert.equal((await staff.post('/smart_tap/keys', COLLECTOR)).body.version, 2);
+  assert.deepEqual(await statuses(), { 1: 'in_use', 2: 'ready' });
+  const third = await staff.post('/smart_tap/keys', COLLECTOR);
+  assert.match(third.body.error?.message ?? '', /Versions 2 and 1 are valid/);
+  assert.equal((await keyChange('use', 2)).status, 200);
+  assert.deepEqual(await statuses(), { 1: 'replaced', 2: 'in_use' });
+  assert.equal((await keyChange('end', 1)).body.status, 'ended');
+  assert.equal((await keyChange('use', 1)).body.error?.code, 'unexpected_state');
+  assert.equal((await keyChange('use', 9)).status, 404);
+  const [ended] = await server.db.query('select private_key from collector_keys where version = 1');
+  assert.deepEqual(ended, { private_key: null });
+
+  const { body } = await staff.get('/audit_log?limit=50');
+  const actions = (body.data as { readonly action: string }[])
+    .map(({ action }) => action)
+    .filter((action) => action.startsWith('collector_key.'));
+  assert.deepEqual(actions, [
+    'collector_key.ended',
+    'collector_key.used',
+    'collector_key.created',
+    'collector_key.used',
+    'collector_key.created',
+  ]);
+});
+
+test('of two who make a key at once, the second is told that two are valid', async () => {
+  const both = [1, 2].map(() => staff.post('/smart_tap/keys', COLLECTOR));
+  const told = (await Promise.all(both)).map(({ status }) => status);
+  assert.deepEqual(told.toSorted(), [201, 409]);
+});
+
+test('support sees the keys and changes none', async () => {
+  const support = await signInStaff('look@tap.test', 'support');
+  assert.equal((await support.get('/smart_tap/keys')).status, 200);
+  assert.equal((await support.post('/smart_tap/keys', COLLECTOR)).body.error?.code, 'role_missing');
+  assert.equal((await keyChange('end', 2, support)).body.error?.code, 'role_missing');
+});
+
+test('an admin switches a terminal; the audit log of the account says who', async () => {
+  const id = await addTerminal('test');
+  const path = `/accounts/${account}/test/terminals/${id}`;
+  assert.equal((await owner.get(path)).body.smart_tap, false);
+  assert.equal((await turn(owner, 'test', id)).body.smart_tap, true);
+  assert.equal((await turn(owner, 'test', id)).body.smart_tap, true, 'again changes nothing');
+  assert.equal((await turn(owner, 'test', id, false)).body.smart_tap, false);
+  const { body } = await owner.get(`/accounts/${account}/audit_log?limit=50`);
+  const entries = (body.data as { readonly action: string; readonly after: unknown }[]).filter(
+    ({ action }) => action === 'terminal.smart_tap_switched',
+  );
+  assert.deepEqual(
+    entries.map(({ after }) => after),
+    [{ smart_tap: false }, { smart_tap: true }],
+  );
+  await addMember(server, { email: 'max@tap.test', accountId: account, role: 'member' });
+  const member = await signInAs(server, 'max@tap.test');
+  assert.equal((await turn(member, 'test', id)).body.error?.code, 'role_missing');
+  assert.equal((await turn(owner, 'test', 'tml_0000000000000000000000')).status, 404);
+});
+
+test('in live mode it waits for an approved verification, as keys and terminals do', async () => {
+  const id = await addTerminal('live');
+  const [tap, key] = [
+    await turn(owner, 'live', id),
+    await owner.post(`/accounts/${account}/live/terminals`, { label: 'Bar' }),
+  ];
+  assert.deepEqual([tap.status, tap.body.error?.code], [key.status, key.body.error?.code]);
+  assert.equal(tap.body.error?.code, 'kyb_required');
+  await server.db.query(`update accounts set kyb_status = 'approved' where id = $1`, [account]);
+  assert.equal((await turn(owner, 'live', id)).body.smart_tap, true);
+  await server.db.query(`update accounts set kyb_status = 'rejected' where id = $1`, [account]);
+  assert.equal((await turn(owner, 'live', id, false)).status, 200, 'off is always allowed');
+});

@@ -1,0 +1,90 @@
+import { only } from '#core/assert.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { Sql, Tx } from '#db/database.ts';
+
+export interface CollectorKeyRow {
+  readonly version: number;
+  readonly collector_id: bigint;
+  readonly public_key: string;
+  readonly created: Date;
+  readonly used_from: Date | null;
+  readonly ended_at: Date | null;
+}
+
+const COLUMNS = 'version, collector_id, public_key, created, used_from, ended_at';
+
+/** One change at a time: how many there are decides what may be done. */
+export async function lockCollectorKeys(tx: Tx): Promise<CollectorKeyRow[]> {
+  await tx.query('lock table collector_keys in share row exclusive mode');
+  return selectCollectorKeys(tx);
+}
+
+export function selectCollectorKeys(sql: Sql): Promise<CollectorKeyRow[]> {
+  return sql.query<CollectorKeyRow>(`select ${COLUMNS} from collector_keys order by version desc`);
+}
+
+export async function insertCollectorKey(
+  tx: Tx,
+  key: {
+    readonly version: number;
+    readonly collectorId: bigint;
+    readonly publicKey: string;
+    readonly privateKey: Buffer;
+    readonly now: Date;
+  },
+): Promise<CollectorKeyRow> {
+  const rows = await tx.query<CollectorKeyRow>(
+    `insert into collector_keys (version, collector_id, public_key, private_key, created)
+     values ($1, $2, $3, $4, $5) returning ${COLUMNS}`,
+    [key.version, key.collectorId, key.publicKey, key.privateKey, key.now],
+  );
+  return only(rows, 'new collector key');
+}
+
+export async function useCollectorKey(
+  tx: Tx,
+  which: { readonly version: number; readonly now: Date },
+): Promise<CollectorKeyRow> {
+  const rows = await tx.query<CollectorKeyRow>(
+    `update collector_keys set used_from = $2 where version = $1 returning ${COLUMNS}`,
+    [which.version, which.now],
+  );
+  return only(rows, 'collector key');
+}
+
+/** The private half is gone with it. */
+export async function endCollectorKey(
+  tx: Tx,
+  which: { readonly version: number; readonly now: Date },
+): Promise<CollectorKeyRow> {
+  const rows = await tx.query<CollectorKeyRow>(
+    `update collector_keys set ended_at = $2, private_key = null
+     where version = $1 returning ${COLUMNS}`,
+    [which.version, which.now],
+  );
+  return only(rows, 'collector key');
+}
+
+export interface UsedCollectorKey {
+  readonly version: number;
+  readonly collector_id: bigint;
+  readonly private_key: Buffer;
+}
+
+/** The key that readers use now. */
+export async function selectUsedCollectorKey(sql: Sql): Promise<UsedCollectorKey | undefined> {
+  const rows = await sql.query<UsedCollectorKey>(
+    `select version, collector_id, private_key from collector_keys
+     where used_from is not null and ended_at is null
+     order by used_from desc, version desc limit 1`,
+  );
+  return rows[0];
+}
+
+export async function selectSmartTap(sql: Sql, tenant: Tenant, id: string): Promise<boolean> {
+  const rows = await sql.query<{ smart_tap: boolean }>(
+    'select smart_tap from terminals where id = $1 and account_id = $2 and livemode = $3',
+    [id, tenant.accountId, tenant.livemode],
+  );
+  return rows[0]?.smart_tap ?? false;
+}

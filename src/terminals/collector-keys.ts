@@ -1,0 +1,128 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { type Actor, NETWORK_TRAIL, recordEntry } from '#audit/audit.ts';
+import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import { encrypt, type RotatingKey } from '#core/secrets.ts';
+import type { Tx } from '#db/database.ts';
+import {
+  type CollectorKeyRow,
+  endCollectorKey,
+  insertCollectorKey,
+  lockCollectorKeys,
+  useCollectorKey,
+} from '#terminals/collector-key-queries.ts';
+
+/**
+ * The key of the network at phones with Google Wallet. It is made here and stays here: paired
+ * readers have each tap signed (smart-tap.ts).
+ *
+ * ready ─use→ in_use ─(another is used)→ replaced ─end→ ended; each of them can be ended at once.
+ */
+export type CollectorKeyStatus = 'ready' | 'in_use' | 'replaced' | 'ended';
+
+/** The one in use and its successor, or its predecessor: each has to be known at Google. */
+const MOST_VALID = 2;
+
+interface Change {
+  readonly actor: Actor;
+  readonly reason: string;
+  readonly now: Date;
+}
+
+/** Of each key, with the others in view: the one that was put to use last is in use. */
+export function statusOfKey(
+  key: CollectorKeyRow,
+  all: readonly CollectorKeyRow[],
+): CollectorKeyStatus {
+  if (key.ended_at !== null) return 'ended';
+  if (key.used_from === null) return 'ready';
+  const [from, version] = [key.used_from, key.version];
+  const isReplaced = all.some(
+    (other) =>
+      other.ended_at === null &&
+      other.used_from !== null &&
+      (other.used_from > from ||
+        (other.used_from.getTime() === from.getTime() && other.version > version)),
+  );
+  return isReplaced ? 'replaced' : 'in_use';
+}
+
+/** A fresh key; its private half is returned this once. Readers use it once `useKey` says so. */
+export async function makeKey(
+  tx: Tx,
+  wanted: Change & { readonly collectorId: bigint; readonly cardKey: RotatingKey },
+): Promise<{ readonly row: CollectorKeyRow; readonly privateKey: string } | Refusal> {
+  const all = await lockCollectorKeys(tx);
+  const valid = all.filter(({ ended_at }) => ended_at === null);
+  if (valid.length >= MOST_VALID) {
+    const versions = valid.map(({ version }) => version).join(' and ');
+    return refuse('unexpected_state', `Versions ${versions} are valid: end one of them first.`);
+  }
+  const version = (all[0]?.version ?? 0) + 1;
+  const pair = generateKeyPairSync('ec', {
+    namedCurve: 'prime256v1',
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'sec1', format: 'pem' },
+  });
+  const row = await insertCollectorKey(tx, {
+    version,
+    collectorId: wanted.collectorId,
+    publicKey: pair.publicKey,
+    privateKey: encrypt(Buffer.from(wanted.cardKey), pair.privateKey, String(version)),
+    now: wanted.now,
+  });
+  await recordChange(tx, row, { ...wanted, action: 'collector_key.created' });
+  return { row, privateKey: pair.privateKey };
+}
+
+function recordChange(
+  tx: Tx,
+  row: CollectorKeyRow,
+  { actor, reason, now, action }: Change & { readonly action: string },
+): Promise<void> {
+  return recordEntry(tx, {
+    trail: NETWORK_TRAIL,
+    actor,
+    action,
+    objectId: `collector_key_${row.version}`,
+    livemode: null,
+    before: null,
+    after: { reason, version: row.version, collector_id: String(row.collector_id) },
+    now,
+  });
+}
+
+async function changeKey(
+  tx: Tx,
+  version: number,
+  wanted: Change & {
+    readonly action: 'collector_key.used' | 'collector_key.ended';
+    readonly write: typeof useCollectorKey;
+  },
+): Promise<CollectorKeyRow | Refusal> {
+  const key = (await lockCollectorKeys(tx)).find((each) => each.version === version);
+  if (key === undefined) return resourceMissing('collector key');
+  if (key.ended_at !== null) return refuse('unexpected_state', `Version ${version} has ended.`);
+  const row = await wanted.write(tx, { version, now: wanted.now });
+  await recordChange(tx, row, wanted);
+  return row;
+}
+
+/** From now on readers use this version; the one before it stays valid until it is ended. */
+export function useKey(
+  tx: Tx,
+  version: number,
+  change: Change,
+): Promise<CollectorKeyRow | Refusal> {
+  const action = 'collector_key.used';
+  return changeKey(tx, version, { ...change, action, write: useCollectorKey });
+}
+
+/** Erases the private half. Of the key in use: no reader reads Google Wallet any more. */
+export function endKey(
+  tx: Tx,
+  version: number,
+  change: Change,
+): Promise<CollectorKeyRow | Refusal> {
+  const action = 'collector_key.ended';
+  return changeKey(tx, version, { ...change, action, write: endCollectorKey });
+}

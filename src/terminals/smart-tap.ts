@@ -1,0 +1,84 @@
+import { sign } from 'node:crypto';
+import { lockOwnAccount } from '#accounts/account-queries.ts';
+import { kybRequired } from '#accounts/create-api-key.ts';
+import { recordEntry } from '#audit/audit.ts';
+import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import { decrypt, type RotatingKey } from '#core/secrets.ts';
+import type { Database, Tx } from '#db/database.ts';
+import type { DeviceCaller } from '#terminals/authenticate.ts';
+import type { TerminalRef } from '#terminals/change-terminal.ts';
+import { selectSmartTap, selectUsedCollectorKey } from '#terminals/collector-key-queries.ts';
+import { lockTerminal, type TerminalRow, updateSmartTap } from '#terminals/provisioning-queries.ts';
+
+const WHAT = 'Smart Tap in live mode';
+
+/** Whether the reader of this terminal reads Google Wallet. Live: with approved KYB only. */
+export async function switchSmartTap(
+  tx: Tx,
+  ref: TerminalRef,
+  isOn: boolean,
+): Promise<TerminalRow | Refusal> {
+  const { tenant, id, actor, now } = ref;
+  if (isOn && tenant.livemode) {
+    const account = await lockOwnAccount(tx, tenant.accountId);
+    if (account.kyb_status !== 'approved') return kybRequired(WHAT);
+  }
+  const before = await lockTerminal(tx, tenant, id);
+  if (before === undefined) return resourceMissing('terminal');
+  if (before.smart_tap === isOn) return before;
+  if (isOn && (await selectUsedCollectorKey(tx)) === undefined) return withoutKey();
+  const row = await updateSmartTap(tx, { id, isOn });
+  await recordEntry(tx, {
+    trail: tenant.accountId,
+    actor,
+    action: 'terminal.smart_tap_switched',
+    objectId: id,
+    livemode: tenant.livemode,
+    before: { smart_tap: before.smart_tap },
+    after: { smart_tap: isOn },
+    now,
+  });
+  return row;
+}
+
+function withoutKey(): Refusal {
+  return refuse('not_configured', 'This network has no key for Smart Tap yet: ask its operator.');
+}
+
+/** What a phone has to see signed: two numbers of this tap, and the reader's key for it. */
+export interface TapToProve {
+  readonly readerNonce: Buffer;
+  readonly phoneNonce: Buffer;
+  /** Compressed, 33 bytes. */
+  readonly readerKey: Buffer;
+}
+
+export interface CollectorProof {
+  readonly collectorId: number;
+  readonly keyVersion: number;
+  readonly signature: Buffer;
+}
+
+/**
+ * Signs one tap for the reader of a terminal, so that the key of the network never leaves the
+ * service, and a switch takes effect with the next tap.
+ */
+export async function proveCollector(
+  deps: { readonly db: Database; readonly cardKey: RotatingKey },
+  caller: Pick<DeviceCaller, 'tenant' | 'terminalId' | 'standing'>,
+  tap: TapToProve,
+): Promise<CollectorProof | Refusal> {
+  const { tenant, terminalId, standing } = caller;
+  if (tenant.livemode && !standing.kybApproved) return kybRequired(WHAT);
+  if (!(await selectSmartTap(deps.db, tenant, terminalId))) {
+    return refuse('not_configured', 'Smart Tap is off for this terminal.');
+  }
+  const key = await selectUsedCollectorKey(deps.db);
+  if (key === undefined) return withoutKey();
+  const collectorId = Number(key.collector_id);
+  const id = Buffer.alloc(4);
+  id.writeUInt32BE(collectorId);
+  const signed = Buffer.concat([tap.readerNonce, tap.phoneNonce, id, tap.readerKey]);
+  const pem = decrypt(deps.cardKey, key.private_key, String(key.version));
+  return { collectorId, keyVersion: key.version, signature: sign('sha256', signed, pem) };
+}

@@ -1,0 +1,200 @@
+import { type ReactNode, useState } from 'react';
+import type { CollectorKey, MakeCollectorKeyResponse } from '../../data/types/operator.ts';
+import { Form } from '../../desk/form.tsx';
+import { List } from '../../desk/list.tsx';
+import { useSend } from '../../desk/send.ts';
+import { ShownOnce } from '../../desk/shown-once.tsx';
+import { Button } from '../../ui/button.tsx';
+import { CopyField } from '../../ui/copy-field.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Status, type Tone } from '../../ui/status.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useOperator, useRead } from '../operator.ts';
+import { ReasonDialog } from './reason-dialog.tsx';
+
+const WORDS: Readonly<Record<CollectorKey['status'], readonly [Tone, string]>> = {
+  ready: ['info', 'Not used yet'],
+  in_use: ['good', 'In use'],
+  replaced: ['plain', 'Replaced, still valid'],
+  ended: ['plain', 'Ended'],
+};
+
+const COLUMNS: readonly Column<CollectorKey>[] = [
+  { name: 'Key', cell: ({ version }) => `Version ${version}` },
+  { name: 'Collector', cell: ({ collector_id }) => collector_id },
+  {
+    name: 'Status',
+    cell: ({ status }) => <Status tone={WORDS[status][0]}>{WORDS[status][1]}</Status>,
+  },
+  { name: 'Made', cell: ({ created }) => <Time at={created} /> },
+  { name: 'Change', cell: (key) => <KeyActions collectorKey={key} /> },
+];
+
+/** How readers prove to phones with Google Wallet that they belong to this network. */
+export function SmartTapKeys(): ReactNode {
+  const { mayChange } = useOperator();
+  const keys = useRead('GET /smart_tap/keys');
+  const [isMaking, setIsMaking] = useState(false);
+  const [made, setMade] = useState<MakeCollectorKeyResponse | null>(null);
+  const newest = keys.data?.data[0]?.collector_id;
+  return (
+    <>
+      <h2>Smart Tap</h2>
+      <p className="soft">
+        Google knows the public half of each key, under its version. The private half stays here:
+        paired readers have each tap signed. To rotate, make a key, register it at Google, use it,
+        and end the old one.
+      </p>
+      <List
+        label="Keys for Smart Tap"
+        query={keys}
+        columns={COLUMNS}
+        keyOf={({ version }) => String(version)}
+        empty={
+          <EmptyState title="No key yet">
+            Merchants can turn Smart Tap on once a key is in use.
+          </EmptyState>
+        }
+      />
+      {mayChange ? (
+        <div>
+          <Button onClick={() => setIsMaking(true)}>Make a key</Button>
+        </div>
+      ) : null}
+      {isMaking ? (
+        <MakeDialog
+          collectorId={newest}
+          onMade={(key) => {
+            setIsMaking(false);
+            setMade(key);
+          }}
+          onClose={() => setIsMaking(false)}
+        />
+      ) : null}
+      {made === null ? null : (
+        <ShownOnce
+          title={`Key ${made.version} for Smart Tap`}
+          label="Private key"
+          secret={made.private_key}
+          whole
+          onClose={() => setMade(null)}
+        >
+          <p className="soft">
+            Only terminals of other makers need it. Register this public key at Google, under its
+            version:
+          </p>
+          <CopyField label="Public key" value={made.public_key} whole />
+        </ShownOnce>
+      )}
+    </>
+  );
+}
+
+interface MakeDialogProps {
+  /** As the key before had it. */
+  readonly collectorId: number | undefined;
+  readonly onMade: (key: MakeCollectorKeyResponse) => void;
+  readonly onClose: () => void;
+}
+
+function MakeDialog({ collectorId, onMade, onClose }: MakeDialogProps): ReactNode {
+  const { call } = useOperator();
+  const [id, setId] = useState(collectorId === undefined ? '' : String(collectorId));
+  const [reason, setReason] = useState('');
+  const sending = useSend(['collector_id', 'reason']);
+  const make = async () => {
+    const number = /^\d{1,10}$/.test(id.trim()) ? Number(id.trim()) : 0;
+    if (number < 1 || number >= 2 ** 32) {
+      return sending.refuse('collector_id', 'Type the number that Google gave.');
+    }
+    if (reason.trim() === '') return sending.refuse('reason', 'Say why.');
+    const body = { collector_id: number, reason: reason.trim() };
+    const key = await sending.send(() => call('POST /smart_tap/keys', { body }));
+    if (key !== null) onMade(key);
+  };
+  return (
+    <Dialog title="Make a key for Smart Tap" onClose={onClose}>
+      <Form sending={sending} onSend={make} send="Make a key" onCancel={onClose}>
+        <TextField
+          label="Collector ID"
+          value={id}
+          onChange={(event) => setId(event.target.value)}
+          inputMode="numeric"
+          hint="The number that Google gave to this network."
+          error={sending.problemAt('collector_id')}
+        />
+        <TextField
+          label="Reason"
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+          hint="For the audit log."
+          maxLength={500}
+          error={sending.problemAt('reason')}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+/** What may be done with this key now. */
+function KeyActions({ collectorKey }: { readonly collectorKey: CollectorKey }): ReactNode {
+  const { call, mayChange } = useOperator();
+  const [asked, setAsked] = useState<'use' | 'end' | 'show' | null>(null);
+  const { version, status, public_key } = collectorKey;
+  const close = () => setAsked(null);
+  if (status === 'ended') return null;
+  return (
+    <div className="row">
+      <Button onClick={() => setAsked('show')} aria-label={`Public key ${version}`}>
+        Public key
+      </Button>
+      {mayChange && status !== 'in_use' ? (
+        <Button onClick={() => setAsked('use')} aria-label={`Use key ${version}`}>
+          Use
+        </Button>
+      ) : null}
+      {mayChange ? (
+        <Button onClick={() => setAsked('end')} aria-label={`End key ${version}`}>
+          End
+        </Button>
+      ) : null}
+      {asked === 'show' ? (
+        <Dialog title={`Public key ${version}`} onClose={close}>
+          <CopyField label="Public key" value={public_key} whole />
+        </Dialog>
+      ) : null}
+      {asked === 'use' ? (
+        <ReasonDialog
+          title={`Use key ${version}?`}
+          send="Use"
+          hint="For the audit log."
+          request={(reason) => call('POST /smart_tap/keys/use', { body: { version, reason } })}
+          said="Readers use it from the next tap on."
+          onClose={close}
+        >
+          <p>Google has to know its public half first: phones give nothing to a key they miss.</p>
+        </ReasonDialog>
+      ) : null}
+      {asked === 'end' ? (
+        <ReasonDialog
+          title={`End key ${version}?`}
+          send="End"
+          kind="danger"
+          hint="For the audit log."
+          request={(reason) => call('POST /smart_tap/keys/end', { body: { version, reason } })}
+          said="Ended."
+          onClose={close}
+        >
+          <p>
+            {status === 'in_use'
+              ? 'Readers stop reading Google Wallet, until another key is in use.'
+              : 'Its private half is erased. It cannot be used again.'}
+          </p>
+        </ReasonDialog>
+      ) : null}
+    </div>
+  );
+}
