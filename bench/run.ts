@@ -16,6 +16,7 @@ const PROGRAMS = [
   'charts',
   'pickup',
   'terminal',
+  'counter',
   'journey',
   'settlement',
   'webhooks',

@@ -5,6 +5,9 @@ import type {
   AgentTokenList,
   Card,
   CardList,
+  Chip,
+  ChipList,
+  ChipProof,
   Confirmation,
   CreateAgentTokenBody,
   CreateApprovalBody,
@@ -24,8 +27,10 @@ import type {
   PayerRequest,
   PayerSession,
   Push,
+  RegisterChipBody,
   RotatingKey,
   SaveLink,
+  UpdateChipBody,
   UpdatePayerLimitsBody,
   Wallet,
 } from './types/payer.ts';
@@ -33,6 +38,8 @@ import type {
 export type {
   AgentToken,
   Card,
+  Chip,
+  ChipList,
   Confirmation,
   CreateApprovalBody,
   CreateTransferBody,
@@ -72,6 +79,13 @@ export interface PayerApi {
   createCard(body: CreateCardBody): Promise<Answer<NewCard>>;
   changeCard(id: string, body: CreateCardBody): Promise<Answer<Card>>;
   revokeCard(id: string): Promise<Answer<Card>>;
+  /** Chips that sign payments themselves: all of them. */
+  chips(): Promise<Answer<ChipList>>;
+  /** What a chip signs to be registered. */
+  chipProof(address: string): Promise<Answer<ChipProof>>;
+  registerChip(body: RegisterChipBody): Promise<Answer<Chip>>;
+  changeChip(id: string, body: UpdateChipBody): Promise<Answer<Chip>>;
+  deleteChip(id: string): Promise<Answer<unknown>>;
   changeLimits(body: UpdatePayerLimitsBody): Promise<Answer<Payer>>;
   payments(cursor: string | null): Promise<Answer<PayerPaymentList>>;
   /** Waits until something else than `known` is asked, but not for ever. */
@@ -148,6 +162,21 @@ export interface SessionEvents {
   signAgain(): Promise<boolean>;
 }
 
+type Calls = Pick<PayerApi, 'chips' | 'chipProof' | 'registerChip' | 'changeChip' | 'deleteChip'>;
+
+function chipCalls(
+  api: <T>(request: ApiRequest) => Promise<Answer<T>>,
+  post: <T>(path: string, body?: unknown) => Promise<Answer<T>>,
+): Calls {
+  return {
+    chips: () => api({ path: '/chips' }),
+    chipProof: (address) => api({ path: '/chips/proof', query: { address } }),
+    registerChip: (body) => post('/chips', body),
+    changeChip: (id, body) => api({ method: 'PATCH', path: `/chips/${id}`, body }),
+    deleteChip: (id) => api({ method: 'DELETE', path: `/chips/${id}` }),
+  };
+}
+
 export function createPayerApi(token: string, events: SessionEvents): PayerApi {
   const send = createApi({ root: ROOT, headers: () => ({ Authorization: `Bearer ${token}` }) });
   const message = 'Nothing was done, because the wallet did not sign.';
@@ -186,6 +215,7 @@ export function createPayerApi(token: string, events: SessionEvents): PayerApi {
     createCard: (body) => post('/cards', body),
     changeCard: (id, body) => api({ method: 'PATCH', path: `/cards/${id}`, body }),
     revokeCard: (id) => api({ method: 'DELETE', path: `/cards/${id}` }),
+    ...chipCalls(api, post),
     changeLimits: (body) => api({ method: 'PATCH', path: '/limits', body }),
     payments: (cursor) => api({ path: '/payments', query: page(cursor) }),
     confirmations: ({ waitS, known, signal }) =>

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { addChipDialog } from '../testing/halo.ts';
+import { fund } from '../testing/payer.ts';
 import { addTestTerminal, openTill, paymentsOf, tillOf } from '../testing/till.ts';
+import { haloChip } from './counter/halo-chip.ts';
 
 let shared: SharedSandbox;
 let browser: TestBrowser;
@@ -137,5 +141,58 @@ test('a live till has no counter to play with', async () => {
   await till.charge.click();
   await till.cancel.or(window.page.getByRole('alert')).first().waitFor();
   assert.equal(await window.page.getByText('Virtual counter').count(), 0);
+  await window.close();
+});
+
+test('a card with a PIN pays once its PIN is typed, and the PIN stays on the till', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const till = await openTill(browser, sandbox, { terminal, options: PHONE });
+  const { page } = till;
+  const sent: string[] = [];
+  page.on('request', (request) => sent.push(`${request.url()} ${request.postData() ?? ''}`));
+  await till.ask('2.50');
+  const type = async (pin: string) => {
+    await page.locator('.thing-pin.is-held').waitFor({ state: 'detached' });
+    // As fast as a reader would type it: it is taken for nothing else.
+    await page.keyboard.type(pin);
+    await page.keyboard.press('Enter');
+  };
+  await thing(page, /^Hold the PIN card/).press('Enter');
+  await page.getByLabel('PIN of the card').waitFor();
+  await till.checkAccessibility();
+  await type('nfc_4821482148214821');
+  await thing(page, /^Hold the PIN card/).press('Enter');
+  await page.getByText('That is not the PIN of this card.').waitFor();
+  await type('1234');
+  await thing(page, /^Hold the PIN card/).press('Enter');
+  await till.result('Paid').waitFor();
+  const [payment] = await paymentsOf(sandbox, terminal);
+  assert.deepEqual(payment?.payment_method, { type: 'wallet', credential: 'chip' });
+  assert.deepEqual(
+    sent.filter((one) => one.includes('nfc_4821') || one.includes('"1234"')),
+    [],
+  );
+  await till.close();
+});
+
+test('on an iPhone, Hold a card here asks for the card twice, and it pays', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const account = privateKeyToAccount(generatePrivateKey());
+  await fund(sandbox, account, 10_000_000n);
+  const window = await browser.open(PHONE);
+  const { page } = window;
+  await addChipDialog(page, haloChip(account, 'https://example.com/'));
+  await page.goto(`${sandbox.web_url}/terminal#key=${terminal.deviceKey}`);
+  await page.getByRole('button', { name: /^Start shift/ }).click();
+  const till = tillOf(window);
+  await till.ask('2.50');
+  await page.getByRole('button', { name: /^Hold a card here/ }).click();
+  await till.checkAccessibility();
+  await page.getByRole('button', { name: /^Hold it again/ }).click();
+  await till.result('Paid').waitFor();
+  const [payment] = await paymentsOf(sandbox, terminal);
+  assert.deepEqual(payment?.payment_method, { type: 'wallet', credential: 'chip' });
   await window.close();
 });

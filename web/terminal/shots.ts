@@ -92,6 +92,20 @@ const SELLING: readonly Shot[] = [
     await till.page.getByRole('button', { name: /^Equal parts/ }).click();
   }),
   tillShot('waiting', ({ till }) => till.ask('2.50')),
+  tillShot('card-pin', async ({ till }) => {
+    await till.ask('2.50');
+    await till.page.getByRole('button', { name: /^Hold the PIN card/ }).press('Enter');
+    await till.page.getByLabel('PIN of the card').waitFor();
+  }),
+  tillShot('card-hold', async ({ till }) => {
+    await till.page.addInitScript(() => {
+      Object.defineProperty(navigator, 'userAgent', { value: 'Mozilla/5.0 (iPhone) Safari' });
+      navigator.credentials.get = () => new Promise(() => {});
+    });
+    await till.page.reload();
+    await till.ask('2.50');
+    await till.page.getByRole('button', { name: /^Hold a card here/ }).click();
+  }),
   tillShot('tip', async ({ till, sandbox, terminal }) => {
     const tipping = { percentages: [10, 15, 20] };
     const sale = { amount: 12_340_000, terminal: terminal.id, tipping };

@@ -31,6 +31,8 @@ export const WORDS = {
     'pay here. Nothing was sent.',
   leftEarly: 'The card was taken away too early. Hold it there until it sounds. Nothing was sent.',
   notSigned: 'This card cannot pay now. Nothing was sent.',
+  holdAtBack: 'Hold the card flat against the back of this device, and keep it there.',
+  holdAtTop: 'Hold the card at the top of this iPhone, and keep it there.',
   keepCard: 'Keep the card there',
   keepCardHint: 'It is signing the payment.',
   takeAway: 'You can take it away now.',

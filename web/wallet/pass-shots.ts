@@ -36,7 +36,48 @@ async function openCode(wallet: WalletWindow, name: string, expiresAt: () => Dat
     .click();
 }
 
+const CHIP = {
+  id: 'chip_1',
+  object: 'chip',
+  livemode: false,
+  network: 'testnet',
+  address: '0x5B38Da6a701c568545dCfcB03FcB875f56beddC4',
+  label: 'Ring',
+  per_payment_limit: 20_000_000,
+  blocked: false,
+  created: '2026-11-20T17:31:15.000Z',
+};
+
+/** A phone that reads chips, and some that it has registered. */
+async function openChips(wallet: WalletWindow): Promise<void> {
+  const more = [
+    { ...CHIP, id: 'chip_2', label: LONG_NAME, blocked: true, per_payment_limit: null },
+    { ...CHIP, id: 'chip_3', label: '' },
+  ];
+  await answerWith(wallet, 'chips', (body) => ({ ...body, data: [CHIP, ...more] }));
+  await wallet.page.addInitScript(() => {
+    class NDEFReader extends EventTarget {
+      scan = async () => {};
+    }
+    Object.assign(window, { NDEFReader });
+  });
+  await wallet.page.reload();
+  await openCards(wallet);
+  await wallet.button(/^Change Ring/).waitFor();
+}
+
 const CARDS: readonly Shot[] = [
+  walletShot('chips', ({ wallet }) => openChips(wallet)),
+  walletShot('chips-add', async ({ wallet }) => {
+    await openChips(wallet);
+    await wallet.button(/^Register a chip/).click();
+    await wallet.button(/^Hold the chip here/).click();
+    await wallet.sees('Hold the chip against this phone');
+  }),
+  walletShot('chips-change', async ({ wallet }) => {
+    await openChips(wallet);
+    await wallet.button(/^Change Ring/).click();
+  }),
   walletShot('cards-none', async ({ wallet }) => {
     await openCards(wallet);
     await wallet.sees('No cards yet');

@@ -95,7 +95,7 @@ describe('the relayer, for what is sent alone', () => {
     assert.equal(await balance(), before);
   });
 
-  it('fails with the contract’s reason what another one of its block left nothing for', async () => {
+  it('fails a withdrawal with the contract’s reason when another left nothing', async () => {
     await settle(6_000_000n);
     const all = await balance();
     // Both are asked for at once, so both are simulated before either is in a block, as a rule.

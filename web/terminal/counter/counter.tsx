@@ -10,7 +10,7 @@ import type { TestPasses } from '../../data/types/device.ts';
 import type { Read } from '../reader/credential.ts';
 import { readNfc } from '../reader/nfc.ts';
 import { driverOf, Field, type Thing } from './field.ts';
-import { type Counter as Lying, NAMES, type Name, thingOf } from './things.ts';
+import { type Counter as Lying, NAMES, type Name, PIN, thingOf } from './things.ts';
 import './counter.css';
 
 export interface CounterProps {
@@ -27,6 +27,7 @@ const DRAG_PX = 6;
 const WORDS: Readonly<Record<Name, { readonly label: string; readonly hint: string }>> = {
   phone: { label: 'Hold the phone', hint: 'A pass that works' },
   card: { label: 'Hold the card', hint: 'A chip that signs' },
+  pin: { label: 'Hold the PIN card', hint: `Signs with its PIN, ${PIN}` },
   tag: { label: 'Hold the tag', hint: 'The sticker on the counter' },
   bank: { label: 'Hold a bank card', hint: 'Pays nothing here' },
 };

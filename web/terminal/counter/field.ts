@@ -47,6 +47,16 @@ export class Field {
     return this.#held.size === 1 ? thing : null;
   }
 
+  /** What is written waits for something to be written to, as a real reader does. */
+  async found(signal: AbortSignal): Promise<Thing> {
+    while (!signal.aborted) {
+      const thing = this.only();
+      if (thing !== null) return thing;
+      await new Promise((resolve) => setTimeout(resolve, FOUND_MS));
+    }
+    throw gone();
+  }
+
   scan(reader: EventTarget, signal: AbortSignal): void {
     this.#scanning.add(reader);
     signal.addEventListener('abort', () => this.#scanning.delete(reader), { once: true });
@@ -78,9 +88,9 @@ export function driverOf(field: Field): new () => NdefReader {
       { records }: Parameters<NdefReader['write']>[0],
       { signal }: { readonly signal: AbortSignal },
     ): Promise<void> {
-      const thing = field.only();
+      const thing = await field.found(signal);
       const [record] = records;
-      if (thing?.command === undefined || record === undefined) throw gone();
+      if (thing.command === undefined || record === undefined) throw gone();
       await thing.command(record.data);
       if (signal.aborted || field.only() !== thing) throw gone();
     }

@@ -23,9 +23,10 @@ function keptKey(): `0x${string}` {
  * The virtual counter's card with some test USDC on it, which the sandbox gives to any wallet that
  * asks.
  *
+ * @param pin null: it signs for whoever holds it.
  * @throws ApiFailure where the service says no, or cannot be reached.
  */
-export async function fundedChip(): Promise<Thing> {
+export async function fundedChip(pin: string | null): Promise<Thing> {
   const account = privateKeyToAccount(keptKey());
   const [networks, { nonce }] = await Promise.all([
     listNetworks().then(valueIn),
@@ -40,5 +41,5 @@ export async function fundedChip(): Promise<Thing> {
   const { balance } = valueIn(await api.wallet());
   if (balance < LEAST_ATOMS) valueIn(await api.faucet());
   void api.signOut();
-  return haloChip(account, fromRoot('chip').href);
+  return haloChip(account, fromRoot('chip').href, pin);
 }

@@ -1,6 +1,7 @@
 import { hexToBytes, toHex } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { addressMessage } from '../../data/ndef.ts';
+import { proofOf } from '../reader/chip-commands.ts';
 import type { Thing } from './field.ts';
 
 /**
@@ -9,11 +10,17 @@ import type { Thing } from './field.ts';
  */
 
 const SIGN = 0x01;
+const SIGN_WITH_PIN = 0xa1;
 const LIST_KEYS = 0x02;
 const FAILED = 0xe1;
 const UNKNOWN_COMMAND = 0x01;
 const WRONG_KEY = 0x02;
 const WRONG_LENGTH = 0x03;
+const NO_PIN = 0x10;
+const WRONG_PIN = 0x11;
+const LOCKED = 0x18;
+/** A real chip locks itself too. */
+const MOST_WRONG = 5;
 const DIGEST_BYTES = 32;
 /** A real chip takes about as long. */
 const SIGNING_MS = 600;
@@ -31,18 +38,41 @@ function derOf(signature: string): Uint8Array {
   return Uint8Array.from([0x30, both.length, ...both]);
 }
 
-export function haloChip(account: PrivateKeyAccount, page: string): Thing {
+/** The chip's own check: equal for nobody who does not know the PIN. */
+async function isPinProof(pin: string, digest: Uint8Array, proof: Uint8Array): Promise<boolean> {
+  return toHex(await proofOf(pin, digest)) === toHex(proof);
+}
+
+/** @param pin null: it signs for whoever holds it. */
+export function haloChip(
+  account: PrivateKeyAccount,
+  page: string,
+  pin: string | null = null,
+): Thing {
   const key = hexToBytes(account.publicKey);
   const hex = (bytes: Uint8Array) => toHex(bytes).slice(2);
   let answer: Uint8Array | null = null;
   let times = 0;
+  let wrong = 0;
+  const refusalOf = async (code: number, digest: Uint8Array, proof: Uint8Array) => {
+    if (digest.length !== DIGEST_BYTES) return WRONG_LENGTH;
+    if (pin === null) return code === SIGN ? null : NO_PIN;
+    if (wrong >= MOST_WRONG) return LOCKED;
+    if (code === SIGN) return WRONG_PIN;
+    if (await isPinProof(pin, digest, proof)) return null;
+    wrong++;
+    return WRONG_PIN;
+  };
   const run = async (command: Uint8Array): Promise<Uint8Array> => {
     const [code, slot] = command;
     if (code === LIST_KEYS) return Uint8Array.from([key.length, ...key, 0]);
-    if (code !== SIGN) return Uint8Array.from([FAILED, UNKNOWN_COMMAND]);
+    if (code !== SIGN && code !== SIGN_WITH_PIN) {
+      return Uint8Array.from([FAILED, UNKNOWN_COMMAND]);
+    }
     if (slot !== 1) return Uint8Array.from([FAILED, WRONG_KEY]);
-    const digest = command.subarray(2);
-    if (digest.length !== DIGEST_BYTES) return Uint8Array.from([FAILED, WRONG_LENGTH]);
+    const digest = code === SIGN ? command.subarray(2) : command.subarray(2, 2 + DIGEST_BYTES);
+    const refusal = await refusalOf(code, digest, command.subarray(2 + DIGEST_BYTES));
+    if (refusal !== null) return Uint8Array.from([FAILED, refusal]);
     await new Promise((resolve) => setTimeout(resolve, SIGNING_MS));
     return derOf(await account.sign({ hash: toHex(digest) }));
   };

@@ -1,7 +1,7 @@
 import { addressMessage, textMessage } from '../../data/ndef.ts';
 import type { Thing } from './field.ts';
 
-export const NAMES = ['phone', 'card', 'tag', 'bank'] as const;
+export const NAMES = ['phone', 'card', 'pin', 'tag', 'bank'] as const;
 export type Name = (typeof NAMES)[number];
 
 /** What the counter has lying about. */
@@ -12,15 +12,19 @@ export interface Counter {
   readonly tag: string | null;
 }
 
-let card: Promise<Thing> | null = null;
+/** What the counter says about it, so that anybody can type it. */
+export const PIN = '1234';
 
-/** One card for as long as the page lives; what failed is tried again. */
-function cardOnce(): Promise<Thing> {
-  card ??= import('./funded-chip.ts').then(({ fundedChip }) => fundedChip());
-  card.catch(() => {
-    card = null;
-  });
-  return card;
+const cards = new Map<string | null, Promise<Thing>>();
+
+/** One card of each kind for as long as the page lives; what failed is tried again. */
+function cardOnce(pin: string | null): Promise<Thing> {
+  const kept = cards.get(pin);
+  if (kept !== undefined) return kept;
+  const made = import('./funded-chip.ts').then(({ fundedChip }) => fundedChip(pin));
+  cards.set(pin, made);
+  made.catch(() => cards.delete(pin));
+  return made;
 }
 
 /** @throws ApiFailure where there is no test money for the card. */
@@ -29,7 +33,9 @@ export async function thingOf(name: Name, { pass, tag }: Counter): Promise<Thing
     case 'phone':
       return { message: () => textMessage(pass) };
     case 'card':
-      return cardOnce();
+      return cardOnce(null);
+    case 'pin':
+      return cardOnce(PIN);
     case 'tag':
       return { message: () => addressMessage(tag ?? '') };
     case 'bank':

@@ -33,6 +33,11 @@ function fieldOf({ target }: KeyboardEvent): HTMLInputElement | null {
     : null;
 }
 
+/** A card's PIN is typed here: it is read by nobody, and sent nowhere. */
+function isPrivate(event: KeyboardEvent): boolean {
+  return fieldOf(event)?.form?.dataset.private !== undefined;
+}
+
 /** As if nobody had typed. The setter of React's own would hide the change from its component. */
 function putBack(field: HTMLInputElement, value: string): void {
   const { set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value') ?? {};
@@ -72,7 +77,7 @@ export function readKeyboard(reader: KeyboardReader, signal: AbortSignal): void 
   const onKey = (event: KeyboardEvent) => {
     const { key, timeStamp, ctrlKey, metaKey } = event;
     // A browser that fills in a form sends events without a key.
-    if (key === undefined || ctrlKey || metaKey) return;
+    if (key === undefined || ctrlKey || metaKey || isPrivate(event)) return;
     if (text === '' || timeStamp - last > GAP_MS) start(timeStamp);
     last = timeStamp;
     if (key === 'Enter' && text !== '') {

@@ -1,3 +1,4 @@
+import { signCommand } from './chip-commands.ts';
 import { type Read, readText } from './credential.ts';
 
 /** Web NFC, as far as it is used here (https://w3c.github.io/web-nfc/). */
@@ -35,13 +36,16 @@ export type NdefDriver = new () => NdefReader;
 export interface Chip {
   /** Uncompressed, as 130 hex digits. */
   readonly publicKey: string;
-  /** @returns the signature as DER. @throws whatever the driver throws once the card is gone. */
-  sign(digest: Uint8Array, signal: AbortSignal): Promise<Uint8Array>;
+  /**
+   * @param proof of the chip's PIN, where it wants one.
+   * @returns the signature as DER, or why there is none.
+   * @throws whatever the driver throws once the card is gone.
+   */
+  sign(digest: Uint8Array, signal: AbortSignal, proof?: Uint8Array): Promise<Uint8Array>;
+  /** It is not there already: somebody has to press and hold it once more. */
+  readonly byPress?: true;
 }
 
-/** The first key of a chip is the one that its maker means for payments. */
-const KEY = 1;
-const SIGN = 0x01;
 const PUBLIC_KEY = /^04[0-9a-f]{128}$/i;
 /** In the list of keys, before each: its length. */
 const KEY_LENGTH = '41';
@@ -75,9 +79,14 @@ function chipParameters(texts: readonly string[]): URLSearchParams | null {
 
 /** Newer chips name each key; older ones have a list of them. */
 function publicKeyIn(parameters: URLSearchParams): string | null {
-  const listed = parameters.get('static') ?? '';
-  const first = listed.startsWith(KEY_LENGTH) ? listed.slice(2, 132) : '';
-  const key = parameters.get('pk1') ?? first;
+  const key = parameters.get('pk1');
+  if (key === null) return firstKeyOf(parameters.get('static') ?? '');
+  return PUBLIC_KEY.test(key) ? key.toLowerCase() : null;
+}
+
+/** Of a list of keys in hex digits. */
+export function firstKeyOf(listed: string): string | null {
+  const key = listed.startsWith(KEY_LENGTH) ? listed.slice(2, 132) : '';
   return PUBLIC_KEY.test(key) ? key.toLowerCase() : null;
 }
 
@@ -120,8 +129,8 @@ function readEvent(event: Event, Driver: NdefDriver): Read | null {
   const publicKey = parameters === null ? null : publicKeyIn(parameters);
   if (parameters?.has('res')) return null;
   if (publicKey !== null) {
-    const sign: Chip['sign'] = (digest, signal) =>
-      sendToChip(Driver, Uint8Array.from([SIGN, KEY, ...digest]), signal);
+    const sign: Chip['sign'] = (digest, signal, proof) =>
+      sendToChip(Driver, signCommand(digest, proof ?? null), signal);
     return { is: 'chip', chip: { publicKey, sign } };
   }
   // The first of the texts that says something here.

@@ -2,12 +2,17 @@ import { hashTypedData, hexToBytes, recoverAddress, type TypedDataDefinition, to
 import { publicKeyToAddress } from 'viem/accounts';
 import type { ChipSignature, DeviceApi } from '../../data/device.ts';
 import { formatAtoms } from '../../ui/money.ts';
+import { proofOf, refusalIn } from './chip-commands.ts';
 import type { Chip } from './nfc.ts';
 
 /** Loaded when somebody holds a chip that signs: needs the curve and its hash. */
 
 /** A person holds a card still for a few seconds at most. */
 const PATIENCE_MS = 8_000;
+/** Who has typed a PIN takes the card out again first. */
+const AFTER_PIN_MS = 20_000;
+/** Who has to press for the phone's own dialog, longer. */
+const BY_PRESS_MS = 60_000;
 /** Order of secp256k1. A contract takes the lower of the two values of `s` alone (EIP-2). */
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
@@ -55,16 +60,68 @@ function emptyCardWords(balance: bigint): string {
   return `This card holds ${formatAtoms(balance)} USDC. That is not enough. Nothing was sent.`;
 }
 
+const LOCKED = 'This card has locked itself after too many wrong PINs. Nothing was sent.';
+
+/** Asks for the card's PIN; null: nobody typed one. It stays on this device. */
+export type AskPin = (wasWrong: boolean, until: AbortSignal) => Promise<string | null>;
+
+export interface Signing {
+  readonly chip: Chip;
+  readonly digest: Uint8Array;
+  readonly askPin: AskPin;
+}
+
+function patienceOf({ byPress }: Chip, usualMs: number, until: AbortSignal): AbortSignal {
+  const ms = byPress === true ? BY_PRESS_MS : usualMs;
+  return AbortSignal.any([until, AbortSignal.timeout(ms)]);
+}
+
+/** The chip's answer, and its answer to the PIN that it wants. null: nobody typed one. */
+async function answerOf(signing: Signing, until: AbortSignal): Promise<Uint8Array | null> {
+  const { chip, digest, askPin } = signing;
+  let answer = await chip.sign(digest, patienceOf(chip, PATIENCE_MS, until));
+  for (let wrong = false; refusalIn(answer) === 'wants_pin'; wrong = true) {
+    const pin = await askPin(wrong, until);
+    if (pin === null) return null;
+    const proof = await proofOf(pin, digest);
+    answer = await chip.sign(digest, patienceOf(chip, AFTER_PIN_MS, until), proof);
+  }
+  return answer;
+}
+
+/** What a chip makes of a digest. */
+export async function signDigest(signing: Signing, until: AbortSignal): Promise<Signed> {
+  const from = publicKeyToAddress(`0x${signing.chip.publicKey}`);
+  let der: Uint8Array | null;
+  try {
+    der = await answerOf(signing, until);
+  } catch {
+    return { is: 'left_early' };
+  }
+  if (der === null) return { is: 'not_signed', message: null };
+  if (refusalIn(der) === 'locked') return { is: 'not_signed', message: LOCKED };
+  try {
+    const signature = await signatureOf(signing.digest, { der, from });
+    return signature === null
+      ? { is: 'not_signed', message: null }
+      : { is: 'signed', signed: { from, signature } };
+  } catch {
+    // An error code of the chip, or bytes that are no signature.
+    return { is: 'not_signed', message: null };
+  }
+}
+
 export interface ChipPayment {
   readonly api: DeviceApi;
   readonly intent: string;
   readonly tip: bigint | null;
   readonly chip: Chip;
+  readonly askPin: AskPin;
 }
 
 /** Has a chip sign what pays an intent of this till. Hands nothing in. */
 export async function signByChip(payment: ChipPayment, until: AbortSignal): Promise<Signed> {
-  const { api, intent, tip, chip } = payment;
+  const { api, intent, tip, chip, askPin } = payment;
   const from = publicKeyToAddress(`0x${chip.publicKey}`);
   const asked = await api.toSign(intent, { from, tip });
   if (asked.is === 'refused') return { is: 'not_signed', message: asked.error.message };
@@ -77,21 +134,5 @@ export async function signByChip(payment: ChipPayment, until: AbortSignal): Prom
   if (balance !== null && BigInt(balance) < BigInt(String(typedData.message.value))) {
     return { is: 'not_signed', message: emptyCardWords(BigInt(balance)) };
   }
-  const digest = hexToBytes(hashTypedData(typedData));
-  const end = AbortSignal.any([until, AbortSignal.timeout(PATIENCE_MS)]);
-  let der: Uint8Array;
-  try {
-    der = await chip.sign(digest, end);
-  } catch {
-    return { is: 'left_early' };
-  }
-  try {
-    const signature = await signatureOf(digest, { der, from });
-    return signature === null
-      ? { is: 'not_signed', message: null }
-      : { is: 'signed', signed: { from, signature } };
-  } catch {
-    // An error code of the chip, or bytes that are no signature.
-    return { is: 'not_signed', message: null };
-  }
+  return signDigest({ chip, digest: hexToBytes(hashTypedData(typedData)), askPin }, until);
 }

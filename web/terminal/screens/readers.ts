@@ -8,9 +8,11 @@ import { goTo } from '../place.ts';
 import { type Read, readText, type Unread } from '../reader/credential.ts';
 import { readKeyboard } from '../reader/keyboard.ts';
 import { type Chip, readNfc } from '../reader/nfc.ts';
+import { asksByPress, readChipByPress } from '../reader/press.ts';
 import { readUsb, type UsbState } from '../reader/usb.ts';
 import type { TillRunner } from '../till.ts';
 import { strayWords, unreadWords } from '../words.ts';
+import { type Asked, type ChipAsks, useChipAsks } from './chip-asks.tsx';
 import type { TillContext } from './shift.tsx';
 
 export interface Readers {
@@ -22,6 +24,10 @@ export interface Readers {
   readonly usb: UsbState;
   /** A chip is signing: the card has to stay where it is. */
   readonly signing: boolean;
+  /** What the card that is signing needs of its holder. */
+  readonly asked: Asked | null;
+  /** Comes from a press: the browser asks for a card, where it has to be told to. */
+  readonly holdCard: () => void;
 }
 
 /** The payment whose screen asks for a pass now. A locked till asks for none. */
@@ -49,6 +55,15 @@ function useUsbReader(onRead: (read: Read) => void, api: DeviceApi): UsbState {
   return state;
 }
 
+/** Ends when this payment does not wait for a pass any more. */
+function endWith(runner: TillRunner, intent: string) {
+  const end = new AbortController();
+  const stop = runner.subscribe(() => {
+    if (waiting(runner) !== intent) end.abort();
+  });
+  return { signal: end.signal, stop };
+}
+
 interface Chips {
   /** @returns why nothing was sent; null where something was, or where nobody asks any more. */
   readonly sign: (chip: Chip, asked: Open) => Promise<Unread | null>;
@@ -56,7 +71,7 @@ interface Chips {
 }
 
 /** Chips that sign: one at a time, and a second reading of the same card says nothing new. */
-function useChips(runner: TillRunner, api: DeviceApi): Chips {
+function useChips(runner: TillRunner, api: DeviceApi, { askPin }: ChipAsks): Chips {
   const [isSigning, setIsSigning] = useState(false);
   const [sign] = useState(() => {
     let isBusy = false;
@@ -64,15 +79,13 @@ function useChips(runner: TillRunner, api: DeviceApi): Chips {
       if (isBusy) return null;
       isBusy = true;
       setIsSigning(true);
-      const end = new AbortController();
-      const stop = runner.subscribe(() => {
-        if (waiting(runner) !== intent.id) end.abort();
-      });
+      const end = endWith(runner, intent.id);
+      const payment = { api, intent: intent.id, tip, chip, askPin };
       const signed = await import('../reader/sign-by-chip.ts')
-        .then(({ signByChip }) => signByChip({ api, intent: intent.id, tip, chip }, end.signal))
+        .then(({ signByChip }) => signByChip(payment, end.signal))
         // Its code did not come: there is no network.
         .catch((): Unread => ({ is: 'not_signed', message: null }));
-      stop();
+      end.stop();
       isBusy = false;
       setIsSigning(false);
       // What was signed for a payment that has ended meanwhile is good for nothing else.
@@ -86,20 +99,41 @@ function useChips(runner: TillRunner, api: DeviceApi): Chips {
   return { sign, isSigning };
 }
 
-/** The browser's own reader, during a shift. */
-function useNfc(onRead: Readers['onRead'], phase: Phase, isShift: boolean): void {
+/** The browser's own reader, during a shift. @returns what starts it again, from a press. */
+function useNfc(onRead: Readers['onRead'], phase: Phase, isShift: boolean): () => void {
   const [isRefused, setIsRefused] = useState(false);
+  const [presses, setPresses] = useState(0);
   // Where the browser refused, each new payment asks again: somebody has just pressed a button.
   const asking = isRefused && takesPasses(phase) ? phase.intent.id : null;
-  // biome's hint is right: another payment is a reason to ask again.
+  // Another payment, and another press, are reasons to ask again.
+  const wanted = isShift || asking !== null ? `${asking} ${presses}` : null;
   useEffect(() => {
-    if (!isShift && asking === null) return;
+    if (wanted === null) return;
     const end = new AbortController();
     void readNfc(onRead, end.signal).then((reads) => {
       if (!end.signal.aborted) setIsRefused(!reads);
     });
     return () => end.abort();
-  }, [onRead, isShift, asking]);
+  }, [onRead, wanted]);
+  return () => setPresses((before) => before + 1);
+}
+
+interface Holding extends Pick<Readers, 'onRead'> {
+  readonly runner: TillRunner;
+  readonly asks: ChipAsks;
+}
+
+/** Where the browser has no reader of its own, its dialog reads one card for the press. */
+function holdByPress({ runner, asks, onRead }: Holding): void {
+  const intent = waiting(runner);
+  if (intent === null) return;
+  const end = endWith(runner, intent);
+  readChipByPress(asks.pressed, end.signal)
+    .then((chip) => onRead(chip === null ? { is: 'unreadable' } : { is: 'chip', chip }))
+    .catch(() => {
+      if (waiting(runner) === intent) onRead({ is: 'left_early' });
+    })
+    .finally(end.stop);
 }
 
 /** The till owns its readers, on every screen: what they read while nobody asked goes nowhere. */
@@ -114,7 +148,8 @@ export function useReaders(
   useEffect(() => {
     told.current = device;
   }, [device]);
-  const { sign, isSigning } = useChips(runner, api);
+  const asks = useChipAsks();
+  const { sign, isSigning } = useChips(runner, api, asks);
   const [own] = useState(() => {
     const onStray = (text = '') => {
       const { phase: now } = runner.view().till;
@@ -147,12 +182,15 @@ export function useReaders(
     readKeyboard(own, end.signal);
     return () => end.abort();
   }, [own]);
-  useNfc(own.onRead, phase, settings.shiftSince !== null);
+  const scanAgain = useNfc(own.onRead, phase, settings.shiftSince !== null);
+  const byPress = () => holdByPress({ runner, asks, onRead: own.onRead });
   const usb = useUsbReader(own.onRead, api);
   return {
     onRead: own.onRead,
     unread: phase.since === unread?.since ? unread.read : null,
     signing: isSigning,
+    asked: asks.asked,
+    holdCard: asksByPress() ? byPress : scanAgain,
     usb,
   };
 }

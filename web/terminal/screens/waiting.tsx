@@ -11,7 +11,9 @@ import type { Open } from '../phases.ts';
 import { hasCamera } from '../reader/camera.ts';
 import { type Read, readText } from '../reader/credential.ts';
 import { hasNfc } from '../reader/nfc.ts';
+import { asksByPress } from '../reader/press.ts';
 import { declineWords, formatLeft, remarkWords, unreadWords, WORDS } from '../words.ts';
+import { ChipAsksPart } from './chip-asks.tsx';
 import { Counter, Qr, ScanDialog } from './lazy.ts';
 import type { TillContext } from './shift.tsx';
 import { TillIcon } from './till-icon.tsx';
@@ -152,6 +154,29 @@ function Signing(): ReactNode {
   );
 }
 
+/** Some browsers read a card only after a press. */
+function HoldCard({ readers }: WaitingProps): ReactNode {
+  const [isTold, setIsTold] = useState(false);
+  if (readers.signing || (!hasNfc() && !asksByPress())) return null;
+  return (
+    <>
+      <Button
+        onClick={() => {
+          setIsTold(true);
+          readers.holdCard();
+        }}
+      >
+        Hold a card here
+      </Button>
+      {isTold ? (
+        <p className="soft small" role="status">
+          {hasNfc() ? WORDS.holdAtBack : WORDS.holdAtTop}
+        </p>
+      ) : null}
+    </>
+  );
+}
+
 /** The amount, the time left, and every way to present a pass. */
 export function WaitingScreen(props: WaitingProps): ReactNode {
   const { phase, runner, settings, readers, device } = props;
@@ -175,15 +200,20 @@ export function WaitingScreen(props: WaitingProps): ReactNode {
           <p>{remark.hint}</p>
         </Notice>
       )}
-      {readers.signing ? <Signing /> : null}
       {unread === null || readers.signing ? null : (
         <Notice tone="warn" role="alert">
           <p>{unreadWords(unread, device?.tag_url ?? null)}</p>
         </Notice>
       )}
+      {readers.asked !== null ? (
+        <ChipAsksPart asked={readers.asked} />
+      ) : readers.signing ? (
+        <Signing />
+      ) : null}
       <Invitation {...props} />
       <TimeLeft {...props} />
       {passes.length === 0 ? null : <TestPass passes={passes} onRead={onRead} />}
+      <HoldCard {...props} />
       {hasCamera() ? <Button onClick={() => setScanning(true)}>Scan a code</Button> : null}
       {phase.declined ? null : (
         <Button wide onClick={() => runner.dispatch({ type: 'cancel' })}>

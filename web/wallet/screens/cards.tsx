@@ -11,6 +11,7 @@ import { Status } from '../../ui/status.tsx';
 import { useHere } from '../here.tsx';
 import { rowsOf, useCards } from '../queries.ts';
 import { WORDS } from '../words.ts';
+import { ChipsPart } from './chips.tsx';
 import { More, Problem, Waiting } from './loading.tsx';
 import { Refused } from './refused.tsx';
 import { RingsQuestion } from './rings.tsx';
@@ -200,6 +201,7 @@ export function CardsPage(): ReactNode {
         </ul>
       )}
       <More pages={cards} />
+      <ChipsPart />
       {adding ? <AddCard onClose={() => setAdding(false)} /> : null}
     </>
   );

@@ -1,0 +1,41 @@
+/** What a chip of the HaLo family is asked, whatever carries it there, and what it answers. */
+
+/** The first key of a chip is the one that its maker means for payments. */
+const KEY = 1;
+const CODE = { sign: 0x01, listKeys: 0x02, signWithPin: 0xa1 } as const;
+const FAILED = 0xe1;
+const WRONG_PIN = [0x11, 0x17];
+const LOCKED = [0x18, 0x21, 0x22];
+
+export const LIST_KEYS = Uint8Array.from([CODE.listKeys]);
+
+/** @param proof of the PIN, for this digest alone. */
+export function signCommand(digest: Uint8Array, proof: Uint8Array | null): Uint8Array<ArrayBuffer> {
+  if (proof === null) return Uint8Array.from([CODE.sign, KEY, ...digest]);
+  return Uint8Array.from([CODE.signWithPin, KEY, ...digest, ...proof]);
+}
+
+/** Why a chip did not sign: it wants its PIN, or has locked itself after too many wrong ones. */
+export function refusalIn(answer: Uint8Array): 'wants_pin' | 'locked' | null {
+  const [failed, code = 0] = answer;
+  if (failed !== FAILED || answer.length !== 2) return null;
+  if (WRONG_PIN.includes(code)) return 'wants_pin';
+  return LOCKED.includes(code) ? 'locked' : null;
+}
+
+/**
+ * Shows a chip that somebody knows its PIN. Neither the PIN nor anything that stands for it later
+ * leaves this device: what the chip hears is good for one digest.
+ */
+export async function proofOf(pin: string, digest: Uint8Array): Promise<Uint8Array> {
+  const text = new TextEncoder();
+  const key = await crypto.subtle.importKey('raw', text.encode(pin), 'PBKDF2', false, [
+    'deriveBits',
+  ]);
+  const salt = text.encode('HaLoChipSalt');
+  const how = { name: 'PBKDF2', hash: 'SHA-512', salt, iterations: 5_000 };
+  const derived = new Uint8Array(await crypto.subtle.deriveBits(how, key, 128));
+  const head = text.encode('Password authentication:\n');
+  const bytes = Uint8Array.from([0x19, ...head, KEY, ...digest, ...derived]);
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+}

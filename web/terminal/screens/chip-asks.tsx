@@ -1,0 +1,88 @@
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { TextField } from '../../ui/field.tsx';
+import type { AskPin } from '../reader/sign-by-chip.ts';
+
+/** What a card that signs needs of the person who holds it. */
+export type Asked =
+  | { readonly for: 'press'; readonly done: () => void }
+  | {
+      readonly for: 'pin';
+      readonly wasWrong: boolean;
+      readonly done: (pin: string | null) => void;
+    };
+
+export interface ChipAsks {
+  /** null: nothing now. */
+  readonly asked: Asked | null;
+  readonly askPin: AskPin;
+  /** Resolves when somebody has pressed, or when nobody needs to any more. */
+  readonly pressed: (until: AbortSignal) => Promise<void>;
+}
+
+/** Whoever signs by a chip asks; the page shows what is asked. */
+export function useChipAsks(): ChipAsks {
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const [asks] = useState(() => ({
+    askPin: (wasWrong: boolean, until: AbortSignal) =>
+      new Promise<string | null>((resolve) => {
+        const done = (pin: string | null) => {
+          setAsked(null);
+          resolve(pin);
+        };
+        until.addEventListener('abort', () => done(null), { once: true });
+        setAsked({ for: 'pin', wasWrong, done });
+      }),
+    pressed: (until: AbortSignal) =>
+      new Promise<void>((resolve) => {
+        const done = () => {
+          setAsked(null);
+          resolve();
+        };
+        until.addEventListener('abort', done, { once: true });
+        setAsked({ for: 'press', done });
+      }),
+  }));
+  return { asked, ...asks };
+}
+
+function PinForm({ asked }: { readonly asked: Extract<Asked, { for: 'pin' }> }): ReactNode {
+  const [pin, setPin] = useState('');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (pin !== '') asked.done(pin);
+  };
+  return (
+    <form className="card stack" data-private="" onSubmit={submit} noValidate>
+      <TextField
+        label="PIN of the card"
+        type="password"
+        inputMode="numeric"
+        autoComplete="off"
+        autoFocus
+        value={pin}
+        hint="It stays on this device. Then hold the card here again."
+        error={asked.wasWrong ? 'That is not the PIN of this card. It locks after a few.' : null}
+        onChange={(event) => setPin(event.target.value)}
+      />
+      <Button type="submit" kind="primary" large>
+        Use this PIN
+      </Button>
+      <Button kind="quiet" onClick={() => asked.done(null)}>
+        Without this card
+      </Button>
+    </form>
+  );
+}
+
+export function ChipAsksPart({ asked }: { readonly asked: Asked }): ReactNode {
+  if (asked.for === 'pin') return <PinForm key={String(asked.wasWrong)} asked={asked} />;
+  return (
+    <div className="card stack">
+      <p>The card was found. Hold it once more, so that it signs.</p>
+      <Button kind="primary" large onClick={asked.done}>
+        Hold it again
+      </Button>
+    </div>
+  );
+}

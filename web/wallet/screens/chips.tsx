@@ -1,0 +1,211 @@
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import type { Chip } from '../../data/payer.ts';
+import { hasNfc } from '../../terminal/reader/nfc.ts';
+import { asksByPress } from '../../terminal/reader/press.ts';
+import { ChipAsksPart, useChipAsks } from '../../terminal/screens/chip-asks.tsx';
+import { Amount } from '../../ui/amount.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Switch } from '../../ui/choice.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { formatAtoms, MAX_ATOMS, parseAtoms } from '../../ui/money.ts';
+import { Status } from '../../ui/status.tsx';
+import { useHere } from '../here.tsx';
+import { useChips } from '../queries.ts';
+import { type NewChip, registerHeldChip } from '../register-chip.ts';
+import { WORDS } from '../words.ts';
+import { Problem } from './loading.tsx';
+import { Refused } from './refused.tsx';
+import { useChange } from './use-change.ts';
+
+/** @returns undefined: no amount. null: no limit. */
+function limitOf(text: string): number | null | undefined {
+  if (text.trim() === '') return null;
+  const atoms = parseAtoms(text);
+  return atoms === null || atoms === 0n || atoms > MAX_ATOMS ? undefined : Number(atoms);
+}
+
+function nameOf({ label, address }: Chip): string {
+  return label === '' ? `Chip ending ${address.slice(-4)}` : label;
+}
+
+interface FieldsProps {
+  readonly label: string;
+  readonly limit: string;
+  readonly onLabel: (label: string) => void;
+  readonly onLimit: (limit: string) => void;
+}
+
+function ChipFields({ label, limit, onLabel, onLimit }: FieldsProps): ReactNode {
+  return (
+    <>
+      <TextField
+        label="Name of the chip"
+        maxLength={100}
+        value={label}
+        onChange={(event) => onLabel(event.target.value)}
+      />
+      <TextField
+        label="At most per payment"
+        inputMode="decimal"
+        autoComplete="off"
+        value={limit}
+        hint="Empty: as much as the chip holds."
+        error={limitOf(limit) === undefined ? WORDS.amountInvalid : null}
+        onChange={(event) => onLimit(event.target.value)}
+      />
+    </>
+  );
+}
+
+/** What holding the chip is about to do, in words of the device that reads it. */
+const HOLD = 'Hold the chip against this phone, and keep it there until this window closes.';
+
+function AddChip({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const { api, refresh } = useHere();
+  const asks = useChipAsks();
+  const [label, setLabel] = useState('');
+  const [typed, setTyped] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const end = useRef<AbortController | null>(null);
+  useEffect(() => () => end.current?.abort(), []);
+  const limit = limitOf(typed);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (limit === undefined || busy) return;
+    setBusy(true);
+    setProblem(null);
+    const until = new AbortController();
+    end.current = until;
+    const chip: NewChip = { label: label.trim(), per_payment_limit: limit };
+    const wrong = await registerHeldChip({ api, asks, chip }, until.signal);
+    if (until.signal.aborted) return;
+    until.abort();
+    setBusy(false);
+    setProblem(wrong);
+    refresh();
+    if (wrong === null) onClose();
+  };
+  return (
+    <Dialog title="Register a chip" onClose={onClose}>
+      <form className="stack" onSubmit={submit} noValidate>
+        <p className="soft">
+          The chip signs once that it belongs to this wallet. It sends no money. Its own money stays
+          on the chip.
+        </p>
+        <ChipFields label={label} limit={typed} onLabel={setLabel} onLimit={setTyped} />
+        <Refused problem={problem} />
+        {busy && asks.asked === null ? <p role="status">{HOLD}</p> : null}
+        <Button type="submit" kind="primary" large busy={busy}>
+          Hold the chip here
+        </Button>
+      </form>
+      {asks.asked === null ? null : <ChipAsksPart asked={asks.asked} />}
+    </Dialog>
+  );
+}
+
+interface SheetProps {
+  readonly chip: Chip;
+  readonly onClose: () => void;
+}
+
+function ChangeChip({ chip, onClose }: SheetProps): ReactNode {
+  const { api } = useHere();
+  const { busy, problem, change } = useChange();
+  const { per_payment_limit: before } = chip;
+  const [label, setLabel] = useState(chip.label);
+  const [typed, setTyped] = useState(before === null ? '' : formatAtoms(BigInt(before)));
+  const [blocked, setBlocked] = useState(chip.blocked);
+  const limit = limitOf(typed);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (limit === undefined) return;
+    const body = { label: label.trim(), per_payment_limit: limit, blocked };
+    if ((await change(() => api.changeChip(chip.id, body))) !== null) onClose();
+  };
+  const remove = async () => {
+    if ((await change(() => api.deleteChip(chip.id))) !== null) onClose();
+  };
+  return (
+    <Dialog title={nameOf(chip)} onClose={onClose}>
+      <form className="stack" onSubmit={submit} noValidate>
+        <ChipFields label={label} limit={typed} onLabel={setLabel} onLimit={setTyped} />
+        <Switch label="Block this chip" checked={blocked} onChange={setBlocked} />
+        <Refused problem={problem} />
+        <Button type="submit" kind="primary" large busy={busy}>
+          Save chip
+        </Button>
+        <Button kind="danger" busy={busy} onClick={remove}>
+          Remove from this wallet
+        </Button>
+        <p className="soft small">
+          Once removed, its limit and its block end. The chip still pays with its own money.
+        </p>
+      </form>
+    </Dialog>
+  );
+}
+
+function ChipRow({ chip }: { readonly chip: Chip }): ReactNode {
+  const [open, setOpen] = useState(false);
+  const name = nameOf(chip);
+  const { per_payment_limit: limit, blocked } = chip;
+  return (
+    <li className="card row row-apart">
+      <div className="payment-who">
+        <strong>
+          <bdi>{name}</bdi>
+        </strong>
+        <span className="soft small">
+          {limit === null ? (
+            'No limit of its own'
+          ) : (
+            <>
+              Up to <Amount atoms={BigInt(limit)} /> per payment
+            </>
+          )}
+        </span>
+      </div>
+      <div className="row">
+        {blocked ? <Status tone="bad">Blocked</Status> : null}
+        <Button onClick={() => setOpen(true)} aria-label={`Change ${name}`}>
+          Change
+        </Button>
+      </div>
+      {open ? <ChangeChip chip={chip} onClose={() => setOpen(false)} /> : null}
+    </li>
+  );
+}
+
+const ELSEWHERE = ' To register one, open this page in Chrome on Android or on an iPhone.';
+
+/** Chips with a key and money of their own: what their owner allows them here. */
+export function ChipsPart(): ReactNode {
+  const [adding, setAdding] = useState(false);
+  const chips = useChips();
+  const canHold = hasNfc() || asksByPress();
+  const rows = chips.data?.data ?? [];
+  return (
+    <section className="stack" aria-labelledby="chips">
+      <div className="row row-apart">
+        <h2 id="chips">Chips that sign</h2>
+        {canHold ? <Button onClick={() => setAdding(true)}>Register a chip</Button> : null}
+      </div>
+      <p className="soft">
+        HaLo and Burner chips hold their own money and sign their payments. Here you give one a
+        limit, or block it.{canHold ? null : ELSEWHERE}
+      </p>
+      {chips.isError ? <Problem of={chips.error} /> : null}
+      {rows.length === 0 ? null : (
+        <ul className="stack stack-tight">
+          {rows.map((chip) => (
+            <ChipRow key={chip.id} chip={chip} />
+          ))}
+        </ul>
+      )}
+      {adding ? <AddChip onClose={() => setAdding(false)} /> : null}
+    </section>
+  );
+}
