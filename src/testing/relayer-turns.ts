@@ -1,3 +1,5 @@
+import type { HeldLane, RelayerState } from '#settlement/relayer/rows/state.ts';
+import { flushPayments } from '#settlement/relayer/send/flush-payments.ts';
 import type { ProviderCall } from '#testing/back-ends.ts';
 import type { ProviderProxy } from '#testing/provider-proxy.ts';
 
@@ -47,4 +49,11 @@ export function headFollowed(proxy: ProviderProxy): Promise<void> {
     proxy,
     ({ method, params }) => method === 'eth_getBlockByNumber' && params[0] === 'latest',
   );
+}
+
+/** One flush, and the node's answer to it. @returns how many payments were sent. */
+export async function flushAndSend(relayer: RelayerState, lane: HeldLane): Promise<number> {
+  const { payments, sent } = await flushPayments(relayer, lane);
+  await sent;
+  return payments;
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
-import { type BusyWorld, startBusyWorld } from '#testing/relayer-scene.ts';
+import { type BusyWorld, settleSale, startBusyWorld } from '#testing/relayer-scene.ts';
 
 const FAR_MS = 500;
 const REQUESTS = 16;
@@ -36,4 +37,26 @@ test('what is sent alone is simulated side by side, at a node that is far away',
     (at) => simulated.filter((other) => other >= at && other < at + FAR_MS / 2).length,
   );
   assert.ok(Math.max(...together) >= 4, `${Math.max(...together)} at once`);
+});
+
+test('a payment does not wait for the answer to the broadcast of the one before', async () => {
+  const [node] = world.nodes as [ProviderProxy];
+  const { payer } = world;
+  node.behaviour = null;
+  // It finds out here that the node does not answer a broadcast with its receipt.
+  await settleSale(world, { payer, amount: 1n });
+  node.behaviour = { delayMs: () => FAR_MS };
+  const sentAt: number[] = [];
+  node.watchers.add(({ method }) => {
+    if (method === 'eth_sendRawTransaction') sentAt.push(performance.now());
+  });
+  const first = await world.pay({ payer, amount: 2n });
+  while (sentAt.length === 0) await sleep(5);
+  const askedAt = performance.now();
+  const second = await world.pay({ payer, amount: 3n });
+  while (sentAt.length === 1) await sleep(5);
+  const waitedMs = (sentAt[1] ?? 0) - askedAt;
+  assert.ok(waitedMs < FAR_MS / 2, `sent after ${waitedMs.toFixed(0)} ms`);
+  const outcomes = await world.outcomes([first, second], WAIT_MS);
+  assert.ok(outcomes.every(({ succeeded }) => succeeded));
 });

@@ -30,7 +30,7 @@ import {
   type RelayerDeps,
   type RelayerState,
 } from '#settlement/relayer/rows/state.ts';
-import { flushPayments } from '#settlement/relayer/send/flush-payments.ts';
+import { type Flushed, flushPayments } from '#settlement/relayer/send/flush-payments.ts';
 import { flushSingles } from '#settlement/relayer/send/flush-singles.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/gas.ts';
 import { flushAt, type LastFlush, NO_FLUSH } from '#settlement/relayer/send/gather.ts';
@@ -117,14 +117,29 @@ type OnError = (name: string, error: unknown) => void;
 
 /** Flushes at once while a lane is idle; otherwise payments gather (see gather.ts). */
 function startSender(relayer: RelayerState, onError: OnError): Loop {
+  const name = 'relayer sender';
   let last: LastFlush = NO_FLUSH;
+  /** Lanes whose last broadcast has no answer yet: a second one could overtake it. */
+  const sending = new Map<HeldLane, Promise<void>>();
   const alarm = createAlarm(() => loop.wake());
+  let waitsForLane = false;
+  const follow = async (lane: HeldLane, flushed: Flushed, at: number) => {
+    try {
+      await guarded(relayer, lane, () => flushed.sent);
+      last = { ...last, tookMs: performance.now() - at };
+    } catch (error) {
+      onError(name, error);
+    }
+    sending.delete(lane);
+    if (waitsForLane) loop.wake();
+  };
   const loop: Loop = startLoop({
-    name: 'relayer sender',
+    name,
     pollMs: REQUEST_POLL_MS,
     onError,
     run: async () => {
-      const lane = pickLane(relayer, 'operator');
+      const lane = pickLane(relayer, 'operator', sending);
+      waitsForLane = lane === null;
       if (lane === null || relayer.fees === null) return false;
       const at = performance.now();
       const { settleEveryMs } = relayer.chain.config;
@@ -134,12 +149,18 @@ function startSender(relayer: RelayerState, onError: OnError): Loop {
         alarm.set(waitMs);
         return false;
       }
-      const payments = await guarded(relayer, lane, () => flushPayments(relayer, lane));
-      last = { at, payments, gatheredMs: at - last.at, tookMs: performance.now() - at };
+      const flushed = await guarded(relayer, lane, () => flushPayments(relayer, lane));
+      const { payments } = flushed;
+      last = { at, payments, gatheredMs: at - last.at, tookMs: last.tookMs };
+      if (payments > 0) sending.set(lane, follow(lane, flushed, at));
       return payments === MAX_BATCH_PAYMENTS;
     },
   });
-  return loop;
+  const stop = async () => {
+    await loop.stop();
+    await Promise.all(sending.values());
+  };
+  return { wake: loop.wake, stop };
 }
 
 /** Refunds and the like: every wake-up of a busy counter would be a query for nothing here. */
@@ -189,10 +210,18 @@ function takesWork({ draining, starved, stopped }: HeldLane): boolean {
   return !draining && !starved && !stopped;
 }
 
-/** The held lane with the least under way, or null when all are full. */
-function pickLane(relayer: RelayerState, role: LaneRole): HeldLane | null {
+/** The held lane with the least under way, or null when all are full or not to be used. */
+function pickLane(
+  relayer: RelayerState,
+  role: LaneRole,
+  except: ReadonlyMap<HeldLane, unknown> = new Map(),
+): HeldLane | null {
   const ready = [...relayer.lanes.values()].filter(
-    (lane) => lane.role === role && takesWork(lane) && unmined(lane.open) < MAX_OPEN_PER_LANE,
+    (lane) =>
+      lane.role === role &&
+      takesWork(lane) &&
+      unmined(lane.open) < MAX_OPEN_PER_LANE &&
+      !except.has(lane),
   );
   return ready.sort((a, b) => unmined(a.open) - unmined(b.open) || a.lane - b.lane)[0] ?? null;
 }
@@ -201,11 +230,11 @@ function pickLane(relayer: RelayerState, role: LaneRole): HeldLane | null {
  * After a fault of the database it is unknown whether the flush was committed, so what this process
  * remembers of the lane is dropped; the keeper reads the lane from its rows again.
  */
-async function guarded(
+async function guarded<T>(
   relayer: RelayerState,
   lane: HeldLane,
-  work: () => Promise<number>,
-): Promise<number> {
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -5,8 +5,8 @@ import { present } from '#core/assert.ts';
 import { watchFinality } from '#settlement/relayer/follow/finality.ts';
 import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
 import type { RelayerState } from '#settlement/relayer/rows/state.ts';
-import { flushPayments } from '#settlement/relayer/send/flush-payments.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';
+import { flushAndSend } from '#testing/relayer-turns.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 let world: RelayerWorld;
@@ -25,7 +25,7 @@ const withStatus = (status: string) =>
   world.count(`select count(*) from chain_transactions where status = '${status}'`);
 
 async function settle(): Promise<void> {
-  await flushPayments(worker, present(worker.lanes.get(0), 'lane'));
+  await flushAndSend(worker, present(worker.lanes.get(0), 'lane'));
   await world.network.mine();
   await collectReceipts(worker, await newest());
 }

@@ -3,9 +3,9 @@ import { after, before, test } from 'node:test';
 import { present } from '#core/assert.ts';
 import { batchSize, meters, tapToSettled } from '#core/meters.ts';
 import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
-import { flushPayments } from '#settlement/relayer/send/flush-payments.ts';
 import { flushSingles } from '#settlement/relayer/send/flush-singles.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';
+import { flushAndSend } from '#testing/relayer-turns.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 let world: RelayerWorld;
@@ -26,7 +26,7 @@ test('batches and times to settle are those of payments, not of what is sent alo
   );
   await world.ask({ kind: 'faucet', payload: { to: address, amount: '1' } });
   meters.resetMetrics();
-  assert.equal(await flushPayments(worker, lane), 3);
+  assert.equal(await flushAndSend(worker, lane), 3);
   assert.equal(await flushSingles(worker, lane), 1);
   await world.network.mine();
   await collectReceipts(worker, present(await world.network.chain.block('latest'), 'head'));

@@ -7,11 +7,11 @@ import { keepLanes } from '#settlement/relayer/lanes/keep-lanes.ts';
 import { LaneLost, shareHeldLanes } from '#settlement/relayer/rows/lane-queries.ts';
 import { reopenBlocks } from '#settlement/relayer/rows/mined-queries.ts';
 import type { RelayerState } from '#settlement/relayer/rows/state.ts';
-import { flushPayments } from '#settlement/relayer/send/flush-payments.ts';
 import { flushSingles } from '#settlement/relayer/send/flush-singles.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
+import { flushAndSend } from '#testing/relayer-turns.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 /** Beside others, one of which may have taken its lanes before it has noticed. */
@@ -49,7 +49,7 @@ describe('a worker beside others', () => {
       payload: { to: payer.address, amount: '1' },
     });
     await takeOver();
-    await assert.rejects(flushPayments(worker, lane()), LaneLost);
+    await assert.rejects(flushAndSend(worker, lane()), LaneLost);
     await assert.rejects(flushSingles(worker, lane()), LaneLost);
     assert.equal(await count('chain_transactions'), 0);
     assert.equal(await count(`chain_requests where status = 'queued'`), 2);
@@ -71,7 +71,7 @@ describe('a worker beside others', () => {
         subjects,
       ),
     );
-    for (const flush of [flushPayments, flushSingles]) {
+    for (const flush of [flushAndSend, flushSingles]) {
       const flushed = flush(worker, lane());
       const waits = waitingForLocks(database.db, 1).then(() => 'waits');
       assert.equal(await Promise.race([flushed, waits]), 0);
@@ -82,7 +82,7 @@ describe('a worker beside others', () => {
 
   it('with an outdated fence writes no outcome, and the one that took over does', async () => {
     const payment = await world.pay({ payer });
-    assert.equal(await flushPayments(worker, lane()), 1);
+    assert.equal(await flushAndSend(worker, lane()), 1);
     await world.network.mine();
     const head = present(await world.network.chain.block('latest'), 'head');
     await takeOver();

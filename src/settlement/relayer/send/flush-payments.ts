@@ -8,7 +8,12 @@ import { LaneLost, lockHeldLane } from '#settlement/relayer/rows/lane-queries.ts
 import { writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
 import { groupByPatience } from '#settlement/relayer/rows/patience.ts';
 import { authorizationOf, paymentOf } from '#settlement/relayer/rows/payloads.ts';
-import type { HeldLane, OpenRequest, RelayerState } from '#settlement/relayer/rows/state.ts';
+import type {
+  HeldLane,
+  OpenRequest,
+  OpenTransaction,
+  RelayerState,
+} from '#settlement/relayer/rows/state.ts';
 import { claimPayments, toOpenRequest } from '#settlement/relayer/rows/transaction-queries.ts';
 import { groupByDeadline } from '#settlement/relayer/send/deadlines.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/gas.ts';
@@ -16,13 +21,21 @@ import { planBatch, planPayment } from '#settlement/relayer/send/plan-payments.t
 import { sendNew } from '#settlement/relayer/send/send-new.ts';
 import { signAndStore } from '#settlement/relayer/send/sign-and-broadcast.ts';
 
+export interface Flushed {
+  /** How many payments are signed and stored. */
+  readonly payments: number;
+  /** Ends when a node has answered the broadcast, or none could. */
+  readonly sent: Promise<void>;
+}
+
 /**
  * Sends the waiting payments, up to a full batch, as one transaction of this lane (more where their
  * deadlines lie apart): claimed, nonce taken, signed and stored in one database transaction, and
- * only then broadcast.
- * @returns how many payments were sent. @throws LaneLost when another worker has the lane.
+ * only then broadcast. The node's answer is the caller's to wait for: the next customer's payment
+ * can go through another lane meanwhile.
+ * @throws LaneLost when another worker has the lane.
  */
-export async function flushPayments(relayer: RelayerState, lane: HeldLane): Promise<number> {
+export async function flushPayments(relayer: RelayerState, lane: HeldLane): Promise<Flushed> {
   const { chain, db, owner } = relayer;
   const { livemode } = chain.config;
   const { stored, refused } = await db.transaction(async (tx) => {
@@ -52,9 +65,17 @@ export async function flushPayments(relayer: RelayerState, lane: HeldLane): Prom
   if (refused > 0) relayer.wakeups.send('chain-outcomes', 'payment');
   failpoint('settlement.signed_committed');
   for (const transaction of stored) lane.open.set(transaction.nonce, transaction);
+  const payments = stored.reduce((sum, transaction) => sum + transaction.requests.length, 0);
+  return { payments, sent: send(relayer, lane, stored) };
+}
+
+async function send(
+  relayer: RelayerState,
+  lane: HeldLane,
+  stored: readonly OpenTransaction[],
+): Promise<void> {
   await sendNew(relayer, lane, stored);
   if (stored.length > 0) failpoint('settlement.broadcast_sent');
-  return stored.reduce((sum, transaction) => sum + transaction.requests.length, 0);
 }
 
 /** Each is a transaction: this many at once stay below what nodes keep for one sender. */

@@ -18,6 +18,12 @@ describe('waiting payments are sent', () => {
     assert.equal(flushAt(NO_FLUSH, NO_RHYTHM, 3_060), Number.NEGATIVE_INFINITY);
   });
 
+  it('after a tenth of a block on a fast chain with a node far away', () => {
+    const fast = rhythmOf(0, 200, 402, 600);
+    const far = { ...flush, at: 640, tookMs: 60 };
+    assert.equal(flushAt(far, fast, 650), 660);
+  });
+
   it('shortly before the block when the chain is steady', () => {
     assert.equal(flushAt(flush, STEADY, 3_060), 3_900);
   });
