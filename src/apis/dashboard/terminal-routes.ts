@@ -216,6 +216,11 @@ const SmartTapBody = Type.Object({
   enabled: Type.Boolean({ description: 'Whether its reader reads passes in Google Wallet.' }),
 });
 
+const SwitchedSmartTap = Type.Object(
+  { smart_tap: Type.Boolean({ description: 'Whether it is on now.' }) },
+  { description: 'How the switch stands.' },
+);
+
 function smartTapRoute(deps: DashboardDeps) {
   return personRoute<undefined, typeof SmartTapBody>({
     method: 'POST',
@@ -232,14 +237,14 @@ function smartTapRoute(deps: DashboardDeps) {
     access: 'admin',
     params: { id: 'terminal' },
     body: SmartTapBody,
-    response: ManagedTerminalSchema,
+    response: SwitchedSmartTap,
     errors: ['kyb_required', 'not_configured'],
     handle: async (request) => {
       const { enabled } = request.body;
       const row = await deps.db.transaction((tx) =>
         switchSmartTap(tx, terminalRef(request), enabled),
       );
-      return isRefusal(row) ? row : answerWith(200, managedTerminal(deps, row));
+      return isRefusal(row) ? row : answerWith(200, { smart_tap: row.smart_tap });
     },
   });
 }
