@@ -104,7 +104,7 @@ contract PullsTest is SettlementFixture {
         bytes memory consent = _signConsent(OTHER_WALLET_KEY, "x", block.timestamp);
         address wallet = vm.addr(OTHER_WALLET_KEY);
         ISettlement.Permit memory permit;
-        calls = new bytes[](21);
+        calls = new bytes[](22);
         calls[0] = abi.encodeCall(settlement.settleBatch, (_sale(99), _now()));
         calls[1] = abi.encodeCall(settlement.withdraw, (merchant, vm.addr(WALLET_KEY), 1, 1));
         calls[2] = abi.encodeCall(settlement.collectFees, (STRANGER, 1, 1));
@@ -134,6 +134,15 @@ contract PullsTest is SettlementFixture {
         calls[18] = abi.encodeCall(settlement.restoreCeiling, (1_500));
         calls[19] = abi.encodeCall(settlement.unpauseSettling, ());
         calls[20] = abi.encodeCall(settlement.unpauseRefunding, ());
+        calls[21] = abi.encodeCall(
+            settlement.proposeWallet,
+            (
+                merchant,
+                wallet,
+                block.timestamp,
+                _signWalletConsent(OTHER_WALLET_KEY, merchant, block.timestamp)
+            )
+        );
     }
 
     function test_theCallsOfThatTestWorkWhenNothingIsUnderWay() public {

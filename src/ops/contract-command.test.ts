@@ -184,6 +184,10 @@ describe('npm run chain, on a contract that runs', () => {
   it('lowers the ceiling at once and raises it by announcement only', async () => {
     await done(['ceiling', '--usdc-per-hour', '500'], GUARDIAN.key);
     assert.deepEqual(await read('ceiling'), [500_000_000n, 0n]);
+    assert.match(
+      (await run(['status'])).out,
+      /\nrefunds and withdrawals: 500 USDC per hour; 0 USDC in this hour\n/,
+    );
     const out = await done(['ceiling', '--usdc-per-hour', '2000'], ADMIN.key);
     assert.match(out, /announces a ceiling of 2000 USDC per hour \(now 500\)/);
     assert.deepEqual(await read('ceiling'), [500_000_000n, 0n]);

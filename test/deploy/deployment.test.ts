@@ -146,7 +146,7 @@ test('only the registrar has the registrar key, in every way to deploy', async (
 });
 
 test('the units of systemd are closed as far as Node allows', async (t) => {
-  for (const name of ['tapline@.service', 'tapline-migrate.service']) {
+  for (const name of ['tapline@.service', 'tapline-migrate.service', 'tapline-signer.service']) {
     const unit = path.join(DEPLOY, 'systemd', name);
     const args = ['security', '--offline=true', `--threshold=${EXPOSURE}`, unit];
     const ran = await runIfThere('systemd-analyze', args);

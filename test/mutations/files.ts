@@ -98,7 +98,7 @@ const OF_WAYS: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/relayer-finality.test.ts',
     'src/payments/settle.test.ts',
   ],
-  'src/settlement/blocked-refunds.ts': [
+  'src/settlement/blocked-requests.ts': [
     'src/settlement/relayer/relayer-blocked.test.ts',
     'src/apis/dashboard/refunds.test.ts',
   ],

@@ -7,14 +7,16 @@ import {
   type PersonRoute,
   personRoute,
 } from '#apis/dashboard/person-route.ts';
+import { Waiting, waitingOf } from '#apis/dashboard/waiting.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { MAX_AMOUNT } from '#core/money.ts';
 import { answerPage, readPage } from '#http/paging.ts';
-import { createdParameters, listOf, pageParameters } from '#http/schema.ts';
+import { createdParameters, listOf, nullable, pageParameters } from '#http/schema.ts';
 import { withdrawalObject } from '#payouts/render.ts';
 import { withdraw } from '#payouts/withdraw.ts';
 import { selectWithdrawal, selectWithdrawalPage } from '#payouts/withdrawal-queries.ts';
+import { selectBlocked } from '#settlement/blocked-requests.ts';
 
 const TAG = 'Money';
 /** A whole balance can leave at once; a million times the largest payment bounds the integer. */
@@ -88,6 +90,14 @@ function listRoute({ db, cursorKey }: DashboardDeps) {
   });
 }
 
+const DashboardWithdrawalSchema = Type.Object(
+  { ...WithdrawalSchema.properties, waiting: nullable(Waiting) },
+  {
+    title: 'DashboardWithdrawal',
+    description: 'A withdrawal, and why it waits: the contract has paid out enough in this hour.',
+  },
+);
+
 function readRoute({ db }: DashboardDeps) {
   return personRoute({
     method: 'GET',
@@ -95,15 +105,16 @@ function readRoute({ db }: DashboardDeps) {
     operationId: 'readWithdrawal',
     moves: 'nothing',
     tag: TAG,
-    summary: 'A withdrawal',
+    summary: 'A withdrawal, and why it waits',
     access: 'viewer',
     params: { id: 'withdrawal' },
-    response: WithdrawalSchema,
+    response: DashboardWithdrawalSchema,
     handle: async ({ caller, params }) => {
       const row = await selectWithdrawal(db, caller.tenant, params.id ?? '');
-      return row === undefined
-        ? resourceMissing('withdrawal')
-        : answerWith(200, withdrawalObject(row));
+      if (row === undefined) return resourceMissing('withdrawal');
+      const blocked =
+        row.status === 'pending' ? await selectBlocked(db, 'withdrawal', row.id) : undefined;
+      return answerWith(200, { ...withdrawalObject(row), waiting: waitingOf(blocked) });
     },
   });
 }

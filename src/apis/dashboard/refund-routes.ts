@@ -9,6 +9,7 @@ import {
   personRoute,
   sessionOf,
 } from '#apis/dashboard/person-route.ts';
+import { Waiting, waitingOf } from '#apis/dashboard/waiting.ts';
 import {
   CreateRefundBody,
   REFUND_LIMIT_MS,
@@ -19,22 +20,14 @@ import { recordEntry } from '#audit/audit.ts';
 import { answerWith, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { Abandon, type Tx } from '#db/database.ts';
-import { nullable, Timestamp } from '#http/schema.ts';
+import { nullable } from '#http/schema.ts';
 import { selectPayment } from '#payments/payment-queries.ts';
 import { createRefund } from '#refunds/create.ts';
 import { addAskedByPeople, selectRefund } from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
-import { endBlockedRefund, selectBlockedRefund } from '#settlement/blocked-refunds.ts';
+import { endBlockedRefund, selectBlocked } from '#settlement/blocked-requests.ts';
 
 const TAG = 'Money';
-
-const Waiting = Type.Object(
-  {
-    message: Type.String({ description: 'What USDC or the settlement contract says.' }),
-    since: Timestamp,
-  },
-  { description: 'Why the refund waits; null: it does not wait.' },
-);
 
 const DashboardRefundSchema = Type.Object(
   {
@@ -62,12 +55,8 @@ function readRoute({ db, receipts }: DashboardDeps) {
       const refund = await selectRefund(db, caller.tenant, params.id ?? '');
       if (refund === null) return resourceMissing('refund');
       const blocked =
-        refund.status === 'pending' ? await selectBlockedRefund(db, refund.id) : undefined;
-      const waiting =
-        blocked === undefined
-          ? null
-          : { message: blocked.blocked_by, since: blocked.blocked_since.toISOString() };
-      return answerWith(200, { ...renderRefund(refund, receipts), waiting });
+        refund.status === 'pending' ? await selectBlocked(db, 'refund', refund.id) : undefined;
+      return answerWith(200, { ...renderRefund(refund, receipts), waiting: waitingOf(blocked) });
     },
   });
 }

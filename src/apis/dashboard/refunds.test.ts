@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { newId } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
+import { insertWithdrawal } from '#payouts/withdrawal-queries.ts';
 import { applyRefundOutcomes } from '#refunds/apply-outcomes.ts';
-import { markBlocked } from '#settlement/blocked-refunds.ts';
+import { markBlocked } from '#settlement/blocked-requests.ts';
+import { requestOnChain } from '#settlement/requests.ts';
 import { addTestPayment } from '#testing/api-objects.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { testDatabase } from '#testing/database.ts';
@@ -46,11 +48,11 @@ function ask(amount = AMOUNT) {
   return member.post(`${base}/refunds`, { payment: paymentId, amount }, headers);
 }
 
-/** What the relayer writes down when USDC refuses the transfer for now. */
-async function block(refundId: string): Promise<void> {
+/** What the relayer writes down when the transfer is refused for now. */
+async function block(subjectId: string): Promise<void> {
   const [request] = await server.db.query<{ id: bigint }>(
-    `select id from chain_requests where kind = 'refund' and subject_id = $1`,
-    [refundId],
+    'select id from chain_requests where subject_id = $1',
+    [subjectId],
   );
   assert.ok(request !== undefined);
   await markBlocked(server.db, { id: request.id, by: SAYS }, server.clock.now());
@@ -80,6 +82,27 @@ test('a wait that the database did not write down is not taken for written', asy
   const gone = await testDatabase();
   await gone.close();
   await assert.rejects(markBlocked(gone.db, { id: 1n, by: SAYS }, new Date()));
+});
+
+test('a withdrawal says why it waits, to its own account alone', async () => {
+  const now = server.clock.now();
+  const tenant = { accountId: base.split('/')[2] ?? '', livemode: false };
+  const id = newId('withdrawal', now);
+  const sums = { number: 7n, amount: 1_000_000n, wallet: `0x${'11'.repeat(20)}` as const };
+  await server.db.transaction(async (tx) => {
+    const row = { id, tenant, position: 1n, created: now, requestedBy: OWNER };
+    await insertWithdrawal(tx, { ...row, ...sums });
+    const payload = { merchantNumber: '1', wallet: sums.wallet, amount: `${sums.amount}` };
+    const request = { livemode: false, kind: 'withdrawal', subjectId: id } as const;
+    await requestOnChain(tx, { ...request, number: sums.number, payload, now });
+  });
+  const path = `${base}/withdrawals/${id}`;
+  assert.equal((await owner.get(path)).body.waiting, null);
+  await block(id);
+  const { status, body } = await owner.get(path);
+  assert.deepEqual([status, body.status], [200, 'pending']);
+  assert.deepEqual(body.waiting, { message: SAYS, since: server.clock.now().toISOString() });
+  assert.equal((await stranger.get(path)).status, 404);
 });
 
 describe('a refund that USDC refuses for now', () => {

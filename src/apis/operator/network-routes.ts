@@ -5,8 +5,10 @@ import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { selectRecoveries } from '#apis/operator/watch-queries.ts';
 import { answerWith } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
-import { nullable, oneOf, Timestamp, textOut } from '#http/schema.ts';
+import { toJsonAtoms } from '#core/money.ts';
+import { AtomsOut, nullable, oneOf, Timestamp, textOut } from '#http/schema.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
+import { type ContractState, readContractState } from '#settlement/chain/contract-state.ts';
 import { readFeeRates } from '#settlement/chain/fee-rates.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 
@@ -76,6 +78,34 @@ function recoveriesRoute({ db, chains }: OperatorDeps) {
 
 const Rate = Type.Integer({ description: 'Basis points.' });
 
+const Hourly = Type.Object(
+  { per_hour: AtomsOut, used: AtomsOut },
+  { description: 'USDC atoms that an hour allows, and that this one has used.' },
+);
+
+const StateSchema = Type.Object(
+  {
+    settling_paused: Type.Boolean({ description: 'No sale settles.' }),
+    refunding_paused: Type.Boolean({ description: 'No refund is paid.' }),
+    sales: Hourly,
+    outflow: Hourly,
+    admin: textOut('The address that is the admin.'),
+    guardians: Type.Integer({ description: 'So many addresses are guardians.' }),
+    held: AtomsOut,
+    owed: AtomsOut,
+    fees: AtomsOut,
+    announced: Type.Array(
+      Type.Object({
+        says: textOut('What it would do.'),
+        by: textOut('The address that has announced it.'),
+        applicable_at: Timestamp,
+      }),
+      { description: 'What comes into force unless somebody stops it; roles are not listed.' },
+    ),
+  },
+  { description: 'What the contract says of itself; null: no node answers.' },
+);
+
 const ContractSchema = Type.Object({
   network: Network,
   chain_id: Type.Integer({ description: 'The id of the blockchain.' }),
@@ -86,7 +116,28 @@ const ContractSchema = Type.Object({
       { description: 'What the contract charges now; null: no node answers.' },
     ),
   ),
+  state: nullable(StateSchema),
 });
+
+function stateView({ sales, outflow, announced, ...state }: ContractState) {
+  const hourly = ({ perHour, used }: ContractState['sales']) => ({
+    per_hour: toJsonAtoms(perHour),
+    used: toJsonAtoms(used),
+  });
+  return {
+    settling_paused: state.settlingPaused,
+    refunding_paused: state.refundingPaused,
+    ...{ sales: hourly(sales), outflow: hourly(outflow) },
+    ...{ admin: state.admin, guardians: state.guardians },
+    held: toJsonAtoms(state.held),
+    owed: toJsonAtoms(state.owed),
+    fees: toJsonAtoms(state.fees),
+    announced: announced.map(({ says, by, applicableAt }) => ({
+      ...{ says, by },
+      applicable_at: applicableAt.toISOString(),
+    })),
+  };
+}
 
 function contractsRoute({ chains }: OperatorDeps) {
   return personRoute({
@@ -103,7 +154,8 @@ function contractsRoute({ chains }: OperatorDeps) {
         chains.map(async (chain) => {
           const { network, chainId: chain_id, settlement } = chain.config;
           const rates = await ofChain(() => readFeeRates(chain));
-          return { network, chain_id, settlement, rates };
+          const state = await ofChain(() => readContractState(chain));
+          return { network, chain_id, settlement, rates, state: state && stateView(state) };
         }),
       );
       return answerWith(200, { object: 'list', data });

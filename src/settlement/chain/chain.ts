@@ -92,7 +92,7 @@ interface NewestWith {
   readonly receipts: readonly (Receipt | null | undefined)[];
 }
 
-interface EthCall {
+export interface EthCall {
   readonly from?: Hex;
   readonly to: Hex;
   readonly data: Hex;

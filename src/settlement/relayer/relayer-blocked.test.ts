@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { endBlockedRefund, selectBlockedRefund } from '#settlement/blocked-refunds.ts';
+import { endBlockedRefund, selectBlocked } from '#settlement/blocked-requests.ts';
 import type { Relayer } from '#settlement/relayer/relayer.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import {
@@ -55,23 +55,16 @@ describe('a refund that is refused for now', () => {
     amount,
     reference: `0x${'11'.repeat(16)}` as const,
   });
-  const blockedRow = (id: string) => selectBlockedRefund(world.database.db, id);
+  const blockedRow = (id: string, kind: 'refund' | 'withdrawal' = 'refund') =>
+    selectBlocked(world.database.db, kind, id);
 
-  async function untilBlocked(id: string): Promise<string> {
+  async function untilBlocked(id: string, kind?: 'withdrawal'): Promise<string> {
     for (let i = 0; i < 500; i++) {
-      const row = await blockedRow(id);
+      const row = await blockedRow(id, kind);
       if (row !== undefined) return row.blocked_by;
       await sleep(20);
     }
     throw new Error('never blocked');
-  }
-
-  /** A withdrawal has no page of its own that says why it waits. */
-  async function untilHeld(id: string): Promise<void> {
-    const held = `select count(*) from chain_requests
-      where subject_id = '${id}' and blocked_since is not null`;
-    for (let i = 0; i < 500 && BigInt(await world.count(held)) === 0n; i++) await sleep(20);
-    assert.equal(BigInt(await world.count(held)), 1n);
   }
 
   /** The minute until the next try is remembered by the process only. */
@@ -120,7 +113,7 @@ describe('a refund that is refused for now', () => {
     const large = await world.ask({ kind: 'refund', payload });
     assert.match(await untilBlocked(large), /one hour/);
     const withdrawal = await askWithdrawal(world, 2_000_001n);
-    await untilHeld(withdrawal);
+    assert.match(await untilBlocked(withdrawal, 'withdrawal'), /one hour/);
     assert.equal(await world.outcome(large), null);
     assert.equal(await world.outcome(withdrawal), null);
     await govern('restoreCeiling', 100);

@@ -46,7 +46,7 @@ export function Balance(): ReactNode {
   });
   const { data: goLive } = useRead('GET /accounts/{account}/{mode}/go_live');
   const available = BigInt(balance.data?.available[0]?.amount ?? 0);
-  const canWithdraw = goLive?.live === true && may('owner');
+  const canWithdraw = balance.data !== undefined && goLive?.live === true && may('owner');
   const withdraw = canWithdraw ? (
     <Button kind="primary" onClick={() => setIsWithdrawing(true)}>
       Withdraw

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
-import { useParams } from 'wouter';
+import { Link, useParams } from 'wouter';
+import type { DashboardWithdrawal } from '../../data/types/dashboard.ts';
 import { Loaded } from '../../desk/loaded.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { Notice } from '../../ui/notice.tsx';
@@ -30,6 +31,7 @@ export function WithdrawalPage(): ReactNode {
               <ObjectStatus status={withdrawal.status} />
               <CopyId id={withdrawal.id} />
             </div>
+            <Waiting withdrawal={withdrawal} />
             {withdrawal.failure_message === null ? null : (
               <Notice tone="bad">
                 <strong>Nothing was moved</strong>
@@ -56,5 +58,20 @@ export function WithdrawalPage(): ReactNode {
         )}
       </Loaded>
     </Page>
+  );
+}
+
+function Waiting({ withdrawal }: { readonly withdrawal: DashboardWithdrawal }): ReactNode {
+  const { waiting, created } = withdrawal;
+  if (waiting === null) return null;
+  return (
+    <Notice tone="warn" role="status">
+      <strong>It waits</strong>
+      <p>
+        {waiting.message} It is tried again every minute, for 24 hours from <Time at={created} />.
+        After that it ends, and the money stays in your balance. Your wallet can take it out by
+        itself at once: <Link href="/balance">Your money without us</Link>.
+      </p>
+    </Notice>
   );
 }

@@ -106,6 +106,12 @@ function Announced({ change }: AnnouncedProps): ReactNode {
         )}
         . Until then it can be stopped.
       </p>
+      {change.status === 'announced' ? (
+        <p>
+          Nothing is paid out meanwhile: if somebody else has announced it, the key of the present
+          wallet may be stolen as well. Sales and refunds go on.
+        </p>
+      ) : null}
       {may('owner') ? (
         <ActionButton request={() => call('DELETE /accounts/{account}/{mode}/settlement_wallet')}>
           Stop the change

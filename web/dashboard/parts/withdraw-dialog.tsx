@@ -18,7 +18,7 @@ export interface WithdrawDialogProps {
 /** Moves money from the contract to the merchant's own wallet. */
 export function WithdrawDialog({ available, wallet, onClose }: WithdrawDialogProps): ReactNode {
   const { call } = useMerchant();
-  const [most] = useState(available);
+  const most = useMost(available);
   const [typed, setTyped] = useState(() => formatAtoms(available));
   const [made, setMade] = useState<CreateWithdrawalResponse | null>(null);
   const sending = useSend(['amount']);
@@ -75,4 +75,10 @@ export function WithdrawDialog({ available, wallet, onClose }: WithdrawDialogPro
       </Form>
     </Dialog>
   );
+}
+
+/** Sales may arrive meanwhile; what this withdrawal takes away does not make it too large. */
+function useMost(available: bigint): bigint {
+  const [first] = useState(available);
+  return available > first ? available : first;
 }

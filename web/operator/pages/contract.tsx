@@ -12,6 +12,7 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useOperator, usePages, useRead } from '../operator.ts';
 import { ContractDialog, type ContractWish } from '../parts/contract-dialog.tsx';
+import { ContractState } from '../parts/contract-state.tsx';
 import { DecideProposal } from '../parts/decide-proposal.tsx';
 import { percent } from '../parts/percent.ts';
 import { isOpen, proposalWords } from '../parts/proposal-words.ts';
@@ -127,7 +128,7 @@ export function Contract(): ReactNode {
   const { mayChange } = useOperator();
   const [wish, setWish] = useState<ContractWish | null>(null);
   const filters = useFilters();
-  const contracts = useRead('GET /contracts');
+  const contracts = useRead('GET /contracts', undefined, { everyMs: WATCH_MS });
   const proposals = usePages('GET /proposals', (before) => ({ query: { limit: PAGE, before } }), {
     everyMs: WATCH_MS,
   });
@@ -150,6 +151,9 @@ export function Contract(): ReactNode {
           />
         )}
       </Loaded>
+      {contracts.data?.data.map((contract) => (
+        <ContractState key={contract.network} contract={contract} />
+      ))}
       <h2>Decisions that take two people</h2>
       <p className="soft">
         One operator asks for a pause, new rates or the block of a payer, and another one approves.

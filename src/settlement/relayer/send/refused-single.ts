@@ -1,5 +1,5 @@
 import type { Alarm } from '#settlement/alarms.ts';
-import { markBlocked } from '#settlement/blocked-refunds.ts';
+import { markBlocked } from '#settlement/blocked-requests.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { readRevert } from '#settlement/contract/contract-calls.ts';
 import { failed, type Result } from '#settlement/relayer/rows/facts.ts';

@@ -3,7 +3,7 @@ import type { Failure } from '#settlement/requests.ts';
 
 const TRANSFER_BLOCKED: Failure = { succeeded: false, reason: 'transfer_blocked', txHash: null };
 
-/** Why a refund is not sent at present. */
+/** Why a refund or withdrawal is not sent at present. */
 export interface BlockedRow {
   readonly blocked_since: Date;
   /** The text of the refusal. */
@@ -23,15 +23,16 @@ export async function markBlocked(
   );
 }
 
-/** What a refund waits for; undefined: nothing holds it up. */
-export async function selectBlockedRefund(
+/** What a refund or withdrawal waits for; undefined: nothing holds it up. */
+export async function selectBlocked(
   sql: Sql,
-  refundId: string,
+  kind: 'refund' | 'withdrawal',
+  subjectId: string,
 ): Promise<BlockedRow | undefined> {
   const rows = await sql.query<BlockedRow>(
     `select blocked_since, blocked_by from chain_requests
-     where kind = 'refund' and subject_id = $1 and status = 'queued' and blocked_since is not null`,
-    [refundId],
+     where kind = $1 and subject_id = $2 and status = 'queued' and blocked_since is not null`,
+    [kind, subjectId],
   );
   return rows[0];
 }

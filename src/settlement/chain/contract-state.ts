@@ -1,0 +1,121 @@
+import { type Abi, decodeFunctionResult, encodeFunctionData } from 'viem';
+import { type Chain, decodeView, type EthCall } from '#settlement/chain/chain.ts';
+import type { FeeRates } from '#settlement/chain/fee-rates.ts';
+import { readHoldings } from '#settlement/chain/holdings.ts';
+import { lensOf } from '#settlement/contract/lens.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
+
+/** What comes into force unless somebody stops it. */
+export interface Announced {
+  readonly says: string;
+  readonly by: Hex;
+  readonly applicableAt: Date;
+}
+
+/** Atoms. */
+export interface Hourly {
+  readonly perHour: bigint;
+  readonly used: bigint;
+}
+
+/** What governs a settlement contract at the newest block, and what it holds. */
+export interface ContractState {
+  readonly settlingPaused: boolean;
+  readonly refundingPaused: boolean;
+  readonly sales: Hourly;
+  /** Refunds, and withdrawals that operators pay. */
+  readonly outflow: Hourly;
+  readonly admin: Hex;
+  readonly guardians: number;
+  readonly held: bigint;
+  readonly owed: bigint;
+  readonly fees: bigint;
+  readonly announced: readonly Announced[];
+}
+
+/** As many in one call: a node answers within its limits. */
+const MERCHANTS_PER_CALL = 500;
+const MS = 1_000;
+
+type Decoded<T> = { readonly call: EthCall; readonly decode: (data: Hex) => T };
+
+/** Several views in one question. @throws RpcUnavailable */
+async function ask<T extends readonly Decoded<unknown>[]>(
+  chain: Chain,
+  views: T,
+): Promise<{ [K in keyof T]: T[K] extends Decoded<infer R> ? R : never }> {
+  const answers = await chain.calls(views.map(({ call }) => call));
+  return views.map(({ decode }, i) => decodeView(answers[i], decode)) as never;
+}
+
+function viewsOf({ config: { settlement } }: Chain) {
+  const viewOf = <T>(to: Hex, abi: Abi, functionName: string): Decoded<T> => ({
+    call: { to, data: encodeFunctionData({ abi, functionName }), words: 'any' },
+    decode: (data) => decodeFunctionResult({ abi, functionName, data }) as T,
+  });
+  return {
+    own: <T>(name: string) => viewOf<T>(settlement, settlementAbi, name),
+    seen: <T>(name: string) => viewOf<T>(lensOf(settlement), settlementLensAbi, name),
+  };
+}
+
+async function readWallets(chain: Chain, merchants: number): Promise<Announced[]> {
+  const to = lensOf(chain.config.settlement);
+  const view = { abi: settlementLensAbi, functionName: 'walletChanges' } as const;
+  const pages = Array.from({ length: Math.ceil(merchants / MERCHANTS_PER_CALL) }, (_, page) => {
+    const last = Math.min(merchants, (page + 1) * MERCHANTS_PER_CALL);
+    const args = [page * MERCHANTS_PER_CALL + 1, last] as const;
+    return {
+      call: { to, data: encodeFunctionData({ ...view, args }), words: 'any' as const },
+      decode: (data: Hex) => decodeFunctionResult({ ...view, data }),
+    };
+  });
+  return (await ask(chain, pages)).flat().map(({ merchant, from, to, applicableAt, proposer }) => ({
+    says: `Merchant ${merchant} is paid to ${to}, no longer to ${from}.`,
+    by: proposer,
+    applicableAt: new Date(applicableAt * MS),
+  }));
+}
+
+async function readRules(chain: Chain, admin: Hex): Promise<[Announced[], number]> {
+  const { own } = viewsOf(chain);
+  const [ceiling, rates, heir, [guardians, lastMayGo]] = await ask(chain, [
+    own<[number, number]>('scheduledCeiling'),
+    own<[FeeRates, number]>('scheduledRates'),
+    own<[Hex, number]>('pendingDefaultAdmin'),
+    own<[number, number]>('guardians'),
+  ] as const);
+  const { acquirer, protocol, cashback } = rates[0];
+  const all: [string, number][] = [
+    [`Up to ${ceiling[0]} USDC settle per hour.`, ceiling[1]],
+    [`Rates become ${acquirer}, ${protocol} and ${cashback} basis points.`, rates[1]],
+    [`${heir[0]} becomes the admin.`, heir[1]],
+    ['The last guardian may be revoked.', lastMayGo],
+  ];
+  const announced = all
+    .filter(([, at]) => at > 0)
+    .map(([says, at]) => ({ says, by: admin, applicableAt: new Date(at * MS) }));
+  return [announced, guardians];
+}
+
+/** All from the contract itself: no row of ours is asked. @throws RpcUnavailable */
+export async function readContractState(chain: Chain): Promise<ContractState> {
+  const { own, seen } = viewsOf(chain);
+  const [settlingPaused, refundingPaused, sales, outflow, admin] = await ask(chain, [
+    seen<boolean>('settlingPaused'),
+    seen<boolean>('refundingPaused'),
+    seen<[bigint, bigint]>('ceiling'),
+    seen<[bigint, bigint]>('outflow'),
+    own<Hex>('defaultAdmin'),
+  ] as const);
+  const { merchants, held, owed, fees } = await readHoldings(chain);
+  const [rules, guardians] = await readRules(chain, admin);
+  return {
+    ...{ settlingPaused, refundingPaused, admin, guardians, held, owed, fees },
+    sales: { perHour: sales[0], used: sales[1] },
+    outflow: { perHour: outflow[0], used: outflow[1] },
+    announced: [...(await readWallets(chain, merchants)), ...rules],
+  };
+}

@@ -1,0 +1,68 @@
+import type { ReactNode } from 'react';
+import type { ReadContractsResponse } from '../../data/types/operator.ts';
+import { formatUsdc } from '../../ui/money.ts';
+import { Notice } from '../../ui/notice.tsx';
+import { Status } from '../../ui/status.tsx';
+import { Fact, FactList } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+
+type Contract = ReadContractsResponse['data'][number];
+type State = NonNullable<Contract['state']>;
+
+const usdc = (atoms: number) => formatUsdc(BigInt(atoms));
+
+function Paused({ is }: { readonly is: boolean }): ReactNode {
+  return is ? <Status tone="bad">Paused</Status> : <Status tone="good">Goes on</Status>;
+}
+
+const hourly = ({ per_hour: most, used }: State['sales']) => `${usdc(used)} of ${usdc(most)}`;
+
+/** What governs the contract now, read from the chain, and what is announced on it. */
+export function ContractState({ contract }: { readonly contract: Contract }): ReactNode {
+  const { network, state } = contract;
+  return (
+    <section className="card stack" aria-label={`State on ${network}`}>
+      <h2>On {network} now</h2>
+      {state === null ? (
+        <p className="soft">No node answers.</p>
+      ) : (
+        <>
+          <FactList>
+            <Fact name="Settling">
+              <Paused is={state.settling_paused} />
+            </Fact>
+            <Fact name="Refunds">
+              <Paused is={state.refunding_paused} />
+            </Fact>
+            <Fact name="Sales in this hour">{hourly(state.sales)}</Fact>
+            <Fact name="Refunds and withdrawals in this hour">{hourly(state.outflow)}</Fact>
+            <Fact name="Held">{usdc(state.held)}</Fact>
+            <Fact name="Owed to merchants">{usdc(state.owed)}</Fact>
+            <Fact name="Fees, not collected">{usdc(state.fees)}</Fact>
+            <Fact name="Left over">{usdc(state.held - state.owed - state.fees)}</Fact>
+            <Fact name="Admin">
+              <span className="id">{state.admin}</span>
+            </Fact>
+            <Fact name="Guardians">{String(state.guardians)}</Fact>
+          </FactList>
+          <Announced announced={state.announced} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function Announced({ announced }: Pick<State, 'announced'>): ReactNode {
+  if (announced.length === 0)
+    return <p className="soft">No wallet, ceiling, rate or admin is announced.</p>;
+  return (
+    <Notice tone="warn">
+      <strong>Announced</strong>
+      {announced.map(({ says, by, applicable_at: from }) => (
+        <p key={says}>
+          {says} From <Time at={from} />, by <span className="id">{by}</span>.
+        </p>
+      ))}
+    </Notice>
+  );
+}
