@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { escapeHtml } from '#core/escape-html.ts';
 import { type Archive, buildPackages, sumsOf } from '#docs/packages.ts';
-import { escapeHtml, plainPage, sendPage } from '#http/plain-page.ts';
+import { plainPage, sendPage } from '#http/plain-page.ts';
 
 const LISTED = 'SHA512SUMS';
 

@@ -19,18 +19,6 @@ const HEADERS = {
   'Cache-Control': 'no-store',
 } as const;
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-export function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (found) => ENTITIES[found] ?? '');
-}
-
 /** A page of our own that needs no web app. `body` is HTML. */
 export function plainPage(title: string, body: string): string {
   return (

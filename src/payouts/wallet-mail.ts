@@ -29,6 +29,7 @@ export async function mailAboutWallet(
       `${link}\n\nIt cancels the new wallet on the contract and holds all payouts of the service ` +
       'until an owner lifts the hold. The link works once, for 72 hours. Opening it changes ' +
       `nothing.\n${also === '' ? '' : `\n${also}\n`}`;
-    await queueMail(tx, people.secretKey, { to, subject, text, now });
+    const buttons = [{ url: link, name: 'Stop it' }];
+    await queueMail(tx, people.secretKey, { to, subject, text, buttons, now });
   }
 }

@@ -59,6 +59,8 @@ interface LinkMail {
   readonly subject: string;
   /** `url` is the page with the token behind the #, which browsers do not send to servers. */
   readonly text: (url: string) => string;
+  /** The link as a button. */
+  readonly button: string;
 }
 
 function signUpMail(user: UserRow | undefined): LinkMail {
@@ -66,6 +68,7 @@ function signUpMail(user: UserRow | undefined): LinkMail {
     return {
       purpose: null,
       subject: 'You already have a Tapline account',
+      button: 'Sign in',
       text: (url) =>
         'Somebody, probably you, asked to open an account with this address. There already is ' +
         `one: sign in at\n\n${url}\n\nIf it was not you, nothing needs to be done.\n`,
@@ -74,6 +77,7 @@ function signUpMail(user: UserRow | undefined): LinkMail {
   return {
     purpose: 'sign_up',
     subject: 'Confirm your address for Tapline',
+    button: 'Open your account',
     text: (url) =>
       `Open this link to choose a password and open your account:\n\n${url}\n\n` +
       'It is valid for 24 hours and works once. If it was not you who asked, ignore this mail: ' +
@@ -86,6 +90,7 @@ function resetMail(user: UserRow | undefined): LinkMail | null {
   return {
     purpose: 'password_reset',
     subject: 'Choose a new Tapline password',
+    button: 'Choose a new password',
     text: (url) =>
       `Open this link to choose a new password:\n\n${url}\n\n` +
       'It is valid for 30 minutes and works once. Your second factor stays as it is. If it was ' +
@@ -125,8 +130,9 @@ async function sendLink(
     const fragment =
       purpose === null ? '' : `#token=${await issueToken(tx, { purpose, realm, email }, now)}`;
     const url = `${deps.webUrl}${pageOf(realm, purpose)}${fragment}`;
-    const content = { to: email, subject: mail.subject, text: mail.text(url), now };
-    await queueMail(tx, deps.secretKey, content);
+    const { subject, button } = mail;
+    const content = { to: email, subject, text: mail.text(url), buttons: [{ url, name: button }] };
+    await queueMail(tx, deps.secretKey, { ...content, now });
   });
   deps.wakeups.send(MAIL_TOPIC);
   return null;

@@ -150,6 +150,7 @@ async function sendInvitation(
   const text = invitationText(ref, role, url);
   // Nothing that the sender chose: the subject is what a stranger reads first.
   const subject = 'You are invited to a team on Tapline';
-  await queueMail(tx, people.secretKey, { to: email, subject, text, now });
+  const buttons = [{ url, name: 'See the invitation' }];
+  await queueMail(tx, people.secretKey, { to: email, subject, text, buttons, now });
   return row;
 }

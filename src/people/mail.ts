@@ -8,6 +8,7 @@ import { type Loop, startLoop } from '#core/loop.ts';
 import { decrypt, encrypt } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
+import { type MailButton, mailHtml } from '#people/mail-html.ts';
 import {
   claimMails,
   insertMail,
@@ -20,8 +21,10 @@ import { MAIL_TOPIC } from '#people/people.ts';
 export interface Mail {
   readonly to: string;
   readonly subject: string;
-  /** Plain text, lines of ordinary length. */
+  /** Plain text, lines of ordinary length. The HTML beside it is made from it. */
   readonly text: string;
+  /** Addresses of ours that stand in the text as paragraphs: in HTML each is a button. */
+  readonly buttons?: readonly MailButton[];
 }
 
 /** The way out for mails. @throws when the mail was not taken: it will be tried again. */
@@ -37,7 +40,8 @@ export function smtpMailer(options: { readonly url: string; readonly from: strin
   const transport = openTransport(options.url);
   return {
     send: async (mail) => {
-      await transport.sendMail({ ...mail, from: options.from });
+      const { to, subject, text } = mail;
+      await transport.sendMail({ to, subject, text, html: mailHtml(mail), from: options.from });
     },
   };
 }

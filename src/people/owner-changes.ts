@@ -97,7 +97,9 @@ export async function noteOwnerChange(
   for (const to of new Set(change.owners)) {
     const subject = 'The owners of your Tapline account are changing';
     const url = await issueHoldLink(tx, people, { about: { changeId }, accountId, to, now });
-    await queueMail(tx, people.secretKey, { to, subject, text: text(change, url), now });
+    const buttons = [{ url, name: 'Hold payouts' }];
+    const mail = { to, subject, text: text(change, url), buttons, now };
+    await queueMail(tx, people.secretKey, mail);
   }
 }
 

@@ -16,6 +16,13 @@ const LINK_MS = 72 * 3_600_000;
 /** Where the page of a link stands; the link is the only key to it. */
 export const PERSON_LINK_PATH = '/by-mail';
 
+/** The mail and the page that it leads to call the button the same. */
+export const PERSON_LINK_BUTTONS: Readonly<Record<PersonLinkKind, string>> = {
+  not_me: 'This was not me',
+  trust_factor: 'This is my factor',
+  recover_factor: 'I have lost it',
+};
+
 type MailDeps = Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
 
 async function issueLink(
@@ -68,16 +75,19 @@ export async function mailChange(tx: Tx, people: MailDeps, change: AlarmingChang
   for (const to of new Set(change.to)) {
     const link = { user_id, account_id, email: to, what, now };
     const stop = await issueLink(tx, people, { ...link, kind: 'not_me' });
-    const { yes } = change;
-    const agree =
-      yes === undefined
-        ? ''
-        : `${yes.words}\n\n${await issueLink(tx, people, { ...link, kind: yes.kind })}\n\n`;
+    const buttons = [{ url: stop, name: PERSON_LINK_BUTTONS.not_me }];
+    let agree = '';
+    if (change.yes !== undefined) {
+      const { kind, words } = change.yes;
+      const url = await issueLink(tx, people, { ...link, kind });
+      agree = `${words}\n\n${url}\n\n`;
+      buttons.unshift({ url, name: PERSON_LINK_BUTTONS[kind] });
+    }
     const text =
       `${what}\n\n${agree}If this was not you, open this link and press the button:\n\n` +
       `${stop}\n\n` +
       'It holds the payouts of the service and signs the person out who did this. The link works ' +
       'once, for 72 hours. Opening it changes nothing.\n';
-    await queueMail(tx, people.secretKey, { to, subject, text, now });
+    await queueMail(tx, people.secretKey, { to, subject, text, buttons, now });
   }
 }

@@ -15,6 +15,8 @@ const WEB = path.join(import.meta.dirname, '../../web');
 const LEAST_BYTES = 512;
 
 async function compress(file: string): Promise<void> {
+  // A font is packed already.
+  if (file.endsWith('.woff2')) return;
   const plain = await readFile(file);
   if (plain.length < LEAST_BYTES) return;
   const quality = { params: { [zlib.BROTLI_PARAM_QUALITY]: zlib.BROTLI_MAX_QUALITY } };

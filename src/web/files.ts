@@ -23,6 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.png': 'image/png',
   '.svg': 'image/svg+xml',
   '.webmanifest': 'application/manifest+json',
+  '.woff2': 'font/woff2',
 };
 const SUFFIXES = { br: '.br', gzip: '.gz' } as const;
 const A_YEAR = 'public, max-age=31536000, immutable';

@@ -40,6 +40,7 @@ function policyOf(mayAsk: readonly string[]): string {
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self' data:",
+    "font-src 'self'",
     ["connect-src 'self'", ...mayAsk].join(' '),
     "manifest-src 'self'",
     "worker-src 'self'",

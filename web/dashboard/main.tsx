@@ -6,6 +6,7 @@ import { createPeopleApi } from '../data/people.ts';
 import { createQueryClient } from '../data/query-client.ts';
 import { rootPath } from '../data/root.ts';
 import { DeskGate } from '../desk/gate.tsx';
+import { EmptyDrawing } from '../ui/empty-drawing.tsx';
 import { EmptyState } from '../ui/empty-state.tsx';
 import { mount } from '../ui/mount.tsx';
 import { Page } from '../ui/shell.tsx';
@@ -28,7 +29,9 @@ function Pages(): ReactNode {
       </Route>
       <Route>
         <Page title="Not found">
-          <EmptyState title="There is no such page">Choose one in the navigation.</EmptyState>
+          <EmptyState drawing={<EmptyDrawing name="search" />} title="There is no such page">
+            Choose one in the navigation.
+          </EmptyState>
         </Page>
       </Route>
     </Switch>

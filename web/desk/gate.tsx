@@ -4,6 +4,7 @@ import type { PeopleApi, Session } from '../data/people.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Notice } from '../ui/notice.tsx';
+import '../ui/font/font.css';
 import './desk.css';
 import { type Trouble, wordsOf } from './answers.ts';
 import { type Desk, DeskContext } from './desk-context.ts';

@@ -1,6 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Button } from '../ui/button.tsx';
+import { EmptyDrawing } from '../ui/empty-drawing.tsx';
 import { EmptyState } from '../ui/empty-state.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import type { Filters } from './filters.tsx';
@@ -53,6 +54,7 @@ export function NothingHere({ filters, empty }: NothingHereProps): ReactNode {
   if (filters === undefined || (!filters.isFiltered && filters.cursor === undefined)) return empty;
   return (
     <EmptyState
+      drawing={<EmptyDrawing name="search" />}
       title="Nothing fits"
       action={<Button onClick={filters.clear}>Show everything</Button>}
     >

@@ -2,6 +2,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { ApiFailure } from '../data/api.ts';
 import { Button } from '../ui/button.tsx';
+import { EmptyDrawing } from '../ui/empty-drawing.tsx';
 import { EmptyState } from '../ui/empty-state.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { Skeleton, type SkeletonShape } from '../ui/skeleton.tsx';
@@ -39,7 +40,7 @@ export function Loaded<Value>(props: LoadedProps<Value>): ReactNode {
   if (error === null) return <Skeleton shape={shape} />;
   if (isMissing(error)) {
     return (
-      <EmptyState title="There is nothing with this id">
+      <EmptyState drawing={<EmptyDrawing name="search" />} title="There is nothing with this id">
         {missing ?? 'Check the address. It may belong to another account.'}
       </EmptyState>
     );

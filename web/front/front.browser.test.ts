@@ -7,7 +7,7 @@ import { measureFirstLoad } from '../testing/payload.ts';
 import { tillOf } from '../testing/till.ts';
 
 /** No framework: a few kilobytes of words. */
-const BUDGET_BYTES = 20 * 1024;
+const BUDGET_BYTES = 10_000;
 const LINKS = ['Terminal', 'Wallet', 'Dashboard', 'Operator', 'Docs'];
 
 let shared: SharedSandbox;

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import type { Locator } from 'playwright-core';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { DESKTOP, NARROW, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import {
+  DESKTOP,
+  NARROW,
+  openBrowser,
+  PHONE,
+  type TestBrowser,
+  type TestWindow,
+} from '../testing/browser.ts';
 
 let shared: SharedSandbox;
 let browser: TestBrowser;
@@ -61,6 +69,36 @@ test('a dialog has a close button, and opens with its own first control in focus
     .waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await dialog.waitFor({ state: 'detached' });
+  await window.close();
+});
+
+async function pull({ page }: TestWindow, grip: Locator, px: number): Promise<void> {
+  const box = await grip.boundingBox();
+  assert.ok(box !== null, 'the grip is seen');
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await page.mouse.move(x, y + px, { steps: 4 });
+  // Slowly: how far it was pulled decides, not how briskly.
+  await page.waitForTimeout(400);
+  await page.mouse.up();
+}
+
+test('sheets from below are pulled away by their grip, and stay after a nudge', async () => {
+  const window = await browser.open(PHONE);
+  const { page } = window;
+  await page.goto(`${shared.sandbox.web_url}/dev/ui`);
+  await page.getByRole('button', { name: 'Open the dialog' }).click();
+  const dialog = page.getByRole('dialog');
+  await pull(window, dialog.locator('.sheet-grip'), 20);
+  assert.equal(await dialog.isVisible(), true);
+  await pull(window, dialog.locator('.sheet-grip'), 140);
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Menu' }).click();
+  const sheet = page.locator('.shell-sheet:popover-open');
+  await pull(window, sheet.locator('.sheet-grip'), 140);
+  await sheet.waitFor({ state: 'detached' });
+  window.checkClean();
   await window.close();
 });
 

@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { Icon } from './icon.tsx';
+import { SheetGrip } from './sheet-grip.tsx';
 import './dialog.css';
 
 export interface DialogProps {
@@ -43,6 +44,7 @@ export function Dialog({ title, onClose, children }: DialogProps): ReactNode {
         onClose();
       }}
     >
+      <SheetGrip sheet={dialog} onAway={onClose} />
       <div className="stack">
         <h2 id={titleId}>{title}</h2>
         {children}

@@ -3,15 +3,18 @@ import './empty-state.css';
 
 export interface EmptyStateProps {
   readonly title: string;
+  readonly drawing?: ReactNode;
   /** What is missing and what one gets. */
   readonly children: ReactNode;
   /** The one thing to do. */
   readonly action?: ReactNode;
 }
 
-export function EmptyState({ title, children, action }: EmptyStateProps): ReactNode {
+export function EmptyState(props: EmptyStateProps): ReactNode {
+  const { title, drawing, children, action } = props;
   return (
     <div className="empty">
+      {drawing}
       <h2>{title}</h2>
       <p className="soft">{children}</p>
       {action}

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useId, useRef, useSyncExternalStore } from 'react';
 import { useArrival } from './arrival.ts';
 import { Icon } from './icon.tsx';
+import { SheetGrip } from './sheet-grip.tsx';
 import './shell.css';
 import { SkipLink } from './skip-link.tsx';
 
@@ -65,14 +66,18 @@ interface SideProps extends Pick<ShellProps, 'brand' | 'pages' | 'onNavigate' | 
  */
 function Side(props: SideProps): ReactNode {
   const { id, isSheet, brand, pages, currentPath, onNavigate, mark, foot } = props;
+  const side = useRef<HTMLElement>(null);
   return (
     <aside
+      ref={side}
       id={id}
       className={isSheet ? 'shell-side shell-sheet' : 'shell-side'}
       aria-label="Menu"
       popover={isSheet ? 'auto' : undefined}
     >
-      {isSheet ? null : (
+      {isSheet ? (
+        <SheetGrip sheet={side} onAway={() => side.current?.hidePopover()} />
+      ) : (
         <div className="shell-brand">
           <img src="icons/tapline.svg" alt="" />
           {brand}

@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Clock } from '#core/clock.ts';
+import { escapeHtml } from '#core/escape-html.ts';
 import { newId } from '#core/ids.ts';
 import { networkOf } from '#core/mode.ts';
 import { limitByAddress, PAGES } from '#http/page-limit.ts';
-import { escapeHtml, plainPage, sendPage } from '#http/plain-page.ts';
+import { plainPage, sendPage } from '#http/plain-page.ts';
 import type { HoldLinkRow, WalletLinkRow } from '#payouts/payout-hold-queries.ts';
 import { findHoldLink } from '#payouts/payout-holds.ts';
 import { holdPayouts } from '#payouts/press-hold-link.ts';

@@ -1,18 +1,18 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { addHoldPage } from '#apis/dashboard/hold-page.ts';
 import type { Clock } from '#core/clock.ts';
+import { escapeHtml } from '#core/escape-html.ts';
 import { newId } from '#core/ids.ts';
 import { limitByAddress, PAGES } from '#http/page-limit.ts';
-import { escapeHtml, plainPage, sendPage } from '#http/plain-page.ts';
+import { plainPage, sendPage } from '#http/plain-page.ts';
 import { pressPersonLink } from '#payouts/press-person-link.ts';
 import type { PeopleDeps } from '#people/people.ts';
 import type { PersonLinkKind, PersonLinkRow } from '#people/person-link-queries.ts';
-import { findPersonLink, PERSON_LINK_PATH } from '#people/person-links.ts';
+import { findPersonLink, PERSON_LINK_BUTTONS, PERSON_LINK_PATH } from '#people/person-links.ts';
 
 interface Words {
   readonly title: string;
   readonly asks: string;
-  readonly button: string;
   readonly done: string;
   readonly doneText: string;
 }
@@ -23,7 +23,6 @@ const WORDS: Record<PersonLinkKind, Words> = {
     asks:
       'The button holds the payouts of the service and signs the person out who did this. If it ' +
       'was about your own sign-in, your password ends too: choose a new one by mail.',
-    button: 'This was not me',
     done: 'It is stopped',
     doneText:
       'Sessions have ended, and payouts are held until an owner with a second factor lifts the ' +
@@ -32,7 +31,6 @@ const WORDS: Record<PersonLinkKind, Words> = {
   trust_factor: {
     title: 'Is this your second factor?',
     asks: 'The button makes it count at once for money and access.',
-    button: 'This is my factor',
     done: 'Your factor counts now',
     doneText: 'It is asked for before money moves or access changes.',
   },
@@ -41,7 +39,6 @@ const WORDS: Record<PersonLinkKind, Words> = {
     asks:
       'The button ends it after 72 hours. If it is used before, it stays. You can then sign in ' +
       'with your password and set up another one.',
-    button: 'I have lost it',
     done: 'It ends in 72 hours',
     doneText: 'We have sent you another mail, with which this can be stopped.',
   },
@@ -53,7 +50,8 @@ function gone(reply: FastifyReply): FastifyReply {
 }
 
 function question({ kind, what, created }: PersonLinkRow): string {
-  const { title, asks, button } = WORDS[kind];
+  const { title, asks } = WORDS[kind];
+  const button = PERSON_LINK_BUTTONS[kind];
   return plainPage(
     title,
     `<p>${escapeHtml(what)} ${created.toISOString()}.</p>\n<p>${asks}</p>\n` +

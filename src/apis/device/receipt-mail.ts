@@ -69,7 +69,8 @@ async function mailReceipt(
     // Not 429: that would say when to ask again, and no day brings another mail.
     return refuse('unexpected_state', 'This receipt was mailed three times. It is mailed no more.');
   }
-  await queueMail(tx, mailKey, { to, subject: SUBJECT, text: textOf(url), now });
+  const buttons = [{ url, name: 'See the receipt' }];
+  await queueMail(tx, mailKey, { to, subject: SUBJECT, text: textOf(url), buttons, now });
   tx.hint(MAIL_TOPIC, '');
   return RECEIPT_MAILS - sent;
 }

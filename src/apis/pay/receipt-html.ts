@@ -1,8 +1,8 @@
 import { encode } from 'uqr';
 import { dataOf, type FinishedPage } from '#apis/pay/finished-page.ts';
 import { type ReceiptLine, type Slip, TEST_MODE } from '#apis/pay/receipt-lines.ts';
+import { escapeHtml } from '#core/escape-html.ts';
 import { headlineUsdc } from '#core/money.ts';
-import { escapeHtml } from '#http/plain-page.ts';
 
 const TOLD = 'As told by this server. Your browser has not checked it with the chain.';
 

@@ -6,8 +6,8 @@ import {
   type Solvency,
   type SolvencyDeps,
 } from '#apis/pay/solvency.ts';
+import { escapeHtml } from '#core/escape-html.ts';
 import { exactUsdc } from '#core/money.ts';
-import { escapeHtml } from '#http/plain-page.ts';
 
 const NAMES = { mainnet: 'Real money', testnet: 'Test money' } as const;
 const TOLD = 'As told by this server. Your browser has not checked it with the chain.';

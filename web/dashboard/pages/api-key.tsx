@@ -9,6 +9,7 @@ import { ChangedMeanwhile, storedNow } from '../../desk/stored-now.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Page } from '../../ui/shell.tsx';
@@ -37,7 +38,10 @@ export function ApiKeyPage(): ReactNode {
           const found = data.find((one) => one.id === id);
           if (found !== undefined) return <KeyView apiKey={found} />;
           return (
-            <EmptyState title="There is no key with this id">
+            <EmptyState
+              drawing={<EmptyDrawing name="search" />}
+              title="There is no key with this id"
+            >
               <OtherMode />
             </EmptyState>
           );

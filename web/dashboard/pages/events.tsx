@@ -6,6 +6,7 @@ import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
 import { CodeWords } from '../../ui/code-words.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
+import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { type Column, Fact, FactList } from '../../ui/table.tsx';
@@ -74,7 +75,7 @@ export function Events(): ReactNode {
         keyOf={({ id }) => id}
         filters={filters}
         empty={
-          <EmptyState title="Nothing has happened yet">
+          <EmptyState drawing={<EmptyDrawing name="post" />} title="Nothing has happened yet">
             Each change of a payment, a refund or a withdrawal is listed here for 30 days. Webhooks
             deliver the same events to your server.
           </EmptyState>

@@ -10,6 +10,7 @@ import {
 } from '../../desk/filters.tsx';
 import { LongList } from '../../desk/long-list.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
+import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { usePages } from '../merchant.ts';
@@ -98,6 +99,7 @@ export function Payments(): ReactNode {
 function NoPayments(): ReactNode {
   return (
     <EmptyState
+      drawing={<EmptyDrawing name="sales" />}
       title="Nobody has paid yet"
       action={
         <Link href="/dashboard/terminals" className={buttonClass({ kind: 'primary' })}>

@@ -4,6 +4,7 @@ import type { Refund } from '../../data/types/dashboard.ts';
 import { FilterBar, FilterSelect, useFilters } from '../../desk/filters.tsx';
 import { LongList } from '../../desk/long-list.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
+import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
@@ -67,6 +68,7 @@ export function Refunds(): ReactNode {
 function NoRefunds(): ReactNode {
   return (
     <EmptyState
+      drawing={<EmptyDrawing name="sales" />}
       title="Nothing has been refunded yet"
       action={
         <Link href="/dashboard/payments" className={buttonClass({})}>

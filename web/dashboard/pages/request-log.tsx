@@ -12,6 +12,7 @@ import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
 import { CodeWords } from '../../ui/code-words.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
+import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -82,7 +83,7 @@ export function RequestLog(): ReactNode {
         keyOf={({ id }) => id}
         filters={filters}
         empty={
-          <EmptyState title="No request yet">
+          <EmptyState drawing={<EmptyDrawing name="post" />} title="No request yet">
             Each request of your server is listed here for 30 days, with its answer.
           </EmptyState>
         }

@@ -6,6 +6,7 @@ import { FilterBar, FilterSelect, useFilters } from '../../desk/filters.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
+import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/shell.tsx';
@@ -122,7 +123,7 @@ function Deliveries({ endpoint }: { readonly endpoint: string }): ReactNode {
         keyOf={({ id }) => id}
         filters={filters}
         empty={
-          <EmptyState title="Nothing was sent yet">
+          <EmptyState drawing={<EmptyDrawing name="post" />} title="Nothing was sent yet">
             The next event that fits is sent within a second. Send a test event to see one.
           </EmptyState>
         }

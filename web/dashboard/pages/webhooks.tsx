@@ -7,6 +7,7 @@ import { useSend } from '../../desk/send.ts';
 import { ShownOnce } from '../../desk/shown-once.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
@@ -52,7 +53,7 @@ export function Webhooks(): ReactNode {
         columns={COLUMNS}
         keyOf={({ id }) => id}
         empty={
-          <EmptyState title="No endpoint yet">
+          <EmptyState drawing={<EmptyDrawing name="post" />} title="No endpoint yet">
             An endpoint is an address of your server. It learns of payments the moment they happen,
             signed, and again for three days if it does not answer.
           </EmptyState>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countriesByName } from './countries.ts';
+import { countriesByName, countryName } from './countries.ts';
 
 test('every country stands once in the list, by its name and in the order of names', () => {
   const countries = countriesByName();
@@ -10,4 +10,9 @@ test('every country stands once in the list, by its name and in the order of nam
   const names = countries.map(({ name }) => name);
   assert.deepEqual(names, names.toSorted(new Intl.Collator('en').compare));
   assert.ok(countries.some(({ code, name }) => code === 'DE' && name === 'Germany'));
+});
+
+test('a country is named, and what is no code of one stays as it is', () => {
+  assert.equal(countryName('PT'), 'Portugal');
+  assert.equal(countryName('somewhere'), 'somewhere');
 });

@@ -23,3 +23,9 @@ export function countriesByName(): readonly Country[] {
     .map((code) => ({ code, name: names.of(code) ?? code }))
     .sort((one, other) => order.compare(one.name, other.name));
 }
+
+/** As people call it; a code that nobody knows stays a code. */
+export function countryName(code: string): string {
+  if (!/^[A-Z]{2}$/.test(code)) return code;
+  return new Intl.DisplayNames('en', { type: 'region' }).of(code) ?? code;
+}

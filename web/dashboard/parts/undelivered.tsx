@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import type { WebhookDelivery } from '../../data/types/dashboard.ts';
 import { FilterBar, useFilters } from '../../desk/filters.tsx';
 import { LongList } from '../../desk/long-list.tsx';
+import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { usePages } from '../merchant.ts';
@@ -38,7 +39,7 @@ export function Undelivered(): ReactNode {
         keyOf={({ id }) => id}
         filters={filters}
         empty={
-          <EmptyState title="Everything was delivered">
+          <EmptyState drawing={<EmptyDrawing name="post" />} title="Everything was delivered">
             What your servers do not take is listed here, with what they answered.
           </EmptyState>
         }

@@ -4,6 +4,7 @@ import type { ListAlarmsResponse } from '../../data/types/operator.ts';
 import { useFilters } from '../../desk/filters.tsx';
 import { LongList } from '../../desk/long-list.tsx';
 import { Button } from '../../ui/button.tsx';
+import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import type { Column } from '../../ui/table.tsx';
@@ -45,7 +46,7 @@ export function Alarms(): ReactNode {
         keyOf={({ id }) => id}
         filters={filters}
         empty={
-          <EmptyState title="No alarm is open">
+          <EmptyState drawing={<EmptyDrawing name="calm" />} title="No alarm is open">
             What a person has to judge is listed here, each with its paragraph of the runbook.
           </EmptyState>
         }

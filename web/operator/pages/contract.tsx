@@ -5,6 +5,7 @@ import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
 import type { ListPage } from '../../desk/walk.ts';
 import { Button } from '../../ui/button.tsx';
+import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -171,7 +172,7 @@ export function Contract(): ReactNode {
         filters={filters}
         nextOf={nextProposal}
         empty={
-          <EmptyState title="Nobody has asked for anything">
+          <EmptyState drawing={<EmptyDrawing name="calm" />} title="Nobody has asked for anything">
             Pauses, new rates and blocks that wait for a second person are listed here.
           </EmptyState>
         }

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { Loaded } from '../../desk/loaded.tsx';
+import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -65,7 +66,7 @@ export function NeedsYou(): ReactNode {
         <Table label="Needs you" columns={COLUMNS} rows={needs} keyOf={({ key }) => key} />
       )}
       {isRead && needs.length === 0 ? (
-        <EmptyState title="Nothing needs you">
+        <EmptyState drawing={<EmptyDrawing name="calm" />} title="Nothing needs you">
           No alarm is open, no business waits, ledger and chain agree, and every lane can pay for
           its transactions.
         </EmptyState>

@@ -3,6 +3,7 @@ import type { BlockAnyPayerResponse, SearchPayersResponse } from '../../data/typ
 import { FilterBar, FilterText, useFilters } from '../../desk/filters.tsx';
 import { List } from '../../desk/list.tsx';
 import { Button } from '../../ui/button.tsx';
+import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -41,7 +42,7 @@ export function Payers(): ReactNode {
         <FilterText filters={filters} name="text" label="Find" placeholder="pyr_… or 0x…" />
       </FilterBar>
       {text === '' ? (
-        <EmptyState title="Type an id or a wallet">
+        <EmptyState drawing={<EmptyDrawing name="search" />} title="Type an id or a wallet">
           Each payment names its payer. Here you see their passes, and block or unblock them.
         </EmptyState>
       ) : (

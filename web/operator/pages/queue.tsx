@@ -5,6 +5,7 @@ import type { RouteRequest } from '../../data/routes.ts';
 import type { ListQueueEntriesResponse, Operations } from '../../data/types/operator.ts';
 import { useFilters } from '../../desk/filters.tsx';
 import { List } from '../../desk/list.tsx';
+import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import type { Column } from '../../ui/table.tsx';
@@ -58,7 +59,11 @@ function Entries({
         query={query}
         columns={COLUMNS}
         keyOf={({ id, since }) => `${id} ${since}`}
-        empty={<EmptyState title="Nothing waits here">What waited is done.</EmptyState>}
+        empty={
+          <EmptyState drawing={<EmptyDrawing name="calm" />} title="Nothing waits here">
+            What waited is done.
+          </EmptyState>
+        }
       />
     </Page>
   );

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { Link, useParams } from 'wouter';
+import { countryName } from '../../dashboard/parts/countries.ts';
 import { fromRoot } from '../../data/root.ts';
 import type { ReadSubmissionResponse } from '../../data/types/operator.ts';
 import { useDesk } from '../../desk/desk-context.ts';
@@ -112,6 +113,11 @@ function words(name: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
+function detailWords(name: string, value: unknown): string {
+  if (typeof value !== 'string') return JSON.stringify(value);
+  return name === 'country' ? countryName(value) : value;
+}
+
 function Business({ kyb }: { readonly kyb: Kyb }): ReactNode {
   const { account, status, details, submitted_at, decided_at, decision_reason: reason } = kyb;
   return (
@@ -131,7 +137,7 @@ function Business({ kyb }: { readonly kyb: Kyb }): ReactNode {
         <Fact name="Reason">{reason}</Fact>
         {Object.entries(details ?? {}).map(([name, value]) => (
           <Fact key={name} name={words(name)}>
-            {typeof value === 'string' ? value : JSON.stringify(value)}
+            {detailWords(name, value)}
           </Fact>
         ))}
       </FactList>

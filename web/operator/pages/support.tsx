@@ -4,6 +4,7 @@ import type { SearchNetworkResponse } from '../../data/types/operator.ts';
 import { FilterBar, FilterText, useFilters } from '../../desk/filters.tsx';
 import { List } from '../../desk/list.tsx';
 import { Amount } from '../../ui/amount.tsx';
+import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus, Status } from '../../ui/status.tsx';
@@ -69,7 +70,10 @@ export function Support(): ReactNode {
         />
       </FilterBar>
       {text === '' ? (
-        <EmptyState title="What does the caller have at hand?">
+        <EmptyState
+          drawing={<EmptyDrawing name="search" />}
+          title="What does the caller have at hand?"
+        >
           An order id, the number of a receipt, a transaction, a wallet, the e-mail address of
           somebody at the shop, or any id. Type it whole. Before you see a payment you say why, and
           the shop reads that in its audit log.
@@ -81,7 +85,7 @@ export function Support(): ReactNode {
           columns={COLUMNS}
           keyOf={({ kind, id }) => `${kind} ${id}`}
           empty={
-            <EmptyState title="Nothing has exactly this">
+            <EmptyState drawing={<EmptyDrawing name="search" />} title="Nothing has exactly this">
               Only whole texts are found. A transaction that the wallet shows and that is not found
               here was not sent by this network: ask for the order or the receipt.
             </EmptyState>

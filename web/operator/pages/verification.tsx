@@ -5,6 +5,7 @@ import type {
   ListVerificationQueueResponse,
 } from '../../data/types/operator.ts';
 import { List } from '../../desk/list.tsx';
+import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -58,7 +59,7 @@ export function Verification(): ReactNode {
         columns={COLUMNS}
         keyOf={({ account }) => account}
         empty={
-          <EmptyState title="No business is waiting">
+          <EmptyState drawing={<EmptyDrawing name="calm" />} title="No business is waiting">
             Merchants submit details and documents in the dashboard. Earlier decisions are on the
             page of each account.
           </EmptyState>
