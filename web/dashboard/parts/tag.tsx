@@ -36,8 +36,8 @@ export function TerminalTag({ terminal }: { readonly terminal: DashboardTerminal
       <CopyField label="NDEF bytes" value={hexOf(ndef)} />
       <Files terminal={terminal} ndef={ndef} />
       <p className="soft small">
-        Who has a photo of it sees what this till asks for, and can pay it. Nothing else: no order,
-        no earlier sale, no receipt of others.
+        Anyone with a photo of it sees what this till asks for, and can pay it. Nothing else: no
+        order, no earlier sale, no receipt of others.
       </p>
       <div className="row">
         <Button onClick={() => window.print()}>Print the card</Button>

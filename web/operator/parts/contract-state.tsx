@@ -21,8 +21,10 @@ const hourly = ({ per_hour: most, used }: State['sales']) => `${usdc(used)} of $
 export function ContractState({ contract }: { readonly contract: Contract }): ReactNode {
   const { network, state } = contract;
   return (
-    <section className="card stack" aria-label={`State on ${network}`}>
-      <h2>On {network} now</h2>
+    <details className="card stack" aria-label={`State on ${network}`}>
+      <summary>
+        On {network} now <Short state={state} />
+      </summary>
       {state === null ? (
         <p className="soft">No node answers.</p>
       ) : (
@@ -48,7 +50,19 @@ export function ContractState({ contract }: { readonly contract: Contract }): Re
           <Announced announced={state.announced} />
         </>
       )}
-    </section>
+    </details>
+  );
+}
+
+/** The decisions below come first; this opens when somebody wants to know more. */
+function Short({ state }: Pick<Contract, 'state'>): ReactNode {
+  if (state === null) return <Status tone="warn">No node answers</Status>;
+  const isPaused = state.settling_paused || state.refunding_paused;
+  return (
+    <>
+      <Paused is={isPaused} />{' '}
+      {state.announced.length === 0 ? null : <Status tone="warn">Something is announced</Status>}
+    </>
   );
 }
 
