@@ -1,13 +1,10 @@
-import { type Answer, type ApiError, type ApiRequest, createApi } from './api.ts';
+import { type Answer, type Api, type ApiError, type ApiRequest, createApi } from './api.ts';
 import { fromRoot } from './root.ts';
 import type {
   AgentToken,
   AgentTokenList,
   Card,
   CardList,
-  Chip,
-  ChipList,
-  ChipProof,
   Confirmation,
   CreateAgentTokenBody,
   CreateApprovalBody,
@@ -27,10 +24,8 @@ import type {
   PayerRequest,
   PayerSession,
   Push,
-  RegisterChipBody,
   RotatingKey,
   SaveLink,
-  UpdateChipBody,
   UpdatePayerLimitsBody,
   Wallet,
 } from './types/payer.ts';
@@ -38,8 +33,6 @@ import type {
 export type {
   AgentToken,
   Card,
-  Chip,
-  ChipList,
   Confirmation,
   CreateApprovalBody,
   CreateTransferBody,
@@ -79,13 +72,8 @@ export interface PayerApi {
   createCard(body: CreateCardBody): Promise<Answer<NewCard>>;
   changeCard(id: string, body: CreateCardBody): Promise<Answer<Card>>;
   revokeCard(id: string): Promise<Answer<Card>>;
-  /** Chips that sign payments themselves: all of them. */
-  chips(): Promise<Answer<ChipList>>;
-  /** What a chip signs to be registered. */
-  chipProof(address: string): Promise<Answer<ChipProof>>;
-  registerChip(body: RegisterChipBody): Promise<Answer<Chip>>;
-  changeChip(id: string, body: UpdateChipBody): Promise<Answer<Chip>>;
-  deleteChip(id: string): Promise<Answer<unknown>>;
+  /** Any other request, for parts that are loaded later. */
+  readonly ask: Api;
   changeLimits(body: UpdatePayerLimitsBody): Promise<Answer<Payer>>;
   payments(cursor: string | null): Promise<Answer<PayerPaymentList>>;
   /** Waits until something else than `known` is asked, but not for ever. */
@@ -162,21 +150,6 @@ export interface SessionEvents {
   signAgain(): Promise<boolean>;
 }
 
-type Calls = Pick<PayerApi, 'chips' | 'chipProof' | 'registerChip' | 'changeChip' | 'deleteChip'>;
-
-function chipCalls(
-  api: <T>(request: ApiRequest) => Promise<Answer<T>>,
-  post: <T>(path: string, body?: unknown) => Promise<Answer<T>>,
-): Calls {
-  return {
-    chips: () => api({ path: '/chips' }),
-    chipProof: (address) => api({ path: '/chips/proof', query: { address } }),
-    registerChip: (body) => post('/chips', body),
-    changeChip: (id, body) => api({ method: 'PATCH', path: `/chips/${id}`, body }),
-    deleteChip: (id) => api({ method: 'DELETE', path: `/chips/${id}` }),
-  };
-}
-
 export function createPayerApi(token: string, events: SessionEvents): PayerApi {
   const send = createApi({ root: ROOT, headers: () => ({ Authorization: `Bearer ${token}` }) });
   const message = 'Nothing was done, because the wallet did not sign.';
@@ -215,7 +188,7 @@ export function createPayerApi(token: string, events: SessionEvents): PayerApi {
     createCard: (body) => post('/cards', body),
     changeCard: (id, body) => api({ method: 'PATCH', path: `/cards/${id}`, body }),
     revokeCard: (id) => api({ method: 'DELETE', path: `/cards/${id}` }),
-    ...chipCalls(api, post),
+    ask: api,
     changeLimits: (body) => api({ method: 'PATCH', path: '/limits', body }),
     payments: (cursor) => api({ path: '/payments', query: page(cursor) }),
     confirmations: ({ waitS, known, signal }) =>

@@ -1,7 +1,6 @@
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { Amount } from '../ui/amount.tsx';
 import { Button, buttonClass } from '../ui/button.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { partOf } from '../ui/part.ts';
@@ -211,7 +210,12 @@ function Screen({ payment }: { readonly payment: Payment }): ReactNode {
     case 'loading':
       return <Skeleton />;
     case 'missing':
-      return <EmptyState title="Nothing to pay here">{WORDS.missing}</EmptyState>;
+      return (
+        <div className="pay-who">
+          <h2>Nothing to pay here</h2>
+          <p className="soft">{WORDS.missing}</p>
+        </div>
+      );
     case 'unreachable':
       return (
         <>

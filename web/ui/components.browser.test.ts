@@ -73,6 +73,8 @@ test('a dialog has a close button, and opens with its own first control in focus
 });
 
 async function pull({ page }: TestWindow, grip: Locator, px: number): Promise<void> {
+  // Waits until the sheet has come to rest.
+  await grip.hover();
   const box = await grip.boundingBox();
   assert.ok(box !== null, 'the grip is seen');
   const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];

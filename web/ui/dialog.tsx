@@ -44,7 +44,7 @@ export function Dialog({ title, onClose, children }: DialogProps): ReactNode {
         onClose();
       }}
     >
-      <SheetGrip sheet={dialog} onAway={onClose} />
+      <SheetGrip onAway={onClose} />
       <div className="stack">
         <h2 id={titleId}>{title}</h2>
         {children}

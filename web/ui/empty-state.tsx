@@ -10,8 +10,7 @@ export interface EmptyStateProps {
   readonly action?: ReactNode;
 }
 
-export function EmptyState(props: EmptyStateProps): ReactNode {
-  const { title, drawing, children, action } = props;
+export function EmptyState({ title, drawing, children, action }: EmptyStateProps): ReactNode {
   return (
     <div className="empty">
       {drawing}

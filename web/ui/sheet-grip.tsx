@@ -1,23 +1,17 @@
-import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
-import { dragDown } from './drag-down.ts';
-import './sheet-grip.css';
+import type { ReactNode } from 'react';
 
-/** Where a sheet from below is taken to pull it away. Nothing for a keyboard: it has Escape. */
-export function SheetGrip({
-  sheet,
-  onAway,
-}: {
-  readonly sheet: RefObject<HTMLElement | null>;
-  readonly onAway: () => void;
-}): ReactNode {
-  const grip = useRef<HTMLDivElement>(null);
-  const away = useRef(onAway);
-  useEffect(() => {
-    away.current = onAway;
-  });
-  useEffect(() => {
-    if (sheet.current === null || grip.current === null) return undefined;
-    return dragDown({ sheet: sheet.current, grip: grip.current }, () => away.current());
-  }, [sheet]);
-  return <div ref={grip} className="sheet-grip" aria-hidden="true" />;
+/**
+ * The part of a sheet from below by which it is pulled away. Nothing for a keyboard: it has Escape.
+ * What it looks like and does comes with the first sheet: no first load needs it.
+ */
+export function SheetGrip({ onAway }: { readonly onAway: () => void }): ReactNode {
+  const connect = (grip: HTMLElement | null) => {
+    if (grip === null) return;
+    // Without a network the button closes the sheet.
+    import('./drag-down.ts').then(
+      ({ dragDown }) => dragDown(grip, onAway),
+      () => {},
+    );
+  };
+  return <div ref={connect} className="sheet-grip" aria-hidden="true" />;
 }

@@ -66,17 +66,15 @@ interface SideProps extends Pick<ShellProps, 'brand' | 'pages' | 'onNavigate' | 
  */
 function Side(props: SideProps): ReactNode {
   const { id, isSheet, brand, pages, currentPath, onNavigate, mark, foot } = props;
-  const side = useRef<HTMLElement>(null);
   return (
     <aside
-      ref={side}
       id={id}
       className={isSheet ? 'shell-side shell-sheet' : 'shell-side'}
       aria-label="Menu"
       popover={isSheet ? 'auto' : undefined}
     >
       {isSheet ? (
-        <SheetGrip sheet={side} onAway={() => side.current?.hidePopover()} />
+        <SheetGrip onAway={() => document.getElementById(id)?.hidePopover()} />
       ) : (
         <div className="shell-brand">
           <img src="icons/tapline.svg" alt="" />

@@ -6,13 +6,13 @@ import {
   useQuery,
 } from '@tanstack/react-query';
 import { type Answer, valueIn } from '../data/api.ts';
-import type { ChipList, Payer, Wallet } from '../data/payer.ts';
+import type { Payer, Wallet } from '../data/payer.ts';
 import { type Here, useHere } from './here.tsx';
 
 /** A tap at a till changes what is shown here, and nobody tells: while it is looked at, it asks. */
 const WATCH_MS = 5_000;
 
-function keyOf({ vault, network }: Here, name: string): readonly string[] {
+export function keyOf({ vault, network }: Here, name: string): readonly string[] {
   return [network, vault.address, name];
 }
 
@@ -30,14 +30,6 @@ export function useMe(): UseQueryResult<Payer> {
   return useQuery({
     queryKey: keyOf(here, 'me'),
     queryFn: async () => valueIn(await here.api.me()),
-  });
-}
-
-export function useChips(): UseQueryResult<ChipList> {
-  const here = useHere();
-  return useQuery({
-    queryKey: keyOf(here, 'chips'),
-    queryFn: async () => valueIn(await here.api.chips()),
   });
 }
 

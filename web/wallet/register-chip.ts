@@ -1,6 +1,6 @@
 import { hashMessage, hexToBytes } from 'viem';
 import { publicKeyToAddress } from 'viem/accounts';
-import type { PayerApi } from '../data/payer.ts';
+import type { ChipsApi } from '../data/payer-chips.ts';
 import { type Chip, readNfc } from '../terminal/reader/nfc.ts';
 import { asksByPress, readChipByPress } from '../terminal/reader/press.ts';
 import { signDigest } from '../terminal/reader/sign-by-chip.ts';
@@ -18,7 +18,7 @@ export interface NewChip {
 }
 
 export interface Registration {
-  readonly api: PayerApi;
+  readonly api: Pick<ChipsApi, 'chipProof' | 'registerChip'>;
   readonly asks: ChipAsks;
   readonly chip: NewChip;
 }

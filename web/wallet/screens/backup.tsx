@@ -7,9 +7,8 @@ import { Notice } from '../../ui/notice.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import type { Hex } from '../bytes.ts';
 import { useHere } from '../here.tsx';
-import { keep, useKept } from '../kept.ts';
+import { keep } from '../kept.ts';
 import { takeKey } from '../keyring.ts';
-import { rowsOf, usePayments } from '../queries.ts';
 import { problemOf } from '../words.ts';
 import { OpenerField, openerOf } from './opener.tsx';
 
@@ -116,25 +115,5 @@ export function BackupSheet({ onClose }: StepProps): ReactNode {
         <ProveKey privateKey={key} onClose={onClose} />
       )}
     </Dialog>
-  );
-}
-
-/** First success, then safety: it stays until it is done. */
-export function BackupNotice(): ReactNode {
-  const backedUp = useKept('backedUp');
-  const payments = rowsOf(usePayments());
-  const [open, setOpen] = useState(false);
-  if (backedUp || payments === null || payments.length === 0) return null;
-  return (
-    <Notice tone="warn">
-      <strong>Your wallet is in this browser alone</strong>
-      <p>It works. Now keep its key elsewhere, too, before the device is lost.</p>
-      <div className="row">
-        <Button kind="primary" onClick={() => setOpen(true)}>
-          Back up wallet
-        </Button>
-      </div>
-      {open ? <BackupSheet onClose={() => setOpen(false)} /> : null}
-    </Notice>
   );
 }

@@ -1,5 +1,8 @@
+import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
-import type { Chip } from '../../data/payer.ts';
+import { valueIn } from '../../data/api.ts';
+import { chipsOf } from '../../data/payer-chips.ts';
+import type { Chip } from '../../data/types/payer.ts';
 import { hasNfc } from '../../terminal/reader/nfc.ts';
 import { asksByPress } from '../../terminal/reader/press.ts';
 import { ChipAsksPart, useChipAsks } from '../../terminal/screens/chip-asks.tsx';
@@ -11,7 +14,7 @@ import { TextField } from '../../ui/field.tsx';
 import { formatAtoms, MAX_ATOMS, parseAtoms } from '../../ui/money.ts';
 import { Status } from '../../ui/status.tsx';
 import { useHere } from '../here.tsx';
-import { useChips } from '../queries.ts';
+import { keyOf } from '../queries.ts';
 import { type NewChip, registerHeldChip } from '../register-chip.ts';
 import { WORDS } from '../words.ts';
 import { Problem } from './loading.tsx';
@@ -79,7 +82,7 @@ function AddChip({ onClose }: { readonly onClose: () => void }): ReactNode {
     const until = new AbortController();
     end.current = until;
     const chip: NewChip = { label: label.trim(), per_payment_limit: limit };
-    const wrong = await registerHeldChip({ api, asks, chip }, until.signal);
+    const wrong = await registerHeldChip({ api: chipsOf(api), asks, chip }, until.signal);
     if (until.signal.aborted) return;
     until.abort();
     setBusy(false);
@@ -123,10 +126,10 @@ function ChangeChip({ chip, onClose }: SheetProps): ReactNode {
     event.preventDefault();
     if (limit === undefined) return;
     const body = { label: label.trim(), per_payment_limit: limit, blocked };
-    if ((await change(() => api.changeChip(chip.id, body))) !== null) onClose();
+    if ((await change(() => chipsOf(api).changeChip(chip.id, body))) !== null) onClose();
   };
   const remove = async () => {
-    if ((await change(() => api.deleteChip(chip.id))) !== null) onClose();
+    if ((await change(() => chipsOf(api).deleteChip(chip.id))) !== null) onClose();
   };
   return (
     <Dialog title={nameOf(chip)} onClose={onClose}>
@@ -184,7 +187,11 @@ const ELSEWHERE = ' To register one, open this page in Chrome on Android or on a
 /** Chips with a key and money of their own: what their owner allows them here. */
 export function ChipsPart(): ReactNode {
   const [adding, setAdding] = useState(false);
-  const chips = useChips();
+  const here = useHere();
+  const chips = useQuery({
+    queryKey: keyOf(here, 'chips'),
+    queryFn: async () => valueIn(await chipsOf(here.api).chips()),
+  });
   const canHold = hasNfc() || asksByPress();
   const rows = chips.data?.data ?? [];
   return (

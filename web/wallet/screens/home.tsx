@@ -11,7 +11,7 @@ import { askOwner, asksEach } from '../each-payment.ts';
 import { useHere } from '../here.tsx';
 import { rowsOf, usePasses, usePayments, useWallet } from '../queries.ts';
 import { forgetWayBack, wayBack } from '../way-back.ts';
-import { BackupNotice } from './backup.tsx';
+import { BackupNotice } from './backup-notice.tsx';
 import { PageLink } from './frame.tsx';
 import { PaymentRow } from './history.tsx';
 import { AllowSheet, PassCodeSheet, ReceiveSheet, SendSheet } from './lazy.ts';

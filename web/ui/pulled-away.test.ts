@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isPulledAway } from './drag-down.ts';
+import { isPulledAway } from './pulled-away.ts';
 
 test('a sheet goes when it is pulled far, or briskly, and stays after a nudge', () => {
   assert.equal(isPulledAway({ px: 100, ms: 2_000 }), true, 'far, however slowly');

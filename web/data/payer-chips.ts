@@ -1,0 +1,24 @@
+import type { Answer } from './api.ts';
+import type { PayerApi } from './payer.ts';
+import type { Chip, ChipList, ChipProof, RegisterChipBody, UpdateChipBody } from './types/payer.ts';
+
+/** Chips that sign payments themselves. */
+export interface ChipsApi {
+  /** All of them. */
+  chips(): Promise<Answer<ChipList>>;
+  /** What a chip signs to be registered. */
+  chipProof(address: string): Promise<Answer<ChipProof>>;
+  registerChip(body: RegisterChipBody): Promise<Answer<Chip>>;
+  changeChip(id: string, body: UpdateChipBody): Promise<Answer<Chip>>;
+  deleteChip(id: string): Promise<Answer<unknown>>;
+}
+
+export function chipsOf({ ask }: Pick<PayerApi, 'ask'>): ChipsApi {
+  return {
+    chips: () => ask({ path: '/chips' }),
+    chipProof: (address) => ask({ path: '/chips/proof', query: { address } }),
+    registerChip: (body) => ask({ method: 'POST', path: '/chips', body }),
+    changeChip: (id, body) => ask({ method: 'PATCH', path: `/chips/${id}`, body }),
+    deleteChip: (id) => ask({ method: 'DELETE', path: `/chips/${id}` }),
+  };
+}

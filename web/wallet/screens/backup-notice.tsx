@@ -1,0 +1,28 @@
+import { type ReactNode, useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { partOf } from '../../ui/part.ts';
+import { useKept } from '../kept.ts';
+import { rowsOf, usePayments } from '../queries.ts';
+
+const BackupSheet = partOf(async () => (await import('./backup.tsx')).BackupSheet);
+
+/** First success, then safety: it stays until it is done. */
+export function BackupNotice(): ReactNode {
+  const backedUp = useKept('backedUp');
+  const payments = rowsOf(usePayments());
+  const [open, setOpen] = useState(false);
+  if (backedUp || payments === null || payments.length === 0) return null;
+  return (
+    <Notice tone="warn">
+      <strong>Your wallet is in this browser alone</strong>
+      <p>It works. Now keep its key elsewhere, too, before the device is lost.</p>
+      <div className="row">
+        <Button kind="primary" onClick={() => setOpen(true)}>
+          Back up wallet
+        </Button>
+      </div>
+      {open ? <BackupSheet onClose={() => setOpen(false)} /> : null}
+    </Notice>
+  );
+}
