@@ -97,6 +97,27 @@ test('each package has a name with its version, a name without, and its sum', as
   }
 });
 
+test('the bill of materials names what is served, by the same sums', async () => {
+  const program = path.join(ROOT, 'src/ops/sbom-command.ts');
+  const { stdout } = await run(process.execPath, [program], { maxBuffer: 64 * 1024 * 1024 });
+  const { components } = JSON.parse(stdout) as {
+    components: { name: string; hashes?: { alg: string; content: string }[] }[];
+  };
+  const sums = await (await get('SHA512SUMS')).text();
+  const served = sums.trimEnd().split('\n');
+  const told = components.flatMap(({ name, hashes }) =>
+    (hashes ?? []).flatMap(({ alg, content }) => (alg === 'SHA-512' ? `${content}  ${name}` : [])),
+  );
+  assert.deepEqual(
+    served.filter((line) => !told.includes(line)),
+    [],
+  );
+  assert.ok(
+    components.some(({ name }) => name === 'fastify'),
+    'what it is built of',
+  );
+});
+
 test('people find the commands; every link of the page leads to a file', async () => {
   const html = await (await get('')).text();
   assert.ok(html.includes(`npm i ${origin}/packages/tapline.tgz`));

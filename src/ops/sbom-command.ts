@@ -1,0 +1,36 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { type Archive, buildPackages } from '#docs/packages.ts';
+
+/**
+ * `npm run sbom`: the release's bill of materials (CycloneDX): every locked package, from the
+ * lockfile and offline, and what the network serves under `/packages/` with its SHA-512.
+ */
+const ROOT = path.join(import.meta.dirname, '../..');
+const LOCKED = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'];
+const LONGEST_BYTES = 64 * 1024 * 1024;
+
+interface Bill {
+  readonly components: readonly object[];
+  readonly [field: string]: unknown;
+}
+
+function componentOf({ name, version, description, file, sha512 }: Archive): object {
+  return {
+    type: 'file',
+    'bom-ref': `packages/${file}`,
+    name: file,
+    version,
+    description: `${name}: ${description}`,
+    hashes: [{ alg: 'SHA-512', content: sha512.toString('hex') }],
+  };
+}
+
+const [{ stdout }, archives] = await Promise.all([
+  promisify(execFile)('npm', LOCKED, { cwd: ROOT, maxBuffer: LONGEST_BYTES }),
+  buildPackages(),
+]);
+const bill = JSON.parse(stdout) as Bill;
+const components = [...bill.components, ...archives.map(componentOf)];
+process.stdout.write(`${JSON.stringify({ ...bill, components }, null, 2)}\n`);
