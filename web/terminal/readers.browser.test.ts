@@ -262,6 +262,15 @@ test('a browser that reads no codes gets a decoder of ours, and only then', asyn
   page.on('request', (request) => {
     if (request.url().includes('qr-decoder')) decoders.push(request.url());
   });
+  // As on a slow phone: a look takes longer than the time to the next one.
+  await page.addInitScript(() => {
+    const { getImageData } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.getImageData = function slow(...args) {
+      const until = performance.now() + 500;
+      while (performance.now() < until);
+      return getImageData.apply(this, args as never);
+    };
+  });
   const link = `${sandbox.web_url}/terminal#pair=${await terminal.pairingCode()}`;
   await addPlainCamera(page, link);
   await page.goto(`${sandbox.web_url}/terminal`);

@@ -20,7 +20,12 @@ export function ScanDialog({ title, onClose, onCode }: ScanDialogProps): ReactNo
   useEffect(() => {
     const end = new AbortController();
     if (video.current !== null) {
-      readCamera(video.current, (text) => found(text), end.signal).catch(() => setRefused(true));
+      // Once: a slow device reads the same picture again before this window is gone.
+      const onFirst = (text: string) => {
+        end.abort();
+        found(text);
+      };
+      readCamera(video.current, onFirst, end.signal).catch(() => setRefused(true));
     }
     return () => end.abort();
   }, []);
