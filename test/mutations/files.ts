@@ -73,6 +73,8 @@ const ORDER = [
   'src/settlement/relayer/relayer-singles.test.ts',
 ];
 
+const ANSWERED = ['src/settlement/relayer/relayer-answered.test.ts', ...ORDER];
+
 /** What people pay with, and what becomes of it afterwards. */
 const OF_WAYS: Readonly<Record<string, readonly string[]>> = {
   'src/payments/single-use.ts': ['src/payments/single-use.test.ts', ...CARDS_AND_CODES],
@@ -92,7 +94,7 @@ const OF_WAYS: Readonly<Record<string, readonly string[]>> = {
     'src/payments/confirm.test.ts',
     'src/payments/pay-batch.test.ts',
   ],
-  'src/settlement/relayer/send/prepare-refund.ts': ORDER,
+  'src/settlement/relayer/send/prepare-refund.ts': ANSWERED,
   'src/settlement/relayer/follow/after-decline.ts': [
     ...ORDER,
     'src/settlement/relayer/relayer-finality.test.ts',
@@ -176,9 +178,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/relayer-finality.test.ts',
     'src/settlement/relayer/relayer-faults.test.ts',
   ],
-  'src/settlement/relayer/send/prepare-refund.ts': [
-    'src/settlement/relayer/relayer-answered.test.ts',
-  ],
+  'src/settlement/relayer/send/prepare-refund.ts': ANSWERED,
   'src/settlement/relayer/rows/mined-queries.ts': [
     'src/settlement/relayer/lanes/nonces.test.ts',
     'src/settlement/relayer/lanes/lane-fences.test.ts',
