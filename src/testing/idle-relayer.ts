@@ -36,6 +36,7 @@ export async function idleRelayer(world: RelayerWorld): Promise<RelayerState> {
     lookNow: () => {},
     tips: [],
     marks: NO_MARKS,
+    toldHeads: new Map(),
     firstSeen: new Map(),
     rhythm: NO_RHYTHM,
     recheckAll: true,

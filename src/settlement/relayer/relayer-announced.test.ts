@@ -9,6 +9,8 @@ import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.
 import { type BusyWorld, settledNumbers, startBusyWorld } from '#testing/relayer-scene.ts';
 
 const BLOCK_MS = 200;
+/** Two blocks come while one answer is on its way. */
+const FAR_MS = 400;
 /** What plans that cost nothing allow (idle minutes: `test/long/price.test.ts`). */
 const MOST_PER_PAYMENT = 8;
 const PAYMENTS = 10;
@@ -90,6 +92,20 @@ describe('a block that a node announces', () => {
     await payOne();
     const order = requests.flat().filter((method) => [RECEIPT, BY_HASH].includes(method));
     assert.deepEqual(order.toSorted(), [RECEIPT, BY_HASH].toSorted(), 'each of them once');
+  });
+
+  it('is not asked for by its number at a node that is far away', async () => {
+    await open();
+    await payOne();
+    behave({ delayMs: () => FAR_MS });
+    const asked: unknown[] = [];
+    for (const node of world.nodes) {
+      node.watchers.add(({ method, params }) => {
+        if (method === HEAD && /^0x/.test(String(params[0]))) asked.push(params[0]);
+      });
+    }
+    for (let count = 0; count < 3; count++) await payOne();
+    assert.deepEqual(asked, []);
   });
 
   it('settles what its node does not show at first', async () => {

@@ -79,6 +79,7 @@ export function startRelayer(deps: RelayerDeps): Relayer {
     tips: [],
     recheckAll: true,
     marks: NO_MARKS,
+    toldHeads: new Map(),
     firstSeen: new Map(),
     rhythm: NO_RHYTHM,
     deferred: new Map(),

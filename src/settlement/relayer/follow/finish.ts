@@ -299,7 +299,7 @@ export interface Mined {
   readonly lane: HeldLane;
   readonly transaction: OpenTransaction;
   readonly receipt: Receipt;
-  readonly block: Block;
+  readonly block: Pick<Block, 'time'>;
   /** When this process first saw it, where blocks are shorter than a second; otherwise null. */
   readonly seenAt: Date | null;
 }

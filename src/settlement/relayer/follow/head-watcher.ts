@@ -12,6 +12,7 @@ import {
   type ToldHead,
 } from '#settlement/chain/heads.ts';
 import { type HeadChange, noteSeen, readHead } from '#settlement/relayer/follow/read-head.ts';
+import { noteTold } from '#settlement/relayer/follow/told-heads.ts';
 import type { OpenTransaction, RelayerState } from '#settlement/relayer/rows/state.ts';
 
 export type Change = Exclude<HeadChange, { kind: 'none' }>;
@@ -59,6 +60,7 @@ export function startHeadWatcher(
   const onHead = (head: ToldHead) => {
     relayer.rhythm = withArrival(relayer.rhythm, { ...head, at: performance.now() });
     noteSeen(relayer, head.hash);
+    noteTold(relayer.toldHeads, head);
     relayer.announced = head.number;
     if (pace.told(head)) loop.wake();
   };

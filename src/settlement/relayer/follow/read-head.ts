@@ -89,21 +89,26 @@ async function newestOfOurs(relayer: RelayerState): Promise<Block> {
 
 /** With the head ten calls: some providers take no more in one request. */
 const MOST_EXPECTED = 9;
-/** Announced blocks after a broadcast: what they did not hold, nobody asks for again and again. */
-const EXPECTED_BLOCKS = 3n;
+/**
+ * Announced blocks after a broadcast (see `patientBlocks`): what they did not hold, nobody asks for
+ * again and again. At a node that is far away, several come before the first answer does.
+ */
+const EXPECTED_BLOCKS = 3;
 
 /**
  * What the block that was just announced probably holds. To ask for it together with the head saves
  * its customers a round trip. Without an announcement most looks would ask in vain.
  */
-function expectedNow({ announced, head, lanes }: RelayerState): Expected[] {
+function expectedNow(relayer: RelayerState): Expected[] {
+  const { announced, head, lanes } = relayer;
   if (announced === null || head === null || announced <= head.number) return [];
+  const blocks = patientBlocks(relayer, EXPECTED_BLOCKS);
   const expected: Expected[] = [];
   for (const { open } of lanes.values()) {
     for (const transaction of open.values()) {
       const { sentAtBlock, included, waits, told, isToBeTold, attempts } = transaction;
       const hash = attempts.at(-1)?.hash;
-      const isNew = sentAtBlock !== null && announced - sentAtBlock <= EXPECTED_BLOCKS;
+      const isNew = sentAtBlock !== null && announced - sentAtBlock <= blocks;
       const isOpen = included === null && waits === null && told === null && !isToBeTold;
       if (isNew && isOpen && hash !== undefined) expected.push({ transaction, hash });
     }

@@ -5,6 +5,7 @@ import type { Block, Receipt } from '#settlement/chain/chain.ts';
 import { askSecond, believe } from '#settlement/chain/witness.ts';
 import { finish, type Mined, type Resolution, resolve } from '#settlement/relayer/follow/finish.ts';
 import { forgetIncluded, hasWaited, holdBack, readMarks } from '#settlement/relayer/follow/hold.ts';
+import { ancestorOf } from '#settlement/relayer/follow/told-heads.ts';
 import { patientBlocks } from '#settlement/relayer/rows/known-head.ts';
 import type {
   HeldLane,
@@ -58,13 +59,9 @@ async function readReceipts(
 ): Promise<(Receipt | null | undefined)[]> {
   const told = takeTold(wanted, head);
   const asked = wanted.map(({ hash }) => hash).filter((hash) => !told.has(hash));
-  const listed = new Set(head.transactions);
   const [answers, ...seconds] = await Promise.all([
     chain.receipts(asked),
-    askSecond(
-      chain,
-      asked.filter((hash) => listed.has(hash)),
-    ),
+    askSecond(chain, asked),
     ...[...told.values()].map(({ second }) => second),
   ]);
   const answered = new Map(asked.map((hash, index) => [hash, answers[index]]));
@@ -180,11 +177,13 @@ async function withBlocks(
   head: Block,
   found: readonly Found[],
 ): Promise<Mined[]> {
-  const { chain, firstSeen, clock } = relayer;
+  const { chain, toldHeads, firstSeen, clock } = relayer;
   const isFast = hasShortBlocks(relayer);
-  const known = new Map<Hex, Block>([[head.hash, head]]);
+  const known = new Map<string, Mined['block']>([[head.hash, head]]);
   const missing = new Set<bigint>();
   for (const { receipt } of found) {
+    const told = ancestorOf(toldHeads, head, receipt.blockNumber);
+    if (told !== null) known.set(told.hash, { time: new Date(told.time) });
     if (!known.has(receipt.blockHash)) missing.add(receipt.blockNumber);
   }
   for (const block of await chain.blocks([...missing])) {
@@ -194,7 +193,7 @@ async function withBlocks(
   return found.flatMap(({ lane, transaction, receipt }) => {
     const block = known.get(receipt.blockHash);
     if (block === undefined) return [];
-    const seenAt = isFast ? (firstSeen.get(block.hash) ?? clock.now()) : null;
+    const seenAt = isFast ? (firstSeen.get(receipt.blockHash) ?? clock.now()) : null;
     return [{ lane, transaction, receipt, block, seenAt }];
   });
 }

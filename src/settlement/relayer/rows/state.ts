@@ -2,6 +2,7 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import type { LoopDeps } from '#db/loop-deps.ts';
 import type { BlockRhythm } from '#settlement/chain/block-rhythm.ts';
 import type { Block, Chain, Receipt } from '#settlement/chain/chain.ts';
+import type { ToldHead } from '#settlement/chain/heads.ts';
 import type { SecondWord } from '#settlement/chain/witness.ts';
 import type { CountsRule, LaneRole } from '#settlement/networks.ts';
 import type { Hex, RequestKind } from '#settlement/requests.ts';
@@ -45,6 +46,8 @@ export interface RelayerState extends Required<RelayerDeps> {
   recheckAll: boolean;
   /** Blocks up to which the chain is safe and final, read (process time) while that matters. */
   marks: { readonly safe: bigint; readonly finalized: bigint; readonly readAt: number };
+  /** The newest blocks that a node has announced (see told-heads.ts). */
+  readonly toldHeads: Map<bigint, ToldHead>;
   /** When this process first saw the newest blocks, by their hashes. */
   readonly firstSeen: Map<string, Date>;
   /** When to expect the next block. */
