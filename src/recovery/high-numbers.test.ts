@@ -20,6 +20,8 @@ import { startTestNetwork, type TestMerchant, type TestNetwork } from '#testing/
 /** The contract counts with 64 bits, without a sign: one bit more than a bigint column has. */
 const ABOVE_COLUMN = 2n ** 63n;
 const LAST = 2n ** 64n - 1n;
+/** Settled for a merchant without an account here. */
+const OTHERS = 8n;
 const AMOUNT = 2_500_000n;
 /** The test mines faster than a block per second, so the chain's time runs ahead of ours. */
 const NO_GRACE = { graceMs: -86_400_000 };
@@ -49,6 +51,8 @@ before(async () => {
   ]);
   const operator = privateKeyToAccount(present(network.config.relayerKeys[0], 'key of a lane'));
   const { address: wallet } = merchant.wallet;
+  const { merchantNumber: unknown } = await network.addMerchant();
+  await outside.settle([{ ...sale, merchantNumber: unknown, orderId: 'OTHER', number: OTHERS }]);
   const paidOut = { merchantNumber, wallet, amount: 1_000_000n, number: LAST - 1n };
   await network.send(operator, network.config.settlement, withdrawCall(paidOut));
 });
@@ -70,6 +74,7 @@ describe('settlements under numbers that a column of ours cannot hold', () => {
   it('are found by reconciliation, which goes on', async () => {
     const expected = [
       `payment_unknown_here 7`,
+      `payment_unknown_here ${OTHERS}`,
       `payment_unknown_here ${ABOVE_COLUMN}`,
       `payment_unknown_here ${LAST}`,
       `withdrawal_unknown_here ${LAST - 1n}`,
@@ -89,7 +94,11 @@ describe('settlements under numbers that a column of ours cannot hold', () => {
   });
 
   it('are foreign: operators see them as the chain has them', async () => {
-    assert.deepEqual(await alarms('foreign_key_used'), [`merchant ${merchant.merchantNumber}`]);
+    assert.deepEqual(
+      await alarms('foreign_key_used'),
+      [`merchant ${merchant.merchantNumber}`, `payment ${OTHERS}`],
+      'one for the merchant, and each for one without an account',
+    );
     const args = ['foreign-settlements'];
     const listed = await foreignSettlements(store.db, { args, now: new Date() } as never);
     assert.ok('lines' in listed);
@@ -119,7 +128,12 @@ describe('settlements under numbers that a column of ours cannot hold', () => {
     await db.transaction((tx) => bookTransfers(tx, deps, range));
     assert.deepEqual(
       await alarms('foreign_settlement'),
-      [`payment ${ABOVE_COLUMN}`, `payment ${LAST}`, `withdrawal ${LAST - 1n}`].sort(),
+      [
+        `payment ${OTHERS}`,
+        `payment ${ABOVE_COLUMN}`,
+        `payment ${LAST}`,
+        `withdrawal ${LAST - 1n}`,
+      ].sort(),
     );
     const booked = await db.query<{ settlement_number: bigint }>(
       'select settlement_number from payments',

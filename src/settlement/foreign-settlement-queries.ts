@@ -69,7 +69,7 @@ const TRANSFER_UNEXPLAINED = `
 /** Payments to merchants that are known here, and to others. */
 const FOREIGN_PAYMENTS = `
   select c.livemode, 'payment' as kind, c.number, c.tx_hash, c.log_index, c.block_number,
-    m.account_id, m.merchant_number, c.payer as address, c.amount
+    m.account_id, c.merchant_number, c.payer as address, c.amount
   from chain_payments c
   left join account_modes m
     on m.livemode = c.livemode and m.merchant_number = c.merchant_number
@@ -78,7 +78,7 @@ const FOREIGN_PAYMENTS = `
 
 const FOREIGN_TRANSFERS = `
   select t.livemode, t.kind, t.number, t.tx_hash, t.log_index, t.block_number,
-    m.account_id, m.merchant_number, t.recipient as address, t.amount
+    m.account_id, t.merchant_number, t.recipient as address, t.amount
   from chain_transfers t
   left join account_modes m
     on m.livemode = t.livemode and m.merchant_number = t.merchant_number

@@ -247,7 +247,8 @@ const UNKNOWN_HERE = `
   d.resolved_at is null and d.accepted_at is null and d.kind like '%_unknown_here'
   and not exists (
     select from chain_alarms a where a.livemode = d.livemode
-      and a.kind in ('foreign_settlement', 'number_taken', 'paid_after_failure', 'not_recovered')
+      and a.kind in ('foreign_key_used', 'foreign_settlement', 'number_taken',
+        'paid_after_failure', 'not_recovered')
       and a.subject = replace(d.kind, '_unknown_here', '') || ' ' || d.subject)
   and not exists (
     select from foreign_settlements f where f.livemode = d.livemode

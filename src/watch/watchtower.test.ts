@@ -179,14 +179,14 @@ describe('a watchtower', () => {
     assert.ok(blocks !== null, 'it did not stop');
     assert.ok(blocks <= 4, `after ${blocks} blocks`);
     const told = await alarms();
-    assert.ok(told.includes('foreign_settlement payment'), told.join());
+    assert.ok(told.includes('foreign_key_used payment'), told.join());
     await assert.rejects(steal(SMALL), 'nothing settles any more');
   });
 
   it('tells of less, adds it up, and stops when there is enough of it', async () => {
     await steal(SMALL);
     assert.equal(await blocksToStop(), null);
-    assert.ok((await alarms()).includes('foreign_settlement payment'));
+    assert.ok((await alarms()).includes('foreign_key_used payment'));
     const { stolen, thief } = await steal(SMALL);
     const stopMining = world.network.mineEvery(40);
     await thief.refund(stolen, SMALL).finally(stopMining);
@@ -203,7 +203,7 @@ describe('a watchtower', () => {
     second.behaviour = hides;
     await steal(LARGE);
     assert.equal(await blocksToStop(), null);
-    assert.ok((await alarms()).includes('foreign_settlement payment'), 'an alarm is raised');
+    assert.ok((await alarms()).includes('foreign_key_used payment'), 'an alarm is raised');
     second.behaviour = null;
     assert.notEqual(await blocksToStop(), null);
   });
@@ -236,14 +236,14 @@ describe('a watchtower', () => {
   it('stops nothing by one address alone', async () => {
     await steal(LARGE);
     assert.equal(await blocksToStop({ chains: [chains[0]] }), null);
-    assert.ok((await alarms()).includes('foreign_settlement payment'));
+    assert.ok((await alarms()).includes('foreign_key_used payment'));
   });
 
   it('tells, and stops nothing, without a key', async () => {
     await steal(LARGE);
     assert.equal(await blocksToStop({ watchKey: null }), null);
     assert.deepEqual(await steps(), []);
-    assert.ok((await alarms()).includes('foreign_settlement payment'));
+    assert.ok((await alarms()).includes('foreign_key_used payment'));
   });
 
   it('stops with a key that a signer keeps, once the signer answers', async () => {

@@ -7,6 +7,9 @@ import {
   insertForeign,
 } from '#settlement/foreign-settlement-queries.ts';
 
+/** Whether or not the merchant has an account here: docs/behavior.md, 16.10. */
+const FOREIGN = 'foreign_key_used';
+
 /**
  * Writes down what the contract has done in these blocks without any row that explains it, and
  * tells a person. Nothing is booked. Not to be called after a loss: then rows are missing.
@@ -38,13 +41,13 @@ function alarmOf(merchant: bigint, rows: readonly FoundForeignRow[]): Alarm {
     amount: rows.reduce((sum, { amount }) => sum + amount, 0n),
     first: { kind: first?.kind, number: first?.number, tx_hash: first?.tx_hash },
   };
-  return { kind: 'foreign_key_used', subject: `merchant ${merchant}`, details };
+  return { kind: FOREIGN, subject: `merchant ${merchant}`, details };
 }
 
-/** By the name that reconciliation gives to the difference. */
+/** Its subject is the one that reconciliation gives to the difference. */
 function unknownMerchant({ kind, number, tx_hash, ...row }: FoundForeignRow): Alarm {
   const { merchant_number, address, amount } = row;
   const subject = kind === 'refund' ? `refund ${number}/${tx_hash}` : `${kind} ${number}`;
   const details = { merchant_number, address, amount, tx_hash };
-  return { kind: 'foreign_settlement', subject, details };
+  return { kind: FOREIGN, subject, details };
 }
