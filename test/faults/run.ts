@@ -4,13 +4,15 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { PROFILE_NAMES, type ProfileName } from '#settlement/profiles.ts';
 import { type ChaosOptions, runChaos } from '#testing/chaos/chaos.ts';
 import type { Strike } from '#testing/chaos/chaos-schedule.ts';
 
 /**
  * `npm run faults -- [--seed n] [--seconds n] [--clients n] [--block-ms n] [--losses] [--nightly]`:
  * one chaos run, in ten minutes at most. `--block-ms 200` takes chains with short blocks, whose
- * nodes answer a broadcast with its receipt. `--losses` also puts the database back to an earlier
+ * nodes answer a broadcast with its receipt. `--profile arc` tells the service that blocks are
+ * final at once, and then none is lost. `--losses` also puts the database back to an earlier
  * copy and fails over; `--nightly` does so too, and adds every crash point and many seeds of the
  * model. Ends with 1 and the broken promises when there are any.
  *
@@ -26,6 +28,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '440' },
     clients: { type: 'string', default: '64' },
     'block-ms': { type: 'string', default: '1000' },
+    profile: { type: 'string', default: 'custom' },
     nightly: { type: 'boolean', default: false },
     losses: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
@@ -39,7 +42,7 @@ const { values } = parseArgs({
 /** What repeats a run: its choices, and the moments of its faults. */
 type Schedule = Pick<
   ChaosOptions,
-  'seed' | 'seconds' | 'clients' | 'blockMs' | 'reach' | 'only'
+  'seed' | 'seconds' | 'clients' | 'blockMs' | 'profile' | 'reach' | 'only'
 > & {
   /** Null: faults fall when the seed says. */
   readonly strikes: readonly Strike[] | null;
@@ -47,6 +50,12 @@ type Schedule = Pick<
 
 /** Reached in the last third of a run. */
 const REFUNDS_PER_SECOND = 600_000n;
+
+function profileOf(text: string): ProfileName {
+  const name = PROFILE_NAMES.find((one) => one === text);
+  if (name === undefined) throw new Error(`--profile is one of ${PROFILE_NAMES.join(', ')}`);
+  return name;
+}
 
 function optionsOf(): Schedule {
   if (values.replay !== undefined)
@@ -56,6 +65,7 @@ function optionsOf(): Schedule {
     seconds: Number(values.seconds),
     clients: Number(values.clients),
     blockMs: Number(values['block-ms']),
+    profile: profileOf(values.profile),
     only: values.only,
     reach: values.nightly || values.losses ? 'nightly' : 'long',
     strikes: null,

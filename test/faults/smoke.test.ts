@@ -16,6 +16,7 @@ test('no promise is broken while processes, database and chain are killed', asyn
     seconds: SECONDS,
     clients: 16,
     blockMs: 1_000,
+    profile: 'custom',
     reach: 'short',
     size: { terminals: 4, payers: 8, limited: 2, refundDailyLimit: 5_000_000n },
     log: (line) => t.diagnostic(line),

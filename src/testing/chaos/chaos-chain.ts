@@ -8,6 +8,7 @@ import { findByArgument, signalProcess, waitUntil } from '#sandbox/processes.ts'
 import type { TemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { wallet } from '#sandbox/wallets.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
+import { type ProfileName, profileNamed } from '#settlement/profiles.ts';
 import { ENDED_MS, persistently } from '#testing/chaos/chaos-restart.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
@@ -77,6 +78,7 @@ export async function openChaosChain(
     readonly secret: Buffer;
     readonly providers: Providers;
     readonly blockMs: number;
+    readonly profile: ProfileName;
   },
 ): Promise<ChaosChain> {
   const { network, secret } = wanted;
@@ -99,7 +101,11 @@ export async function openChaosChain(
   if (provider !== null) provider.offersSync = wanted.blockMs < SECOND_MS;
   const own = wanted.providers === 'only' ? [] : config.rpcUrls;
   return {
-    config: { ...config, rpcUrls: provider === null ? own : [provider.url, ...own] },
+    config: {
+      ...config,
+      profile: profileNamed(wanted.profile),
+      rpcUrls: provider === null ? own : [provider.url, ...own],
+    },
     provider,
     pauseToken: openTokenSwitch(config, secret),
     kill: async () => {

@@ -37,6 +37,8 @@ interface Fault {
   readonly name: string;
   /** How often, beside the others. */
   readonly weight: number;
+  /** Blocks may be lost: no fault of a chain whose blocks are final at once. */
+  readonly undoesBlocks?: true;
   /** Draws all that it needs before anything is struck: a replay may wait in between. */
   readonly plan: (random: Random) => Plan;
 }
@@ -111,6 +113,7 @@ function databaseFaults({ ground, processes }: Field): Fault[] {
     {
       name: 'everything dies at once',
       weight: 4,
+      undoesBlocks: true,
       plan: () => ({
         targets: processes,
         strike: async () => {
@@ -146,6 +149,7 @@ function nodeFaults({ ground: { chains }, processes }: Field): Fault[] {
     {
       name: 'a chain node killed',
       weight: 8,
+      undoesBlocks: true,
       plan: (random) => {
         const chain = random.pick(chains);
         const ms = random.below(2_500);
@@ -186,6 +190,7 @@ function chainFaults(field: Field): Fault[] {
     {
       name: 'a reorganisation of a chain',
       weight: 10,
+      undoesBlocks: true,
       plan: (random) => {
         const chain = random.pick(chains);
         const blocks = random.between(1, 4);
@@ -312,7 +317,10 @@ function allFaults(field: Field): Fault[] {
     ...(reach === 'short' ? [] : longFaults(field)),
     ...(reach === 'nightly' ? losses(field) : []),
   ];
-  const faults = all.filter(({ name }) => name.includes(only));
+  const isFinal = field.ground.testnet.config.profile.finality === 'deterministic';
+  const faults = all.filter(
+    ({ name, undoesBlocks = false }) => name.includes(only) && !(isFinal && undoesBlocks),
+  );
   if (faults.length === 0) throw new Error(`no fault of this run is named ${only}`);
   return faults;
 }

@@ -7,6 +7,7 @@ import { NETWORKS } from '#core/mode.ts';
 import { type RunningPostgres, startPostgres } from '#sandbox/postgres.ts';
 import { isRunning, signalProcess, waitUntil } from '#sandbox/processes.ts';
 import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
+import type { ProfileName } from '#settlement/profiles.ts';
 import { type ChaosChain, openChaosChain, type Providers } from '#testing/chaos/chaos-chain.ts';
 import { ENDED_MS, persistently } from '#testing/chaos/chaos-restart.ts';
 
@@ -121,15 +122,20 @@ export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosD
 }
 
 export async function openChaosGround(
-  { providers, blockMs = 1_000 }: { readonly providers: Providers; readonly blockMs?: number } = {
-    providers: 'none',
-  },
+  wanted: {
+    readonly providers: Providers;
+    readonly blockMs?: number;
+    readonly profile?: ProfileName;
+  } = { providers: 'none' },
 ): Promise<ChaosGround> {
+  const { providers, blockMs = 1_000, profile = 'custom' } = wanted;
   const temporary = await openTemporaryFolder('tapline-chaos');
   const secret = await temporary.folder.secret('service');
   const database = await openDatabaseOf(temporary);
   const [testnet, mainnet] = await Promise.all(
-    NETWORKS.map((network) => openChaosChain(temporary, { network, secret, providers, blockMs })),
+    NETWORKS.map((network) =>
+      openChaosChain(temporary, { network, secret, providers, blockMs, profile }),
+    ),
   );
   if (testnet === undefined || mainnet === undefined) throw new Error('two networks are needed');
   return {

@@ -72,6 +72,7 @@ function chainEnv(config: NetworkConfig): Record<string, string> {
     [`${prefix}RPC_URL`]: config.rpcUrls.join(),
     ...(config.headsUrl === null ? {} : { [`${prefix}HEADS_URL`]: config.headsUrl }),
     [`${prefix}CHAIN_ID`]: String(config.chainId),
+    [`${prefix}PROFILE`]: config.profile.name,
     [`${prefix}USDC`]: config.usdc,
     [`${prefix}USDC_NAME`]: config.usdcDomain.name,
     [`${prefix}USDC_VERSION`]: config.usdcDomain.version,

@@ -7,6 +7,7 @@ import { type Database, openDatabase } from '#db/database.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { walletKey } from '#sandbox/wallets.ts';
 import { openChain } from '#settlement/chain/chain.ts';
+import type { ProfileName } from '#settlement/profiles.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import type { ChaosChain } from '#testing/chaos/chaos-chain.ts';
 import { startClients } from '#testing/chaos/chaos-clients.ts';
@@ -47,6 +48,8 @@ export interface ChaosOptions {
   readonly only?: string;
   /** From one block of either chain to the next. */
   readonly blockMs: number;
+  /** What the service is told of both chains. A deterministic one never loses a block. */
+  readonly profile: ProfileName;
   readonly log: (line: string) => void;
   /** How long everything may take to come to rest; default: {@link REST_MS}. */
   readonly restMs?: number;
@@ -353,7 +356,8 @@ async function fillWorlds(
 /** Everything that a run needs, and one way to end all of it, half-way starts included. */
 async function setStage(options: ChaosOptions, stops: (() => Promise<unknown>)[]): Promise<Stage> {
   const { seed, log } = options;
-  const ground = await openChaosGround({ providers: 'first', blockMs: options.blockMs });
+  const { blockMs, profile } = options;
+  const ground = await openChaosGround({ providers: 'first', blockMs, profile });
   stops.push(ground.close);
   log('ground is up');
   const first = await makeDemo(ground);
