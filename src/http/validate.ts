@@ -1,4 +1,4 @@
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { TSchema } from 'typebox';
 import { type Refusal, refuse } from '#core/answer.ts';
@@ -42,10 +42,15 @@ function first(errors: readonly ErrorObject[]): ErrorObject | undefined {
   return errors.find((error) => error.keyword !== 'anyOf' && error.keyword !== 'if') ?? errors[0];
 }
 
-/** Compiles a schema once; the check names the first parameter that does not fit. */
+/**
+ * The check names the first parameter that does not fit. It compiles its schema when it is first
+ * asked: all schemas of the service together take a third of a second of each start.
+ */
 export function compileCheck(schema: TSchema, where: 'body' | 'query'): Check {
-  const validate = ajv.compile(schema);
+  let compiled: ValidateFunction | null = null;
   return (value) => {
+    compiled ??= ajv.compile(schema);
+    const validate = compiled;
     if (validate(value)) return null;
     const error = first(validate.errors ?? []);
     return error === undefined ? null : toRefusal(error, where);
