@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { groupFiles } from './groups.ts';
+import { groupFiles, inGoodOrder } from './groups.ts';
 
 const named = (folder: string, count: number) =>
   Array.from({ length: count }, (_, n) => `${folder}/${String(n).padStart(3, '0')}.test.ts`);
@@ -27,5 +27,22 @@ describe('the processes of a test run', () => {
 
   it('are one for each file where only a few run', () => {
     assert(groupFiles(named('src/a', 11)).every((group) => group.length === 1));
+  });
+
+  it('begin with what takes long, a browser beside what works', () => {
+    const names = ['src/a/1', 'src/ops/1', 'test/faults/1', 'web/a/1', 'web/b/1', 'web/c/1'];
+    assert.deepEqual(inGoodOrder(names.map((name) => [name])).flat(), [
+      'web/a/1',
+      'test/faults/1',
+      'web/b/1',
+      'src/ops/1',
+      'web/c/1',
+      'src/a/1',
+    ]);
+    assert.deepEqual(inGoodOrder([['web/a/1'], ['web/b/1'], ['src/a/1']]).flat(), [
+      'web/a/1',
+      'src/a/1',
+      'web/b/1',
+    ]);
   });
 });

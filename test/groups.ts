@@ -28,7 +28,30 @@ export function groupFiles(files: readonly string[]): string[][] {
   return groups;
 }
 
-/** What Node is to run: the file itself, or a written one that imports those of its group. */
+/** Beside these, all others are short. */
+const LONGEST_FIRST = ['contracts/', 'test/faults/', 'src/ops/', 'src/settlement/', 'test/'];
+
+function rank(group: readonly string[]): number {
+  const place = LONGEST_FIRST.findIndex((prefix) => group[0]?.startsWith(prefix));
+  return place < 0 ? LONGEST_FIRST.length : place;
+}
+
+/**
+ * Long ones first, so that none runs alone at the end; those that wait for a browser most of the
+ * time beside those that start processes and work.
+ */
+export function inGoodOrder(groups: readonly string[][]): string[][] {
+  const isBrowser = (group: readonly string[]) => group[0]?.startsWith('web/') ?? false;
+  const waiting = groups.filter(isBrowser);
+  const working = groups.filter((group) => !isBrowser(group)).sort((a, b) => rank(a) - rank(b));
+  const pairs = working.flatMap((group, n) => [...waiting.slice(n, n + 1), group]);
+  return [...pairs, ...waiting.slice(working.length)];
+}
+
+/**
+ * What Node is to run: written files that import those of their group. Node runs files in the
+ * order of their names, so these begin with their place.
+ */
 export async function writeGroups(
   groups: readonly (readonly string[])[],
   folder: string,
@@ -43,14 +66,14 @@ async function writeGroup(
   folder: string,
   index: number,
 ): Promise<string> {
-  const [first = '', ...others] = group;
-  if (others.length === 0) return first;
   const suites = group.map((file) => {
     const url = JSON.stringify(pathToFileURL(path.resolve(file)).href);
     return `describe(${JSON.stringify(file)}, async () => { await import(${url}); });\n`;
   });
-  const name = `${path.dirname(first).replaceAll(path.sep, '-')}-${index}.mjs`;
-  const target = path.join(folder, name);
+  const [first = ''] = group;
+  const what = group.length === 1 ? first.replace(/\.test\.ts$/, '') : path.dirname(first);
+  const place = String(index).padStart(3, '0');
+  const target = path.join(folder, `${place}-${what.replaceAll(path.sep, '-')}.mjs`);
   await writeFile(target, `import { describe } from 'node:test';\n${suites.join('')}`);
   return target;
 }

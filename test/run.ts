@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { startThrowawayPostgres } from '#sandbox/postgres.ts';
 import { BROWSER_SETTING, launchChromium } from '#testing/chromium.ts';
 import { SANDBOX_SETTING, startSharedSandbox } from '#testing/shared-sandbox.ts';
-import { groupFiles, writeGroups } from './groups.ts';
+import { groupFiles, inGoodOrder, writeGroups } from './groups.ts';
 import { changedFiles, testsReachedBy } from './reached.ts';
 import { childrenSeconds, TIMES_SETTING, timesTable } from './times.ts';
 
@@ -87,7 +87,7 @@ async function runFiles(
 ): Promise<{ readonly code: number; readonly failed: readonly string[] }> {
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-failed-'));
   const list = path.join(folder, 'files');
-  const entries = await writeGroups(groupFiles(files), GROUPS);
+  const entries = await writeGroups(inGoodOrder(groupFiles(files)), GROUPS);
   const child = spawn(
     process.execPath,
     [
