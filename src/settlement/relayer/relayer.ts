@@ -5,6 +5,7 @@ import { describeError } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import { CommitUnknown } from '#db/database.ts';
 import { blockInterval, NO_RHYTHM } from '#settlement/chain/block-rhythm.ts';
+import { finalBlock } from '#settlement/chain/final-block.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { LANE_ROLES, type LaneRole } from '#settlement/networks.ts';
 import { endDead } from '#settlement/relayer/follow/end-dead.ts';
@@ -301,8 +302,13 @@ async function watchBlocks(
   block: Change['block'],
   look: { readonly isReorganised: boolean },
 ): Promise<void> {
-  await watchFinality(relayer, block, look);
-  await watchAnswered(relayer, block);
+  let asked: Promise<bigint> | null = null;
+  const askFinal = () => {
+    asked ??= finalBlock(relayer.chain, block.number);
+    return asked;
+  };
+  await watchFinality(relayer, block, { ...look, askFinal });
+  await watchAnswered(relayer, block, { askFinal });
 }
 
 async function forgetAll(relayer: RelayerState): Promise<void> {

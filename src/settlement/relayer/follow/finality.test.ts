@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
+import type { Block } from '#settlement/chain/chain.ts';
+import { finalBlock } from '#settlement/chain/final-block.ts';
 import { watchFinality } from '#settlement/relayer/follow/finality.ts';
 import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
 import type { RelayerState } from '#settlement/relayer/rows/state.ts';
@@ -24,6 +26,11 @@ const newest = async () => present(await world.network.chain.block('latest'), 'h
 const withStatus = (status: string) =>
   world.count(`select count(*) from chain_transactions where status = '${status}'`);
 
+function look(head: Block, isReorganised: boolean): Promise<void> {
+  const askFinal = () => finalBlock(worker.chain, head.number);
+  return watchFinality(worker, head, { isReorganised, askFinal });
+}
+
 async function settle(): Promise<void> {
   await flushAndSend(worker, present(worker.lanes.get(0), 'lane'));
   await world.network.mine();
@@ -39,7 +46,7 @@ test('a block that left the chain is never marked final: its payments are sent a
   // Its number is behind the final block before anybody has looked.
   await world.network.mine(80);
   worker.head = await newest();
-  await watchFinality(worker, worker.head, { isReorganised: false });
+  await look(worker.head, false);
   assert.deepEqual([await withStatus('finalized'), await withStatus('signed')], [0, 1]);
   await world.network.mine();
   await collectReceipts(worker, await newest());
@@ -53,9 +60,9 @@ test('a node may lag by the newest block; on a shorter chain that block is gone'
   const head = await newest();
   const waiting = await withStatus('mined');
   await world.network.rpc.call('anvil_rollback', [1]);
-  await watchFinality(worker, head, { isReorganised: true });
+  await look(head, true);
   assert.equal(await withStatus('mined'), waiting);
-  await watchFinality(worker, await newest(), { isReorganised: true });
+  await look(await newest(), true);
   assert.equal(await withStatus('mined'), waiting - 1);
   assert.equal(await withStatus('signed'), 1);
 });

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
-import { finalBlock } from '#settlement/chain/final-block.ts';
 import { loadOpen } from '#settlement/relayer/lanes/load-open.ts';
 import { patientBlocks } from '#settlement/relayer/rows/known-head.ts';
 import {
@@ -16,6 +15,11 @@ import type { Hex } from '#settlement/requests.ts';
 /** Blocks checked at once, at either end; the rest follows at the next look. */
 const MAX_BLOCKS = 100;
 
+/** What two watchers ask in one look is asked of the chain once, and only if one needs it. */
+export interface FinalityLook {
+  readonly askFinal: () => Promise<bigint>;
+}
+
 /**
  * Compares the blocks that hold transactions of ours with the chain. Those up to the final block
  * are finished; for those that are gone, the stored bytes are sent again, in the order of nonces.
@@ -24,7 +28,7 @@ const MAX_BLOCKS = 100;
 export async function watchFinality(
   relayer: RelayerState,
   head: Block,
-  { isReorganised }: { readonly isReorganised: boolean },
+  { isReorganised, askFinal }: FinalityLook & { readonly isReorganised: boolean },
 ): Promise<void> {
   const { chain, db, clock } = relayer;
   const { livemode } = chain.config;
@@ -33,7 +37,7 @@ export async function watchFinality(
   const wanted = { livemode, lanes, limit: MAX_BLOCKS };
   // Most of the time nothing waits, and the chain need not be asked what is final.
   if ((await selectMinedBlocks(db, { ...wanted, final: -1n })).length === 0) return;
-  const final = await finalBlock(chain, head.number);
+  const final = await askFinal();
   const rows = await selectMinedBlocks(db, { ...wanted, final });
   const known = isReorganised ? rows : await worthAsking(chain, rows, final);
   const holds = (block: Block, row: MinedBlockRow) => block.hash === row.block_hash;

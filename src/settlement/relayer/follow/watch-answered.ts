@@ -1,8 +1,7 @@
 import { failpoint } from '#core/failpoints.ts';
 import type { Block } from '#settlement/chain/chain.ts';
-import { finalBlock } from '#settlement/chain/final-block.ts';
 import { blocksLasting } from '#settlement/chain/patient-blocks.ts';
-import { findGone } from '#settlement/relayer/follow/finality.ts';
+import { type FinalityLook, findGone } from '#settlement/relayer/follow/finality.ts';
 import {
   type AnsweredRow,
   requeueAnswered,
@@ -19,12 +18,16 @@ const MARGIN_BLOCKS = 64;
  * node has a receipt any more, it is sent under new bytes: the replay guard knows it by its number,
  * and a refund by the sum before it.
  */
-export async function watchAnswered(relayer: RelayerState, head: Block): Promise<void> {
+export async function watchAnswered(
+  relayer: RelayerState,
+  head: Block,
+  { askFinal }: FinalityLook,
+): Promise<void> {
   const { chain, db, log, wakeups } = relayer;
   const { livemode, network } = chain.config;
   if (relayer.lanes.size === 0) return;
   const margin = blocksLasting(chain.config, { blocks: MARGIN_BLOCKS });
-  const after = (await finalBlock(chain, head.number)) - margin;
+  const after = (await askFinal()) - margin;
   const rows = await selectAnswered(db, { livemode, after });
   if (rows.length === 0) return;
   const holds = (block: Block, row: AnsweredRow) => block.transactions.includes(row.tx_hash);
