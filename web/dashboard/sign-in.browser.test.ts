@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
 import { signInAt } from '../testing/desk.ts';
-import { measureFirstLoad } from '../testing/payload.ts';
+import { checkStill, measureFirstLoad } from '../testing/payload.ts';
 
 /** 130 kB of 1,000 bytes. */
 const BUDGET_BYTES = 130_000;
@@ -74,5 +74,32 @@ test('the first load stays within its budget', async () => {
   const size = await measureFirstLoad(window, `${sandbox.web_url}/dashboard`);
   assert.ok(size > 10_000, 'something was measured');
   assert.ok(size <= BUDGET_BYTES, `${size} bytes`);
+  await window.close();
+});
+
+/** As text: the tests of the server, which open windows too, know no `document`. */
+const FONTS = `[...document.fonts].map(({ family, status }) => family + ' ' + status)`;
+
+test('the font comes with the first press, is kept, and moves no text', async () => {
+  const { sandbox } = shared;
+  const window = await browser.open();
+  const { page } = window;
+  const fonts: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('.woff2')) fonts.push(request.url());
+  });
+  const url = `${sandbox.web_url}/dashboard`;
+  assert.ok((await measureFirstLoad(window, url)) <= BUDGET_BYTES);
+  assert.deepEqual(fonts, [], 'signing in shows without it');
+  await signInAt(window, { sandbox, path: 'dashboard' });
+  await page.waitForFunction(`caches.has('font')`);
+  assert.equal(fonts.length, 1);
+  assert.deepEqual(await page.evaluate(FONTS), ['Inter loaded'], 'the screen behind has it');
+  await page.goto(`${url}/payments`);
+  await page.getByRole('heading', { name: 'Payments' }).waitFor();
+  assert.deepEqual(await page.evaluate(FONTS), ['Inter loaded'], 'so has the next page');
+  await checkStill(window);
+  assert.equal(fonts.length, 1, 'nothing asks again');
+  window.checkClean();
   await window.close();
 });

@@ -3,8 +3,8 @@ import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react
 import type { PeopleApi, Session } from '../data/people.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { fontLooked, showFont } from '../ui/font/font.ts';
 import { Notice } from '../ui/notice.tsx';
-import '../ui/font/font.css';
 import './desk.css';
 import { type Trouble, wordsOf } from './answers.ts';
 import { type Desk, DeskContext } from './desk-context.ts';
@@ -50,13 +50,17 @@ function useSession(people: PeopleApi) {
   const enter = useCallback(
     (session: Session) => {
       localStorage.setItem(markOf(people), 'yes');
+      showFont();
       setPlace(placeOf(session));
     },
     [people],
   );
   const ask = useCallback(async () => {
-    if (localStorage.getItem(markOf(people)) === null) return setPlace({ is: 'signed_out' });
-    const answer = await people.call('GET /session');
+    if (localStorage.getItem(markOf(people)) === null) {
+      await fontLooked;
+      return setPlace({ is: 'signed_out' });
+    }
+    const [answer] = await Promise.all([people.call('GET /session'), fontLooked]);
     if (answer.is === 'done') enter(answer.value);
     else setPlace(placeAfter(answer));
   }, [people, enter]);

@@ -1,5 +1,4 @@
 import '../ui/base.css';
-import '../ui/font/font.css';
 import './front.css';
 
 /** What a sandbox tells its own machine's browser, and nobody else. */

@@ -38,8 +38,6 @@ export async function measureFirstLoad({ page }: TestWindow, url: string): Promi
     const address = new URL(response.url());
     if (address.origin !== origin || address.pathname.includes('/api/')) return;
     const type = response.headers()['content-type'] ?? '';
-    // Swapped in only if it is here in time; kept by the browser from the first page on.
-    if (type.startsWith('font/')) return;
     const isText = /text|json|javascript|xml/.test(type);
     sizes.push(
       response.body().then(

@@ -1,11 +1,13 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { Notice } from '../../ui/notice.tsx';
+import { partOf } from '../../ui/part.ts';
 import { useMerchant, useRead } from '../merchant.ts';
-import { GoLiveInTest } from './go-live.tsx';
 import { Step } from './live-steps.tsx';
 import { ObjectLink } from './object-link.tsx';
 import { Pairing } from './pairing.tsx';
+
+const GoLiveInTest = partOf(async () => (await import('./go-live.tsx')).GoLiveInTest);
 
 /** What is done on a phone or in another window shows here soon after. */
 const WATCH_MS = 5_000;
