@@ -14,6 +14,7 @@ import { refundRoutes } from '#apis/merchant/refund-routes.ts';
 import { requestLogRoute } from '#apis/merchant/request-log-routes.ts';
 import { terminalRoutes } from '#apis/merchant/terminal-routes.ts';
 import { webhookRoutes } from '#apis/merchant/webhook-endpoint-routes.ts';
+import { createPayGate } from '#apis/pay/pay-page.ts';
 import { paySurface } from '#apis/pay/pay-routes.ts';
 import { createReceiptGate } from '#apis/pay/receipt-page.ts';
 import { createSolvencyGate } from '#apis/pay/solvency-page.ts';
@@ -25,6 +26,7 @@ import { liveRefusal } from '#apis/test-helpers/live-refusal.ts';
 import { testHelperRoutes } from '#apis/test-helpers/routes.ts';
 import { createOperations } from '#app/api-operations.ts';
 import { type ApiDeps, createShared, publicNodes } from '#app/api-shared.ts';
+import { addBrandFiles } from '#app/brand-files.ts';
 import { addChainRelay } from '#app/chain-relay.ts';
 import { operatorDoor } from '#app/operator-door.ts';
 import { peopleDeps, peopleSurfaces } from '#app/people-surfaces.ts';
@@ -126,6 +128,7 @@ export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
     checkHeldKey: createHeldKeyCheck(deps.db),
   });
   addCardPage(app, deps);
+  addBrandFiles(app, deps);
   addApplePassService(app, { ...deps, webUrl, cardKey: cardKey(deps.secret) });
   addMailPages(app, { ...deps, people: peopleDeps(deps) });
   await operations.addTo(app, surfaceDocuments(routes));
@@ -138,6 +141,7 @@ export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
     const receipts = { idKey: deps.idKey, webUrl };
     const pages = { ...deps, webUrl, receipts, publicNode: publicNodes({ ...deps, webUrl }) };
     const gates = {
+      pay: createPayGate(deps),
       tag: createTagGate(deps),
       receipt: createReceiptGate(pages),
       solvency: createSolvencyGate(pages),

@@ -49,6 +49,7 @@ const SAMPLES: readonly string[] = [
   ...BYTES.map((bytes) => HEX.repeat(bytes)),
   '2026-10-01',
   'DE',
+  '#0a7d4c',
 ];
 
 function textExample({ pattern = '', format = '', minLength = 0 }: Shape, name: string): string {

@@ -52,6 +52,15 @@ export function payToken(
   return number === null ? null : numberedId(idKey, 'payLink', { livemode, number });
 }
 
+/** The intent that a token may belong to; null: it is none. */
+export function intentOfToken(idKey: IdKey, token: string): string | null {
+  for (const livemode of [false, true]) {
+    const number = numberOfId(idKey, 'payLink', { livemode, id: token });
+    if (number !== null) return numberedId(idKey, 'paymentIntent', { livemode, number });
+  }
+  return null;
+}
+
 export function payLinkMissing(): Refusal {
   return refuse('resource_missing', 'There is no such pay link.', 'token');
 }

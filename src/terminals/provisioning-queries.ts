@@ -168,6 +168,8 @@ export interface TaggedTerminal {
   readonly status: 'active' | 'inactive';
   readonly merchant_name: string;
   readonly account_status: 'active' | 'disabled';
+  /** See `brandStyles`; null: the merchant has neither logo nor colour. */
+  readonly brand_style: string | null;
 }
 
 export async function selectTaggedTerminal(
@@ -175,8 +177,12 @@ export async function selectTaggedTerminal(
   tag: string,
 ): Promise<TaggedTerminal | undefined> {
   const rows = await sql.query<TaggedTerminal>(
-    `select t.id, t.livemode, t.status, a.name as merchant_name, a.status as account_status
-     from terminals t join accounts a on a.id = t.account_id where t.tag = $1`,
+    `select t.id, t.livemode, t.status, a.name as merchant_name, a.status as account_status,
+       b.style as brand_style
+     from terminals t
+     join accounts a on a.id = t.account_id
+     left join account_brands b on b.account_id = t.account_id
+     where t.tag = $1`,
     [tag],
   );
   return rows[0];

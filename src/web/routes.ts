@@ -13,12 +13,12 @@ export interface WebSettings {
   readonly gates?: Readonly<Record<string, Gate>>;
 }
 
-/** Sends something else than the page, or the page filled in; null: it is sent as it is. */
+/** Sends something else than the page, or fills it in; null: the page is sent as it is. */
 export type Gate = (
   request: FastifyRequest,
   reply: FastifyReply,
   html: string,
-) => Promise<FastifyReply | null>;
+) => Promise<FastifyReply | string | null>;
 
 type Files = ReadonlyMap<string, WebFile>;
 
@@ -94,8 +94,8 @@ function addPage(
         .header('Referrer-Policy', 'no-referrer')
         .header('Cross-Origin-Opener-Policy', 'same-origin');
       const instead = await gate?.(request, reply, based);
-      if (instead != null) return instead;
-      const plain = Buffer.from(based);
+      if (instead != null && typeof instead !== 'string') return instead;
+      const plain = Buffer.from(instead ?? based);
       const type = 'text/html; charset=utf-8';
       if (page.unkept === true) {
         return reply.header('Cache-Control', 'no-store').type(type).send(plain);

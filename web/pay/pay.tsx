@@ -34,7 +34,7 @@ function Who({ link }: { readonly link: PayLink }): ReactNode {
   return (
     <header className="pay-who">
       {link.network === 'testnet' ? <Status tone="warn">Test mode</Status> : null}
-      <h1>
+      <h1 className="branded">
         <bdi>{link.merchant.name}</bdi>
       </h1>
       <Sum atoms={priceOf(link)} />

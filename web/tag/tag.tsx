@@ -70,7 +70,9 @@ function Waiting({ seen }: { readonly seen: Extract<Seen, { is: 'waiting' }> }):
       <title>Pay at the counter · Tapline</title>
       <section className="pay-who" role="status">
         {tag?.network === 'testnet' ? <Status tone="warn">Test mode</Status> : null}
-        <h1>{tag === null ? 'At the counter' : <bdi>{tag.merchant.name}</bdi>}</h1>
+        <h1 className={tag === null ? undefined : 'branded'}>
+          {tag === null ? 'At the counter' : <bdi>{tag.merchant.name}</bdi>}
+        </h1>
         <span className="spinner" aria-hidden="true" />
         <p>{WORDS.waiting}</p>
         <p className="soft">{WORDS.waitingHint}</p>

@@ -12,7 +12,7 @@ import {
 const UNREACHABLE = 'The service cannot be reached. Check the connection and try again.';
 
 /** What is told of a terminal before this device is it. */
-export type ShownDevice = Omit<Device, 'tag_url'>;
+export type ShownDevice = Omit<Device, 'tag_url' | 'brand_path'>;
 
 /** What a link, a code or a key would make of this device. */
 export interface Target {

@@ -1,6 +1,7 @@
 import { accountRoutes } from '#apis/dashboard/account-routes.ts';
 import { apiKeyRoutes } from '#apis/dashboard/api-key-routes.ts';
 import { auditRoutes } from '#apis/dashboard/audit-routes.ts';
+import { brandRoutes } from '#apis/dashboard/brand-routes.ts';
 import { declinedRoutes } from '#apis/dashboard/declined-routes.ts';
 import { endpointRoutes } from '#apis/dashboard/endpoint-routes.ts';
 import { exportRoutes } from '#apis/dashboard/export-routes.ts';
@@ -40,6 +41,7 @@ function accountRoutesOf(deps: DashboardDeps): PersonRoute[] {
     ...teamRoutes(deps),
     ...auditRoutes(deps),
     ...kybRoutes(deps),
+    ...brandRoutes(deps),
     ...apiKeyRoutes(deps),
     ...managedTerminalRoutes(deps),
     managerCodeRoute(deps),

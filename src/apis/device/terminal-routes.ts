@@ -1,6 +1,8 @@
+import { selectBrand } from '#accounts/brand-queries.ts';
 import { DeviceSchema, SoftwareBody, TERMINAL_EXAMPLE } from '#apis/merchant/terminal-schema.ts';
 import { answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
+import { brandPath } from '#core/brand-styles.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { defineRoute } from '#http/route.ts';
@@ -21,16 +23,23 @@ const responses = {
       ...TERMINAL_EXAMPLE,
       merchant_name: 'Blue Door Café',
       tag_url: 'https://pay.example.com/t/3nF8qTz0LwKc5YbRm1XaVe',
+      brand_path: null,
     },
   },
 };
 
 /** What a device is told of itself. */
-function renderDevice(place: TagPlace, caller: DeviceCaller, row: TerminalRow) {
+async function renderDevice(
+  deps: TagPlace & { readonly db: Database },
+  caller: DeviceCaller,
+  row: TerminalRow,
+) {
+  const brand = await selectBrand(deps.db, caller.tenant.accountId);
   return {
     ...terminalObject(row),
     merchant_name: caller.standing.name,
-    tag_url: tagUrl(place, row),
+    tag_url: tagUrl(deps, row),
+    brand_path: brand === null ? null : brandPath(brand.style),
   };
 }
 
@@ -49,7 +58,8 @@ export function readDeviceRoute(deps: TagPlace & { readonly db: Database }) {
     handle: async ({ caller, now }) => {
       await updateLastSeen(deps.db, [caller.terminalId], now);
       const row = await selectManagedTerminal(deps.db, caller.tenant, caller.terminalId);
-      return answerWith(200, renderDevice(deps, caller, present(row, 'terminal of a device')));
+      const found = present(row, 'terminal of a device');
+      return answerWith(200, await renderDevice(deps, caller, found));
     },
   });
 }
@@ -77,7 +87,7 @@ export function reportDeviceRoute(
       const ref = { tenant: caller.tenant, id: caller.terminalId, now };
       const row = await deps.db.transaction((tx) => reportSoftware(tx, ref, body));
       deps.wakeups.send('deliveries');
-      return answerWith(200, renderDevice(deps, caller, row));
+      return answerWith(200, await renderDevice(deps, caller, row));
     },
   });
 }

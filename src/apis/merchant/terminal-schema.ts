@@ -47,6 +47,11 @@ export const DeviceSchema = Type.Object(
       format: 'uri',
       description: 'What this terminal’s tag says, to tell it from the tags of others.',
     }),
+    brand_path: nullable(
+      Type.String({
+        description: 'Styles with logo and colour of the merchant, from the root of the service.',
+      }),
+    ),
   },
   { title: 'Device', description: 'The terminal that asks, and its merchant.' },
 );

@@ -49,7 +49,7 @@ export function receiptPage(
   const node = checks ? ` data-node="${escapeHtml(at.node ?? '')}"` : '';
   const body = `<main>
 <p class="soft">${slip.kind}</p>
-<h1 dir="auto">${name}</h1>
+<h1 dir="auto" class="branded">${name}</h1>
 <p class="sum">${escapeHtml(headlineUsdc(BigInt(slip.headline)))} USDC</p>
 ${slip.livemode ? '' : `<p class="test">${TEST_MODE}</p>`}
 <dl class="amounts">

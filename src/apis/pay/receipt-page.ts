@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { selectStyleOfReceipt } from '#apis/pay/brand-queries.ts';
 import { fillPage, fromPage } from '#apis/pay/finished-page.ts';
 import { NO_RECEIPT_PAGE, receiptPage } from '#apis/pay/receipt-html.ts';
 import { type Slip, slipOf } from '#apis/pay/receipt-lines.ts';
@@ -11,10 +12,12 @@ import {
 } from '#apis/pay/receipt-text.ts';
 import { readRefundSlip } from '#apis/pay/refund-receipt.ts';
 import { answerRefusal, type Refusal, refuse } from '#core/answer.ts';
+import { withBrand } from '#core/brand-styles.ts';
 import { statusOf } from '#core/error-codes.ts';
 import { newId } from '#core/ids.ts';
 import { plainPage, sendPage } from '#http/plain-page.ts';
 import { addressKey, memoryRateLimiter } from '#http/rate-limit.ts';
+import { findReceipt, findRefundReceipt } from '#payments/receipt-url.ts';
 
 /** A shop's customers share an address where they share its wireless network. */
 const LIMIT = { requests: 240, seconds: 60 };
@@ -78,6 +81,15 @@ async function find(deps: ReceiptPageDeps, token: string): Promise<Found | null>
   return refund && { slip: refund, node: null };
 }
 
+/** What the merchant chose for its name; null: nothing. */
+async function styleOf({ db, idKey, receipts }: ReceiptDeps, token: string) {
+  const payment = findReceipt(idKey, token);
+  if (payment !== null) return selectStyleOfReceipt(db, payment);
+  const refund = findRefundReceipt(receipts.idKey, token);
+  if (refund === null) return null;
+  return selectStyleOfReceipt(db, { livemode: refund.livemode, refundId: refund.id });
+}
+
 /**
  * Sends receipts: finished pages, `.txt` for printers and `.json` for programs. `html` is the page
  * that the build made, with its styles and script.
@@ -115,7 +127,8 @@ export function createReceiptGate(deps: ReceiptPageDeps) {
       }
       case 'html': {
         const page = receiptPage(slip, { url, node: fromPage(found.node, webUrl) });
-        return reply.type('text/html; charset=utf-8').send(fillPage(html, page));
+        const branded = withBrand(html, await styleOf(deps, token));
+        return reply.type('text/html; charset=utf-8').send(fillPage(branded, page));
       }
     }
   };

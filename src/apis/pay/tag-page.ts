@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { findTag } from '#apis/pay/find-tag.ts';
+import { withBrand } from '#core/brand-styles.ts';
 import type { IdKey } from '#core/ids.ts';
 import type { Database } from '#db/database.ts';
 import { plainPage, sendPage } from '#http/plain-page.ts';
@@ -23,12 +24,19 @@ export function createTagGate(
   nowMs: () => number = () => performance.now(),
 ) {
   const limiter = memoryRateLimiter(LIMIT);
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | null> => {
+  return async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    html: string,
+  ): Promise<FastifyReply | string> => {
     const rate = await limiter.take(addressKey(request.ip), nowMs());
     if (!rate.allowed) {
       return sendPage(reply.header('Retry-After', rate.retryAfterSeconds), 429, TOO_MANY);
     }
     const { '*': token = '' } = request.params as { readonly '*'?: string };
-    return (await findTag(deps, token)) === null ? sendPage(reply, 404, UNKNOWN) : null;
+    const terminal = await findTag(deps, token);
+    return terminal === null
+      ? sendPage(reply, 404, UNKNOWN)
+      : withBrand(html, terminal.brand_style);
   };
 }

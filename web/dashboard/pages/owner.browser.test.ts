@@ -14,6 +14,8 @@ import {
 } from '../../testing/browser.ts';
 import { payAt, signInAt } from '../../testing/desk.ts';
 import { freePort } from '../../testing/free-port.ts';
+import { checkStill } from '../../testing/payload.ts';
+import { addTestTerminal, openTill, paymentsOf, postAsMerchant } from '../../testing/till.ts';
 
 /** What an owner does, in a sandbox of its own: a second factor would stop others' tests. */
 
@@ -63,6 +65,63 @@ for (const { name, options } of LOOKS) {
     await window.close();
   });
 }
+
+/** A green square, as a shop's file on a computer. */
+const PICTURE = `(async () => {
+  const canvas = Object.assign(document.createElement('canvas'), { width: 900, height: 450 });
+  const brush = canvas.getContext('2d');
+  brush.fillStyle = '#0a7d4c';
+  brush.fillRect(0, 0, 900, 450);
+  const blob = await new Promise((done) => canvas.toBlob(done, 'image/jpeg'));
+  return [...new Uint8Array(await blob.arrayBuffer())];
+})()`;
+/** What somebody sees around the name. */
+const LOOK = `(() => {
+  const shown = document.querySelector('.branded');
+  const { backgroundColor, color } = getComputedStyle(shown);
+  const { backgroundImage } = getComputedStyle(shown, '::before');
+  const file = /brand\\/[0-9a-f]{32}[.]png/.exec(backgroundImage);
+  return { backgroundColor, color, hasLogo: file !== null };
+})()`;
+const CHOSEN = { backgroundColor: 'rgb(240, 224, 112)', color: 'rgb(0, 0, 0)', hasLogo: true };
+
+test('logo and colour show on the till, where people pay, and on the receipt', async () => {
+  const { sandbox } = own;
+  const window = await browser.open(DESKTOP);
+  const { page } = window;
+  await signInAt(window, { sandbox, path: 'dashboard/settings' });
+  const picture = Buffer.from((await page.evaluate(PICTURE)) as number[]);
+  const file = { name: 'sign.jpg', mimeType: 'image/jpeg', buffer: picture };
+  await page.getByLabel('Logo', { exact: true }).setInputFiles(file);
+  await page.getByRole('button', { name: 'Upload logo' }).click();
+  await page.getByRole('button', { name: 'Remove logo' }).waitFor();
+  await page.getByLabel('Colour behind the name').fill('#f0e070');
+  await page.getByRole('button', { name: 'Save colour' }).click();
+  await page.getByRole('button', { name: 'Remove colour' }).waitFor();
+  assert.deepEqual(await page.evaluate(LOOK), CHOSEN, 'the preview');
+  await window.checkAccessibility();
+  const counter = await addTestTerminal(sandbox);
+  const till = await openTill(browser, sandbox, { terminal: counter });
+  assert.deepEqual(await till.page.evaluate(LOOK), CHOSEN, 'the till');
+  await till.checkAccessibility();
+  await till.close();
+  await payAt(sandbox, { terminal: counter.id, amount: 2_500_000 });
+  const [paid] = await paymentsOf(sandbox, counter);
+  const asked = { amount: 1_000_000, terminal: counter.id };
+  const intent = await postAsMerchant(sandbox, '/payment_intents', asked);
+  const device = `${sandbox.base_url}/device/v1/payment_intents/${intent.id}`;
+  const headers = { Authorization: `Bearer ${counter.deviceKey}` };
+  const open = (await (await fetch(device, { headers })).json()) as { payment_url: string };
+  for (const url of [paid?.receipt_url, open.payment_url, counter.tagUrl]) {
+    await page.goto(String(url));
+    await page.locator('h1.branded').waitFor();
+    assert.deepEqual(await page.evaluate(LOOK), CHOSEN, String(url));
+    await window.checkAccessibility();
+    if (url !== paid?.receipt_url) await checkStill(window);
+  }
+  window.checkClean();
+  await window.close();
+});
 
 test('rules say what they would have done last week, and two people see both values', async () => {
   const { sandbox } = own;

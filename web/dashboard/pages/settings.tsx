@@ -13,6 +13,7 @@ import { formatAtoms, parseAtoms } from '../../ui/money.ts';
 import { Page } from '../../ui/shell.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
+import { Brand } from '../parts/brand.tsx';
 import { NewAccountForm } from '../parts/no-account.tsx';
 
 export function Settings(): ReactNode {
@@ -23,15 +24,18 @@ export function Settings(): ReactNode {
     <Page title="Settings">
       <Loaded query={query}>
         {(account) => (
-          <section className="card stack">
-            <h2>Account</h2>
-            <CopyField label="Account id" value={account.id} />
-            {may('admin') ? (
-              <AccountForm account={account} />
-            ) : (
-              <p className="soft">An admin or owner changes the account.</p>
-            )}
-          </section>
+          <>
+            <section className="card stack">
+              <h2>Account</h2>
+              <CopyField label="Account id" value={account.id} />
+              {may('admin') ? (
+                <AccountForm account={account} />
+              ) : (
+                <p className="soft">An admin or owner changes the account.</p>
+              )}
+            </section>
+            <Brand name={account.name} />
+          </>
         )}
       </Loaded>
       <OwnAccess />

@@ -56,9 +56,12 @@ export function Bar(props: BarProps): ReactNode {
     <header className="till-bar">
       <SkipLink />
       <div className="till-who unprinted">
-        <p className="till-merchant">
-          <bdi>{device?.merchant_name ?? 'Tapline'}</bdi>
-        </p>
+        {device?.brand_path == null ? null : <link rel="stylesheet" href={device.brand_path} />}
+        <div className="till-brand branded">
+          <p className="till-merchant">
+            <bdi>{device?.merchant_name ?? 'Tapline'}</bdi>
+          </p>
+        </div>
         <p className="soft small">
           <bdi>{device?.label ?? ''}</bdi>
         </p>

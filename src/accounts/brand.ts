@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { lockOwnAccount } from '#accounts/account-queries.ts';
+import {
+  type BrandRow,
+  deleteOtherLogos,
+  insertLogo,
+  saveBrand,
+  selectBrand,
+} from '#accounts/brand-queries.ts';
+import { type Actor, recordEntry } from '#audit/audit.ts';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
+import type { Tx } from '#db/database.ts';
+
+/** Small enough to come before anybody waits for it; the table checks it as well. */
+export const MAX_LOGO_BYTES = 100 * 1024;
+/** Pixels of each side. A browser that shows it never unpacks more than four megabytes. */
+const SIDE = { least: 16, most: 1024 } as const;
+const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+/** The first part of a PNG is always the one that begins with width and height. */
+const HEADER = Buffer.from('IHDR');
+
+export interface BrandRef {
+  readonly accountId: string;
+  readonly actor: Actor;
+  readonly now: Date;
+}
+
+type Look = Pick<BrandRow, 'color' | 'logo_id'>;
+const NONE: Look = { color: null, logo_id: null };
+
+/** What the bytes themselves say: the announced type alone proves nothing. */
+function checkLogo(bytes: Buffer): Refusal | null {
+  const isPng =
+    bytes.length > 24 && bytes.subarray(0, 8).equals(PNG) && bytes.subarray(12, 16).equals(HEADER);
+  if (!isPng) {
+    return refuse('content_type_unsupported', 'The file is no PNG.');
+  }
+  const sides = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
+  if (sides.every((side) => side >= SIDE.least && side <= SIDE.most)) return null;
+  const allowed = `Each side has ${SIDE.least} to ${SIDE.most} pixels`;
+  return refuse('parameter_invalid', `${allowed}; these are ${sides.join(' × ')}.`);
+}
+
+async function change(
+  tx: Tx,
+  { accountId, actor, now }: BrandRef,
+  next: (before: Look) => Look,
+): Promise<void> {
+  await lockOwnAccount(tx, accountId);
+  const { color, logo_id } = (await selectBrand(tx, accountId)) ?? NONE;
+  const before = { color, logo_id };
+  const after = next(before);
+  await saveBrand(tx, { accountId, ...after }, now);
+  await deleteOtherLogos(tx, { accountId, kept: after.logo_id });
+  await recordEntry(tx, {
+    trail: accountId,
+    actor,
+    action: 'account.brand_changed',
+    objectId: accountId,
+    livemode: null,
+    before: { ...before },
+    after: { ...after },
+    now,
+  });
+}
+
+/** `color`: six hex digits; null: none. */
+export async function setBrandColor(tx: Tx, ref: BrandRef, color: string | null): Promise<void> {
+  await change(tx, ref, (before) => ({ ...before, color }));
+}
+
+/** @returns why the picture is not taken. */
+export async function setLogo(tx: Tx, ref: BrandRef, bytes: Buffer): Promise<Refusal | null> {
+  const wrong = checkLogo(bytes);
+  if (isRefusal(wrong)) return wrong;
+  const { accountId, now } = ref;
+  const id = createHash('sha256').update(accountId).update(bytes).digest('hex').slice(0, 32);
+  await insertLogo(tx, { id, accountId, content: bytes }, now);
+  await change(tx, ref, (before) => ({ ...before, logo_id: id }));
+  return null;
+}
+
+export async function removeLogo(tx: Tx, ref: BrandRef): Promise<void> {
+  await change(tx, ref, (before) => ({ ...before, logo_id: null }));
+}

@@ -1,0 +1,134 @@
+import Type from 'typebox';
+import {
+  type BrandRef,
+  MAX_LOGO_BYTES,
+  removeLogo,
+  setBrandColor,
+  setLogo,
+} from '#accounts/brand.ts';
+import { selectBrand } from '#accounts/brand-queries.ts';
+import {
+  ACCOUNT,
+  actorOf,
+  type DashboardDeps,
+  type PersonRequest,
+  type PersonRoute,
+  personRoute,
+} from '#apis/dashboard/person-route.ts';
+import { type Answer, answerWith, isRefusal } from '#core/answer.ts';
+import { brandPath, inkOn } from '#core/brand-styles.ts';
+import type { Database } from '#db/database.ts';
+import { nullable, objectType, textOut } from '#http/schema.ts';
+
+const TAG = 'Logo and colour';
+const PATH = `${ACCOUNT}/brand`;
+
+const Color = Type.String({ pattern: '^#[0-9a-f]{6}$', description: 'Such as `#0a7d4c`.' });
+
+const BrandSchema = Type.Object(
+  {
+    object: objectType('brand'),
+    color: nullable(Color),
+    text_color: nullable(
+      textOut('Black or white: what reads better on `color`, at least 4.5 to 1.'),
+    ),
+    logo_path: nullable(textOut('The logo, from the root of the service.')),
+    style_path: nullable(textOut('The styles that pages of payers load; null: there are none.')),
+  },
+  { description: 'What payers see beside the name of the business.' },
+);
+
+async function answerBrand(db: Database, accountId: string): Promise<Answer> {
+  const brand = await selectBrand(db, accountId);
+  const color = brand?.color ?? null;
+  return answerWith(200, {
+    object: 'brand',
+    color: color === null ? null : `#${color}`,
+    text_color: color === null ? null : `#${inkOn(color)}`,
+    logo_path: brand?.logo_id == null ? null : `brand/${brand.logo_id}.png`,
+    style_path: brand === null ? null : brandPath(brand.style),
+  });
+}
+
+function refOf({ caller, requestId, now }: PersonRequest): BrandRef {
+  return { accountId: caller.tenant.accountId, actor: actorOf(caller, requestId), now };
+}
+
+function readRoute({ db }: DashboardDeps) {
+  return personRoute({
+    method: 'GET',
+    path: PATH,
+    operationId: 'readBrand',
+    moves: 'nothing',
+    tag: TAG,
+    summary: 'Logo and colour of the business',
+    access: 'viewer',
+    response: BrandSchema,
+    handle: async ({ caller }) => answerBrand(db, caller.tenant.accountId),
+  });
+}
+
+const ColorBody = Type.Object({ color: nullable(Color) });
+
+function colorRoute({ db }: DashboardDeps) {
+  return personRoute<undefined, typeof ColorBody>({
+    method: 'PUT',
+    path: `${PATH}/color`,
+    operationId: 'setBrandColor',
+    moves: 'data',
+    tag: TAG,
+    summary: 'Choose the colour behind the name, or none',
+    access: 'admin',
+    body: ColorBody,
+    response: BrandSchema,
+    handle: async (request) => {
+      const color = request.body.color?.slice(1) ?? null;
+      const ref = refOf(request);
+      await db.transaction((tx) => setBrandColor(tx, ref, color));
+      return answerBrand(db, ref.accountId);
+    },
+  });
+}
+
+function logoRoute({ db }: DashboardDeps) {
+  return personRoute({
+    method: 'POST',
+    path: `${PATH}/logo`,
+    operationId: 'uploadLogo',
+    moves: 'data',
+    tag: TAG,
+    summary: 'Upload the logo: the file itself is the body',
+    description: 'A PNG of at most 100 KiB, with 16 to 1024 pixels on each side.',
+    access: 'admin',
+    upload: { contentTypes: ['image/png'], maxBytes: MAX_LOGO_BYTES },
+    response: BrandSchema,
+    errors: ['body_too_large', 'content_type_unsupported'],
+    handle: async (request) => {
+      const ref = refOf(request);
+      const refused = await db.transaction((tx) => setLogo(tx, ref, request.bytes));
+      return isRefusal(refused) ? refused : answerBrand(db, ref.accountId);
+    },
+  });
+}
+
+function removeRoute({ db }: DashboardDeps) {
+  return personRoute({
+    method: 'DELETE',
+    path: `${PATH}/logo`,
+    operationId: 'removeLogo',
+    moves: 'data',
+    tag: TAG,
+    summary: 'Remove the logo',
+    access: 'admin',
+    response: BrandSchema,
+    handle: async (request) => {
+      const ref = refOf(request);
+      await db.transaction((tx) => removeLogo(tx, ref));
+      return answerBrand(db, ref.accountId);
+    },
+  });
+}
+
+export function brandRoutes(deps: DashboardDeps): PersonRoute[] {
+  return [readRoute(deps), colorRoute(deps), logoRoute(deps), removeRoute(deps)];
+}

@@ -1,0 +1,33 @@
+/** As the service takes them. */
+const MOST_BYTES = 100 * 1024;
+const LEAST_SIDE = 16;
+/** Sides in pixels: the largest whose file is small enough is sent. */
+const SIDES = [512, 384, 256, 128] as const;
+
+/** Width and height that fit into a square, in the same proportion, and are never enlarged. */
+export function fitted(
+  { width, height }: { readonly width: number; readonly height: number },
+  side: number,
+): { readonly width: number; readonly height: number } {
+  const scale = Math.min(1, side / Math.max(width, height));
+  const of = (length: number) => Math.max(LEAST_SIDE, Math.round(length * scale));
+  return { width: of(width), height: of(height) };
+}
+
+/**
+ * Any picture that the browser can read, as a small PNG: what a camera wrote beside it, such as a
+ * place, does not leave the device. @returns null: it is no picture, or does not get small enough.
+ */
+export async function toLogo(file: File): Promise<File | null> {
+  const picture = await createImageBitmap(file).catch(() => null);
+  if (picture === null) return null;
+  for (const side of SIDES) {
+    const canvas = Object.assign(document.createElement('canvas'), fitted(picture, side));
+    canvas.getContext('2d')?.drawImage(picture, 0, 0, canvas.width, canvas.height);
+    const png = await new Promise<Blob | null>((done) => canvas.toBlob(done, 'image/png'));
+    if (png !== null && png.size <= MOST_BYTES) {
+      return new File([png], 'logo.png', { type: 'image/png' });
+    }
+  }
+  return null;
+}

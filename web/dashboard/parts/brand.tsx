@@ -1,0 +1,128 @@
+import { type ReactNode, useState } from 'react';
+import type { ReadBrandResponse } from '../../data/types/dashboard.ts';
+import { ActionButton } from '../../desk/action-button.tsx';
+import { Form } from '../../desk/form.tsx';
+import { Loaded } from '../../desk/loaded.tsx';
+import { useSend } from '../../desk/send.ts';
+import { TextField } from '../../ui/field.tsx';
+import { useToast } from '../../ui/toast.tsx';
+import { useMerchant, useRead } from '../merchant.ts';
+import { toLogo } from './brand-picture.ts';
+
+/** What the field shows while there is no colour: a browser's field is never empty. */
+const UNCHOSEN = '#3346c8';
+
+/** Logo and colour, as customers see them beside the name. */
+export function Brand({ name }: { readonly name: string }): ReactNode {
+  const query = useRead('GET /accounts/{account}/brand');
+  const { may } = useMerchant();
+  return (
+    <section className="card stack">
+      <h2>Logo and colour</h2>
+      <p className="soft">
+        Customers see them beside your name: on the till, on pages where they pay, and on receipts.
+      </p>
+      <Loaded query={query}>
+        {(brand) => (
+          <>
+            <Preview brand={brand} name={name} />
+            {may('admin') ? (
+              <>
+                <ColorForm key={brand.color} color={brand.color} />
+                <LogoForm hasLogo={brand.logo_path !== null} />
+              </>
+            ) : null}
+          </>
+        )}
+      </Loaded>
+    </section>
+  );
+}
+
+function Preview({ brand, name }: { brand: ReadBrandResponse; name: string }): ReactNode {
+  if (brand.style_path === null) return <p className="soft small">Nothing is chosen yet.</p>;
+  return (
+    <>
+      <link rel="stylesheet" href={brand.style_path} />
+      <p className="branded brand-preview">
+        <bdi>{name}</bdi>
+      </p>
+    </>
+  );
+}
+
+function ColorForm({ color }: { readonly color: string | null }): ReactNode {
+  const { call } = useMerchant();
+  const toast = useToast();
+  const [typed, setTyped] = useState(color ?? UNCHOSEN);
+  const sending = useSend(['color']);
+  const save = async () => {
+    const body = { color: typed };
+    const saved = await sending.send(() => call('PUT /accounts/{account}/brand/color', { body }));
+    if (saved !== null) toast('Saved.');
+  };
+  return (
+    <>
+      <Form sending={sending} onSend={save} send="Save colour">
+        <TextField
+          label="Colour behind the name"
+          type="color"
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+          hint="The name is written on it in black or white, whichever reads better."
+          error={sending.problemAt('color')}
+        />
+      </Form>
+      {color === null ? null : (
+        <div>
+          <ActionButton
+            request={() => call('PUT /accounts/{account}/brand/color', { body: { color: null } })}
+          >
+            Remove colour
+          </ActionButton>
+        </div>
+      )}
+    </>
+  );
+}
+
+function LogoForm({ hasLogo }: { readonly hasLogo: boolean }): ReactNode {
+  const { call } = useMerchant();
+  const [file, setFile] = useState<File | null>(null);
+  const [uploads, setUploads] = useState(0);
+  const sending = useSend(['file']);
+  const upload = async () => {
+    if (file === null) return sending.refuse('file', 'Choose a picture.');
+    const logo = await toLogo(file);
+    if (logo === null) return sending.refuse('file', 'This file is no picture that can be shown.');
+    const done = await sending.send(() =>
+      call('POST /accounts/{account}/brand/logo', { file: logo }),
+    );
+    if (done === null) return;
+    setFile(null);
+    setUploads((count) => count + 1);
+  };
+  return (
+    <>
+      <Form sending={sending} onSend={upload} send="Upload logo">
+        <TextField
+          // Another field, which is empty: what was uploaded is shown above.
+          key={uploads}
+          label="Logo"
+          type="file"
+          accept="image/png,image/jpeg,image/webp"
+          onChange={(event) => setFile(event.target.files?.[0] ?? null)}
+          hint="PNG, JPEG or WebP. It is made small here, before it is sent."
+          error={sending.problemAt('file')}
+        />
+      </Form>
+      {hasLogo ? (
+        <div>
+          <ActionButton request={() => call('DELETE /accounts/{account}/brand/logo')}>
+            Remove logo
+          </ActionButton>
+        </div>
+      ) : null}
+    </>
+  );
+}
