@@ -32,7 +32,7 @@ export function daysOfShop(count: number, now: number = Date.now()): readonly Da
       ...{ succeeded: payments, canceled, success_rate: null, payments, volume },
       ...{ tips: Math.round(volume / 100 / 40) * 100, refunds: 0, refunded: 0 },
       ...{ settle_ms_median: 820, settle_ms_p95: 1_400 },
-      declines: canceled > 2 ? { insufficient_funds: canceled - 1, expired: 1 } : {},
+      declines: canceled > 2 ? { insufficient_funds: canceled - 1, confirmation_timeout: 1 } : {},
     };
   });
 }

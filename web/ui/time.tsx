@@ -25,9 +25,22 @@ const SHAPES: Readonly<Record<TimeShape, Intl.DateTimeFormatOptions>> = {
   },
 };
 
+/** `full` without its year: of this one most things are, and a phone's row has no room for it. */
+const OF_THIS_YEAR = {
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+} as const;
+
 export function formatTime(iso: string, shape: TimeShape, timeZone?: string): string {
   const zone = timeZone === undefined ? {} : { timeZone };
-  return new Intl.DateTimeFormat(language(), { ...SHAPES[shape], ...zone }).format(new Date(iso));
+  const at = new Date(iso);
+  const yearOf = (date: Date) =>
+    new Intl.DateTimeFormat('en', { year: 'numeric', ...zone }).format(date);
+  const isShort = shape === 'full' && yearOf(at) === yearOf(new Date());
+  const options = isShort ? OF_THIS_YEAR : SHAPES[shape];
+  return new Intl.DateTimeFormat(language(), { ...options, ...zone }).format(at);
 }
 
 export interface TimeProps {
