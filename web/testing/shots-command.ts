@@ -138,10 +138,10 @@ for (const found of apps) {
   if (process.argv.length <= 2) await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   for (const shot of found.shots) problems.push(...(await takeShot(scene, found.app, shot)));
-  console.log(await writeSheet(browser, found));
 }
 for (const problem of problems) console.log(problem);
 await writeFile(path.join(OUT, 'problems.txt'), problems.join('\n'));
+for (const found of apps) console.log(await writeSheet(browser, found));
 await browser.close();
 await shared.close();
 process.exit(problems.length === 0 ? 0 : 1);
