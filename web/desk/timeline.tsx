@@ -10,13 +10,15 @@ export interface Moment {
   readonly title: ReactNode;
   readonly tone: Tone;
   readonly detail?: ReactNode;
+  /** What programs are told of it, behind the detail. */
+  readonly codes?: string | undefined;
 }
 
 /** Everything that happened to one object, in the order in which it happened. */
 export function Timeline({ moments }: { readonly moments: readonly Moment[] }): ReactNode {
   return (
     <ol className="timeline">
-      {moments.map(({ key, at, title, tone, detail }) => (
+      {moments.map(({ key, at, title, tone, detail, codes }) => (
         <li key={key} className={`moment moment-${tone}`}>
           <p className="moment-head">
             <strong>{title}</strong>
@@ -24,7 +26,11 @@ export function Timeline({ moments }: { readonly moments: readonly Moment[] }): 
               {at === null ? null : <Time at={at} shape="exact" />}
             </span>
           </p>
-          {detail === undefined ? null : <div className="small soft">{detail}</div>}
+          {detail === undefined ? null : (
+            <div className="small soft">
+              {detail} {codes === undefined ? null : <code>{codes}</code>}
+            </div>
+          )}
         </li>
       ))}
     </ol>

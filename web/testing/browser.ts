@@ -17,8 +17,8 @@ export interface TestWindow {
   /** Errors of the console, uncaught ones, and what the page's policy has stopped. */
   readonly problems: readonly string[];
   /**
-   * Fails with axe's words when it finds something serious or critical, and on till, wallet, pay
-   * page and receipt also with each visible text that only programs understand.
+   * Fails with axe's words when it finds something serious or critical, and with each visible text
+   * that only programs understand, except on pages for those who write them.
    */
   checkAccessibility(): Promise<void>;
   /** Fails when the console was not clean, apart from what a broken network makes it say. */

@@ -1,3 +1,7 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Download } from 'playwright-core';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import type { TestWindow } from './browser.ts';
 
@@ -12,6 +16,16 @@ export async function signInAt(
   await page.getByLabel('Password').fill(person.password);
   await page.getByRole('button', { name: /^Sign in/ }).click();
   await page.getByRole('button', { name: /^Sign out/ }).waitFor();
+}
+
+/** What a file holds that a page has saved. */
+export async function textOf(download: Download): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-download-'));
+  const file = path.join(folder, 'file');
+  await download.saveAs(file);
+  const text = await readFile(file, 'utf8');
+  await rm(folder, { recursive: true });
+  return text;
 }
 
 export interface Sale {

@@ -9,6 +9,7 @@ import {
   type TestBrowser,
   type TestWindow,
 } from '../../testing/browser.ts';
+import { payAt, signInAt, textOf } from '../../testing/desk.ts';
 import { freePort } from '../../testing/free-port.ts';
 import { mailedLink } from '../../testing/mail.ts';
 import { tillOf } from '../../testing/till.ts';
@@ -122,3 +123,53 @@ for (const { name, options } of [
     await window.close();
   });
 }
+
+/** Header and rows, without the quotes that a spreadsheet needs. */
+function cellsOf(csv: string): string[][] {
+  const lines = csv
+    .replace(/^\uFEFF/, '')
+    .trim()
+    .split(/\r?\n/);
+  return lines.map((line) => line.split(',').map((cell) => cell.replaceAll('"', '')));
+}
+
+test('an accountant is invited, joins, and takes the month home as a table', async () => {
+  const { sandbox } = own;
+  const email = 'rita@tax.test';
+  const sale = await payAt(sandbox, { terminal: sandbox.test.terminal, amount: 12_340_000 });
+  const owner = await browser.open(DESKTOP);
+  await signInAt(owner, { sandbox, path: 'dashboard/team' });
+  await owner.page.getByRole('button', { name: 'Invite' }).click();
+  const dialog = owner.page.getByRole('dialog');
+  await dialog.getByLabel('Email').fill(email);
+  await dialog.getByLabel('Role').selectOption('viewer');
+  await dialog.getByRole('button', { name: 'Invite' }).click();
+
+  const window = await browser.open(DESKTOP);
+  const { page } = window;
+  await page.goto(await mailedLink(mail, email, 'dashboard/invitation'));
+  await page.getByLabel('Your name').fill('Rita Ledger');
+  await page.getByLabel('Password').fill(PASSWORD);
+  await window.checkAccessibility();
+  await page.getByRole('button', { name: /^Join/ }).click();
+  await page.getByRole('link', { name: 'Payments', exact: true }).first().click();
+  await page.getByRole('button', { name: 'This month' }).click();
+  await page.getByRole('link', { name: sale.payment }).waitFor();
+  await page.getByRole('button', { name: 'Export' }).click();
+  const coming = page.waitForEvent('download');
+  await page.getByRole('dialog').getByRole('button', { name: 'Download' }).click();
+  const [header = [], ...rows] = cellsOf(await textOf(await coming));
+  const row = rows.find((cells) => cells.includes(sale.payment));
+  assert.ok(row !== undefined, 'the sale is in the file');
+  assert.equal(row[header.indexOf('amount')], '12.34', header.join());
+  assert.equal(row.length, header.length);
+
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('link', { name: sale.payment }).click();
+  await page.getByText('Customer tapped').waitFor();
+  assert.equal(await page.getByRole('button', { name: /^Refund/ }).count(), 0, 'who looks, looks');
+  await owner.page.reload();
+  await owner.page.getByRole('row', { name: email }).getByText('viewer').waitFor();
+  window.checkClean();
+  for (const one of [window, owner]) await one.close();
+});

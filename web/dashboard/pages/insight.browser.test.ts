@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { eventually } from '#testing/webhooks.ts';
 import { contentOf, recordsOf } from '../../data/ndef.ts';
 import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../../testing/browser.ts';
-import { payAt, signInAt } from '../../testing/desk.ts';
+import { payAt, signInAt, textOf } from '../../testing/desk.ts';
 import { addTestTerminal } from '../../testing/till.ts';
 
 /** From a figure to the rows behind it, from an id to its page, and out as a file. */
@@ -165,11 +162,7 @@ test('an export that breaks off goes on behind its last row', async () => {
   const download = await coming;
   await dialog.getByText('It is there').waitFor();
   await window.checkAccessibility();
-  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-export-'));
-  const file = path.join(folder, 'export.csv');
-  await download.saveAs(file);
-  const text = await readFile(file, 'utf8');
-  await rm(folder, { recursive: true });
+  const text = await textOf(download);
   // Sales of other tests may have come meanwhile, above the first row.
   assert.equal(text, whole);
   assert.equal(answers, 2);

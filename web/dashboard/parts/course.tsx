@@ -37,6 +37,7 @@ export function Course({ intent, payment }: CourseProps): ReactNode {
           tone: step.tone,
           title: <StepTitle step={step} />,
           detail: step.detail,
+          codes: step.codes,
         }))}
       />
     </section>

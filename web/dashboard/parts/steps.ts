@@ -8,6 +8,8 @@ export interface Step {
   readonly title: string;
   readonly tone: Tone;
   readonly detail?: string;
+  /** What programs are told of it. */
+  readonly codes?: string;
   readonly link?: string;
 }
 
@@ -26,8 +28,9 @@ function intentSteps(intent: PaymentIntent): Step[] {
     steps.push({ key: 'tapped', at: tapped_at, title: 'Customer tapped', tone: 'info' });
   }
   if (error !== null) {
-    const detail = `${error.message} (${error.decline_code}, ${error.reason_code})`;
-    steps.push({ key: 'declined', at: error.created, title: 'Declined', tone: 'bad', detail });
+    const { created: at, message: detail, decline_code, reason_code } = error;
+    const codes = `${decline_code} ${reason_code}`;
+    steps.push({ key: 'declined', at, title: 'Declined', tone: 'bad', detail, codes });
   }
   if (canceled_at !== null) {
     const isExpired = intent.cancellation_reason === 'expired';

@@ -109,8 +109,8 @@ function PaymentView({ view }: { readonly view: View }): ReactNode {
           <section className="card stack">
             <h2>What happened, as the shop sees it</h2>
             <Timeline
-              moments={steps.map(({ key, at, tone, title, detail }) => {
-                return { key, at, tone, title, detail };
+              moments={steps.map(({ key, at, tone, title, detail, codes }) => {
+                return { key, at, tone, title, detail, codes };
               })}
             />
           </section>
