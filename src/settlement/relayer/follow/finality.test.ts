@@ -6,6 +6,7 @@ import type { Block } from '#settlement/chain/chain.ts';
 import { finalBlock } from '#settlement/chain/final-block.ts';
 import { watchFinality } from '#settlement/relayer/follow/finality.ts';
 import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
+import { patientBlocks } from '#settlement/relayer/rows/known-head.ts';
 import type { RelayerState } from '#settlement/relayer/rows/state.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';
 import { flushAndSend } from '#testing/relayer-turns.ts';
@@ -65,4 +66,18 @@ test('a node may lag by the newest block; on a shorter chain that block is gone'
   await look(await newest(), true);
   assert.equal(await withStatus('mined'), waiting - 1);
   assert.equal(await withStatus('signed'), 1);
+});
+
+test('a block is missed from where no node that lags may lack it, and no earlier', async () => {
+  await world.pay({ payer, settleWithinS: 600 });
+  await settle();
+  const waiting = await withStatus('mined');
+  const lag = patientBlocks(worker, 3);
+  await world.network.mine(Number(lag));
+  const head = await newest();
+  await world.network.rpc.call('anvil_rollback', [Number(lag) + 1]);
+  await look(head, true);
+  assert.equal(await withStatus('mined'), waiting, 'a node may be so many blocks behind');
+  await look({ ...head, number: head.number + 1n }, true);
+  assert.equal(await withStatus('mined'), waiting - 2, 'both payments of that block');
 });
