@@ -7,6 +7,7 @@ import { type AnvilOptions, answersAs, anvilArguments, rpcUrlOf, startAnvil } fr
 import { type ChainSaver, createChainSaver, unpackChainState } from './chain-state.ts';
 import type { DataFolder } from './data-folder.ts';
 import { connectRpc, type RpcCall } from './json-rpc.ts';
+import { type PoolNews, watchPool } from './pool-news.ts';
 import {
   type ChildLog,
   commandLine,
@@ -179,12 +180,15 @@ async function keepRunning(site: ChainSite, log: ChildLog, node: RunningNode): P
   });
   const saver = createChainSaver(node.call, site.stateFile);
   await saver.save();
-  const mined = mineBlocks({ ...node, blockMs: site.blockMs }, saver, stopping.signal);
+  const { blockMs } = site;
+  const pool = blockMs < IDLE_BLOCK_MS ? watchPool(rpcUrlOf(node.port)) : undefined;
+  const mined = mineBlocks({ call: node.call, blockMs, pool }, saver, stopping.signal);
   const mining = mined.catch((cause: unknown) => {
     lost.resolve(`the node of ${site.name} makes no blocks: ${String(cause)}`);
   });
   const stop = async () => {
     stopping.abort();
+    pool?.close();
     await within(mining, LAST_WORK_MS);
     const save = isRunning(node.pid) ? saver.save().then(() => true) : Promise.resolve(false);
     if (
@@ -213,9 +217,16 @@ async function keepRunning(site: ChainSite, log: ChildLog, node: RunningNode): P
   };
 }
 
+interface Miner {
+  readonly call: RpcCall;
+  readonly blockMs: number;
+  /** Missing where a block is made at each tick whatever the pool holds. */
+  readonly pool: PoolNews | undefined;
+}
+
 /** One block after the other, whether transactions wait or not, until the signal. */
 async function mineBlocks(
-  { call, blockMs }: Pick<RunningNode, 'call'> & Pick<ChainNodeOptions, 'blockMs'>,
+  { call, blockMs, pool }: Miner,
   saver: ChainSaver,
   signal: AbortSignal,
 ): Promise<void> {
@@ -223,16 +234,16 @@ async function mineBlocks(
   let minedAt = Number.NEGATIVE_INFINITY;
   let busyUntil = minedAt;
   let failures = 0;
-  const isDue = async () => {
+  const isDue = () => {
     const now = performance.now();
     // The last tick before a second is over is nearer to it than the first one after.
     const idleMs = IDLE_BLOCK_MS - blockMs / 2;
-    if (blockMs >= IDLE_BLOCK_MS || now < busyUntil || now - minedAt >= idleMs) return true;
-    return (await waitingTransactions(call)) > 0;
+    return pool === undefined || pool.due || now < busyUntil || now - minedAt >= idleMs;
   };
   while (!signal.aborted) {
     try {
-      if (await isDue()) {
+      if (isDue()) {
+        pool?.reset();
         await call('evm_mine');
         minedAt = performance.now();
         const count = await call('eth_getBlockTransactionCountByNumber', ['latest']);
@@ -249,11 +260,4 @@ async function mineBlocks(
     const pauseMs = Math.max(0, nextAt - performance.now());
     await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
   }
-}
-
-/** Transactions that the next block takes. */
-async function waitingTransactions(call: RpcCall): Promise<number> {
-  const status = await call('txpool_status');
-  if (typeof status !== 'object' || status === null || !('pending' in status)) return 0;
-  return Number(status.pending);
 }
