@@ -13,6 +13,7 @@ export interface ContractCall {
     | 'guardian'
     | 'guardian or watcher'
     | 'admin or guardian'
+    | 'next admin'
     | 'guardian, registrar or merchant (watcher: if the registrar proposed it)'
     | 'treasurer'
     | 'anyone';
@@ -62,6 +63,7 @@ export const CONTRACT_ACTIONS = {
   'drop-wallet-changes': async () => DROP_WALLET_CHANGES,
   collect,
   hold,
+  admin,
 } satisfies Record<
   string,
   (options: Options, view: ContractView) => Promise<readonly ContractCall[]>
@@ -213,4 +215,19 @@ async function hold(options: Options): Promise<ContractCall[]> {
   const seconds = Math.floor(until.getTime() / 1000);
   const says = `merchant ${merchant} withdraws nothing before ${until.toISOString()}`;
   return [{ functionName: 'holdPayouts', args: [merchant, seconds], by: 'guardian', says }];
+}
+
+/** The present admin announces the next one, who accepts after the delay. */
+async function admin(options: Options): Promise<ContractCall[]> {
+  if (options.cancel === true) {
+    const says = 'the announced admin is dropped';
+    return [{ functionName: 'cancelDefaultAdminTransfer', args: [], by: 'admin', says }];
+  }
+  if (options.accept === true) {
+    const says = 'you become the admin, and the present one is none any more';
+    return [{ functionName: 'acceptDefaultAdminTransfer', args: [], by: 'next admin', says }];
+  }
+  const next = readAddress(given(options, 'account'), 'account');
+  const says = `announces ${next} as the admin: it accepts with --accept after the delay`;
+  return [{ functionName: 'beginDefaultAdminTransfer', args: [next], by: 'admin', says }];
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import {
   createTestClient,
   createWalletClient,
@@ -40,6 +40,35 @@ const SPARE = newKey();
 const LATER = newKey();
 const OPERATOR_ROLE = keccak256(toHex('OPERATOR_ROLE'));
 
+interface Theft {
+  readonly stolen: { readonly address: Hex; readonly key: Hex };
+  /** What the thief has done when it is noticed. */
+  readonly act?: () => Promise<void>;
+  readonly ended?: () => Promise<void>;
+}
+
+interface Row {
+  /** As in the names of the roles. */
+  readonly key: string;
+  readonly steps: readonly { readonly who: string; readonly command: string }[];
+}
+
+/** The table of docs/operate.md. */
+async function runbook(): Promise<Row[]> {
+  const text = await readFile(path.join(import.meta.dirname, '../../docs/operate.md'), 'utf8');
+  const [, table = ''] = text.split('| stolen key | step 1 | step 2 | step 3 |\n');
+  const lines = table.split('\n\n')[0]?.split('\n').slice(1) ?? [];
+  return lines.map((line) => {
+    const [name = '', ...cells] = line.slice(1, -1).split('|');
+    const [key = ''] = name.trim().split(' ');
+    const steps = cells.map((cell) => {
+      const [, who = '', command = ''] = /^ (\w+): `([^`]+)` $/.exec(cell) ?? [];
+      return { who, command };
+    });
+    return { key: key === 'watcher' ? 'watch' : key, steps };
+  });
+}
+
 describe('npm run chain, on a contract that runs', () => {
   let chain: ThrowawayChain;
   let settlement: Hex;
@@ -53,7 +82,7 @@ describe('npm run chain, on a contract that runs', () => {
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'tapline-keys-'));
     chain = await startThrowawayChain({ chainId: 31_500, blockTime: 'automine' });
-    for (const { address } of [ADMIN, GUARDIAN, TREASURER, REGISTRAR, WATCHER]) {
+    for (const { address } of [ADMIN, GUARDIAN, OTHER_GUARDIAN, TREASURER, REGISTRAR, WATCHER]) {
       await client().setBalance({ address, value: parseEther('10') });
     }
     const args = [ADMIN.address] as const;
@@ -152,6 +181,93 @@ describe('npm run chain, on a contract that runs', () => {
     await done(['unpause', '--key-file', keyFile], '');
     assert.equal(await read('settlingPaused'), false);
     assert.match((await run(['status'])).out, /settling: goes on\nrefunding: goes on/);
+  });
+
+  describe('docs/operate.md, key by key: each step as it is written', () => {
+    const successor = newKey();
+    const holders: Readonly<Record<string, { readonly key: Hex }>> = {
+      guardian: OTHER_GUARDIAN,
+      admin: ADMIN,
+      treasurer: TREASURER,
+    };
+    const roleOf = (name: string) => keccak256(toHex(`${name.toUpperCase()}_ROLE`));
+    const pauseAs = async ({ key }: { readonly key: Hex }) => void (await done(['pause'], key));
+    const announced = () => read('announcedGrant', [OPERATOR_ROLE, STOLEN.address]);
+    const scheduled = async () => (await read<[unknown, number]>('scheduledRates'))[1];
+
+    /** What the thief of each key does first, whose key it is, and what has ended afterwards. */
+    const thefts: Readonly<Record<string, Theft>> = {
+      operator: { stolen: STOLEN },
+      registrar: { stolen: REGISTRAR },
+      guardian: {
+        stolen: GUARDIAN,
+        act: async () => {
+          await pauseAs(GUARDIAN);
+          await done(['ceiling', '--usdc-per-hour', '0'], GUARDIAN.key);
+        },
+        ended: async () => assert.deepEqual(await read('ceiling'), [1_000_000_000n, 0n]),
+      },
+      watch: { stolen: WATCHER, act: () => pauseAs(WATCHER) },
+      treasurer: { stolen: TREASURER },
+      admin: {
+        stolen: STOLEN,
+        act: async () => {
+          await done(['revoke', '--role', 'operator', '--account', STOLEN.address], ADMIN.key);
+          await done(['grant', '--role', 'operator', '--account', STOLEN.address], ADMIN.key);
+          await done(['rates', '--rates', '300,0,0'], ADMIN.key);
+          assert.ok((await scheduled()) > 0, 'the thief announced rates');
+        },
+        ended: async () => assert.deepEqual([await announced(), await scheduled()], [0, 0]),
+      },
+    };
+
+    let untouched: Hex;
+    beforeEach(async () => {
+      untouched = await client().snapshot();
+    });
+    afterEach(() => client().revert({ id: untouched }));
+
+    it('has a row for each role', async () => {
+      const rows = await runbook();
+      assert.deepEqual(rows.map(({ key }) => key).sort(), Object.keys(thefts).sort());
+      for (const { steps } of rows) assert.equal(steps.length, 3);
+    });
+
+    for (const [key, { stolen, act, ended }] of Object.entries(thefts)) {
+      it(key, async () => {
+        await act?.();
+        const row = (await runbook()).find((one) => one.key === key);
+        for (const { who, command } of row?.steps ?? []) {
+          const typed = command
+            .replace('<stolen>', stolen.address)
+            .replace('<new>', successor.address);
+          await done(typed.split(' '), holders[who]?.key ?? '');
+          if (typed === 'pause') assert.equal(await read('settlingPaused'), true);
+        }
+        await ended?.();
+        assert.equal(await read('hasRole', [roleOf(key), stolen.address]), false);
+        // A pause outlasts the theft of the admin's key until somebody lifts it.
+        assert.equal(await read('settlingPaused'), key === 'admin');
+      });
+    }
+  });
+
+  it('hands the admin’s role on in two steps', async () => {
+    const before = await client().snapshot();
+    await client().setBalance({ address: LATER.address, value: parseEther('1') });
+    const announce = ['admin', '--account', LATER.address];
+    await done(announce, ADMIN.key);
+    await done(['admin', '--cancel'], ADMIN.key);
+    assert.match((await run(['status'])).out, /announced admin: none/);
+    await done(announce, ADMIN.key);
+    assert.ok((await run(['status'])).out.includes(`announced admin: ${LATER.address} from 20`));
+    const early = await run(['admin', '--accept', '--yes'], LATER.key);
+    assert.match(early.out, /nothing was sent.*it is for the next admin/);
+    await client().increaseTime({ seconds: 2 * DAY_SECONDS });
+    await client().mine({ blocks: 1 });
+    await done(['admin', '--accept'], LATER.key);
+    assert.equal(await read('defaultAdmin'), LATER.address);
+    await client().revert({ id: before });
   });
 
   it('pauses with the key of a watcher, which starts nothing again', async () => {

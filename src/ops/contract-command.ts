@@ -29,7 +29,7 @@ import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 
 /** The worst minute is no time to read an ABI: what people do to a contract that runs. */
 export const CONTRACT_USAGE = `  status|wallet-changes|pause|unpause|grant|revoke|rates|ceiling|
-  restore-ceiling|cancel-wallet|drop-wallet-changes|collect|hold
+  restore-ceiling|cancel-wallet|drop-wallet-changes|collect|hold|admin
     --rpc-url <url> --settlement <address>, or --network testnet|mainnet for those of the settings
     pause, unpause          --only settling|refunding, default both
     grant, revoke           --role operator|registrar|guardian|watch|treasurer --account <address>
@@ -43,6 +43,8 @@ export const CONTRACT_USAGE = `  status|wallet-changes|pause|unpause|grant|revok
     drop-wallet-changes     drops all that are announced now
     collect                 --to <address>: all booked fees
     hold                    --merchant <number> --until <time>
+    admin                   --account <address>: announces the next admin, who sends --accept
+                            after the delay; --cancel
     --key-file <path>       the private key; without it, it is asked for or read from a pipe
     --signer https://<signer>/<address>   a signer keeps the key; its token is asked for
     --unsigned --from <address>   prints the transaction for another wallet and sends nothing
@@ -52,7 +54,7 @@ const TEXTS = [
   ...['network', 'rpc-url', 'settlement', 'only', 'role', 'account', 'rates', 'usdc-per-hour'],
   ...['to', 'merchant', 'until', 'key-file', 'signer', 'from'],
 ];
-const SWITCHES = ['yes', 'unsigned', 'apply', 'cancel'];
+const SWITCHES = ['yes', 'unsigned', 'apply', 'cancel', 'accept'];
 const HEX_KEY = /^0x[0-9a-f]{64}$/i;
 /** A busy public chain takes its time. */
 const RECEIPT_TIMEOUT_MS = 180_000;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { encodeFunctionData, keccak256, toHex } from 'viem';
+import { createPublicClient, encodeFunctionData, http, keccak256, toHex } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import { systemClock } from '#core/clock.ts';
@@ -10,12 +10,14 @@ import { silentLog } from '#core/log.ts';
 import { exactUsdc } from '#core/money.ts';
 import { type Chain, openChain } from '#settlement/chain/chain.ts';
 import { settleCall, walletChangeCall } from '#settlement/contract/contract-calls.ts';
+import { lensOf } from '#settlement/contract/lens.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { carryOut } from '#watch/carry-out.ts';
 import { lookOnce, openMemory, type WatchDeps } from '#watch/watchtower.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 
 /**
  * The drill: each key is stolen in turn, its thief acts in each block, and a watchtower looks at
@@ -68,6 +70,15 @@ describe('each key is stolen in turn', () => {
       { to: settlement(), data },
       'latest',
     ])) as string;
+  }
+
+  /** Of the acquirer and of the protocol. */
+  function bookedFees(): Promise<readonly [bigint, bigint]> {
+    const transport = http(world.network.node.rpcUrl);
+    const abi = settlementLensAbi;
+    const address = lensOf(settlement());
+    const reader = createPublicClient({ transport });
+    return reader.readContract({ address, abi, functionName: 'bookedFees' });
   }
 
   /** Of a payer who has agreed to nothing at this shop. */
@@ -181,6 +192,34 @@ describe('each key is stolen in turn', () => {
         before - (await world.network.usdcOf(settlement())),
       );
     }
+  });
+
+  it('treasurer: takes the booked fees, and what merchants have stays', async () => {
+    const { admin: treasurer } = world.network;
+    const thief = privateKeyToAccount(generatePrivateKey());
+    const before = await world.network.usdcOf(settlement());
+    const [acquirer, protocol] = await bookedFees();
+    assert.ok(acquirer > 0n && protocol > 0n, 'the sales above booked fees');
+    const more = [thief.address, acquirer + 1n, protocol];
+    await assert.rejects(govern(treasurer, 'collectFees', more), 'no atom of a merchant');
+    await govern(treasurer, 'collectFees', [thief.address, acquirer, protocol]);
+    const taken = await world.network.usdcOf(thief.address);
+    assert.equal(taken, acquirer + protocol);
+    assert.equal(await world.network.usdcOf(settlement()), before - taken);
+    note('treasurer', 'collects the fees that were booked', null, taken);
+  });
+
+  it('sponsor: has no role, and takes the coin of its address at most', async () => {
+    const sponsor = privateKeyToAccount(generatePrivateKey());
+    await world.network.rpc.call('anvil_setBalance', [sponsor.address, '0xde0b6b3a7640000']);
+    const before = await world.network.usdcOf(settlement());
+    await assert.rejects(settleAs(sponsor));
+    for (const step of ['pauseSettling', 'pauseRefunding', 'dropWalletChanges']) {
+      await assert.rejects(govern(sponsor, step), step);
+    }
+    await assert.rejects(govern(sponsor, 'collectFees', [sponsor.address, 0n, 0n]));
+    assert.equal(await world.network.usdcOf(settlement()), before);
+    note('sponsor', 'tries to settle, to pause and to collect', null, 0n);
   });
 
   it('SECURITY.md tells what was measured', async () => {
