@@ -1,3 +1,4 @@
+import type { UseQueryResult } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { ListInvitationsResponse, ListMembersResponse } from '../../data/types/dashboard.ts';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
@@ -62,8 +63,13 @@ export function Team(): ReactNode {
         keyOf={({ user }) => user}
         empty={null}
       />
-      {canChange ? <Invitations /> : <p className="soft">Only an owner changes the team.</p>}
-      <Leave />
+      {canChange ? <BelowForOwners isEarly={query.isPending} /> : null}
+      {canChange || query.isPending ? null : (
+        <>
+          <p className="soft">Only an owner changes the team.</p>
+          <Leave />
+        </>
+      )}
       {isInviting ? <InviteDialog onClose={() => setIsInviting(false)} /> : null}
       {changing === null ? null : (
         <RoleDialog
@@ -198,8 +204,23 @@ const INVITATION_COLUMNS: readonly Column<Invitation>[] = [
   { name: 'Change', cell: ({ id, email }) => <TakeBack id={id} email={email} /> },
 ];
 
-function Invitations(): ReactNode {
+/** Waits for both lists: what stands below them must not move. */
+function BelowForOwners({ isEarly }: { readonly isEarly: boolean }): ReactNode {
   const query = useRead('GET /accounts/{account}/invitations');
+  if (isEarly || query.isPending) return null;
+  return (
+    <>
+      <Invitations query={query} />
+      <Leave />
+    </>
+  );
+}
+
+interface InvitationsProps {
+  readonly query: UseQueryResult<ListInvitationsResponse>;
+}
+
+function Invitations({ query }: InvitationsProps): ReactNode {
   if (query.data?.data.length === 0) return null;
   return (
     <section className="stack">
