@@ -1,13 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
 import * as fs from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { StartError } from '#core/start-error.ts';
 import { type AnvilOptions, answersAs, anvilArguments, rpcUrlOf, startAnvil } from './anvil.ts';
-import { type ChainSaver, createChainSaver, unpackChainState } from './chain-state.ts';
+import { createChainSaver, unpackChainState } from './chain-state.ts';
 import type { DataFolder } from './data-folder.ts';
 import { connectRpc, type RpcCall } from './json-rpc.ts';
-import { type PoolNews, watchPool } from './pool-news.ts';
+import { mineBlocks } from './mine-blocks.ts';
 import {
   type ChildLog,
   commandLine,
@@ -18,15 +17,6 @@ import {
   stopProcess,
   within,
 } from './processes.ts';
-
-/** Blocks in a row that may fail before the chain counts as lost. */
-const FAILED_BLOCKS_MAX = 10;
-
-/** Blocks that nobody waits for come this seldom: each is kept and saved for ever. */
-const IDLE_BLOCK_MS = 1_000;
-
-/** After a block with transactions more follow soon: what waits for depth, refunds, more taps. */
-const BUSY_MS = 5_000;
 
 /** For the block and the save under way when the node is to end: both take milliseconds. */
 const LAST_WORK_MS = 3000;
@@ -180,15 +170,13 @@ async function keepRunning(site: ChainSite, log: ChildLog, node: RunningNode): P
   });
   const saver = createChainSaver(node.call, site.stateFile);
   await saver.save();
-  const { blockMs } = site;
-  const pool = blockMs < IDLE_BLOCK_MS ? watchPool(rpcUrlOf(node.port)) : undefined;
-  const mined = mineBlocks({ call: node.call, blockMs, pool }, saver, stopping.signal);
+  const miner = { call: node.call, rpcUrl: rpcUrlOf(node.port), blockMs: site.blockMs };
+  const mined = mineBlocks(miner, saver, stopping.signal);
   const mining = mined.catch((cause: unknown) => {
     lost.resolve(`the node of ${site.name} makes no blocks: ${String(cause)}`);
   });
   const stop = async () => {
     stopping.abort();
-    pool?.close();
     await within(mining, LAST_WORK_MS);
     const save = isRunning(node.pid) ? saver.save().then(() => true) : Promise.resolve(false);
     if (
@@ -215,49 +203,4 @@ async function keepRunning(site: ChainSite, log: ChildLog, node: RunningNode): P
       return stopped;
     },
   };
-}
-
-interface Miner {
-  readonly call: RpcCall;
-  readonly blockMs: number;
-  /** Missing where a block is made at each tick whatever the pool holds. */
-  readonly pool: PoolNews | undefined;
-}
-
-/** One block after the other, whether transactions wait or not, until the signal. */
-async function mineBlocks(
-  { call, blockMs, pool }: Miner,
-  saver: ChainSaver,
-  signal: AbortSignal,
-): Promise<void> {
-  let nextAt = performance.now();
-  let minedAt = Number.NEGATIVE_INFINITY;
-  let busyUntil = minedAt;
-  let failures = 0;
-  const isDue = () => {
-    const now = performance.now();
-    // The last tick before a second is over is nearer to it than the first one after.
-    const idleMs = IDLE_BLOCK_MS - blockMs / 2;
-    return pool === undefined || pool.due || now < busyUntil || now - minedAt >= idleMs;
-  };
-  while (!signal.aborted) {
-    try {
-      if (isDue()) {
-        pool?.reset();
-        await call('evm_mine');
-        minedAt = performance.now();
-        const count = await call('eth_getBlockTransactionCountByNumber', ['latest']);
-        if (Number(count) > 0) busyUntil = minedAt + BUSY_MS;
-        await saver.saveWhenDue(Number(count) > 0);
-      }
-      failures = 0;
-    } catch (cause) {
-      failures += 1;
-      if (failures === FAILED_BLOCKS_MAX) throw cause;
-    }
-    // Late blocks are not made up for: a burst after a pause would be no steady chain either.
-    nextAt = Math.max(nextAt + blockMs, performance.now());
-    const pauseMs = Math.max(0, nextAt - performance.now());
-    await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
-  }
 }
