@@ -17,13 +17,15 @@ export interface Miner {
   readonly rpcUrl: string;
 }
 
-/** One block after the other, whether transactions wait or not, until the signal. */
+/**
+ * Makes a block each `blockMs` until the signal. Blocks shorter than a second come only while
+ * something is under way, and once a second otherwise.
+ */
 export async function mineBlocks(
   { call, rpcUrl, blockMs }: Miner,
   saver: ChainSaver,
   signal: AbortSignal,
 ): Promise<void> {
-  // Where each tick makes a block, nobody asks what the pool holds.
   const pool = blockMs < IDLE_BLOCK_MS ? watchPool(rpcUrl) : undefined;
   signal.addEventListener('abort', () => pool?.close());
   let nextAt = performance.now();
@@ -72,8 +74,8 @@ const RECONNECT_MS = 1_000;
 const SUBSCRIBE = { jsonrpc: '2.0', id: 1, method: 'eth_subscribe' };
 
 /**
- * Subscribes to the transactions that reach the pool of the node at this address. While the node
- * does not answer, `due` stays true: its owner then looks as often as it can.
+ * Subscribes to the transactions that reach the pool of the node at this address. Without a
+ * subscription `due` is true: then each tick makes a block.
  */
 function watchPool(rpcUrl: string): PoolNews {
   let subscribed = false;
@@ -86,7 +88,7 @@ function watchPool(rpcUrl: string): PoolNews {
     socket.onopen = () => {
       socket.send(JSON.stringify({ ...SUBSCRIBE, params: ['newPendingTransactions'] }));
     };
-    // The first message confirms the subscription. What came before it is looked for once more.
+    // The first message confirms the subscription: transactions may have come before it.
     socket.onmessage = () => {
       subscribed = true;
       came = true;

@@ -101,7 +101,7 @@ const LIVING: readonly Shot[] = [
   }),
   walletShot('home-rich', async ({ wallet }) => {
     await answerWith(wallet, 'approvals', (body) => ({ ...body, balance: 999_999_123_456 }));
-    await wallet.sees('999,999.123456');
+    await wallet.sees('999,999.12');
   }),
   walletShot('passes-none', async ({ wallet }) => {
     await wallet.goTo('Passes');

@@ -16,6 +16,8 @@ import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
 const DEADLINE = 4_000_000_000n;
 
+type AdminStep = 'beginDefaultAdminTransfer' | 'changeDefaultAdminDelay';
+
 describe('a step on the contract that this service did not make', () => {
   let world: RelayerWorld;
   let stopMining: () => Promise<void>;
@@ -58,7 +60,7 @@ describe('a step on the contract that this service did not make', () => {
 
   function govern(
     account: PrivateKeyAccount,
-    functionName: 'pauseSettling' | 'announceGrant' | 'scheduleRates',
+    functionName: 'pauseSettling' | 'announceGrant' | 'scheduleRates' | AdminStep,
     args: readonly unknown[] = [],
   ) {
     const data = encodeFunctionData({ abi: settlementAbi, functionName, args } as never);
@@ -115,6 +117,14 @@ describe('a step on the contract that this service did not make', () => {
     assert.deepEqual(await told(), [], 'the same blocks are read again');
     await world.database.db.query('update chain_alarms set resolved_at = now()');
     assert.deepEqual(await told(), [], 'a person has looked at it');
+  });
+
+  it('is an alarm: another admin, another delay before one comes', async () => {
+    const { admin, guardian } = world.network;
+    await govern(admin, 'beginDefaultAdminTransfer', [guardian.address]);
+    await govern(admin, 'changeDefaultAdminDelay', [1]);
+    const names = ['DefaultAdminDelayChangeScheduled', 'DefaultAdminTransferScheduled'];
+    assert.deepEqual(await told(), names);
   });
 
   it('is an alarm when the registrar’s key was stolen, and none when we used it', async () => {

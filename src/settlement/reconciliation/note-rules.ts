@@ -5,19 +5,17 @@ import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { OtherEvent, SettlementEvent } from '#settlement/contract/contract-events.ts';
 
-/** What changes who may do what, at which price, up to which sum, and to which wallet. */
-const RULES: ReadonlySet<string> = new Set([
-  ...['SettlingPaused', 'RefundingPaused'],
-  ...['RatesScheduled', 'RatesApplied', 'RatesCanceled'],
-  ...['CeilingScheduled', 'CeilingChanged'],
-  ...['GrantAnnounced', 'GrantCanceled', 'LastRevocationAnnounced'],
-  ...['RoleGranted', 'RoleRevoked', 'RoleAdminChanged'],
-  ...['WalletProposed', 'WalletProposalsDropped', 'PayoutsHeld', 'FeesCollected'],
-  'unknown',
+/**
+ * What payers set for themselves, and what ends an announced wallet. All else changes who may do
+ * what, at which price or up to which sum: also an event that nobody here has thought of.
+ */
+const HARMLESS: ReadonlySet<string> = new Set([
+  ...['PolicySet', 'PolicyRevoked'],
+  ...['WalletChanged', 'WalletProposalCanceled'],
 ]);
 
 export function changesRules(event: SettlementEvent): event is OtherEvent {
-  return event.event === 'Other' && RULES.has(event.name);
+  return event.event === 'Other' && !HARMLESS.has(event.name);
 }
 
 /** The transaction is part of it: the same step may be done twice. */
