@@ -56,9 +56,14 @@ export function exactUsdc(value: bigint): string {
 }
 
 /** `1000.25` as people read it: `1,000.25`. */
-export function grouped(decimal: string): string {
+function grouped(decimal: string): string {
   const [whole = '', decimals = ''] = decimal.split('.');
   return `${whole.replaceAll(/\B(?=(\d{3})+$)/g, ',')}.${decimals}`;
+}
+
+/** `−1,000.25`: every digit, as people read it. */
+export function readableUsdc(value: bigint): string {
+  return value < 0n ? `−${grouped(exactUsdc(-value))}` : grouped(exactUsdc(value));
 }
 
 /** Two decimals for a headline, half a cent rounded up. What is less than half a cent is not 0. */

@@ -68,7 +68,7 @@ test('a receipt shows what left the wallet and how; the chain says the same', as
     const { page } = window;
     await statusOf(window, /Checked by your browser/).waitFor();
     const text = (await page.getByRole('main').textContent()) ?? '';
-    for (const said of ['2.50 USDC', '0.25 USDC', '0.01375 USDC', '-0.001375 USDC']) {
+    for (const said of ['2.50 USDC', '0.25 USDC', '0.01375 USDC', '−0.001375 USDC']) {
       assert.ok(text.includes(said), `${said} is not on the receipt:\n${text}`);
     }
     assert.equal(await page.locator('.sum').textContent(), '2.76 USDC');

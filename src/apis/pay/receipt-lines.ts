@@ -1,5 +1,5 @@
 import type { ShownReceipt } from '#apis/pay/receipt-routes.ts';
-import { exactUsdc, grouped } from '#core/money.ts';
+import { readableUsdc } from '#core/money.ts';
 
 /** A name and what belongs to it, on the page as on paper. */
 export interface ReceiptLine {
@@ -39,7 +39,7 @@ const METHODS: Readonly<Record<string, string>> = {
 };
 
 export function usdc(atoms: number): string {
-  return `${grouped(exactUsdc(BigInt(atoms)))} USDC`;
+  return `${readableUsdc(BigInt(atoms))} USDC`;
 }
 
 /** `1 Oct 2026, 14:00 CEST`: as the clock in the shop said it. */

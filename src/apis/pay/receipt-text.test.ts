@@ -4,7 +4,7 @@ import { receiptPage } from '#apis/pay/receipt-html.ts';
 import { slipOf } from '#apis/pay/receipt-lines.ts';
 import { RECEIPT_EXAMPLE, type ShownReceipt } from '#apis/pay/receipt-routes.ts';
 import { receiptText } from '#apis/pay/receipt-text.ts';
-import { exactUsdc, headlineUsdc } from '#core/money.ts';
+import { exactUsdc, headlineUsdc, readableUsdc } from '#core/money.ts';
 
 const URL = 'https://pay.example.com/receipts/0000003Fc2kHq8vXo1TzYd';
 const receipt = RECEIPT_EXAMPLE as unknown as ShownReceipt;
@@ -16,6 +16,8 @@ test('headlines have two decimals, and never say that nothing was paid', () => {
   assert.deepEqual(shown, ['6.78', '0.01', '< 0.01', '< 0.01', '0.00', '1,000.00', '1,234,567.00']);
   const exact = [6_780_375n, 2_500_000n, -1_375n, 1n].map(exactUsdc);
   assert.deepEqual(exact, ['6.780375', '2.50', '-0.001375', '0.000001']);
+  const readable = [-1_375n, 1_000_250_000n].map(readableUsdc);
+  assert.deepEqual(readable, ['−0.001375', '1,000.25']);
 });
 
 test('a line of a roll is never longer than the roll, whatever a name holds', () => {

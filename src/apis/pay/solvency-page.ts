@@ -7,18 +7,14 @@ import {
   type SolvencyDeps,
 } from '#apis/pay/solvency.ts';
 import { escapeHtml } from '#core/escape-html.ts';
-import { exactUsdc } from '#core/money.ts';
+import { readableUsdc } from '#core/money.ts';
 
 const NAMES = { mainnet: 'Real money', testnet: 'Test money' } as const;
 const TOLD = 'As told by this server. Your browser has not checked it with the chain.';
 const NOT_TOLD = 'The chain did not answer this server just now.';
 
-function signedUsdc(atoms: bigint): string {
-  return atoms < 0n ? `−${exactUsdc(-atoms)}` : exactUsdc(atoms);
-}
-
 function sum(id: string, name: string, atoms: number | null): string {
-  const told = atoms === null ? '?' : `${signedUsdc(BigInt(atoms))} USDC`;
+  const told = atoms === null ? '?' : `${readableUsdc(BigInt(atoms))} USDC`;
   return `<div class="row"><dt>${name}</dt><dd data-sum="${id}">${told}</dd></div>`;
 }
 

@@ -5,9 +5,12 @@ import type { Hex } from '#settlement/requests.ts';
 // What wallets sign (EIP-712), in the form that viem's signTypedData and browser wallets take.
 // The texts are the contract's: contracts/README.md.
 
+/** The contract that a message is signed for. */
+type ForContract = Pick<NetworkConfig, 'chainId' | 'settlement'>;
+
 /** A merchant's settlement wallet agrees to receive the account's money. */
 export function merchantConsent(
-  config: NetworkConfig,
+  config: ForContract,
   consent: { readonly accountId: string; readonly wallet: Hex; readonly deadline: bigint },
 ) {
   const { accountId, wallet, deadline } = consent;
@@ -27,7 +30,7 @@ export function merchantConsent(
 
 /** A new settlement wallet agrees to receive a merchant's money; `nonce` from readPayerAccount. */
 export function walletConsent(
-  config: NetworkConfig,
+  config: ForContract,
   consent: {
     readonly merchantNumber: bigint;
     readonly wallet: Hex;
@@ -153,7 +156,7 @@ export function usdcPermit(
   } as const;
 }
 
-function settlementDomain(config: NetworkConfig) {
+function settlementDomain(config: ForContract) {
   return {
     name: 'Tapline Settlement',
     version: '1',
