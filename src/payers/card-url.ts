@@ -1,4 +1,4 @@
-import type { SunMessage } from '#payers/sun-message.ts';
+import type { SunMessage } from '#core/sun-message.ts';
 
 /** The path of a card's page below the web address. */
 export const CARD_PATH = '/card';

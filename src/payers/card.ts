@@ -4,10 +4,10 @@ import { newId } from '#core/ids.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { decrypt, encrypt, type RotatingKey } from '#core/secrets.ts';
+import { type CardKeys, writeSunMessage } from '#core/sun-message.ts';
 import type { Tx } from '#db/database.ts';
 import { type CardRow, insertCard } from '#payers/card-queries.ts';
 import { cardUrl } from '#payers/card-url.ts';
-import { type CardKeys, writeSunMessage } from '#payers/sun-message.ts';
 
 /** 50 USDC: what is lost at most when somebody spends a URL that was read in secret. */
 export const DEFAULT_CARD_LIMIT = 50_000_000;

@@ -1,9 +1,9 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 import { hashSecret, isSecret, type SecretKind } from '#core/secrets.ts';
+import type { SunMessage } from '#core/sun-message.ts';
 import { parseCardUrl } from '#payers/card-url.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
 import { PHONE_KINDS, type PhoneKind, type PhoneTap, parsePhoneTap } from '#payers/phone-tap.ts';
-import type { SunMessage } from '#payers/sun-message.ts';
 import type { FeeRates } from '#settlement/chain/fee-rates.ts';
 import type { PaymentAuthorization } from '#settlement/requests.ts';
 

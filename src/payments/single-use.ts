@@ -1,6 +1,7 @@
 import { assert, present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
 import type { RotatingKey } from '#core/secrets.ts';
+import { readSunMessage } from '#core/sun-message.ts';
 import type { Tx } from '#db/database.ts';
 import { openCardKeys } from '#payers/card.ts';
 import { useUpTaps } from '#payers/card-queries.ts';
@@ -10,7 +11,6 @@ import { insertUsedTaps, sweepUsedTaps } from '#payers/phone-pass-queries.ts';
 import type { PhoneKind, PhoneTap } from '#payers/phone-tap.ts';
 import { judgeCode, openRotatingKey } from '#payers/rotating-code.ts';
 import { updateRotatingKey } from '#payers/rotating-key-queries.ts';
-import { readSunMessage } from '#payers/sun-message.ts';
 import type { Found, PhoneState } from '#payments/credential.ts';
 import type { Decline } from '#payments/decline.ts';
 import type { Presented } from '#payments/presented.ts';

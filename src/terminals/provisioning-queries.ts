@@ -170,6 +170,8 @@ export interface TaggedTerminal {
   readonly account_status: 'active' | 'disabled';
   /** See `brandStyles`; null: the merchant has neither logo nor colour. */
   readonly brand_style: string | null;
+  /** Where the tag is a chip: the number that its keys are made of. */
+  readonly chip: string | null;
 }
 
 export async function selectTaggedTerminal(
@@ -178,10 +180,11 @@ export async function selectTaggedTerminal(
 ): Promise<TaggedTerminal | undefined> {
   const rows = await sql.query<TaggedTerminal>(
     `select t.id, t.livemode, t.status, a.name as merchant_name, a.status as account_status,
-       b.style as brand_style
+       b.style as brand_style, c.chip
      from terminals t
      join accounts a on a.id = t.account_id
      left join account_brands b on b.account_id = t.account_id
+     left join tag_chips c on c.terminal_id = t.id
      where t.tag = $1`,
     [tag],
   );

@@ -6,6 +6,7 @@ import type { IdKey } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
 import { lockTerminal, renewTag, type TerminalRow } from '#terminals/provisioning-queries.ts';
+import { deleteChip } from '#terminals/tag-chip-queries.ts';
 
 /** The path of a tag's page below the web address. */
 const TAG_PATH = '/t';
@@ -69,6 +70,8 @@ export async function rotateTag(
 ): Promise<TerminalRow | Refusal> {
   const { tenant, id, actor, now } = ref;
   if ((await lockTerminal(tx, tenant, id)) === undefined) return resourceMissing('terminal');
+  // Its chip holds the old address.
+  await deleteChip(tx, id);
   const row = await renewTag(tx, id);
   await recordEntry(tx, {
     trail: tenant.accountId,

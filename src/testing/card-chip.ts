@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type CardKeys, writeSunMessage } from '#payers/sun-message.ts';
+import { type CardKeys, writeSunMessage } from '#core/sun-message.ts';
 
 /** What `POST /cards` answers, for writing the chip. */
 export interface CardSettings {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
+import { readSunMessage } from '#core/sun-message.ts';
 import { parseCardUrl } from '#payers/card-url.ts';
-import { readSunMessage } from '#payers/sun-message.ts';
 import { CardGone, type Transceive } from '../../reader/src/protocols/apdu.ts';
 import { cmac } from '../../reader/src/protocols/cmac.ts';
 import { authenticate, checksum, SecureSession } from '../../reader/src/protocols/ntag424.ts';

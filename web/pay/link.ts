@@ -8,8 +8,8 @@ import type {
 import type { Hex } from '../wallet/bytes.ts';
 
 /** What is to be paid: by its link, or by the tag of its till, which hides order and number. */
-export type PayLink = Omit<TagPayment, 'object' | 'reference'> &
-  Partial<Pick<LinkOfService, 'order_id' | 'number'> & Pick<TagPayment, 'reference'>>;
+export type PayLink = Omit<TagPayment, 'object' | 'reference' | 'details'> &
+  Partial<Pick<LinkOfService, 'order_id' | 'number'> & Pick<TagPayment, 'reference' | 'details'>>;
 
 /** What became of it. Only who has signed is told the receipt. */
 export type Intent = Pick<

@@ -1,11 +1,57 @@
 import { type Answer, createApi } from '../data/api.ts';
-import type { Tag, TagOutcome } from '../data/types/pay.ts';
+import type { Tag, TagOutcome, TagVisit } from '../data/types/pay.ts';
 import { numberOf, type PayApi, type Signed } from '../pay/link.ts';
 
 const api = createApi({ root: 'api/pay/v1' });
 
+function readTab<T>(name: string): T | null {
+  try {
+    return JSON.parse(sessionStorage.getItem(name) ?? 'null') as T | null;
+  } catch {
+    return null;
+  }
+}
+
+function writeTab(name: string, value: Stay | Kept | null): void {
+  try {
+    if (value === null) sessionStorage.removeItem(name);
+    else sessionStorage.setItem(name, JSON.stringify(value));
+  } catch {
+    // A browser that keeps nothing pays all the same.
+  }
+}
+
 function pathOf(token: string): string {
   return `/tags/${encodeURIComponent(token)}`;
+}
+
+interface Stay {
+  readonly token: string;
+  readonly visit: string;
+}
+
+/** Kept for this tab alone, so that a page which is loaded anew still stands at its tag. */
+const STAY = 'tag-visit';
+
+/** What the tag's chip has proven in this tab. */
+function visitAt(token: string): string | undefined {
+  const stay = readTab<Stay>(STAY);
+  return stay?.token === token ? stay.visit : undefined;
+}
+
+/**
+ * A tag that is a chip writes a message behind its address. It is good once, so it leaves the
+ * address bar. Without an answer the page goes on as at any other tag.
+ */
+export async function showStanding(token: string): Promise<void> {
+  const { searchParams, pathname } = new URL(location.href);
+  const [picc_data, cmac] = [searchParams.get('p'), searchParams.get('c')];
+  if (picc_data === null || cmac === null) return;
+  history.replaceState(null, '', pathname);
+  const body = { picc_data, cmac };
+  const answer = await api<TagVisit>({ method: 'POST', path: `${pathOf(token)}/visits`, body });
+  if (answer.is !== 'done' || answer.value.visit === null) return;
+  writeTab(STAY, { token, visit: answer.value.visit });
 }
 
 /** What the till asks for, as soon as it asks or when so many seconds are over. */
@@ -13,7 +59,7 @@ export function awaitPayment(
   token: string,
   { wait, signal }: { readonly wait: number; readonly signal: AbortSignal },
 ): Promise<Answer<Tag>> {
-  return api({ path: pathOf(token), query: { wait }, signal });
+  return api({ path: pathOf(token), query: { wait, visit: visitAt(token) }, signal });
 }
 
 interface Kept {
@@ -28,51 +74,35 @@ interface Kept {
 /** Kept for this tab alone: a page that is loaded anew still gets the answer to what it sent. */
 const KEPT = 'tag-sent';
 
-function readKept(): Kept | null {
-  try {
-    return JSON.parse(sessionStorage.getItem(KEPT) ?? 'null') as Kept | null;
-  } catch {
-    return null;
-  }
-}
-
 /** Which payment this tab has signed for at this tag, and has no answer yet. */
 export function sentAt(token: string): string | null {
-  const kept = readKept();
+  const kept = readTab<Kept>(KEPT);
   return kept?.token === token ? kept.reference : null;
-}
-
-function keep(kept: Kept | null): void {
-  try {
-    if (kept === null) sessionStorage.removeItem(KEPT);
-    else sessionStorage.setItem(KEPT, JSON.stringify(kept));
-  } catch {
-    // A browser that keeps nothing pays all the same.
-  }
 }
 
 /** One payment of a tag, by its reference. */
 export function tagApi(token: string, reference: string): PayApi {
   return {
     read: async ({ from, tip } = {}) => {
-      const query = { payment: reference, from, tip_amount: numberOf(tip) };
+      const visit = visitAt(token);
+      const query = { payment: reference, visit, from, tip_amount: numberOf(tip) };
       const answer = await api<Tag>({ path: pathOf(token), query });
       if (answer.is !== 'done') return answer;
       const { payment } = answer.value;
       return payment === null ? { is: 'unknown' } : { ...answer, value: payment };
     },
     pay: async ({ tip, from, signature }) => {
-      keep({ token, reference, from, signature, tip: tip === null ? null : String(tip) });
+      writeTab(KEPT, { token, reference, from, signature, tip: tip === null ? null : String(tip) });
       const body = { payment: reference, from, signature, tip_amount: numberOf(tip) };
       const path = `${pathOf(token)}/authorization`;
       const answer = await api<TagOutcome>({ method: 'POST', path, body });
       // The receipt is told to this signature alone: it asks until it is known.
       if (answer.is === 'done' && answer.value.status === 'processing') return { is: 'unknown' };
-      if (answer.is === 'done' || answer.is === 'refused') keep(null);
+      if (answer.is === 'done' || answer.is === 'refused') writeTab(KEPT, null);
       return answer;
     },
     sent: () => {
-      const kept = readKept();
+      const kept = readTab<Kept>(KEPT);
       if (kept?.token !== token || kept.reference !== reference) return null;
       const { from, signature, tip } = kept;
       return { from, signature, tip: tip === null ? null : BigInt(tip) };

@@ -58,6 +58,34 @@ test('a phone at the tag waits for the till, pays, and alone gets the receipt', 
   await Promise.all([customer.close(), onlooker.close()]);
 });
 
+test('a phone at a tag that is a chip sees the order, and its link is good once', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const chip = await terminal.tagChip();
+  const asked = { order_id: 'ORDER-77', description: 'Two coffees' };
+  await askForPayment(sandbox, terminal, asked);
+  const address = chip.tap();
+  const window = await openTag(terminal);
+  const { page } = window;
+  await page.goto(address);
+  await payButton(window).waitFor();
+  await page.getByText('Two coffees').waitFor();
+  await page.getByText('Order ORDER-77').waitFor();
+  assert.equal(page.url(), terminal.tagUrl, 'the message leaves the address bar');
+  await window.checkAccessibility();
+  await page.reload();
+  await page.getByText('Two coffees').waitFor();
+  const other = await openTag(terminal);
+  await other.page.goto(address);
+  await payButton(other).waitFor();
+  const words = (await other.page.locator('body').textContent()) ?? '';
+  for (const word of ['Two coffees', 'ORDER-77']) assert.equal(words.includes(word), false, word);
+  await payButton(window).click();
+  await paid(window).waitFor();
+  window.checkClean();
+  await Promise.all([window.close(), other.close()]);
+});
+
 test('a page that is loaded anew while it waits for its answer still gets it', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);

@@ -6,7 +6,7 @@ import { EmptyState } from '../ui/empty-state.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Status } from '../ui/status.tsx';
-import { awaitPayment, sentAt, tagApi } from './tag-api.ts';
+import { awaitPayment, sentAt, showStanding, tagApi } from './tag-api.ts';
 
 const WORDS = {
   waiting: 'The till has not asked for money yet.',
@@ -28,6 +28,7 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Asks until the till asks for a payment. */
 async function watch(token: string, signal: AbortSignal, show: (seen: Seen) => void) {
+  await showStanding(token);
   let tag: Tag | null = null;
   // The first answer comes at once, so that the page knows what to say while it waits.
   let wait = 0;

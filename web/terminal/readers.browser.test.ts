@@ -159,6 +159,9 @@ test('a pass that is held against the device is a tap; anything else is none', a
   await page.getByText('That is this till’s own tag.').waitFor();
   await holdPass(page, secure((await addTestTerminal(sandbox)).tagUrl));
   await page.getByText('That tag is of another till, or its address was replaced.').waitFor();
+  const chip = await terminal.tagChip();
+  await holdPass(page, secure(chip.tap()));
+  await page.getByText('That is this till’s own tag.').waitFor();
   await holdPass(page, passOf(sandbox));
   await till.result('Paid').waitFor();
   // Still in the field: the same pass pays nothing more.

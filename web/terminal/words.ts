@@ -92,8 +92,9 @@ export function unreadWords(read: Unread, own: string | null): string {
 }
 
 function tagWords(address: string, own: string | null): string {
-  // An address of the shop's own network may differ in all but its last part.
-  const isOwn = own !== null && tokenOf(address) === tokenOf(own);
+  // An address of the shop's own network may differ in all but its last part. A chip adds a message.
+  const read = tokenOf(new URL(address).pathname);
+  const isOwn = own !== null && read === tokenOf(own);
   return isOwn
     ? 'That is this till’s own tag. It is for the phones of customers. Nothing was sent.'
     : 'That tag is of another till, or its address was replaced. Nothing was sent.';

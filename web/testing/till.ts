@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { present } from '#core/assert.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { CardChip, type CardSettings } from '#testing/card-chip.ts';
 import { addFactorNow } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import type { TestBrowser, TestWindow } from './browser.ts';
@@ -13,6 +14,8 @@ export interface TestTerminal {
   readonly deviceKey: string;
   /** The page of its tag. */
   readonly tagUrl: string;
+  /** Sets its tag up as a chip, and writes one. */
+  tagChip(): Promise<CardChip>;
   /** A fresh one. The present key ends when it is used. */
   pairingCode(): Promise<string>;
   /** Lets a till give one thing back that it may not give back alone. */
@@ -47,6 +50,11 @@ export async function addTestTerminal(
     id,
     deviceKey: String(body.device_key),
     tagUrl: String(body.tag_url),
+    tagChip: async () => {
+      const made = await person.post(`${root}/${id}/tag/chip`);
+      assert.equal(made.status, 201, made.text);
+      return new CardChip(made.body as unknown as CardSettings);
+    },
     pairingCode: () => makeCode({ with_factor: false }),
     managerCode: async () => {
       const codes = `/accounts/${sandbox.account}/${mode}/manager_codes`;
@@ -137,7 +145,10 @@ export function intentsOf(sandbox: SandboxFile, terminal: TestTerminal): Promise
 }
 
 /** What the ledger says was paid at a terminal, newest first. */
-export function paymentsOf(sandbox: SandboxFile, terminal: TestTerminal): Promise<Listed> {
+export function paymentsOf(
+  sandbox: SandboxFile,
+  terminal: Pick<TestTerminal, 'id'>,
+): Promise<Listed> {
   return listAsMerchant(sandbox, `/payments?limit=100&terminal=${terminal.id}`);
 }
 

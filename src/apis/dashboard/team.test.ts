@@ -205,6 +205,20 @@ test('an admin replaces the address of a tag, and everybody of the account sees 
   assert.notEqual(rotated.body.tag_url, made.body.tag_url);
   const [listed] = (await owner.get(path('test/terminals'))).body.data as { tag_url: string }[];
   assert.equal(listed?.tag_url, rotated.body.tag_url);
+  assert.equal((await member.post(`${at}/tag/chip`)).body.error?.code, 'role_missing');
+  const [one, two] = [await owner.post(`${at}/tag/chip`), await owner.post(`${at}/tag/chip`)];
+  assert.deepEqual([one.status, two.status], [201, 201]);
+  assert.equal(
+    one.body.url_template,
+    `${rotated.body.tag_url}?p=${'0'.repeat(32)}&c=${'0'.repeat(16)}`,
+  );
+  for (const key of ['meta_read_key', 'file_read_key'] as const) {
+    assert.match(String(one.body[key]), /^[0-9a-f]{32}$/);
+    assert.notEqual(one.body[key], two.body[key], 'keys are shown once');
+  }
   const trail = await owner.get(path('audit_log'));
-  assert.match(trail.text, /terminal\.tag_rotated/);
+  for (const action of ['terminal.tag_rotated', 'terminal.tag_chip_created']) {
+    assert.ok(trail.text.includes(action), action);
+  }
+  assert.equal(trail.text.includes(String(one.body.meta_read_key)), false);
 });

@@ -18,7 +18,7 @@ import { PersonName, Version } from '#apis/dashboard/person-schema.ts';
 import { TerminalListQuery } from '#apis/merchant/terminal-schema.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { answerPage, readPage } from '#http/paging.ts';
-import { text } from '#http/schema.ts';
+import { objectType, text, textOut } from '#http/schema.ts';
 import { editTerminal, rotateDeviceKey } from '#terminals/change-terminal.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 import { createPairingCode } from '#terminals/pairing.ts';
@@ -26,6 +26,7 @@ import { selectManagedTerminal, selectManagedTerminals } from '#terminals/provis
 import { managedTerminal } from '#terminals/render.ts';
 import { switchSmartTap } from '#terminals/smart-tap.ts';
 import { rotateTag } from '#terminals/tag.ts';
+import { makeChip } from '#terminals/tag-chip.ts';
 
 const TAG = 'Terminals';
 
@@ -212,6 +213,49 @@ function tagRoute(deps: DashboardDeps) {
   });
 }
 
+const KeyOfChip = Type.String({
+  pattern: '^[0-9a-f]{32}$',
+  description: 'A key: 16 bytes in hex.',
+});
+
+const TagChipSchema = Type.Object(
+  {
+    object: objectType('tag_chip'),
+    url_template: textOut('The address for the chip, which writes its message over the zeros.'),
+    meta_read_key: KeyOfChip,
+    file_read_key: KeyOfChip,
+  },
+  { title: 'TagChip', description: 'What is written into the chip. It is shown only now.' },
+);
+
+function tagChipRoute(deps: DashboardDeps) {
+  return personRoute({
+    method: 'POST',
+    path: `${MODE}/terminals/{id}/tag/chip`,
+    operationId: 'createTerminalTagChip',
+    moves: 'access',
+    tag: TAG,
+    summary: 'Set the tag up as a chip (NTAG 424 DNA); its keys are shown only once',
+    description:
+      'Who holds a phone to such a tag stands there, and also sees the order and what is sold. ' +
+      'Another set-up, or another address, ends the one before.',
+    access: 'admin',
+    params: { id: 'terminal' },
+    status: 201,
+    response: TagChipSchema,
+    handle: async (request) => {
+      const made = await deps.db.transaction((tx) => makeChip(tx, deps, terminalRef(request)));
+      if (isRefusal(made)) return made;
+      return answerWith(201, {
+        object: 'tag_chip',
+        url_template: made.urlTemplate,
+        meta_read_key: made.keys.metaRead.toString('hex'),
+        file_read_key: made.keys.fileRead.toString('hex'),
+      });
+    },
+  });
+}
+
 const SmartTapBody = Type.Object({
   enabled: Type.Boolean({ description: 'Whether its reader reads passes in Google Wallet.' }),
 });
@@ -298,6 +342,7 @@ export function managedTerminalRoutes(deps: DashboardDeps): PersonRoute[] {
     statusRoute(deps, { verb: 'deactivate', status: 'inactive' }),
     rotateRoute(deps),
     tagRoute(deps),
+    tagChipRoute(deps),
     smartTapRoute(deps),
     pairingRoute(deps),
   ];

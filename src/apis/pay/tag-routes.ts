@@ -14,6 +14,8 @@ import {
   TagOutcomeSchema,
   TagQuery,
   TagSchema,
+  TagVisitBody,
+  TagVisitSchema,
 } from '#apis/pay/tag-schema.ts';
 import { answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
@@ -22,6 +24,7 @@ import { authorizeLink } from '#payments/authorize-link.ts';
 import type { PayLink } from '#payments/pay-link.ts';
 import { openLink } from '#payments/pay-terms.ts';
 import type { TaggedTerminal } from '#terminals/provisioning-queries.ts';
+import { isVisit, openVisit } from '#terminals/tag-chip.ts';
 
 const TAG = 'Tags';
 
@@ -29,11 +32,12 @@ export function tagMissing(): Refusal {
   return refuse('resource_missing', 'There is no such tag, or its address was replaced.', 'token');
 }
 
-/** Who stands there is unknown: neither the order nor what leads to it. */
+/** What leads to the order stays away; the order itself is for who has proven to stand there. */
 async function renderPayment(
   deps: TagDeps,
   link: PayLink,
   query: { readonly from?: string; readonly tip_amount?: number },
+  isHere: boolean,
 ) {
   const opened = await openLink(deps, link, {
     address: query.from === undefined ? null : getAddress(query.from),
@@ -46,7 +50,9 @@ async function renderPayment(
     number: _number,
     ...shown
   } = renderLink(opened.link, opened.terms, query.from);
-  return { object: 'tag_payment', reference: referenceOf(deps, link), ...shown };
+  const { orderId: order_id, description } = link.intent;
+  const details = isHere ? { order_id, description } : null;
+  return { object: 'tag_payment', reference: referenceOf(deps, link), ...shown, details };
 }
 
 function renderTag(terminal: TaggedTerminal, payment: unknown) {
@@ -76,7 +82,7 @@ function readRoute(deps: TagDeps) {
     query: TagQuery,
     responses: { 200: { schema: TagSchema, description: 'The tag.' } },
     errors: ['resource_missing', 'service_unavailable'],
-    handle: async ({ params, query, whenGone }) => {
+    handle: async ({ params, query, now, whenGone }) => {
       const terminal = await findTag(deps, params.token ?? '');
       if (terminal === null) return tagMissing();
       const address = query.from === undefined ? null : getAddress(query.from);
@@ -90,7 +96,12 @@ function readRoute(deps: TagDeps) {
           : await findTagPayment(deps, terminal, { reference: query.payment, address });
       if (isRefusal(link)) return link;
       if (link === null) return answerWith(200, renderTag(terminal, null));
-      const payment = await renderPayment(deps, link, query);
+      const { visit } = query;
+      const isHere =
+        visit !== undefined &&
+        terminal.chip !== null &&
+        isVisit(deps.idKey, terminal.chip, visit, now);
+      const payment = await renderPayment(deps, link, query, isHere);
       return isRefusal(payment) ? payment : answerWith(200, renderTag(terminal, payment));
     },
   });
@@ -139,7 +150,41 @@ function authorizationRoute(deps: TagDeps) {
   });
 }
 
+function visitRoute(deps: TagDeps) {
+  return defineRoute<PayCaller, undefined, typeof TagVisitBody>({
+    method: 'POST',
+    path: '/tags/{token}/visits',
+    operationId: 'openTagVisit',
+    moves: 'data',
+    tag: TAG,
+    summary: 'Show that somebody stands at a tag that is a chip',
+    description:
+      'The chip (NTAG 424 DNA) adds a message to the address at each tap. It is good once, and ' +
+      'within ten minutes of it the tag also tells what is sold.',
+    scope: null,
+    idempotency: 'ignored',
+    params: { token: 'text' },
+    body: TagVisitBody,
+    responses: { 200: { schema: TagVisitSchema, description: 'Whether it was accepted.' } },
+    errors: ['resource_missing'],
+    handle: async ({ params, body, now }) => {
+      const terminal = await findTag(deps, params.token ?? '');
+      if (terminal === null) return tagMissing();
+      const message = {
+        piccData: Buffer.from(body.picc_data, 'hex'),
+        mac: Buffer.from(body.cmac, 'hex'),
+      };
+      const opened = await openVisit(deps, terminal.id, { message, now });
+      return answerWith(200, {
+        object: 'tag_visit',
+        visit: opened?.visit ?? null,
+        expires_at: opened?.expiresAt.toISOString() ?? null,
+      });
+    },
+  });
+}
+
 /** Paying at a counter by the address that its tag holds (behavior.md 19). */
 export function tagRoutes(deps: TagDeps) {
-  return [readRoute(deps), authorizationRoute(deps)];
+  return [readRoute(deps), visitRoute(deps), authorizationRoute(deps)];
 }

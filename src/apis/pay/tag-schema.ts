@@ -7,7 +7,7 @@ import {
   PayLinkSchema,
   ReceiptOfPayer,
 } from '#apis/pay/pay-schema.ts';
-import { nullable, objectType } from '#http/schema.ts';
+import { nullable, objectType, Timestamp, text } from '#http/schema.ts';
 
 const Reference = Type.String({
   pattern: '^[0-9A-Za-z]{22}$',
@@ -17,9 +17,27 @@ const Reference = Type.String({
 
 const { object: _, order_id: _order, number: _number, ...shown } = PayLinkSchema.properties;
 
+const DetailsSchema = Type.Object(
+  {
+    order_id: PaymentIntentSchema.properties.order_id,
+    description: PaymentIntentSchema.properties.description,
+  },
+  { description: 'What is sold.' },
+);
+
 /** What the page of a tag sees: neither the order nor its number, and not the pay link. */
 export const TagPaymentSchema = Type.Object(
-  { object: objectType('tag_payment'), reference: Reference, ...shown },
+  {
+    object: objectType('tag_payment'),
+    reference: Reference,
+    ...shown,
+    details: {
+      ...nullable(DetailsSchema),
+      description:
+        'What is sold, for a `visit` to a tag that is a chip; null: nobody has proven to stand ' +
+        'there.',
+    },
+  },
   {
     title: 'TagPayment',
     description:
@@ -49,6 +67,7 @@ export const TagSchema = Type.Object(
 export const TagQuery = Type.Object({
   wait: WaitParameter,
   payment: Type.Optional(Reference),
+  visit: Type.Optional(text(64, 'What a visit to a tag that is a chip was answered with.', 1)),
   ...PayLinkQuery.properties,
 });
 
@@ -69,4 +88,31 @@ export const TagOutcomeSchema = Type.Object(
     receipt_url: ReceiptOfPayer,
   },
   { title: 'TagOutcome', description: 'What became of a payment, for who has signed it.' },
+);
+
+export const TagVisitBody = Type.Object({
+  picc_data: Type.String({
+    pattern: '^[0-9A-Fa-f]{32}$',
+    description: '`p` in the address that the chip gave.',
+  }),
+  cmac: Type.String({
+    pattern: '^[0-9A-Fa-f]{16}$',
+    description: '`c` in the address that the chip gave.',
+  }),
+});
+
+export const TagVisitSchema = Type.Object(
+  {
+    object: objectType('tag_visit'),
+    visit: nullable(
+      Type.String({
+        minLength: 1,
+        description:
+          'To send as `visit` from now on; null: this tag’s chip did not make the message, or it ' +
+          'was used before.',
+      }),
+    ),
+    expires_at: nullable(Timestamp),
+  },
+  { title: 'TagVisit', description: 'Whether somebody stands at the tag.' },
 );

@@ -1,9 +1,10 @@
 import { type ReactNode, useState } from 'react';
 import { addressMessage } from '../../data/ndef.ts';
-import type { DashboardTerminal } from '../../data/types/dashboard.ts';
+import type { DashboardTerminal, TagChip } from '../../data/types/dashboard.ts';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { partOf } from '../../ui/part.ts';
 import { useMerchant } from '../merchant.ts';
 import { saveFile } from './save-file.ts';
@@ -37,10 +38,12 @@ export function TerminalTag({ terminal }: { readonly terminal: DashboardTerminal
       <Files terminal={terminal} ndef={ndef} />
       <p className="soft small">
         Anyone with a photo of it sees what this till asks for, and can pay it. Nothing else: no
-        order, no earlier sale, no receipt of others.
+        order, no earlier sale, no receipt of others. A chip also shows the order and what is sold
+        to the customer who taps it: each tap is good once, and a photo of it is not.
       </p>
       <div className="row">
         <Button onClick={() => window.print()}>Print the card</Button>
+        {may('admin') ? <Chip id={terminal.id} /> : null}
         {may('admin') ? <Replace id={terminal.id} /> : null}
       </div>
     </section>
@@ -80,6 +83,58 @@ function Files({ terminal, ndef }: FilesProps): ReactNode {
       <Button onClick={() => void savePng()}>Download the QR code (PNG)</Button>
       <Button onClick={() => saveFile([ndef], `${name}.ndef`)}>Download the NDEF file</Button>
     </div>
+  );
+}
+
+/** What is written into the chip, on one line for the program that writes it. */
+function forReader({ url_template, meta_read_key, file_read_key }: TagChip): string {
+  return JSON.stringify({ url_template, meta_read_key, file_read_key });
+}
+
+/** A tag that signs each tap. */
+function Chip({ id }: { readonly id: string }): ReactNode {
+  const { call } = useMerchant();
+  const [isAsking, setIsAsking] = useState(false);
+  const [made, setMade] = useState<TagChip | null>(null);
+  const close = () => {
+    setIsAsking(false);
+    setMade(null);
+  };
+  return (
+    <>
+      <Button onClick={() => setIsAsking(true)}>Set up a chip</Button>
+      {!isAsking ? null : made === null ? (
+        <ConfirmDialog
+          title="Set up a chip?"
+          send="Set up a chip"
+          kind="primary"
+          request={() =>
+            call('POST /accounts/{account}/{mode}/terminals/{id}/tag/chip', { path: { id } })
+          }
+          onDone={setMade}
+          onClose={close}
+        >
+          <p>
+            You need a blank NTAG 424 DNA. A chip that was set up here before opens the same page,
+            but proves nothing any more.
+          </p>
+        </ConfirmDialog>
+      ) : (
+        <Dialog title="Write the chip" onClose={close}>
+          <p className="soft">
+            With a USB reader, run <code>npx tapline-reader cards write</code>, paste the first
+            line, and hold the blank chip there. All of this is shown only now.
+          </p>
+          <CopyField label="For tapline-reader" value={forReader(made)} />
+          <CopyField label="Meta read key" value={made.meta_read_key} />
+          <CopyField label="File read key" value={made.file_read_key} />
+          <CopyField label="Address for the chip" value={made.url_template} />
+          <Button kind="primary" onClick={close}>
+            Done
+          </Button>
+        </Dialog>
+      )}
+    </>
   );
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { type CardKeys, cmac, readSunMessage, writeSunMessage } from '#payers/sun-message.ts';
+import { type CardKeys, cmac, readSunMessage, writeSunMessage } from '#core/sun-message.ts';
 
 const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex');
 const ZERO_KEYS: CardKeys = { metaRead: Buffer.alloc(16), fileRead: Buffer.alloc(16) };

@@ -1,0 +1,46 @@
+import { present } from '#core/assert.ts';
+import type { CardTap } from '#core/sun-message.ts';
+import type { Sql, Tx } from '#db/database.ts';
+
+interface ChipRow {
+  /** A number that its keys are made of. */
+  readonly chip: string;
+}
+
+/** Draws another number for the chip of a terminal's tag. */
+export async function renewChip(tx: Tx, terminalId: string, now: Date): Promise<ChipRow> {
+  const rows = await tx.query<ChipRow>(
+    `insert into tag_chips (terminal_id, chip, created) values ($1, gen_random_uuid(), $2)
+     on conflict (terminal_id) do update
+       set chip = excluded.chip, created = excluded.created, counter = default, uid = null
+     returning chip`,
+    [terminalId, now],
+  );
+  return present(rows[0], 'chip of a tag');
+}
+
+/** After this its messages prove nothing. */
+export async function deleteChip(tx: Tx, terminalId: string): Promise<void> {
+  await tx.query('delete from tag_chips where terminal_id = $1', [terminalId]);
+}
+
+export async function selectChip(sql: Sql, terminalId: string): Promise<ChipRow | undefined> {
+  const rows = await sql.query<ChipRow>('select chip from tag_chips where terminal_id = $1', [
+    terminalId,
+  ]);
+  return rows[0];
+}
+
+/** @returns whether the tap is newer than every one before it, and of the same chip. */
+export async function noteTap(
+  sql: Sql,
+  tap: CardTap & { readonly terminalId: string; readonly chip: string },
+): Promise<boolean> {
+  const rows = await sql.query(
+    `update tag_chips set counter = $3, uid = $4
+     where terminal_id = $1 and chip = $2 and counter < $3 and (uid is null or uid = $4)
+     returning 1`,
+    [tap.terminalId, tap.chip, tap.counter, tap.uid],
+  );
+  return rows.length === 1;
+}

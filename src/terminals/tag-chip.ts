@@ -1,0 +1,106 @@
+import { createHmac, hkdfSync } from 'node:crypto';
+import { type Actor, recordEntry } from '#audit/audit.ts';
+import { type Refusal, resourceMissing } from '#core/answer.ts';
+import { addMs } from '#core/clock.ts';
+import type { IdKey } from '#core/ids.ts';
+import type { Tenant } from '#core/mode.ts';
+import { equalInConstantTime } from '#core/secrets.ts';
+import { type CardKeys, readSunMessage, type SunMessage } from '#core/sun-message.ts';
+import type { Database, Tx } from '#db/database.ts';
+import { lockTerminal } from '#terminals/provisioning-queries.ts';
+import { type TagPlace, tagUrl } from '#terminals/tag.ts';
+import { noteTap, renewChip, selectChip } from '#terminals/tag-chip-queries.ts';
+
+// A tag that is a chip (NTAG 424 DNA) proves at each tap that somebody stands there. All keys come
+// from the id key and the chip's number: a set-up draws another number, so keys are shown once.
+
+/** Long enough to read what is sold, to choose a tip, and to wait for a till. */
+const VISIT_MS = 10 * 60_000;
+const KEY_BYTES = 16;
+const TIME_BYTES = 6;
+const MAC_BYTES = 16;
+
+function derive(idKey: IdKey, purpose: string, chip: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', idKey, '', `${purpose} ${chip}`, 2 * KEY_BYTES));
+}
+
+function keysOf(idKey: IdKey, chip: string): CardKeys {
+  const both = derive(idKey, 'keys of a tag’s chip', chip);
+  return { metaRead: both.subarray(0, KEY_BYTES), fileRead: both.subarray(KEY_BYTES) };
+}
+
+/** What is written into a chip. Secrets: they are shown once. */
+export interface ChipSettings {
+  /** The chip writes its message over the zeros. */
+  readonly urlTemplate: string;
+  readonly keys: CardKeys;
+}
+
+/** Sets a terminal's tag up as a chip. A chip that was set up before proves nothing any more. */
+export async function makeChip(
+  tx: Tx,
+  place: TagPlace,
+  ref: {
+    readonly tenant: Tenant;
+    readonly id: string;
+    readonly actor: Actor;
+    readonly now: Date;
+  },
+): Promise<ChipSettings | Refusal> {
+  const { tenant, id, actor, now } = ref;
+  const terminal = await lockTerminal(tx, tenant, id);
+  if (terminal === undefined) return resourceMissing('terminal');
+  const { chip } = await renewChip(tx, id, now);
+  await recordEntry(tx, {
+    trail: tenant.accountId,
+    actor,
+    action: 'terminal.tag_chip_created',
+    objectId: id,
+    livemode: tenant.livemode,
+    before: null,
+    after: null,
+    now,
+  });
+  const zeros = `p=${'0'.repeat(32)}&c=${'0'.repeat(16)}`;
+  return { urlTemplate: `${tagUrl(place, terminal)}?${zeros}`, keys: keysOf(place.idKey, chip) };
+}
+
+function macOf(idKey: IdKey, chip: string, time: Buffer): Buffer {
+  const key = derive(idKey, 'visits at a tag’s chip', chip);
+  return createHmac('sha256', key).update(time).digest().subarray(0, MAC_BYTES);
+}
+
+export interface Visit {
+  /** What the page says from now on. */
+  readonly visit: string;
+  readonly expiresAt: Date;
+}
+
+/**
+ * Somebody has held a phone to the chip.
+ * @returns null when another chip made the message, or when it was used before.
+ */
+export async function openVisit(
+  { db, idKey }: { readonly db: Database; readonly idKey: IdKey },
+  terminalId: string,
+  { message, now }: { readonly message: SunMessage; readonly now: Date },
+): Promise<Visit | null> {
+  const row = await selectChip(db, terminalId);
+  const tap = row === undefined ? null : readSunMessage(message, keysOf(idKey, row.chip));
+  if (row === undefined || tap === null) return null;
+  if (!(await noteTap(db, { terminalId, chip: row.chip, ...tap }))) return null;
+  const expiresAt = addMs(now, VISIT_MS);
+  const time = Buffer.alloc(TIME_BYTES);
+  time.writeUIntBE(expiresAt.getTime(), 0, TIME_BYTES);
+  const visit = Buffer.concat([time, macOf(idKey, row.chip, time)]).toString('base64url');
+  return { visit, expiresAt };
+}
+
+/** Whether this visit was opened at this chip, and has not expired. */
+export function isVisit(idKey: IdKey, chip: string, visit: string, now: Date): boolean {
+  const bytes = Buffer.from(visit, 'base64url');
+  if (bytes.length !== TIME_BYTES + MAC_BYTES) return false;
+  const time = bytes.subarray(0, TIME_BYTES);
+  const isOurs = equalInConstantTime(macOf(idKey, chip, time), bytes.subarray(TIME_BYTES));
+  return isOurs && now.getTime() < time.readUIntBE(0, TIME_BYTES);
+}
