@@ -22,6 +22,10 @@ import { type PassFileSettings, readPassFileSettings } from '#settings/pass-file
 import { type PushSettings, readPushSettings } from '#settings/push-settings.ts';
 import { cidrs, integer, readSetting, url } from '#settings/read-setting.ts';
 import { type Env, refuseUnknown, type SettingName } from '#settings/setting-names.ts';
+import {
+  readWalletConnectSettings,
+  type WalletConnectSettings,
+} from '#settings/walletconnect-settings.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
 
 /** When a pass that can be copied needs its payer's yes (the rule STATIC_PASS). */
@@ -93,6 +97,8 @@ export interface Config {
   readonly publicUrl: string | null;
   /** The keys of Web Push to payers' browsers; null: there is none. */
   readonly push: PushSettings | null;
+  /** null: the pay page offers no wallet of another device. */
+  readonly walletConnect: WalletConnectSettings | null;
   /** What passes for phones are signed with. */
   readonly passFiles: PassFileSettings;
   /** Where phones on the network reach a sandbox started with `--lan`; null: nowhere. */
@@ -271,6 +277,7 @@ export function readConfig(env: Env, args: readonly string[]): Config {
     tracing: tracing(env),
     publicUrl: url(env, 'TAPLINE_PUBLIC_URL', ['http:', 'https:']),
     push: readPushSettings((name) => readSetting(env, name)),
+    walletConnect: readWalletConnectSettings((name) => readSetting(env, name)),
     passFiles: readPassFileSettings((name) => readSetting(env, name)),
     lan: lan ? lanOf(port) : null,
   };

@@ -4,6 +4,7 @@ import { StartError } from '#core/start-error.ts';
 import { RULE_SETTINGS } from '#settings/chain-rules.ts';
 import { APPLE_SETTINGS, GOOGLE_SETTINGS } from '#settings/pass-file-settings.ts';
 import { PUSH_SETTINGS } from '#settings/push-settings.ts';
+import { WALLETCONNECT_SETTINGS } from '#settings/walletconnect-settings.ts';
 
 /** Settings of one chain, after `CHAIN_TESTNET_` or `CHAIN_MAINNET_`. */
 const CHAIN_SETTINGS = [
@@ -69,6 +70,7 @@ const GENERAL_SETTINGS = [
   'APPLE_NFC_PUBLIC_KEY',
   ...GOOGLE_SETTINGS,
   ...PUSH_SETTINGS,
+  ...WALLETCONNECT_SETTINGS,
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_HEADERS',
   'OTEL_TRACES_SAMPLER_ARG',

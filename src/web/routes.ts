@@ -1,7 +1,17 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { present } from '#core/assert.ts';
+import { escapeHtml } from '#core/escape-html.ts';
+import { StartError } from '#core/start-error.ts';
 import { WEB_APPS, type WebApp } from '#web/apps.ts';
 import { readBuilt, sendFile, tagOf, type WebFile } from '#web/files.ts';
+
+/** Where page and wallet meet, and as whom this service comes. */
+export interface WalletConnect {
+  readonly projectId: string;
+  readonly relayUrl: string;
+}
 
 export interface WebSettings {
   /** Where {@link ensureBuilt} left the apps. */
@@ -11,6 +21,8 @@ export interface WebSettings {
   readonly mayAsk?: Readonly<Record<string, readonly string[]>>;
   /** By the app's name: what looks at each request for its page first. */
   readonly gates?: Readonly<Record<string, Gate>>;
+  /** null: pages offer no wallet of another device. */
+  readonly walletConnect?: WalletConnect | null;
 }
 
 /** Sends something else than the page, or fills it in; null: the page is sent as it is. */
@@ -80,13 +92,15 @@ function addPage(
     readonly files: Files;
     readonly mayAsk: readonly string[];
     readonly gate: Gate | undefined;
+    /** More of the page's head. */
+    readonly meta: string;
   },
 ): void {
-  const { files, mayAsk, gate } = serving;
+  const { files, mayAsk, gate, meta } = serving;
   const html = present(files.get(page.page), page.page).plain.toString();
   for (const path of page.paths) {
     app.get(path, async (request, reply) => {
-      const based = html.replace('<head>', `<head>\n<base href="${rootFrom(request.url)}">`);
+      const based = html.replace('<head>', `<head>\n<base href="${rootFrom(request.url)}">${meta}`);
       const policy = policyOf([...mayAsk, ...ownReaderOf(page.name, request.headers.cookie)]);
       // Addresses of payments and receipts are secrets of those who hold them.
       reply
@@ -157,6 +171,37 @@ function addAlone(app: FastifyInstance, file: WebFile): void {
   });
 }
 
+/** What `npm run walletconnect` leaves behind. */
+const LIBRARY = path.join(import.meta.dirname, '../../web/walletconnect/dist/walletconnect.js');
+
+/** The pages on which a wallet of another device may pay. */
+const PAGES: ReadonlySet<string> = new Set(['pay', 'tag']);
+
+/** What a page says of it, and whom it may ask; null: this page has none of it. */
+export function walletConnectOf(
+  page: string,
+  settings: WalletConnect | null,
+): { readonly meta: string; readonly mayAsk: string } | null {
+  if (settings === null || !PAGES.has(page)) return null;
+  const { projectId, relayUrl } = settings;
+  const meta = `<meta name="walletconnect" content="${escapeHtml(`${projectId} ${relayUrl}`)}">`;
+  return { meta, mayAsk: new URL(relayUrl).origin };
+}
+
+/** Serves the library to those pages. @throws StartError where it was not built. */
+export async function addWalletConnect(app: FastifyInstance, library = LIBRARY): Promise<void> {
+  let plain: Buffer;
+  try {
+    plain = await readFile(library);
+  } catch (cause) {
+    const message = 'WALLETCONNECT_PROJECT_ID needs its library: run "npm run walletconnect" first';
+    throw new StartError(message, { cause });
+  }
+  const type = 'text/javascript; charset=utf-8';
+  const file = { type, plain, packed: {}, tag: tagOf(plain), immutable: false };
+  app.get('/walletconnect.js', async (request, reply) => sendFile(request, reply, file));
+}
+
 /** The web apps: their pages, and the files that those load. */
 export async function addWebRoutes(app: FastifyInstance, settings: WebSettings): Promise<void> {
   const files = await readBuilt(settings.folder);
@@ -165,10 +210,14 @@ export async function addWebRoutes(app: FastifyInstance, settings: WebSettings):
     app.get(`/${name}`, async (request, reply) => sendFile(request, reply, file));
   }
   addAlone(app, present(files.get(ALONE), ALONE));
+  const { walletConnect = null } = settings;
+  if (walletConnect !== null) await addWalletConnect(app);
   for (const page of WEB_APPS) {
     if (page.sandboxOnly === true && settings.production) continue;
-    const mayAsk = settings.mayAsk?.[page.name] ?? [];
-    addPage(app, page, { files, mayAsk, gate: settings.gates?.[page.name] });
+    const relay = walletConnectOf(page.name, walletConnect);
+    const mayAsk = [...(settings.mayAsk?.[page.name] ?? []), ...(relay ? [relay.mayAsk] : [])];
+    const gate = settings.gates?.[page.name];
+    addPage(app, page, { files, mayAsk, gate, meta: relay?.meta ?? '' });
     if (page.installable) addWorker(app, page, files);
   }
 }

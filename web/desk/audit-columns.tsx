@@ -27,12 +27,14 @@ function Details({ entry }: { readonly entry: Entry }): ReactNode {
   );
 }
 
-/** What was done, and why where somebody had to say so. */
+/** What was done, and why where somebody had to say so. Names of operations are codes here, too. */
 function What({ entry: { action, after } }: { readonly entry: Entry }): ReactNode {
   const reason = after?.reason;
   return (
     <>
-      <CodeWords code={action} />
+      <CodeWords
+        code={action.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}
+      />
       {typeof reason === 'string' ? <p className="soft small">{reason}</p> : null}
     </>
   );

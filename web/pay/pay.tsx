@@ -19,6 +19,7 @@ import { formatLeft, WORDS } from './words.ts';
 const OwnWallet = partOf(async () => (await import('./own-wallet.tsx')).OwnWallet);
 const TipChoice = partOf(async () => (await import('../ui/tip-choice.tsx')).TipChoice);
 const WalletAppLinks = partOf(async () => (await import('./wallet-app-links.tsx')).WalletAppLinks);
+const RelayWay = partOf(async () => (await import('./relay-way.tsx')).RelayWay);
 const Qr = partOf(async () => (await import('../ui/qr.tsx')).Qr);
 
 type OpenStep = Extract<Step, { at: 'open' }>;
@@ -140,6 +141,7 @@ function Ways({ step, payment }: { step: OpenStep; payment: Payment }): ReactNod
       ) : (
         <InjectedWallet provider={provider} step={step} payment={payment} />
       )}
+      {document.querySelector('[name=walletconnect]') && <RelayWay step={step} payment={payment} />}
       {vault === null || provider === null ? null : (
         <Button kind="quiet" onClick={() => setPrefersOther(!prefersOther)}>
           {ownFirst ? 'Use another wallet' : 'Use the wallet of this site'}

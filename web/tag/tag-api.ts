@@ -4,39 +4,20 @@ import { numberOf, type PayApi, type Signed } from '../pay/link.ts';
 
 const api = createApi({ root: 'api/pay/v1' });
 
-function readTab<T>(name: string): T | null {
-  try {
-    return JSON.parse(sessionStorage.getItem(name) ?? 'null') as T | null;
-  } catch {
-    return null;
-  }
-}
-
-function writeTab(name: string, value: Stay | Kept | null): void {
-  try {
-    if (value === null) sessionStorage.removeItem(name);
-    else sessionStorage.setItem(name, JSON.stringify(value));
-  } catch {
-    // A browser that keeps nothing pays all the same.
-  }
-}
-
 function pathOf(token: string): string {
   return `/tags/${encodeURIComponent(token)}`;
 }
 
-interface Stay {
-  readonly token: string;
-  readonly visit: string;
-}
-
 /** Kept for this tab alone, so that a page which is loaded anew still stands at its tag. */
-const STAY = 'tag-visit';
+const STAY = 'tag-visit ';
 
 /** What the tag's chip has proven in this tab. */
 function visitAt(token: string): string | undefined {
-  const stay = readTab<Stay>(STAY);
-  return stay?.token === token ? stay.visit : undefined;
+  try {
+    return sessionStorage.getItem(STAY + token) ?? undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -44,14 +25,18 @@ function visitAt(token: string): string | undefined {
  * address bar. Without an answer the page goes on as at any other tag.
  */
 export async function showStanding(token: string): Promise<void> {
-  const { searchParams, pathname } = new URL(location.href);
-  const [picc_data, cmac] = [searchParams.get('p'), searchParams.get('c')];
-  if (picc_data === null || cmac === null) return;
+  const { search, pathname } = location;
+  if (search === '') return;
+  const said = new URLSearchParams(search);
   history.replaceState(null, '', pathname);
-  const body = { picc_data, cmac };
+  const body = { picc_data: said.get('p'), cmac: said.get('c') };
   const answer = await api<TagVisit>({ method: 'POST', path: `${pathOf(token)}/visits`, body });
   if (answer.is !== 'done' || answer.value.visit === null) return;
-  writeTab(STAY, { token, visit: answer.value.visit });
+  try {
+    sessionStorage.setItem(STAY + token, answer.value.visit);
+  } catch {
+    // A browser that keeps nothing shows shop and sum.
+  }
 }
 
 /** What the till asks for, as soon as it asks or when so many seconds are over. */
@@ -74,10 +59,27 @@ interface Kept {
 /** Kept for this tab alone: a page that is loaded anew still gets the answer to what it sent. */
 const KEPT = 'tag-sent';
 
+function readKept(): Kept | null {
+  try {
+    return JSON.parse(sessionStorage.getItem(KEPT) ?? 'null') as Kept | null;
+  } catch {
+    return null;
+  }
+}
+
 /** Which payment this tab has signed for at this tag, and has no answer yet. */
 export function sentAt(token: string): string | null {
-  const kept = readTab<Kept>(KEPT);
+  const kept = readKept();
   return kept?.token === token ? kept.reference : null;
+}
+
+function keep(kept: Kept | null): void {
+  try {
+    if (kept === null) sessionStorage.removeItem(KEPT);
+    else sessionStorage.setItem(KEPT, JSON.stringify(kept));
+  } catch {
+    // A browser that keeps nothing pays all the same.
+  }
 }
 
 /** One payment of a tag, by its reference. */
@@ -92,17 +94,17 @@ export function tagApi(token: string, reference: string): PayApi {
       return payment === null ? { is: 'unknown' } : { ...answer, value: payment };
     },
     pay: async ({ tip, from, signature }) => {
-      writeTab(KEPT, { token, reference, from, signature, tip: tip === null ? null : String(tip) });
+      keep({ token, reference, from, signature, tip: tip === null ? null : String(tip) });
       const body = { payment: reference, from, signature, tip_amount: numberOf(tip) };
       const path = `${pathOf(token)}/authorization`;
       const answer = await api<TagOutcome>({ method: 'POST', path, body });
       // The receipt is told to this signature alone: it asks until it is known.
       if (answer.is === 'done' && answer.value.status === 'processing') return { is: 'unknown' };
-      if (answer.is === 'done' || answer.is === 'refused') writeTab(KEPT, null);
+      if (answer.is === 'done' || answer.is === 'refused') keep(null);
       return answer;
     },
     sent: () => {
-      const kept = readTab<Kept>(KEPT);
+      const kept = readKept();
       if (kept?.token !== token || kept.reference !== reference) return null;
       const { from, signature, tip } = kept;
       return { from, signature, tip: tip === null ? null : BigInt(tip) };

@@ -10,7 +10,7 @@ import { awaitPayment, sentAt, showStanding, tagApi } from './tag-api.ts';
 
 const WORDS = {
   waiting: 'The till has not asked for money yet.',
-  waitingHint: 'Leave this page open: it shows the sum as soon as the till asks.',
+  waitingHint: 'Leave this page open: the sum comes as soon as the till asks.',
   missing: 'There is no till with this address, or the shop has replaced it. Ask at the till.',
 } as const;
 

@@ -92,7 +92,7 @@ export function unreadWords(read: Unread, own: string | null): string {
 }
 
 function tagWords(address: string, own: string | null): string {
-  // An address of the shop's own network may differ in all but its last part. A chip adds a message.
+  // An address of the shop's own network may differ in all but its last part; a chip adds to it.
   const read = tokenOf(new URL(address).pathname);
   const isOwn = own !== null && read === tokenOf(own);
   return isOwn

@@ -1,0 +1,133 @@
+import { fromRoot } from '../data/root.ts';
+import type { Hex } from '../wallet/bytes.ts';
+import { Refused } from './ethereum.ts';
+import type { Message } from './message.ts';
+
+/** Whom the operator meets wallets with, as the page's head says it. */
+interface RelaySetting {
+  readonly projectId: string;
+  readonly relayUrl: string;
+}
+
+function relaySetting(): RelaySetting {
+  const meta = document.querySelector<HTMLMetaElement>('meta[name="walletconnect"]');
+  const [projectId, relayUrl] = meta?.content.split(' ') ?? [];
+  if (projectId === undefined || relayUrl === undefined) throw new Error('No relay is set.');
+  return { projectId, relayUrl };
+}
+
+interface Session {
+  readonly topic: string;
+  readonly namespaces: Readonly<Record<string, { readonly accounts: readonly string[] }>>;
+}
+
+/** What we use of the library (web/walletconnect). */
+export interface RelayClient {
+  connect(asked: {
+    readonly optionalNamespaces: Readonly<Record<string, object>>;
+  }): Promise<{ readonly uri?: string; approval(): Promise<Session> }>;
+  request(call: {
+    readonly topic: string;
+    readonly chainId: string;
+    readonly request: { readonly method: string; readonly params: readonly unknown[] };
+  }): Promise<unknown>;
+  disconnect(what: { readonly topic: string; readonly reason: object }): Promise<void>;
+  readonly core: { readonly verify: { register(what: object): Promise<string> } };
+}
+
+interface Library {
+  readonly SignClient: { init(options: object): Promise<RelayClient> };
+}
+
+/** Nothing of a session stays in this browser. */
+function memory() {
+  const kept = new Map<string, unknown>();
+  return {
+    getKeys: async () => [...kept.keys()],
+    getEntries: async () => [...kept.entries()],
+    getItem: async (key: string) => kept.get(key),
+    setItem: async (key: string, value: unknown) => void kept.set(key, value),
+    removeItem: async (key: string) => void kept.delete(key),
+  };
+}
+
+/** Loads the library. A page has one client: a second one would hear what the first is told. */
+export async function openClient(): Promise<RelayClient> {
+  const { projectId, relayUrl } = relaySetting();
+  const { SignClient } = (await import(
+    /* @vite-ignore */ fromRoot('walletconnect.js').href
+  )) as Library;
+  const client = await SignClient.init({
+    projectId,
+    relayUrl,
+    storage: memory(),
+    telemetryEnabled: false,
+    logger: 'silent',
+    metadata: {
+      name: 'Tapline',
+      description: 'Pays one bill, which the wallet shows.',
+      url: location.origin,
+      icons: [fromRoot('icons/tapline.svg').href],
+    },
+  });
+  // It would load a frame of another company, which the page's policy forbids.
+  client.core.verify.register = async () => '';
+  return client;
+}
+
+/** EIP-1193, and the codes that CAIP-25 has for a person's no. */
+const REJECTED: ReadonlySet<unknown> = new Set([4001, 5000, 5001, 5002, 5003]);
+const ENDED = { code: 6000, message: 'The payment is signed.' };
+
+async function orRefused<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (cause) {
+    const code = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : null;
+    if (REJECTED.has(code)) throw new Refused({ cause });
+    throw cause;
+  }
+}
+
+/** A wallet of another device that has let this page in. */
+export interface RelayWallet {
+  readonly address: Hex;
+  /** @throws Refused */
+  sign(message: Message): Promise<Hex>;
+}
+
+export interface Invitation {
+  /** For the wallet's camera, or as a link to a wallet app of this device: `wc:…`. */
+  readonly uri: string;
+  /** Resolves when a wallet has let this page in. @throws Refused */
+  readonly wallet: Promise<RelayWallet>;
+}
+
+/** Invites a wallet that knows the payment's chain. */
+export async function inviteWallet(client: RelayClient, chain: number): Promise<Invitation> {
+  const chainId = `eip155:${chain}`;
+  const methods = ['eth_signTypedData_v4'];
+  const asked = { eip155: { chains: [chainId], methods, events: [] } };
+  const { uri, approval } = await client.connect({ optionalNamespaces: asked });
+  if (uri === undefined) throw new Error('The relay gave no address for the wallet.');
+  const enter = async (): Promise<RelayWallet> => {
+    const { topic, namespaces } = await orRefused(approval());
+    const account = namespaces.eip155?.accounts.find((one) => one.startsWith(`${chainId}:`));
+    if (account === undefined) throw new Refused();
+    const address = account.slice(chainId.length + 1) as Hex;
+    return {
+      address,
+      sign: async (message) => {
+        const params = [address, JSON.stringify(message)];
+        const request = { method: 'eth_signTypedData_v4', params };
+        try {
+          return (await orRefused(client.request({ topic, chainId, request }))) as Hex;
+        } finally {
+          // The wallet forgets this page; that it does not hear of it changes nothing.
+          client.disconnect({ topic, reason: ENDED }).catch(() => {});
+        }
+      },
+    };
+  };
+  return { uri, wallet: enter() };
+}

@@ -1,0 +1,67 @@
+import { type ReactNode, useRef, useState } from 'react';
+import { Button, buttonClass } from '../ui/button.tsx';
+import { Notice } from '../ui/notice.tsx';
+import { partOf } from '../ui/part.ts';
+import { Refused } from './ethereum.ts';
+import type { WayProps } from './injected-wallet.tsx';
+import { inviteWallet, openClient, type RelayClient } from './relay-session.ts';
+import { WORDS } from './words.ts';
+
+const Qr = partOf(async () => (await import('../ui/qr.tsx')).Qr);
+
+type Inviting =
+  | { readonly is: 'closed' | 'opening' | 'entered' }
+  | { readonly is: 'open'; readonly uri: string }
+  | { readonly is: 'failed'; readonly problem: string };
+
+/** A wallet of another device, or a wallet app of this one, by WalletConnect. */
+export function RelayWay({ step, payment }: WayProps): ReactNode {
+  const [inviting, setInviting] = useState<Inviting>({ is: 'closed' });
+  const client = useRef<RelayClient | null>(null);
+  const isSigning = step.busy && inviting.is === 'entered';
+  const start = async () => {
+    setInviting({ is: 'opening' });
+    try {
+      client.current ??= await openClient();
+      const { uri, wallet } = await inviteWallet(client.current, step.link.chain_id);
+      setInviting({ is: 'open', uri });
+      const entered = await wallet;
+      setInviting({ is: 'entered' });
+      payment.pay(async () => entered);
+    } catch (error) {
+      const problem = error instanceof Refused ? WORDS.refused : WORDS.failed;
+      setInviting({ is: 'failed', problem });
+    }
+  };
+  if (step.busy) {
+    return !isSigning ? null : (
+      <Notice tone="info" role="status">
+        {WORDS.inWallet}
+      </Notice>
+    );
+  }
+  if (inviting.is === 'open') {
+    return (
+      <section className="card pay-code">
+        <h2>Scan with your wallet app</h2>
+        <p>Let this page in there, and it asks for your signature.</p>
+        <Qr value={inviting.uri} label="The code for your wallet app" />
+        <a className={buttonClass({ wide: true })} href={inviting.uri}>
+          Open a wallet app on this device
+        </a>
+      </section>
+    );
+  }
+  return (
+    <>
+      {inviting.is === 'failed' ? (
+        <Notice tone="bad" role="alert">
+          {inviting.problem}
+        </Notice>
+      ) : null}
+      <Button wide busy={inviting.is === 'opening'} onClick={() => void start()}>
+        Pay with WalletConnect
+      </Button>
+    </>
+  );
+}
