@@ -165,6 +165,7 @@ function visitRoute(deps: TagDeps) {
     idempotency: 'ignored',
     params: { token: 'text' },
     body: TagVisitBody,
+    bodyExample: { picc_data: 'EF963FF7828658A599F3041510671E88', cmac: '94EED9EE65337086' },
     responses: { 200: { schema: TagVisitSchema, description: 'Whether it was accepted.' } },
     errors: ['resource_missing'],
     handle: async ({ params, body, now }) => {
