@@ -7,9 +7,9 @@ import type {
 } from '../data/types/pay.ts';
 import type { Hex } from '../wallet/bytes.ts';
 
-/** What is to be paid: by its link, or by the tag of its till, which hides order and number. */
-export type PayLink = Omit<TagPayment, 'object' | 'reference' | 'details'> &
-  Partial<Pick<LinkOfService, 'order_id' | 'number'> & Pick<TagPayment, 'reference' | 'details'>>;
+/** What is to be paid: by its link, or by the tag of its till, which hides the number. */
+export type PayLink = Omit<TagPayment, 'object' | 'reference' | 'description'> &
+  Partial<Pick<LinkOfService, 'number'> & Pick<TagPayment, 'reference' | 'description'>>;
 
 /** What became of it. Only who has signed is told the receipt. */
 export type Intent = Pick<

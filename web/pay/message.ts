@@ -42,9 +42,9 @@ export function nonceOf(
   sum: bigint,
 ): Hex {
   const type = toHex(keccak_256(new TextEncoder().encode(TYPE))).slice(2);
-  const order = toHex(new TextEncoder().encode(link.order_id ?? ''))
-    .slice(2)
-    .padEnd(64, '0');
+  // A tag may tell the order, and yet its message never names it.
+  const named = link.number === undefined ? '' : (link.order_id ?? '');
+  const order = toHex(new TextEncoder().encode(named)).slice(2).padEnd(64, '0');
   const words = [
     type,
     word(link.merchant.number ?? 0),

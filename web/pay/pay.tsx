@@ -38,9 +38,9 @@ function Who({ link }: { readonly link: PayLink }): ReactNode {
       <h1 className="branded">
         <bdi>{link.merchant.name}</bdi>
       </h1>
-      {link.details?.description == null ? null : (
+      {link.description == null ? null : (
         <p>
-          <bdi>{link.details.description}</bdi>
+          <bdi>{link.description}</bdi>
         </p>
       )}
       <Sum atoms={priceOf(link)} />
@@ -84,10 +84,9 @@ function Left({ link, clockOffsetMs }: { link: PayLink; clockOffsetMs: number })
     return () => clearInterval(timer);
   }, []);
   const left = Date.parse(link.expires_at) - (now + clockOffsetMs);
-  const order = link.order_id ?? link.details?.order_id;
   return (
     <p className="soft small row row-apart">
-      <span>{order === undefined ? null : `Order ${order}`}</span>
+      <span>{link.order_id === null ? null : `Order ${link.order_id}`}</span>
       <span role="timer">{formatLeft(left)} left</span>
     </p>
   );

@@ -51,8 +51,8 @@ async function renderPayment(
     ...shown
   } = renderLink(opened.link, opened.terms, query.from);
   const { orderId: order_id, description } = link.intent;
-  const details = isHere ? { order_id, description } : null;
-  return { object: 'tag_payment', reference: referenceOf(deps, link), ...shown, details };
+  const sold = isHere ? { order_id, description } : { order_id: null, description: null };
+  return { object: 'tag_payment', reference: referenceOf(deps, link), ...shown, ...sold };
 }
 
 function renderTag(terminal: TaggedTerminal, payment: unknown) {

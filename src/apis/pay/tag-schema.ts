@@ -7,7 +7,7 @@ import {
   PayLinkSchema,
   ReceiptOfPayer,
 } from '#apis/pay/pay-schema.ts';
-import { nullable, objectType, Timestamp, text } from '#http/schema.ts';
+import { nullable, objectType, Timestamp, text, textOut } from '#http/schema.ts';
 
 const Reference = Type.String({
   pattern: '^[0-9A-Za-z]{22}$',
@@ -17,26 +17,16 @@ const Reference = Type.String({
 
 const { object: _, order_id: _order, number: _number, ...shown } = PayLinkSchema.properties;
 
-const DetailsSchema = Type.Object(
-  {
-    order_id: PaymentIntentSchema.properties.order_id,
-    description: PaymentIntentSchema.properties.description,
-  },
-  { description: 'What is sold.' },
-);
-
 /** What the page of a tag sees: neither the order nor its number, and not the pay link. */
 export const TagPaymentSchema = Type.Object(
   {
     object: objectType('tag_payment'),
     reference: Reference,
     ...shown,
-    details: {
-      ...nullable(DetailsSchema),
-      description:
-        'What is sold, for a `visit` to a tag that is a chip; null: nobody has proven to stand ' +
-        'there.',
-    },
+    order_id: nullable(
+      textOut('For a `visit` to a tag that is a chip; null: nobody has proven to stand there.'),
+    ),
+    description: nullable(textOut('What is sold, where the order id is told; null: nothing said.')),
   },
   {
     title: 'TagPayment',
@@ -92,10 +82,14 @@ export const TagOutcomeSchema = Type.Object(
 
 export const TagVisitBody = Type.Object({
   picc_data: Type.String({
+    minLength: 32,
+    maxLength: 32,
     pattern: '^[0-9A-Fa-f]{32}$',
     description: '`p` in the address that the chip gave.',
   }),
   cmac: Type.String({
+    minLength: 16,
+    maxLength: 16,
     pattern: '^[0-9A-Fa-f]{16}$',
     description: '`c` in the address that the chip gave.',
   }),
@@ -106,7 +100,9 @@ export const TagVisitSchema = Type.Object(
     object: objectType('tag_visit'),
     visit: nullable(
       Type.String({
-        minLength: 1,
+        minLength: 30,
+        maxLength: 30,
+        examples: ['AaIU170IrxWx2BNjcve7rj2Sk8-JLg'],
         description:
           'To send as `visit` from now on; null: this tag’s chip did not make the message, or it ' +
           'was used before.',
