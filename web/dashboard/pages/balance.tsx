@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import type { ListWithdrawalsResponse } from '../../data/types/dashboard.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
+import { Arrived } from '../../desk/arrived.tsx';
 import { useFilters } from '../../desk/filters.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
@@ -54,34 +55,36 @@ export function Balance(): ReactNode {
   ) : null;
   return (
     <Page title="Balance" actions={withdraw}>
-      <HeldNotice />
-      <Loaded query={balance}>
-        {({ held_until: until, as_of }) => (
-          <section className="card stack">
-            <div className="headline">
-              <Sum atoms={available} />
-              <span className="soft">
-                yours on the settlement contract, as of <Time at={as_of} shape="clock" />
-              </span>
-            </div>
-            {until === null ? null : <Hold until={until} />}
-            {goLive?.live === true && !may('owner') ? (
-              <p className="soft">Only an owner can take money out.</p>
-            ) : null}
-          </section>
-        )}
-      </Loaded>
-      <GoLive />
-      <SettlementWallet />
-      <DayReport />
-      <Withdrawals />
-      {isWithdrawing && goLive?.settlement_wallet ? (
-        <WithdrawDialog
-          available={available}
-          wallet={goLive.settlement_wallet}
-          onClose={() => setIsWithdrawing(false)}
-        />
-      ) : null}
+      <Arrived>
+        <HeldNotice />
+        <Loaded query={balance}>
+          {({ held_until: until, as_of }) => (
+            <section className="card stack">
+              <div className="headline">
+                <Sum atoms={available} />
+                <span className="soft">
+                  yours on the settlement contract, as of <Time at={as_of} shape="clock" />
+                </span>
+              </div>
+              {until === null ? null : <Hold until={until} />}
+              {goLive?.live === true && !may('owner') ? (
+                <p className="soft">Only an owner can take money out.</p>
+              ) : null}
+            </section>
+          )}
+        </Loaded>
+        <GoLive />
+        <SettlementWallet />
+        <DayReport />
+        <Withdrawals />
+        {isWithdrawing && goLive?.settlement_wallet ? (
+          <WithdrawDialog
+            available={available}
+            wallet={goLive.settlement_wallet}
+            onClose={() => setIsWithdrawing(false)}
+          />
+        ) : null}
+      </Arrived>
     </Page>
   );
 }

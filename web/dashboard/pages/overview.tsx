@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { Arrived } from '../../desk/arrived.tsx';
 import { useFilters } from '../../desk/filters.tsx';
 import { List } from '../../desk/list.tsx';
 import { Notice } from '../../ui/notice.tsx';
@@ -22,25 +23,27 @@ export function Overview(): ReactNode {
   const days = PERIODS.find((one) => String(one) === filters.get('days')) ?? USUAL;
   return (
     <Page title="Overview">
-      <Warnings />
-      {mode === 'test' ? <FirstSteps /> : <LiveSteps />}
-      <fieldset className="presets">
-        <legend className="unseen">Period</legend>
-        {PERIODS.map((one) => (
-          <button
-            key={one}
-            type="button"
-            className="preset"
-            aria-pressed={days === one}
-            onClick={() => filters.set('days', one === USUAL ? '' : String(one))}
-          >
-            {one} days
-          </button>
-        ))}
-      </fieldset>
-      <SalesFigures length={days} />
-      <HealthCharts days={days} />
-      <LatestSales />
+      <Arrived>
+        <Warnings />
+        {mode === 'test' ? <FirstSteps /> : <LiveSteps />}
+        <fieldset className="presets">
+          <legend className="unseen">Period</legend>
+          {PERIODS.map((one) => (
+            <button
+              key={one}
+              type="button"
+              className="preset"
+              aria-pressed={days === one}
+              onClick={() => filters.set('days', one === USUAL ? '' : String(one))}
+            >
+              {one} days
+            </button>
+          ))}
+        </fieldset>
+        <SalesFigures length={days} />
+        <HealthCharts days={days} />
+        <LatestSales />
+      </Arrived>
     </Page>
   );
 }

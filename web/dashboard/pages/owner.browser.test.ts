@@ -66,6 +66,26 @@ for (const { name, options } of LOOKS) {
   });
 }
 
+/** Each of them once, opened by its address. */
+const ADDRESSES = [
+  ...['', 'payments', 'intents', 'refunds', 'balance', 'terminals', 'team', 'settings'],
+  ...['verification', 'risk-rules', 'audit-log', 'api-keys', 'webhooks', 'events', 'request-log'],
+];
+
+test('nothing moves while a page of the dashboard loads', async () => {
+  const { sandbox } = own;
+  const window = await browser.open(DESKTOP);
+  const { page } = window;
+  await signInAt(window, { sandbox, path: 'dashboard/team' });
+  for (const address of ADDRESSES) {
+    await page.goto(`${sandbox.web_url}/dashboard/${address}`);
+    await page.locator('h1').waitFor();
+    await page.waitForLoadState('networkidle');
+    await checkStill(window);
+  }
+  await window.close();
+});
+
 /** A green square, as a shop's file on a computer. */
 const PICTURE = `(async () => {
   const canvas = Object.assign(document.createElement('canvas'), { width: 900, height: 450 });

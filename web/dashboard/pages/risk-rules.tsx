@@ -4,6 +4,7 @@ import type {
   ReadRiskSettingsResponse,
 } from '../../data/types/dashboard.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
+import { Arrived } from '../../desk/arrived.tsx';
 import { Form } from '../../desk/form.tsx';
 import { List } from '../../desk/list.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
@@ -23,8 +24,10 @@ export function RiskRules(): ReactNode {
   const { mode } = useMerchant();
   return (
     <Page title="Risk rules">
-      <Loaded query={query}>{(rules) => <RulesForm key={mode} rules={rules} />}</Loaded>
-      <BlockedWallets />
+      <Arrived>
+        <Loaded query={query}>{(rules) => <RulesForm key={mode} rules={rules} />}</Loaded>
+        <BlockedWallets />
+      </Arrived>
     </Page>
   );
 }

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import type { ReadAccountResponse } from '../../data/types/dashboard.ts';
+import { Arrived } from '../../desk/arrived.tsx';
 import { Form } from '../../desk/form.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { OwnAccess } from '../../desk/own-access.tsx';
@@ -22,43 +23,45 @@ export function Settings(): ReactNode {
   const [isOpening, setIsOpening] = useState(false);
   return (
     <Page title="Settings">
-      <Loaded query={query}>
-        {(account) => (
-          <>
-            <section className="card stack">
-              <h2>Account</h2>
-              <CopyField label="Account id" value={account.id} />
-              {may('admin') ? (
-                <AccountForm account={account} />
-              ) : (
-                <p className="soft">An admin or owner changes the account.</p>
-              )}
-            </section>
-            <Brand name={account.name} />
-          </>
-        )}
-      </Loaded>
-      <OwnAccess />
-      <section className="card stack">
-        <h2>Another business</h2>
-        <p className="soft">
-          It has tills, keys and a balance of its own. Switch accounts in the navigation.
-        </p>
-        <div>
-          <Button onClick={() => setIsOpening(true)}>Open another account</Button>
-        </div>
-      </section>
-      {isOpening ? (
-        <Dialog title="Another account" onClose={() => setIsOpening(false)}>
-          <NewAccountForm
-            onMade={(made) => {
-              setAccount(made);
-              setIsOpening(false);
-            }}
-            onCancel={() => setIsOpening(false)}
-          />
-        </Dialog>
-      ) : null}
+      <Arrived>
+        <Loaded query={query}>
+          {(account) => (
+            <>
+              <section className="card stack">
+                <h2>Account</h2>
+                <CopyField label="Account id" value={account.id} />
+                {may('admin') ? (
+                  <AccountForm account={account} />
+                ) : (
+                  <p className="soft">An admin or owner changes the account.</p>
+                )}
+              </section>
+              <Brand name={account.name} />
+            </>
+          )}
+        </Loaded>
+        <OwnAccess />
+        <section className="card stack">
+          <h2>Another business</h2>
+          <p className="soft">
+            It has tills, keys and a balance of its own. Switch accounts in the navigation.
+          </p>
+          <div>
+            <Button onClick={() => setIsOpening(true)}>Open another account</Button>
+          </div>
+        </section>
+        {isOpening ? (
+          <Dialog title="Another account" onClose={() => setIsOpening(false)}>
+            <NewAccountForm
+              onMade={(made) => {
+                setAccount(made);
+                setIsOpening(false);
+              }}
+              onCancel={() => setIsOpening(false)}
+            />
+          </Dialog>
+        ) : null}
+      </Arrived>
     </Page>
   );
 }

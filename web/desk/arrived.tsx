@@ -1,0 +1,32 @@
+import { type Query, useIsFetching } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useState } from 'react';
+import { Skeleton } from '../ui/skeleton.tsx';
+
+/** An answer may lead to the next question: it is asked right after the answer is drawn. */
+const NEXT_QUESTION_MS = 20;
+
+function isFirst({ state }: Query): boolean {
+  return state.data === undefined && state.error === null;
+}
+
+/**
+ * Shows several parts of a page together, once each has its first answer. One after the other, those
+ * below would move whenever one above came.
+ */
+export function Arrived({ children }: { readonly children: ReactNode }): ReactNode {
+  const waiting = useIsFetching({ predicate: isFirst });
+  const [isThere, setThere] = useState(false);
+  useEffect(() => {
+    if (isThere || waiting > 0) return;
+    const timer = setTimeout(() => setThere(true), NEXT_QUESTION_MS);
+    return () => clearTimeout(timer);
+  }, [isThere, waiting]);
+  return (
+    <>
+      {isThere ? null : <Skeleton shape="card" />}
+      <div className="stack" hidden={!isThere}>
+        {children}
+      </div>
+    </>
+  );
+}
