@@ -10,8 +10,8 @@ function isFirst({ state }: Query): boolean {
 }
 
 /**
- * Shows several parts of a page together, once each has its first answer. One after the other, those
- * below would move whenever one above came.
+ * Shows several parts of a page together, once each has its first answer. One after the other,
+ * those below would move whenever one above came.
  */
 export function Arrived({ children }: { readonly children: ReactNode }): ReactNode {
   const waiting = useIsFetching({ predicate: isFirst });
