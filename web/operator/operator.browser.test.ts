@@ -12,7 +12,7 @@ import {
   type TestWindow,
 } from '../testing/browser.ts';
 import { signInAt } from '../testing/desk.ts';
-import { measureFirstLoad } from '../testing/payload.ts';
+import { checkStill, measureFirstLoad } from '../testing/payload.ts';
 
 /** The network's staff at work, in a sandbox of its own: a second factor is set up. */
 
@@ -114,6 +114,22 @@ test('staff without a second factor see no more than names, and set one up in pl
   await other.checkAccessibility();
   other.checkClean();
   await other.close();
+});
+
+/** Each of them once, opened by its address. */
+const ADDRESSES = [
+  ...['', 'verification', 'accounts', 'payers', 'relayers', 'queues', 'reconciliation', 'alarms'],
+  ...['contract', 'audit-log', 'settings', 'support'],
+];
+
+test('nothing moves while a page of the console loads', async () => {
+  const { page } = window;
+  for (const address of ADDRESSES) {
+    await page.goto(`${own.sandbox.web_url}/operator/${address}`);
+    await page.locator('h1').waitFor();
+    await page.waitForLoadState('networkidle');
+    await checkStill(window);
+  }
 });
 
 test('an operator finds the business that waits, looks at its papers and approves it', async () => {

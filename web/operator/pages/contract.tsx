@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import type { ListProposalsResponse, ReadContractsResponse } from '../../data/types/operator.ts';
+import { Arrived } from '../../desk/arrived.tsx';
 import { useFilters } from '../../desk/filters.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
@@ -142,42 +143,47 @@ export function Contract(): ReactNode {
   ) : null;
   return (
     <Page title="Contract" actions={actions}>
-      <Loaded query={contracts}>
-        {({ data }) => (
-          <Table
-            label="Contracts"
-            columns={CONTRACTS}
-            rows={data}
-            keyOf={({ network }) => network}
-          />
-        )}
-      </Loaded>
-      {contracts.data?.data.map((contract) => (
-        <ContractState key={contract.network} contract={contract} />
-      ))}
-      <h2>Decisions that take two people</h2>
-      <p className="soft">
-        One operator asks for a pause, new rates or the block of a payer, and another one approves.
-        An operator who works alone decides alone, and the audit log says so. The service does not
-        hold the contract’s keys: the person who holds one sends the transactions that were
-        approved. A guardian’s or admin’s wallet need not wait for it: the contract’s page shows
-        roles, pauses, balances and what is announced, and stops it. Keep{' '}
-        <a href="contract.html">that page as a file</a> for the day when this service is down.
-      </p>
-      <LongList
-        label="Proposals"
-        pages={proposals}
-        columns={PROPOSALS}
-        keyOf={({ id }) => id}
-        filters={filters}
-        nextOf={nextProposal}
-        empty={
-          <EmptyState drawing={<EmptyDrawing name="calm" />} title="Nobody has asked for anything">
-            Pauses, new rates and blocks that wait for a second person are listed here.
-          </EmptyState>
-        }
-      />
-      {wish === null ? null : <ContractDialog wish={wish} onClose={() => setWish(null)} />}
+      <Arrived>
+        <Loaded query={contracts}>
+          {({ data }) => (
+            <Table
+              label="Contracts"
+              columns={CONTRACTS}
+              rows={data}
+              keyOf={({ network }) => network}
+            />
+          )}
+        </Loaded>
+        {contracts.data?.data.map((contract) => (
+          <ContractState key={contract.network} contract={contract} />
+        ))}
+        <h2>Decisions that take two people</h2>
+        <p className="soft">
+          One operator asks for a pause, new rates or the block of a payer, and another one
+          approves. An operator who works alone decides alone, and the audit log says so. The
+          service does not hold the contract’s keys: the person who holds one sends the transactions
+          that were approved. A guardian’s or admin’s wallet need not wait for it: the contract’s
+          page shows roles, pauses, balances and what is announced, and stops it. Keep{' '}
+          <a href="contract.html">that page as a file</a> for the day when this service is down.
+        </p>
+        <LongList
+          label="Proposals"
+          pages={proposals}
+          columns={PROPOSALS}
+          keyOf={({ id }) => id}
+          filters={filters}
+          nextOf={nextProposal}
+          empty={
+            <EmptyState
+              drawing={<EmptyDrawing name="calm" />}
+              title="Nobody has asked for anything"
+            >
+              Pauses, new rates and blocks that wait for a second person are listed here.
+            </EmptyState>
+          }
+        />
+        {wish === null ? null : <ContractDialog wish={wish} onClose={() => setWish(null)} />}
+      </Arrived>
     </Page>
   );
 }

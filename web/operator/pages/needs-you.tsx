@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { Arrived } from '../../desk/arrived.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
@@ -62,21 +63,23 @@ export function NeedsYou(): ReactNode {
   });
   return (
     <Page title="Needs you">
-      {!isRead || needs.length === 0 ? null : (
-        <Table label="Needs you" columns={COLUMNS} rows={needs} keyOf={({ key }) => key} />
-      )}
-      {isRead && needs.length === 0 ? (
-        <EmptyState drawing={<EmptyDrawing name="calm" />} title="Nothing needs you">
-          No alarm is open, no business waits, ledger and chain agree, and every lane can pay for
-          its transactions.
-        </EmptyState>
-      ) : null}
-      <Loaded query={networks}>{() => <Measured query={networks} />}</Loaded>
-      <Loaded query={reconciled}>{() => null}</Loaded>
-      <Loaded query={submissions}>{() => null}</Loaded>
-      <Loaded query={work}>{() => null}</Loaded>
-      <Loaded query={alarms}>{() => null}</Loaded>
-      <Loaded query={proposals}>{() => null}</Loaded>
+      <Arrived>
+        {!isRead || needs.length === 0 ? null : (
+          <Table label="Needs you" columns={COLUMNS} rows={needs} keyOf={({ key }) => key} />
+        )}
+        {isRead && needs.length === 0 ? (
+          <EmptyState drawing={<EmptyDrawing name="calm" />} title="Nothing needs you">
+            No alarm is open, no business waits, ledger and chain agree, and every lane can pay for
+            its transactions.
+          </EmptyState>
+        ) : null}
+        <Loaded query={networks}>{() => <Measured query={networks} />}</Loaded>
+        <Loaded query={reconciled}>{() => null}</Loaded>
+        <Loaded query={submissions}>{() => null}</Loaded>
+        <Loaded query={work}>{() => null}</Loaded>
+        <Loaded query={alarms}>{() => null}</Loaded>
+        <Loaded query={proposals}>{() => null}</Loaded>
+      </Arrived>
     </Page>
   );
 }

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { ReadQueuesResponse } from '../../data/types/operator.ts';
+import { Arrived } from '../../desk/arrived.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -55,34 +56,36 @@ export function Queues(): ReactNode {
   const networks = useNetworks();
   return (
     <Page title="Queues">
-      <Loaded query={work}>
-        {({ data }) => (
-          <Table
-            label="Queues"
-            columns={QUEUES}
-            rows={[...data].sort(byAge)}
-            keyOf={({ queue }) => queue}
-          />
-        )}
-      </Loaded>
-      <Measured query={work} />
-      <h2>On the way to the chain</h2>
-      <Loaded query={networks}>
-        {({ data }) => {
-          const rows = data.flatMap(({ network, queues }) =>
-            queues.map((queue) => ({ ...queue, network })),
-          );
-          if (rows.length === 0) return <p className="soft">No request is under way.</p>;
-          return (
+      <Arrived>
+        <Loaded query={work}>
+          {({ data }) => (
             <Table
-              label="Requests to the chain"
-              columns={REQUESTS}
-              rows={rows}
-              keyOf={({ network, kind, status }) => `${network} ${kind} ${status}`}
+              label="Queues"
+              columns={QUEUES}
+              rows={[...data].sort(byAge)}
+              keyOf={({ queue }) => queue}
             />
-          );
-        }}
-      </Loaded>
+          )}
+        </Loaded>
+        <Measured query={work} />
+        <h2>On the way to the chain</h2>
+        <Loaded query={networks}>
+          {({ data }) => {
+            const rows = data.flatMap(({ network, queues }) =>
+              queues.map((queue) => ({ ...queue, network })),
+            );
+            if (rows.length === 0) return <p className="soft">No request is under way.</p>;
+            return (
+              <Table
+                label="Requests to the chain"
+                columns={REQUESTS}
+                rows={rows}
+                keyOf={({ network, kind, status }) => `${network} ${kind} ${status}`}
+              />
+            );
+          }}
+        </Loaded>
+      </Arrived>
     </Page>
   );
 }

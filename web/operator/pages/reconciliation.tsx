@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react';
+import { Arrived } from '../../desk/arrived.tsx';
 import { useFilters } from '../../desk/filters.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
@@ -44,31 +45,33 @@ export function Reconciliation(): ReactNode {
   const pages = useDifferences();
   return (
     <Page title="Reconciliation">
-      <Loaded query={query}>
-        {({ cursors, data: differences }) => (
-          <>
-            <Verdict cursors={cursors} differences={differences} />
-            {cursors.length === 0 ? null : (
-              <Table
-                label="How far the chains are read"
-                columns={CURSORS}
-                rows={cursors}
-                keyOf={({ livemode }) => networkName(livemode)}
-              />
-            )}
-          </>
-        )}
-      </Loaded>
-      <Measured query={query} />
-      <Recoveries />
-      <LongList
-        label="Differences"
-        pages={pages}
-        columns={DIFFERENCES}
-        keyOf={({ id }) => id}
-        filters={filters}
-        empty={null}
-      />
+      <Arrived>
+        <Loaded query={query}>
+          {({ cursors, data: differences }) => (
+            <>
+              <Verdict cursors={cursors} differences={differences} />
+              {cursors.length === 0 ? null : (
+                <Table
+                  label="How far the chains are read"
+                  columns={CURSORS}
+                  rows={cursors}
+                  keyOf={({ livemode }) => networkName(livemode)}
+                />
+              )}
+            </>
+          )}
+        </Loaded>
+        <Measured query={query} />
+        <Recoveries />
+        <LongList
+          label="Differences"
+          pages={pages}
+          columns={DIFFERENCES}
+          keyOf={({ id }) => id}
+          filters={filters}
+          empty={null}
+        />
+      </Arrived>
     </Page>
   );
 }

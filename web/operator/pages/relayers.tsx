@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { Arrived } from '../../desk/arrived.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -66,13 +67,15 @@ export function Relayers(): ReactNode {
   const query = useNetworks();
   return (
     <Page title="Relayers">
-      <Loaded query={query}>
-        {({ data }) => data.map((network) => <Lanes key={network.network} network={network} />)}
-      </Loaded>
-      <p className="soft small">
-        Payments left: what the coin pays for, were each sent alone at present fees.
-      </p>
-      <Measured query={query} />
+      <Arrived>
+        <Loaded query={query}>
+          {({ data }) => data.map((network) => <Lanes key={network.network} network={network} />)}
+        </Loaded>
+        <p className="soft small">
+          Payments left: what the coin pays for, were each sent alone at present fees.
+        </p>
+        <Measured query={query} />
+      </Arrived>
     </Page>
   );
 }

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import type { ListOperatorsResponse } from '../../data/types/operator.ts';
+import { Arrived } from '../../desk/arrived.tsx';
 import { useDesk } from '../../desk/desk-context.ts';
 import { List } from '../../desk/list.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
@@ -43,19 +44,21 @@ export function Settings(): ReactNode {
   const configuration = useRead('GET /configuration');
   return (
     <Page title="Settings">
-      <OwnAccess />
-      <h2>Staff</h2>
-      <List label="Staff" query={staff} columns={COLUMNS} keyOf={({ id }) => id} empty={null} />
-      <PolicyForms />
-      <SmartTapKeys />
-      <h2>Configuration</h2>
-      <p className="soft">
-        As the process that answered has read it. Secrets are masked. It is changed where the
-        service is started.
-      </p>
-      <Loaded query={configuration}>
-        {(settings) => <pre className="code">{JSON.stringify(settings, null, 2)}</pre>}
-      </Loaded>
+      <Arrived>
+        <OwnAccess />
+        <h2>Staff</h2>
+        <List label="Staff" query={staff} columns={COLUMNS} keyOf={({ id }) => id} empty={null} />
+        <PolicyForms />
+        <SmartTapKeys />
+        <h2>Configuration</h2>
+        <p className="soft">
+          As the process that answered has read it. Secrets are masked. It is changed where the
+          service is started.
+        </p>
+        <Loaded query={configuration}>
+          {(settings) => <pre className="code">{JSON.stringify(settings, null, 2)}</pre>}
+        </Loaded>
+      </Arrived>
     </Page>
   );
 }
