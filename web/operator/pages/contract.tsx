@@ -125,6 +125,14 @@ function nextProposal({ data, has_more: more }: ListPage<Proposal>): string | nu
   return more === true ? (data.at(-1)?.id ?? null) : null;
 }
 
+function NothingAsked(): ReactNode {
+  return (
+    <EmptyState drawing={<EmptyDrawing name="calm" />} title="Nobody has asked for anything">
+      Pauses, new rates and blocks that wait for a second person are listed here.
+    </EmptyState>
+  );
+}
+
 /** What the contract charges, and what two people have to agree to. */
 export function Contract(): ReactNode {
   const { mayChange } = useOperator();
@@ -173,14 +181,7 @@ export function Contract(): ReactNode {
           keyOf={({ id }) => id}
           filters={filters}
           nextOf={nextProposal}
-          empty={
-            <EmptyState
-              drawing={<EmptyDrawing name="calm" />}
-              title="Nobody has asked for anything"
-            >
-              Pauses, new rates and blocks that wait for a second person are listed here.
-            </EmptyState>
-          }
+          empty={<NothingAsked />}
         />
         {wish === null ? null : <ContractDialog wish={wish} onClose={() => setWish(null)} />}
       </Arrived>
