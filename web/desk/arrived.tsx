@@ -1,5 +1,5 @@
-import { type Query, useIsFetching } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type Query, useIsFetching, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useLayoutEffect, useState } from 'react';
 import { Skeleton } from '../ui/skeleton.tsx';
 
 /** An answer may lead to the next question: it is asked right after the answer is drawn. */
@@ -16,6 +16,11 @@ function isFirst({ state }: Query): boolean {
 export function Arrived({ children }: { readonly children: ReactNode }): ReactNode {
   const waiting = useIsFetching({ predicate: isFirst });
   const [isThere, setThere] = useState(false);
+  const cache = useQueryClient().getQueryCache();
+  // Whoever comes back has all of it: drawn at once, the page is scrolled to where it was.
+  useLayoutEffect(() => {
+    if (!cache.getAll().some(isFirst)) setThere(true);
+  }, [cache]);
   useEffect(() => {
     if (isThere || waiting > 0) return;
     const timer = setTimeout(() => setThere(true), NEXT_QUESTION_MS);
