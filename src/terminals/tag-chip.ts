@@ -71,7 +71,7 @@ function macOf(idKey: IdKey, chip: string, time: Buffer): Buffer {
 }
 
 export interface Visit {
-  /** What the page says from now on. */
+  /** What the page sends with its next questions. */
   readonly visit: string;
   readonly expiresAt: Date;
 }

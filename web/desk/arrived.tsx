@@ -17,7 +17,7 @@ export function Arrived({ children }: { readonly children: ReactNode }): ReactNo
   const waiting = useIsFetching({ predicate: isFirst });
   const [isThere, setThere] = useState(false);
   const cache = useQueryClient().getQueryCache();
-  // Whoever comes back has all of it: drawn at once, the page is scrolled to where it was.
+  // After Back all answers are kept: drawn at once, the page is scrolled to where it was.
   useLayoutEffect(() => {
     if (!cache.getAll().some(isFirst)) setThere(true);
   }, [cache]);

@@ -3,7 +3,7 @@ import type { Hex } from '../wallet/bytes.ts';
 import { Refused } from './ethereum.ts';
 import type { Message } from './message.ts';
 
-/** Whom the operator meets wallets with, as the page's head says it. */
+/** The operator's project and relay, which the server writes into the page's head. */
 interface RelaySetting {
   readonly projectId: string;
   readonly relayUrl: string;

@@ -8,7 +8,7 @@ function pathOf(token: string): string {
   return `/tags/${encodeURIComponent(token)}`;
 }
 
-/** Kept for this tab alone, so that a page which is loaded anew still stands at its tag. */
+/** Kept in this browser tab: a reload still shows the order. */
 const STAY = 'tag-visit ';
 
 /** What the tag's chip has proven in this tab. */

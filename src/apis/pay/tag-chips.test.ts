@@ -5,7 +5,7 @@ import { addMs } from '#core/clock.ts';
 import { rotateTag, tagToken } from '#terminals/tag.ts';
 import { isVisit, makeChip } from '#terminals/tag-chip.ts';
 import type { Reply } from '#testing/api-client.ts';
-import { CardChip } from '#testing/card-chip.ts';
+import { CardChip, type CardSettings } from '#testing/card-chip.ts';
 import { AMOUNT, type PayGround, startPayGround, summary } from '#testing/pay-ground.ts';
 import { type LinkBody, sign } from '#testing/pay-links.ts';
 import { addTerminal, intentMaker, TEST_ID_KEY } from '#testing/store.ts';
@@ -64,16 +64,20 @@ const refOf = (terminalId: string) => ({
 });
 
 /** A chip that was written with what the dashboard showed. */
-async function setUp({ terminalId }: Counter, uid?: string): Promise<CardChip> {
+async function setUp(counter: Counter): Promise<CardChip> {
+  return new CardChip(await settingsOf(counter));
+}
+
+/** What the dashboard shows once. */
+async function settingsOf({ terminalId }: Counter): Promise<CardSettings> {
   const { db } = ground.store;
   const made = await db.transaction((tx) => makeChip(tx, PLACE, refOf(terminalId)));
   assert.ok(!isRefusal(made));
-  const settings = {
+  return {
     url_template: made.urlTemplate,
     meta_read_key: made.keys.metaRead.toString('hex'),
     file_read_key: made.keys.fileRead.toString('hex'),
   };
-  return new CardChip(settings, uid);
 }
 
 const pathOf = (address: string) => new URL(address).pathname.replace('/t/', '/tags/');
@@ -161,14 +165,12 @@ describe('a tag that is a chip', () => {
   });
 
   test('is bound to the first chip that was written with it', async () => {
-    const counter = await newCounter();
-    const { db } = ground.store;
-    const chip = await setUp(counter, '04112233445566');
+    const settings = await settingsOf(await newCounter());
+    const [chip, twin] = [new CardChip(settings), new CardChip(settings)];
     await opened(chip.tap());
-    await db.query(`update tag_chips set uid = '04FFFFFFFFFFFF' where terminal_id = $1`, [
-      counter.terminalId,
-    ]);
-    assert.equal((await visit(chip.tap())).body.visit, null);
+    twin.counter = 100;
+    assert.equal((await visit(twin.tap())).body.visit, null, 'written with the same paste');
+    await opened(chip.tap());
   });
 
   test('a visit ends after ten minutes, and with its chip or its address', async () => {
