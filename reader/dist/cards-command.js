@@ -8,7 +8,7 @@ import { SettingError } from './settings.js';
 const LONGEST_INPUT = 4096;
 /** Writes the first blank card that is held there. @returns the exit code. */
 export async function writeCards({ socket, input, say, end }) {
-    say({ status: 'settings' }, 'Paste what the wallet shows for this card, then press Enter.');
+    say({ status: 'settings' }, 'Paste what the wallet or the dashboard shows for it, then press Enter.');
     const settings = await pastedSettings(input);
     let code = 1;
     await watchCards({

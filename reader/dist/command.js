@@ -31,8 +31,8 @@ browser of this machine.
   --json            one event a line, as JSON
   --help
 
-cards write turns a blank NTAG 424 DNA into a card of a wallet. It asks for what the wallet shows
-once for a new card, and keeps none of it.
+cards write turns a blank NTAG 424 DNA into a card of a wallet, or into the tag of a till. It asks
+for what wallet or dashboard show once, and keeps none of it.
 `;
 const OPTIONS = {
     till: { type: 'boolean' },
