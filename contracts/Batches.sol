@@ -8,6 +8,7 @@ import {PaymentHead, PaymentTail} from "./PaymentCodec.sol";
 import {PaymentRules} from "./PaymentRules.sol";
 import {PaymentTree} from "./PaymentTree.sol";
 import {Reason} from "./PaymentTypes.sol";
+import {SettledWord} from "./SettledWord.sol";
 
 /// @title The books of settled payments: one bit per payment and one Merkle root per batch.
 /// @notice The bit keeps a payment from settling twice. The root binds refunds to what was settled.
@@ -43,7 +44,7 @@ abstract contract Batches is Merchants {
 
     /// @notice Whether the payment of this number has settled.
     function isSettled(uint64 number) public view returns (bool) {
-        return (_settledNumbers[number >> 8] >> (number & 0xff)) & 1 == 1;
+        return SettledWord.has(_settledNumbers[SettledWord.indexOf(number)], number);
     }
 
     /// @notice The Merkle root of a batch; zero when there is no such batch.
@@ -70,8 +71,10 @@ abstract contract Batches is Merchants {
         uint256 malformation = PaymentRules.malformation(tail);
         if (malformation != Reason.NONE) return malformation;
         uint256 number = head.number();
-        if (number >> 8 != batch.wordIndex) _loadWord(batch, number >> 8);
-        if ((batch.word >> (number & 0xff)) & 1 == 1) return Reason.ALREADY_SETTLED;
+        if (SettledWord.indexOf(number) != batch.wordIndex) {
+            _loadWord(batch, SettledWord.indexOf(number));
+        }
+        if (SettledWord.has(batch.word, number)) return Reason.ALREADY_SETTLED;
         if (tail.merchant() != batch.merchant) _loadMerchant(batch, tail.merchant());
         if (batch.account == 0) return Reason.MERCHANT_UNKNOWN;
         if (tail.amount() > batch.room) return Reason.CEILING_REACHED;
@@ -92,7 +95,7 @@ abstract contract Batches is Merchants {
             batch.account = account;
             // Checked by {_refusal}.
             batch.room -= tail.amount();
-            batch.word |= 1 << (head.number() & 0xff);
+            batch.word = SettledWord.with(batch.word, head.number());
             batch.charges = batch.charges + charges;
             PaymentTree.set(batch.leaves, batch.settled, leaf);
             batch.settled += 1;

@@ -127,7 +127,7 @@ export function compileContract(
     bytecode: `0x${contract.evm.bytecode.object}`,
     deployedBytecode: `0x${contract.evm.deployedBytecode.object}`,
     immutables: placesOf(contract.evm.deployedBytecode.immutableReferences),
-    sourceHash: hashSources(path),
+    sourceHash: hashSources(path, root),
   };
 }
 
@@ -180,11 +180,11 @@ function abiBehind(proxy: SolcContract, logic: SolcContract | undefined): unknow
 }
 
 /** A hash of everything that the bytecode depends on: sources, settings and compiler version. */
-export function hashSources(path: string): string {
+export function hashSources(path: string, root = folder): string {
   const { version } = require('solc/package.json') as { version: string };
   const hash = createHash('sha256');
   hash.update(JSON.stringify({ version, compilerSettings }));
-  for (const [source, content] of collectSources(`${path}.sol`)) {
+  for (const [source, content] of collectSources(`${path}.sol`, root)) {
     hash.update(`\0${source}\0${content}`);
   }
   return hash.digest('hex');

@@ -7,13 +7,13 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a settled number settles again',
     file: 'Batches.sol',
-    from: 'if ((batch.word >> (number & 0xff)) & 1 == 1) return Reason.ALREADY_SETTLED;',
+    from: 'if (SettledWord.has(batch.word, number)) return Reason.ALREADY_SETTLED;',
     to: '',
   },
   {
     name: 'the replay bit is not set',
     file: 'Batches.sol',
-    from: 'batch.word |= 1 << (head.number() & 0xff);',
+    from: 'batch.word = SettledWord.with(batch.word, head.number());',
     to: '',
   },
   {
@@ -30,9 +30,21 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'bits of two words are mixed up',
-    file: 'Batches.sol',
-    from: 'if (number >> 8 != batch.wordIndex) _loadWord(batch, number >> 8);',
-    to: 'if (number >> 9 != batch.wordIndex) _loadWord(batch, number >> 9);',
+    file: 'SettledWord.sol',
+    from: 'return number >> 8;',
+    to: 'return number >> 9;',
+  },
+  {
+    name: 'two numbers share a bit of the replay guard where it is read',
+    file: 'SettledWord.sol',
+    from: 'return (word >> (number & 0xff)) & 1 == 1;',
+    to: 'return (word >> (number & 0x7f)) & 1 == 1;',
+  },
+  {
+    name: 'a settled number wipes out the others of its word',
+    file: 'SettledWord.sol',
+    from: 'return word | (1 << (number & 0xff));',
+    to: 'return 1 << (number & 0xff);',
   },
   {
     name: 'the fee is taken from the merchant',

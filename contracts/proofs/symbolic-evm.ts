@@ -1,0 +1,202 @@
+import { signed, type Term, Terms, wrapped } from './terms.ts';
+
+/** One way through a call that ends with a word. */
+export interface Path {
+  /** What must hold of the arguments for the call to go this way. */
+  readonly conditions: readonly Term[];
+  readonly returned: Term;
+}
+
+export interface Walked {
+  readonly terms: Terms;
+  readonly paths: readonly Path[];
+}
+
+interface Machine {
+  pc: number;
+  readonly stack: Term[];
+  /** Words by the place of their first byte. */
+  readonly memory: Map<bigint, Term>;
+  readonly conditions: Term[];
+}
+
+interface Call {
+  readonly code: Uint8Array;
+  readonly selector: bigint;
+  /** How many bits each argument has. */
+  readonly widths: readonly number[];
+  readonly terms: Terms;
+}
+
+const WORD_BYTES = 32;
+const SELECTOR_BYTES = 4;
+/** Claims have no loops: more ways than these are a fault. */
+const MOST_PATHS = 4_096;
+
+const PUSH0 = 0x5f;
+const DUP1 = 0x80;
+const SWAP1 = 0x90;
+const LOG0 = 0xa0;
+
+/** A call that goes another way ends in one of these, and claims nothing. */
+const REVERTS: ReadonlySet<number> = new Set([0xfd, 0xfe]);
+
+/**
+ * Walks the compiled code of a pure function with unknown arguments, in every direction.
+ * @throws Error: the code does something that a claim needs not.
+ */
+export function walk(call: Omit<Call, 'terms'>): Walked {
+  const terms = new Terms(call.widths);
+  const open: Machine[] = [{ pc: 0, stack: [], memory: new Map(), conditions: [] }];
+  const paths: Path[] = [];
+  let walked = 0;
+  for (let machine = open.pop(); machine !== undefined; machine = open.pop()) {
+    if (++walked > MOST_PATHS) throw new Error('a claim has too many ways through it');
+    const returned = run({ ...call, terms }, machine, (other) => open.push(other));
+    if (returned !== null) paths.push({ conditions: machine.conditions, returned });
+  }
+  return { terms, paths };
+}
+
+/** @returns null: it reverts. */
+function run(call: Call, machine: Machine, fork: (other: Machine) => void): Term | null {
+  for (;;) {
+    const opcode = call.code[machine.pc] ?? 0;
+    machine.pc++;
+    if (REVERTS.has(opcode)) return null;
+    if (opcode === 0xf3) return read(machine, concrete(pop(machine)));
+    if (opcode === 0x56) jump(call, machine, pop(machine));
+    else if (opcode === 0x57) branch(call, machine, fork);
+    else step(call, machine, opcode);
+  }
+}
+
+function pop({ stack }: Machine): Term {
+  const term = stack.pop();
+  if (term === undefined) throw new Error('the stack is empty');
+  return term;
+}
+
+function concrete({ value }: Term): bigint {
+  if (value === null) throw new Error('a place depends on the arguments');
+  return value;
+}
+
+function read({ memory }: Machine, place: bigint): Term {
+  const word = memory.get(place);
+  if (word === undefined) throw new Error(`nothing was written at ${place}`);
+  return word;
+}
+
+function jump({ code }: Call, machine: Machine, target: Term): void {
+  machine.pc = Number(concrete(target));
+  if (code[machine.pc] !== 0x5b) throw new Error('a jump to no destination');
+}
+
+function branch(call: Call, machine: Machine, fork: (other: Machine) => void): void {
+  const target = pop(machine);
+  const word = pop(machine);
+  if (word.value !== null) {
+    if (word.value !== 0n) jump(call, machine, target);
+    return;
+  }
+  const taken = call.terms.isNotZero(word);
+  const other: Machine = {
+    pc: machine.pc,
+    stack: [...machine.stack],
+    memory: new Map(machine.memory),
+    conditions: [...machine.conditions, call.terms.not(taken)],
+  };
+  fork(other);
+  machine.conditions.push(taken);
+  jump(call, machine, target);
+}
+
+function step(call: Call, machine: Machine, opcode: number): void {
+  const { stack } = machine;
+  if (opcode >= PUSH0 && opcode < DUP1) return pushBytes(call, machine, opcode - PUSH0);
+  if (opcode >= DUP1 && opcode < SWAP1) {
+    const term = stack.at(-(opcode - DUP1 + 1));
+    if (term === undefined) throw new Error('the stack is too short');
+    stack.push(term);
+    return;
+  }
+  if (opcode >= SWAP1 && opcode < LOG0) return swap(stack, opcode - SWAP1 + 1);
+  const operation = OPERATIONS[opcode];
+  if (operation === undefined) throw new Error(`the opcode 0x${opcode.toString(16)} is not known`);
+  operation(machine, call);
+}
+
+function pushBytes({ code, terms }: Call, machine: Machine, count: number): void {
+  let value = 0n;
+  for (let i = 0; i < count; i++) value = (value << 8n) | BigInt(code[machine.pc + i] ?? 0);
+  machine.pc += count;
+  machine.stack.push(terms.constant(value));
+}
+
+function swap(stack: Term[], depth: number): void {
+  const [top, other] = [stack.length - 1, stack.length - 1 - depth];
+  const [a, b] = [stack[top], stack[other]];
+  if (a === undefined || b === undefined) throw new Error('the stack is too short');
+  stack[top] = b;
+  stack[other] = a;
+}
+
+type Operation = (machine: Machine, call: Call) => void;
+
+const binary =
+  (make: (terms: Terms, a: Term, b: Term) => Term): Operation =>
+  (machine, { terms }) => {
+    const a = pop(machine);
+    machine.stack.push(make(terms, a, pop(machine)));
+  };
+
+const combined = (operator: string, folded: (a: bigint, b: bigint) => bigint) =>
+  binary((terms, a, b) => terms.combine(a, b, operator, (x, y) => wrapped(folded(x, y))));
+
+const compared = (operator: string, folded: (a: bigint, b: bigint) => boolean) =>
+  binary((terms, a, b) => terms.compare(a, b, operator, folded));
+
+const OPERATIONS: Readonly<Record<number, Operation>> = {
+  1: combined('bvadd', (a, b) => a + b),
+  2: combined('bvmul', (a, b) => a * b),
+  3: combined('bvsub', (a, b) => a - b),
+  4: binary((terms, a, b) => terms.divide(a, b)),
+  16: compared('bvult', (a, b) => a < b),
+  17: compared('bvugt', (a, b) => a > b),
+  18: compared('bvslt', (a, b) => signed(a) < signed(b)),
+  19: compared('bvsgt', (a, b) => signed(a) > signed(b)),
+  20: compared('=', (a, b) => a === b),
+  21: (machine, { terms }) => machine.stack.push(terms.isZero(pop(machine))),
+  22: combined('bvand', (a, b) => a & b),
+  23: combined('bvor', (a, b) => a | b),
+  24: combined('bvxor', (a, b) => a ^ b),
+  25: (machine, { terms }) => {
+    const a = pop(machine);
+    const all = terms.constant(-1n);
+    machine.stack.push(terms.combine(a, all, 'bvxor', (x, y) => x ^ y));
+  },
+  27: binary((terms, places, value) => terms.shiftLeft(value, places)),
+  28: binary((terms, places, value) => terms.shiftRight(value, places)),
+  // No coin comes with the call.
+  52: (machine, { terms }) => machine.stack.push(terms.constant(0n)),
+  53: loadArgument,
+  54: (machine, { terms, widths }) => {
+    const size = SELECTOR_BYTES + WORD_BYTES * widths.length;
+    machine.stack.push(terms.constant(BigInt(size)));
+  },
+  80: (machine) => void pop(machine),
+  81: (machine) => machine.stack.push(read(machine, concrete(pop(machine)))),
+  82: (machine) => {
+    const place = concrete(pop(machine));
+    machine.memory.set(place, pop(machine));
+  },
+  91: () => {},
+};
+
+function loadArgument(machine: Machine, { terms, selector }: Call): void {
+  const place = Number(concrete(pop(machine)));
+  const index = (place - SELECTOR_BYTES) / WORD_BYTES;
+  if (place !== 0 && !Number.isInteger(index)) throw new Error('between two arguments');
+  machine.stack.push(place === 0 ? terms.beginning(selector) : terms.argument(index));
+}

@@ -1,0 +1,137 @@
+/** A value of 256 bits, or a truth, as an expression over the arguments of a call. */
+export interface Term {
+  /** Its name in the question to the solver, or the constant itself. */
+  readonly name: string;
+  readonly sort: 'word' | 'truth';
+  /** null: it depends on the arguments. */
+  readonly value: bigint | null;
+  /** A word that is 1 where this holds and otherwise 0; null: another word. */
+  readonly truth: Term | null;
+  /** The four highest bytes, where they are known and the rest is not. */
+  readonly selector: bigint | null;
+}
+
+const WORD = 256n;
+const MASK = (1n << WORD) - 1n;
+const SELECTOR_SHIFT = 224n;
+const SORTS = { word: '(_ BitVec 256)', truth: 'Bool' } as const;
+
+export const wrapped = (value: bigint): bigint => value & MASK;
+export const signed = (value: bigint): bigint => BigInt.asIntN(Number(WORD), value);
+
+/** Expressions that share what they have in common, each defined once. */
+export class Terms {
+  readonly lines: string[] = [];
+  private readonly known = new Map<string, Term>();
+  private readonly widths: readonly number[];
+  private readonly quotients: { readonly a: Term; readonly b: Term; readonly quotient: Term }[] =
+    [];
+
+  /** @param widths how many bits each argument has. */
+  constructor(widths: readonly number[]) {
+    this.widths = widths;
+  }
+
+  constant(value: bigint): Term {
+    const word = wrapped(value);
+    return { name: `(_ bv${word} 256)`, sort: 'word', value: word, truth: null, selector: null };
+  }
+
+  argument(index: number): Term {
+    const width = this.widths[index] ?? Number(WORD);
+    const { name } = this.unknown(`a${index}`, width);
+    const rest = Number(WORD) - width;
+    return this.define('word', rest === 0 ? name : `((_ zero_extend ${rest}) ${name})`);
+  }
+
+  private unknown(name: string, width: number): Term {
+    return this.once(name, () => {
+      this.lines.push(`(declare-const ${name} (_ BitVec ${width}))`);
+      return { name, sort: 'word', value: null, truth: null, selector: null };
+    });
+  }
+
+  /** The first word of the call: the function's selector, and the first argument's beginning. */
+  beginning(selector: bigint): Term {
+    const first = this.argument(0);
+    const text = `(concat (_ bv${selector} 32) ((_ extract 255 32) ${first.name}))`;
+    return { ...this.define('word', text), selector };
+  }
+
+  define(sort: Term['sort'], text: string): Term {
+    return this.once(`${sort} ${text}`, () => {
+      const name = `t${this.known.size}`;
+      this.lines.push(`(define-fun ${name} () ${SORTS[sort]} ${text})`);
+      return { name, sort, value: null, truth: null, selector: null };
+    });
+  }
+
+  private once(key: string, make: () => Term): Term {
+    const found = this.known.get(key) ?? make();
+    this.known.set(key, found);
+    return found;
+  }
+
+  /** A word that is 1 or 0. */
+  wordOf(truth: Term): Term {
+    return { ...this.define('word', `(ite ${truth.name} (_ bv1 256) (_ bv0 256))`), truth };
+  }
+
+  isNotZero(word: Term): Term {
+    return word.truth ?? this.define('truth', `(not (= ${word.name} (_ bv0 256)))`);
+  }
+
+  isZero(word: Term): Term {
+    if (word.value !== null) return this.constant(word.value === 0n ? 1n : 0n);
+    return this.wordOf(this.not(this.isNotZero(word)));
+  }
+
+  not(truth: Term): Term {
+    return this.define('truth', `(not ${truth.name})`);
+  }
+
+  compare(a: Term, b: Term, operator: string, folded: (a: bigint, b: bigint) => boolean): Term {
+    if (a.value !== null && b.value !== null) {
+      return this.constant(folded(a.value, b.value) ? 1n : 0n);
+    }
+    return this.wordOf(this.define('truth', `(${operator} ${a.name} ${b.name})`));
+  }
+
+  combine(a: Term, b: Term, operator: string, folded: (a: bigint, b: bigint) => bigint): Term {
+    if (a.value !== null && b.value !== null) return this.constant(folded(a.value, b.value));
+    return this.define('word', `(${operator} ${a.name} ${b.name})`);
+  }
+
+  /**
+   * Of a quotient nothing is known but that it is the same for the same two numbers, and no more
+   * than what was divided. Solvers cannot divide 256 bits. What holds for every such number holds
+   * for the quotient; a claim that needs more of it is reported as broken.
+   */
+  divide(a: Term, b: Term): Term {
+    if (a.value !== null && b.value !== null) {
+      return this.constant(b.value === 0n ? 0n : a.value / b.value);
+    }
+    return this.once(`quotient ${a.name} ${b.name}`, () => {
+      const quotient = this.unknown(`q${this.known.size}`, Number(WORD));
+      this.lines.push(`(assert (bvule ${quotient.name} ${a.name}))`);
+      for (const other of this.quotients) {
+        const isSame = `(and (= ${a.name} ${other.a.name}) (= ${b.name} ${other.b.name}))`;
+        const same = `(= ${quotient.name} ${other.quotient.name})`;
+        this.lines.push(`(assert (=> ${isSame} ${same}))`);
+      }
+      this.quotients.push({ a, b, quotient });
+      return quotient;
+    });
+  }
+
+  /** `places` to the right, without a sign. */
+  shiftRight(value: Term, places: Term): Term {
+    const isKnown = value.selector !== null && places.value === SELECTOR_SHIFT;
+    if (isKnown) return this.constant(value.selector ?? 0n);
+    return this.combine(value, places, 'bvlshr', (a, b) => (b >= WORD ? 0n : a >> b));
+  }
+
+  shiftLeft(value: Term, places: Term): Term {
+    return this.combine(value, places, 'bvshl', (a, b) => (b >= WORD ? 0n : wrapped(a << b)));
+  }
+}
