@@ -7,6 +7,7 @@ import { startThrowawayPostgres } from '#sandbox/postgres.ts';
 import { BROWSER_SETTING, launchChromium } from '#testing/chromium.ts';
 import { SANDBOX_SETTING, startSharedSandbox } from '#testing/shared-sandbox.ts';
 import { groupFiles, inGoodOrder, writeGroups } from './groups.ts';
+import { LATER } from './later.ts';
 import { changedFiles, testsReachedBy } from './reached.ts';
 import { childrenSeconds, TIMES_SETTING, timesTable } from './times.ts';
 
@@ -15,13 +16,15 @@ import { childrenSeconds, TIMES_SETTING, timesTable } from './times.ts';
  * payments/pay`), or with `--changed` those that what differs from `main` can break. `--times`
  * says at the end which files took how long. One PostgreSQL serves all test files (each test
  * clones a database of its own from a template in it), one Chromium and one sandbox all tests in
- * a browser (each opens windows and terminals of its own).
+ * a browser (each opens windows and terminals of its own). `--later` runs what is left to the long
+ * run (`later.ts`).
  */
 const ROOT = path.join(import.meta.dirname, '..');
 const { values: options, positionals: words } = parseArgs({
   allowPositionals: true,
   options: {
     changed: { type: 'boolean' },
+    later: { type: 'boolean' },
     times: { type: 'boolean' },
     concurrency: { type: 'string' },
   },
@@ -54,11 +57,13 @@ async function testFiles(): Promise<string[]> {
     if (!file.startsWith('test/long/')) files.push(file);
   }
   files.sort();
+  if (options.later) return files.filter((file) => LATER[file] !== undefined);
   if (options.changed) return testsReachedBy(changedFiles(ROOT), files, ROOT);
   // A file that is named whole runs wherever it lies, such as a long one.
   const others = words.filter((word) => !files.some((file) => file.includes(word)));
   const chosen = files.filter((file) => words.some((word) => file.includes(word)));
-  return words.length === 0 ? files : [...chosen, ...others];
+  const now = files.filter((file) => LATER[file] === undefined);
+  return words.length === 0 ? now : [...chosen, ...others];
 }
 
 /** What tests in a browser share, told to them by the environment. */

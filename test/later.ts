@@ -1,0 +1,60 @@
+/**
+ * Test files that `npm test` leaves to the long run, and why (test/README.md). They are promises
+ * like all others: `npm test -- <part of a name>` and `--changed` run them, and
+ * `test/long/later.test.ts` runs all of them before an issue is resolved or a version is released.
+ */
+export const LATER: Readonly<Record<string, string>> = {
+  ...because('a detail of a screen whose journey runs in `npm test`', [
+    'web/dashboard/pages/developers.browser.test.ts',
+    'web/dashboard/pages/insight.browser.test.ts',
+    'web/dashboard/pages/long-list.browser.test.ts',
+    'web/dashboard/pages/outside.browser.test.ts',
+    'web/dashboard/pages/owner.browser.test.ts',
+    'web/dashboard/pages/roles.browser.test.ts',
+    'web/docs/try.browser.test.ts',
+    'web/front/lan.browser.test.ts',
+    'web/operator/access.browser.test.ts',
+    'web/operator/alarms.browser.test.ts',
+    'web/operator/policy.browser.test.ts',
+    'web/operator/smart-tap.browser.test.ts',
+    'web/operator/support.browser.test.ts',
+    'web/pay/bad-input.browser.test.ts',
+    'web/terminal/bad-input.browser.test.ts',
+    'web/terminal/counter.browser.test.ts',
+    'web/terminal/interruptions.browser.test.ts',
+    'web/terminal/pairing.browser.test.ts',
+    'web/terminal/readers.browser.test.ts',
+    'web/terminal/refund.browser.test.ts',
+    'web/terminal/shift.browser.test.ts',
+    'web/wallet/bad-input.browser.test.ts',
+    'web/wallet/clock.browser.test.ts',
+    'web/wallet/consent.browser.test.ts',
+    'web/wallet/keys.browser.test.ts',
+    'web/wallet/limits.browser.test.ts',
+    'web/wallet/no-permit.browser.test.ts',
+    'web/wallet/pins.browser.test.ts',
+    'web/wallet/ring.browser.test.ts',
+    'web/wallet/rings.browser.test.ts',
+    'web/wallet/take-back.browser.test.ts',
+  ]),
+  ...because(
+    'one step more at which processes die; `smoke` and `recovery` kill some in `npm test`',
+    [
+      'test/faults/failpoints.test.ts',
+      'test/faults/recovery-cases.test.ts',
+      'test/faults/recovery-lost-time.test.ts',
+      'test/faults/ways.test.ts',
+    ],
+  ),
+  ...because(
+    'whole processes beside a stolen key; `foreign-key.test.ts` has the rules themselves',
+    ['test/faults/foreign-keys.test.ts'],
+  ),
+  ...because('it fills a disk and connections up to their limits', [
+    'test/faults/exhaustion.test.ts',
+  ]),
+};
+
+function because(reason: string, files: readonly string[]): Record<string, string> {
+  return Object.fromEntries(files.map((file) => [file, reason]));
+}

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { test } from 'node:test';
+import { LATER } from '../later.ts';
+
+/** The files that `npm test` leaves to the long run, on the same ground as there. */
+
+const ROOT = path.join(import.meta.dirname, '../..');
+
+test('what npm test leaves out', async (t) => {
+  // Or the runner takes it for a file of its own run, and says nothing of its failures.
+  const { NODE_TEST_CONTEXT: _own, ...env } = process.env;
+  const child = spawn(process.execPath, ['test/run.ts', '--later'], {
+    cwd: ROOT,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let out = '';
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+    process.stdout.write(chunk);
+  });
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  const [, cases = '0'] = /^ℹ pass (\d+)$/m.exec(out) ?? [];
+  t.diagnostic(`${cases} cases of ${Object.keys(LATER).length} files`);
+  assert.equal(code, 0);
+});
