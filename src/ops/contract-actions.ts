@@ -1,6 +1,7 @@
-import { formatUnits, keccak256, toHex } from 'viem';
+import { formatUnits } from 'viem';
 import { StartError } from '#core/start-error.ts';
 import { readAddress } from '#ops/deploy-contract.ts';
+import { ROLES, roleId } from '#settlement/contract/roles.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** One transaction to the settlement contract, and what it brings about. */
@@ -47,7 +48,6 @@ export interface AnnouncedWallet {
 
 export type Options = Readonly<Record<string, string | boolean | undefined>>;
 
-export const ROLES = ['operator', 'registrar', 'guardian', 'watch', 'treasurer'] as const;
 const PARTS = ['settling', 'refunding'] as const;
 const USDC_DECIMALS = 6;
 
@@ -100,10 +100,9 @@ function pauses(options: Options, verb: 'pause' | 'unpause'): ContractCall[] {
 
 function roleOf(options: Options) {
   const name = given(options, 'role');
-  if (!ROLES.some((one) => one === name)) {
-    throw new StartError(`--role must be one of ${ROLES.join(', ')}`);
-  }
-  const role = keccak256(toHex(`${name.toUpperCase()}_ROLE`));
+  const known = ROLES.find((one) => one === name);
+  if (known === undefined) throw new StartError(`--role must be one of ${ROLES.join(', ')}`);
+  const role = roleId(known);
   return { name, role, account: readAddress(given(options, 'account'), 'account') };
 }
 

@@ -1,6 +1,6 @@
-import { type createPublicClient, keccak256, toHex, zeroHash } from 'viem';
-import { ROLES } from '#ops/contract-actions.ts';
+import type { createPublicClient } from 'viem';
 import { lensOf } from '#settlement/contract/lens.ts';
+import { roleName } from '#settlement/contract/roles.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
@@ -109,14 +109,10 @@ async function describeGrants(
       functionName: 'announcedGrant',
       args: [role, account],
     });
-    if (at !== 0) lines.push(`${account} becomes ${nameOf(role)} ${lifeOf(at)}, by the admin`);
+    if (at !== 0)
+      lines.push(`${account} becomes ${roleName(role) ?? role} ${lifeOf(at)}, by the admin`);
   }
   return lines;
-}
-
-function nameOf(role: Hex): string {
-  if (role === zeroHash) return 'admin';
-  return ROLES.find((one) => keccak256(toHex(`${one.toUpperCase()}_ROLE`)) === role) ?? role;
 }
 
 /** From the newest block back, as far as an announcement lives. */

@@ -11,6 +11,7 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { type ContractState, readContractState } from '#settlement/chain/contract-state.ts';
 import { readFeeRates } from '#settlement/chain/fee-rates.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { type Roles, readRoles } from '#settlement/reconciliation/role-holders.ts';
 
 const TAG = 'Network';
 
@@ -91,6 +92,14 @@ const StateSchema = Type.Object(
     outflow: Hourly,
     admin: textOut('The address that is the admin.'),
     guardians: Type.Integer({ description: 'So many addresses are guardians.' }),
+    roles: Type.Array(
+      Type.Object({
+        role: textOut('The name of the role; `unknown` where this release does not know it.'),
+        account: textOut('The address that holds it.'),
+        since: nullable(Timestamp),
+      }),
+      { description: 'Who holds a role now, and since which block.' },
+    ),
     held: AtomsOut,
     owed: AtomsOut,
     fees: AtomsOut,
@@ -100,7 +109,7 @@ const StateSchema = Type.Object(
         by: textOut('The address that has announced it.'),
         applicable_at: Timestamp,
       }),
-      { description: 'What comes into force unless somebody stops it; roles are not listed.' },
+      { description: 'What comes into force unless somebody stops it.' },
     ),
   },
   { description: 'What the contract says of itself; null: no node answers.' },
@@ -119,7 +128,7 @@ const ContractSchema = Type.Object({
   state: nullable(StateSchema),
 });
 
-function stateView({ sales, outflow, announced, ...state }: ContractState) {
+function stateView({ sales, outflow, announced, ...state }: ContractState, roles: Roles) {
   const hourly = ({ perHour, used }: ContractState['sales']) => ({
     per_hour: toJsonAtoms(perHour),
     used: toJsonAtoms(used),
@@ -132,14 +141,23 @@ function stateView({ sales, outflow, announced, ...state }: ContractState) {
     held: toJsonAtoms(state.held),
     owed: toJsonAtoms(state.owed),
     fees: toJsonAtoms(state.fees),
-    announced: announced.map(({ says, by, applicableAt }) => ({
+    roles: roles.holders.map(({ role, account, since }) => ({
+      ...{ role: role ?? 'unknown', account },
+      since: since?.toISOString() ?? null,
+    })),
+    announced: [...announced, ...roles.announced].map(({ says, by, applicableAt }) => ({
       ...{ says, by },
       applicable_at: applicableAt.toISOString(),
     })),
   };
 }
 
-function contractsRoute({ chains }: OperatorDeps) {
+async function stateOf({ db }: OperatorDeps, chain: Chain) {
+  const state = await readContractState(chain);
+  return stateView(state, await readRoles(db, chain, state.admin));
+}
+
+function contractsRoute(deps: OperatorDeps) {
   return personRoute({
     method: 'GET',
     path: '/contracts',
@@ -151,11 +169,11 @@ function contractsRoute({ chains }: OperatorDeps) {
     response: listed(ContractSchema, 'The settlement contract of each network.'),
     handle: async () => {
       const data = await Promise.all(
-        chains.map(async (chain) => {
+        deps.chains.map(async (chain) => {
           const { network, chainId: chain_id, settlement } = chain.config;
           const rates = await ofChain(() => readFeeRates(chain));
-          const state = await ofChain(() => readContractState(chain));
-          return { network, chain_id, settlement, rates, state: state && stateView(state) };
+          const state = await ofChain(() => stateOf(deps, chain));
+          return { network, chain_id, settlement, rates, state };
         }),
       );
       return answerWith(200, { object: 'list', data });

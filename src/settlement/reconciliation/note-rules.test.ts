@@ -10,6 +10,8 @@ import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
 import type { ForeignProposal } from '#settlement/reconciliation/note-rules.ts';
 import { type ReconcileOptions, reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
+import { readRoles } from '#settlement/reconciliation/role-holders.ts';
+import { heldAccount } from '#testing/held-key.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import type { TestMerchant } from '#testing/test-network.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
@@ -119,6 +121,24 @@ describe('a step on the contract that this service did not make', () => {
     assert.deepEqual(await told(), [], 'a person has looked at it');
   });
 
+  it('is read back: who holds a role since when, and which grants wait', async () => {
+    const { chain, admin, guardian, watcher, config } = world.network;
+    const { holders, announced } = await readRoles(world.database.db, chain, admin.address);
+    const named = (name: string) =>
+      holders.filter(({ role }) => role === name).map(({ account }) => account);
+    const operators = config.relayerKeys.map((key) => heldAccount(key).address);
+    assert.deepEqual(named('operator').sort(), operators.sort());
+    assert.deepEqual(named('admin'), [admin.address]);
+    assert.ok(named('guardian').includes(guardian.address));
+    assert.deepEqual(named('watch'), [watcher.address]);
+    assert.equal(named('unknown').length, 0);
+    assert.ok(holders.every(({ since }) => since !== null && since <= new Date()));
+    const [waits, ...others] = announced;
+    assert.deepEqual(others, []);
+    assert.equal(waits?.says, `${guardian.address} becomes operator.`);
+    assert.ok((waits?.applicableAt ?? new Date(0)) > new Date());
+  });
+
   it('is an alarm: another admin, another delay before one comes', async () => {
     const { admin, guardian } = world.network;
     await govern(admin, 'beginDefaultAdminTransfer', [guardian.address]);
@@ -135,7 +155,7 @@ describe('a step on the contract that this service did not make', () => {
     const [done] = await world.outcomes([ours]);
     assert.equal(done?.succeeded, true);
     assert.deepEqual(await told(), []);
-    const thief = privateKeyToAccount(present(world.network.config.registrarKey, 'registrar key'));
+    const thief = heldAccount(world.network.config.registrarKey);
     const { settlement } = world.network.config;
     const stolen = await proposal(nextMerchant());
     await world.network.send(thief, settlement, walletChangeCall(stolen));

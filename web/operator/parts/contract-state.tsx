@@ -42,11 +42,8 @@ export function ContractState({ contract }: { readonly contract: Contract }): Re
             <Fact name="Owed to merchants">{usdc(state.owed)}</Fact>
             <Fact name="Fees, not collected">{usdc(state.fees)}</Fact>
             <Fact name="Left over">{usdc(state.held - state.owed - state.fees)}</Fact>
-            <Fact name="Admin">
-              <span className="id">{state.admin}</span>
-            </Fact>
-            <Fact name="Guardians">{String(state.guardians)}</Fact>
           </FactList>
+          <Roles roles={state.roles} />
           <Announced announced={state.announced} />
         </>
       )}
@@ -66,9 +63,38 @@ function Short({ state }: Pick<Contract, 'state'>): ReactNode {
   );
 }
 
+const ROLE_NAMES: Readonly<Record<string, string>> = {
+  admin: 'Admin',
+  operator: 'Operator',
+  registrar: 'Registrar',
+  guardian: 'Guardian',
+  watch: 'Watchtower',
+  treasurer: 'Treasurer',
+  unknown: 'A role that this release does not know',
+};
+
+function Roles({ roles }: Pick<State, 'roles'>): ReactNode {
+  if (roles.length === 0) return <p className="soft">The roles have not been read yet.</p>;
+  return (
+    <FactList>
+      {roles.map(({ role, account, since }) => (
+        <Fact key={`${role} ${account}`} name={ROLE_NAMES[role] ?? role}>
+          <span className="id">{account}</span>
+          {since === null ? null : (
+            <span className="soft">
+              {' '}
+              since <Time at={since} />
+            </span>
+          )}
+        </Fact>
+      ))}
+    </FactList>
+  );
+}
+
 function Announced({ announced }: Pick<State, 'announced'>): ReactNode {
   if (announced.length === 0)
-    return <p className="soft">No wallet, ceiling, rate or admin is announced.</p>;
+    return <p className="soft">No wallet, ceiling, rate, role or admin is announced.</p>;
   return (
     <Notice tone="warn">
       <strong>Announced</strong>

@@ -1,0 +1,18 @@
+import { keccak256, toHex, zeroHash } from 'viem';
+import type { Hex } from '#settlement/requests.ts';
+
+/** The roles of the settlement contract beside its admin. */
+export const ROLES = ['operator', 'registrar', 'guardian', 'watch', 'treasurer'] as const;
+
+export type RoleName = (typeof ROLES)[number] | 'admin';
+
+/** As the contract numbers it. */
+export function roleId(name: RoleName): Hex {
+  return name === 'admin' ? zeroHash : keccak256(toHex(`${name.toUpperCase()}_ROLE`));
+}
+
+/** null: a role that no release of ours knows. */
+export function roleName(role: string): RoleName | null {
+  const known: readonly RoleName[] = ['admin', ...ROLES];
+  return known.find((name) => roleId(name) === role.toLowerCase()) ?? null;
+}
