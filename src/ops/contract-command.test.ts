@@ -8,6 +8,7 @@ import {
   createTestClient,
   createWalletClient,
   encodeDeployData,
+  encodeFunctionData,
   http,
   keccak256,
   parseEther,
@@ -17,7 +18,12 @@ import {
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { deployContract, newKey } from '#ops/deploy-contract.ts';
 import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-chain.ts';
-import { registerMerchantCall, walletChangeCall } from '#settlement/contract/contract-calls.ts';
+import {
+  registerMerchantCall,
+  settleCall,
+  walletChangeCall,
+  withdrawCall,
+} from '#settlement/contract/contract-calls.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import { merchantConsent, walletConsent } from '#settlement/contract/signed-messages.ts';
 import type { Hex } from '#settlement/requests.ts';
@@ -30,6 +36,10 @@ import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSD
 
 const COMMAND = path.join(import.meta.dirname, 'chain-command.ts');
 const DAY_SECONDS = 86_400;
+/** After 72 hours each delay of the contract has passed. */
+const AFTERWARDS_SECONDS = 3 * DAY_SECONDS;
+const HELD = 100_000_000n;
+const SALE = 10_000_000n;
 const ADMIN = newKey();
 const GUARDIAN = newKey();
 const OTHER_GUARDIAN = newKey();
@@ -73,6 +83,7 @@ async function runbook(): Promise<Row[]> {
 describe('npm run chain, on a contract that runs', () => {
   let chain: ThrowawayChain;
   let settlement: Hex;
+  let usdc: Hex;
   let folder: string;
 
   const client = () =>
@@ -92,10 +103,11 @@ describe('npm run chain, on a contract that runs', () => {
     const wallet = createWalletClient({ account, transport: http(chain.rpcUrl) });
     const hash = await wallet.sendTransaction({ chain: null, data });
     const { contractAddress } = await client().waitForTransactionReceipt({ hash });
+    usdc = contractAddress as Hex;
     const deployed = await deployContract(
       {
         rpcUrl: chain.rpcUrl,
-        usdc: contractAddress as Hex,
+        usdc,
         admin: ADMIN.address,
         operators: [STOLEN.address, SPARE.address],
         registrar: REGISTRAR.address,
@@ -147,13 +159,15 @@ describe('npm run chain, on a contract that runs', () => {
     } as never) as Promise<T>;
   const isOperator = (address: Hex) => read<boolean>('hasRole', [OPERATOR_ROLE, address]);
 
-  async function sendAsRegistrar(data: Hex): Promise<void> {
-    const account = privateKeyToAccount(REGISTRAR.key);
+  async function sendAs(key: Hex, to: Hex, data: Hex): Promise<void> {
+    const account = privateKeyToAccount(key);
     const wallet = createWalletClient({ account, transport: http(chain.rpcUrl) });
-    const hash = await wallet.sendTransaction({ chain: null, to: settlement, data });
+    const hash = await wallet.sendTransaction({ chain: null, to, data });
     const { status } = await client().waitForTransactionReceipt({ hash });
     assert.equal(status, 'success');
   }
+
+  const sendAsRegistrar = (data: Hex) => sendAs(REGISTRAR.key, settlement, data);
 
   const place = () => ({ chainId: 31_500, settlement });
   const inADay = async () => (await client().getBlock()).timestamp + BigInt(DAY_SECONDS);
@@ -224,7 +238,6 @@ describe('npm run chain, on a contract that runs', () => {
       registrar: {
         stolen: REGISTRAR,
         act: async () => {
-          await register('acct_shop');
           await propose(privateKeyToAccount(newKey().key), 0n);
           assert.match((await run(['wallet-changes'])).out, /^merchant 1: /);
         },
@@ -238,7 +251,7 @@ describe('npm run chain, on a contract that runs', () => {
           await pauseAs(GUARDIAN);
           await done(['ceiling', '--usdc-per-hour', '0'], GUARDIAN.key);
         },
-        ended: async () => assert.deepEqual(await read('ceiling'), [1_000_000_000n, 0n]),
+        ended: async () => assert.deepEqual(await read('ceiling'), [1_000_000_000n, SALE]),
       },
       watch: { stolen: WATCHER, act: () => pauseAs(WATCHER) },
       treasurer: { stolen: TREASURER },
@@ -257,8 +270,77 @@ describe('npm run chain, on a contract that runs', () => {
     let untouched: Hex;
     beforeEach(async () => {
       untouched = await client().snapshot();
+      await register('acct_shop');
+      await sell();
     });
     afterEach(() => client().revert({ id: untouched }));
+
+    const PAYER = newKey();
+    const balances = async () => {
+      const held = (owner: Hex) => {
+        const view = { address: usdc, abi: testUsdcAbi, functionName: 'balanceOf' } as const;
+        return client().readContract({ ...view, args: [owner] });
+      };
+      const thief = await Promise.all(
+        [...Object.values(thefts).map(({ stolen }) => stolen), ADMIN].map(({ address }) =>
+          held(address),
+        ),
+      );
+      const [, merchant] = await read<readonly [Hex, bigint]>('merchantAccount', [1]);
+      return { merchant, payer: await held(PAYER.address), thief };
+    };
+    const payment = (number: bigint, until: bigint) =>
+      settleCall(
+        [{ number, payer: PAYER.address, merchantNumber: 1n, amount: SALE, orderId: 'A' }],
+        Number(until),
+      );
+
+    /** A payer of 100 USDC pays merchant 1. */
+    async function sell(): Promise<void> {
+      for (const { address } of [PAYER, SPARE]) {
+        await client().setBalance({ address, value: parseEther('1') });
+      }
+      const token = (functionName: 'mint' | 'approve', to: Hex) =>
+        encodeFunctionData({ abi: testUsdcAbi, functionName, args: [to, HELD] });
+      const policy = {
+        ...{ perPayment: Number(HELD), perPeriod: Number(HELD), periodSeconds: DAY_SECONDS },
+        ...{ expiresAt: 4_000_000_000, maxFeeRate: 100 },
+      };
+      await sendAs(PAYER.key, usdc, token('mint', PAYER.address));
+      await sendAs(PAYER.key, usdc, token('approve', settlement));
+      const args = [policy] as const;
+      const agree = encodeFunctionData({ abi: settlementAbi, functionName: 'setPolicy', args });
+      await sendAs(PAYER.key, settlement, agree);
+      await sendAs(SPARE.key, settlement, payment(1n, await inADay()));
+      sold = await balances();
+      assert.equal(sold.merchant, SALE);
+      assert.ok(sold.payer < HELD - SALE, 'and the fees');
+    }
+
+    let sold: Awaited<ReturnType<typeof balances>>;
+
+    /** Everything that has ever paid somebody, tried with the stolen key once more. */
+    async function takesNothing(thief: Hex): Promise<void> {
+      const paid = { merchantNumber: 1n, wallet: thief, amount: SALE / 2n, number: 9n };
+      const tries = [
+        payment(2n, await inADay()),
+        withdrawCall(paid),
+        encodeFunctionData({ abi: settlementAbi, functionName: 'applyWallet', args: [1] }),
+        encodeFunctionData({
+          abi: settlementAbi,
+          functionName: 'collectFees',
+          args: [thief, 1n, 1n],
+        }),
+        encodeFunctionData({
+          ...{ abi: settlementAbi, functionName: 'grantRole' },
+          args: [OPERATOR_ROLE, STOLEN.address],
+        }),
+      ];
+      for (const data of tries) {
+        await assert.rejects(client().call({ account: thief, to: settlement, data }), data);
+      }
+      assert.deepEqual(await balances(), sold);
+    }
 
     it('has a row for each role', async () => {
       const rows = await runbook();
@@ -290,6 +372,9 @@ describe('npm run chain, on a contract that runs', () => {
         assert.equal(grantFrom > 0, isReplaced);
         // A pause outlasts the theft of the admin's key until somebody lifts it.
         assert.equal(await read('settlingPaused'), key === 'admin');
+        await client().increaseTime({ seconds: AFTERWARDS_SECONDS });
+        await client().mine({ blocks: 1 });
+        await takesNothing(key === 'admin' ? ADMIN.address : stolen.address);
       });
     }
   });
@@ -323,7 +408,8 @@ describe('npm run chain, on a contract that runs', () => {
   it('pauses with the key of a guardian that a signer keeps, and no more', async () => {
     const chainId = await client().getChainId();
     const functions = ['pauseSettling', 'pauseRefunding'];
-    const signer = await startRemoteSigner({ key: GUARDIAN.key, chainId, settlement, functions });
+    const keys = [GUARDIAN.key];
+    const signer = await startRemoteSigner({ keys, chainId, settlement, functions });
     const { url, address, token } = signer.key;
     const at = ['--signer', `${url}/${address}`];
     try {
