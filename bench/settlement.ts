@@ -14,6 +14,7 @@ import { createSettlementNumbers } from '#settlement/numbers.ts';
 import { startRelayer } from '#settlement/relayer/relayer.ts';
 import { batchGasLimit } from '#settlement/relayer/send/gas.ts';
 import { type Hex, requestPayments } from '#settlement/requests.ts';
+import { signerOf } from '#settlement/signer.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { TEST_ID_KEY, TEST_RECEIPTS } from '#testing/store.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
@@ -231,9 +232,8 @@ async function gasOf(bench: Bench, taps: readonly Tap[]) {
 /** One payment per transaction; the next one when the receipt is there. */
 async function oneByOne(bench: Bench): Promise<{ perSecond: number; gas: number }> {
   const { network, payers, merchantNumber } = bench;
-  const { privateKeyToAccount } = await import('viem/accounts');
   const { config, chain, rpc } = network;
-  const account = privateKeyToAccount(present(config.relayerKeys[0], 'relayer key'));
+  const account = signerOf(present(config.relayerKeys[0], 'relayer key'));
   const started = performance.now();
   let count = 0;
   let gas = 0n;

@@ -6,6 +6,7 @@ export const FAILPOINTS = [
   'payments.request_committed',
   'settlement.lane_taken',
   'settlement.signed_committed',
+  'settlement.signature_given',
   'settlement.broadcast_sent',
   'settlement.receipt_seen',
   'settlement.outcome_committed',

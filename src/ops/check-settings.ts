@@ -1,7 +1,7 @@
 import { connect } from 'node:tls';
 import { Redis } from 'ioredis';
 import { describeError, type Log, silentLog } from '#core/log.ts';
-import { NETWORKS } from '#core/mode.ts';
+import { NETWORKS, type Network } from '#core/mode.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { requireSameDirect, requireSessionSettings } from '#db/direct.ts';
 import { requireDurability } from '#db/durability.ts';
@@ -16,6 +16,7 @@ import { tellProfile } from '#settlement/profiles.ts';
 import { presentPrice } from '#settlement/relayer/follow/read-fees.ts';
 import { configuredLanes, requireRoles } from '#settlement/relayer/lanes/configure-lanes.ts';
 import { isLow, paymentsLeftOf } from '#settlement/relayer/send/gas.ts';
+import { checkSigner, type SigningKey } from '#settlement/signer.ts';
 
 /** What was looked at before a start, and what to do where it is wrong. */
 export interface Finding {
@@ -154,6 +155,20 @@ async function lookAtChain(settings: NetworkSettings, production: boolean): Prom
   return findings;
 }
 
+/** Of the keys that other programs keep; with nothing to say of those in the settings. */
+async function lookAtSigners(
+  network: Network,
+  keys: readonly (SigningKey | null)[],
+): Promise<Finding[]> {
+  const elsewhere = keys.filter((key) => key !== null && typeof key !== 'string');
+  if (elsewhere.length === 0) return [];
+  const look = async () => {
+    for (const key of elsewhere) await checkSigner(key);
+    return `keys of ${elsewhere.length} addresses are there`;
+  };
+  return [await finding(`${network}: signer`, look)];
+}
+
 async function lookAtRedis(url: string): Promise<string> {
   const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
   redis.on('error', () => {});
@@ -220,6 +235,8 @@ export async function checkSettings(envs: EnvOfRole): Promise<Finding[]> {
     const registrarKey = configs.get('registrar')?.chains[network]?.registrarKey ?? null;
     const whole = { ...settings, relayerKeys, registrarKey, sponsorKey };
     findings.push(...(await lookAtChain(whole, config.production)));
+    const keys = [...relayerKeys, registrarKey, sponsorKey];
+    findings.push(...(await lookAtSigners(network, keys)));
   }
   const { smtpUrl, redisUrl, publicUrl } = config;
   if (smtpUrl !== null) findings.push(await finding('mail', () => checkMailServer(smtpUrl)));

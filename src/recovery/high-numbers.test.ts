@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import { FakeClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
@@ -13,6 +12,7 @@ import { deleteUndecided } from '#settlement/foreign-settlement-queries.ts';
 import { countUnknownHere } from '#settlement/network-recovery-queries.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import { storedProof } from '#settlement/relayer/send/prepare-refund.ts';
+import { heldAccount } from '#testing/held-key.ts';
 import { outsideService } from '#testing/outside-service.ts';
 import { openStore, type TestStore } from '#testing/store.ts';
 import { startTestNetwork, type TestMerchant, type TestNetwork } from '#testing/test-network.ts';
@@ -49,7 +49,7 @@ before(async () => {
     { ...sale, orderId: 'LAST', number: LAST },
     { ...sale, orderId: 'LOW', number: 7n },
   ]);
-  const operator = privateKeyToAccount(present(network.config.relayerKeys[0], 'key of a lane'));
+  const operator = heldAccount(network.config.relayerKeys[0]);
   const { address: wallet } = merchant.wallet;
   const { merchantNumber: unknown } = await network.addMerchant();
   await outside.settle([{ ...sale, merchantNumber: unknown, orderId: 'OTHER', number: OTHERS }]);

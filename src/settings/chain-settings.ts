@@ -8,9 +8,9 @@ import {
   ADDRESS,
   hex,
   integer,
-  privateKey,
-  privateKeys,
   readSetting,
+  signingKey,
+  signingKeys,
 } from '#settings/read-setting.ts';
 import {
   chainPrefix,
@@ -20,7 +20,7 @@ import {
 } from '#settings/setting-names.ts';
 import { confirmationsFor } from '#settlement/confirmations.ts';
 import { NETWORK_DEFAULTS, type NetworkRules, type NetworkSettings } from '#settlement/networks.ts';
-import { readRemoteKey, type SigningKey } from '#settlement/signer.ts';
+import type { SigningKey } from '#settlement/signer.ts';
 
 export type EmbeddedRules = NetworkRules &
   Pick<NetworkSettings, 'confirmations' | 'confirmationsMs'> & {
@@ -52,39 +52,33 @@ export function gaslessTransfers(env: Env): readonly Network[] | null {
 }
 
 /** A process that does not sign needs no key, so it may be left out where it runs. */
-function signingKeys(env: Env, network: Network, roles: ReadonlySet<Role>) {
+function keysOf(env: Env, network: Network, roles: ReadonlySet<Role>) {
   const prefix = chainPrefix(network);
   const [relayers, registrar] = [`${prefix}RELAYER_KEYS`, `${prefix}REGISTRAR_KEY`] as const;
   const sponsor = `${prefix}SPONSOR_KEY` as const;
   const isSponsoring = gaslessTransfers(env)?.includes(network) === true && roles.has('worker');
   const isNeeded = (name: SettingName, role: Role) =>
     roles.has(role) || readSetting(env, name) !== null;
+  const token = readSetting(env, `${prefix}SIGNER_TOKEN`);
+  const isSponsor = isSponsoring || readSetting(env, sponsor) !== null;
   return {
-    relayerKeys: isNeeded(relayers, 'worker') ? privateKeys(env, relayers) : [],
-    registrarKey: isNeeded(registrar, 'registrar') ? privateKey(env, registrar) : null,
-    sponsorKey:
-      isSponsoring || readSetting(env, sponsor) !== null ? privateKey(env, sponsor) : null,
+    relayerKeys: isNeeded(relayers, 'worker') ? signingKeys(env, relayers, token) : [],
+    registrarKey: isNeeded(registrar, 'registrar') ? signingKey(env, registrar, token) : null,
+    sponsorKey: isSponsor ? signingKey(env, sponsor, token) : null,
   };
 }
 
 /** A hundred USDC: more than a test of somebody's, less than a shop's hour. */
 const PAUSE_FROM = 100_000_000;
 
-/** The key itself, a file with it, or the address of a signer that keeps it. */
-function watchKey(env: Env, name: SettingName, token: string | null): SigningKey | null {
-  const text = readSetting(env, name);
-  if (text === null) return null;
-  if (text.startsWith('http')) return readRemoteKey(text, token, name);
-  return privateKey(env, name);
-}
-
 export function watchSettings(env: Env, network: Network): WatchSettings {
   const prefix = chainPrefix(network);
   const key = `${prefix}WATCH_KEY` as const;
+  const token = readSetting(env, `${prefix}SIGNER_TOKEN`);
   const max = Number.MAX_SAFE_INTEGER;
   const from = integer(env, `${prefix}WATCH_PAUSE_FROM`, { min: 0, max, default: PAUSE_FROM });
   return {
-    key: watchKey(env, key, readSetting(env, `${prefix}SIGNER_TOKEN`)),
+    key: readSetting(env, key) === null ? null : signingKey(env, key, token),
     pauseFrom: atoms(BigInt(from)),
   };
 }
@@ -155,7 +149,7 @@ export function chain(
     },
     settlement: hex(env, `${prefix}SETTLEMENT`, ADDRESS, 'the address of the settlement contract'),
     deployedAtBlock: BigInt(deployedAt),
-    ...signingKeys(env, network, roles),
+    ...keysOf(env, network, roles),
     ...confirmationsFor(askedDepth, { rpcUrls: nodes.rpcUrls, prefix, finality }),
   };
 }

@@ -3,6 +3,7 @@ import { StartError } from '#core/start-error.ts';
 import { readKeyTexts } from '#settings/key-files.ts';
 import { type Env, isOfService, type SettingName } from '#settings/setting-names.ts';
 import type { Hex } from '#settlement/requests.ts';
+import { readRemoteKey, type SigningKey } from '#settlement/signer.ts';
 
 export function readSetting(env: Env, name: SettingName): string | null {
   const value = env[name]?.trim();
@@ -53,17 +54,29 @@ function mustBe(what: string, name: SettingName, text: string | null): StartErro
   return new StartError(`${name} must be ${what}${text === null ? ': it is missing' : ''}`);
 }
 
-export function privateKeys(env: Env, name: SettingName): Hex[] {
+/** `token` is that of the signer which keeps keys that are named by its address. */
+export function signingKeys(env: Env, name: SettingName, token: string | null): SigningKey[] {
   const text = readSetting(env, name);
   const keys = text === null ? [] : readKeyTexts(text, name);
-  if (keys.length > 0 && keys.every((key) => HEX_KEY.test(key))) return keys as Hex[];
+  const isKey = (key: string) => HEX_KEY.test(key) || key.startsWith('http');
+  if (keys.length > 0 && keys.every(isKey)) {
+    return keys.map((key) => toSigningKey(key, token, name));
+  }
   const what = 'private keys (0x and 64 hex digits), separated by commas, or file:/<path>';
-  throw mustBe(what, name, text);
+  throw mustBe(`${what}, or https://<signer>/<address>`, name, text);
 }
 
-export function privateKey(env: Env, name: SettingName): Hex {
+export function signingKey(env: Env, name: SettingName, token: string | null): SigningKey {
   const text = readSetting(env, name);
   const [key, ...others] = text === null ? [] : readKeyTexts(text, name);
-  if (key !== undefined && HEX_KEY.test(key) && others.length === 0) return key as Hex;
-  throw mustBe('a private key (0x, 64 hex digits), or file:/<path>', name, text);
+  const isOne = key !== undefined && others.length === 0;
+  if (isOne && (HEX_KEY.test(key) || key.startsWith('http'))) {
+    return toSigningKey(key, token, name);
+  }
+  const what = 'a private key (0x, 64 hex digits), or file:/<path>';
+  throw mustBe(`${what}, or https://<signer>/<address>`, name, text);
+}
+
+function toSigningKey(text: string, token: string | null, name: SettingName): SigningKey {
+  return text.startsWith('http') ? readRemoteKey(text, token, name) : (text as Hex);
 }

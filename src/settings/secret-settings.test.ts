@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import { getAddress } from 'viem';
 import { stderrLog } from '#core/log.ts';
 import { readConfig } from '#settings/config.ts';
 import { secretValues } from '#settings/secret-settings.ts';
@@ -80,15 +81,23 @@ test('keys are read from files, and hidden as if they stood in the settings', as
   }
 });
 
-test('a watchtower can leave its key to a signer, and nobody sees the token', () => {
+test('keys can be left to a signer, and nobody sees its token', () => {
   const CHAIN_TESTNET_WATCH_KEY = `https://signer.internal/${hex('a', 40)}`;
   const CHAIN_TESTNET_SIGNER_TOKEN = 'token-of-a-signer-0123456789';
   const env = { ...ENV, CHAIN_TESTNET_WATCH_KEY, CHAIN_TESTNET_SIGNER_TOKEN };
-  assert.deepEqual(readConfig(env, []).watch.testnet.key, {
-    url: 'https://signer.internal',
-    address: hex('a', 40),
-    token: CHAIN_TESTNET_SIGNER_TOKEN,
-  });
+  const at = (digit: string) => {
+    const address = getAddress(hex(digit, 40));
+    return { url: 'https://signer.internal', address, token: CHAIN_TESTNET_SIGNER_TOKEN };
+  };
+  assert.deepEqual(readConfig(env, []).watch.testnet.key, at('a'));
+  const lanes = {
+    CHAIN_TESTNET_RELAYER_KEYS: `https://signer.internal/${hex('b', 40)},${hex('3', 64)}`,
+    CHAIN_TESTNET_REGISTRAR_KEY: `https://signer.internal/${hex('c', 40)}`,
+    CHAIN_TESTNET_SPONSOR_KEY: `https://signer.internal/${hex('d', 40)}`,
+  };
+  const { testnet } = readConfig({ ...env, ...lanes }, []).chains;
+  assert.deepEqual(testnet?.relayerKeys, [at('b'), hex('3', 64)]);
+  assert.deepEqual([testnet?.registrarKey, testnet?.sponsorKey], [at('c'), at('d')]);
   assert.ok(secretValues(env).includes(CHAIN_TESTNET_SIGNER_TOKEN));
   const tokenless = { ...ENV, CHAIN_TESTNET_WATCH_KEY };
   assert.throws(

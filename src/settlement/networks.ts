@@ -1,6 +1,7 @@
 import type { Network } from '#core/mode.ts';
 import { type ChainProfile, CUSTOM } from '#settlement/profiles.ts';
 import type { Hex } from '#settlement/requests.ts';
+import type { SigningKey } from '#settlement/signer.ts';
 
 /** A payment of this sum or more waits for this, besides what every payment waits for. */
 export interface CountsRule {
@@ -56,16 +57,16 @@ export interface NetworkConfig extends NetworkRules {
   /** The block of the contract's deployment: nothing of ours is older. */
   readonly deployedAtBlock: bigint;
   /**
-   * Private keys with the contract's operator role: one lane each. Empty: other processes settle.
+   * Keys with the contract's operator role: one lane each. Empty: other processes settle.
    */
-  readonly relayerKeys: readonly Hex[];
-  /** Private key with the registrar role: a lane of its own. null: other processes register. */
-  readonly registrarKey: Hex | null;
+  readonly relayerKeys: readonly SigningKey[];
+  /** The key with the registrar role: a lane of its own. null: other processes register. */
+  readonly registrarKey: SigningKey | null;
   /**
-   * Private key without a role, whose coin pays for what payers send out of their wallets: a lane
+   * A key without a role, whose coin pays for what payers send out of their wallets: a lane
    * of its own, so that no sale waits for it. null: nothing of that is sent from here.
    */
-  readonly sponsorKey: Hex | null;
+  readonly sponsorKey: SigningKey | null;
   /** Blocks on top of the payment's own before it counts: 0 is success at inclusion. */
   readonly confirmations: number;
   /** Milliseconds of blocks on top of it, where a time was asked for; otherwise 0. */

@@ -1,5 +1,6 @@
 import {
   type Hex as AnyHex,
+  getAddress,
   keccak256,
   parseTransaction,
   recoverTransactionAddress,
@@ -7,6 +8,7 @@ import {
   type TransactionSerializableEIP1559,
 } from 'viem';
 import { type LocalAccount, privateKeyToAccount, toAccount } from 'viem/accounts';
+import { describeError } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -31,6 +33,27 @@ export interface SignRequest {
   readonly unsigned: Hex;
 }
 
+/** No answer, or none that can be used: it says nothing about whether something was signed. */
+export class SignerUnavailable extends Error {
+  override readonly name = 'SignerUnavailable';
+}
+
+/** The signer has said no, and why. */
+export class SignerRefused extends Error {
+  override readonly name = 'SignerRefused';
+  /** Of the refusals that callers tell apart; otherwise null. */
+  readonly code: typeof OFFERS_TOO_LITTLE | typeof NO_TRANSACTION | null;
+
+  constructor(reason: string, code: unknown) {
+    super(`the signer refused: ${reason}`);
+    this.code = code === OFFERS_TOO_LITTLE || code === NO_TRANSACTION ? code : null;
+  }
+}
+
+/** It has signed other bytes for this nonce, and these do not outbid them. */
+export const OFFERS_TOO_LITTLE = 'offers_too_little';
+export const NO_TRANSACTION = 'no_transaction';
+
 /** Long enough for a key service far away. */
 const TIMEOUT_MS = 5_000;
 const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost']);
@@ -46,7 +69,18 @@ export function readRemoteKey(text: string, token: string | null, name: string):
     throw new StartError(`${name} must be https, unless the signer runs on this machine`);
   }
   if (token === null || token === '') throw new StartError(`${name} needs the signer's token`);
-  return { url, address: address as Hex, token };
+  return { url, address: getAddress(address), token };
+}
+
+/**
+ * Whether the signer of a key answers, takes the token, and knows the account. It signs nothing.
+ * @throws SignerUnavailable, SignerRefused
+ */
+export async function checkSigner(key: RemoteKey): Promise<void> {
+  const { address } = key;
+  await ask(key, { address, unsigned: '0x00' }).catch((error) => {
+    if (!(error instanceof SignerRefused) || error.code !== NO_TRANSACTION) throw error;
+  });
 }
 
 /** The account of a key, wherever it is kept. */
@@ -72,8 +106,18 @@ function remoteAccount(key: RemoteKey): LocalAccount {
   });
 }
 
-/** @throws Error: no answer, or a refusal with the signer's reason. */
-async function ask({ url, token }: RemoteKey, request: SignRequest): Promise<Hex> {
+/** @throws SignerUnavailable, SignerRefused */
+async function ask(key: RemoteKey, request: SignRequest): Promise<Hex> {
+  const { isOk, status, answer } = await post(key, request).catch((cause) => {
+    throw new SignerUnavailable(`the signer gave no answer: ${describeError(cause)}`, { cause });
+  });
+  const { signed, error, code } = answer;
+  if (isOk && typeof signed === 'string' && /^0x[0-9a-f]+$/i.test(signed)) return signed as Hex;
+  if (typeof error !== 'string') throw new SignerUnavailable(`the signer answered ${status}`);
+  throw new SignerRefused(error, code);
+}
+
+async function post({ url, token }: RemoteKey, request: SignRequest) {
   const response = await fetch(`${url}/sign`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
@@ -81,12 +125,8 @@ async function ask({ url, token }: RemoteKey, request: SignRequest): Promise<Hex
     signal: AbortSignal.timeout(TIMEOUT_MS),
     redirect: 'error',
   });
-  const answer = (await response.json()) as { signed?: unknown; error?: unknown };
-  const { signed, error } = answer;
-  if (response.ok && typeof signed === 'string' && /^0x[0-9a-f]+$/i.test(signed)) {
-    return signed as Hex;
-  }
-  throw new Error(`the signer refused: ${typeof error === 'string' ? error : response.status}`);
+  const { ok: isOk, status } = response;
+  return { isOk, status, answer: (await response.json()) as Readonly<Record<string, unknown>> };
 }
 
 /** A signer gets no say in what is sent. */

@@ -15,6 +15,8 @@ export interface Remembered {
 export type Verdict =
   | { readonly kind: 'new' }
   | { readonly kind: 'again'; readonly signed: Hex }
+  /** A replacement has to offer more. */
+  | { readonly kind: 'outbid'; readonly reason: string }
   | { readonly kind: 'refused'; readonly reason: string };
 
 export interface Memory {
@@ -129,7 +131,7 @@ function memoryOf(disk: Disk, state: State): Memory {
       }
       const least = last === undefined ? 0n : raised(BigInt(last.maxFeePerGas));
       if (maxFeePerGas < least) {
-        return { kind: 'refused', reason: `nonce ${nonce} was signed, and this offers no more` };
+        return { kind: 'outbid', reason: `nonce ${nonce} was signed, and this offers no more` };
       }
       const recent = state.times.filter((at) => now - at < HOUR_MS).length;
       if (recent >= perHour) {

@@ -1,5 +1,11 @@
-import { parseTransaction, type TransactionSerializableEIP1559, toFunctionSelector } from 'viem';
+import {
+  parseAbi,
+  parseTransaction,
+  type TransactionSerializableEIP1559,
+  toFunctionSelector,
+} from 'viem';
 import type { Hex } from '#settlement/requests.ts';
+import { NO_TRANSACTION } from '#settlement/signer.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 
 /** What one key may sign, whoever asks. */
@@ -7,7 +13,7 @@ export interface Limits {
   readonly chainId: number;
   /** Contracts that it may call. */
   readonly to: readonly Hex[];
-  /** Names of the settlement contract's functions. */
+  /** Names of functions: of the settlement contract, or of the token. */
   readonly functions: readonly string[];
   readonly maxGas: bigint;
   readonly maxFeePerGas: bigint;
@@ -15,9 +21,16 @@ export interface Limits {
   readonly perHour: number;
 }
 
-/** The names of the contract's functions that change something. */
+/** What USDC takes from anybody who has the holder's signature. */
+const TOKEN_ABI = parseAbi([
+  'function transferWithAuthorization(address from, address to, uint256 value, ' +
+    'uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
+  'function permit(address owner, address spender, uint256 value, uint256 deadline, bytes)',
+]);
+
+/** By name: functions that change something. */
 export const FUNCTIONS: ReadonlyMap<string, Hex> = new Map(
-  settlementAbi.flatMap((one) =>
+  [...settlementAbi, ...TOKEN_ABI].flatMap((one) =>
     one.type === 'function' && one.stateMutability === 'nonpayable'
       ? [[one.name, toFunctionSelector(one)] as const]
       : [],
@@ -26,31 +39,39 @@ export const FUNCTIONS: ReadonlyMap<string, Hex> = new Map(
 
 export type Checked =
   | { readonly ok: true; readonly transaction: TransactionSerializableEIP1559 }
-  | { readonly ok: false; readonly reason: string };
+  | { readonly ok: false; readonly reason: string; readonly code?: string };
 
 const SELECTOR_CHARS = 10;
 
-/** Pure: the memory of what was signed has its own say (`memory.ts`). */
-export function check(unsigned: Hex, limits: Limits): Checked {
+const NOT_A_TRANSACTION: Checked = {
+  ok: false,
+  reason: 'this is no unsigned EIP-1559 transaction',
+  code: NO_TRANSACTION,
+};
+
+/**
+ * Pure: the memory of what was signed has its own say (`memory.ts`). Whatever the limits, a key
+ * signs a call of its own address without data, which only uses a nonce up.
+ */
+export function check(unsigned: Hex, address: Hex, limits: Limits): Checked {
   const no = (reason: string): Checked => ({ ok: false, reason });
   let parsed: TransactionSerializableEIP1559;
   try {
     parsed = parseTransaction(unsigned as `0x02${string}`) as TransactionSerializableEIP1559;
   } catch {
-    return no('this is no unsigned EIP-1559 transaction');
+    return NOT_A_TRANSACTION;
   }
-  if (parsed.type !== 'eip1559' || parsed.r !== undefined) {
-    return no('this is no unsigned EIP-1559 transaction');
-  }
+  if (parsed.type !== 'eip1559' || parsed.r !== undefined) return NOT_A_TRANSACTION;
   const { chainId, to, value = 0n, data = '0x', gas = 0n, maxFeePerGas = 0n } = parsed;
   if (chainId !== limits.chainId) return no(`chain ${chainId} is not this key's`);
   if (value > 0n) return no('this key sends no coin');
   if ((parsed.accessList ?? []).length > 0) return no('an access list is not signed');
-  if (!limits.to.some((one) => one.toLowerCase() === to?.toLowerCase())) {
+  const isFiller = to?.toLowerCase() === address.toLowerCase() && data === '0x';
+  if (!isFiller && !limits.to.some((one) => one.toLowerCase() === to?.toLowerCase())) {
     return no(`${to ?? 'a new contract'} is no address that this key may call`);
   }
   const selector = data.slice(0, SELECTOR_CHARS);
-  if (!limits.functions.some((name) => FUNCTIONS.get(name) === selector)) {
+  if (!isFiller && !limits.functions.some((name) => FUNCTIONS.get(name) === selector)) {
     return no(`${selector} is no function that this key may call`);
   }
   if (gas > limits.maxGas) return no(`gas ${gas} is above this key's limit`);

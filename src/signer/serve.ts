@@ -1,10 +1,17 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { keccak256, serializeTransaction } from 'viem';
 import { describeError } from '#core/log.ts';
 import { equalInConstantTime, hashSecret } from '#core/secrets.ts';
 import type { Hex } from '#settlement/requests.ts';
-import { requireSame, type SignRequest } from '#settlement/signer.ts';
+import { OFFERS_TOO_LITTLE, requireSame, type SignRequest } from '#settlement/signer.ts';
 import { type Memory, openMemory } from '#signer/memory.ts';
 import { check } from '#signer/rules.ts';
 import type { SignerSettings, SigningAccount } from '#signer/settings.ts';
@@ -19,7 +26,7 @@ const FAILED = 502;
 
 interface Answer {
   readonly status: number;
-  readonly body: { readonly signed: Hex } | { readonly error: string };
+  readonly body: { readonly signed: Hex } | { readonly error: string; readonly code?: string };
 }
 
 interface Desk {
@@ -29,7 +36,9 @@ interface Desk {
   turn: Promise<unknown>;
 }
 
-const refuse = (status: number, error: string): Answer => ({ status, body: { error } });
+const refuse = (status: number, error: string, code?: string): Answer => {
+  return { status, body: { error, ...(code === undefined ? {} : { code }) } };
+};
 
 /** Answers `POST /sign`. @returns the server, which listens. */
 export async function serveSigner(
@@ -45,13 +54,18 @@ export async function serveSigner(
     desks.set(key, { account, memory, turn: Promise.resolve() });
   }
   const expected = hashSecret(`Bearer ${settings.token}`);
-  const server = createServer((request, response) => {
+  const listener: RequestListener = (request, response) => {
     answer(request, { desks, expected })
       .catch((error) => refuse(FAILED, describeError(error)))
       .then((told) => {
         if ('error' in told.body) say(`refused: ${told.body.error}`);
         send(response, told);
       });
+  };
+  const { tls } = settings;
+  const server = tls === null ? createServer(listener) : createTlsServer(tls, listener);
+  server.once('close', () => {
+    for (const { memory } of desks.values()) memory.close().catch((error) => say(String(error)));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(settings.port, settings.host, resolve);
@@ -97,13 +111,14 @@ function readRequest(body: string): SignRequest | null {
 
 async function signAt({ account, memory }: Desk, { unsigned }: SignRequest): Promise<Answer> {
   const { address, limits, source } = account;
-  const checked = check(unsigned, limits);
-  if (!checked.ok) return refuse(REFUSED, checked.reason);
+  const checked = check(unsigned, address, limits);
+  if (!checked.ok) return refuse(REFUSED, checked.reason, checked.code);
   const { nonce = 0, maxFeePerGas = 0n } = checked.transaction;
   const now = Date.now();
   const asked = { nonce, unsigned, maxFeePerGas };
   const verdict = memory.judge(asked, { perHour: limits.perHour, now });
   if (verdict.kind === 'refused') return refuse(REFUSED, verdict.reason);
+  if (verdict.kind === 'outbid') return refuse(REFUSED, verdict.reason, OFFERS_TOO_LITTLE);
   if (verdict.kind === 'again') return { status: 200, body: { signed: verdict.signed } };
   const signature = await source(keccak256(unsigned));
   const signed = serializeTransaction(checked.transaction, signature);

@@ -15,6 +15,8 @@ export interface SignerSettings {
   readonly host: string;
   readonly port: number;
   readonly token: string;
+  /** null: plain HTTP, which callers take from their own machine only. */
+  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
   /** Where it remembers what it has signed. */
   readonly folder: string;
   readonly accounts: readonly SigningAccount[];
@@ -38,8 +40,17 @@ export async function readSettings(file: string): Promise<SignerSettings> {
   return {
     ...{ host: text(json, 'host'), port: count(json, 'port') },
     ...{ token, folder: here('folder') },
+    tls: json.certificate_file === undefined ? null : await readTls(here),
     accounts: await Promise.all(accounts.map((one) => readAccount(one, path.dirname(file)))),
   };
+}
+
+async function readTls(here: (name: string) => string) {
+  const [cert, key] = await Promise.all([
+    readFile(here('certificate_file')),
+    readFile(here('certificate_key_file')),
+  ]);
+  return { cert, key };
 }
 
 async function readAccount(json: Json, folder: string): Promise<SigningAccount> {

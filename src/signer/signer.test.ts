@@ -3,6 +3,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,8 +11,12 @@ import { after, before, describe, it } from 'node:test';
 import { encodeFunctionData, parseTransaction, recoverTransactionAddress, zeroAddress } from 'viem';
 import { generatePrivateKey, privateKeyToAccount, publicKeyToAddress } from 'viem/accounts';
 import { StartError } from '#core/start-error.ts';
+import { permitCall, transferCall } from '#settlement/contract/contract-calls.ts';
 import type { Hex } from '#settlement/requests.ts';
-import { readRemoteKey, signerOf } from '#settlement/signer.ts';
+import { checkSigner, readRemoteKey, signerOf } from '#settlement/signer.ts';
+import { FUNCTIONS } from '#signer/rules.ts';
+import { serveSigner } from '#signer/serve.ts';
+import { readSettings } from '#signer/settings.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 
 /** The program itself, with a key in a file and one in OpenSSL, which stands for a key service. */
@@ -20,7 +25,7 @@ const COMMAND = path.join(import.meta.dirname, '../ops/signer-command.ts');
 const TOKEN = 'a'.repeat(40);
 const SETTLEMENT = '0x00000000000000000000000000000000000000aa';
 const FILE_KEY = generatePrivateKey();
-const PER_HOUR = 6;
+const PER_HOUR = 7;
 /** DER of a public key ends with the point: 64 bytes. */
 const POINT_BYTES = 64;
 const GWEI = 10n ** 9n;
@@ -163,8 +168,64 @@ describe('npm run signer', () => {
     await assert.rejects(thief.signTransaction(unsigned(51)), /token/);
   });
 
+  it('fills a nonce of its own whatever its functions, so that a lane goes on', async () => {
+    const filler = unsigned(52, { to: fileAddress, data: '0x', gas: 21_000n });
+    assert.ok(await accountAt(fileAddress).signTransaction(filler));
+    await assert.rejects(
+      accountAt(fileAddress).signTransaction({ ...filler, nonce: 53, data: '0x01' } as never),
+      /no address that this key may call/,
+    );
+  });
+
+  it('knows the calls of the token that a sponsor and an enrolment make', async () => {
+    const [owner, spender] = [fileAddress, serviceAddress];
+    const permit = permitCall(owner, spender, { value: '1', deadline: '1', signature: '0x' });
+    assert.ok(permit.startsWith(FUNCTIONS.get('permit') ?? 'none'));
+    const word = `0x${'1'.repeat(64)}` as const;
+    const signature = await privateKeyToAccount(FILE_KEY).sign({ hash: word });
+    const moved = { from: owner, to: spender, amount: '1', validBefore: '1', nonce: word };
+    const call = transferCall({ ...moved, signature });
+    assert.ok(call.startsWith(FUNCTIONS.get('transferWithAuthorization') ?? 'none'));
+  });
+
+  it('says whether it keeps a key, and signs nothing for that', async () => {
+    const at = (address: Hex, token = TOKEN) => ({ url, address, token });
+    await checkSigner(at(fileAddress));
+    await assert.rejects(checkSigner(at(fileAddress, 'b'.repeat(40))), /token/);
+    await assert.rejects(checkSigner(at(SETTLEMENT)), /no account of this signer/);
+    await assert.rejects(checkSigner({ ...at(fileAddress), url: 'http://127.0.0.1:9' }), {
+      name: 'SignerUnavailable',
+    });
+  });
+
+  it('ends TLS itself where it has a certificate, which callers have to trust', async () => {
+    const [cert, key] = ['tls.crt', 'tls.key'].map((name) => path.join(folder, name));
+    const asked = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=localhost'];
+    execFileSync('openssl', [...asked, '-keyout', key ?? '', '-out', cert ?? ''], {
+      stdio: 'ignore',
+    });
+    const settings = JSON.parse(await readFile(path.join(folder, 'signer.json'), 'utf8'));
+    const files = { certificate_file: 'tls.crt', certificate_key_file: 'tls.key' };
+    const own = { ...settings, ...files, folder: 'signed-over-tls' };
+    await writeFile(path.join(folder, 'tls.json'), JSON.stringify(own));
+    const server = await serveSigner(await readSettings(path.join(folder, 'tls.json')), () => {});
+    try {
+      const { port } = server.address() as AddressInfo;
+      const place = { url: `https://localhost:${port}`, address: fileAddress, token: TOKEN };
+      await assert.rejects(checkSigner(place), /self-signed certificate/);
+      const ca = await readFile(cert ?? '');
+      const ask = request({ port, host: 'localhost', ca, method: 'POST', path: '/sign' });
+      const [response] = await once(ask.end('{}'), 'response');
+      assert.equal(response.statusCode, 401);
+      response.resume();
+    } finally {
+      server.close();
+    }
+  });
+
   it('signs so many in an hour, and counts over a restart', async () => {
-    for (let nonce = 1; nonce < PER_HOUR; nonce++) {
+    // Beside the first one and the filler.
+    for (let nonce = 1; nonce < PER_HOUR - 1; nonce++) {
       if (nonce === 3) {
         await stop('SIGKILL');
         await start();
@@ -172,7 +233,7 @@ describe('npm run signer', () => {
       await accountAt(fileAddress).signTransaction(unsigned(nonce));
     }
     const next = accountAt(fileAddress).signTransaction(unsigned(PER_HOUR));
-    await assert.rejects(next, /signs 6 transactions in an hour/);
+    await assert.rejects(next, /signs 7 transactions in an hour/);
   });
 
   it('is not believed when it signs something else, or for somebody else', async () => {

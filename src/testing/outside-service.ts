@@ -21,6 +21,7 @@ import {
 import { merchantConsent } from '#settlement/contract/signed-messages.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
+import { heldAccount } from '#testing/held-key.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 import { paymentLeaf, paymentProof } from '../../contracts/payment-tree.ts';
@@ -108,7 +109,7 @@ async function addMerchant(config: NetworkConfig): Promise<bigint> {
   const accountId = `acct_${randomBytes(8).toString('hex')}`;
   const consent = { accountId, wallet: wallet.address, deadline: BigInt(FAR_FUTURE) };
   const signature = await wallet.signTypedData(merchantConsent(config, consent));
-  const registrar = privateKeyToAccount(present(config.registrarKey, 'registrar key'));
+  const registrar = heldAccount(config.registrarKey);
   const deadline = String(FAR_FUTURE);
   const data = registerMerchantCall({ accountId, wallet: wallet.address, deadline, signature });
   await send(config, registrar, config.settlement, data);
@@ -170,7 +171,7 @@ async function withdraw(
 }
 
 export function outsideService(config: NetworkConfig): OutsideService {
-  const operator = privateKeyToAccount(present(config.relayerKeys.at(-1), 'key of the last lane'));
+  const operator = heldAccount(config.relayerKeys.at(-1));
   const batches: Batch[] = [];
   return {
     settle: async (payments) => {

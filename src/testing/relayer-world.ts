@@ -41,7 +41,7 @@ export interface RelayerWorld {
   /** With the keys of the network, or only with these. */
   startRelayer(keys?: Partial<Keys>): Relayer;
   /** A relayer in a process of its own, to be killed; ends at the failpoint if one is named. */
-  spawnRelayer(failpoint?: Failpoint): RelayerProcess;
+  spawnRelayer(failpoint?: Failpoint, keys?: Partial<Keys>): RelayerProcess;
   pay(payment: TestPayment): Promise<string>;
   payMany(payments: readonly TestPayment[]): Promise<string[]>;
   ask<K extends OtherKind>(request: AskedFor<K>): Promise<string>;
@@ -90,6 +90,7 @@ const CHAIN_TABLES = [
   'chain_payments',
   'chain_requests',
   'chain_attempts',
+  'chain_unsigned',
   'chain_transactions',
   'relayer_workers',
   'relayer_lanes',
@@ -130,8 +131,8 @@ export async function startRelayerWorld(
       relayers.push(relayer);
       return relayer;
     },
-    spawnRelayer: (failpoint) => {
-      const child = spawnRelayer(network.config, database.url, failpoint);
+    spawnRelayer: (failpoint, keys = {}) => {
+      const child = spawnRelayer({ ...network.config, ...keys }, database.url, failpoint);
       children.push(child);
       return child;
     },

@@ -4,13 +4,16 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { privateKeyToAccount, sign } from 'viem/accounts';
+import { present } from '#core/assert.ts';
 import type { Hex } from '#settlement/requests.ts';
 import type { RemoteKey } from '#settlement/signer.ts';
 import { serveSigner } from '#signer/serve.ts';
 
-/** The signer that `npm run signer` starts, with one key. */
+/** The signer that `npm run signer` starts. */
 export interface RemoteSigner {
+  /** The first one. */
   readonly key: RemoteKey;
+  readonly keys: readonly RemoteKey[];
   /** Nobody answers any more. */
   down(): Promise<void>;
   /** At the same port, with what it remembers. */
@@ -22,20 +25,22 @@ const TOKEN = 'signer-token-of-a-test-0123456789';
 const MAX_FEE_PER_GAS = 10n ** 12n;
 
 export async function startRemoteSigner(wanted: {
-  readonly key: Hex;
+  readonly keys: readonly Hex[];
   readonly chainId: number;
   readonly settlement: Hex;
   readonly functions: readonly string[];
 }): Promise<RemoteSigner> {
-  const { key: privateKey, chainId, settlement, functions } = wanted;
+  const { chainId, settlement, functions } = wanted;
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-signer-'));
   const limits = {
-    ...{ chainId, to: [settlement], functions, perHour: 100 },
-    ...{ maxGas: 1_000_000n, maxFeePerGas: MAX_FEE_PER_GAS },
+    ...{ chainId, to: [settlement], functions, perHour: 1_000 },
+    ...{ maxGas: 10_000_000n, maxFeePerGas: MAX_FEE_PER_GAS },
   };
-  const { address } = privateKeyToAccount(privateKey);
-  const accounts = [{ address, source: (hash: Hex) => sign({ hash, privateKey }), limits }];
-  const settings = { host: '127.0.0.1', port: 0, token: TOKEN, folder, accounts };
+  const accounts = wanted.keys.map((privateKey) => {
+    const { address } = privateKeyToAccount(privateKey);
+    return { address, source: (hash: Hex) => sign({ hash, privateKey }), limits };
+  });
+  const settings = { host: '127.0.0.1', port: 0, token: TOKEN, tls: null, folder, accounts };
   let server = await serveSigner(settings, () => {});
   const { port } = server.address() as AddressInfo;
   const down = async () => {
@@ -43,8 +48,11 @@ export async function startRemoteSigner(wanted: {
     server.close();
     await once(server, 'close');
   };
+  const url = `http://127.0.0.1:${port}`;
+  const keys = accounts.map(({ address }) => ({ url, address, token: TOKEN }));
   return {
-    key: { url: `http://127.0.0.1:${port}`, address, token: TOKEN },
+    key: present(keys[0], 'a key'),
+    keys,
     down,
     up: async () => {
       server = await serveSigner({ ...settings, port }, () => {});

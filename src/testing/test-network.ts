@@ -15,6 +15,8 @@ import { type Chain, openChain } from '#settlement/chain/chain.ts';
 import { connectRpc, type Rpc } from '#settlement/chain/rpc.ts';
 import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
+import { signerOf } from '#settlement/signer.ts';
+import { heldAccount } from '#testing/held-key.ts';
 import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
 
@@ -160,10 +162,10 @@ async function deploy(
   wanted: ContractTerms & Pick<TestNetwork, 'admin' | 'guardian' | 'watcher'>,
 ): Promise<void> {
   const { admin, guardian, watcher, payoutHold } = wanted;
-  const operators = config.relayerKeys.map((key) => privateKeyToAccount(key).address);
-  const registrar = privateKeyToAccount(present(config.registrarKey, 'registrar key')).address;
+  const operators = config.relayerKeys.map((key) => signerOf(key).address);
+  const registrar = signerOf(present(config.registrarKey, 'registrar key')).address;
   const { sponsorKey } = config;
-  const sponsors = sponsorKey === null ? [] : [privateKeyToAccount(sponsorKey).address];
+  const sponsors = sponsorKey === null ? [] : [signerOf(sponsorKey).address];
   const ours = [admin.address, guardian.address, watcher.address, registrar];
   await fund([...ours, ...operators, ...sponsors]);
   const setup = {
@@ -292,7 +294,7 @@ async function addMerchant({ config, chain }: Parts, send: TestNetwork['send'], 
     functionName: 'registerMerchant',
     args: [reference, wallet.address, deadline, signature],
   });
-  const registrar = privateKeyToAccount(present(config.registrarKey, 'registrar key'));
+  const registrar = heldAccount(config.registrarKey);
   await send(registrar, config.settlement, data);
   const count = encodeFunctionData({ abi: settlementAbi, functionName: 'merchantCount' });
   const [answer] = await chain.calls([{ to: config.settlement, data: count, words: 1 }]);

@@ -13,6 +13,7 @@ import { settleCall, walletChangeCall } from '#settlement/contract/contract-call
 import { lensOf } from '#settlement/contract/lens.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
 import type { Hex } from '#settlement/requests.ts';
+import { heldAccount } from '#testing/held-key.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { carryOut } from '#watch/carry-out.ts';
 import { lookOnce, openMemory, type WatchDeps } from '#watch/watchtower.ts';
@@ -61,9 +62,8 @@ describe('each key is stolen in turn', () => {
   });
 
   const settlement = () => world.network.config.settlement;
-  const lane = () => privateKeyToAccount(present(world.network.config.relayerKeys[0], 'lane'));
-  const registrar = () =>
-    privateKeyToAccount(present(world.network.config.registrarKey, 'registrar key'));
+  const lane = () => heldAccount(world.network.config.relayerKeys[0]);
+  const registrar = () => heldAccount(world.network.config.registrarKey);
 
   function govern(from: PrivateKeyAccount, functionName: string, args: readonly unknown[] = []) {
     const data = encodeFunctionData({ abi: settlementAbi, functionName, args } as never);
@@ -216,7 +216,7 @@ describe('each key is stolen in turn', () => {
   });
 
   it('sponsor: has no role, and takes the coin of its address at most', async () => {
-    const sponsor = privateKeyToAccount(present(world.network.config.sponsorKey, 'sponsor'));
+    const sponsor = heldAccount(world.network.config.sponsorKey);
     for (const role of ROLES) {
       assert.equal(BigInt(await view('hasRole', [role, sponsor.address])), 0n);
     }

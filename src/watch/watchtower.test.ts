@@ -22,6 +22,7 @@ import type { ForeignProposal } from '#settlement/reconciliation/note-rules.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import type { Hex } from '#settlement/requests.ts';
 import type { ProviderAnswer, ProviderCall } from '#testing/back-ends.ts';
+import { heldAccount } from '#testing/held-key.ts';
 import { outsideService } from '#testing/outside-service.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
@@ -170,8 +171,7 @@ describe('a watchtower', () => {
     });
   }
 
-  const registrar = () =>
-    privateKeyToAccount(present(world.network.config.registrarKey, 'registrar key'));
+  const registrar = () => heldAccount(world.network.config.registrarKey);
 
   it("stops what a lane's stolen key does, from the sum that was set", async () => {
     await steal(LARGE);
@@ -249,7 +249,7 @@ describe('a watchtower', () => {
   it('stops with a key that a signer keeps, once the signer answers', async () => {
     const { chainId, settlement } = world.network.config;
     const functions = ['pauseSettling', 'pauseRefunding', 'cancelWallet'];
-    const place = { key: world.network.watchKey, chainId, settlement, functions };
+    const place = { keys: [world.network.watchKey], chainId, settlement, functions };
     const signer = await startRemoteSigner(place);
     try {
       await signer.down();

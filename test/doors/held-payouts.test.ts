@@ -11,6 +11,7 @@ import { startRelayer } from '#settlement/relayer/relayer.ts';
 import { type Hex, requestPayments } from '#settlement/requests.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { heldAccount } from '#testing/held-key.ts';
 import { addOwner, addTotp, signInAs } from '#testing/people.ts';
 import type { PersonClient } from '#testing/person-client.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
@@ -124,7 +125,7 @@ async function refusal(from: Hex, functionName: Call, args: readonly unknown[]) 
   }
 }
 
-const operator = () => privateKeyToAccount(network.config.relayerKeys[0] ?? '0x').address;
+const operator = () => heldAccount(network.config.relayerKeys[0]).address;
 const withdraw = (key: string) =>
   owner.post(path('withdrawals'), { amount: 1_000_000 }, { 'Idempotency-Key': key });
 

@@ -4,11 +4,11 @@ import { after, before, beforeEach, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { encodeFunctionData, numberToHex, parseEther } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import { present } from '#core/assert.ts';
 import { readPayerAccount } from '#settlement/chain/payer.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
 import type { Hex } from '#settlement/requests.ts';
+import { heldAccount } from '#testing/held-key.ts';
 import { outsideService } from '#testing/outside-service.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 import { ensureBuilt } from '#web/built.ts';
@@ -131,7 +131,7 @@ async function propose(): Promise<{ readonly thief: Hex; readonly merchantNumber
     merchantNumber: `${merchantNumber}`,
     deadline: `${DEADLINE}`,
   });
-  const registrar = privateKeyToAccount(present(network.config.registrarKey, 'registrar key'));
+  const registrar = heldAccount(network.config.registrarKey);
   await network.send(registrar, network.config.settlement, data);
   return { thief: thief.address, merchantNumber };
 }

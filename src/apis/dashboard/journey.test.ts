@@ -5,7 +5,6 @@ import { Secret, TOTP } from 'otpauth';
 import { decodeFunctionResult, encodeFunctionData, type TypedDataDefinition } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { isRefusal } from '#core/answer.ts';
-import { present } from '#core/assert.ts';
 import { newId } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
 import { applyRegistrations } from '#payouts/apply-registrations.ts';
@@ -21,6 +20,7 @@ import { walletConsent } from '#settlement/contract/signed-messages.ts';
 import { startRelayer } from '#settlement/relayer/relayer.ts';
 import { requestPayments } from '#settlement/requests.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { heldAccount } from '#testing/held-key.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 import { carryOut } from '#watch/carry-out.ts';
@@ -429,7 +429,7 @@ async function announceOutside(): Promise<PrivateKeyAccount> {
     deadline: `${terms.deadline}`,
     signature: await thief.signTypedData(consent),
   });
-  const registrar = privateKeyToAccount(present(network.config.registrarKey, 'registrar key'));
+  const registrar = heldAccount(network.config.registrarKey);
   await network.send(registrar, network.config.settlement, data);
   return thief;
 }

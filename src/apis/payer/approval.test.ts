@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import { present } from '#core/assert.ts';
+import { generatePrivateKey, type PrivateKeyAccount } from 'viem/accounts';
 import { silentLog } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import { applyPayerRequests } from '#payers/apply-requests.ts';
@@ -15,6 +14,7 @@ import { spendingPolicy, usdcPermit } from '#settlement/contract/signed-messages
 import type { NetworkConfig } from '#settlement/networks.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
+import { heldAccount } from '#testing/held-key.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { signTransfer as signTransferOn } from '#testing/sign-transfer.ts';
 import { addIntent, openStore, type TestStore } from '#testing/store.ts';
@@ -297,8 +297,8 @@ describe('USDC is sent out while the operator pays the gas', () => {
        join chain_requests r on r.transaction_id = t.id where r.subject_id = $1`,
       [sent.body.id],
     );
-    const key = present(network.sponsorKey, 'sponsor key');
-    assert.deepEqual(lanes, [{ role: 'sponsor', address: privateKeyToAccount(key).address }]);
+    const { address } = heldAccount(network.sponsorKey);
+    assert.deepEqual(lanes, [{ role: 'sponsor', address }]);
   });
 
   const GWEI = 10n ** 9n;

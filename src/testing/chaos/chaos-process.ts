@@ -5,6 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, waitUntil } from '#sandbox/processes.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
+import type { SigningKey } from '#settlement/signer.ts';
 import type { ChaosGround } from '#testing/chaos/chaos-ground.ts';
 import { spawnMain, spawnNetwork } from '#testing/spawn-network.ts';
 
@@ -64,6 +65,10 @@ const CRASH_LENGTH = 2_000;
 const READY_LINE = 'Tapline is running';
 const CLOCK = path.join(import.meta.dirname, 'chaos-clock.ts');
 
+function textOf(keys: readonly (SigningKey | null)[]): string {
+  return keys.map((key) => (typeof key === 'string' ? key : '')).join();
+}
+
 function chainEnv(config: NetworkConfig): Record<string, string> {
   const prefix = `CHAIN_${config.network.toUpperCase()}_`;
   return {
@@ -77,9 +82,9 @@ function chainEnv(config: NetworkConfig): Record<string, string> {
     [`${prefix}USDC_NAME`]: config.usdcDomain.name,
     [`${prefix}USDC_VERSION`]: config.usdcDomain.version,
     [`${prefix}SETTLEMENT`]: config.settlement,
-    [`${prefix}RELAYER_KEYS`]: config.relayerKeys.join(),
-    [`${prefix}REGISTRAR_KEY`]: config.registrarKey ?? '',
-    [`${prefix}SPONSOR_KEY`]: config.sponsorKey ?? '',
+    [`${prefix}RELAYER_KEYS`]: textOf(config.relayerKeys),
+    [`${prefix}REGISTRAR_KEY`]: textOf([config.registrarKey]),
+    [`${prefix}SPONSOR_KEY`]: textOf([config.sponsorKey]),
   };
 }
 

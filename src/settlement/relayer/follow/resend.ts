@@ -18,6 +18,7 @@ import {
 import { isExpired } from '#settlement/relayer/send/deadlines.ts';
 import { bumpFees } from '#settlement/relayer/send/fees.ts';
 import { broadcast } from '#settlement/relayer/send/sign-and-broadcast.ts';
+import { signElsewhere } from '#settlement/relayer/send/sign-elsewhere.ts';
 
 /** An unmined transaction is sent again after so many blocks (see `patientBlocks`). */
 const RESEND_AFTER = 2;
@@ -101,6 +102,7 @@ async function tend(
   }
   // This includes filled gaps and no-ops.
   const left = inNonceOrder(lane).filter(({ nonce }) => nonce >= chainNonce);
+  await signElsewhere(relayer, lane, left);
   await broadcast(relayer, lane, left);
 }
 
@@ -112,7 +114,8 @@ async function replaceExpired(
 ): Promise<void> {
   for (const transaction of inNonceOrder(lane)) {
     if (transaction.nonce < at.chainNonce || !isExpired(transaction, at.head)) continue;
-    if (transaction.attempts.at(-1)?.noop !== true) await replaceByNoop(relayer, lane, transaction);
+    const newest = transaction.unsigned ?? transaction.attempts.at(-1);
+    if (newest?.noop !== true) await replaceByNoop(relayer, lane, transaction);
   }
 }
 
@@ -139,10 +142,11 @@ async function tendFirst(
 ): Promise<void> {
   const suggested = relayer.fees;
   const last = first.attempts.at(-1);
-  if (suggested === null || last === undefined) return;
+  // A signer is being asked for what comes next.
+  if (suggested === null || last === undefined || first.unsigned !== null) return;
   if (first.unsendable && !last.noop) {
     // No node holds the old bytes, so there is nothing to outbid.
-    await addAttempt(relayer, lane, first, suggested, true);
+    await addAttempt(relayer, lane, first, { noop: true, fees: suggested });
     first.unsendable = false;
     return;
   }
@@ -156,6 +160,6 @@ async function tendFirst(
     return;
   }
   first.resent = 0;
-  await addAttempt(relayer, lane, first, fees, last.noop);
+  await addAttempt(relayer, lane, first, { noop: last.noop, fees });
   relayer.log.warn('offered more for a stuck transaction', { ...fields, ...fees });
 }

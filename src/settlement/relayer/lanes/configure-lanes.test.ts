@@ -7,6 +7,7 @@ import { type Chain, openChain } from '#settlement/chain/chain.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import { configureLanes, prepareLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { heldAccount } from '#testing/held-key.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 
 describe('lanes and chains at the start', () => {
@@ -53,7 +54,7 @@ describe('lanes and chains at the start', () => {
        values (false, 0, 0, 'payment', 'signed', now(), '0x', '', 1)`,
     );
     const relayerKeys = network.config.relayerKeys.slice(1);
-    const { address } = privateKeyToAccount(network.config.relayerKeys[0] ?? '0x');
+    const { address } = heldAccount(network.config.relayerKeys[0]);
     await assert.rejects(
       configureLanes({ chain: chainWith({ relayerKeys }), db: database.db }),
       (error) => error instanceof StartError && error.message.includes(address),
@@ -77,7 +78,7 @@ describe('lanes and chains at the start', () => {
 
   it('refuse to lose the sponsor’s key of a transfer, unless operators are elsewhere', async () => {
     const { db } = database;
-    const address = privateKeyToAccount(network.config.sponsorKey ?? '0x').address;
+    const address = heldAccount(network.config.sponsorKey).address;
     await db.query(
       `insert into chain_transactions
          (livemode, lane, nonce, kind, status, created, target, input, gas_limit)

@@ -1,5 +1,4 @@
 import { encodeFunctionData, keccak256, toHex } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import { describeError, type Log } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
@@ -14,13 +13,13 @@ import {
   upsertLane,
 } from '#settlement/relayer/rows/lane-queries.ts';
 import type { ConfiguredLane } from '#settlement/relayer/rows/state.ts';
-import type { Hex } from '#settlement/requests.ts';
+import { type SigningKey, signerOf } from '#settlement/signer.ts';
 import { settlementAbi } from '../../../../contracts/artifacts/Settlement.ts';
 
 export function configuredLanes(config: NetworkConfig): ConfiguredLane[] {
-  const toLane = (role: LaneRole) => (key: Hex) => {
-    const account = privateKeyToAccount(key);
-    return { address: account.address, role, account };
+  const toLane = (role: LaneRole) => (key: SigningKey) => {
+    const account = signerOf(key);
+    return { address: account.address, role, account, signsElsewhere: typeof key !== 'string' };
   };
   return [
     ...config.relayerKeys.map(toLane('operator')),

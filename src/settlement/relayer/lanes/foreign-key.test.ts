@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEther } from 'viem';
-import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import { createBalanceRound } from '#settlement/relayer/lanes/check-balances.ts';
 import { watchIdleNonces } from '#settlement/relayer/lanes/idle-nonces.ts';
 import type { Hex } from '#settlement/requests.ts';
+import type { SigningKey } from '#settlement/signer.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { heldAccount } from '#testing/held-key.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { type OddWorld, settledNumbers, startOddWorld } from '#testing/relayer-scene.ts';
@@ -41,8 +43,8 @@ describe('a lane whose key somebody else has', () => {
   });
 
   /** Sends coin away with the key of a lane, as a thief does. */
-  async function steal(key: Hex, nonce: number): Promise<void> {
-    const raw = await privateKeyToAccount(key).signTransaction({
+  async function steal(key: SigningKey | undefined, nonce: number): Promise<void> {
+    const raw = await heldAccount(key).signTransaction({
       type: 'eip1559',
       chainId: world.network.config.chainId,
       nonce,
@@ -68,7 +70,7 @@ describe('a lane whose key somebody else has', () => {
     );
     const { lane, tx_hash: hash } = present(row, 'signed transaction');
     await world.network.rpc.call('anvil_dropTransaction', [hash]);
-    await steal(present(world.network.config.relayerKeys[lane], 'key'), 0);
+    await steal(world.network.config.relayerKeys[lane], 0);
     stopMining = world.network.mineEvery(blockMs);
     return id;
   }
@@ -109,7 +111,7 @@ describe('a lane whose key somebody else has', () => {
       'select lane, next_nonce from relayer_lanes order by next_nonce desc, lane limit 1',
     );
     const { lane, next_nonce: nonce } = present(row, 'lane');
-    await steal(present(world.network.config.relayerKeys[lane], 'key'), Number(nonce));
+    await steal(world.network.config.relayerKeys[lane], Number(nonce));
     await sleep(300);
     world.startRelayer();
     const ids = await world.payMany(payers.map((payer) => ({ payer })));
@@ -129,7 +131,7 @@ describe('a lane whose key somebody else has', () => {
     const second = present(world.nodes[1], 'second node');
     await watchIdleNonces(worker, [...worker.lanes.values()]);
     assert.equal(await world.count(STOPPED), 0, 'nobody has used it');
-    await steal(present(world.network.config.relayerKeys[lane.lane], 'key'), 0);
+    await steal(world.network.config.relayerKeys[lane.lane], 0);
     await world.network.mine();
     worker.head = await world.network.chain.block('latest');
     // A single address is not believed at once.

@@ -11,6 +11,7 @@ import {
 } from '#settlement/relayer/rows/lane-queries.ts';
 import type { HeldLane, RelayerState } from '#settlement/relayer/rows/state.ts';
 import { broadcast } from '#settlement/relayer/send/sign-and-broadcast.ts';
+import { signElsewhere } from '#settlement/relayer/send/sign-elsewhere.ts';
 
 /**
  * Keeps this worker's leases and its fair share of the lanes: with two workers each gets half.
@@ -86,12 +87,16 @@ async function release(relayer: RelayerState, share: number): Promise<void> {
 
 /** Continues a lane where its last worker left it: stored transactions are sent again. */
 async function open(relayer: RelayerState, row: LaneRow): Promise<void> {
-  const own = relayer.configured.find((one) => one.address === row.address);
+  const own = present(
+    relayer.configured.find((one) => one.address === row.address),
+    'configured lane',
+  );
   const lane: HeldLane = {
     lane: row.lane,
     role: row.role,
     address: row.address,
-    account: present(own, 'configured lane').account,
+    account: own.account,
+    signsElsewhere: own.signsElsewhere,
     fence: row.fence,
     open: new Map(),
     draining: false,
@@ -102,6 +107,7 @@ async function open(relayer: RelayerState, row: LaneRow): Promise<void> {
   if (!(await catchUpNonce(relayer, lane, row.next_nonce))) return;
   const open = await loadOpen(relayer, lane);
   relayer.lanes.set(lane.lane, lane);
+  await signElsewhere(relayer, lane, open);
   await broadcast(relayer, lane, open);
   if (lane.open.size === 0) return;
   const fields = { network: relayer.chain.config.network, lane: lane.lane };

@@ -2,11 +2,13 @@ import { replaceByNoop } from '#settlement/relayer/lanes/nonces.ts';
 import {
   type HeldLane,
   inNonceOrder,
+  type Offer,
   type OpenRequest,
   type OpenTransaction,
   type RelayerState,
 } from '#settlement/relayer/rows/state.ts';
 import {
+  type OfferRow,
   type OpenTransactionRow,
   selectOpenNonces,
   selectOpenTransactions,
@@ -60,10 +62,10 @@ export async function loadOpen(relayer: RelayerState, lane: HeldLane): Promise<O
  * have expired the contract would refuse them anyway.
  */
 function maySendAgain(
-  { attempts, requests, retired }: OpenTransactionRow,
+  { attempts, unsigned, requests, retired }: OpenTransactionRow,
   expired: boolean,
 ): boolean {
-  if (attempts.at(-1)?.noop === true) return true;
+  if (attempts.at(-1)?.noop === true || unsigned?.noop === true) return true;
   const isWhole = !retired && !expired && requests.length > 0;
   return isWhole && requests.every((request) => !request.failed);
 }
@@ -79,12 +81,9 @@ function toOpen(row: OpenTransactionRow): OpenTransaction {
     attempts: row.attempts.map((attempt) => ({
       hash: attempt.hash,
       raw: `0x${attempt.raw}`,
-      noop: attempt.noop,
-      fees: {
-        maxFeePerGas: BigInt(attempt.max_fee),
-        maxPriorityFeePerGas: BigInt(attempt.max_tip),
-      },
+      ...toOffer(attempt),
     })),
+    unsigned: row.unsigned === null ? null : toOffer(row.unsigned),
     requests: row.requests.flatMap(toOpenRequest),
     validUntil: row.valid_until,
     signedAtMs: null,
@@ -101,6 +100,13 @@ function toOpen(row: OpenTransactionRow): OpenTransaction {
     undecided: 0,
     isToldUnreadable: false,
     unsendable: false,
+  };
+}
+
+function toOffer({ noop, max_fee, max_tip }: OfferRow): Offer {
+  return {
+    noop,
+    fees: { maxFeePerGas: BigInt(max_fee), maxPriorityFeePerGas: BigInt(max_tip) },
   };
 }
 

@@ -5,7 +5,7 @@ import {
   stopForForeignKey,
   tellForeignKey,
 } from '#settlement/relayer/lanes/foreign-key.ts';
-import { LaneLost, lockHeldLane } from '#settlement/relayer/rows/lane-queries.ts';
+import { inLane } from '#settlement/relayer/rows/lane-queries.ts';
 import {
   markForeign,
   reopenFromNonce,
@@ -13,16 +13,21 @@ import {
 } from '#settlement/relayer/rows/mined-queries.ts';
 import { requeue } from '#settlement/relayer/rows/outcome-queries.ts';
 import type {
-  Attempt,
   Fees,
   HeldLane,
+  Offer,
   OpenTransaction,
   RelayerState,
 } from '#settlement/relayer/rows/state.ts';
-import { insertAttempt, insertFiller } from '#settlement/relayer/rows/transaction-queries.ts';
+import {
+  insertAttempt,
+  insertFiller,
+  upsertUnsigned,
+} from '#settlement/relayer/rows/transaction-queries.ts';
 import { bumpFees, suggestFees } from '#settlement/relayer/send/fees.ts';
 import { NOOP_GAS_LIMIT } from '#settlement/relayer/send/gas.ts';
 import { signAttempt } from '#settlement/relayer/send/sign-and-broadcast.ts';
+import { type Asked, noop, sign, signElsewhere } from '#settlement/relayer/send/sign-elsewhere.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
@@ -134,21 +139,11 @@ async function storeFiller(
   const { livemode, chainId } = chain.config;
   const where = { livemode, lane: lane.lane, nonce, target: lane.address };
   const id = await insertFiller(tx, { ...where, gasLimit: NOOP_GAS_LIMIT }, clock.now());
-  const attempt = await signAttempt(
-    lane.account,
-    noop(lane, nonce, chainId, feesOf(relayer)),
-    true,
-  );
-  await insertAttempt(
-    tx,
-    { transactionId: id, txHash: attempt.hash, raw: attempt.raw, noop: true, ...attempt.fees },
-    clock.now(),
-  );
-}
-
-function noop(lane: HeldLane, nonce: bigint, chainId: number, fees: Fees) {
-  const gasLimit = NOOP_GAS_LIMIT;
-  return { chainId, nonce, to: lane.address, input: '0x', gasLimit, fees } as const;
+  const fees = feesOf(relayer);
+  // Whoever reads the row asks for its bytes.
+  if (lane.signsElsewhere) return upsertUnsigned(tx, id, { noop: true, fees }, clock.now());
+  const attempt = await signAttempt(lane.account, noop(lane, { nonce, chainId, fees }), true);
+  await insertAttempt(tx, id, attempt, clock.now());
 }
 
 function feesOf(relayer: RelayerState): Fees {
@@ -163,28 +158,36 @@ export async function addAttempt(
   relayer: RelayerState,
   lane: HeldLane,
   transaction: OpenTransaction,
-  fees: Fees,
-  asNoop: boolean,
+  offer: Offer,
 ): Promise<void> {
-  const { chainId } = relayer.chain.config;
-  const { nonce, target: to, input, gasLimit } = transaction;
-  const unsigned = asNoop
-    ? noop(lane, nonce, chainId, fees)
-    : { chainId, nonce, to, input, gasLimit, fees };
-  const attempt = await signAttempt(lane.account, unsigned, asNoop);
-  await inLane(relayer, lane, (tx) => storeAttempt(tx, relayer, transaction, attempt));
-  transaction.attempts.push(attempt);
+  await attemptIn(relayer, { lane, transaction, offer }, async () => {});
 }
 
-function storeAttempt(
-  tx: LaneTx,
+/**
+ * Commits an attempt together with `work`. With a key of this process its bytes are signed before
+ * and stored; a signer elsewhere is asked after the commit, which holds what it is asked for.
+ */
+async function attemptIn(
   relayer: RelayerState,
-  transaction: OpenTransaction,
-  attempt: Attempt,
+  asked: Asked,
+  work: (tx: LaneTx) => Promise<void>,
 ): Promise<void> {
-  const { hash: txHash, raw, noop, fees } = attempt;
-  const row = { transactionId: transaction.id, txHash, raw, noop, ...fees };
-  return insertAttempt(tx, row, relayer.clock.now());
+  const { lane, transaction, offer } = asked;
+  const now = relayer.clock.now();
+  if (lane.signsElsewhere) {
+    await inLane(relayer, lane, async (tx) => {
+      await upsertUnsigned(tx, transaction.id, offer, now);
+      await work(tx);
+    });
+    transaction.unsigned = offer;
+    return signElsewhere(relayer, lane, [transaction]);
+  }
+  const attempt = await sign(relayer, asked);
+  await inLane(relayer, lane, async (tx) => {
+    await insertAttempt(tx, transaction.id, attempt, now);
+    await work(tx);
+  });
+  transaction.attempts.push(attempt);
 }
 
 /**
@@ -197,22 +200,18 @@ export async function replaceByNoop(
   lane: HeldLane,
   transaction: OpenTransaction,
 ): Promise<void> {
-  const { maxFeePerGasCeiling, chainId, network } = relayer.chain.config;
-  const last = transaction.attempts.at(-1);
+  const { maxFeePerGasCeiling, network } = relayer.chain.config;
+  const last = transaction.unsigned ?? transaction.attempts.at(-1);
   const suggested = feesOf(relayer);
   // If no higher offer is possible, a node that still holds the old bytes refuses the no-op; all
   // others take it. Either way we do not send the old bytes again.
   const fees =
     (last === undefined ? null : bumpFees(last.fees, suggested, maxFeePerGasCeiling)) ?? suggested;
-  const unsigned = noop(lane, transaction.nonce, chainId, fees);
-  const attempt = await signAttempt(lane.account, unsigned, true);
   const transactionId = transaction.id;
   const carried = transaction.requests.map(({ id }) => ({ requestId: id, transactionId }));
-  await inLane(relayer, lane, async (tx) => {
-    await storeAttempt(tx, relayer, transaction, attempt);
-    await requeue(tx, carried);
-  });
-  transaction.attempts.push(attempt);
+  await attemptIn(relayer, { lane, transaction, offer: { noop: true, fees } }, (tx) =>
+    requeue(tx, carried),
+  );
   transaction.requests = [];
   transaction.unsendable = false;
   if (carried.length > 0) relayer.wakeups.send('chain-requests', network);
@@ -244,17 +243,4 @@ export async function lookAtNonce(
   lane.stopped = true;
   tellForeignKey(relayer, lane, shown);
   relayer.wakeups.send('chain-requests', relayer.chain.config.network);
-}
-
-async function inLane(
-  relayer: RelayerState,
-  lane: HeldLane,
-  work: (tx: LaneTx) => Promise<void>,
-): Promise<void> {
-  const { livemode } = relayer.chain.config;
-  const held = { livemode, lane: lane.lane, owner: relayer.owner, fence: lane.fence };
-  await relayer.db.transaction(async (tx) => {
-    if ((await lockHeldLane(tx, held)) === null) throw new LaneLost(lane.lane);
-    await work(tx);
-  });
 }

@@ -1,6 +1,7 @@
 import type { Sql, Tx } from '#db/database.ts';
 import type { LaneRow } from '#settlement/lanes.ts';
 import type { LaneRole } from '#settlement/networks.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/rows/state.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 // Leases are measured with the database's clock, the only one that all workers share.
@@ -216,4 +217,22 @@ export class LaneLost extends Error {
     super(`lane ${lane} belongs to another worker now`);
     this.lane = lane;
   }
+}
+
+/**
+ * Writes while the lane is ours, all or nothing.
+ * @throws LaneLost when another worker has it.
+ */
+export async function inLane<T>(
+  { chain, db, owner }: RelayerState,
+  { lane, fence }: HeldLane,
+  work: (tx: Tx) => Promise<T>,
+): Promise<T> {
+  const { livemode } = chain.config;
+  return db.transaction(async (tx) => {
+    if ((await lockHeldLane(tx, { livemode, lane, owner, fence })) === null) {
+      throw new LaneLost(lane);
+    }
+    return work(tx);
+  });
 }

@@ -1,4 +1,3 @@
-import type { PrivateKeyAccount } from 'viem/accounts';
 import type { LoopDeps } from '#db/loop-deps.ts';
 import type { BlockRhythm } from '#settlement/chain/block-rhythm.ts';
 import type { Block, Chain, Receipt } from '#settlement/chain/chain.ts';
@@ -6,6 +5,7 @@ import type { ToldHead } from '#settlement/chain/heads.ts';
 import type { SecondWord } from '#settlement/chain/witness.ts';
 import type { CountsRule, LaneRole } from '#settlement/networks.ts';
 import type { Hex, RequestKind } from '#settlement/requests.ts';
+import type { Signer } from '#settlement/signer.ts';
 
 export interface RelayerDeps extends LoopDeps {
   readonly chain: Chain;
@@ -63,7 +63,9 @@ export interface HeldLane {
   readonly lane: number;
   readonly role: LaneRole;
   readonly address: Hex;
-  readonly account: PrivateKeyAccount;
+  readonly account: Signer;
+  /** A signature is a question to another program, which may not answer. */
+  readonly signsElsewhere: boolean;
   readonly fence: bigint;
   /** By nonce: signed and, as far as we know, not mined. */
   readonly open: Map<bigint, OpenTransaction>;
@@ -86,6 +88,8 @@ export interface OpenTransaction {
   readonly gasLimit: bigint;
   /** Each was stored before it was sent. The newest, which is the one to be sent, comes last. */
   readonly attempts: Attempt[];
+  /** What a signer elsewhere is asked for, and has not given yet; null: nothing. */
+  unsigned: Offer | null;
   /** Empty once a no-op has taken its place. */
   requests: readonly OpenRequest[];
   /**
@@ -128,9 +132,13 @@ export interface ToldReceipt {
   readonly second: Promise<SecondWord | null>;
 }
 
-export interface Attempt {
+export interface Attempt extends Offer {
   readonly hash: Hex;
   readonly raw: Hex;
+}
+
+/** What an attempt offers for its nonce, and whether it only uses it up. */
+export interface Offer {
   readonly noop: boolean;
   readonly fees: Fees;
 }
@@ -163,7 +171,8 @@ export function inNonceOrder(lane: HeldLane): OpenTransaction[] {
 export interface ConfiguredLane {
   readonly address: Hex;
   readonly role: LaneRole;
-  readonly account: PrivateKeyAccount;
+  readonly account: Signer;
+  readonly signsElsewhere: boolean;
 }
 
 /** What a transaction offers, in wei per gas (EIP-1559). */

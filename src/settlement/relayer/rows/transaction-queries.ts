@@ -1,7 +1,7 @@
 import { only } from '#core/assert.ts';
 import { columnsFrom } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import type { OpenRequest } from '#settlement/relayer/rows/state.ts';
+import type { Attempt, Fees, Offer, OpenRequest } from '#settlement/relayer/rows/state.ts';
 import { hasStatus } from '#settlement/request-queries.ts';
 import type { Hex, RequestKind } from '#settlement/requests.ts';
 
@@ -131,8 +131,9 @@ export interface NewTransaction {
   readonly target: string;
   readonly input: Uint8Array;
   readonly gas_limit: bigint;
-  readonly tx_hash: string;
-  readonly raw: Uint8Array;
+  /** null: a signer elsewhere is asked for the bytes once this is committed. */
+  readonly tx_hash: string | null;
+  readonly raw: Uint8Array | null;
   readonly max_fee: bigint;
   readonly max_tip: bigint;
   readonly valid_until: Date | null;
@@ -165,7 +166,12 @@ const INSERT_TRANSACTIONS = `
     insert into chain_attempts
       (tx_hash, transaction_id, raw, max_fee_per_gas, max_priority_fee_per_gas, created)
     select i.tx_hash, a.id, i.raw, i.max_fee::numeric, i.max_tip::numeric, $4
-    from input i join added a using (nonce)
+    from input i join added a using (nonce) where i.raw is not null
+  ), unsigned as (
+    insert into chain_unsigned
+      (transaction_id, max_fee_per_gas, max_priority_fee_per_gas, created)
+    select a.id, i.max_fee::numeric, i.max_tip::numeric, $4
+    from input i join added a using (nonce) where i.raw is null
   ), moved as (
     update relayer_lanes set next_nonce = $3 where livemode = $1 and lane = $2
   ), submitted as (
@@ -208,30 +214,57 @@ export async function insertTransactions(
 /** Another attempt at the same nonce. */
 export async function insertAttempt(
   tx: Tx,
-  attempt: {
-    readonly transactionId: bigint;
-    readonly txHash: Hex;
-    readonly raw: Hex;
-    readonly maxFeePerGas: bigint;
-    readonly maxPriorityFeePerGas: bigint;
-    readonly noop: boolean;
-  },
+  transactionId: bigint,
+  { hash, raw, noop, fees }: Attempt,
   now: Date,
 ): Promise<void> {
   await tx.query(
     `insert into chain_attempts
        (tx_hash, transaction_id, raw, noop, max_fee_per_gas, max_priority_fee_per_gas, created)
      values ($1, $2, decode($3, 'hex'), $4, $5::text::numeric, $6::text::numeric, $7)`,
-    [
-      attempt.txHash,
-      attempt.transactionId,
-      attempt.raw.slice(2),
-      attempt.noop,
-      attempt.maxFeePerGas.toString(),
-      attempt.maxPriorityFeePerGas.toString(),
-      now,
-    ],
+    [hash, transactionId, raw.slice(2), noop, ...textsOf(fees), now],
   );
+}
+
+/** What a signer elsewhere is asked for from now on, in place of what it was asked before. */
+export async function upsertUnsigned(
+  tx: Tx,
+  transactionId: bigint,
+  { noop, fees }: Offer,
+  now: Date,
+): Promise<void> {
+  await tx.query(
+    `insert into chain_unsigned
+       (transaction_id, noop, max_fee_per_gas, max_priority_fee_per_gas, created)
+     values ($1, $2, $3::text::numeric, $4::text::numeric, $5)
+     on conflict (transaction_id) do update set noop = excluded.noop,
+       max_fee_per_gas = excluded.max_fee_per_gas,
+       max_priority_fee_per_gas = excluded.max_priority_fee_per_gas, created = excluded.created`,
+    [transactionId, noop, ...textsOf(fees), now],
+  );
+}
+
+/** The bytes that a signer was asked for. @returns false: nobody waits for them any more. */
+export async function insertSigned(
+  tx: Tx,
+  transactionId: bigint,
+  attempt: Attempt,
+  now: Date,
+): Promise<boolean> {
+  const asked = await tx.query(
+    `delete from chain_unsigned where transaction_id = $1 and noop = $2
+       and max_fee_per_gas = $3::text::numeric and max_priority_fee_per_gas = $4::text::numeric
+     returning transaction_id`,
+    [transactionId, attempt.noop, ...textsOf(attempt.fees)],
+  );
+  if (asked.length === 0) return false;
+  await insertAttempt(tx, transactionId, attempt, now);
+  return true;
+}
+
+/** Fees have 256 bits. */
+function textsOf({ maxFeePerGas, maxPriorityFeePerGas }: Fees): string[] {
+  return [maxFeePerGas.toString(), maxPriorityFeePerGas.toString()];
 }
 
 /** A transaction with a nonce of its own and nothing in it, to fill a gap. */
@@ -255,6 +288,12 @@ export async function insertFiller(
   return only(rows, 'filler').id;
 }
 
+export interface OfferRow {
+  noop: boolean;
+  max_fee: string;
+  max_tip: string;
+}
+
 export interface OpenTransactionRow {
   id: bigint;
   nonce: bigint;
@@ -262,13 +301,8 @@ export interface OpenTransactionRow {
   target: Hex;
   input: Buffer;
   gas_limit: bigint;
-  attempts: {
-    hash: Hex;
-    raw: string;
-    noop: boolean;
-    max_fee: string;
-    max_tip: string;
-  }[];
+  attempts: (OfferRow & { hash: Hex; raw: string })[];
+  unsigned: OfferRow | null;
   requests: {
     id: string;
     kind: RequestKind;
@@ -302,6 +336,9 @@ export async function selectOpenTransactions(
             'max_fee', a.max_fee_per_gas::text, 'max_tip', a.max_priority_fee_per_gas::text
           ) order by a.noop, a.max_fee_per_gas), '[]')
         from chain_attempts a where a.transaction_id = t.id) as attempts,
+       (select jsonb_build_object('noop', u.noop, 'max_fee', u.max_fee_per_gas::text,
+          'max_tip', u.max_priority_fee_per_gas::text)
+        from chain_unsigned u where u.transaction_id = t.id) as unsigned,
        (select coalesce(jsonb_agg(jsonb_build_object(
             'id', r.id::text, 'kind', r.kind, 'subject_id', r.subject_id,
             'number', r.number::text, 'payload', r.payload, 'tries', r.tries,

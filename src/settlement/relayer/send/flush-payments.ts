@@ -20,6 +20,7 @@ import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/gas.ts';
 import { planBatch, planPayment } from '#settlement/relayer/send/plan-payments.ts';
 import { sendNew } from '#settlement/relayer/send/send-new.ts';
 import { signAndStore } from '#settlement/relayer/send/sign-and-broadcast.ts';
+import { signElsewhere } from '#settlement/relayer/send/sign-elsewhere.ts';
 
 export interface Flushed {
   /** How many payments are signed and stored. */
@@ -74,6 +75,7 @@ async function send(
   lane: HeldLane,
   stored: readonly OpenTransaction[],
 ): Promise<void> {
+  await signElsewhere(relayer, lane, stored);
   await sendNew(relayer, lane, stored);
   if (stored.length > 0) failpoint('settlement.broadcast_sent');
 }

@@ -27,6 +27,7 @@ import type { Planned } from '#settlement/relayer/send/planned.ts';
 import { inOrder, prepareRefund } from '#settlement/relayer/send/prepare-refund.ts';
 import { type Prepared, refusedBy } from '#settlement/relayer/send/refused-single.ts';
 import { broadcast, signAndStore } from '#settlement/relayer/send/sign-and-broadcast.ts';
+import { signElsewhere } from '#settlement/relayer/send/sign-elsewhere.ts';
 
 /** Simulated and signed together; each is a transaction of its own. */
 const MAX_SINGLES = 8;
@@ -74,6 +75,7 @@ async function sendAll(
   stored: readonly OpenTransaction[],
 ): Promise<void> {
   for (const transaction of stored) lane.open.set(transaction.nonce, transaction);
+  await signElsewhere(relayer, lane, stored);
   await broadcast(relayer, lane, stored);
 }
 

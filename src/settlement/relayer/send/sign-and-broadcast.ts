@@ -1,5 +1,4 @@
 import { keccak256 } from 'viem';
-import type { PrivateKeyAccount } from 'viem/accounts';
 import { assert, present } from '#core/assert.ts';
 import { describeError } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
@@ -18,10 +17,12 @@ import {
 } from '#settlement/relayer/rows/transaction-queries.ts';
 import type { LockedLane, Planned } from '#settlement/relayer/send/planned.ts';
 import type { Hex } from '#settlement/requests.ts';
+import type { Signer } from '#settlement/signer.ts';
 
 /**
  * Signs the planned transactions with the lane's next nonces and stores bytes, nonces and requests
- * together. After the commit, and only then, they may be broadcast.
+ * together. After the commit, and only then, they may be broadcast. Where another program keeps the
+ * lane's key nothing is signed here: it is asked after the commit (`signElsewhere`).
  */
 export async function signAndStore(
   tx: Tx,
@@ -31,21 +32,19 @@ export async function signAndStore(
   if (planned.length === 0) return [];
   const { chain, clock } = relayer;
   const fees = present(relayer.fees, 'fees: no block was seen yet');
-  const signed = await Promise.all(
-    planned.map((plan, index) =>
-      signAttempt(lane.account, {
-        chainId: chain.config.chainId,
-        nonce: nonce + BigInt(index),
-        to: plan.call.to,
-        input: plan.call.data,
-        gasLimit: plan.gasLimit,
-        fees,
-      }),
-    ),
-  );
-  const rows = planned.map((plan, index) =>
-    toRow(plan, nonce + BigInt(index), present(signed[index], 'signed attempt')),
-  );
+  const { chainId } = chain.config;
+  const offer = { noop: false, fees };
+  const signed = lane.signsElsewhere
+    ? planned.map(() => null)
+    : await Promise.all(
+        planned.map(({ call: { to, data: input }, gasLimit }, index) => {
+          const unsigned = { chainId, nonce: nonce + BigInt(index), to, input, gasLimit, fees };
+          return signAttempt(lane.account, unsigned);
+        }),
+      );
+  const rows = planned.map((plan, index) => {
+    return { ...toRow(plan, nonce + BigInt(index), fees), ...bytesOf(signed[index] ?? null) };
+  });
   const where = {
     livemode: chain.config.livemode,
     lane: lane.lane,
@@ -63,7 +62,8 @@ export async function signAndStore(
       target: plan.call.to,
       input: plan.call.data,
       gasLimit: plan.gasLimit,
-      attempts: [present(signed[index], 'signed attempt')],
+      attempts: [signed[index] ?? []].flat(),
+      unsigned: lane.signsElsewhere ? offer : null,
       requests: plan.requests,
       validUntil: plan.validUntil ?? null,
       signedAtMs: performance.now(),
@@ -84,21 +84,26 @@ export async function signAndStore(
   });
 }
 
-function bytesOf(hex: Hex): Buffer {
+function toBuffer(hex: Hex): Buffer {
   return Buffer.from(hex.slice(2), 'hex');
 }
 
-function toRow(plan: Planned, nonce: bigint, attempt: Attempt): NewTransaction {
+function bytesOf(attempt: Attempt | null): Pick<NewTransaction, 'tx_hash' | 'raw'> {
+  if (attempt === null) return { tx_hash: null, raw: null };
+  return { tx_hash: attempt.hash, raw: toBuffer(attempt.raw) };
+}
+
+type UnsignedRow = Omit<NewTransaction, 'tx_hash' | 'raw'>;
+
+function toRow(plan: Planned, nonce: bigint, fees: Fees): UnsignedRow {
   return {
     nonce,
     kind: plan.kind,
     target: plan.call.to,
-    input: bytesOf(plan.call.data),
+    input: toBuffer(plan.call.data),
     gas_limit: plan.gasLimit,
-    tx_hash: attempt.hash,
-    raw: bytesOf(attempt.raw),
-    max_fee: attempt.fees.maxFeePerGas,
-    max_tip: attempt.fees.maxPriorityFeePerGas,
+    max_fee: fees.maxFeePerGas,
+    max_tip: fees.maxPriorityFeePerGas,
     valid_until: plan.validUntil ?? null,
     request_ids: plan.requests.map((request) => request.id),
   };
@@ -115,7 +120,7 @@ export interface Unsigned {
 
 /** The signed bytes of a transaction. Store them before you send them. */
 export async function signAttempt(
-  account: PrivateKeyAccount,
+  account: Signer,
   unsigned: Unsigned,
   noop = false,
 ): Promise<Attempt> {
@@ -180,21 +185,22 @@ export async function broadcast(
   lane: HeldLane,
   transactions: readonly OpenTransaction[],
 ): Promise<void> {
-  if (transactions.length === 0) return;
-  const calls = transactions.map(({ attempts }) => {
+  const sendable = transactions.filter(isSendable);
+  if (sendable.length === 0) return;
+  const calls = sendable.map(({ attempts }) => {
     const last = attempts.at(-1);
     // A node that answers another hash has not taken these bytes: the next node gets them too.
     const accepts = (hash: unknown) => hash === last?.hash;
     return { method: 'eth_sendRawTransaction', params: [last?.raw], accepts };
   });
-  for (const transaction of transactions) {
+  for (const transaction of sendable) {
     transaction.sentAtBlock = heightNow(relayer);
     transaction.seenAtBlock = null;
   }
   try {
     const answers = await relayer.chain.rpc.batch(calls, { urgent: true });
     answers.forEach((answer, index) => {
-      const transaction = transactions[index];
+      const transaction = sendable[index];
       if (answer.ok || transaction === undefined) return;
       noteRefusal(relayer, lane, transaction, answer.refusal.message);
     });
@@ -202,6 +208,11 @@ export async function broadcast(
     if (!(error instanceof RpcUnavailable)) throw error;
     relayer.log.warn('a broadcast got no answer', { error: describeError(error) });
   }
+}
+
+/** There are bytes, and no signer is asked for a no-op in their place. */
+function isSendable({ attempts, unsigned }: OpenTransaction): boolean {
+  return attempts.length > 0 && unsigned?.noop !== true;
 }
 
 /** What a refused broadcast means for its transaction. */

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { generatePrivateKey, type PrivateKeyAccount } from 'viem/accounts';
+import { present } from '#core/assert.ts';
+import type { Failpoint } from '#core/failpoints.ts';
+import { merchantConsent } from '#settlement/contract/signed-messages.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { signerOf } from '#settlement/signer.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { heldAccount } from '#testing/held-key.ts';
+import { askRefund, settledNumbers, settleSale } from '#testing/relayer-scene.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { type RemoteSigner, startRemoteSigner } from '#testing/remote-signer.ts';
+
+const GWEI = 10n ** 9n;
+const DEADLINE = 4_000_000_000n;
+const EXAMPLE = path.join(import.meta.dirname, '../../../deploy/signer/signer.json');
+const POINTS: readonly Failpoint[] = [
+  'settlement.signed_committed',
+  'settlement.signature_given',
+  'settlement.broadcast_sent',
+];
+/** Several looks of the relayer. */
+const A_WHILE_MS = 1_500;
+
+/** What the example that operators begin with lets the keys of lanes call. */
+interface Example {
+  readonly accounts: readonly { readonly key_file?: string; readonly functions: string[] }[];
+}
+
+describe('a relayer whose keys a signer keeps', () => {
+  let database: TestDatabase;
+  let world: RelayerWorld;
+  let signer: RemoteSigner;
+  let payers: PrivateKeyAccount[];
+  let stopMining: () => Promise<void>;
+
+  let functions: string[];
+
+  before(async () => {
+    database = await testDatabase(12);
+    const { accounts } = JSON.parse(await readFile(EXAMPLE, 'utf8')) as Example;
+    const lanes = accounts.filter((one) => /^(relayer|registrar)/.test(one.key_file ?? ''));
+    functions = lanes.flatMap((one) => one.functions);
+  });
+
+  after(() => database.close());
+
+  beforeEach(async () => {
+    world = await startRelayerWorld(undefined, database);
+    payers = await world.network.addPayers(3);
+    signer = await startSigner(functions);
+    stopMining = world.network.mineEvery(100);
+  });
+
+  afterEach(async () => {
+    await stopMining();
+    await world.stop();
+    await signer.stop();
+  });
+
+  function startSigner(allowed: readonly string[]): Promise<RemoteSigner> {
+    const { relayerKeys, registrarKey, chainId, settlement } = world.network.config;
+    const keys = [...relayerKeys, registrarKey].filter((key) => typeof key === 'string');
+    return startRemoteSigner({ keys, chainId, settlement, functions: allowed });
+  }
+
+  const keysAt = ({ keys }: RemoteSigner) => {
+    return { relayerKeys: keys.slice(0, -1), registrarKey: present(keys.at(-1), 'registrar') };
+  };
+  const start = () => world.startRelayer(keysAt(signer));
+  const payAll = () => world.payMany(payers.map((payer) => ({ payer })));
+  const unsigned = () => world.count('select count(*) from chain_unsigned');
+  const open = () => world.count(`select count(*) from chain_transactions where status = 'signed'`);
+  const alarms = () =>
+    database.db.query<{ kind: string }>('select kind from chain_alarms order by id');
+
+  async function settledOnce(ids: readonly string[]): Promise<void> {
+    const outcomes = await world.outcomes(ids);
+    assert(outcomes.every((outcome) => outcome.succeeded));
+    const numbers = await settledNumbers(world.network);
+    assert.equal(numbers.length, ids.length);
+    assert.equal(new Set(numbers).size, ids.length);
+    assert.equal(await unsigned(), 0);
+  }
+
+  it('settles, refunds and registers, and has stored all bytes that it sent', async () => {
+    start();
+    const [payer] = payers as [PrivateKeyAccount];
+    const paymentId = await settleSale(world, { payer, amount: 5_000_000n });
+    const owner = heldAccount(generatePrivateKey());
+    const consent = { accountId: 'acct_new', wallet: owner.address, deadline: DEADLINE };
+    const registration = world.ask({
+      kind: 'merchant_registration',
+      payload: {
+        ...consent,
+        deadline: DEADLINE.toString(),
+        signature: await owner.signTypedData(merchantConsent(world.network.config, consent)),
+      },
+    });
+    const done = await world.outcomes([
+      await askRefund(world, paymentId, 2_000_000n),
+      await registration,
+    ]);
+    assert(done.every((outcome) => outcome.succeeded));
+    const hashes = await database.db.query<{ tx_hash: Hex }>('select tx_hash from chain_attempts');
+    assert.equal(hashes.length, 3);
+    assert.deepEqual(await alarms(), []);
+  });
+
+  for (const point of POINTS) {
+    it(`settles each payment once when it died at ${point}`, async () => {
+      const child = world.spawnRelayer(point, keysAt(signer));
+      const ids = await payAll();
+      await child.ended;
+      start();
+      await settledOnce(ids);
+      assert.deepEqual(await alarms(), []);
+    });
+  }
+
+  it('waits for a signer that is down, and sends the same nonces when it is back', async () => {
+    await signer.down();
+    start();
+    const ids = await payAll();
+    while ((await unsigned()) === 0) await sleep(20);
+    await sleep(A_WHILE_MS);
+    assert.equal(await world.count('select count(*) from chain_attempts'), 0);
+    assert.deepEqual(await Promise.all(ids.map((id) => world.outcome(id))), [null, null, null]);
+    const nonces = () =>
+      database.db.query('select lane, nonce from chain_transactions order by id');
+    const given = await nonces();
+    await signer.up();
+    await settledOnce(ids);
+    assert.deepEqual(await nonces(), given);
+  });
+
+  it('tells of a signer that refuses, and goes on with one that does not', async () => {
+    await signer.stop();
+    signer = await startSigner(['pauseSettling']);
+    const relayer = start();
+    const ids = await payAll();
+    while ((await alarms()).length === 0) await sleep(20);
+    assert.equal((await alarms())[0]?.kind, 'signer_refused');
+    assert.deepEqual(await Promise.all(ids.map((id) => world.outcome(id))), [null, null, null]);
+    await relayer.stop();
+    await signer.stop();
+    signer = await startSigner(functions);
+    start();
+    await settledOnce(ids);
+  });
+
+  it('outbids bytes that its signer knows and a database that was put back does not', async () => {
+    const { chainId } = world.network.config;
+    for (const key of signer.keys.slice(0, -1)) {
+      await signerOf(key).signTransaction({
+        ...{ type: 'eip1559', chainId, nonce: 0, to: key.address, data: '0x', gas: 21_000n },
+        ...{ maxFeePerGas: 3n * GWEI, maxPriorityFeePerGas: GWEI },
+      });
+    }
+    start();
+    await settledOnce(await payAll());
+    assert.deepEqual(await alarms(), []);
+  });
+
+  it('fills a nonce whose payments have expired while the signer was down', async () => {
+    await signer.down();
+    start();
+    const [payer] = payers as [PrivateKeyAccount];
+    const late = await world.pay({ payer });
+    while ((await unsigned()) === 0) await sleep(20);
+    await database.db.query(`update chain_requests set deadline = now() - interval '1 minute'`);
+    await world.network.rpc.call('evm_increaseTime', [600]);
+    const [outcome] = await world.outcomes([late]);
+    assert.equal(outcome?.succeeded, false);
+    await signer.up();
+    while ((await open()) > 0) await sleep(20);
+    const noops = await database.db.query('select from chain_attempts where noop');
+    assert.equal(noops.length, 1);
+    assert.deepEqual(await settledNumbers(world.network), []);
+  });
+});

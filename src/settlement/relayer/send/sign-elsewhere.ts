@@ -1,0 +1,111 @@
+import { failpoint } from '#core/failpoints.ts';
+import { describeError } from '#core/log.ts';
+import { insertAlarms } from '#settlement/alarms.ts';
+import { inLane } from '#settlement/relayer/rows/lane-queries.ts';
+import type {
+  Attempt,
+  HeldLane,
+  Offer,
+  OpenTransaction,
+  RelayerState,
+} from '#settlement/relayer/rows/state.ts';
+import { insertSigned, upsertUnsigned } from '#settlement/relayer/rows/transaction-queries.ts';
+import { bumpFees } from '#settlement/relayer/send/fees.ts';
+import { NOOP_GAS_LIMIT } from '#settlement/relayer/send/gas.ts';
+import { signAttempt, type Unsigned } from '#settlement/relayer/send/sign-and-broadcast.ts';
+import { OFFERS_TOO_LITTLE, SignerRefused, SignerUnavailable } from '#settlement/signer.ts';
+
+/**
+ * Asks the lane's signer for the bytes of what has none yet, and stores them. What it was asked is
+ * committed before, so after a crash exactly that is asked again, and a signer gives the same bytes
+ * twice. Without an answer the transactions stay as they are: the next look asks again, and their
+ * payments wait meanwhile.
+ */
+export async function signElsewhere(
+  relayer: RelayerState,
+  lane: HeldLane,
+  transactions: readonly OpenTransaction[],
+): Promise<void> {
+  await Promise.all(
+    transactions.map(async (transaction) => {
+      const { unsigned } = transaction;
+      if (unsigned !== null) await askFor(relayer, { lane, transaction, offer: unsigned });
+    }),
+  );
+}
+
+export interface Asked {
+  readonly lane: HeldLane;
+  readonly transaction: OpenTransaction;
+  readonly offer: Offer;
+}
+
+async function askFor(relayer: RelayerState, asked: Asked): Promise<void> {
+  const { lane, transaction, offer } = asked;
+  let attempt: Attempt;
+  try {
+    attempt = await sign(relayer, asked);
+  } catch (error) {
+    return noteNoSignature(relayer, asked, error);
+  }
+  failpoint('settlement.signature_given');
+  const { now } = relayer.clock;
+  const isStored = await inLane(relayer, lane, (tx) =>
+    insertSigned(tx, transaction.id, attempt, now()),
+  );
+  // Otherwise another look has stored it, or something else was asked for meanwhile.
+  if (!isStored) return;
+  transaction.attempts.push(attempt);
+  if (transaction.unsigned === offer) transaction.unsigned = null;
+}
+
+/** The bytes for what is offered for the nonce of an open transaction. Store before you send. */
+export function sign(relayer: RelayerState, { lane, transaction, offer }: Asked): Promise<Attempt> {
+  const { chainId } = relayer.chain.config;
+  const { nonce, target: to, input, gasLimit } = transaction;
+  const { fees } = offer;
+  const unsigned = offer.noop
+    ? noop(lane, { nonce, chainId, fees })
+    : { chainId, nonce, to, input, gasLimit, fees };
+  return signAttempt(lane.account, unsigned, offer.noop);
+}
+
+async function noteNoSignature(relayer: RelayerState, asked: Asked, error: unknown) {
+  const { lane, transaction, offer } = asked;
+  const { network, livemode, maxFeePerGasCeiling } = relayer.chain.config;
+  const why = describeError(error);
+  const fields = { network, lane: lane.lane, nonce: transaction.nonce, error: why };
+  if (error instanceof SignerUnavailable) {
+    relayer.log.warn('a signer gave no signature', fields);
+    return;
+  }
+  if (!(error instanceof SignerRefused)) throw error;
+  relayer.log.error('a signer refused a transaction', fields);
+  // It knows bytes that this ledger does not: those of a database that was put back.
+  const fees = bumpFees(offer.fees, relayer.fees ?? offer.fees, maxFeePerGasCeiling);
+  if (error.code === OFFERS_TOO_LITTLE && fees !== null) {
+    await askInstead(relayer, asked, { noop: offer.noop, fees });
+    return;
+  }
+  const alarm = { kind: 'signer_refused', subject: `lane ${lane.lane}`, details: { error: why } };
+  await inLane(relayer, lane, (tx) => insertAlarms(tx, livemode, [alarm], relayer.clock.now()));
+}
+
+async function askInstead(
+  relayer: RelayerState,
+  { lane, transaction }: Asked,
+  offer: Offer,
+): Promise<void> {
+  await inLane(relayer, lane, (tx) =>
+    upsertUnsigned(tx, transaction.id, offer, relayer.clock.now()),
+  );
+  transaction.unsigned = offer;
+}
+
+/** A call of one's own address that does nothing: it uses a nonce up. */
+export function noop(
+  lane: HeldLane,
+  { nonce, chainId, fees }: Pick<Unsigned, 'nonce' | 'chainId' | 'fees'>,
+): Unsigned {
+  return { chainId, nonce, to: lane.address, input: '0x', gasLimit: NOOP_GAS_LIMIT, fees };
+}
