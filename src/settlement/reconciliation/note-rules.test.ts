@@ -136,7 +136,8 @@ describe('a step on the contract that this service did not make', () => {
     const [waits, ...others] = announced;
     assert.deepEqual(others, []);
     assert.equal(waits?.says, `${guardian.address} becomes operator.`);
-    assert.ok((waits?.applicableAt ?? new Date(0)) > new Date());
+    // The delay of this network is a moment.
+    assert.ok(Math.abs(Number(waits?.applicableAt) - Date.now()) < 60_000);
   });
 
   it('is an alarm: another admin, another delay before one comes', async () => {
