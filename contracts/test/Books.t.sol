@@ -36,7 +36,7 @@ contract BooksTest is TestBase {
 
     /// @dev Settling and refunding are listed more than once to be drawn more often.
     function targetSelectors() external view returns (FuzzSelector[] memory targets) {
-        bytes4[] memory selectors = new bytes4[](20);
+        bytes4[] memory selectors = new bytes4[](21);
         for (uint256 i = 0; i < 4; ++i) {
             selectors[i] = BooksHandler.settle.selector;
         }
@@ -57,6 +57,7 @@ contract BooksTest is TestBase {
         selectors[17] = BooksHandler.hold.selector;
         selectors[18] = BooksHandler.changeRoles.selector;
         selectors[19] = BooksHandler.enrol.selector;
+        selectors[20] = BooksHandler.lapse.selector;
         targets = new FuzzSelector[](1);
         targets[0] = FuzzSelector(address(handler), selectors);
     }
@@ -109,6 +110,7 @@ contract BooksTest is TestBase {
         assertTrue(handler.withdrawalsHeldBack() > 5, "withdrawals held back");
         assertTrue(handler.walletsApplied() > 5 && handler.walletsCanceled() > 5, "wallets");
         assertTrue(handler.walletsDropped() > 2, "dropped wallets");
+        assertTrue(handler.lapses() > 20, "lapses");
         assertTrue(handler.enrolments() > 20 && handler.enrolmentsRefused() > 20, "enrolments");
     }
 }

@@ -40,6 +40,7 @@ contract BooksHandler is BooksModel, SettlementFixture {
     uint256 public holdsExtended;
     uint256 public enrolments;
     uint256 public enrolmentsRefused;
+    uint256 public lapses;
     bool private spareOperates;
     bool private otherGuards = true;
     uint256 private allDroppedAt;
@@ -457,6 +458,32 @@ contract BooksHandler is BooksModel, SettlementFixture {
     function wait(uint256 drawn) external {
         uint256 seed = _count(drawn);
         vm.warp(block.timestamp + seed % 1 days);
+    }
+
+    /// @notice What nobody has put into force in time never comes into force. Wallets that wait
+    /// lapse meanwhile, too; the model counts their days. Seldom, as each lasts a week.
+    function lapse(uint256 drawn) external {
+        uint256 seed = _count(drawn);
+        if (seed % 4 != 0) return;
+        bytes32 role = settlement.WATCH_ROLE();
+        vm.prank(ADMIN);
+        settlement.scheduleRates(ISettlement.Rates(300, 0, 0));
+        vm.prank(ADMIN);
+        settlement.scheduleCeiling(ceiling + 1);
+        vm.prank(ADMIN);
+        settlement.announceGrant(role, STRANGER);
+        uint256 until = block.timestamp + RATES_DELAY + settlement.ANNOUNCEMENT_LIFE();
+        vm.warp(until + 1 + (seed >> 8) % 1 days);
+        bytes memory lapsed =
+            abi.encodeWithSelector(ISettlement.Lapsed.selector, block.timestamp, until);
+        vm.expectRevert(lapsed);
+        settlement.applyRates();
+        vm.expectRevert(lapsed);
+        settlement.applyCeiling();
+        vm.expectRevert(lapsed);
+        vm.prank(ADMIN);
+        settlement.grantRole(role, STRANGER);
+        ++lapses;
     }
 
     function changeRates(uint256 drawn) external {
