@@ -166,6 +166,36 @@ describe('a relayer whose keys a signer keeps', () => {
     assert.deepEqual(await alarms(), []);
   });
 
+  it('sends no old bytes while it asks for a no-op in their place', async () => {
+    await stopMining();
+    start();
+    const [payer] = payers as [PrivateKeyAccount];
+    const late = await world.pay({ payer });
+    const attempts = () =>
+      database.db.query<{ tx_hash: Hex; noop: boolean }>(
+        'select tx_hash, noop from chain_attempts',
+      );
+    while ((await attempts()).length === 0) await sleep(20);
+    await world.network.pending();
+    await signer.down();
+    const { rpc } = world.network;
+    const [old] = await attempts();
+    await rpc.call('anvil_dropTransaction', [old?.tx_hash]);
+    await database.db.query(`update chain_requests set deadline = now() - interval '1 minute'`);
+    await rpc.call('evm_increaseTime', [600]);
+    stopMining = world.network.mineEvery(100);
+    assert.equal((await world.outcomes([late]))[0]?.succeeded, false);
+    await sleep(A_WHILE_MS);
+    assert.equal(await rpc.call('eth_getTransactionByHash', [old?.tx_hash]), null);
+    assert.equal(await unsigned(), 1);
+    await signer.up();
+    while ((await open()) > 0) await sleep(20);
+    assert.deepEqual(
+      (await attempts()).map(({ noop }) => noop),
+      [false, true],
+    );
+  });
+
   it('fills a nonce whose payments have expired while the signer was down', async () => {
     await signer.down();
     start();
