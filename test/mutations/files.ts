@@ -49,6 +49,7 @@ const LANES = [
   'src/settlement/relayer/relayer-lanes.test.ts',
   'src/settlement/relayer/lanes/configure-lanes.test.ts',
 ];
+const SIGNERS = ['src/settlement/relayer/relayer-signer.test.ts'];
 const DELIVERIES = [
   'src/webhooks/queue-queries.test.ts',
   'src/webhooks/worker.test.ts',
@@ -260,6 +261,8 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
   ...OF_WAYS,
   ...OF_RECOVERY,
   // By hand only, and here, so that the generated choice in the groups above stays.
+  'src/settlement/relayer/send/sign-and-broadcast.ts': SIGNERS,
+  'src/settlement/relayer/send/sign-elsewhere.ts': SIGNERS,
   'src/settlement/foreign-settlement-queries.ts': [
     'src/settlement/reconciliation/reconcile.test.ts',
   ],
