@@ -114,17 +114,18 @@ function branch(call: Call, machine: Machine, fork: (other: Machine) => void): v
 
 function step(call: Call, machine: Machine, opcode: number): void {
   const { stack } = machine;
-  if (opcode >= PUSH0 && opcode < DUP1) return pushBytes(call, machine, opcode - PUSH0);
-  if (opcode >= DUP1 && opcode < SWAP1) {
-    const term = stack.at(-(opcode - DUP1 + 1));
-    if (term === undefined) throw new Error('the stack is too short');
-    stack.push(term);
-    return;
-  }
-  if (opcode >= SWAP1 && opcode < LOG0) return swap(stack, opcode - SWAP1 + 1);
   const operation = OPERATIONS[opcode];
-  if (operation === undefined) throw new Error(`the opcode 0x${opcode.toString(16)} is not known`);
-  operation(machine, call);
+  if (operation !== undefined) operation(machine, call);
+  else if (opcode >= PUSH0 && opcode < DUP1) pushBytes(call, machine, opcode - PUSH0);
+  else if (opcode >= DUP1 && opcode < SWAP1) duplicate(stack, opcode - DUP1 + 1);
+  else if (opcode >= SWAP1 && opcode < LOG0) swap(stack, opcode - SWAP1 + 1);
+  else throw new Error(`the opcode 0x${opcode.toString(16)} is not known`);
+}
+
+function duplicate(stack: Term[], depth: number): void {
+  const term = stack.at(-depth);
+  if (term === undefined) throw new Error('the stack is too short');
+  stack.push(term);
 }
 
 function pushBytes({ code, terms }: Call, machine: Machine, count: number): void {

@@ -23,8 +23,11 @@ import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 
 /** Points inside relayer and webhook worker are tested one by one, and faster, beside them. */
 const TESTED_ELSEWHERE = /^(settlement|webhooks)\./;
-/** No sale passes there: see `recovery.test.ts`, `relayer-answered.test.ts` and the mails below. */
-const BESIDE_SALES = /^(recovery|mail|reorganisations)\./;
+/**
+ * No sale passes there: see `recovery.test.ts`, `relayer-answered.test.ts`, the mails below, and
+ * for keys that a signer keeps `relayer-signer.test.ts`.
+ */
+const BESIDE_SALES = /^(recovery|mail|reorganisations)\.|\.signature_given$/;
 const NIGHTLY = process.env.FAULTS === 'nightly';
 const REST_MS = 30_000;
 const DEATH_MS = 15_000;
@@ -158,7 +161,10 @@ async function checkTold(paymentId: string, before: number): Promise<void> {
 
 /** Where a signed payment passes. Batches (`lane_taken`) never hold one. */
 const OF_AUTHORIZATIONS = FAILPOINTS.filter(
-  (name) => /^(payments|settlement)\./.test(name) && name !== 'settlement.lane_taken',
+  (name) =>
+    /^(payments|settlement)\./.test(name) &&
+    name !== 'settlement.lane_taken' &&
+    !BESIDE_SALES.test(name),
 );
 
 /** Signed and not yet sent: the worst moment for a payment that has a transaction of its own. */
