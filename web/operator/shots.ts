@@ -129,6 +129,11 @@ export const SHOTS: readonly Shot[] = [
     await change('/recoveries', list(RECOVERING));
     await open('/reconciliation', 'Reconciliation');
   }),
+  staffShot('contract-state', async ({ open, window: { page } }) => {
+    await open('/contract', 'Contract');
+    await page.getByText('On testnet now').click();
+    await page.getByText('Watchtower').first().waitFor();
+  }),
   staffShot('proposal', async ({ open, change, window: { page } }) => {
     await change('/proposals', list(PROPOSAL));
     await open('/contract', 'Contract');
