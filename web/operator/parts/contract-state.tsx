@@ -21,14 +21,14 @@ const hourly = ({ per_hour: most, used }: State['sales']) => `${usdc(used)} of $
 export function ContractState({ contract }: { readonly contract: Contract }): ReactNode {
   const { network, state } = contract;
   return (
-    <details className="card stack" aria-label={`State on ${network}`}>
+    <details className="card" aria-label={`State on ${network}`}>
       <summary>
         On {network} now <Short state={state} />
       </summary>
       {state === null ? (
         <p className="soft">No node answers.</p>
       ) : (
-        <>
+        <div className="stack">
           <FactList>
             <Fact name="Settling">
               <Paused is={state.settling_paused} />
@@ -42,10 +42,17 @@ export function ContractState({ contract }: { readonly contract: Contract }): Re
             <Fact name="Owed to merchants">{usdc(state.owed)}</Fact>
             <Fact name="Fees, not collected">{usdc(state.fees)}</Fact>
             <Fact name="Left over">{usdc(state.held - state.owed - state.fees)}</Fact>
+            {state.roles.map((holder) => (
+              <Fact
+                key={`${holder.role} ${holder.account}`}
+                name={ROLE_NAMES[holder.role] ?? holder.role}
+              >
+                <Holder {...holder} />
+              </Fact>
+            ))}
           </FactList>
-          <Roles roles={state.roles} />
           <Announced announced={state.announced} />
-        </>
+        </div>
       )}
     </details>
   );
@@ -73,22 +80,16 @@ const ROLE_NAMES: Readonly<Record<string, string>> = {
   unknown: 'A role that this release does not know',
 };
 
-function Roles({ roles }: Pick<State, 'roles'>): ReactNode {
-  if (roles.length === 0) return <p className="soft">The roles have not been read yet.</p>;
+function Holder({ account, since }: State['roles'][number]): ReactNode {
   return (
-    <FactList>
-      {roles.map(({ role, account, since }) => (
-        <Fact key={`${role} ${account}`} name={ROLE_NAMES[role] ?? role}>
-          <span className="id">{account}</span>
-          {since === null ? null : (
-            <span className="soft">
-              {' '}
-              since <Time at={since} />
-            </span>
-          )}
-        </Fact>
-      ))}
-    </FactList>
+    <>
+      <span className="id">{account}</span>{' '}
+      {since === null ? null : (
+        <span className="soft">
+          since <Time at={since} />
+        </span>
+      )}
+    </>
   );
 }
 
