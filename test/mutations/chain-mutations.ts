@@ -193,7 +193,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     name: 'a signer that knows other bytes is asked for the same for ever',
     file: 'src/settlement/relayer/send/sign-elsewhere.ts',
     by: 'src/settlement/relayer/relayer-signer.test.ts',
-    from: 'if (error.code === OFFERS_TOO_LITTLE && fees !== null) {',
+    from: 'if (isOutbid && fees !== null) {',
     to: 'if (false) {',
   },
   {

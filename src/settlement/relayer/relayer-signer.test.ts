@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { zeroAddress } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import type { Failpoint } from '#core/failpoints.ts';
@@ -23,6 +27,13 @@ const POINTS: readonly Failpoint[] = [
   'settlement.signature_given',
   'settlement.broadcast_sent',
 ];
+/** Nothing that anybody asked for. */
+const OTHER = {
+  ...({ type: 'eip1559', chainId: 1, nonce: 9, to: zeroAddress, gas: 21_000n } as const),
+  ...{ maxFeePerGas: GWEI, maxPriorityFeePerGas: 1n },
+};
+/** Less than a question to a signer may take. */
+const HUNG_MS = 4_000;
 /** Several looks of the relayer. */
 const A_WHILE_MS = 1_500;
 
@@ -150,6 +161,48 @@ describe('a relayer whose keys a signer keeps', () => {
     await signer.stop();
     signer = await startSigner(functions);
     start();
+    await settledOnce(ids);
+  });
+
+  it('goes on with its other lanes while one signer hangs, and then lies', async () => {
+    let answer: string | null = null;
+    const odd = createServer((_, response) => {
+      if (answer !== null) response.end(answer);
+    });
+    await once(odd.listen(0, '127.0.0.1'), 'listening');
+    const { port } = odd.address() as AddressInfo;
+    const [own, ...others] = world.network.config.relayerKeys;
+    const { address } = heldAccount(own);
+    const hangs = { url: `http://127.0.0.1:${port}`, address, token: 'x' };
+    try {
+      const keys = { relayerKeys: [hangs, ...others] };
+      const relayer = world.startRelayer(keys);
+      const first = await payAll();
+      while ((await unsigned()) === 0) await sleep(20);
+      await relayer.stop();
+      world.startRelayer(keys);
+      // The signer's own limit is longer: whoever waits for it comes too late.
+      const outcomes = await world.outcomes(await payAll(), HUNG_MS);
+      assert(outcomes.every((outcome) => outcome.succeeded));
+      assert.deepEqual(await alarms(), []);
+      answer = JSON.stringify({ signed: await heldAccount(own).signTransaction(OTHER) });
+      odd.closeAllConnections();
+      while ((await alarms()).length === 0) await sleep(20);
+      assert.equal((await alarms())[0]?.kind, 'signer_refused');
+      for (const id of first) assert.notEqual((await world.outcome(id))?.succeeded, false);
+    } finally {
+      odd.closeAllConnections();
+      odd.close();
+    }
+  });
+
+  it('takes what a signer owes into the process when its key comes back', async () => {
+    await signer.down();
+    const relayer = start();
+    const ids = await payAll();
+    while ((await unsigned()) === 0) await sleep(20);
+    await relayer.stop();
+    world.startRelayer();
     await settledOnce(ids);
   });
 

@@ -208,8 +208,10 @@ async function flushOthers(relayer: RelayerState): Promise<number> {
   return count;
 }
 
-function takesWork({ draining, starved, stopped }: HeldLane): boolean {
-  return !draining && !starved && !stopped;
+/** While its signer owes it bytes, payments go to other lanes, or wait where all can take them. */
+function takesWork({ draining, starved, stopped, open }: HeldLane): boolean {
+  const waits = [...open.values()].some(({ unsigned }) => unsigned !== null);
+  return !draining && !starved && !stopped && !waits;
 }
 
 /** The held lane with the least under way, or null when all are full or not to be used. */

@@ -42,6 +42,11 @@ export function ContractState({ contract }: { readonly contract: Contract }): Re
             <Fact name="Owed to merchants">{usdc(state.owed)}</Fact>
             <Fact name="Fees, not collected">{usdc(state.fees)}</Fact>
             <Fact name="Left over">{usdc(state.held - state.owed - state.fees)}</Fact>
+            {state.roles.length > 0 ? null : (
+              <Fact name="Admin">
+                <span className="id">{state.admin}</span>
+              </Fact>
+            )}
             {state.roles.map((holder) => (
               <Fact
                 key={`${holder.role} ${holder.account}`}

@@ -18,7 +18,7 @@ import {
 import { isExpired } from '#settlement/relayer/send/deadlines.ts';
 import { bumpFees } from '#settlement/relayer/send/fees.ts';
 import { broadcast } from '#settlement/relayer/send/sign-and-broadcast.ts';
-import { signElsewhere } from '#settlement/relayer/send/sign-elsewhere.ts';
+import { askElsewhere } from '#settlement/relayer/send/sign-elsewhere.ts';
 
 /** An unmined transaction is sent again after so many blocks (see `patientBlocks`). */
 const RESEND_AFTER = 2;
@@ -102,7 +102,7 @@ async function tend(
   }
   // This includes filled gaps and no-ops.
   const left = inNonceOrder(lane).filter(({ nonce }) => nonce >= chainNonce);
-  await signElsewhere(relayer, lane, left);
+  askElsewhere(relayer, lane, left);
   await broadcast(relayer, lane, left);
 }
 

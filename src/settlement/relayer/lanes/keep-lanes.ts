@@ -11,7 +11,7 @@ import {
 } from '#settlement/relayer/rows/lane-queries.ts';
 import type { HeldLane, RelayerState } from '#settlement/relayer/rows/state.ts';
 import { broadcast } from '#settlement/relayer/send/sign-and-broadcast.ts';
-import { signElsewhere } from '#settlement/relayer/send/sign-elsewhere.ts';
+import { askElsewhere } from '#settlement/relayer/send/sign-elsewhere.ts';
 
 /**
  * Keeps this worker's leases and its fair share of the lanes: with two workers each gets half.
@@ -97,6 +97,7 @@ async function open(relayer: RelayerState, row: LaneRow): Promise<void> {
     address: row.address,
     account: own.account,
     signsElsewhere: own.signsElsewhere,
+    asking: false,
     fence: row.fence,
     open: new Map(),
     draining: false,
@@ -107,7 +108,7 @@ async function open(relayer: RelayerState, row: LaneRow): Promise<void> {
   if (!(await catchUpNonce(relayer, lane, row.next_nonce))) return;
   const open = await loadOpen(relayer, lane);
   relayer.lanes.set(lane.lane, lane);
-  await signElsewhere(relayer, lane, open);
+  askElsewhere(relayer, lane, open);
   await broadcast(relayer, lane, open);
   if (lane.open.size === 0) return;
   const fields = { network: relayer.chain.config.network, lane: lane.lane };

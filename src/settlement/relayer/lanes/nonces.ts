@@ -27,7 +27,7 @@ import {
 import { bumpFees, suggestFees } from '#settlement/relayer/send/fees.ts';
 import { NOOP_GAS_LIMIT } from '#settlement/relayer/send/gas.ts';
 import { signAttempt } from '#settlement/relayer/send/sign-and-broadcast.ts';
-import { type Asked, noop, sign, signElsewhere } from '#settlement/relayer/send/sign-elsewhere.ts';
+import { type Asked, askElsewhere, noop, sign } from '#settlement/relayer/send/sign-elsewhere.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
@@ -140,7 +140,7 @@ async function storeFiller(
   const where = { livemode, lane: lane.lane, nonce, target: lane.address };
   const id = await insertFiller(tx, { ...where, gasLimit: NOOP_GAS_LIMIT }, clock.now());
   const fees = feesOf(relayer);
-  // Whoever reads the row asks for its bytes.
+  // The caller reads the row again, and asks for its bytes.
   if (lane.signsElsewhere) return upsertUnsigned(tx, id, { noop: true, fees }, clock.now());
   const attempt = await signAttempt(lane.account, noop(lane, { nonce, chainId, fees }), true);
   await insertAttempt(tx, id, attempt, clock.now());
@@ -165,7 +165,8 @@ export async function addAttempt(
 
 /**
  * Commits an attempt together with `work`. With a key of this process its bytes are signed before
- * and stored; a signer elsewhere is asked after the commit, which holds what it is asked for.
+ * and stored; a signer elsewhere is asked after the commit, which holds what it is asked for. So is
+ * a key that has come back into the process while its signer still owed something.
  */
 async function attemptIn(
   relayer: RelayerState,
@@ -174,13 +175,14 @@ async function attemptIn(
 ): Promise<void> {
   const { lane, transaction, offer } = asked;
   const now = relayer.clock.now();
-  if (lane.signsElsewhere) {
+  if (lane.signsElsewhere || transaction.unsigned !== null) {
     await inLane(relayer, lane, async (tx) => {
       await upsertUnsigned(tx, transaction.id, offer, now);
       await work(tx);
     });
     transaction.unsigned = offer;
-    return signElsewhere(relayer, lane, [transaction]);
+    askElsewhere(relayer, lane, [transaction]);
+    return;
   }
   const attempt = await sign(relayer, asked);
   await inLane(relayer, lane, async (tx) => {

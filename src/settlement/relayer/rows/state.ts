@@ -66,6 +66,8 @@ export interface HeldLane {
   readonly account: Signer;
   /** A signature is a question to another program, which may not answer. */
   readonly signsElsewhere: boolean;
+  /** That program is being asked, and no loop waits for it. */
+  asking: boolean;
   readonly fence: bigint;
   /** By nonce: signed and, as far as we know, not mined. */
   readonly open: Map<bigint, OpenTransaction>;

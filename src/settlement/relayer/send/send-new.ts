@@ -32,7 +32,7 @@ export async function sendNew(
   const isAlone = transactions.length === 1 && unmined(lane.open) <= 1;
   const mayWait = intervalMs !== null && intervalMs <= LONGEST_INTERVAL_MS;
   const answer =
-    only !== undefined && last !== undefined && isAlone && mayWait
+    only?.unsigned === null && last !== undefined && isAlone && mayWait
       ? sendSync(relayer.chain, last)
       : null;
   if (only === undefined || answer === null) return broadcast(relayer, lane, transactions);

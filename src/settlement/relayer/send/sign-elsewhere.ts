@@ -12,7 +12,11 @@ import type {
 import { insertSigned, upsertUnsigned } from '#settlement/relayer/rows/transaction-queries.ts';
 import { bumpFees } from '#settlement/relayer/send/fees.ts';
 import { NOOP_GAS_LIMIT } from '#settlement/relayer/send/gas.ts';
-import { signAttempt, type Unsigned } from '#settlement/relayer/send/sign-and-broadcast.ts';
+import {
+  broadcast,
+  signAttempt,
+  type Unsigned,
+} from '#settlement/relayer/send/sign-and-broadcast.ts';
 import { OFFERS_TOO_LITTLE, SignerRefused, SignerUnavailable } from '#settlement/signer.ts';
 
 /**
@@ -32,6 +36,34 @@ export async function signElsewhere(
       if (unsigned !== null) await askFor(relayer, { lane, transaction, offer: unsigned });
     }),
   );
+}
+
+/**
+ * As {@link signElsewhere}, for loops that must not wait: a signer that hangs would hold up leases
+ * and receipts. What it gives is broadcast. While it is asked, the lane asks nothing else.
+ */
+export function askElsewhere(
+  relayer: RelayerState,
+  lane: HeldLane,
+  transactions: readonly OpenTransaction[],
+): void {
+  const waiting = transactions.filter(({ unsigned }) => unsigned !== null);
+  if (waiting.length === 0 || lane.asking) return;
+  lane.asking = true;
+  signElsewhere(relayer, lane, waiting)
+    .then(() => broadcast(relayer, lane, waiting))
+    .catch((error) => {
+      const fields = { network: relayer.chain.config.network, lane: lane.lane };
+      relayer.log.warn('what a signer gave was not stored', {
+        ...fields,
+        error: describeError(error),
+      });
+      // Its rows say what there is: the keeper reads them again.
+      if (relayer.lanes.get(lane.lane) === lane) relayer.lanes.delete(lane.lane);
+    })
+    .finally(() => {
+      lane.asking = false;
+    });
 }
 
 export interface Asked {
@@ -79,11 +111,12 @@ async function noteNoSignature(relayer: RelayerState, asked: Asked, error: unkno
     relayer.log.warn('a signer gave no signature', fields);
     return;
   }
-  if (!(error instanceof SignerRefused)) throw error;
+  // A signer that answers with something else than it was asked for has refused, too.
   relayer.log.error('a signer refused a transaction', fields);
   // It knows bytes that this ledger does not: those of a database that was put back.
   const fees = bumpFees(offer.fees, relayer.fees ?? offer.fees, maxFeePerGasCeiling);
-  if (error.code === OFFERS_TOO_LITTLE && fees !== null) {
+  const isOutbid = error instanceof SignerRefused && error.code === OFFERS_TOO_LITTLE;
+  if (isOutbid && fees !== null) {
     await askInstead(relayer, asked, { noop: offer.noop, fees });
     return;
   }
