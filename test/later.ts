@@ -40,6 +40,7 @@ export const LATER: Readonly<Record<string, string>> = {
   ...because(
     'one step more at which processes die; `smoke` and `recovery` kill some in `npm test`',
     [
+      'test/faults/deadline.test.ts',
       'test/faults/failpoints.test.ts',
       'test/faults/recovery-cases.test.ts',
       'test/faults/recovery-lost-time.test.ts',
@@ -47,9 +48,26 @@ export const LATER: Readonly<Record<string, string>> = {
     ],
   ),
   ...because(
-    'whole processes beside a stolen key; `foreign-key.test.ts` has the rules themselves',
-    ['test/faults/foreign-keys.test.ts'],
+    'whole processes beside a stolen key; `foreign-key.test.ts` and `src/watch` have the rules',
+    ['test/faults/foreign-keys.test.ts', 'test/faults/watchtower.test.ts'],
   ),
+  ...because(
+    'whole processes at nodes that misbehave; `src/settlement` has a test for each way of it',
+    ['test/faults/odd-nodes.test.ts', 'test/journeys/unreachable-node.test.ts'],
+  ),
+  ...because('processes replaced under load; `two-releases` runs both side by side', [
+    'test/journeys/rolling-restart.test.ts',
+  ]),
+  ...because('packs, installs and starts a package as a stranger does; its own tests run before', [
+    'test/packages/fresh.test.ts',
+    'test/packages/pack.test.ts',
+    'test/packages/quickstart.test.ts',
+    'test/sdk/network.test.ts',
+    'test/x402/clients.test.ts',
+  ]),
+  ...because('every command of `npm run chain` as a process; `deploy-contract` starts the first', [
+    'src/ops/contract-command.test.ts',
+  ]),
   ...because('it fills a disk and connections up to their limits', [
     'test/faults/exhaustion.test.ts',
   ]),

@@ -1,4 +1,5 @@
 import { only, present } from '#core/assert.ts';
+import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
 export type KybStatus = 'none' | 'pending' | 'approved' | 'rejected';
@@ -136,6 +137,16 @@ export async function selectModes(sql: Sql, accountId: string): Promise<ModeRow[
      where account_id = $1 order by livemode`,
     [accountId],
   );
+}
+
+/** What the contracts call the account, the oldest contract first. Empty: it is not live. */
+export async function selectMerchantNumbers(sql: Sql, tenant: Tenant): Promise<bigint[]> {
+  const rows = await sql.query<{ merchant_number: bigint }>(
+    `select merchant_number from merchant_accounts
+     where account_id = $1 and livemode = $2 order by merchant_number`,
+    [tenant.accountId, tenant.livemode],
+  );
+  return rows.map((row) => row.merchant_number);
 }
 
 export async function selectMode(

@@ -44,7 +44,12 @@ import { WHOLE_HOUR } from '#settlement/ceiling.ts';
 import { openChain } from '#settlement/chain/chain.ts';
 import { requireContractDelays } from '#settlement/chain/check-contract.ts';
 import { whenItCounts } from '#settlement/confirmations.ts';
-import { NETWORK_DEFAULTS, type NetworkSettings } from '#settlement/networks.ts';
+import { keepContracts } from '#settlement/contract-queries.ts';
+import {
+  NETWORK_DEFAULTS,
+  type NetworkConfig,
+  type NetworkSettings,
+} from '#settlement/networks.ts';
 import { tellProfile } from '#settlement/profiles.ts';
 import { watchReadiness } from '#settlement/readiness.ts';
 import { prepareLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
@@ -220,6 +225,20 @@ async function prepareDatabase(
   return db;
 }
 
+/**
+ * An embedded chain is as old as its data folder, whatever database is used with it.
+ * @throws StartError when the settings leave out a contract that the ledger has used.
+ */
+async function keepOrder(
+  { chains, roles }: Config,
+  db: Database,
+  networks: readonly NetworkConfig[],
+): Promise<void> {
+  const external = networks.filter(({ network }) => chains[network] !== null);
+  if (roles.has('watch')) return;
+  for (const network of external) await keepContracts(db, network);
+}
+
 /** A watchtower's database role changes no tables. @throws StartError */
 async function requireMigrated(db: Database): Promise<void> {
   const rows = await db.query<{ is_there: boolean }>(
@@ -352,6 +371,7 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Up> {
   const chains = await Promise.all(ofRoles.map((network) => openChain(network, log)));
   for (const chain of chains) stops.push(chain.close);
   const networks = chains.map((chain) => chain.config);
+  await keepOrder(config, db, networks);
   const receipts = receiptPages(config, idKey);
   const deps = { receipts, config, secret, idKey, db, wakeups, clock, log, chains, passFiles };
   if (config.production) {

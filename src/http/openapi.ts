@@ -186,10 +186,12 @@ function successResponse(
   if (schema === null && contentTypes.length === 0) return { description, headers };
   if (schema === null) {
     const bytes = { schema: { type: 'string' } };
+    // Of the first type: others say the same in another form.
+    const shown = (place: number) => (place === 0 && example !== undefined ? { example } : {});
     return {
       description,
       headers,
-      content: Object.fromEntries(contentTypes.map((t) => [t, bytes])),
+      content: Object.fromEntries(contentTypes.map((t, i) => [t, { ...bytes, ...shown(i) }])),
     };
   }
   const content = {

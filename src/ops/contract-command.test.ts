@@ -169,7 +169,10 @@ describe('npm run chain, on a contract that runs', () => {
 
   const sendAsRegistrar = (data: Hex) => sendAs(REGISTRAR.key, settlement, data);
 
-  const place = () => ({ chainId: 31_500, settlement });
+  const place = () => ({
+    ...{ chainId: 31_500, settlement },
+    ...{ deployedAtBlock: 0n, formerSettlements: [] },
+  });
   const inADay = async () => (await client().getBlock()).timestamp + BigInt(DAY_SECONDS);
 
   /** Merchant 1, by the registrar. */

@@ -18,8 +18,9 @@ export async function askChain(
   request: PayRequest,
   { intent, payer }: Outlook,
 ): Promise<PreflightResult | null> {
-  const { tenant, merchantNumber } = request.standing;
-  if (intent === null || payer === null || merchantNumber === null) return null;
+  const { tenant } = request.standing;
+  if (intent?.merchantNumber === undefined || payer === null) return null;
+  const { merchantNumber } = intent;
   const { status } = asOf(intent, request.now);
   if (status === 'succeeded' || status === 'canceled') return null;
   // It is refused below, and the contract's words do not hold every sum.

@@ -34,11 +34,12 @@ export function payerOf(intent: PaymentIntent): string | null {
   return 'attempt' in intent ? intent.attempt.payerId : null;
 }
 
+/** null: the account takes no payments. */
 async function findMerchantNumber(tx: Tx, intent: PaymentIntent): Promise<bigint | null> {
   const { accountId, livemode } = intent.tenant;
   const standings = await selectStandings(tx, [accountId]);
   const own = standings.find((row) => row.livemode === livemode);
-  return own?.status === 'active' ? own.merchant_number : null;
+  return own?.status === 'active' ? (intent.merchantNumber ?? null) : null;
 }
 
 /** An app that lost the answer to its approval asks again: nothing changes, and that is fine. */

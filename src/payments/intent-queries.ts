@@ -11,6 +11,29 @@ export const INTENT_COLUMNS = `id, settlement_number, recovered,
   confirm_by, last_payment_error, payment_id, tx_hash, cancellation_reason, canceled_at,
   traceparent`;
 
+/**
+ * Whom the contract pays for an intent (`i`): the account as it was known when the intent was
+ * created. An account that moves to the next contract takes its place in its order first, so every
+ * attempt to pay one intent goes to one contract, which settles it once: editions.md.
+ */
+export const MERCHANT_OF_INTENT = `coalesce(
+  (select f.merchant_number from former_merchants f
+   where f.account_id = i.account_id and f.livemode = i.livemode and f.until_position >= i.position
+   order by f.until_position limit 1),
+  (select m.merchant_number from account_modes m
+   where m.account_id = i.account_id and m.livemode = i.livemode))`;
+
+const PAYABLE_COLUMNS = `${INTENT_COLUMNS}, ${MERCHANT_OF_INTENT} as merchant_number`;
+
+/** With whom the contract pays, for what is about to be paid. */
+export async function selectPayable(sql: Sql, ids: readonly string[]): Promise<PaymentIntent[]> {
+  const rows = await sql.query<IntentRow>(
+    `select ${PAYABLE_COLUMNS} from payment_intents i where id = any($1)`,
+    [ids],
+  );
+  return rows.map(toIntent);
+}
+
 /** Reads that wait at the same time in one process share one statement; see `read-intent.ts`. */
 export async function selectIntents(sql: Sql, ids: readonly string[]): Promise<PaymentIntent[]> {
   const rows = await sql.query<IntentRow>(
@@ -50,7 +73,7 @@ export async function lockIntent(
 /** Locks several in the order of their ids, so that no two transactions wait in a circle. */
 export async function lockIntents(tx: Tx, ids: readonly string[]): Promise<PaymentIntent[]> {
   const rows = await tx.query<IntentRow>(
-    `select ${INTENT_COLUMNS} from payment_intents where id = any($1)
+    `select ${PAYABLE_COLUMNS} from payment_intents i where id = any($1)
      order by id for update`,
     [ids],
   );

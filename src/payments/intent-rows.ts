@@ -51,6 +51,8 @@ export interface IntentRow {
   cancellation_reason: CancellationReason | null;
   canceled_at: Date | null;
   traceparent: string | null;
+  /** Only where it is read to be paid. */
+  merchant_number?: bigint | null;
 }
 
 function attemptOf(row: IntentRow): Attempt {
@@ -109,6 +111,7 @@ export function toIntent(row: IntentRow): PaymentIntent {
     tappedAt: row.tapped_at,
     lastPaymentError: row.last_payment_error,
     traceparent: row.traceparent,
+    ...(row.merchant_number == null ? {} : { merchantNumber: row.merchant_number }),
     ...stateOf(row),
   };
 }

@@ -5,7 +5,7 @@ import type { Sql } from '#db/database.ts';
 import { replayOf } from '#idempotency/decide.ts';
 import { selectKeys } from '#idempotency/key-queries.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
-import { selectIntents } from '#payments/intent-queries.ts';
+import { selectPayable } from '#payments/intent-queries.ts';
 import type { PayRequest } from '#payments/pay-request.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 import { readPayers } from '#payments/read-payers.ts';
@@ -28,7 +28,7 @@ async function lookAhead(sql: Sql, requests: readonly PayRequest[]): Promise<Out
   const now = new Date(Math.max(...requests.map((request) => request.now.getTime())));
   const [keys, intents, payerOf] = await Promise.all([
     selectKeys(sql, idempotent, now),
-    selectIntents(sql, [...new Set(requests.map(({ intentId }) => intentId))]),
+    selectPayable(sql, [...new Set(requests.map(({ intentId }) => intentId))]),
     readPayers(
       sql,
       requests.map(({ presented }) => presented),

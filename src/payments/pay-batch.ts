@@ -368,8 +368,9 @@ async function writePaid(
   const now = new Date(Math.max(...items.map(({ request }) => request.now.getTime())));
   const settlements = paid.flatMap(({ intent }, index) => {
     if (intent?.status !== 'processing') return [];
-    const { standing } = present(items[index], 'item').request;
-    const merchantNumber = present(standing.merchantNumber, 'merchant number');
+    const { intentId } = present(items[index], 'item').request;
+    const locked = ground.intents.get(intentId);
+    const merchantNumber = present(locked?.merchantNumber, 'merchant number');
     return [settlementOf(intent, { merchantNumber, settleWithinS })];
   });
   const uses = [...ground.credentials.values()].flatMap((found) =>

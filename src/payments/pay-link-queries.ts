@@ -1,5 +1,6 @@
 import { only } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { MERCHANT_OF_INTENT } from '#payments/intent-queries.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** What a wallet was asked to sign, in addition to what the intent says. */
@@ -32,12 +33,11 @@ export async function selectPayLink(
   { intentId, address }: { readonly intentId: string; readonly address: Hex | null },
 ): Promise<PayLinkRow | undefined> {
   const rows = await sql.query<PayLinkRow>(
-    `select a.name as merchant_name, m.merchant_number, a.status as account_status, a.kyb_status,
-       t.status as terminal_status, coalesce(l.terms, '[]') as terms,
-       coalesce(w.answers, 0) as answers
+    `select a.name as merchant_name, ${MERCHANT_OF_INTENT} as merchant_number,
+       a.status as account_status, a.kyb_status, t.status as terminal_status,
+       coalesce(l.terms, '[]') as terms, coalesce(w.answers, 0) as answers
      from payment_intents i
      join accounts a on a.id = i.account_id
-     join account_modes m on m.account_id = i.account_id and m.livemode = i.livemode
      join terminals t on t.id = i.terminal_id
      left join pay_links l on l.payment_intent_id = i.id
      left join pay_link_answers w on w.payment_intent_id = i.id and w.address = $2

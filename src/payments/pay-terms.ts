@@ -12,6 +12,7 @@ import { addPayTerms, type PayTerms } from '#payments/pay-link-queries.ts';
 import { ratesOf, termsAfter } from '#payments/pay-message.ts';
 import { readFeeRates, sameRates } from '#settlement/chain/fee-rates.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { contractOf } from '#settlement/editions.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** A link, and what it asks for now. `service_unavailable` when no node tells the rates. */
@@ -51,11 +52,13 @@ export async function openLink(
  */
 async function presentTerms(
   deps: Pick<PayLinkDeps, 'db' | 'settleWithinS'>,
-  { intent, terms, chain, closed }: PayLink,
+  { intent, terms, chain, closed, standing }: PayLink,
 ): Promise<PayTerms> {
   const last = terms.at(-1);
   if (closed !== null && last !== undefined) return last;
-  const rates = await chain.remember('fee rates', RATES_MS, () => readFeeRates(chain));
+  const settlement = contractOf(chain.config, standing.merchantNumber ?? 0n);
+  const read = () => readFeeRates(chain, settlement);
+  const rates = await chain.remember(`fee rates of ${settlement}`, RATES_MS, read);
   const until = Math.ceil(intent.expiresAt.getTime() / 1000) + deps.settleWithinS;
   if (closed !== null) return { salt: NO_SALT, valid_before: until, ...rates };
   // Advancing a test clock brings the end nearer; what was signed with a later end stays good.

@@ -17,6 +17,8 @@ interface IntentFacts extends Traced {
   readonly id: string;
   /** Its bit in the contract's replay guard. null: an earlier release created it. */
   readonly settlementNumber: bigint | null;
+  /** Whom the contract pays, where the intent was read to be paid, of an account that is live. */
+  readonly merchantNumber?: bigint;
   /** Rebuilt from the chain after the database had lost it. */
   readonly recovered: boolean;
   readonly tenant: Tenant;

@@ -36,12 +36,14 @@ export async function selectReceipt(
   wanted: { readonly livemode: boolean; readonly number: bigint },
 ): Promise<Receipt | null> {
   const [row] = await sql.query<Row>(
-    `select p.*, a.name as merchant_name, a.time_zone, m.merchant_number, i.description
+    `select p.*, a.name as merchant_name, a.time_zone,
+       coalesce(c.merchant_number, m.merchant_number) as merchant_number, i.description
      from (select ${PAYMENT_COLUMNS} from payments
            where livemode = $1 and settlement_number = $2) p
      join accounts a on a.id = p.account_id
      join account_modes m on m.account_id = p.account_id and m.livemode = p.livemode
-     join payment_intents i on i.id = p.payment_intent_id`,
+     join payment_intents i on i.id = p.payment_intent_id
+     left join chain_payments c on c.livemode = p.livemode and c.number = p.settlement_number`,
     [wanted.livemode, wanted.number],
   );
   if (row === undefined) return null;

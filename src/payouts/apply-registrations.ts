@@ -5,7 +5,7 @@ import { applied, type Outcome, takeOutcomes } from '#settlement/requests.ts';
 
 const BATCH = 20;
 
-/** The account of a registration's subject, `<account id>:<network>`. */
+/** The account of a registration's subject, `<account id>:<network>`, behind it the edition. */
 function accountOf(outcome: Outcome<'merchant_registration'>): string {
   return outcome.subjectId.split(':')[0] ?? '';
 }
@@ -44,7 +44,9 @@ export async function applyRegistrations(deps: LoopDeps): Promise<boolean> {
   const now = deps.clock.now();
   const outcomes = await deps.db.transaction(async (tx) => {
     const taken = await takeOutcomes(tx, 'merchant_registration', BATCH);
-    for (const outcome of taken) await applyRegistration(tx, outcome, deps);
+    // In the order in which others lock accounts.
+    const inOrder = taken.toSorted((a, b) => (accountOf(a) < accountOf(b) ? -1 : 1));
+    for (const outcome of inOrder) await applyRegistration(tx, outcome, deps);
     const ids = taken.map((outcome) => outcome.requestId);
     if (ids.length > 0) await applied(tx, ids, now);
     return taken;

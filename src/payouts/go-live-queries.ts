@@ -74,7 +74,11 @@ export async function updateGoLiveEnded(
   return rows[0];
 }
 
-/** From here on the account takes payments in this mode. */
+/**
+ * From here on the account takes payments in this mode, on the contract that has just registered
+ * it. Who it was before stays known: intents up to the present place in its order go on to settle
+ * there, and what was paid there is refunded and withdrawn there.
+ */
 export async function updateLive(
   tx: Tx,
   change: {
@@ -85,17 +89,25 @@ export async function updateLive(
     readonly now: Date;
   },
 ): Promise<void> {
+  const { accountId, livemode } = change.tenant;
+  // Locked: no intent gets a place in the order meanwhile.
+  await tx.query('select from account_modes where account_id = $1 and livemode = $2 for update', [
+    accountId,
+    livemode,
+  ]);
   await tx.query(
-    `update account_modes set merchant_number = $3, live_at = $4,
+    `insert into former_merchants (livemode, merchant_number, account_id, settlement_wallet,
+       until_position, moved_at)
+     select livemode, merchant_number, account_id, settlement_wallet, position, $4
+     from account_modes where account_id = $1 and livemode = $2 and merchant_number < $3`,
+    [accountId, livemode, change.merchantNumber, change.now],
+  );
+  await tx.query(
+    `update account_modes set merchant_number = $3, live_at = coalesce(live_at, $4),
        settlement_wallet = coalesce($5, settlement_wallet)
-     where account_id = $1 and livemode = $2 and merchant_number is null`,
-    [
-      change.tenant.accountId,
-      change.tenant.livemode,
-      change.merchantNumber,
-      change.now,
-      change.wallet,
-    ],
+     where account_id = $1 and livemode = $2
+       and (merchant_number is null or merchant_number < $3)`,
+    [accountId, livemode, change.merchantNumber, change.now, change.wallet],
   );
 }
 

@@ -1,7 +1,7 @@
 import { actorId, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
-import { networkOf } from '#core/mode.ts';
+import { networkOf, type Tenant } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
 import { type GoLiveInput, readConsent } from '#payouts/go-live-consent.ts';
 import {
@@ -12,20 +12,32 @@ import {
   selectPreparation,
 } from '#payouts/go-live-queries.ts';
 import { checkMayGoLive } from '#payouts/may-go-live.ts';
-import type { PayoutDeps } from '#payouts/merchant-on-chain.ts';
+import { chainOf, type PayoutDeps } from '#payouts/merchant-on-chain.ts';
 import { mailOwners } from '#people/owner-mail.ts';
 import { MAIL_TOPIC } from '#people/people.ts';
+import { presentEdition } from '#settlement/editions.ts';
 import { type Hex, requestOnChain } from '#settlement/requests.ts';
 
-/** The first wallet of a mode, its consent checked. */
+/** The wallet of a mode on the contract that merchants join now, its consent checked. */
 interface FirstWallet extends GoLiveInput {
   readonly wallet: Hex;
+  readonly edition: number;
   readonly secretKey: Buffer;
 }
 
+/** One registration for each account, network and contract. */
+function subjectOf({ accountId, livemode }: Tenant, edition: number): string {
+  const first = `${accountId}:${networkOf(livemode)}`;
+  return edition === 0 ? first : `${first}:${edition}`;
+}
+
+function editionFor({ chains }: PayoutDeps, { livemode }: Tenant): number {
+  return presentEdition(chainOf(chains, livemode).config);
+}
+
 async function requestRegistration(tx: Tx, first: FirstWallet): Promise<GoLiveRow | Refusal> {
-  const { tenant, actor, now, wallet } = first;
-  const refused = await checkMayGoLive(tx, tenant);
+  const { tenant, actor, now, wallet, edition } = first;
+  const refused = await checkMayGoLive(tx, tenant, first);
   if (refused !== null) return refused;
   await deletePreparation(tx, tenant);
   const id = newId('goLive', now);
@@ -35,7 +47,7 @@ async function requestRegistration(tx: Tx, first: FirstWallet): Promise<GoLiveRo
   await requestOnChain(tx, {
     livemode,
     kind: 'merchant_registration',
-    subjectId: `${accountId}:${networkOf(livemode)}`,
+    subjectId: subjectOf(tenant, edition),
     payload: {
       accountId,
       wallet,
@@ -89,8 +101,9 @@ export async function goLive(deps: GoLiveWork, wish: GoLiveInput): Promise<GoLiv
   const wallet = await readConsent(deps, wish);
   if (isRefusal(wallet)) return wallet;
   const { secretKey } = deps;
+  const edition = editionFor(deps, wish.tenant);
   const row = await deps.db.transaction((tx) =>
-    requestRegistration(tx, { ...wish, wallet, secretKey }),
+    requestRegistration(tx, { ...wish, wallet, edition, secretKey }),
   );
   deps.wakeups.send('chain-requests', networkOf(wish.tenant.livemode));
   deps.wakeups.send(MAIL_TOPIC);
@@ -104,8 +117,9 @@ export async function prepareGoLive(deps: GoLiveWork, wish: GoLiveInput): Promis
   const { tenant, actor, now, consent } = wish;
   const { secretKey } = deps;
   const { accountId, livemode } = tenant;
+  const edition = editionFor(deps, tenant);
   const refused = await deps.db.transaction(async (tx) => {
-    const early = await checkMayGoLive(tx, tenant);
+    const early = await checkMayGoLive(tx, tenant, { edition, wallet });
     if (early !== null) return early;
     const preparedBy = actorId(actor);
     await replacePreparation(tx, { tenant, consent: { ...consent, wallet }, preparedBy, now });

@@ -1,4 +1,4 @@
-import { lockOwnAccount, selectMode } from '#accounts/account-queries.ts';
+import { lockOwnAccount, type ModeRow, selectMode } from '#accounts/account-queries.ts';
 import { kybRequired } from '#accounts/create-api-key.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
@@ -7,6 +7,9 @@ import { selectGoLive } from '#payouts/go-live-queries.ts';
 import { checkNotHeld } from '#payouts/payout-holds.ts';
 import { selectMembers } from '#people/membership-queries.ts';
 import { hasRole } from '#people/roles.ts';
+import { editionOf } from '#settlement/editions.ts';
+import { WORKER_GONE_MS } from '#settlement/readiness.ts';
+import { allWorkersKnow } from '#settlement/readiness-queries.ts';
 
 /** Whoever can make keys and move money signs in with more than a password. */
 async function checkTeamHasFactors(tx: Tx, accountId: string): Promise<Refusal | null> {
@@ -20,8 +23,35 @@ async function checkTeamHasFactors(tx: Tx, accountId: string): Promise<Refusal |
   );
 }
 
-/** Whether the account may go live now. Locks its row. */
-export async function checkMayGoLive(tx: Tx, tenant: Tenant): Promise<Refusal | null> {
+/** The contract that an account is to join, and the wallet that will get its money there. */
+export interface Joining {
+  readonly edition: number;
+  readonly wallet: string;
+}
+
+/**
+ * A live account joins the contract after its own. With real money its wallet stays the same:
+ * another one has to wait for its delay (`change-wallet.ts`), and a move is no way around that.
+ */
+function checkMove(mode: ModeRow, tenant: Tenant, { edition, wallet }: Joining): Refusal | null {
+  if (mode.merchant_number !== null && editionOf(mode.merchant_number) >= edition) {
+    return refuse('unexpected_state', 'The account is already live on this network.');
+  }
+  const kept = mode.settlement_wallet;
+  if (!tenant.livemode || kept?.toLowerCase() === wallet.toLowerCase()) return null;
+  return refuse(
+    'unexpected_state',
+    `A move to the next contract keeps the settlement wallet: sign with ${kept}. Change it ` +
+      'before or after the move.',
+  );
+}
+
+/** Whether the account may go live, or move to the next contract, now. Locks its row. */
+export async function checkMayGoLive(
+  tx: Tx,
+  tenant: Tenant,
+  joining: Joining,
+): Promise<Refusal | null> {
   const account = await lockOwnAccount(tx, tenant.accountId);
   if (tenant.livemode && account.kyb_status !== 'approved') return kybRequired('Live payments');
   const open = tenant.livemode ? await checkTeamHasFactors(tx, tenant.accountId) : null;
@@ -30,8 +60,15 @@ export async function checkMayGoLive(tx: Tx, tenant: Tenant): Promise<Refusal | 
   if (held !== null) return held;
   const mode = await selectMode(tx, tenant);
   const before = await selectGoLive(tx, tenant);
-  if (mode?.live_at != null) {
-    return refuse('unexpected_state', 'The account is already live on this network.');
+  const unmoved = mode?.live_at == null ? null : checkMove(mode, tenant, joining);
+  if (unmoved !== null) return unmoved;
+  const { livemode } = tenant;
+  const { edition } = joining;
+  if (!(await allWorkersKnow(tx, { livemode, edition, goneMs: WORKER_GONE_MS }))) {
+    return refuse(
+      'service_unavailable',
+      'The network is just being set up for its new contract. Try again in a minute.',
+    );
   }
   if (before?.status === 'pending') {
     return refuse('unexpected_state', 'Going live is under way: the chain has not answered yet.');

@@ -1,5 +1,5 @@
-import { selectMode } from '#accounts/account-queries.ts';
-import { type Refusal, refuse } from '#core/answer.ts';
+import { selectMerchantNumbers } from '#accounts/account-queries.ts';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
@@ -40,17 +40,45 @@ export interface MerchantOnChain {
   readonly merchantNumber: bigint;
 }
 
-/** Balance and wallet as the chain knows them, read before anything is locked. */
+/** On the contract that the account has joined last, read before anything is locked. */
 export async function readOnChain(
   deps: Pick<PayoutDeps, 'db' | 'chains'>,
   tenant: Tenant,
 ): Promise<MerchantOnChain | Refusal> {
-  const mode = await selectMode(deps.db, tenant);
-  if (mode?.merchant_number == null) return notLive();
-  const chain = chainOf(deps.chains, tenant.livemode);
+  const found = await readEverywhere(deps, tenant);
+  return isRefusal(found) ? found : present(found.at(-1), 'place of a merchant');
+}
+
+/**
+ * The contract that a withdrawal of so much is paid from: the oldest one that holds it, so that
+ * former contracts are emptied; where none does, the one that holds most.
+ */
+export async function readPayable(
+  deps: Pick<PayoutDeps, 'db' | 'chains'>,
+  tenant: Tenant,
+  amount: bigint,
+): Promise<MerchantOnChain | Refusal> {
+  const found = await readEverywhere(deps, tenant);
+  if (isRefusal(found)) return found;
+  const most = found.reduce((best, one) => (one.available > best.available ? one : best));
+  return found.find((one) => one.available >= amount && one.heldUntil === null) ?? most;
+}
+
+/** On each contract that the account has joined, the oldest first. */
+async function readEverywhere(
+  { db, chains }: Pick<PayoutDeps, 'db' | 'chains'>,
+  tenant: Tenant,
+): Promise<readonly MerchantOnChain[] | Refusal> {
+  const numbers = await selectMerchantNumbers(db, tenant);
+  if (numbers.length === 0) return notLive();
+  const chain = chainOf(chains, tenant.livemode);
   try {
-    const balance = await readMerchantBalance(chain, mode.merchant_number);
-    return { ...balance, merchantNumber: mode.merchant_number };
+    return await Promise.all(
+      numbers.map(async (merchantNumber) => {
+        const balance = await readMerchantBalance(chain, merchantNumber);
+        return { ...balance, merchantNumber };
+      }),
+    );
   } catch (error) {
     if (!(error instanceof RpcUnavailable)) throw error;
     return refuse('service_unavailable', 'The chain cannot be reached now. Nothing was done.');

@@ -16,13 +16,15 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { readPayerAccount } from '#settlement/chain/payer.ts';
 import { readWalletDelay } from '#settlement/chain/wallet-delay.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
+import { contractOf } from '#settlement/editions.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 async function consentOf(
   chain: Chain,
   terms: { readonly merchantNumber: bigint; readonly wallet: Hex; readonly deadline: number },
 ) {
-  const { nonce } = await readPayerAccount(chain, terms.wallet);
+  const settlement = contractOf(chain.config, terms.merchantNumber);
+  const { nonce } = await readPayerAccount(chain, terms.wallet, settlement);
   return walletConsent(chain.config, { ...terms, nonce, deadline: BigInt(terms.deadline) });
 }
 
@@ -77,5 +79,6 @@ export async function readSignedWallet(
   // Announcing another wallet has used the nonce that this one signed: the refusal names the first
   // reason.
   if (forged !== null) return (await checkNoneAnnounced(deps.db, tenant)) ?? forged;
-  return { wallet, merchantNumber, consent, delaySeconds: await readWalletDelay(chain) };
+  const delaySeconds = await readWalletDelay(chain, merchantNumber);
+  return { wallet, merchantNumber, consent, delaySeconds };
 }

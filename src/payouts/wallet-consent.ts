@@ -11,6 +11,7 @@ import type { Json } from '#core/canonical-json.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { verifySignature } from '#settlement/chain/verify-signature.ts';
+import { contractsOf } from '#settlement/editions.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
@@ -25,9 +26,8 @@ export function readWallet(text: string, chain: Chain): Hex | Refusal {
   const oneCase = /^0x(?:[0-9a-f]{40}|[0-9A-F]{40})$/.test(text);
   if (!oneCase && !isAddress(text)) return invalid('is not a (correctly checksummed) EVM address');
   const wallet = getAddress(text.toLowerCase());
-  const ours = [zeroAddress, chain.config.settlement, chain.config.usdc].map((one) =>
-    one.toLowerCase(),
-  );
+  const contracts = contractsOf(chain.config).map(({ settlement }) => settlement);
+  const ours = [zeroAddress, ...contracts, chain.config.usdc].map((one) => one.toLowerCase());
   if (ours.includes(wallet.toLowerCase())) return invalid('must be an address of your own');
   return wallet;
 }

@@ -2,7 +2,7 @@ import { type Answer, answerWith, isRefusal, type Refusal } from '#core/answer.t
 import type { IdKey } from '#core/ids.ts';
 import { networkOf } from '#core/mode.ts';
 import { REPLAYED, runOnce } from '#idempotency/decide.ts';
-import { type PayoutDeps, readOnChain } from '#payouts/merchant-on-chain.ts';
+import { type PayoutDeps, readPayable } from '#payouts/merchant-on-chain.ts';
 import { withdrawalObject } from '#payouts/render.ts';
 import { requestWithdrawal } from '#payouts/request-withdrawal.ts';
 import type { WithdrawRequest } from '#payouts/withdrawal-number.ts';
@@ -21,7 +21,7 @@ export async function withdraw(
   deps: WithdrawDeps,
   request: WithdrawRequest,
 ): Promise<Answer | Refusal> {
-  const found = await readOnChain(deps, request.tenant);
+  const found = await readPayable(deps, request.tenant, request.amount);
   const { answer } = await runOnce(deps.db, request, async (tx) => {
     const closed = checkLedger(tx.watch, request.tenant.livemode);
     if (closed !== null) return closed;

@@ -112,9 +112,12 @@ describe('settlements under numbers that a column of ours cannot hold', () => {
   });
 
   it('leave the proof of what was settled with them as the contract wants it', async () => {
-    const proof = present(await storedProof(store.db, { livemode: false, number: 7n }), 'proof');
+    const { merchantNumber } = merchant;
+    const stored = (number: bigint) =>
+      storedProof(store.db, { livemode: false, number, merchantNumber });
+    const proof = present(await stored(7n), 'proof');
     const batch = proof.batchNumber;
-    const other = await storedProof(store.db, { livemode: false, number: LAST });
+    const other = await stored(LAST);
     assert.deepEqual([other?.payment.number, other?.batchNumber], [LAST, batch]);
   });
 

@@ -57,7 +57,7 @@ export async function selectLostPayments(
        q.id as request_id, coalesce(q.same_payment, false) as same_payment,
        exists (select from chain_attempts a where a.tx_hash = c.tx_hash) as bytes_known
      from chain_payments c
-     left join account_modes m
+     left join merchant_accounts m
        on m.livemode = c.livemode and m.merchant_number = c.merchant_number
      left join lateral (
        select id, account_id, amount, tipping, order_id from payment_intents p
@@ -132,7 +132,7 @@ export async function selectLostTransfers(sql: Sql, range: BlockRange): Promise<
            and r.applied_at is null and r.status in ('queued', 'submitted', 'succeeded')
        ) as payment_under_way
      from chain_transfers t
-     left join account_modes m
+     left join merchant_accounts m
        on m.livemode = t.livemode and m.merchant_number = t.merchant_number
      left join payments p on t.kind = 'refund'
        and p.livemode = t.livemode and p.settlement_number = t.number

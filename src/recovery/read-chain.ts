@@ -7,6 +7,7 @@ import { type After, countAwaitingPayment } from '#recovery/lost-queries.ts';
 import { inRun, type RecoveryDeps } from '#recovery/run.ts';
 import { type WalkedRange, walkEvents } from '#settlement/chain/chain-walk.ts';
 import { finalBlock } from '#settlement/chain/final-block.ts';
+import { firstBlockOf } from '#settlement/editions.ts';
 import {
   moveReadTo,
   type RecoveryRun,
@@ -33,9 +34,10 @@ const BATCH = 100;
  */
 export async function readChain(deps: RecoveryDeps, run: RecoveryRun): Promise<bigint> {
   const { chain, db } = deps;
-  const { livemode, deployedAtBlock, confirmations, confirmationsMs } = chain.config;
-  const uncompared = (await selectFirstUncompared(db, livemode)) ?? deployedAtBlock;
-  const first = later(uncompared, deployedAtBlock);
+  const { livemode, confirmations, confirmationsMs } = chain.config;
+  const oldest = firstBlockOf(chain.config);
+  const uncompared = (await selectFirstUncompared(db, livemode)) ?? oldest;
+  const first = later(uncompared, oldest);
   const newest = async () => present(await chain.block('latest'), 'newest block').number;
   const goal = await newest();
   let from = run.read_to === null ? first : run.read_to + 1n;

@@ -1,3 +1,4 @@
+import { getAddress } from 'viem';
 import { NETWORKS, type Network } from '#core/mode.ts';
 import { type Atoms, atoms } from '#core/money.ts';
 import { StartError } from '#core/start-error.ts';
@@ -19,6 +20,7 @@ import {
   type SettingName,
 } from '#settings/setting-names.ts';
 import { confirmationsFor } from '#settlement/confirmations.ts';
+import type { ContractPlace } from '#settlement/editions.ts';
 import { NETWORK_DEFAULTS, type NetworkRules, type NetworkSettings } from '#settlement/networks.ts';
 import type { SigningKey } from '#settlement/signer.ts';
 
@@ -112,6 +114,30 @@ function chainRules(env: Env, network: Network, chainId: number): AskedRules {
   return readChainRules(prefix, chainId, (setting) => readSetting(env, `${prefix}${setting}`));
 }
 
+/** `<address>` or `<address>@<block of its deployment>`, the oldest first, separated by commas. */
+const FORMER = /^(0x[0-9a-f]{40})(?:@(\d{1,15}))?$/i;
+
+/** @throws StartError for anything else, and for a contract that is named twice. */
+function formerSettlements(env: Env, prefix: ReturnType<typeof chainPrefix>): ContractPlace[] {
+  const name = `${prefix}FORMER_SETTLEMENTS` as const;
+  const text = readSetting(env, name);
+  if (text === null) return [];
+  const former = text.split(',').map((part) => {
+    const [, address, block = '0'] = FORMER.exec(part.trim()) ?? [];
+    if (address !== undefined) {
+      return { settlement: getAddress(address.toLowerCase()), deployedAtBlock: BigInt(block) };
+    }
+    throw new StartError(
+      `${name}: "${part.trim()}" is not <address>@<block>, the former contracts, the oldest first`,
+    );
+  });
+  const present = readSetting(env, `${prefix}SETTLEMENT`)?.toLowerCase();
+  const all = [...former.map(({ settlement }) => settlement.toLowerCase()), present];
+  const twice = all.find((one, index) => all.indexOf(one) !== index);
+  if (twice === undefined) return former;
+  throw new StartError(`${name}: ${twice} is named twice, there or as ${prefix}SETTLEMENT`);
+}
+
 /** The external chain of a network, or null when none is configured. */
 export function chain(
   env: Env,
@@ -149,6 +175,7 @@ export function chain(
     },
     settlement: hex(env, `${prefix}SETTLEMENT`, ADDRESS, 'the address of the settlement contract'),
     deployedAtBlock: BigInt(deployedAt),
+    formerSettlements: formerSettlements(env, prefix),
     ...keysOf(env, network, roles),
     ...confirmationsFor(askedDepth, { rpcUrls: nodes.rpcUrls, prefix, finality }),
   };

@@ -8,7 +8,7 @@ import { upsertReport } from '#settlement/readiness-queries.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
 const HOUR_MS = 3_600_000;
-const WELL = { reasons: [], lanes: 1, fundedLanes: 1, paymentsLeft: null };
+const WELL = { reasons: [], lanes: 1, fundedLanes: 1, paymentsLeft: null, contracts: 1 };
 const USDC = 1_000_000n;
 
 describe('the hour of the contract', () => {

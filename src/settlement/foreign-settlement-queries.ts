@@ -71,7 +71,7 @@ const FOREIGN_PAYMENTS = `
   select c.livemode, 'payment' as kind, c.number, c.tx_hash, c.log_index, c.block_number,
     m.account_id, c.merchant_number, c.payer as address, c.amount
   from chain_payments c
-  left join account_modes m
+  left join merchant_accounts m
     on m.livemode = c.livemode and m.merchant_number = c.merchant_number
   where c.livemode = $1 and c.block_number between $2 and $3 and c.block_time < $4
     and ${PAYMENT_UNEXPLAINED}`;
@@ -80,7 +80,7 @@ const FOREIGN_TRANSFERS = `
   select t.livemode, t.kind, t.number, t.tx_hash, t.log_index, t.block_number,
     m.account_id, t.merchant_number, t.recipient as address, t.amount
   from chain_transfers t
-  left join account_modes m
+  left join merchant_accounts m
     on m.livemode = t.livemode and m.merchant_number = t.merchant_number
   where t.livemode = $1 and t.block_number between $2 and $3 and t.block_time < $4
     and ${TRANSFER_UNEXPLAINED}`;
@@ -121,14 +121,14 @@ export async function selectUnexplained(
      select c.kind, c.number, c.tx_hash, c.log_index, m.account_id, c.merchant_number,
        c.payer as address, c.amount
      from moved c
-     left join account_modes m
+     left join merchant_accounts m
        on m.livemode = c.livemode and m.merchant_number = c.merchant_number
      where c.kind = 'payment' and ${PAYMENT_UNEXPLAINED}
      union all
      select t.kind, t.number, t.tx_hash, t.log_index, m.account_id, t.merchant_number,
        t.payer, t.amount
      from moved t
-     left join account_modes m
+     left join merchant_accounts m
        on m.livemode = t.livemode and m.merchant_number = t.merchant_number
      where t.kind <> 'payment' and ${TRANSFER_UNEXPLAINED}`,
     [livemode, JSON.stringify(moved)],

@@ -1,4 +1,5 @@
 import type { Network } from '#core/mode.ts';
+import type { Contracts } from '#settlement/editions.ts';
 import { type ChainProfile, CUSTOM } from '#settlement/profiles.ts';
 import type { Hex } from '#settlement/requests.ts';
 import type { SigningKey } from '#settlement/signer.ts';
@@ -29,7 +30,7 @@ export interface NetworkRules {
 }
 
 /** One network as a process knows it: its nodes, what is deployed, and the keys that sign. */
-export interface NetworkConfig extends NetworkRules {
+export interface NetworkConfig extends NetworkRules, Contracts {
   readonly network: Network;
   readonly livemode: boolean;
   readonly chainId: number;
@@ -53,9 +54,6 @@ export interface NetworkConfig extends NetworkRules {
   /** The token's EIP-712 name and version, which permits are signed for. */
   readonly usdcDomain: { readonly name: string; readonly version: string };
   readonly token: TokenFacts;
-  readonly settlement: Hex;
-  /** The block of the contract's deployment: nothing of ours is older. */
-  readonly deployedAtBlock: bigint;
   /**
    * Keys with the contract's operator role: one lane each. Empty: other processes settle.
    */
@@ -109,6 +107,7 @@ export const NETWORK_DEFAULTS = {
   usdcDomain: { name: 'Test USD Coin', version: '1' },
   token: { hasPermit: true },
   deployedAtBlock: 0n,
+  formerSettlements: [],
   /** As in the sandbox, whose chain is our own. For others see confirmations.ts. */
   confirmations: 0,
   confirmationsMs: 0,

@@ -12,6 +12,8 @@ export interface WorkerReport {
   readonly fundedLanes: number;
   /** How many payments the coin of its lanes pays for; null: not known, or gas costs nothing. */
   readonly paymentsLeft: number | null;
+  /** Contracts of the network that its settings name. */
+  readonly contracts: number;
 }
 
 /** A heartbeat with the worker's view. A new row does not take part in sharing lanes yet. */
@@ -22,11 +24,13 @@ export async function upsertReport(
 ): Promise<void> {
   await sql.query(
     `insert into relayer_workers
-       (livemode, owner, seen_at, shares_lanes, reasons, lanes, funded_lanes, payments_left)
-     values ($1, $2, now(), false, $3, $4, $5, $6)
+       (livemode, owner, seen_at, shares_lanes, reasons, lanes, funded_lanes, payments_left,
+        contracts)
+     values ($1, $2, now(), false, $3, $4, $5, $6, $7)
      on conflict (livemode, owner) do update
      set seen_at = excluded.seen_at, reasons = excluded.reasons, lanes = excluded.lanes,
-       funded_lanes = excluded.funded_lanes, payments_left = excluded.payments_left`,
+       funded_lanes = excluded.funded_lanes, payments_left = excluded.payments_left,
+       contracts = excluded.contracts`,
     [
       worker.livemode,
       worker.owner,
@@ -34,8 +38,22 @@ export async function upsertReport(
       report.lanes,
       report.fundedLanes,
       report.paymentsLeft,
+      report.contracts,
     ],
   );
+}
+
+/** Whether every worker that was seen within `goneMs` knows the contract of this edition. */
+export async function allWorkersKnow(
+  sql: Sql,
+  wanted: { readonly livemode: boolean; readonly edition: number; readonly goneMs: number },
+): Promise<boolean> {
+  const rows = await sql.query(
+    `select from relayer_workers where livemode = $1 and contracts <= $2
+       and seen_at > now() - $3 * interval '1 millisecond' limit 1`,
+    [wanted.livemode, wanted.edition, wanted.goneMs],
+  );
+  return rows.length === 0;
 }
 
 export interface NetworkRow {
@@ -56,7 +74,8 @@ export async function selectNetworks(sql: Sql, goneMs: number): Promise<NetworkR
          select bool_and(l.stopped_at is not null) from relayer_lanes l
          where l.livemode = n.livemode and l.role = 'operator'), false) as all_stopped,
        coalesce(jsonb_agg(jsonb_build_object('reasons', w.reasons, 'lanes', w.lanes,
-         'fundedLanes', w.funded_lanes, 'paymentsLeft', w.payments_left))
+         'fundedLanes', w.funded_lanes, 'paymentsLeft', w.payments_left,
+         'contracts', w.contracts))
          filter (where w.owner is not null), '[]') as workers,
        n.ceiling_per_hour as per_hour,
        greatest(

@@ -9,10 +9,16 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
 import { type OddWorld, startOddWorld, switchContract } from '#testing/relayer-scene.ts';
 
-const WELL = { reasons: [], lanes: 2, fundedLanes: 2, paymentsLeft: null };
-const BLIND = { reasons: ['no_node'], lanes: 2, fundedLanes: 2, paymentsLeft: null } as const;
-const POOR = { reasons: [], lanes: 2, fundedLanes: 0, paymentsLeft: null };
-const IDLE = { reasons: [], lanes: 0, fundedLanes: 0, paymentsLeft: null };
+const WELL = { reasons: [], lanes: 2, fundedLanes: 2, paymentsLeft: null, contracts: 1 };
+const BLIND = {
+  reasons: ['no_node'],
+  lanes: 2,
+  fundedLanes: 2,
+  paymentsLeft: null,
+  contracts: 1,
+} as const;
+const POOR = { reasons: [], lanes: 2, fundedLanes: 0, paymentsLeft: null, contracts: 1 };
+const IDLE = { reasons: [], lanes: 0, fundedLanes: 0, paymentsLeft: null, contracts: 1 };
 
 describe('whether a network settles', () => {
   const cases = [
@@ -102,6 +108,7 @@ describe('what a process knows of the networks', () => {
       lanes: 1,
       fundedLanes: 1,
       paymentsLeft: null,
+      contracts: 1,
     });
     const age = (seconds: number) =>
       database.db.query(`update relayer_workers set seen_at = now() - $1 * interval '1 second'`, [

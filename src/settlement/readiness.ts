@@ -43,7 +43,7 @@ export interface WatchedReadiness extends Readiness {
 }
 
 /** behavior.md 20.10: a worker counts as gone this long after its last heartbeat. */
-const WORKER_GONE_MS = 10_000;
+export const WORKER_GONE_MS = 10_000;
 /** Workers write changes within half a second; together with this that is about a second. */
 const REFRESH_MS = 500;
 const LOOK_MS = 50;

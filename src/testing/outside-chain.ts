@@ -25,7 +25,8 @@ export interface OutsideChain {
   walletOf(key: Hex): ReturnType<typeof walletAt>;
   /** Sends and waits. @returns what was deployed, if anything. @throws when it reverts. */
   send(key: Hex, to: Hex | null, data: Hex): Promise<Hex>;
-  deploySettlement(): Promise<OutsideContract>;
+  /** `former`: with its keys, and as the contract that follows it. */
+  deploySettlement(former?: OutsideContract): Promise<OutsideContract>;
   stop(): Promise<void>;
 }
 
@@ -33,6 +34,10 @@ export interface OutsideContract {
   readonly settlement: Hex;
   readonly guardian: Key;
   readonly operators: readonly Key[];
+  readonly registrar: Key;
+  readonly deployedAtBlock: bigint;
+  /** The oldest first. */
+  readonly former: readonly OutsideContract[];
   /** The settings that name it to `npm start`. */
   readonly env: Readonly<Record<string, string>>;
 }
@@ -89,8 +94,8 @@ export async function startOutsideChain(wanted: {
   await fund([issuer.address, proxyAdmin.address, deployer.address]);
   const usdc = wanted.token === 'real' ? await deployReal() : await deployTest();
 
-  const deploySettlement = () =>
-    deployAt({ rpcUrl: chain.rpcUrl, chainId, usdc, payingKey: deployer.key, fund });
+  const deploySettlement = (former?: OutsideContract) =>
+    deployAt({ rpcUrl: chain.rpcUrl, chainId, usdc, payingKey: deployer.key, fund }, former);
   return { chainId, usdc, issuer, walletOf, send, deploySettlement, stop: chain.stop };
 }
 
@@ -102,10 +107,14 @@ interface Ground {
   fund(addresses: readonly Hex[]): Promise<void>;
 }
 
-/** With keys of its own. */
-async function deployAt({ rpcUrl, chainId, usdc, payingKey, fund }: Ground) {
-  const [guardian, registrar] = [newKey(), newKey()];
-  const operators = Array.from({ length: OPERATORS }, newKey);
+/** With keys of its own, unless it follows another one. */
+async function deployAt(
+  { rpcUrl, chainId, usdc, payingKey, fund }: Ground,
+  earlier?: OutsideContract,
+): Promise<OutsideContract> {
+  const guardian = newKey();
+  const registrar = earlier?.registrar ?? newKey();
+  const operators = earlier?.operators ?? Array.from({ length: OPERATORS }, newKey);
   await fund([guardian, registrar, ...operators].map(({ address }) => address));
   const { settlement, blockNumber } = await deployContract(
     {
@@ -122,19 +131,24 @@ async function deployAt({ rpcUrl, chainId, usdc, payingKey, fund }: Ground) {
     },
     payingKey,
   );
+  const former = earlier === undefined ? [] : [...earlier.former, earlier];
   const env = {
     CHAIN_TESTNET_RPC_URL: rpcUrl,
     CHAIN_TESTNET_CHAIN_ID: String(chainId),
     CHAIN_TESTNET_USDC: usdc,
     CHAIN_TESTNET_SETTLEMENT: settlement,
     CHAIN_TESTNET_DEPLOYED_AT_BLOCK: String(blockNumber),
+    CHAIN_TESTNET_FORMER_SETTLEMENTS: former
+      .map((one) => `${one.settlement}@${one.deployedAtBlock}`)
+      .join(','),
     CHAIN_TESTNET_RELAYER_KEYS: operators.map(({ key }) => key).join(','),
     CHAIN_TESTNET_REGISTRAR_KEY: registrar.key,
     CHAIN_TESTNET_CONFIRMATIONS: '1',
     // As in the sandbox: tests tap static passes, and nobody is there to be asked.
     STATIC_PASS: 'off',
   };
-  return { settlement, guardian, operators, env };
+  const deployedAtBlock = BigInt(blockNumber ?? 0);
+  return { settlement, guardian, operators, registrar, deployedAtBlock, former, env };
 }
 
 /** A payer's way in, by signatures alone: the wallet owns no coin. @returns a pass. */

@@ -107,7 +107,7 @@ export function askWithdrawal(world: RelayerWorld, amount: bigint): Promise<stri
 export async function settledNumbers({ chain, config }: TestNetwork): Promise<bigint[]> {
   const { number: toBlock } = await chain.newest();
   const logs = await chain.logs({ fromBlock: 0n, toBlock });
-  return readEvents(config.settlement, logs).flatMap((event) =>
+  return readEvents(config, logs).flatMap((event) =>
     event.event === 'PaymentSettled' ? [event.number] : [],
   );
 }

@@ -119,7 +119,7 @@ function watching(ground: ChaosGround, db: Database) {
     onChain(async (chain) => {
       const head = await chain.block('latest');
       const logs = await chain.logs({ fromBlock: 0n, toBlock: head?.number ?? 0n });
-      const events = readEvents(chain.config.settlement, logs);
+      const events = readEvents(chain.config, logs);
       return events.filter((one) => one.event === 'PaymentSettled' && one.orderId === order).length;
     });
   const comeToRest: RestoreGround['comeToRest'] = async () => {

@@ -1,3 +1,4 @@
+import { present } from '#core/assert.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import {
@@ -81,9 +82,9 @@ function compare(witnesses: readonly Witness[], told: readonly (readonly RawLog[
       named.set(text, known);
     }
   }
-  const settlement = witnesses[0]?.config.settlement ?? '0x';
+  const { config } = present(witnesses[0], 'an address of the chain');
   const events = [...named.values()].flatMap(({ log, times }) =>
-    readEvents(settlement, [log]).map((event) => ({ event, confirmed: times >= ENOUGH })),
+    readEvents(config, [log]).map((event) => ({ event, confirmed: times >= ENOUGH })),
   );
   const alike = events.every(({ confirmed }) => confirmed);
   return { events, agreed: told.length >= ENOUGH && alike };

@@ -7,6 +7,7 @@ import { insertAlarms } from '#settlement/alarms.ts';
 import { type Chain, decodeView } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
+import { contractOf, numberOnContract } from '#settlement/editions.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { type Signer, type SigningKey, signerOf } from '#settlement/signer.ts';
 import { countTries, endSteps, type StepRow, selectOpenSteps } from '#watch/watch-queries.ts';
@@ -41,7 +42,7 @@ function callOf({ step, merchant_number }: StepRow): Hex {
     case 'pause_refunding':
       return encodeFunctionData({ abi, functionName: 'pauseRefunding' });
     case 'cancel_wallet': {
-      const args = [Number(merchant_number)] as const;
+      const args = [numberOnContract(merchant_number)] as const;
       return encodeFunctionData({ abi, functionName: 'cancelWallet', args });
     }
   }
@@ -49,9 +50,9 @@ function callOf({ step, merchant_number }: StepRow): Hex {
 
 /** What the chain of one address says: a paused contract, or a merchant without an announcement. */
 async function isDone(chain: Chain, { step, merchant_number }: StepRow): Promise<boolean> {
-  const { settlement } = chain.config;
+  const settlement = contractOf(chain.config, merchant_number);
   if (step === 'cancel_wallet') {
-    const args = [Number(merchant_number)] as const;
+    const args = [numberOnContract(merchant_number)] as const;
     const view = { abi: settlementAbi, functionName: 'walletChange' } as const;
     const data = encodeFunctionData({ ...view, args });
     const [answer] = await chain.calls([{ to: settlement, data, words: 3 }]);
@@ -77,7 +78,7 @@ async function isDoneForAll(chains: readonly Chain[], step: StepRow): Promise<bo
 async function isTaken(chains: readonly Chain[], from: Hex, step: StepRow): Promise<boolean> {
   const said = await Promise.allSettled(
     chains.map((chain) => {
-      const to = chain.config.settlement;
+      const to = contractOf(chain.config, step.merchant_number);
       return chain.calls([{ from, to, data: callOf(step), words: 'any' }]);
     }),
   );
@@ -115,7 +116,7 @@ async function send(
     const fees = await feesOf(chains, step.tries);
     const unsigned = {
       ...({ type: 'eip1559', chainId: config.chainId, nonce: Number(first) + place } as const),
-      ...{ to: config.settlement, data: callOf(step), gas: GAS, ...fees },
+      ...{ to: contractOf(config, step.merchant_number), data: callOf(step), gas: GAS, ...fees },
     };
     const raw = await account.signTransaction(unsigned).catch((error: unknown) => {
       // A signer that does not answer or refuses: the next look asks again.

@@ -1,4 +1,5 @@
 import type { OtherEvent } from '#settlement/contract/contract-events.ts';
+import { editionOf, merchantNumberOf } from '#settlement/editions.ts';
 import type { UnexplainedRow } from '#settlement/foreign-settlement-queries.ts';
 import type { NewStep } from '#watch/watch-queries.ts';
 
@@ -28,11 +29,19 @@ export function placeOf({
   return `${txHash}/${logIndex}`;
 }
 
-function pauses(reason: string): NewStep[] {
+/** Of one contract: its merchant 0 stands for the whole of it. */
+function pauses(edition: number, reason: string): NewStep[] {
+  const merchantNumber = merchantNumberOf(edition, 0);
   return [
-    { step: 'pause_settling', merchantNumber: 0n, reason },
-    { step: 'pause_refunding', merchantNumber: 0n, reason },
+    { step: 'pause_settling', merchantNumber, reason },
+    { step: 'pause_refunding', merchantNumber, reason },
   ];
+}
+
+function firstOfEach<T>(found: readonly T[], edition: (one: T) => number): [number, T][] {
+  return [...Map.groupBy(found, edition)].flatMap(([place, [first]]) =>
+    first === undefined ? [] : [[place, first] as [number, T]],
+  );
 }
 
 /**
@@ -42,16 +51,19 @@ function pauses(reason: string): NewStep[] {
  */
 export function judge(found: Confirmed, { pauseFrom }: JudgeOptions): NewStep[] {
   const charged = found.moved.filter(({ kind }) => kind !== 'withdrawal');
-  const [first] = charged;
   const grants = found.rules.filter(
     (event) => event.name === 'RoleGranted' && !found.expectedGrants.has(placeOf(event)),
   );
   const proposals = found.rules.filter(({ name }) => name === 'WalletProposed');
   return [
-    ...(first !== undefined && found.foreignSum >= pauseFrom
-      ? pauses(`${first.kind} ${first.tx_hash}/${first.log_index}`)
+    ...(found.foreignSum >= pauseFrom
+      ? firstOfEach(charged, ({ merchant_number }) => editionOf(merchant_number)).flatMap(
+          ([edition, row]) => pauses(edition, `${row.kind} ${row.tx_hash}/${row.log_index}`),
+        )
       : []),
-    ...grants.slice(0, 1).flatMap((event) => pauses(`${event.name} ${placeOf(event)}`)),
+    ...firstOfEach(grants, ({ edition }) => edition).flatMap(([edition, event]) =>
+      pauses(edition, `${event.name} ${placeOf(event)}`),
+    ),
     ...proposals.map((event): NewStep => {
       const merchantNumber = BigInt(Number(event.details.merchant));
       return { step: 'cancel_wallet', merchantNumber, reason: `${event.name} ${placeOf(event)}` };

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeFunctionData, erc20Abi } from 'viem';
@@ -15,57 +13,58 @@ import {
 } from '#testing/outside-chain.ts';
 import { addFactorNow } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
-import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import {
+  type SpawnedNetwork,
+  spawnMain,
+  spawnNetwork,
+  temporaryDataDir,
+} from '#testing/spawn-network.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
-/** docs/operate.md, "Moving to a new contract", rehearsed: two installations and one payer. */
+/**
+ * docs/operate.md, "Moving to a new contract", rehearsed: one installation and one database, whose
+ * merchant and payer move from the first contract to the second while both are there.
+ */
 
 const CHAIN_ID = 41_200;
 const AMOUNT = 2_500_000;
 const MONEY = 100_000_000n;
 const WAIT_MS = 180_000;
-const COMMAND = path.join(import.meta.dirname, '../../src/ops/chain-command.ts');
 
 let chain: OutsideChain;
-let oldContract: OutsideContract;
-let old: Installation;
-let fresh: Installation;
-let oldPass = '';
+let first: OutsideContract;
+let second: OutsideContract;
+let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
+let network: SpawnedNetwork;
+let merchant: ReturnType<typeof caller>;
+let terminal: ReturnType<typeof caller>;
+let owner: PersonClient;
+let pass = '';
+/** An intent of before the move. */
+let open = '';
 const paid: string[] = [];
 const payer = privateKeyToAccount(generatePrivateKey());
 
-interface Installation {
-  readonly network: SpawnedNetwork;
-  readonly merchant: ReturnType<typeof caller>;
-  readonly terminal: ReturnType<typeof caller>;
-  end(): Promise<void>;
-}
-
-/** A service with a database of its own. */
-async function install({ env }: OutsideContract): Promise<Installation> {
-  const folder = await temporaryDataDir();
-  const network = await spawnNetwork({ dataDir: folder.path, env });
-  const { base_url: root, test: mode } = network.sandbox;
-  const end = async () => {
-    await network.stop();
-    await folder.remove();
-  };
-  return {
-    network,
-    merchant: caller(`${root}/v1`, mode.secret_key),
-    terminal: caller(`${root}/device/v1`, mode.device_key),
-    end,
-  };
+async function start({ env }: OutsideContract): Promise<void> {
+  network = await spawnNetwork({ dataDir: folder.path, env });
+  const { base_url: root, web_url: web, test: mode, dashboard } = network.sandbox;
+  merchant = caller(`${root}/v1`, mode.secret_key);
+  terminal = caller(`${root}/device/v1`, mode.device_key);
+  owner = new PersonClient(`${web}/api/dashboard/v1`);
+  const signed = await owner.post('/session', { ...dashboard });
+  assert.equal(signed.status, 200, signed.text);
 }
 
 before(async () => {
   chain = await startOutsideChain({ chainId: CHAIN_ID, token: 'test' });
-  oldContract = await chain.deploySettlement();
-  old = await install(oldContract);
+  first = await chain.deploySettlement();
+  folder = await temporaryDataDir();
+  await start(first);
 });
 
 after(async () => {
-  await Promise.all([old?.end(), fresh?.end()]);
+  await network?.stop();
+  await folder?.remove();
   await chain?.stop();
 });
 
@@ -77,30 +76,42 @@ async function until<T>(what: string, look: () => Promise<T | null>): Promise<T>
   throw new Error(`waited for ${what}`);
 }
 
-async function tapAt({ network, merchant, terminal }: Installation, pass: string) {
+async function createSale(): Promise<string> {
   const sale = { amount: AMOUNT, terminal: network.sandbox.test.terminal };
-  const { body: intent } = await merchant.post('/payment_intents', sale);
-  const credential = { type: 'nfc_id', value: pass };
-  return terminal.post(`/payment_intents/${intent.id}/tap`, { credential });
+  return String((await merchant.post('/payment_intents', sale)).body.id);
 }
 
-async function payAt(installation: Installation, pass: string): Promise<string> {
-  const { body } = await tapAt(installation, pass);
+async function tap(intent: string, shown: string) {
+  const credential = { type: 'nfc_id', value: shown };
+  return (await terminal.post(`/payment_intents/${intent}/tap`, { credential })).body;
+}
+
+async function pay(intent: string, shown: string): Promise<string> {
+  const body = await tap(intent, shown);
   assert.equal(body.status, 'succeeded', JSON.stringify(body));
   return String(body.payment);
 }
 
+/** The contract that the receipt of a payment names, as anybody can check it. */
+async function settledAt(payment: string): Promise<string> {
+  const { body } = await merchant.get(`/payments/${payment}`);
+  const token = new URL(String(body.receipt_url)).pathname.split('/').at(-1);
+  const receipt = await fetch(`${network.sandbox.web_url}/api/pay/v1/receipts/${token}`);
+  const { proof } = (await receipt.json()) as { proof: { settlement: string; merchant: number } };
+  assert.ok(proof.merchant < 100, 'the receipt names the merchant as the contract does');
+  return proof.settlement.toLowerCase();
+}
+
 /** @returns the refund once it is no longer pending. */
-async function refundAt({ merchant }: Installation, payment: string | undefined) {
-  const { status, body } = await merchant.post('/refunds', { payment, amount: AMOUNT });
-  if (status !== 201) return { status: String(status), failure_code: null };
+async function refund(payment: string | undefined) {
+  const { body } = await merchant.post('/refunds', { payment, amount: AMOUNT });
   return until('the refund', async () => {
     const { body: now } = await merchant.get(`/refunds/${body.id}`);
     return now.status === 'pending' ? null : now;
   });
 }
 
-async function availableAt({ merchant }: Installation): Promise<number> {
+async function available(): Promise<number> {
   const { body } = await merchant.get('/balance');
   return (body.available as { amount: number }[])[0]?.amount ?? Number.NaN;
 }
@@ -110,74 +121,122 @@ function usdcOf(address: Hex): Promise<bigint> {
   return chain.walletOf(chain.issuer.key).readContract({ address: chain.usdc, ...call });
 }
 
-const enrolAt = ({ network }: Installation) =>
-  enrolBySignature(payer, { webUrl: network.sandbox.web_url, chainId: CHAIN_ID });
+const enrol = () => enrolBySignature(payer, { webUrl: network.sandbox.web_url, chainId: CHAIN_ID });
+const modeOf = (path: string) => `/accounts/${network.sandbox.account}/test${path}`;
 
-function pauseSettling({ settlement, guardian, env }: OutsideContract): Promise<string> {
-  const place = ['--rpc-url', env.CHAIN_TESTNET_RPC_URL ?? '', '--settlement', settlement];
-  const args = [COMMAND, 'pause', '--only', 'settling', ...place, '--yes'];
-  return new Promise((resolve, reject) => {
-    const child = execFile(process.execPath, args, (error, stdout, stderr) => {
-      if (error === null) resolve(stdout);
-      else reject(new Error(stderr));
-    });
-    child.stdin?.end(guardian.key);
-  });
-}
-
-test('before: a payer of the old contract pays there', async () => {
+test('before: a payer of the first contract pays there', async () => {
   const mint = { abi: testUsdcAbi, functionName: 'mint', args: [payer.address, MONEY] } as const;
   await chain.send(chain.issuer.key, chain.usdc, encodeFunctionData(mint));
-  oldPass = await enrolAt(old);
-  paid.push(await payAt(old, oldPass), await payAt(old, oldPass));
-  assert.equal(await availableAt(old), 2 * AMOUNT);
+  pass = await enrol();
+  paid.push(await pay(await createSale(), pass), await pay(await createSale(), pass));
+  assert.equal(await available(), 2 * AMOUNT);
+  open = await createSale();
 });
 
-test('1. settling is paused on the old contract: nobody is charged there any more', async () => {
-  assert.match(await pauseSettling(oldContract), /settling stops/);
-  await until('the service to notice', async () => {
-    const { status } = await tapAt(old, oldPass);
-    return status === 503 ? true : null;
+test('settings that leave out a contract with payments do not start', async () => {
+  second = await chain.deploySettlement(first);
+  await network.stop();
+  const { CHAIN_TESTNET_FORMER_SETTLEMENTS: _, ...forgotten } = second.env;
+  const { child, logs } = spawnMain({ dataDir: folder.path, env: forgotten });
+  const code = await new Promise((resolve) => child.once('exit', resolve));
+  assert.notEqual(code, 0);
+  assert.match(logs(), new RegExp(`leave out ${first.settlement}`, 'i'));
+});
+
+test('1. the service knows both: whoever has not moved goes on at the first', async () => {
+  await start(second);
+  const payment = await pay(await createSale(), pass);
+  paid.push(payment);
+  assert.equal(await settledAt(payment), first.settlement.toLowerCase());
+});
+
+test('2. the merchant agrees to the second, with the same account and keys', async () => {
+  const asked = await owner.get(modeOf('/go_live'));
+  const next = String(asked.body.next_contract);
+  assert.equal(next.toLowerCase(), second.settlement.toLowerCase());
+  await addFactorNow(owner, network.sandbox.dashboard.password);
+  const moving = await owner.post(modeOf('/go_live/test_wallet'));
+  assert.equal(moving.status, 202, moving.text);
+  await until('the move', async () => {
+    const { body } = await owner.get(modeOf('/go_live'));
+    return body.next_contract === null ? true : null;
   });
+  assert.equal((await owner.post(modeOf('/go_live/test_wallet'))).status, 409, 'once');
 });
 
-test('2. balances are paid out of it, but for what refunds will need', async () => {
-  const { web_url: url, dashboard, account } = old.network.sandbox;
-  const owner = new PersonClient(`${url}/api/dashboard/v1`);
-  await owner.post('/session', { ...dashboard });
-  await addFactorNow(owner, dashboard.password);
-  const place = `/accounts/${account}/test/withdrawals`;
-  const key = { 'Idempotency-Key': 'paid out for the move' };
-  const asked = await owner.post(place, { amount: AMOUNT }, key);
+test('3. a sale of before the move is paid at the first contract, and nowhere else', async () => {
+  const payment = await pay(open, pass);
+  paid.push(payment);
+  assert.equal(await settledAt(payment), first.settlement.toLowerCase());
+});
+
+test('4. the payer agrees at the next tap, and pays with the same pass', async () => {
+  const sale = await createSale();
+  const declined = await tap(sale, pass);
+  assert.equal(declined.status, 'requires_payment_method');
+  const error = declined.last_payment_error as { decline_code: string };
+  assert.equal(error.decline_code, 'approval_insufficient');
+  await enrol();
+  const payment = await pay(sale, pass);
+  paid.push(payment);
+  assert.equal(await settledAt(payment), second.settlement.toLowerCase());
+  assert.equal(await available(), 5 * AMOUNT, 'both together');
+});
+
+test('5. a payment is refunded out of the contract that settled it', async () => {
+  const [payersBefore, secondBefore] = [
+    await usdcOf(payer.address),
+    await usdcOf(second.settlement),
+  ];
+  assert.equal((await refund(paid[0])).status, 'succeeded');
+  assert.equal(await usdcOf(payer.address), payersBefore + BigInt(AMOUNT));
+  assert.equal(await usdcOf(second.settlement), secondBefore, 'not out of the other one');
+  assert.equal((await refund(paid[4])).status, 'succeeded');
+  assert.equal(await usdcOf(second.settlement), secondBefore - BigInt(AMOUNT));
+  assert.equal(await available(), 3 * AMOUNT);
+});
+
+test('6. withdrawals empty the first contract; what is not there is not refunded', async () => {
+  const { body: wallet } = await owner.get(modeOf('/settlement_wallet'));
+  const [former] = wallet.former_contracts as { settlement: string; merchant_number: number }[];
+  assert.equal(former?.settlement.toLowerCase(), first.settlement.toLowerCase());
+  const key = { 'Idempotency-Key': 'all that is left at the first' };
+  const asked = await owner.post(modeOf('/withdrawals'), { amount: 3 * AMOUNT }, key);
   assert.equal(asked.status, 201, asked.text);
   await until('the withdrawal', async () => {
-    const [row] = (await owner.get(place)).body.data as { status: string }[];
+    const [row] = (await owner.get(modeOf('/withdrawals'))).body.data as { status: string }[];
     return row?.status === 'succeeded' ? true : null;
   });
-  assert.equal(await usdcOf(asked.body.wallet as Hex), BigInt(AMOUNT));
+  assert.equal(await available(), 0);
+  const fees = 4n * (7_500n + 3_750n);
+  assert.equal(await usdcOf(first.settlement), fees, 'but for the fees');
+  const late = await refund(paid[1]);
+  assert.deepEqual([late.status, late.failure_code], ['failed', 'insufficient_balance']);
 });
 
-test('3. at the new one a payer signs again, with the same wallet, and pays', async () => {
-  fresh = await install(await chain.deploySettlement());
-  assert.notEqual((await tapAt(fresh, oldPass)).body.status, 'succeeded', 'the old pass');
-  const pass = await enrolAt(fresh);
-  await payAt(fresh, pass);
-  assert.equal(await availableAt(fresh), AMOUNT);
-  assert.equal(await availableAt(old), AMOUNT, 'the two books are apart');
-});
-
-test('4. an old payment is refunded at the old one, and only there', async () => {
-  const before = await usdcOf(payer.address);
-  assert.match((await refundAt(fresh, paid[0])).status as string, /^4\d\d$/);
-  assert.equal((await refundAt(old, paid[0])).status, 'succeeded');
-  assert.equal(await usdcOf(payer.address), before + BigInt(AMOUNT));
-  assert.equal(await availableAt(fresh), AMOUNT);
-});
-
-test('5. the old one is empty then: what was not left there cannot be refunded', async () => {
-  assert.equal(await availableAt(old), 0);
-  const refund = await refundAt(old, paid[1]);
-  assert.deepEqual([refund.status, refund.failure_code], ['failed', 'insufficient_balance']);
-  const fees = 2n * (7_500n + 3_750n);
-  assert.equal(await usdcOf(oldContract.settlement), fees, 'but for the fees');
+test('the books agree with both contracts, and nobody is alarmed', async () => {
+  const { operator, web_url: web } = network.sandbox;
+  const staff = new PersonClient(`${web}/api/operator/v1`);
+  const signed = await staff.post('/session', { ...operator });
+  assert.equal(signed.status, 200, signed.text);
+  await addFactorNow(staff, operator.password);
+  assert.deepEqual((await staff.get('/alarms')).body.data, []);
+  assert.deepEqual((await staff.get('/reconciliation')).body.differences, []);
+  const { body } = await staff.get('/contracts');
+  const testnet = (body.data as { network: string; former: boolean; accounts: number }[]).filter(
+    (one) => one.network === 'testnet',
+  );
+  assert.deepEqual(
+    testnet.map(({ former, accounts }) => [former, accounts]),
+    [
+      [false, 1],
+      [true, 0],
+    ],
+  );
+  const solvency = await (await fetch(`${web}/solvency.json`)).json();
+  const sums = (solvency as { networks: { network: string; surplus: number }[] }).networks;
+  assert.deepEqual(
+    sums.filter((one) => one.network === 'testnet').map(({ surplus }) => surplus),
+    [0, 0],
+  );
 });

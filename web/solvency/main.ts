@@ -34,8 +34,8 @@ function show(section: Element, { held, owed, fees }: Holdings): void {
   }
 }
 
-async function check(network: Network): Promise<void> {
-  const section = document.getElementById(network.network);
+async function check(network: Network, id: string): Promise<void> {
+  const section = document.getElementById(id);
   const place = section?.querySelector<HTMLElement>('.verdict');
   const node = place?.dataset.node;
   if (section === null || place == null || node === undefined) return;
@@ -48,4 +48,8 @@ async function check(network: Network): Promise<void> {
 
 const told = document.getElementById('solvency')?.textContent;
 const { networks } = JSON.parse(told || '{"networks":[]}') as { networks: readonly Network[] };
-for (const network of networks) void check(network);
+for (const network of networks) {
+  // The present contract has the network's name, those before it a number behind that.
+  const place = networks.filter((one) => one.network === network.network).indexOf(network);
+  void check(network, place === 0 ? network.network : `${network.network}-${place}`);
+}

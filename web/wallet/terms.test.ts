@@ -22,6 +22,7 @@ const WALLET: Wallet = {
   address: '0x0000000000000000000000000000000000000001',
   balance: 100_000_000,
   allowance: 1_000_000_000,
+  former: null,
   policy: POLICY,
   gasless: null,
   fee_rates: { acquirer: 30, protocol: 20, cashback: 5 },
@@ -77,6 +78,9 @@ test('a change begins with what holds now', () => {
   const { perPayment, total } = presentTerms(wallet({ policy, allowance: 77_000_000 }));
   assert.deepEqual([perPayment, total], ['12.34', '77.00']);
   assert.deepEqual(presentTerms(wallet({ policy: null })), USUAL_TERMS);
+  const former = { settlement: '0x', policy, allowance: 88_000_000 };
+  const moving = presentTerms(wallet({ policy: null, former }));
+  assert.deepEqual([moving.perPayment, moving.total], [perPayment, '88.00'], 'of before the move');
   assert.equal(presentTerms(wallet({ allowance: 0 })).total, USUAL_TERMS.total);
 });
 

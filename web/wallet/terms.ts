@@ -28,8 +28,9 @@ export const USUAL_TERMS: TypedTerms = {
   days: 90,
 };
 
-/** What a person changes begins with what holds now. */
-export function presentTerms({ policy, allowance }: Wallet): TypedTerms {
+/** What a person changes begins with what holds now, or held on the contract before this one. */
+export function presentTerms(wallet: Wallet): TypedTerms {
+  const { policy, allowance } = wallet.policy === null ? (wallet.former ?? wallet) : wallet;
   if (policy === null) return USUAL_TERMS;
   return {
     ...USUAL_TERMS,

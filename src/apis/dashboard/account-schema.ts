@@ -238,6 +238,12 @@ export const GoLiveSchema = Type.Object(
   {
     live: Type.Boolean({ description: 'Whether it is registered on the settlement contract.' }),
     settlement_wallet: nullable(Wallet),
+    next_contract: nullable(
+      textOut(
+        'The settlement contract that the account is asked to move to: go live again with the ' +
+          'same wallet. null: it has moved, or is not live.',
+      ),
+    ),
     request: nullable(
       Type.Object(
         {

@@ -8,6 +8,7 @@ import { selectRequestedName } from '#accounts/name-request-queries.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import type { Sql } from '#db/database.ts';
+import { numberOnContract } from '#settlement/editions.ts';
 
 function modeView(mode: ModeRow) {
   return {
@@ -15,7 +16,7 @@ function modeView(mode: ModeRow) {
     network: networkOf(mode.livemode),
     live: mode.live_at !== null,
     live_at: mode.live_at,
-    merchant_number: mode.merchant_number === null ? null : Number(mode.merchant_number),
+    merchant_number: mode.merchant_number === null ? null : numberOnContract(mode.merchant_number),
     settlement_wallet: mode.settlement_wallet,
   };
 }

@@ -95,6 +95,7 @@ function exportRoute({ db, cursorKey, receipts }: DashboardDeps, name: ExportNam
     query: ExportQuery,
     returns: 'The rows of the period.',
     sends: [TYPES.csv, TYPES.jsonl],
+    example: accountingHeader(name),
     handle: async ({ caller: { tenant }, query, now }) => {
       const walk = { list: `export ${name}`, tenant, query, cursorKey };
       const moments = await withMoments(db, tenant, query);

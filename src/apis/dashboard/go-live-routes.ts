@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { selectMode } from '#accounts/account-queries.ts';
+import { type ModeRow, selectMode } from '#accounts/account-queries.ts';
 import { ConsentBody, ConsentSchema, GoLiveSchema } from '#apis/dashboard/account-schema.ts';
 import { requireTrustedFactor } from '#apis/dashboard/fresh-factor.ts';
 import { orUnavailable } from '#apis/dashboard/or-unavailable.ts';
@@ -13,7 +13,6 @@ import {
 import type { Actor } from '#audit/audit.ts';
 import { answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
-import type { Database } from '#db/database.ts';
 import { text } from '#http/schema.ts';
 import { confirmGoLive, goLive, prepareGoLive } from '#payouts/go-live.ts';
 import { goLiveConsent } from '#payouts/go-live-consent.ts';
@@ -24,6 +23,8 @@ import {
   selectGoLive,
   selectPreparation,
 } from '#payouts/go-live-queries.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { editionOf, presentEdition } from '#settlement/editions.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 import { countTerminals } from '#terminals/provisioning-queries.ts';
 
@@ -46,7 +47,19 @@ function preparedView(row: PreparationRow) {
   return { wallet, prepared_by, expires_at, created };
 }
 
-async function goLiveView(db: Database, tenant: Tenant, now: Date): Promise<object> {
+/** The contract that the account is asked to join next; null: it is not live, or has joined it. */
+function nextContract(chains: readonly Chain[], mode: ModeRow | undefined): string | null {
+  const config = chains.find((chain) => chain.config.livemode === mode?.livemode)?.config;
+  const number = mode?.merchant_number ?? null;
+  if (config === undefined || number === null) return null;
+  return editionOf(number) < presentEdition(config) ? config.settlement : null;
+}
+
+async function goLiveView(
+  { db, chains }: Pick<DashboardDeps, 'db' | 'chains'>,
+  tenant: Tenant,
+  now: Date,
+): Promise<object> {
   const [mode, request, prepared] = await Promise.all([
     selectMode(db, tenant),
     selectGoLive(db, tenant),
@@ -55,12 +68,13 @@ async function goLiveView(db: Database, tenant: Tenant, now: Date): Promise<obje
   return {
     live: mode?.live_at != null,
     settlement_wallet: mode?.settlement_wallet ?? null,
+    next_contract: nextContract(chains, mode),
     request: request === undefined ? null : requestView(request),
     prepared: prepared === undefined ? null : preparedView(prepared),
   };
 }
 
-function readRoute({ db }: DashboardDeps) {
+function readRoute(deps: DashboardDeps) {
   return personRoute({
     method: 'GET',
     path: `${MODE}/go_live`,
@@ -70,7 +84,7 @@ function readRoute({ db }: DashboardDeps) {
     summary: 'Whether the account is live on this network',
     access: 'viewer',
     response: GoLiveSchema,
-    handle: async ({ caller, now }) => answerWith(200, await goLiveView(db, caller.tenant, now)),
+    handle: async ({ caller, now }) => answerWith(200, await goLiveView(deps, caller.tenant, now)),
   });
 }
 
@@ -122,7 +136,7 @@ function startRoute(deps: DashboardDeps) {
       if (stale !== null) return stale;
       const work = role === 'owner' ? goLive : prepareGoLive;
       const result = await orUnavailable<unknown>(work({ ...deps, secretKey }, input));
-      return isRefusal(result) ? result : answerWith(202, await goLiveView(deps.db, tenant, now));
+      return isRefusal(result) ? result : answerWith(202, await goLiveView(deps, tenant, now));
     },
   });
 }
@@ -167,7 +181,7 @@ function testRoute(deps: DashboardDeps) {
       const row = await orUnavailable(goLiveInTest({ ...deps, secretKey }, input));
       if (isRefusal(row)) return row;
       const refused = await addFirstTill(deps, input);
-      return refused ?? answerWith(202, await goLiveView(deps.db, tenant, now));
+      return refused ?? answerWith(202, await goLiveView(deps, tenant, now));
     },
   });
 }
@@ -193,7 +207,7 @@ function confirmRoute(deps: DashboardDeps) {
       const { secretKey } = deps.settings.people;
       const input = { tenant, actor: actorOf(caller, requestId), now, ...body };
       const row = await orUnavailable(confirmGoLive({ ...deps, secretKey }, input));
-      return isRefusal(row) ? row : answerWith(202, await goLiveView(deps.db, tenant, now));
+      return isRefusal(row) ? row : answerWith(202, await goLiveView(deps, tenant, now));
     },
   });
 }

@@ -59,6 +59,8 @@ type Declared<Q extends TSchema | undefined, B extends TSchema | undefined> = Pi
   readonly returns?: string;
   /** Media types of an answer that is not JSON. */
   readonly sends?: readonly string[];
+  /** Of the first of these types. */
+  readonly example?: string;
   readonly errors?: readonly ErrorCode[];
 };
 
@@ -100,7 +102,17 @@ export function personRoute<
   Q extends TSchema | undefined = undefined,
   B extends TSchema | undefined = undefined,
 >(declared: Declared<Q, B>): PersonRoute {
-  const { access, status = 200, response, returns, sends, params, errors = [], ...rest } = declared;
+  const {
+    access,
+    status = 200,
+    response,
+    returns,
+    sends,
+    example,
+    params,
+    errors = [],
+    ...rest
+  } = declared;
   const schema = sends === undefined ? present(response, 'response') : null;
   const description = returns ?? (schema as { description?: string } | null)?.description;
   assert(description !== undefined, `${declared.operationId} does not say what it answers`);
@@ -111,7 +123,11 @@ export function personRoute<
     idempotency: declared.idempotency ?? 'ignored',
     params: { ...implied(declared.path), ...params },
     responses: {
-      [status]: { schema, description, ...(sends === undefined ? {} : { contentTypes: sends }) },
+      [status]: {
+        ...{ schema, description },
+        ...(sends === undefined ? {} : { contentTypes: sends }),
+        ...(example === undefined ? {} : { example }),
+      },
     },
     errors: [...new Set([...impliedErrors(declared), ...errors])],
   });

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { selectMode } from '#accounts/account-queries.ts';
+import { selectMerchantNumbers, selectMode } from '#accounts/account-queries.ts';
 import { ConsentBody, ConsentSchema } from '#apis/dashboard/account-schema.ts';
 import { orUnavailable } from '#apis/dashboard/or-unavailable.ts';
 import {
@@ -17,6 +17,7 @@ import { cancelWalletChange } from '#payouts/cancel-wallet-change.ts';
 import { changeWallet } from '#payouts/change-wallet.ts';
 import { walletChangeConsent } from '#payouts/wallet-change-consent.ts';
 import { selectWalletChange } from '#payouts/wallet-change-queries.ts';
+import { contractOf, numberOnContract } from '#settlement/editions.ts';
 
 const TAG = 'Settlement wallet';
 const PATH = `${MODE}/settlement_wallet`;
@@ -113,24 +114,27 @@ export function walletRoutes(deps: DashboardDeps): PersonRoute[] {
   return [readRoute(deps), consentRoute(deps), changeRoute(deps), cancelRoute(deps)];
 }
 
+/** Facts that find the money on the chain. */
+const FORMER = {
+  settlement: textOut('The address of the settlement contract.'),
+  merchant_number: Type.Integer({ description: 'The account on the contract.' }),
+};
+const PLACE = { chain_id: Type.Integer({ description: 'The id of the blockchain.' }), ...FORMER };
+
 const WalletSchema = Type.Object(
   {
     wallet: nullable(
       textOut('The EVM address that withdrawals go to; null: the account is not live.'),
     ),
     contract: nullable(
-      Type.Object(
-        {
-          chain_id: Type.Integer({ description: 'The id of the blockchain.' }),
-          settlement: textOut('The address of the settlement contract.'),
-          merchant_number: Type.Integer({ description: 'The account on the contract.' }),
-        },
-        {
-          description:
-            'What the settlement wallet needs to withdraw without this service; null: not live.',
-        },
-      ),
+      Type.Object(PLACE, {
+        description:
+          'What the settlement wallet needs to withdraw without this service; null: not live.',
+      }),
     ),
+    former_contracts: Type.Array(Type.Object(FORMER), {
+      description: 'Of the same chain, those that the account has moved away from, oldest first.',
+    }),
     change: nullable(
       Type.Object(
         {
@@ -172,8 +176,17 @@ async function walletView(
       ? null
       : {
           chain_id: config.chainId,
-          settlement: config.settlement,
-          merchant_number: Number(number),
+          settlement: contractOf(config, number),
+          merchant_number: numberOnContract(number),
         };
-  return { wallet: mode?.settlement_wallet ?? null, contract, change };
+  const numbers = await selectMerchantNumbers(db, tenant);
+  const formerContracts =
+    config === undefined
+      ? []
+      : numbers.slice(0, -1).map((former) => ({
+          settlement: contractOf(config, former),
+          merchant_number: numberOnContract(former),
+        }));
+  const wallet = mode?.settlement_wallet ?? null;
+  return { wallet, contract, former_contracts: formerContracts, change };
 }

@@ -49,7 +49,9 @@ async function findOwn(
     link.intent.terminalId === caller.terminalId &&
     link.intent.tenant.accountId === accountId;
   // The key of the device may have ended: what it hands in is decided by its own standing.
-  return isOwn ? { ...link, standing: caller.standing } : resourceMissing('payment intent');
+  if (!isOwn) return resourceMissing('payment intent');
+  const { merchantNumber } = link.standing;
+  return { ...link, standing: { ...caller.standing, merchantNumber } };
 }
 
 const ToSignQuery = Type.Object({

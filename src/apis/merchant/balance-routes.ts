@@ -1,16 +1,20 @@
 import Type from 'typebox';
+import { selectMerchantNumbers } from '#accounts/account-queries.ts';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { answerWith, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { networkOf } from '#core/mode.ts';
-import { toJsonAtoms, ZERO } from '#core/money.ts';
+import { add, toJsonAtoms, ZERO } from '#core/money.ts';
+import type { Sql } from '#db/database.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { AtomsOut, Currency, commonFields, Timestamp } from '#http/schema.ts';
 import { readMerchantBalance } from '#settlement/chain/balance.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { editionOf } from '#settlement/editions.ts';
 
 export interface BalanceRoutesDeps {
+  readonly db: Sql;
   readonly chains: readonly Chain[];
 }
 
@@ -49,16 +53,27 @@ interface Funds {
   readonly asOf: Date;
 }
 
-/** Before go-live the contract does not know the merchant: it holds nothing. */
+/**
+ * Before go-live no contract knows the merchant: it holds nothing. After a move to the next
+ * contract both hold something.
+ */
 async function readFunds(
-  chains: readonly Chain[],
+  { db, chains }: BalanceRoutesDeps,
   { standing, tenant }: MerchantCaller,
   now: Date,
 ): Promise<Funds | null> {
-  if (standing.merchantNumber === null) return { available: ZERO, heldUntil: null, asOf: now };
-  const chain = chains.find(({ config }) => config.livemode === tenant.livemode);
+  const { merchantNumber } = standing;
+  if (merchantNumber === null) return { available: ZERO, heldUntil: null, asOf: now };
+  const chain = present(
+    chains.find(({ config }) => config.livemode === tenant.livemode),
+    'chain',
+  );
   try {
-    return await readMerchantBalance(present(chain, 'chain'), standing.merchantNumber);
+    if (editionOf(merchantNumber) === 0) return await readMerchantBalance(chain, merchantNumber);
+    const numbers = await selectMerchantNumbers(db, tenant);
+    const all = await Promise.all(numbers.map((number) => readMerchantBalance(chain, number)));
+    const newest = present(all.at(-1), 'balance of a merchant');
+    return { ...newest, available: add(ZERO, ...all.map(({ available }) => available)) };
   } catch (error) {
     if (error instanceof RpcUnavailable) return null;
     throw error;
@@ -84,7 +99,7 @@ export function balanceRoute(deps: BalanceRoutesDeps): AnyRoute<MerchantCaller> 
     },
     errors: [],
     handle: async ({ caller, now }) => {
-      const funds = await readFunds(deps.chains, caller, now);
+      const funds = await readFunds(deps, caller, now);
       if (funds === null) {
         return refuse('service_unavailable', 'The chain cannot be reached. Retry in a moment.');
       }

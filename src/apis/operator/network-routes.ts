@@ -2,8 +2,9 @@ import Type from 'typebox';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { listed } from '#apis/dashboard/person-schema.ts';
 import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
-import { selectRecoveries } from '#apis/operator/watch-queries.ts';
+import { countAccountsOf, selectRecoveries } from '#apis/operator/watch-queries.ts';
 import { answerWith } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { AtomsOut, nullable, oneOf, Timestamp, textOut } from '#http/schema.ts';
@@ -11,7 +12,9 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { type ContractState, readContractState } from '#settlement/chain/contract-state.ts';
 import { readFeeRates } from '#settlement/chain/fee-rates.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { contractsOf, presentEdition } from '#settlement/editions.ts';
 import { type Roles, readRoles } from '#settlement/reconciliation/role-holders.ts';
+import type { Hex } from '#settlement/requests.ts';
 
 const TAG = 'Network';
 
@@ -119,6 +122,10 @@ const ContractSchema = Type.Object({
   network: Network,
   chain_id: Type.Integer({ description: 'The id of the blockchain.' }),
   settlement: textOut('The address of the settlement contract.'),
+  former: Type.Boolean({
+    description: 'Merchants and payers join a later one; old payments are refunded here.',
+  }),
+  accounts: Type.Integer({ description: 'So many accounts sell on it now.' }),
   rates: nullable(
     Type.Object(
       { acquirer: Rate, protocol: Rate, cashback: Rate },
@@ -152,9 +159,20 @@ function stateView({ sales, outflow, announced, ...state }: ContractState, roles
   };
 }
 
-async function stateOf({ db }: OperatorDeps, chain: Chain) {
-  const state = await readContractState(chain);
-  return stateView(state, await readRoles(db, chain, state.admin));
+async function stateOf({ db }: OperatorDeps, chain: Chain, settlement: Hex) {
+  const state = await readContractState(chain, settlement);
+  const { admin } = state;
+  return stateView(state, await readRoles(db, chain, { settlement, admin }));
+}
+
+async function contractView(deps: OperatorDeps, chain: Chain, edition: number) {
+  const { network, livemode, chainId: chain_id } = chain.config;
+  const { settlement } = present(contractsOf(chain.config)[edition], 'contract');
+  const rates = await ofChain(() => readFeeRates(chain, settlement));
+  const state = await ofChain(() => stateOf(deps, chain, settlement));
+  const former = edition < presentEdition(chain.config);
+  const accounts = await countAccountsOf(deps.db, { livemode, edition });
+  return { network, chain_id, settlement, former, accounts, rates, state };
 }
 
 function contractsRoute(deps: OperatorDeps) {
@@ -166,15 +184,15 @@ function contractsRoute(deps: OperatorDeps) {
     tag: TAG,
     summary: 'The settlement contracts and what they charge now',
     access: 'operator',
-    response: listed(ContractSchema, 'The settlement contract of each network.'),
+    response: listed(ContractSchema, 'The settlement contracts of each network.'),
     handle: async () => {
       const data = await Promise.all(
-        deps.chains.map(async (chain) => {
-          const { network, chainId: chain_id, settlement } = chain.config;
-          const rates = await ofChain(() => readFeeRates(chain));
-          const state = await ofChain(() => stateOf(deps, chain));
-          return { network, chain_id, settlement, rates, state };
-        }),
+        // Of each network the present one first.
+        deps.chains.flatMap((chain) =>
+          [...contractsOf(chain.config).keys()]
+            .toReversed()
+            .map((edition) => contractView(deps, chain, edition)),
+        ),
       );
       return answerWith(200, { object: 'list', data });
     },

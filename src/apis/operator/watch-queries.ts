@@ -1,3 +1,4 @@
+import { only } from '#core/assert.ts';
 import type { Sql } from '#db/database.ts';
 import { BEHIND_ALL_NUMBERS } from '#db/paging.ts';
 
@@ -21,6 +22,19 @@ export async function selectAlarms(
      order by id desc limit $2`,
     [wanted.before ?? BEHIND_ALL_NUMBERS, wanted.limit],
   );
+}
+
+/** Accounts that sell on this edition of a network's contract. */
+export async function countAccountsOf(
+  sql: Sql,
+  contract: { readonly livemode: boolean; readonly edition: number },
+): Promise<number> {
+  const rows = await sql.query<{ accounts: bigint }>(
+    `select count(*) as accounts from account_modes
+     where livemode = $1 and merchant_number between $2::bigint << 32 and ($2::bigint + 1) << 32`,
+    [contract.livemode, contract.edition],
+  );
+  return Number(only(rows, 'count').accounts);
 }
 
 export interface DifferenceRow {

@@ -11,6 +11,7 @@ import { Amount, AtomsOut, commonFields, nullable, oneOf, Timestamp } from '#htt
 import { type Receipt, selectReceipt } from '#payments/receipt-queries.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { findReceipt } from '#payments/receipt-url.ts';
+import { contractOf, numberOnContract } from '#settlement/editions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 
 export interface ReceiptDeps {
@@ -139,10 +140,13 @@ export function shortened(address: string): string {
   return `${address.slice(0, 6)}…${address.slice(-4)}`;
 }
 
+/** This process serves no network of that mode. */
+const NO_CONTRACT = `0x${'0'.repeat(40)}`;
+
 export type ShownReceipt = ReturnType<typeof renderReceipt>;
 
 function renderReceipt(receipt: Receipt, chain: NetworkConfig | undefined, rpcUrl: string | null) {
-  const { payment, refunds } = receipt;
+  const { payment, refunds, merchantNumber: number } = receipt;
   const { amount, tip, fees, payerAddress, place } = payment;
   const { livemode } = payment.tenant;
   return {
@@ -178,14 +182,14 @@ function renderReceipt(receipt: Receipt, chain: NetworkConfig | undefined, rpcUr
     time_zone: receipt.timeZone,
     proof: {
       chain_id: payment.chainId,
-      settlement: chain?.settlement ?? `0x${'0'.repeat(40)}`,
+      settlement: chain === undefined ? NO_CONTRACT : contractOf(chain, number ?? 0n),
       tx_hash: place.txHash,
       block_number: Number(place.blockNumber),
       log_index: place.logIndex,
       event: 'PaymentSettled',
       number: Number(payment.settlementNumber),
       batch: Number(payment.batchNumber),
-      merchant: receipt.merchantNumber === null ? null : Number(receipt.merchantNumber),
+      merchant: number === null ? null : numberOnContract(number),
       rpc_url: rpcUrl,
       explorer_url: chain?.explorerUrl ? `${chain.explorerUrl}/tx/${place.txHash}` : null,
     },

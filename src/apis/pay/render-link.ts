@@ -8,6 +8,7 @@ import { messageOf, ratesOf, sumOf } from '#payments/pay-message.ts';
 import { byAccountClock } from '#payments/payment-intent.ts';
 import { type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
 import { chargesOf } from '#settlement/chain/fee-rates.ts';
+import { contractOf, numberOnContract } from '#settlement/editions.ts';
 
 /** JSON has no integers of 256 bits; these are far below what it holds exactly. */
 function renderMessage({ domain, types, primaryType, message }: ReturnType<typeof messageOf>) {
@@ -33,7 +34,7 @@ export function renderLink(link: PayLink, terms: PayTerms, from: string | undefi
     cancellation_reason: intent.status === 'canceled' ? intent.cancellationReason : null,
     merchant: {
       name: standing.name,
-      number: standing.merchantNumber === null ? null : Number(standing.merchantNumber),
+      number: standing.merchantNumber === null ? null : numberOnContract(standing.merchantNumber),
     },
     amount: toJsonAtoms(amount),
     tip_amount: toJsonAtoms(link.tip ?? 0n),
@@ -48,7 +49,7 @@ export function renderLink(link: PayLink, terms: PayTerms, from: string | undefi
     network: networkOf(intent.tenant.livemode),
     chain_id: chain.config.chainId,
     usdc: chain.config.usdc,
-    settlement: chain.config.settlement,
+    settlement: contractOf(chain.config, standing.merchantNumber ?? 0n),
     order_id: intent.orderId,
     number: Number(number),
     salt: closed === null ? terms.salt : null,

@@ -22,10 +22,17 @@ function fact(name: string, value: string): string {
   return `<div class="row"><dt>${name}</dt><dd><code>${escapeHtml(value)}</code></dd></div>`;
 }
 
-function section(one: NetworkSolvency, node: string | null): string {
+/** The present contract has the network's name; those before it are counted. */
+function idOf(one: NetworkSolvency, place: number): string {
+  return place === 0 ? one.network : `${one.network}-${place}`;
+}
+
+function section(one: NetworkSolvency, place: number, node: string | null): string {
+  const id = idOf(one, place);
+  const name = place === 0 ? NAMES[one.network] : `${NAMES[one.network]}, a former contract`;
   const asks = node === null ? '' : ` data-node="${escapeHtml(node)}"`;
-  return `<section id="${one.network}" aria-labelledby="${one.network}-title">
-<h2 id="${one.network}-title">${NAMES[one.network]}</h2>
+  return `<section id="${id}" aria-labelledby="${id}-title">
+<h2 id="${id}-title">${name}</h2>
 <dl>
 ${sum('held', 'Held by the contract', one.held)}
 ${sum('owed', 'Owed to merchants', one.owed_to_merchants)}
@@ -45,6 +52,11 @@ ${one.rpc_url === null ? '' : fact('Node', one.rpc_url)}
 </section>`;
 }
 
+/** Among the contracts of its network, the present one first. */
+function placeIn({ networks }: Solvency, one: NetworkSolvency): number {
+  return networks.filter(({ network }) => network === one.network).indexOf(one);
+}
+
 /** Readable without script. The script only asks the nodes, and adds up for itself. */
 function solvencyPage(
   solvency: Solvency,
@@ -54,7 +66,7 @@ function solvencyPage(
 <h1>Is all the money there?</h1>
 <p>The settlement contract holds what merchants have sold and not withdrawn yet. This page adds up
 what it owes, and compares the sum with what the USDC contract says it holds.</p>
-${solvency.networks.map((one) => section(one, nodeOf(one))).join('\n')}
+${solvency.networks.map((one) => section(one, placeIn(solvency, one), nodeOf(one))).join('\n')}
 </main>
 <script type="application/json" id="solvency">${dataOf(solvency)}</script>`;
   return { title: 'Is all the money there? · Tapline', body };

@@ -3,8 +3,10 @@ import { type Network, networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { type Holdings, readHoldings } from '#settlement/chain/holdings.ts';
+import { contractsOf } from '#settlement/editions.ts';
+import type { Hex } from '#settlement/requests.ts';
 
-/** One network; the sums are atoms, and null while its chain cannot be asked. */
+/** One contract of a network; the sums are atoms, and null while its chain cannot be asked. */
 export interface NetworkSolvency {
   readonly network: Network;
   readonly chain_id: number;
@@ -25,6 +27,7 @@ export interface NetworkSolvency {
 /** `GET /solvency.json`. */
 export interface Solvency {
   readonly object: 'solvency';
+  /** A network has several while its merchants move from one contract to the next. */
   readonly networks: readonly NetworkSolvency[];
 }
 
@@ -63,15 +66,19 @@ function signedAtoms(value: bigint): number {
   return value < 0n ? -toJsonAtoms(-value) : toJsonAtoms(value);
 }
 
-async function readNetwork(chain: Chain, deps: SolvencyDeps): Promise<NetworkSolvency> {
-  const { livemode, chainId, settlement, usdc } = chain.config;
+async function readContract(
+  chain: Chain,
+  settlement: Hex,
+  deps: SolvencyDeps,
+): Promise<NetworkSolvency> {
+  const { livemode, chainId, usdc } = chain.config;
   const network = networkOf(livemode);
   const known = {
     ...{ network, chain_id: chainId, settlement, usdc },
     rpc_url: deps.publicNode(network),
   };
   try {
-    return { ...known, ...sumsOf(await readHoldings(chain)) };
+    return { ...known, ...sumsOf(await readHoldings(chain, { settlement })) };
   } catch (error) {
     deps.log.warn('the holdings could not be read', { network, error: describeError(error) });
     return { ...known, ...UNKNOWN };
@@ -82,7 +89,14 @@ async function readNetwork(chain: Chain, deps: SolvencyDeps): Promise<NetworkSol
 export function createSolvencyReader(deps: SolvencyDeps): () => Promise<Solvency> {
   let kept: { readonly at: number; readonly read: Promise<Solvency> } | null = null;
   const readAll = async (): Promise<Solvency> => {
-    const networks = await Promise.all(deps.chains.map((chain) => readNetwork(chain, deps)));
+    const networks = await Promise.all(
+      deps.chains.flatMap((chain) =>
+        // The present contract first.
+        contractsOf(chain.config)
+          .toReversed()
+          .map(({ settlement }) => readContract(chain, settlement, deps)),
+      ),
+    );
     return { object: 'solvency', networks };
   };
   return () => {

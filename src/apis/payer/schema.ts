@@ -298,6 +298,22 @@ const MessageToSign = Type.Object({
 });
 
 /** What a wallet holds and allows, and all that its next signatures need. */
+const PolicySchema = nullable(
+  Type.Object(
+    {
+      per_payment: AtomsOut,
+      per_period: AtomsOut,
+      period_seconds: Type.Integer({ description: 'How long a period is, in seconds.' }),
+      spent: { ...AtomsOut, description: 'USDC atoms that this period has used.' },
+      expires_at: Timestamp,
+      max_fee_rate: Type.Integer({
+        description: 'The highest fees that it accepts, in basis points of the sale.',
+      }),
+    },
+    { description: 'The spending policy on the contract; null: there is none.' },
+  ),
+);
+
 export const WalletSchema = Type.Object(
   {
     object: objectType('wallet'),
@@ -305,19 +321,19 @@ export const WalletSchema = Type.Object(
     address: Address,
     balance: AtomsOut,
     allowance: AtomsOut,
-    policy: nullable(
+    policy: PolicySchema,
+    former: nullable(
       Type.Object(
         {
-          per_payment: AtomsOut,
-          per_period: AtomsOut,
-          period_seconds: Type.Integer({ description: 'How long a period is, in seconds.' }),
-          spent: { ...AtomsOut, description: 'USDC atoms that this period has used.' },
-          expires_at: Timestamp,
-          max_fee_rate: Type.Integer({
-            description: 'The highest fees that it accepts, in basis points of the sale.',
-          }),
+          settlement: Address,
+          policy: PolicySchema,
+          allowance: AtomsOut,
         },
-        { description: 'The spending policy on the contract; null: there is none.' },
+        {
+          description:
+            'What was agreed to on a former settlement contract, while there is no policy on ' +
+            'the present one: shops that have moved there ask for it again. null: nothing was.',
+        },
       ),
     ),
     fee_rates: Type.Object(

@@ -8,6 +8,7 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { type FeeRates, readFeeRates } from '#settlement/chain/fee-rates.ts';
 import { type PayerAccount, readPayerAccount, readPermitNonce } from '#settlement/chain/payer.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { Hex } from '#settlement/requests.ts';
 
 interface WalletState {
   readonly chain: Chain;
@@ -15,6 +16,22 @@ interface WalletState {
   /** null: the token takes no permits. */
   readonly permitNonce: bigint | null;
   readonly rates: FeeRates;
+  /** What the payer had agreed to on a former contract, while there is nothing on this one. */
+  readonly former: Former | null;
+}
+
+interface Former {
+  readonly settlement: Hex;
+  readonly account: PayerAccount;
+}
+
+/** The newest former contract on which the payer has a policy. */
+async function readFormer(chain: Chain, payer: Hex): Promise<Former | null> {
+  for (const { settlement } of chain.config.formerSettlements.toReversed()) {
+    const account = await readPayerAccount(chain, payer, settlement);
+    if (account.policy.status === 'set') return { settlement, account };
+  }
+  return null;
 }
 
 export async function readWallet(deps: PayerDeps, payer: PayerRow): Promise<WalletState | Refusal> {
@@ -27,7 +44,9 @@ export async function readWallet(deps: PayerDeps, payer: PayerRow): Promise<Wall
       readPermitNonce(chain, payer.address),
       readFeeRates(chain),
     ]);
-    return { chain, account, permitNonce, rates };
+    const isNew = account.policy.status === 'none';
+    const former = isNew ? await readFormer(chain, payer.address) : null;
+    return { chain, account, permitNonce, rates, former };
   } catch (error) {
     if (error instanceof RpcUnavailable) return away();
     throw error;
@@ -53,7 +72,7 @@ function renderPolicy({ policy }: PayerAccount) {
 }
 
 export function renderWallet(payer: PayerRow, state: WalletState, now: Date) {
-  const { chain, account, permitNonce, rates } = state;
+  const { chain, account, permitNonce, rates, former } = state;
   const { config } = chain;
   return {
     object: 'wallet',
@@ -63,6 +82,14 @@ export function renderWallet(payer: PayerRow, state: WalletState, now: Date) {
     balance: shownAtoms(account.balance),
     allowance: shownAtoms(account.allowance),
     policy: renderPolicy(account),
+    former:
+      former === null
+        ? null
+        : {
+            settlement: former.settlement,
+            policy: renderPolicy(former.account),
+            allowance: shownAtoms(former.account.allowance),
+          },
     fee_rates: rates,
     chain_id: config.chainId,
     usdc: config.usdc,

@@ -19,6 +19,7 @@ import {
   readRevert,
 } from '#settlement/contract/contract-calls.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
+import { contractOf } from '#settlement/editions.ts';
 import type { PaymentAuthorization } from '#settlement/requests.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
@@ -61,7 +62,7 @@ async function ask(chain: Chain, authorized: AuthorizedPayment): Promise<CheckRe
   const { payment, rates } = authorized;
   const { usdc } = chain.config;
   const { pulled } = chargesOf(payment.amount, rates);
-  const lens = lensOf(chain.config.settlement);
+  const lens = lensOf(contractOf(chain.config, payment.merchantNumber));
   const answers = await chain.calls(
     [
       { to: lens, data: preflightCall([payment]), words: 3 },
@@ -95,7 +96,8 @@ function balanceCall({ payer }: PaymentCall) {
 
 /** The pull itself, as the settlement contract would make it: blocklist, nonce, time, signature. */
 function pullCall(chain: Chain, { payment, authorization }: AuthorizedPayment, value: bigint) {
-  const { settlement, usdc } = chain.config;
+  const { usdc } = chain.config;
+  const settlement = contractOf(chain.config, payment.merchantNumber);
   const { validBefore, signature } = authorization;
   const nonce = authorizationNonce(payment, authorization);
   const data = encodeFunctionData({

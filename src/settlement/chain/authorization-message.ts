@@ -1,6 +1,7 @@
 import { type Charges, chargesOf, type FeeRates } from '#settlement/chain/fee-rates.ts';
 import { authorizationNonce, type PaymentCall } from '#settlement/contract/contract-calls.ts';
 import { receiveAuthorization } from '#settlement/contract/signed-messages.ts';
+import { contractOf } from '#settlement/editions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -23,6 +24,7 @@ export function authorizationMessage(
   const charges: Charges = chargesOf(payment.amount, terms.rates);
   return receiveAuthorization(config, {
     from: payment.payer,
+    to: contractOf(config, payment.merchantNumber),
     value: charges.pulled,
     validBefore: BigInt(terms.validBefore),
     nonce: authorizationNonce(payment, terms),

@@ -2,6 +2,7 @@ import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { present } from '#core/assert.ts';
 import { type Atoms, atoms } from '#core/money.ts';
 import { type Chain, decodeView } from '#settlement/chain/chain.ts';
+import { contractOf, numberOnContract } from '#settlement/editions.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
@@ -16,7 +17,7 @@ export interface MerchantBalance {
   readonly asOf: Date;
 }
 
-/** A merchant's balance in the settlement contract at the newest block. @throws RpcUnavailable */
+/** A merchant's balance in its settlement contract at the newest block. @throws RpcUnavailable */
 export async function readMerchantBalance(
   chain: Chain,
   merchantNumber: bigint,
@@ -26,9 +27,9 @@ export async function readMerchantBalance(
   const data = encodeFunctionData({
     abi: settlementAbi,
     functionName: 'merchantAccount',
-    args: [Number(merchantNumber)],
+    args: [numberOnContract(merchantNumber)],
   });
-  const call = { to: chain.config.settlement, data, words: 3 };
+  const call = { to: contractOf(chain.config, merchantNumber), data, words: 3 };
   const [answer] = await chain.calls([call], head.number);
   const [wallet, available, held] = decodeView(answer, (returned) =>
     decodeFunctionResult({

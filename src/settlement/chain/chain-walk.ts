@@ -11,7 +11,7 @@ export interface WalkedRange {
   readonly times: ReadonlyMap<bigint, Date>;
 }
 
-/** All events of the contract between two blocks, in ranges that nodes are willing to read. */
+/** All events of the contracts between two blocks, in ranges that nodes are willing to read. */
 export async function* walkEvents(
   chain: Chain,
   from: bigint,
@@ -24,7 +24,7 @@ export async function* walkEvents(
 
 async function withTimes(chain: Chain, portion: LogPortion): Promise<WalkedRange> {
   const { fromBlock, toBlock, logs } = portion;
-  const events = readEvents(chain.config.settlement, logs);
+  const events = readEvents(chain.config, logs);
   const numbers = [...new Set(events.map((event) => event.blockNumber))];
   const blocks = await chain.blocks(numbers);
   const times = new Map<bigint, Date>();

@@ -18,6 +18,7 @@ import {
 import { readToken } from '#settlement/chain/token.ts';
 import { isPresentEdition } from '#settlement/contract/contract-edition.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
+import { type Contracts, contractsOf } from '#settlement/editions.ts';
 import type { NetworkConfig, NetworkSettings } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -104,7 +105,7 @@ export interface EthCall {
 }
 
 interface LogFilter {
-  /** The settlement contract, unless it says another. */
+  /** All settlement contracts of the network, unless it says another address. */
   readonly address?: Hex;
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
@@ -146,6 +147,9 @@ export async function openChain(config: NetworkSettings, log: Log): Promise<Chai
     await requireFee(chain);
     // The code that reads these already holds the objects.
     const { domain, hasPermit } = await readToken(chain, config, USUAL_DOMAIN);
+    for (const { settlement } of config.formerSettlements) {
+      await readToken(chain, { ...config, settlement }, USUAL_DOMAIN);
+    }
     Object.assign(chain.config.usdcDomain, domain);
     Object.assign(chain.config.token, { hasPermit });
     if (!hasPermit)
@@ -229,7 +233,7 @@ function chainOver(
   log: Log,
 ): Chain {
   const block = (tag: BlockTag) => readBlock(rpc, tag);
-  const portions: Chain['logPortions'] = (filter) => readPortions(rpc, config.settlement, filter);
+  const portions: Chain['logPortions'] = (filter) => readPortions(rpc, config, filter);
   const quantities = async (method: string, addresses: readonly Hex[], at: BlockTag) => {
     const calls = addresses.map((address) => ({ method, params: [address, tagText(at)] }));
     return (await rpc.batch(calls)).map((answer) => {
@@ -339,15 +343,18 @@ async function readBlock(rpc: Rpc, tag: BlockTag): Promise<Block | null> {
 
 async function* readPortions(
   rpc: Rpc,
-  settlement: Hex,
+  contracts: Contracts,
   filter: Parameters<Chain['logPortions']>[0],
 ): AsyncGenerator<LogPortion> {
   const { topics = [], newestFirst = false } = filter;
-  const address = filter.address ?? settlement;
+  const addresses =
+    filter.address === undefined
+      ? contractsOf(contracts).map(({ settlement }) => settlement)
+      : [filter.address];
   let { fromBlock, toBlock } = filter;
   while (fromBlock <= toBlock) {
     const range = { fromBlock, toBlock, newestFirst };
-    const portion = await readLogPortion(rpc, { address, topics, ...range });
+    const portion = await readLogPortion(rpc, { addresses, topics, ...range });
     yield portion;
     if (newestFirst) toBlock = portion.fromBlock - 1n;
     else fromBlock = portion.toBlock + 1n;
@@ -452,8 +459,8 @@ async function requireContracts(
   { config, rpc }: { readonly config: NetworkConfig; readonly rpc: Rpc },
   setting: string,
 ): Promise<void> {
-  const { settlement, usdc } = config;
-  for (const address of [settlement, usdc]) {
+  const settlements = contractsOf(config).map(({ settlement }) => settlement);
+  for (const address of [...settlements, config.usdc]) {
     const code = await rpc.call('eth_getCode', [address, 'latest']);
     if (code === '0x') {
       if ((await readCodeSize(rpc, address)) > 0n) {
@@ -461,9 +468,9 @@ async function requireContracts(
       }
       throw new StartError(`there is no contract at ${address} on the chain of ${setting}`);
     }
-    if (address !== settlement || isPresentEdition(code as Hex)) continue;
+    if (!settlements.includes(address) || isPresentEdition(code as Hex)) continue;
     throw new StartError(
-      `the contract at ${settlement} on the chain of ${setting} is no settlement contract of ` +
+      `the contract at ${address} on the chain of ${setting} is no settlement contract of ` +
         'this release: deploy one with npm run chain -- deploy',
     );
   }

@@ -50,7 +50,7 @@ async function ask<T extends readonly Decoded<unknown>[]>(
   return views.map(({ decode }, i) => decodeView(answers[i], decode)) as never;
 }
 
-function viewsOf({ config: { settlement } }: Chain) {
+function viewsOf(settlement: Hex) {
   const viewOf = <T>(to: Hex, abi: Abi, functionName: string): Decoded<T> => ({
     call: { to, data: encodeFunctionData({ abi, functionName }), words: 'any' },
     decode: (data) => decodeFunctionResult({ abi, functionName, data }) as T,
@@ -61,8 +61,8 @@ function viewsOf({ config: { settlement } }: Chain) {
   };
 }
 
-async function readWallets(chain: Chain, merchants: number): Promise<Announced[]> {
-  const to = lensOf(chain.config.settlement);
+async function readWallets(chain: Chain, settlement: Hex, merchants: number): Promise<Announced[]> {
+  const to = lensOf(settlement);
   const view = { abi: settlementLensAbi, functionName: 'walletChanges' } as const;
   const pages = Array.from({ length: Math.ceil(merchants / MERCHANTS_PER_CALL) }, (_, page) => {
     const last = Math.min(merchants, (page + 1) * MERCHANTS_PER_CALL);
@@ -79,8 +79,12 @@ async function readWallets(chain: Chain, merchants: number): Promise<Announced[]
   }));
 }
 
-async function readRules(chain: Chain, admin: Hex): Promise<[Announced[], number]> {
-  const { own } = viewsOf(chain);
+async function readRules(
+  chain: Chain,
+  settlement: Hex,
+  admin: Hex,
+): Promise<[Announced[], number]> {
+  const { own } = viewsOf(settlement);
   const [ceiling, rates, heir, [guardians, lastMayGo]] = await ask(chain, [
     own<[number, number]>('scheduledCeiling'),
     own<[FeeRates, number]>('scheduledRates'),
@@ -101,8 +105,11 @@ async function readRules(chain: Chain, admin: Hex): Promise<[Announced[], number
 }
 
 /** All from the contract itself: no row of ours is asked. @throws RpcUnavailable */
-export async function readContractState(chain: Chain): Promise<ContractState> {
-  const { own, seen } = viewsOf(chain);
+export async function readContractState(
+  chain: Chain,
+  settlement: Hex = chain.config.settlement,
+): Promise<ContractState> {
+  const { own, seen } = viewsOf(settlement);
   const [settlingPaused, refundingPaused, sales, outflow, admin] = await ask(chain, [
     seen<boolean>('settlingPaused'),
     seen<boolean>('refundingPaused'),
@@ -110,12 +117,12 @@ export async function readContractState(chain: Chain): Promise<ContractState> {
     seen<[bigint, bigint]>('outflow'),
     own<Hex>('defaultAdmin'),
   ] as const);
-  const { merchants, held, owed, fees } = await readHoldings(chain);
-  const [rules, guardians] = await readRules(chain, admin);
+  const { merchants, held, owed, fees } = await readHoldings(chain, { settlement });
+  const [rules, guardians] = await readRules(chain, settlement, admin);
   return {
     ...{ settlingPaused, refundingPaused, admin, guardians, held, owed, fees },
     sales: { perHour: sales[0], used: sales[1] },
     outflow: { perHour: outflow[0], used: outflow[1] },
-    announced: [...(await readWallets(chain, merchants)), ...rules],
+    announced: [...(await readWallets(chain, settlement, merchants)), ...rules],
   };
 }

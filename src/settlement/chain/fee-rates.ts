@@ -23,9 +23,12 @@ export function readRates(data: Hex): FeeRates {
   return decodeFunctionResult({ abi: settlementLensAbi, functionName: 'rates', data });
 }
 
-/** @throws RpcUnavailable when no node answers. */
-export async function readFeeRates(chain: Chain): Promise<FeeRates> {
-  const to = lensOf(chain.config.settlement);
+/** Of the contract that payers join now, unless another is asked. @throws RpcUnavailable */
+export async function readFeeRates(
+  chain: Chain,
+  settlement: Hex = chain.config.settlement,
+): Promise<FeeRates> {
+  const to = lensOf(settlement);
   const [answer] = await chain.calls([{ to, data: ratesCall(), words: RATES_WORDS }]);
   return decodeView(answer, readRates);
 }

@@ -22,7 +22,10 @@ after(async () => {
 });
 
 const sums = async (pageSize?: number) => {
-  const { merchants, held, owed, fees } = await readHoldings(network.chain, pageSize);
+  const { merchants, held, owed, fees } = await readHoldings(
+    network.chain,
+    pageSize === undefined ? {} : { pageSize },
+  );
   return { merchants, held, owed, fees };
 };
 

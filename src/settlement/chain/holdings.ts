@@ -2,6 +2,7 @@ import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { present } from '#core/assert.ts';
 import { type Chain, decodeView } from '#settlement/chain/chain.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
+import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
@@ -22,12 +23,20 @@ const PAGE = 1_000;
 const COUNT = { abi: settlementAbi, functionName: 'merchantCount' } as const;
 const SUMS = { abi: settlementLensAbi, functionName: 'holdings' } as const;
 
+export interface HoldingsOptions {
+  /** Default: the contract that merchants join now. */
+  readonly settlement?: Hex;
+  readonly pageSize?: number;
+}
+
 /**
  * All merchants together, from the contract itself: no row of ours is asked.
  * @throws RpcUnavailable
  */
-export async function readHoldings(chain: Chain, pageSize = PAGE): Promise<Holdings> {
-  const { settlement } = chain.config;
+export async function readHoldings(
+  chain: Chain,
+  { settlement = chain.config.settlement, pageSize = PAGE }: HoldingsOptions = {},
+): Promise<Holdings> {
   const { number, time } = await chain.newest();
   const count = { to: settlement, data: encodeFunctionData(COUNT), words: 1 };
   const [counted] = await chain.calls([count], number);

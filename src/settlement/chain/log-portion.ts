@@ -2,7 +2,8 @@ import type { RawLog } from '#settlement/contract/contract-events.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 export interface LogQuestion {
-  readonly address: Hex;
+  /** Of the contracts whose logs are wanted. */
+  readonly addresses: readonly Hex[];
   readonly topics: readonly (Hex | null)[];
   readonly fromBlock: bigint;
   readonly toBlock: bigint;

@@ -8,7 +8,7 @@ import { type ScriptedCall, type ScriptedNode, startScriptedNode } from '#testin
 
 const CONTRACT = `0x${'11'.repeat(20)}` as const;
 const HASH = `0x${'22'.repeat(32)}` as const;
-const ALL = { address: CONTRACT, topics: [], newestFirst: false } as const;
+const ALL = { addresses: [CONTRACT], topics: [], newestFirst: false } as const;
 const asked = (question: Partial<LogQuestion>): LogQuestion => ({
   ...ALL,
   fromBlock: 1n,

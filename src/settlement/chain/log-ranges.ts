@@ -86,10 +86,12 @@ async function askHalving(
  * block as well.
  */
 function callsOf(
-  { address, topics }: LogQuestion,
+  { addresses, topics }: LogQuestion,
   { fromBlock, toBlock }: Omit<LogPortion, 'logs'>,
 ): RpcCall[] {
   const [from, to] = [fromBlock, toBlock].map((number) => `0x${number.toString(16)}`);
+  const [first] = addresses;
+  const address = addresses.length === 1 ? first : addresses;
   const filter = { fromBlock: from, toBlock: to, address, topics };
   return [
     { method: 'eth_getLogs', params: [filter] },

@@ -38,11 +38,15 @@ export const PAYER_ACCOUNT_WORDS = 9;
 const NEVER_SET = 0;
 const REVOKED = 1;
 
-/** @throws RpcUnavailable when no node answers. */
-export async function readPayerAccount(chain: Chain, payer: Hex): Promise<PayerAccount> {
+/** On the contract that payers join now, unless another is asked. @throws RpcUnavailable */
+export async function readPayerAccount(
+  chain: Chain,
+  payer: Hex,
+  settlement: Hex = chain.config.settlement,
+): Promise<PayerAccount> {
   const data = payerAccountsCall([payer]);
   const words = 2 + PAYER_ACCOUNT_WORDS;
-  const [answer] = await chain.calls([{ to: lensOf(chain.config.settlement), data, words }]);
+  const [answer] = await chain.calls([{ to: lensOf(settlement), data, words }]);
   return present(decodeView(answer, readPayerAccounts)[0], 'payer account');
 }
 

@@ -26,6 +26,7 @@ import {
   readRevert,
 } from '#settlement/contract/contract-calls.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
+import { contractOf, knowsMerchant } from '#settlement/editions.ts';
 import type { FailureReason, Hex } from '#settlement/requests.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
@@ -75,7 +76,7 @@ async function checkAll(chain: Chain, checks: readonly PaymentCheck[]): Promise<
   const started = performance.now();
   for (const pauseMs of [...RETRY_MS, null]) {
     try {
-      return await askContract(chain, checks);
+      return await askContracts(chain, checks);
     } catch (error) {
       if (!(error instanceof RpcUnavailable)) throw error;
       // A node that hangs has used up the time that a customer will wait.
@@ -89,8 +90,25 @@ async function checkAll(chain: Chain, checks: readonly PaymentCheck[]): Promise<
 /** No other try is begun after this long. */
 const MAX_TRY_MS = 2_000;
 
-async function askContract(chain: Chain, checks: readonly PaymentCheck[]): Promise<CheckResult[]> {
-  const { settlement } = chain.config;
+/** A batch of checks, each asked of the contract that knows its merchant. */
+async function askContracts(chain: Chain, checks: readonly PaymentCheck[]): Promise<CheckResult[]> {
+  const known = checks.filter((one) => knowsMerchant(chain.config, one.merchantNumber));
+  const groups = Map.groupBy(known, (one) => contractOf(chain.config, one.merchantNumber));
+  const answers = new Map<PaymentCheck, CheckResult>();
+  for (const [settlement, some] of groups) {
+    const results = await askContract(chain, settlement, some);
+    for (const [index, check] of some.entries()) {
+      answers.set(check, present(results[index], 'result of a check'));
+    }
+  }
+  return checks.map((check) => answers.get(check) ?? { status: 'unavailable' });
+}
+
+async function askContract(
+  chain: Chain,
+  settlement: Hex,
+  checks: readonly PaymentCheck[],
+): Promise<CheckResult[]> {
   const payments = checks.map((check): PaymentCall => ({ ...check, number: NO_NUMBER }));
   const words = arrayWords(payments.length, 1);
   const call = { to: lensOf(settlement), data: preflightCall(payments), words };
@@ -103,7 +121,9 @@ async function askContract(chain: Chain, checks: readonly PaymentCheck[]): Promi
     ),
   );
   // Most payments pass, so we ask for what explains a decline only when there is one.
-  const known = reasons.some(needsExplaining) ? await readAccounts(chain, checks) : null;
+  const known = reasons.some(needsExplaining)
+    ? await readAccounts(chain, settlement, checks)
+    : null;
   return reasons.map((reason, index) => {
     const check = present(checks[index], 'check');
     if (known === null || !needsExplaining(reason)) return plainResult(reason);
@@ -125,8 +145,8 @@ function isPaused(answer: CallAnswer | undefined): boolean {
   return revert.kind === 'passing' && revert.error === 'SettlingIsPaused';
 }
 
-async function readAccounts(chain: Chain, checks: readonly PaymentCheck[]) {
-  const to = lensOf(chain.config.settlement);
+async function readAccounts(chain: Chain, settlement: Hex, checks: readonly PaymentCheck[]) {
+  const to = lensOf(settlement);
   const payers = checks.map((check) => check.payer);
   const words = arrayWords(payers.length, PAYER_ACCOUNT_WORDS);
   const answers = await chain.calls(

@@ -77,7 +77,8 @@ function logsIn(block: RawBlock & { readonly receipts: readonly RawReceipt[] }):
   });
 }
 
-function isAsked(log: RawLog, { address, topics }: LogQuestion): boolean {
-  if (log.address.toLowerCase() !== address.toLowerCase()) return false;
+function isAsked(log: RawLog, { addresses, topics }: LogQuestion): boolean {
+  const from = log.address.toLowerCase();
+  if (!addresses.some((address) => address.toLowerCase() === from)) return false;
   return topics.every((topic, at) => topic === null || log.topics[at] === topic.toLowerCase());
 }

@@ -8,13 +8,10 @@ import {
   type RpcCall,
   type RpcRefusal,
 } from '#settlement/chain/rpc-reply.ts';
+import { RpcUnavailable } from '#settlement/rpc-unavailable.ts';
 
 export { RpcRefusal } from '#settlement/chain/rpc-reply.ts';
-
-/** No node gave an answer: whether a transaction arrived is unknown. */
-export class RpcUnavailable extends Error {
-  override name = 'RpcUnavailable';
-}
+export { RpcUnavailable } from '#settlement/rpc-unavailable.ts';
 
 export type RpcAnswer =
   /** `host`: of the address that said so. */

@@ -7,6 +7,7 @@ import {
   parseSignature,
   toHex,
 } from 'viem';
+import { numberOnContract } from '#settlement/editions.ts';
 import type {
   FailureReason,
   Hex,
@@ -18,7 +19,8 @@ import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.t
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 import { orderIdToBytes8, packPayment } from '../../../contracts/payment-tree.ts';
 
-// All calls of the contracts are spelled here, all their events in contract-events.ts.
+// All calls of the contracts are spelled here, all their events in contract-events.ts. Merchant
+// numbers are the service's (editions.ts); what goes out names the merchant as its contract does.
 
 export interface PaymentCall {
   readonly number: bigint;
@@ -30,7 +32,7 @@ export interface PaymentCall {
 
 /** The payment in the contract's 45 bytes, which are also the preimage of its Merkle leaf. */
 export function pack(payment: PaymentCall): Hex {
-  return packPayment({ ...payment, merchant: Number(payment.merchantNumber) });
+  return packPayment({ ...payment, merchant: numberOnContract(payment.merchantNumber) });
 }
 
 /**
@@ -67,14 +69,15 @@ export function authorizationNonce(
   payment: Omit<PaymentCall, 'payer'>,
   { salt, bindsOrder = true }: NonceTerms,
 ): Hex {
-  const { merchantNumber, amount } = payment;
+  const { amount } = payment;
+  const merchant = BigInt(numberOnContract(payment.merchantNumber));
   const number = bindsOrder ? payment.number : 0n;
   const order = bindsOrder ? orderIdToBytes8(payment.orderId) : NO_ORDER;
   const types = ['bytes32', 'uint32', 'uint64', 'uint64', 'bytes8', 'bytes32'] as const;
   return keccak256(
     encodeAbiParameters(
       types.map((type) => ({ type })),
-      [AUTHORIZATION_TYPE, merchantNumber, amount, number, order, salt],
+      [AUTHORIZATION_TYPE, merchant, amount, number, order, salt],
     ),
   );
 }
@@ -129,7 +132,7 @@ export function withdrawCall(withdrawal: {
   readonly number: bigint;
 }): Hex {
   const { merchantNumber, wallet, amount, number } = withdrawal;
-  const args = [Number(merchantNumber), wallet, amount, number] as const;
+  const args = [numberOnContract(merchantNumber), wallet, amount, number] as const;
   return encodeFunctionData({ abi: settlementAbi, functionName: 'withdraw', args });
 }
 
@@ -151,7 +154,7 @@ export function registerMerchantCall(payload: RequestPayloads['merchant_registra
 
 /** Announces, drops or puts into force a merchant's new wallet. */
 export function walletChangeCall(payload: RequestPayloads['wallet_change']): Hex {
-  const merchant = Number(payload.merchantNumber);
+  const merchant = numberOnContract(BigInt(payload.merchantNumber));
   if (payload.step === 'propose') {
     const { wallet, deadline, signature } = payload;
     const args = [merchant, wallet, BigInt(deadline), signature] as const;

@@ -32,6 +32,8 @@ const args = {
   charges: (77n << 192n) | (3_000_000_001n << 128n) | (2_000_000_002n << 64n) | 500_000_003n,
 } as const;
 
+const CONTRACTS = { settlement: SETTLEMENT, deployedAtBlock: 0n, formerSettlements: [] } as const;
+
 const log: RawLog = {
   address: SETTLEMENT,
   topics: encodeEventTopics({ abi: settlementAbi, eventName: 'PaymentSettled', args }) as Hex[],
@@ -48,7 +50,7 @@ describe('events of the contract', () => {
     const decoded = decodeEventLog({ abi: settlementAbi, data: log.data, topics });
     assert.equal(decoded.eventName, 'PaymentSettled');
     assert.deepEqual(decoded.args, args);
-    const [event] = readEvents(SETTLEMENT, [log]);
+    const [event] = readEvents(CONTRACTS, [log]);
     assert.deepEqual(event, {
       event: 'PaymentSettled',
       txHash: log.transactionHash,
@@ -70,7 +72,7 @@ describe('events of the contract', () => {
   it('of other contracts are left out, and unknown ones do no harm', () => {
     const foreign = { ...log, address: PAYER } as const;
     const unknown = { ...log, topics: [padHex('0x9', { size: 32 })] };
-    const events = readEvents(SETTLEMENT, [foreign, unknown]);
+    const events = readEvents(CONTRACTS, [foreign, unknown]);
     assert.deepEqual(
       events.map((event) => event.event),
       ['Other'],

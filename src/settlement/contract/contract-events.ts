@@ -7,6 +7,7 @@ import {
   type Log as ViemLog,
 } from 'viem';
 import { type PaymentReason, paymentReason } from '#settlement/contract/contract-calls.ts';
+import { type Contracts, editionAt, merchantNumberOf } from '#settlement/editions.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { unpackTerms } from '../../../contracts/payment-tree.ts';
@@ -77,21 +78,29 @@ export type SettlementEvent =
 /** What moves no merchant's money: rules, roles, announcements, payers' own terms. */
 export interface OtherEvent extends LogPlace {
   readonly event: 'Other';
+  /** Of the contract that says it. */
+  readonly edition: number;
   readonly name: string;
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** Reads the settlement contract's own logs out of a receipt or a range, in their order. */
-export function readEvents(settlement: Hex, logs: readonly RawLog[]): SettlementEvent[] {
-  const address = settlement.toLowerCase();
-  return logs.filter((log) => log.address.toLowerCase() === address).map(readEvent);
+/**
+ * Reads the logs of the network's contracts out of a receipt or a range, in their order. Merchant
+ * numbers are the service's (`editions.ts`).
+ */
+export function readEvents(contracts: Contracts, logs: readonly RawLog[]): SettlementEvent[] {
+  return logs.flatMap((log) => {
+    const edition = editionAt(contracts, log.address);
+    return edition === null ? [] : [readEvent(log, edition)];
+  });
 }
 
-function readEvent(log: RawLog): SettlementEvent {
-  if (log.topics[0] === PAYMENT_SETTLED) return readPaymentSettled(log);
+function readEvent(log: RawLog, edition: number): SettlementEvent {
+  if (log.topics[0] === PAYMENT_SETTLED) return readPaymentSettled(log, edition);
   const place = placeOf(log);
   const decoded = decode(log);
-  if (decoded === null) return { ...place, event: 'Other', name: 'unknown', details: {} };
+  if (decoded === null) return { ...place, event: 'Other', edition, name: 'unknown', details: {} };
+  const named = (merchant: number) => merchantNumberOf(edition, merchant);
   switch (decoded.eventName) {
     case 'PaymentFailed': {
       const { number, reason } = decoded.args;
@@ -99,21 +108,29 @@ function readEvent(log: RawLog): SettlementEvent {
     }
     case 'PaymentRefunded': {
       const { merchant, refundReference: reference, ...args } = decoded.args;
-      const merchantNumber = BigInt(merchant);
+      const merchantNumber = named(merchant);
       return { ...place, event: 'PaymentRefunded', ...args, merchantNumber, reference };
     }
     case 'Withdrawn': {
       const { merchant, ...args } = decoded.args;
-      return { ...place, event: 'Withdrawn', ...args, merchantNumber: BigInt(merchant) };
+      return { ...place, event: 'Withdrawn', ...args, merchantNumber: named(merchant) };
     }
     case 'MerchantRegistered': {
       const { merchant, merchantReference: reference, wallet } = decoded.args;
-      const merchantNumber = BigInt(merchant);
+      const merchantNumber = named(merchant);
       return { ...place, event: 'MerchantRegistered', merchantNumber, reference, wallet };
     }
     default:
-      return { ...place, event: 'Other', name: decoded.eventName, details: { ...decoded.args } };
+      return {
+        ...{ ...place, event: 'Other', edition, name: decoded.eventName },
+        details: detailsOf(decoded.args, named),
+      };
   }
+}
+
+function detailsOf(args: object, named: (merchant: number) => bigint): OtherEvent['details'] {
+  if (!('merchant' in args)) return { ...args };
+  return { ...args, merchant: Number(named(Number(args.merchant))) };
 }
 
 function placeOf(log: RawLog): LogPlace {
@@ -132,7 +149,7 @@ const PAYMENT_SETTLED = toEventSelector(getAbiItem({ abi: settlementAbi, name: '
  * one event, which is 80 ms for a block of 400 (this takes 5 us). contract-events.test.ts compares
  * the two.
  */
-function readPaymentSettled(log: RawLog): PaymentSettled {
+function readPaymentSettled(log: RawLog, edition: number): PaymentSettled {
   const [, number = '0x', payer = '0x'] = log.topics;
   const { merchant, amount, orderId } = unpackTerms(log.data);
   const charges = BigInt(`0x${log.data.slice(2 + WORD, 2 + 2 * WORD)}`);
@@ -141,7 +158,7 @@ function readPaymentSettled(log: RawLog): PaymentSettled {
     event: 'PaymentSettled',
     number: BigInt(number),
     payer: getAddress(`0x${payer.slice(-ADDRESS)}`),
-    merchantNumber: BigInt(merchant),
+    merchantNumber: merchantNumberOf(edition, merchant),
     amount,
     orderId,
     batchNumber: charges >> 192n,

@@ -1,4 +1,5 @@
 import { merchantReference } from '#settlement/contract/contract-calls.ts';
+import { type Contracts, contractOf, numberOnContract } from '#settlement/editions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -30,7 +31,7 @@ export function merchantConsent(
 
 /** A new settlement wallet agrees to receive a merchant's money; `nonce` from readPayerAccount. */
 export function walletConsent(
-  config: ForContract,
+  config: Pick<NetworkConfig, 'chainId'> & Contracts,
   consent: {
     readonly merchantNumber: bigint;
     readonly wallet: Hex;
@@ -39,8 +40,9 @@ export function walletConsent(
   },
 ) {
   const { merchantNumber, wallet, nonce, deadline } = consent;
+  const { chainId } = config;
   return {
-    domain: settlementDomain(config),
+    domain: settlementDomain({ chainId, settlement: contractOf(config, merchantNumber) }),
     types: {
       WalletConsent: [
         { name: 'merchant', type: 'uint32' },
@@ -50,7 +52,7 @@ export function walletConsent(
       ],
     },
     primaryType: 'WalletConsent',
-    message: { merchant: Number(merchantNumber), wallet, nonce, deadline },
+    message: { merchant: numberOnContract(merchantNumber), wallet, nonce, deadline },
   } as const;
 }
 
@@ -165,17 +167,18 @@ function settlementDomain(config: ForContract) {
   } as const;
 }
 
-/** An EIP-3009 authorization for one payment, which only the settlement contract can use. */
+/** An EIP-3009 authorization for one payment, which only that settlement contract can use. */
 export function receiveAuthorization(
   config: NetworkConfig,
   authorization: {
     readonly from: Hex;
+    readonly to: Hex;
     readonly value: bigint;
     readonly validBefore: bigint;
     readonly nonce: Hex;
   },
 ) {
-  const { from, value, validBefore, nonce } = authorization;
+  const { from, to, value, validBefore, nonce } = authorization;
   return {
     domain: {
       ...config.usdcDomain,
@@ -184,6 +187,6 @@ export function receiveAuthorization(
     },
     types: { ReceiveWithAuthorization: AUTHORIZATION },
     primaryType: 'ReceiveWithAuthorization',
-    message: { from, to: config.settlement, value, validAfter: 0n, validBefore, nonce },
+    message: { from, to, value, validAfter: 0n, validBefore, nonce },
   } as const;
 }

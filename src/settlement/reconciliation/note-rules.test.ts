@@ -123,7 +123,8 @@ describe('a step on the contract that this service did not make', () => {
 
   it('is read back: who holds a role since when, and which grants wait', async () => {
     const { chain, admin, guardian, watcher, config } = world.network;
-    const { holders, announced } = await readRoles(world.database.db, chain, admin.address);
+    const place = { settlement: config.settlement, admin: admin.address };
+    const { holders, announced } = await readRoles(world.database.db, chain, place);
     const named = (name: string) =>
       holders.filter(({ role }) => role === name).map(({ account }) => account);
     const operators = config.relayerKeys.map((key) => heldAccount(key).address);

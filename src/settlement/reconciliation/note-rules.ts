@@ -77,7 +77,7 @@ async function selectMerchants(
     typeof details.merchant === 'number' ? [details.merchant] : [],
   );
   const rows = await tx.query<MerchantRow>(
-    `select merchant_number, account_id, settlement_wallet from account_modes
+    `select merchant_number, account_id, settlement_wallet from merchant_accounts
      where livemode = $1 and merchant_number = any($2::bigint[]) and settlement_wallet is not null`,
     [livemode, numbers],
   );
@@ -110,8 +110,8 @@ export interface NoteRulesDeps {
 }
 
 function alarmOf(event: OtherEvent): Alarm {
-  const { name, details, txHash, blockNumber } = event;
-  const told = { event: name, ...details, tx_hash: txHash, block_number: blockNumber };
+  const { name, details, edition, txHash, blockNumber } = event;
+  const told = { event: name, ...details, edition, tx_hash: txHash, block_number: blockNumber };
   return { kind: 'contract_changed', subject: subjectOf(event), details: told };
 }
 

@@ -15,6 +15,25 @@ export async function selectCursor(sql: Sql, livemode: boolean): Promise<bigint 
   return rows[0]?.next_block ?? null;
 }
 
+/** Contracts that the service did not know when their first events happened. */
+export async function selectUnread(sql: Sql, livemode: boolean): Promise<number[]> {
+  const rows = await sql.query<{ edition: number }>(
+    'select edition from settlement_contracts where livemode = $1 and not read',
+    [livemode],
+  );
+  return rows.map(({ edition }) => edition);
+}
+
+export async function markRead(
+  tx: Tx,
+  contract: { readonly livemode: boolean; readonly edition: number },
+): Promise<void> {
+  await tx.query(
+    'update settlement_contracts set read = true where livemode = $1 and edition = $2',
+    [contract.livemode, contract.edition],
+  );
+}
+
 export async function selectLastRun(sql: Sql, livemode: boolean): Promise<Date | null> {
   const rows = await sql.query<{ updated: Date }>(
     'select updated from reconciliation_cursors where livemode = $1',
@@ -208,6 +227,8 @@ export async function selectPaymentDifferences(
      left join payments p on p.livemode = $1 and p.settlement_number = s.number
      left join chain_payments c on c.livemode = $1 and c.number = s.number
      left join account_modes m on m.account_id = p.account_id and m.livemode = p.livemode
+     left join merchant_accounts k on k.livemode = $1 and k.merchant_number = c.merchant_number
+       and k.account_id = p.account_id
      where coalesce(c.block_time, p.settled_at - p.ahead_seconds * interval '1 second') < $4
        and (p.id is null or c.number is null or ${DIFFERENT_MONEY})
        and (p.id is not null or s.number not in (${WAITING}))
@@ -220,7 +241,7 @@ const DIFFERENT_MONEY = `(
   (p.amount, lower(p.payer_address), p.order_id, p.fee_acquirer, p.fee_protocol, p.fee_cashback)
   is distinct from
   (c.amount, lower(c.payer), c.order_id, c.fee_acquirer, c.fee_protocol, c.cashback)
-  or m.merchant_number is distinct from c.merchant_number)`;
+  or k.merchant_number is null)`;
 
 /** What a run compares, besides the differences that are still open. */
 export interface ComparedSince extends BlockRange {

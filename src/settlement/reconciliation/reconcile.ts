@@ -5,8 +5,15 @@ import type { Database, Tx } from '#db/database.ts';
 import { type Chain, decodeView } from '#settlement/chain/chain.ts';
 import { type WalkedRange, walkEvents } from '#settlement/chain/chain-walk.ts';
 import { finalBlock } from '#settlement/chain/final-block.ts';
-import type { OtherEvent } from '#settlement/contract/contract-events.ts';
+import { type OtherEvent, readEvents } from '#settlement/contract/contract-events.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
+import {
+  contractOf,
+  contractsOf,
+  editionOf,
+  firstBlockOf,
+  numberOnContract,
+} from '#settlement/editions.ts';
 import { forgetCompared, markCompared } from '#settlement/network-recovery-queries.ts';
 import { raiseAboveChain } from '#settlement/numbers.ts';
 import { noteForeign } from '#settlement/reconciliation/note-foreign.ts';
@@ -22,6 +29,7 @@ import {
   type DifferenceRow,
   deleteCursor,
   lockCursor,
+  markRead,
   moveCompared,
   moveCursor,
   type OpenDifferenceRow,
@@ -33,6 +41,7 @@ import {
   selectOpenDifferences,
   selectPaymentDifferences,
   selectRefundDifferences,
+  selectUnread,
   selectWithdrawalDifferences,
 } from '#settlement/reconciliation/reconcile-queries.ts';
 import { stageRange } from '#settlement/reconciliation/stage-range.ts';
@@ -87,7 +96,7 @@ export async function reconcileOnce(
   options: ReconcileOptions = {},
 ): Promise<Reconciliation> {
   const { chain, db, clock, log } = deps;
-  const { livemode, network, deployedAtBlock } = chain.config;
+  const { livemode, network } = chain.config;
   if (options.rebuild === true) {
     await db.transaction(async (tx) => {
       await deleteCursor(tx, livemode);
@@ -97,7 +106,7 @@ export async function reconcileOnce(
   const head = present(await chain.block('latest'), 'newest block');
   const settledBefore = addMs(clock.now(), -(options.graceMs ?? GRACE_MS));
   const final = await finalBlock(chain, head.number);
-  const fromBlock = (await selectCursor(db, livemode)) ?? deployedAtBlock;
+  const fromBlock = (await selectCursor(db, livemode)) ?? firstBlockOf(chain.config);
   const compared = await selectCompared(db, livemode);
   const walked = { fromBlock, toBlock: head.number, final, settledBefore };
   const { events, rules, final: readTo } = await storeEvents(deps, walked);
@@ -125,6 +134,7 @@ export async function reconcileOnce(
   await db.transaction((tx) => noteForeign(tx, { ...range, before }, clock.now()));
   const isFirst = compared === null && options.rebuild !== true;
   await noteRules(deps, { events: rules, isFirst });
+  await readUnread(deps, fromBlock);
   if (!open.some(({ kind, accepted }) => !accepted && kind.endsWith('_unknown_here'))) {
     const { incarnation } = db.watch;
     await markCompared(db, { livemode, incarnation, block: least(readTo, doneTo) });
@@ -134,6 +144,25 @@ export async function reconcileOnce(
     log.error('chain and database differ', { network, differences: differences.length });
   }
   return { network, fromBlock, toBlock: head.number, events, differences };
+}
+
+/**
+ * What was done on a contract before the service knew it: written down once, and no news.
+ * `toBlock`: where this run began to read all contracts.
+ */
+async function readUnread(deps: ReconcileDeps, toBlock: bigint): Promise<void> {
+  const { chain, db } = deps;
+  const { livemode } = chain.config;
+  const contracts = contractsOf(chain.config);
+  for (const edition of await selectUnread(db, livemode)) {
+    const contract = contracts[edition];
+    if (contract === undefined) continue;
+    const { settlement: address, deployedAtBlock } = contract;
+    const logs = await chain.logs({ address, fromBlock: deployedAtBlock, toBlock: toBlock - 1n });
+    const events = readEvents(chain.config, logs).filter(changesRules);
+    await noteRules(deps, { events, isFirst: true });
+    await db.transaction((tx) => markRead(tx, { livemode, edition }));
+  }
 }
 
 /** Stores what the contract's events say. `final`: the last block that is read for good. */
@@ -207,11 +236,15 @@ async function storeRange(
 /** Compares the contract's balances with the sum of its own events. */
 async function compareBalances(deps: ReconcileDeps, toBlock: bigint): Promise<DifferenceRow[]> {
   const { chain, db } = deps;
-  const { livemode, settlement, deployedAtBlock } = chain.config;
-  const fromBlock = (await selectCursor(db, livemode)) ?? deployedAtBlock;
+  const { livemode } = chain.config;
+  const fromBlock = (await selectCursor(db, livemode)) ?? firstBlockOf(chain.config);
   const expected = await selectExpectedBalances(db, { livemode, fromBlock, toBlock });
   const answers = await chain.calls(
-    expected.map((row) => ({ to: settlement, data: accountCall(row.merchant_number), words: 3 })),
+    expected.map((row) => ({
+      to: contractOf(chain.config, row.merchant_number),
+      data: accountCall(row.merchant_number),
+      words: 3,
+    })),
     toBlock,
   );
   return expected.flatMap((row, index) => {
@@ -224,26 +257,33 @@ async function compareBalances(deps: ReconcileDeps, toBlock: bigint): Promise<Di
 }
 
 /**
- * Compares what the contract holds of the token with what it owes: what its events give each
+ * Compares what each contract holds of the token with what it owes: what its events give each
  * merchant, and the booked fees.
  */
 async function compareTokens(deps: ReconcileDeps, toBlock: bigint): Promise<DifferenceRow[]> {
   const { chain, db } = deps;
-  const { livemode, settlement, usdc, deployedAtBlock } = chain.config;
-  const fromBlock = (await selectCursor(db, livemode)) ?? deployedAtBlock;
+  const { livemode, usdc } = chain.config;
+  const contracts = contractsOf(chain.config);
+  const fromBlock = (await selectCursor(db, livemode)) ?? firstBlockOf(chain.config);
   const merchants = await selectExpectedBalances(db, { livemode, fromBlock, toBlock });
-  const [held, fees] = await chain.calls(
-    [
+  const answers = await chain.calls(
+    contracts.flatMap(({ settlement }) => [
       { to: usdc, data: heldCall(settlement), words: 1 },
       { to: lensOf(settlement), data: FEES_CALL, words: 2 },
-    ],
+    ]),
     toBlock,
   );
-  const owed = [decodeView(fees, readFees), ...merchants.map(({ balance }) => balance)];
-  const surplus = owed.reduce((left, one) => left - one, decodeView(held, BigInt));
-  if (surplus === 0n) return [];
-  const [open] = await selectOpenDifferences(db, livemode, TOKEN_DIFFERENCE);
-  return [{ kind: TOKEN_DIFFERENCE, subject: 'contract', details: tellSurplus(surplus, open) }];
+  const open = await selectOpenDifferences(db, livemode, TOKEN_DIFFERENCE);
+  return contracts.flatMap((_, edition) => {
+    const [held, fees] = answers.slice(2 * edition);
+    const mine = merchants.filter(({ merchant_number: n }) => editionOf(n) === edition);
+    const owed = [decodeView(fees, readFees), ...mine.map(({ balance }) => balance)];
+    const surplus = owed.reduce((left, one) => left - one, decodeView(held, BigInt));
+    if (surplus === 0n) return [];
+    const subject = edition === 0 ? 'contract' : `contract ${edition + 1}`;
+    const known = open.find((one) => one.subject === subject);
+    return [{ kind: TOKEN_DIFFERENCE, subject, details: tellSurplus(surplus, known) }];
+  });
 }
 
 /**
@@ -282,7 +322,7 @@ function accountCall(merchantNumber: bigint) {
   return encodeFunctionData({
     abi: settlementAbi,
     functionName: 'merchantAccount',
-    args: [Number(merchantNumber)],
+    args: [numberOnContract(merchantNumber)],
   });
 }
 

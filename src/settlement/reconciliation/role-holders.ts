@@ -1,8 +1,10 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
+import { present } from '#core/assert.ts';
 import type { Sql } from '#db/database.ts';
 import { type Chain, decodeView } from '#settlement/chain/chain.ts';
 import type { Announced } from '#settlement/chain/contract-state.ts';
 import { type RoleName, roleName } from '#settlement/contract/roles.ts';
+import { editionAt } from '#settlement/editions.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
@@ -32,7 +34,10 @@ interface EventRow {
  * Every pair of role and account that was ever granted or announced. Each such event is an alarm,
  * also of the deployment (`note-rules.ts`), and alarms are kept.
  */
-async function selectPairs(sql: Sql, livemode: boolean): Promise<EventRow[]> {
+async function selectPairs(
+  sql: Sql,
+  { livemode, edition }: { readonly livemode: boolean; readonly edition: number },
+): Promise<EventRow[]> {
   return sql.query(
     `select details ->> 'role' as role, details ->> 'account' as account,
        max((details ->> 'block_number')::bigint)
@@ -40,23 +45,32 @@ async function selectPairs(sql: Sql, livemode: boolean): Promise<EventRow[]> {
      from chain_alarms
      where livemode = $1 and kind = 'contract_changed'
        and details ->> 'event' in ('RoleGranted', 'GrantAnnounced')
+       -- Alarms of earlier releases name no contract: there was one.
+       and coalesce(details ->> 'edition', '0')::int = $2
      group by 1, 2 order by 1, min(id)`,
-    [livemode],
+    [livemode, edition],
   );
 }
 
 const SECOND_MS = 1_000;
 
 /**
- * Who holds which role. The rows say whom to ask about, and the contract whether it is so now.
+ * Who holds which role of a contract. The rows say whom to ask about, and the contract whether it
+ * is so now.
  *
  * @param admin who alone announces grants. @throws RpcUnavailable
  */
-export async function readRoles(sql: Sql, chain: Chain, admin: Hex): Promise<Roles> {
+export async function readRoles(
+  sql: Sql,
+  chain: Chain,
+  { settlement, admin }: { readonly settlement: Hex; readonly admin: Hex },
+): Promise<Roles> {
   const { livemode } = chain.config;
-  const pairs = await selectPairs(sql, livemode);
-  const holds = await askOfEach(chain, pairs, 'hasRole');
-  const announcedAt = await askOfEach(chain, pairs, 'announcedGrant');
+  const edition = present(editionAt(chain.config, settlement), 'edition of a contract');
+  const pairs = await selectPairs(sql, { livemode, edition });
+  const holds = await askOfEach(chain, settlement, { pairs, functionName: 'hasRole' });
+  const asked = { pairs, functionName: 'announcedGrant' } as const;
+  const announcedAt = await askOfEach(chain, settlement, asked);
   const held = pairs.filter((_, index) => holds[index] === true);
   const blocks = held.map(({ granted_in: block }) => block ?? 0n);
   const times = await chain.blocks(blocks);
@@ -75,13 +89,19 @@ export async function readRoles(sql: Sql, chain: Chain, admin: Hex): Promise<Rol
 
 async function askOfEach(
   chain: Chain,
-  pairs: readonly EventRow[],
-  functionName: 'hasRole' | 'announcedGrant',
+  settlement: Hex,
+  {
+    pairs,
+    functionName,
+  }: {
+    readonly pairs: readonly EventRow[];
+    readonly functionName: 'hasRole' | 'announcedGrant';
+  },
 ): Promise<(boolean | number)[]> {
   const view = { abi: settlementAbi, functionName } as const;
   const answers = await chain.calls(
     pairs.map(({ role, account }) => ({
-      to: chain.config.settlement,
+      to: settlement,
       data: encodeFunctionData({ ...view, args: [role, account] }),
       words: 1,
     })),

@@ -88,9 +88,7 @@ async function check(world: RelayerWorld, ids: readonly string[]): Promise<void>
   assert.deepEqual(failures, []);
   const head = await chain.block('latest');
   const logs = await chain.logs({ fromBlock: 0n, toBlock: head?.number ?? 0n });
-  const settled = readEvents(config.settlement, logs).filter(
-    (event) => event.event === 'PaymentSettled',
-  );
+  const settled = readEvents(config, logs).filter((event) => event.event === 'PaymentSettled');
   assert.equal(settled.length, ids.length);
   assert.equal(new Set(settled.map((event) => event.number)).size, ids.length);
   const { merchantNumber } = world.merchant;

@@ -1,6 +1,7 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { type Loop, startLoop } from '#core/loop.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
+import { contractsOf } from '#settlement/editions.ts';
 import { upsertReport, type WorkerReport } from '#settlement/readiness-queries.ts';
 import type { ChainSight, HeldLane, RelayerState } from '#settlement/relayer/rows/state.ts';
 import { hourlyCall, watchCeiling, watchOutflow } from '#settlement/relayer/watch-ceiling.ts';
@@ -82,6 +83,7 @@ export function reportOf(
     lanes: operators.length,
     fundedLanes: operators.filter(({ starved }) => !starved).length,
     paymentsLeft: paymentsLeftOf(operators),
+    contracts: contractsOf(relayer.chain.config).length,
   };
 }
 

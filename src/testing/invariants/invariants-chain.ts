@@ -42,7 +42,7 @@ export async function readLedger(chain: Chain): Promise<SettlementEvent[]> {
   for (let fromBlock = 0n; fromBlock <= head; fromBlock += RANGE) {
     const end = fromBlock + RANGE - 1n;
     const logs = await chain.logs({ fromBlock, toBlock: end < head ? end : head });
-    events.push(...readEvents(chain.config.settlement, logs));
+    events.push(...readEvents(chain.config, logs));
   }
   return events;
 }

@@ -18,7 +18,8 @@ export function GoLive(): ReactNode {
     everyMs: WATCH_MS,
   });
   const { data: account } = useRead('GET /accounts/{account}');
-  if (data === undefined || account === undefined || data.live) return null;
+  if (data === undefined || account === undefined) return null;
+  if (data.live) return <NextContract goLive={data} />;
   const { request, prepared } = data;
   // Test mode moves no money, so it needs no verification.
   const isVerified = mode === 'test' || account.kyb_status === 'approved';
@@ -71,15 +72,69 @@ export function GoLive(): ReactNode {
   );
 }
 
+/** The account agrees to the network's next contract, with the wallet that it has. */
+function NextContract({ goLive }: { readonly goLive: ReadGoLiveResponse }): ReactNode {
+  const { call, may, mode } = useMerchant();
+  const [isOpen, setIsOpen] = useState(false);
+  const { next_contract: next, request, prepared } = goLive;
+  if (next === null) return null;
+  const close = () => setIsOpen(false);
+  return (
+    <section className="card stack">
+      <h2>The network has a new contract</h2>
+      <p>
+        Agree to it, and new sales settle there. Keys, terminals and your wallet stay. What was paid
+        until then stays on the former contract: refunds are paid from there, and you withdraw it as
+        before. For the first days the new contract holds withdrawals, as it did when you went live.
+      </p>
+      <p className="soft">
+        The new contract: <span className="id">{next}</span>
+      </p>
+      <Registration request={request} />
+      <Prepared prepared={prepared} />
+      {may('admin') && request?.status !== 'pending' ? (
+        <div className="row">
+          {mode === 'test' ? <GoLiveInTest>Move in test mode</GoLiveInTest> : null}
+          <Button
+            kind={mode === 'live' && prepared === null ? 'primary' : 'plain'}
+            onClick={() => setIsOpen(true)}
+          >
+            {mode === 'test' ? 'Use your own wallet' : 'Agree and move'}
+          </Button>
+        </div>
+      ) : null}
+      {may('admin') ? null : <p className="soft">An admin or an owner can agree.</p>}
+      {isOpen ? (
+        <ConsentDialog
+          title={`Move ${mode} sales to the new contract`}
+          send="Agree and move"
+          consentOf={(wallet) =>
+            call('GET /accounts/{account}/{mode}/go_live/consent', { query: { wallet } })
+          }
+          request={(body) => call('POST /accounts/{account}/{mode}/go_live', { body })}
+          onDone={close}
+          onClose={close}
+        >
+          <p>
+            {mode === 'live'
+              ? 'Sign with the wallet that your money goes to now: a move does not change it.'
+              : 'Withdrawals from the new contract go to this wallet.'}
+          </p>
+        </ConsentDialog>
+      ) : null}
+    </section>
+  );
+}
+
 /** One press: wallet, its consent and a first till. Real wallets are asked for in live mode. */
-export function GoLiveInTest(): ReactNode {
+export function GoLiveInTest({ children = 'Go live' }: { children?: ReactNode }): ReactNode {
   const { call } = useMerchant();
   return (
     <ActionButton
       kind="primary"
       request={() => call('POST /accounts/{account}/{mode}/go_live/test_wallet', {})}
     >
-      Go live
+      {children}
     </ActionButton>
   );
 }

@@ -15,7 +15,7 @@ export function SettlementWallet(): ReactNode {
   const [isOpen, setIsOpen] = useState(false);
   const { data } = useRead('GET /accounts/{account}/{mode}/settlement_wallet');
   if (data === undefined || data.wallet === null) return null;
-  const { wallet, contract, change } = data;
+  const { wallet, contract, former_contracts: former, change } = data;
   const isChanging = change?.status === 'pending' || change?.status === 'announced';
   const close = () => setIsOpen(false);
   return (
@@ -28,7 +28,7 @@ export function SettlementWallet(): ReactNode {
           <Button onClick={() => setIsOpen(true)}>Change wallet</Button>
         </div>
       ) : null}
-      {contract === null ? null : <WithoutUs contract={contract} />}
+      {contract === null ? null : <WithoutUs contract={contract} former={former} />}
       {isOpen ? (
         <ConsentDialog
           title="Another settlement wallet"
@@ -52,15 +52,15 @@ export function SettlementWallet(): ReactNode {
   );
 }
 
+type Place = NonNullable<ReadSettlementWalletResponse['contract']>;
+
 interface WithoutUsProps {
-  readonly contract: NonNullable<ReadSettlementWalletResponse['contract']>;
+  readonly contract: Place;
+  readonly former: ReadSettlementWalletResponse['former_contracts'];
 }
 
 /** The facts by which the wallet withdraws alone, to be written down while somebody answers. */
-function WithoutUs({ contract }: WithoutUsProps): ReactNode {
-  const { chain_id: chain, settlement, merchant_number: merchant } = contract;
-  const named = { chain: String(chain), settlement, merchant: String(merchant) };
-  const facts = new URLSearchParams(named).toString();
+function WithoutUs({ contract, former }: WithoutUsProps): ReactNode {
   return (
     <div className="stack">
       <h3>Your money without us</h3>
@@ -68,11 +68,29 @@ function WithoutUs({ contract }: WithoutUsProps): ReactNode {
         Your wallet takes your money out of the contract by itself, with these three facts. Keep
         them, and <a href="contract.html">the page as a file</a>.
       </p>
+      <ThreeFacts place={contract} name="Contract" />
+      {former.map((one) => (
+        <ThreeFacts
+          key={one.settlement}
+          place={{ ...one, chain_id: contract.chain_id }}
+          name="Former contract"
+        />
+      ))}
+    </div>
+  );
+}
+
+function ThreeFacts({ place, name }: { readonly place: Place; readonly name: string }): ReactNode {
+  const { chain_id: chain, settlement, merchant_number: merchant } = place;
+  const named = { chain: String(chain), settlement, merchant: String(merchant) };
+  const facts = new URLSearchParams(named).toString();
+  return (
+    <>
       <Facts
         facts={[
           ['Chain', String(chain)],
           [
-            'Contract',
+            name,
             <span key="contract" className="id">
               {settlement}
             </span>,
@@ -83,7 +101,7 @@ function WithoutUs({ contract }: WithoutUsProps): ReactNode {
       <p>
         <a href={`contract#${facts}`}>Withdraw with your wallet alone</a>
       </p>
-    </div>
+    </>
   );
 }
 

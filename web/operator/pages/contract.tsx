@@ -31,9 +31,10 @@ const CONTRACTS: readonly Column<Contract>[] = [
   { name: 'Chain', number: true, cell: ({ chain_id }) => String(chain_id) },
   {
     name: 'Contract',
-    cell: ({ chain_id: chain, settlement }) => (
+    cell: ({ chain_id: chain, settlement, former }) => (
       <div>
         <span className="id">{settlement}</span>
+        {former ? <p className="soft">A former contract</p> : null}
         <p>
           <a href={`contract#${new URLSearchParams({ chain: String(chain), settlement })}`}>
             Pause or cancel by your wallet
@@ -42,6 +43,7 @@ const CONTRACTS: readonly Column<Contract>[] = [
       </div>
     ),
   },
+  { name: 'Accounts', number: true, cell: ({ accounts }) => String(accounts) },
   {
     name: 'Acquirer fee',
     number: true,
@@ -158,12 +160,12 @@ export function Contract(): ReactNode {
               label="Contracts"
               columns={CONTRACTS}
               rows={data}
-              keyOf={({ network }) => network}
+              keyOf={({ settlement }) => settlement}
             />
           )}
         </Loaded>
         {contracts.data?.data.map((contract) => (
-          <ContractState key={contract.network} contract={contract} />
+          <ContractState key={contract.settlement} contract={contract} />
         ))}
         <h2>Decisions that take two people</h2>
         <p className="soft">

@@ -19,11 +19,12 @@ const hourly = ({ per_hour: most, used }: State['sales']) => `${usdc(used)} of $
 
 /** What governs the contract now, read from the chain, and what is announced on it. */
 export function ContractState({ contract }: { readonly contract: Contract }): ReactNode {
-  const { network, state } = contract;
+  const { network, former, state } = contract;
+  const where = former ? `${network}, former contract` : network;
   return (
-    <details className="card" aria-label={`State on ${network}`}>
+    <details className="card" aria-label={`State on ${where}`}>
       <summary>
-        On {network} now <Short state={state} />
+        On {where} now <Short state={state} />
       </summary>
       {state === null ? (
         <p className="soft">No node answers.</p>

@@ -102,8 +102,12 @@ function Permission({ wallet }: { readonly wallet: Wallet }): ReactNode {
       </h2>
       {policy === null || needsYes ? (
         <p className="soft">
-          Say once how much shops may take when you present a pass. It costs nothing, and you can
-          stop it at any time.
+          {wallet.former === null
+            ? 'Say once how much shops may take when you present a pass. It costs nothing, and ' +
+              'you can stop it at any time.'
+            : 'The network has a new contract, and shops are moving to it. Allow payments there ' +
+              'with the limits that you had: it costs nothing. What you allowed before still ' +
+              'holds in shops that have not moved.'}
         </p>
       ) : (
         <p className="soft">

@@ -3,6 +3,7 @@ import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import type { Block } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { isSettledCall } from '#settlement/contract/contract-calls.ts';
+import { contractOfRequest } from '#settlement/relayer/rows/kinds.ts';
 import { patientBlocks } from '#settlement/relayer/rows/known-head.ts';
 import { type RequestOutcome, writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
 import { countsYet } from '#settlement/relayer/rows/patience.ts';
@@ -46,7 +47,7 @@ function depthOfEnd(relayer: RelayerState): bigint {
  */
 export async function endDead(relayer: RelayerState, head: Block): Promise<void> {
   const { chain, db } = relayer;
-  const { livemode, settlement } = chain.config;
+  const { livemode } = chain.config;
   const look = { livemode, limit: MAX_AT_ONCE };
   // The head is later than any block below it: usually this one check is enough.
   if ((await selectPerhapsDead(db, { ...look, time: head.time })).length === 0) return;
@@ -59,7 +60,7 @@ export async function endDead(relayer: RelayerState, head: Block): Promise<void>
   await chain.rpc.confirmChain();
   const requests = rows.map(toOpenRequest);
   const calls = requests.map((one) => ({
-    to: settlement,
+    to: contractOfRequest(one, chain.config),
     data: isSettledCall(numberOf(one)),
     words: 1,
   }));

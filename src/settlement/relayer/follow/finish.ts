@@ -315,7 +315,7 @@ const MAX_TRIES = 3;
 /** Reads outcomes from the contract's events, never from the transaction's status alone. */
 export async function resolve(relayer: RelayerState, mined: Mined): Promise<Resolution> {
   const { lane, transaction, receipt, block } = mined;
-  const events = readEvents(relayer.chain.config.settlement, receipt.logs);
+  const events = readEvents(relayer.chain.config, receipt.logs);
   const byNumber = indexEvents(events);
   const answered: { request: OpenRequest; result: Result }[] = [];
   const requeued: OpenRequest[] = [];

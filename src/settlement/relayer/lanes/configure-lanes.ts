@@ -5,6 +5,7 @@ import { StartError } from '#core/start-error.ts';
 import type { Database } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { contractsOf } from '#settlement/editions.ts';
 import { selectLanes } from '#settlement/lanes.ts';
 import type { LaneRole, NetworkConfig } from '#settlement/networks.ts';
 import {
@@ -93,27 +94,29 @@ const ROLES: Record<LaneRole, string | null> = {
 };
 
 /**
- * A key without its role would spend gas on nothing but reverts.
+ * A key without its role would spend gas on nothing but reverts. Former contracts need the same
+ * keys, for what is refunded, withdrawn and changed there.
  * @throws StartError naming the first one.
  */
 export async function requireRoles(chain: Chain): Promise<void> {
-  const { settlement, network } = chain.config;
+  const { network } = chain.config;
   const lanes = configuredLanes(chain.config).flatMap(({ role, address }) => {
     const name = ROLES[role];
-    return name === null ? [] : [{ name, address }];
+    if (name === null) return [];
+    return contractsOf(chain.config).map(({ settlement }) => ({ name, address, settlement }));
   });
   const answers = await chain.calls(
-    lanes.map(({ name, address }) => {
+    lanes.map(({ name, address, settlement }) => {
       const args = [keccak256(toHex(name)), address] as const;
       const data = encodeFunctionData({ abi: settlementAbi, functionName: 'hasRole', args });
       return { to: settlement, data, words: 1 };
     }),
   );
-  lanes.forEach(({ name, address }, index) => {
+  lanes.forEach(({ name, address, settlement }, index) => {
     const answer = answers[index];
     if (answer?.ok === true && BigInt(answer.data) === 1n) return;
     throw new StartError(
-      `${address} has no ${name} on the settlement contract of ${network}: ` +
+      `${address} has no ${name} on the settlement contract ${settlement} of ${network}: ` +
         'let the admin grant it, or configure another key',
     );
   });

@@ -1,5 +1,7 @@
 import { present } from '#core/assert.ts';
+import { editionAt } from '#settlement/editions.ts';
 import type { LaneRow } from '#settlement/lanes.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
 import { loadOpen } from '#settlement/relayer/lanes/load-open.ts';
 import { catchUpNonce } from '#settlement/relayer/lanes/nonces.ts';
 import {
@@ -12,6 +14,7 @@ import {
 import type { HeldLane, RelayerState } from '#settlement/relayer/rows/state.ts';
 import { broadcast } from '#settlement/relayer/send/sign-and-broadcast.ts';
 import { askElsewhere } from '#settlement/relayer/send/sign-elsewhere.ts';
+import type { Hex } from '#settlement/requests.ts';
 
 /**
  * Keeps this worker's leases and its fair share of the lanes: with two workers each gets half.
@@ -107,12 +110,27 @@ async function open(relayer: RelayerState, row: LaneRow): Promise<void> {
   };
   if (!(await catchUpNonce(relayer, lane, row.next_nonce))) return;
   const open = await loadOpen(relayer, lane);
+  const asking = open.filter(({ requests }) => requests.length > 0);
+  if (!asking.every(({ target }) => isKnown(relayer.chain.config, target))) {
+    const { network } = relayer.chain.config;
+    relayer.log.error('a lane has transactions for a contract that the settings leave out', {
+      network,
+      lane: lane.lane,
+    });
+    return;
+  }
   relayer.lanes.set(lane.lane, lane);
   askElsewhere(relayer, lane, open);
   await broadcast(relayer, lane, open);
   if (lane.open.size === 0) return;
   const fields = { network: relayer.chain.config.network, lane: lane.lane };
   relayer.log.info('took up unfinished transactions', { ...fields, count: lane.open.size });
+}
+
+/** What a contract says in its events can be read only where the settings name it. */
+function isKnown(config: NetworkConfig, target: Hex): boolean {
+  const isToken = target.toLowerCase() === config.usdc.toLowerCase();
+  return isToken || editionAt(config, target) !== null;
 }
 
 /** Gives everything back, so that another worker need not wait for the leases to run out. */

@@ -1,5 +1,5 @@
 import { zeroAddress } from 'viem';
-import { present } from '#core/assert.ts';
+import { assertNever, present } from '#core/assert.ts';
 import {
   enrolCall,
   merchantReference,
@@ -19,6 +19,7 @@ import {
   type PaymentSettled,
   type SettlementEvent,
 } from '#settlement/contract/contract-events.ts';
+import { contractOf } from '#settlement/editions.ts';
 import type { LaneRole, NetworkConfig } from '#settlement/networks.ts';
 import {
   authorizationOf,
@@ -117,11 +118,14 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
   withdrawal: {
     ...ALONE,
     lane: 'operator',
-    call: (request, { settlement }) => {
+    call: (request, config) => {
       const { merchantNumber, wallet, amount } = payloadOf(request, 'withdrawal');
       const number = numberOf(request);
       const paid = { merchantNumber: BigInt(merchantNumber), wallet, amount: BigInt(amount) };
-      return { to: settlement, data: withdrawCall({ ...paid, number }) };
+      return {
+        to: contractOf(config, paid.merchantNumber),
+        data: withdrawCall({ ...paid, number }),
+      };
     },
     topics: (request) => eventTopics({ event: 'Withdrawn', number: numberOf(request) }),
     answers: sameWithdrawal,
@@ -144,8 +148,10 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
   wallet_change: {
     ...ALONE,
     lane: 'registrar',
-    call: (request, { settlement }) => {
-      return { to: settlement, data: walletChangeCall(payloadOf(request, 'wallet_change')) };
+    call: (request, config) => {
+      const change = payloadOf(request, 'wallet_change');
+      const to = contractOf(config, BigInt(change.merchantNumber));
+      return { to, data: walletChangeCall(change) };
     },
     topics: null,
     answers: null,
@@ -179,6 +185,33 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
     anybodySends: true,
   },
 };
+
+/**
+ * The contract that a request asks: that of its merchant, otherwise the one that merchants and
+ * payers join now. A refund's is known from its payment (`prepare-refund.ts`).
+ */
+export function contractOfRequest(
+  { kind, payload }: Pick<OpenRequest, 'kind' | 'payload'>,
+  config: NetworkConfig,
+): Hex {
+  switch (kind) {
+    case 'payment':
+    case 'withdrawal':
+    case 'wallet_change': {
+      const { merchantNumber } = payload as { readonly merchantNumber: string };
+      return contractOf(config, BigInt(merchantNumber));
+    }
+    case 'merchant_registration':
+    case 'enrolment':
+    case 'refund':
+      return config.settlement;
+    case 'faucet':
+    case 'transfer':
+      return config.usdc;
+    default:
+      return assertNever(kind);
+  }
+}
 
 const ALL = Object.keys(KINDS) as RequestKind[];
 

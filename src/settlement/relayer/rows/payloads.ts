@@ -1,5 +1,6 @@
 import { present } from '#core/assert.ts';
 import { type PaymentCall, refundCall } from '#settlement/contract/contract-calls.ts';
+import { contractOf } from '#settlement/editions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { OpenRequest } from '#settlement/relayer/rows/state.ts';
 import type {
@@ -69,5 +70,6 @@ export function refundTarget(
 ): TargetCall {
   const amount = BigInt(payloadOf(request, 'refund').amount);
   const reference = referenceOf(request);
-  return { to: config.settlement, data: refundCall({ ...proven, amount, reference }) };
+  const to = contractOf(config, proven.payment.merchantNumber);
+  return { to, data: refundCall({ ...proven, amount, reference }) };
 }

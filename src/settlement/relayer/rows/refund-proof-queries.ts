@@ -2,13 +2,32 @@ import type { Sql } from '#db/database.ts';
 import { toNumberColumn, withChainNumbers } from '#settlement/number-columns.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** The contract's number of a payment, or null when there is no such payment. */
-export async function selectPaymentNumber(sql: Sql, paymentId: string): Promise<bigint | null> {
-  const rows = await sql.query<{ settlement_number: bigint }>(
-    'select settlement_number from payments where id = $1',
+/** What the chain knows a payment by. */
+export interface PaymentPlace {
+  readonly number: bigint;
+  /** It says which contract settled the payment, also after the merchant has moved to another. */
+  readonly merchantNumber: bigint;
+}
+
+/** null: there is no such payment. What we signed outweighs what the chain was seen to hold. */
+export async function selectPaymentPlace(
+  sql: Sql,
+  paymentId: string,
+): Promise<PaymentPlace | null> {
+  const rows = await sql.query<{ settlement_number: bigint; merchant_number: bigint | null }>(
+    `select p.settlement_number, coalesce((r.payload ->> 'merchantNumber')::bigint,
+       c.merchant_number, m.merchant_number) as merchant_number
+     from payments p
+     left join account_modes m on m.account_id = p.account_id and m.livemode = p.livemode
+     left join chain_requests r on r.kind = 'payment' and r.subject_id = p.payment_intent_id
+       and r.status in ('queued', 'submitted', 'succeeded')
+     left join chain_payments c on c.livemode = p.livemode and c.number = p.settlement_number
+     where p.id = $1`,
     [paymentId],
   );
-  return rows[0]?.settlement_number ?? null;
+  const [row] = rows;
+  if (row?.merchant_number == null) return null;
+  return { number: row.settlement_number, merchantNumber: row.merchant_number };
 }
 
 /** Whether a reorganisation has undone the payment, and it is being sent again. */
@@ -37,15 +56,17 @@ export interface ChainPaymentRow {
 /** All payments that were settled in one batch with this one, in the order of the tree's leaves. */
 export async function selectBatchOf(
   sql: Sql,
-  wanted: { readonly livemode: boolean; readonly number: bigint },
+  wanted: PaymentPlace & { readonly livemode: boolean },
 ): Promise<ChainPaymentRow[]> {
   const rows = await sql.query<ChainPaymentRow>(
     `select p.number, p.batch_number, p.payer, p.merchant_number, p.amount, p.order_id, p.tx_hash
      from chain_payments own
      join chain_payments p on p.livemode = own.livemode and p.batch_number = own.batch_number
-     where own.livemode = $1 and own.number = $2
+       -- Each contract counts its batches from 1 (editions.ts).
+       and p.merchant_number >> 32 = own.merchant_number >> 32
+     where own.livemode = $1 and own.number = $2 and own.merchant_number = $3
      order by p.log_index`,
-    [wanted.livemode, toNumberColumn(wanted.number)],
+    [wanted.livemode, toNumberColumn(wanted.number), wanted.merchantNumber],
   );
   return withChainNumbers(rows);
 }

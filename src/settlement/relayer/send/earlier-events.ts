@@ -7,8 +7,9 @@ import {
   readEvents,
   type SettlementEvent,
 } from '#settlement/contract/contract-events.ts';
+import { firstBlockOf } from '#settlement/editions.ts';
 import { eventResult, type Result } from '#settlement/relayer/rows/facts.ts';
-import { answers, KINDS } from '#settlement/relayer/rows/kinds.ts';
+import { answers, contractOfRequest, KINDS } from '#settlement/relayer/rows/kinds.ts';
 import { payloadOf } from '#settlement/relayer/rows/payloads.ts';
 import type { OpenRequest } from '#settlement/relayer/rows/state.ts';
 import type { Hex } from '#settlement/requests.ts';
@@ -22,7 +23,8 @@ import type { Hex } from '#settlement/requests.ts';
 export async function findEarlier(chain: Chain, request: OpenRequest): Promise<Result | null> {
   const { topics } = KINDS[request.kind];
   if (topics === null) return null;
-  for await (const event of eventsBackwards(chain, topics(request))) {
+  const address = contractOfRequest(request, chain.config);
+  for await (const event of eventsBackwards(chain, { address, topics: topics(request) })) {
     // The contract does nothing twice under one number, so this event is the only one.
     if (!answers(event, request)) return null;
     const block = await chain.block(event.blockNumber);
@@ -40,11 +42,12 @@ export async function findEarlier(chain: Chain, request: OpenRequest): Promise<R
 export async function findRefund(
   chain: Chain,
   request: OpenRequest,
-  number: bigint,
+  payment: { readonly number: bigint; readonly address: Hex },
 ): Promise<Result | null> {
   if (payloadOf(request, 'refund').reference === undefined) return null;
+  const { number, address } = payment;
   const topics = eventTopics({ event: 'PaymentRefunded', number });
-  for await (const event of eventsBackwards(chain, topics)) {
+  for await (const event of eventsBackwards(chain, { address, topics })) {
     if (!answers(event, request)) continue;
     const block = await chain.block(event.blockNumber);
     if (block === null) throw new RpcUnavailable('the block of an event is gone');
@@ -62,9 +65,9 @@ const NEAR_LOOK_MS = 200;
 /** The newest blocks several times, then the older ones, on which all nodes agree. */
 async function* eventsBackwards(
   chain: Chain,
-  topics: readonly (Hex | null)[],
+  wanted: { readonly address: Hex; readonly topics: readonly (Hex | null)[] },
 ): AsyncGenerator<SettlementEvent> {
-  const first = chain.config.deployedAtBlock;
+  const first = firstBlockOf(chain.config);
   const reach = blocksLasting(chain.config, { blocks: NEAR_BLOCKS });
   let oldest = 0n;
   for (let look = 0; look < NEAR_LOOKS; look++) {
@@ -73,9 +76,9 @@ async function* eventsBackwards(
     const near = toBlock - reach;
     const fromBlock = near > first ? near : first;
     if (look === 0) oldest = fromBlock;
-    yield* eventsIn(chain, { fromBlock, toBlock, topics });
+    yield* eventsIn(chain, { fromBlock, toBlock, ...wanted });
   }
-  yield* eventsIn(chain, { fromBlock: first, toBlock: oldest - 1n, topics });
+  yield* eventsIn(chain, { fromBlock: first, toBlock: oldest - 1n, ...wanted });
 }
 
 async function* eventsIn(
@@ -83,6 +86,6 @@ async function* eventsIn(
   range: Parameters<Chain['logPortions']>[0],
 ): AsyncGenerator<SettlementEvent> {
   for await (const { logs } of chain.logPortions({ ...range, newestFirst: true })) {
-    yield* readEvents(chain.config.settlement, logs).reverse();
+    yield* readEvents(chain.config, logs).reverse();
   }
 }

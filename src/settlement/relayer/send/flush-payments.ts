@@ -3,6 +3,8 @@ import { describeError } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import { pack } from '#settlement/contract/contract-calls.ts';
+import { knowsMerchant } from '#settlement/editions.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
 import { failed } from '#settlement/relayer/rows/facts.ts';
 import { LaneLost, lockHeldLane } from '#settlement/relayer/rows/lane-queries.ts';
 import { writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
@@ -17,7 +19,7 @@ import type {
 import { claimPayments, toOpenRequest } from '#settlement/relayer/rows/transaction-queries.ts';
 import { groupByDeadline } from '#settlement/relayer/send/deadlines.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/gas.ts';
-import { planBatch, planPayment } from '#settlement/relayer/send/plan-payments.ts';
+import { groupByContract, planBatch, planPayment } from '#settlement/relayer/send/plan-payments.ts';
 import { sendNew } from '#settlement/relayer/send/send-new.ts';
 import { signAndStore } from '#settlement/relayer/send/sign-and-broadcast.ts';
 import { signElsewhere } from '#settlement/relayer/send/sign-elsewhere.ts';
@@ -49,7 +51,10 @@ export async function flushPayments(relayer: RelayerState, lane: HeldLane): Prom
     if (nonce === null) throw new LaneLost(lane.lane);
     if (batched.length + authorized.length === 0) return { stored: [], refused: 0 };
     failpoint('settlement.lane_taken');
-    const { requests, broken } = sortOut([...batched, ...authorized].map(toOpenRequest));
+    const { requests, broken } = sortOut(
+      [...batched, ...authorized].map(toOpenRequest),
+      chain.config,
+    );
     await refuseBroken(tx, relayer, broken);
     const [alone = [], together = []] = [true, false].map((isAlone) =>
       requests.filter((request) => (authorizationOf(request) !== null) === isAlone),
@@ -57,6 +62,7 @@ export async function flushPayments(relayer: RelayerState, lane: HeldLane): Prom
     const plans = [
       ...groupByPatience(chain.config, together)
         .flatMap((group) => groupByDeadline(group, relayer.clock.now()))
+        .flatMap(groupByContract)
         .map((group) => planBatch(relayer, group)),
       ...alone.map((request) => planPayment(relayer, request)),
     ];
@@ -84,12 +90,15 @@ async function send(
 const MAX_AUTHORIZED = 8;
 
 /** A payment that cannot even be encoded must not hold up the others for ever. */
-function sortOut(claimed: readonly OpenRequest[]) {
+function sortOut(claimed: readonly OpenRequest[], config: NetworkConfig) {
   const requests: OpenRequest[] = [];
   const broken: { request: OpenRequest; error: string }[] = [];
   for (const request of claimed) {
     try {
-      pack(paymentOf(request));
+      const payment = paymentOf(request);
+      pack(payment);
+      // It stays in the queue, for a worker with newer settings.
+      if (!knowsMerchant(config, payment.merchantNumber)) continue;
       requests.push(request);
     } catch (error) {
       broken.push({ request, error: describeError(error) });

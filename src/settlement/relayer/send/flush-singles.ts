@@ -164,7 +164,7 @@ function whyBroken(request: OpenRequest, { chain }: RelayerState): string | null
     requireWritable(request, chain.config);
     return null;
   } catch (error) {
-    return describeError(error);
+    return passes(error) ? null : describeError(error);
   }
 }
 

@@ -1,8 +1,10 @@
+import { present } from '#core/assert.ts';
 import {
   type PaymentCall,
   settleCall,
   settleWithAuthorizationCall,
 } from '#settlement/contract/contract-calls.ts';
+import { contractOf, editionOf } from '#settlement/editions.ts';
 import { chainTime } from '#settlement/relayer/rows/known-head.ts';
 import { authorizationOf, paymentOf } from '#settlement/relayer/rows/payloads.ts';
 import type { OpenRequest, RelayerState } from '#settlement/relayer/rows/state.ts';
@@ -16,11 +18,12 @@ export function planPayment(relayer: RelayerState, request: OpenRequest): Planne
   if (authorization === null) return planBatch(relayer, [request]);
   const until = untilOf(relayer, [request]);
   const seconds = until.getTime() / 1_000;
+  const payment = paymentOf(request);
   return {
     kind: 'payment',
     call: {
-      to: relayer.chain.config.settlement,
-      data: settleWithAuthorizationCall(paymentOf(request), authorization, seconds),
+      to: contractOf(relayer.chain.config, payment.merchantNumber),
+      data: settleWithAuthorizationCall(payment, authorization, seconds),
     },
     gasLimit: authorizedGasLimit((authorization.signature.length - 2) / 2),
     requests: [request],
@@ -33,20 +36,27 @@ function untilOf(relayer: RelayerState, requests: readonly OpenRequest[]): Date 
   return validUntil(requests, { head, now: relayer.clock.now() });
 }
 
-/** A call of the contract for these payments, one or several. */
+/** A call of one contract for these payments, one or several. */
 export function planBatch(relayer: RelayerState, requests: readonly OpenRequest[]): Planned {
   const payments = requests.map(paymentOf).sort(bySlot);
   const until = untilOf(relayer, requests);
+  const { merchantNumber } = present(payments[0], 'payment of a batch');
   return {
     kind: 'payment',
     call: {
-      to: relayer.chain.config.settlement,
+      to: contractOf(relayer.chain.config, merchantNumber),
       data: settleCall(payments, until.getTime() / 1_000),
     },
     gasLimit: batchGasLimit(payments.length),
     requests,
     validUntil: until,
   };
+}
+
+/** A batch is a call of one contract: payments to merchants that have moved go apart. */
+export function groupByContract(requests: readonly OpenRequest[]): OpenRequest[][] {
+  const groups = Map.groupBy(requests, (one) => editionOf(paymentOf(one).merchantNumber));
+  return [...groups.values()];
 }
 
 /** 256 numbers share a storage slot of the contract, and all payments of a merchant another one. */

@@ -9,6 +9,7 @@ import {
   type PaymentSettled,
   readEvents,
 } from '#settlement/contract/contract-events.ts';
+import { contractOf, firstBlockOf } from '#settlement/editions.ts';
 import { failed, type Result } from '#settlement/relayer/rows/facts.ts';
 import { upsertChainPayments } from '#settlement/relayer/rows/outcome-queries.ts';
 import {
@@ -20,9 +21,10 @@ import {
 import {
   type ChainPaymentRow,
   isBeingPaidAgain,
+  type PaymentPlace,
   type RefundSums,
   selectBatchOf,
-  selectPaymentNumber,
+  selectPaymentPlace,
   selectRefundSums,
 } from '#settlement/relayer/rows/refund-proof-queries.ts';
 import type { HeldLane, OpenRequest, RelayerState } from '#settlement/relayer/rows/state.ts';
@@ -31,6 +33,7 @@ import { estimateGas } from '#settlement/relayer/send/estimate-gas.ts';
 import { singleGasLimit } from '#settlement/relayer/send/gas.ts';
 import type { Planned, PreparedRefund } from '#settlement/relayer/send/planned.ts';
 import { type Prepared, refusedBy } from '#settlement/relayer/send/refused-single.ts';
+import type { Hex } from '#settlement/requests.ts';
 import { paymentLeaf, paymentProof } from '../../../../contracts/payment-tree.ts';
 
 /** Longer than any reorganisation; then the refund fails, and a person looks at the payment. */
@@ -42,21 +45,28 @@ export async function prepareRefund(
   request: OpenRequest,
 ): Promise<Prepared> {
   const { paymentId } = payloadOf(request, 'refund');
-  const number = await selectPaymentNumber(relayer.db, paymentId);
-  if (number === null) return unknownPayment(relayer, request);
-  const { livemode } = relayer.chain.config;
-  const refunded = await refundedOf(relayer, number);
-  const paid = await paidBefore(relayer, { lane, request, number, refunded });
-  if (paid !== null) return { status: 'decided', result: paid, alarm: null };
-  const proof = await storedProof(relayer.db, { livemode, number });
+  const paid = await selectPaymentPlace(relayer.db, paymentId);
+  if (paid === null) return unknownPayment(relayer, request);
+  const { config } = relayer.chain;
+  const payment = { number: paid.number, address: contractOf(config, paid.merchantNumber) };
+  const refunded = await refundedOf(relayer, payment);
+  const before = await paidBefore(relayer, { lane, request, payment, refunded });
+  if (before !== null) return { status: 'decided', result: before, alarm: null };
+  const proof = await storedProof(relayer.db, { livemode: config.livemode, ...paid });
   const first = proof && (await tryRefund(relayer, lane, request, { proof, refunded }));
   if (first !== null && first !== 'not in the batch') return first;
   // The proof is missing or refused: build it from the chain's own events and try that.
-  const rebuilt = await rebuiltProof(relayer, number);
+  const rebuilt = await rebuiltProof(relayer, payment);
   const second = rebuilt && (await tryRefund(relayer, lane, request, { proof: rebuilt, refunded }));
   if (second === null) return unknownPayment(relayer, request);
   if (second !== 'not in the batch') return second;
   throw new RpcUnavailable('the payment moves to another batch at present');
+}
+
+/** A payment's number, and the contract that settled it. */
+interface SettledPlace {
+  readonly number: bigint;
+  readonly address: Hex;
 }
 
 /**
@@ -68,17 +78,17 @@ async function paidBefore(
   asked: {
     readonly lane: HeldLane;
     readonly request: OpenRequest;
-    readonly number: bigint;
+    readonly payment: SettledPlace;
     readonly refunded: bigint;
   },
 ): Promise<Result | null> {
-  const { request, number, refunded } = asked;
+  const { request, payment, refunded } = asked;
   if (refunded === 0n || (!request.owed && request.tries === 0)) return null;
   const { livemode } = chain.config;
   const paymentIds = [payloadOf(request, 'refund').paymentId];
   const [sums] = await selectRefundSums(db, { livemode, lane: asked.lane.lane, paymentIds });
   if (sums !== undefined && refunded <= sums.settled) return null;
-  return findRefund(chain, request, number);
+  return findRefund(chain, request, payment);
 }
 
 async function tryRefund(
@@ -117,7 +127,7 @@ async function unknownPayment(relayer: RelayerState, request: OpenRequest): Prom
 /** The proof from what we stored of the batch; null when we do not know the payment. */
 export async function storedProof(
   db: Database,
-  wanted: { readonly livemode: boolean; readonly number: bigint },
+  wanted: PaymentPlace & { readonly livemode: boolean },
 ): Promise<RefundProof | null> {
   const batch = await selectBatchOf(db, wanted);
   const own = batch.find((row) => row.number === wanted.number);
@@ -152,10 +162,10 @@ function proofIn(
  */
 export async function rebuiltProof(
   deps: { readonly db: Database; readonly chain: Chain },
-  number: bigint,
+  { number, address }: SettledPlace,
 ): Promise<RefundProof | null> {
   const { db, chain } = deps;
-  const settled = await findSettled(chain, number);
+  const settled = await findSettled(chain, { number, address });
   if (settled === null) return null;
   const [receipt] = await chain.receipts([settled.txHash]);
   const block = await chain.block(settled.blockNumber);
@@ -163,7 +173,7 @@ export async function rebuiltProof(
     // The event exists, so a node without a receipt for it has not caught up.
     throw new RpcUnavailable('the receipt of a settled payment is not there at present');
   }
-  const batch = readEvents(chain.config.settlement, receipt.logs).filter(
+  const batch = readEvents(chain.config, receipt.logs).filter(
     (event): event is PaymentSettled => event.event === 'PaymentSettled',
   );
   const rows = batch.map((payment) => ({ payment, blockTime: block.time }));
@@ -171,12 +181,15 @@ export async function rebuiltProof(
   return proofIn(batch, { number, batchNumber: settled.batchNumber });
 }
 
-async function findSettled(chain: Chain, number: bigint): Promise<PaymentSettled | null> {
+async function findSettled(
+  chain: Chain,
+  { number, address }: SettledPlace,
+): Promise<PaymentSettled | null> {
   const topics = eventTopics({ event: 'PaymentSettled', number });
   const head = present(await chain.block('latest'), 'newest block');
-  const range = { fromBlock: chain.config.deployedAtBlock, toBlock: head.number };
+  const range = { address, fromBlock: firstBlockOf(chain.config), toBlock: head.number };
   for await (const { logs } of chain.logPortions({ ...range, topics, newestFirst: true })) {
-    const event = readEvents(chain.config.settlement, logs).find(
+    const event = readEvents(chain.config, logs).find(
       (one) => one.event === 'PaymentSettled' && one.number === number,
     );
     if (event?.event === 'PaymentSettled') return event;
@@ -188,9 +201,11 @@ async function findSettled(chain: Chain, number: bigint): Promise<PaymentSettled
 // sum. So refunds of one payment go in order, and none can be paid twice.
 
 /** What the contract has refunded of a payment, at the head that we know. */
-async function refundedOf(relayer: RelayerState, number: bigint): Promise<bigint> {
-  const { config } = relayer.chain;
-  const call = { to: config.settlement, data: refundsOfCall(number), words: 1 };
+async function refundedOf(
+  relayer: RelayerState,
+  { number, address: to }: SettledPlace,
+): Promise<bigint> {
+  const call = { to, data: refundsOfCall(number), words: 1 };
   const [answer] = await relayer.chain.calls([call], relayer.head?.number ?? 'latest');
   if (answer?.ok === true) return BigInt(answer.data);
   throw new RpcUnavailable('a view of the contract reverted');

@@ -1,0 +1,39 @@
+import { StartError } from '#core/start-error.ts';
+import type { Database } from '#db/database.ts';
+import { type Contracts, contractsOf } from '#settlement/editions.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+
+type Known = Contracts & Pick<NetworkConfig, 'livemode' | 'network'>;
+
+/**
+ * Writes down which contracts a network has, and in which order: merchant numbers count on it. What
+ * the first contract did is read from its deployment on; of a later one, which the service hears of
+ * after its deployment, reconciliation reads the beginning once.
+ *
+ * @throws StartError when the settings leave out a contract that the ledger has used, or name
+ *   another in its place.
+ */
+export async function keepContracts(db: Database, network: Known): Promise<void> {
+  const contracts = contractsOf(network);
+  await db.query(
+    `insert into settlement_contracts (livemode, edition, settlement, read)
+     select $1, edition - 1, settlement, edition = 1
+     from unnest($2::text[]) with ordinality as t (settlement, edition)
+     on conflict do nothing`,
+    [network.livemode, contracts.map(({ settlement }) => settlement.toLowerCase())],
+  );
+  const rows = await db.query<{ edition: number; settlement: string }>(
+    `select edition, settlement from settlement_contracts where livemode = $1 order by edition`,
+    [network.livemode],
+  );
+  const other = rows.find(
+    (row) => contracts[row.edition]?.settlement.toLowerCase() !== row.settlement,
+  );
+  if (other === undefined) return;
+  const prefix = `CHAIN_${network.network.toUpperCase()}_`;
+  const known = rows.map(({ settlement }) => settlement).join(', ');
+  throw new StartError(
+    `${prefix}SETTLEMENT and ${prefix}FORMER_SETTLEMENTS leave out ${other.settlement}, where ` +
+      `this database has payments. It knows, the oldest first: ${known}`,
+  );
+}

@@ -1,0 +1,79 @@
+import type { Hex } from '#settlement/requests.ts';
+import { RpcUnavailable } from '#settlement/rpc-unavailable.ts';
+
+/** A settlement contract, and the block of its deployment: nothing of it is older. */
+export interface ContractPlace {
+  readonly settlement: Hex;
+  readonly deployedAtBlock: bigint;
+}
+
+/** The contracts of a network: the one that merchants and payers join, and those before it. */
+export interface Contracts extends ContractPlace {
+  /** The oldest first. What was paid there is refunded and withdrawn there. */
+  readonly formerSettlements: readonly ContractPlace[];
+}
+
+/**
+ * Every contract counts its merchants from 1, in 32 bits. The service counts those of the first
+ * contract so, those of the second from 2^32 + 1, and so on: a merchant number says which contract
+ * it is of, and with it every payment, refund and withdrawal (docs/decisions/editions.md).
+ */
+const EDITION_BITS = 32n;
+const ON_CONTRACT = (1n << EDITION_BITS) - 1n;
+
+/** All of them, the oldest first: a contract's place in this list is its edition. */
+export function contractsOf({
+  formerSettlements,
+  settlement,
+  deployedAtBlock,
+}: Contracts): readonly ContractPlace[] {
+  return [...formerSettlements, { settlement, deployedAtBlock }];
+}
+
+/** Which of the network's contracts knows the merchant; 0: the first. */
+export function editionOf(merchantNumber: bigint): number {
+  return Number(merchantNumber >> EDITION_BITS);
+}
+
+/** What merchants and payers join now. */
+export function presentEdition({ formerSettlements }: Contracts): number {
+  return formerSettlements.length;
+}
+
+/** Whether the settings of this process name the contract that knows the merchant. */
+export function knowsMerchant(contracts: Contracts, merchantNumber: bigint): boolean {
+  return editionOf(merchantNumber) <= presentEdition(contracts);
+}
+
+/**
+ * The contract that knows this merchant.
+ * @throws RpcUnavailable where another process has newer settings: this one says and does nothing.
+ */
+export function contractOf(contracts: Contracts, merchantNumber: bigint): Hex {
+  const contract = contractsOf(contracts)[editionOf(merchantNumber)];
+  if (contract !== undefined) return contract.settlement;
+  throw new RpcUnavailable('the settings of this process leave out the contract of a merchant');
+}
+
+/** What the contract itself calls the merchant. */
+export function numberOnContract(merchantNumber: bigint): number {
+  return Number(merchantNumber & ON_CONTRACT);
+}
+
+/** What the service calls a merchant of this edition's contract. */
+export function merchantNumberOf(edition: number, onContract: number | bigint): bigint {
+  return (BigInt(edition) << EDITION_BITS) | BigInt(onContract);
+}
+
+/** The edition of the contract at this address; null: it is none of them. */
+export function editionAt(contracts: Contracts, address: Hex): number | null {
+  const sought = address.toLowerCase();
+  const index = contractsOf(contracts).findIndex((one) => one.settlement.toLowerCase() === sought);
+  return index < 0 ? null : index;
+}
+
+/** Nothing of any of the contracts is older. */
+export function firstBlockOf(contracts: Contracts): bigint {
+  const blocks = contractsOf(contracts).map((one) => one.deployedAtBlock);
+  return blocks.reduce((least, block) => (block < least ? block : least));
+}

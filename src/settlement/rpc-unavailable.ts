@@ -1,0 +1,4 @@
+/** No node gave an answer, or none that can be understood: what the chain holds is unknown. */
+export class RpcUnavailable extends Error {
+  override name = 'RpcUnavailable';
+}
