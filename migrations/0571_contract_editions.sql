@@ -35,3 +35,9 @@ create view merchant_accounts as
 -- How many contracts of its network a worker knows. Nobody moves to one that a worker would not
 -- understand, such as one that still runs with the settings of before.
 alter table relayer_workers add column contracts integer not null default 1;
+
+-- An account goes live once on each contract.
+alter table go_live_requests add column edition integer not null default 0;
+create unique index go_live_requests_once on go_live_requests (account_id, livemode, edition)
+  where status <> 'failed';
+drop index go_live_requests_open;

@@ -25,14 +25,15 @@ export async function insertGoLive(
     readonly id: string;
     readonly tenant: Tenant;
     readonly wallet: string;
+    readonly edition: number;
     readonly requestedBy: string;
     readonly now: Date;
   },
 ): Promise<GoLiveRow> {
   const rows = await tx.query<GoLiveRow>(
     `insert into go_live_requests (id, account_id, livemode, wallet, status, requested_by, created,
-       updated)
-     values ($1, $2, $3, $4, 'pending', $5, $6, $6) returning ${COLUMNS}`,
+       updated, edition)
+     values ($1, $2, $3, $4, 'pending', $5, $6, $6, $7) returning ${COLUMNS}`,
     [
       request.id,
       request.tenant.accountId,
@@ -40,6 +41,7 @@ export async function insertGoLive(
       request.wallet,
       request.requestedBy,
       request.now,
+      request.edition,
     ],
   );
   return only(rows, 'go-live request');

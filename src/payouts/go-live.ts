@@ -41,7 +41,7 @@ async function requestRegistration(tx: Tx, first: FirstWallet): Promise<GoLiveRo
   if (refused !== null) return refused;
   await deletePreparation(tx, tenant);
   const id = newId('goLive', now);
-  const row = { id, tenant, wallet, requestedBy: actorId(actor), now };
+  const row = { id, tenant, wallet, edition, requestedBy: actorId(actor), now };
   const asked = await insertGoLive(tx, row);
   const { accountId, livemode } = tenant;
   await requestOnChain(tx, {

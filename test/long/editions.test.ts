@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeFunctionData } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { createAccountWithOwner } from '#accounts/create-account.ts';
 import { createApiKey } from '#accounts/create-api-key.ts';
+import { SCOPES } from '#accounts/scopes.ts';
 import { isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { silentLog } from '#core/log.ts';
@@ -40,7 +42,7 @@ const MONEY = 1_000_000_000n;
 /** Of each merchant, from one sale to the next. */
 const PAUSE_MS = 6_000;
 const MOVE_EVERY_MS = 500;
-const SECRET = 'ab'.repeat(32);
+const SECRET = randomBytes(32).toString('hex');
 const WAIT_MS = 240_000;
 const ACTOR = { type: 'system', name: 'test' } as const;
 
@@ -70,6 +72,8 @@ let chain: Chain;
 const merchants: Merchant[] = [];
 const payers: Payer[] = [];
 let selling = true;
+/** The test has ended, or has failed. */
+let isOver = false;
 /** Taps that the service answered with 5xx, or not at all, while it was replaced. */
 let unanswered = 0;
 
@@ -108,7 +112,7 @@ async function addMerchant(place: number): Promise<Merchant> {
     await createApiKey(tx, {
       ...common,
       name: 'till',
-      scopes: ['*'],
+      scopes: SCOPES,
       ipAllowlist: [],
       expiresAt: null,
     }),
@@ -152,7 +156,7 @@ before(async () => {
 });
 
 after(async () => {
-  selling = false;
+  [selling, isOver] = [false, true];
   await network?.stop();
   await wakeups?.close();
   await db?.close();
@@ -182,6 +186,7 @@ const apiOf = ({ key }: Merchant): Caller => caller(`${network.sandbox.base_url}
 /** Until the service answers: it is replaced meanwhile. */
 async function answered(ask: () => ReturnType<Caller['post']>) {
   for (;;) {
+    if (isOver) throw new Error('the test is over');
     const reply = await ask().catch(() => null);
     if (reply !== null && reply.status < 500) return reply.body;
     unanswered++;
