@@ -8,6 +8,7 @@ import { type DatabaseWatch, walPosition } from '#db/watch.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { OtherEvent, SettlementEvent } from '#settlement/contract/contract-events.ts';
+import { contractsOf } from '#settlement/editions.ts';
 import {
   type ForeignMovements,
   type MovedOnChain,
@@ -157,6 +158,10 @@ async function note(tx: Tx, deps: WatchDeps, { events }: Pick<Sight, 'events'>):
   const now = deps.clock.now();
   const confirmed = new Set(events.flatMap((one) => (one.confirmed ? [placeOf(one.event)] : [])));
   const all = events.map(({ event }) => event);
+  // What the constructor of a later contract grants is no news.
+  const contracts = contractsOf(chain.config);
+  const isSinceDeployment = ({ edition, blockNumber }: OtherEvent) =>
+    edition === 0 || blockNumber > (contracts[edition]?.deployedAtBlock ?? 0n);
   const moved = await selectUnexplained(tx, livemode, all.filter(movesMoney).map(toMoved));
   const isConfirmed = (row: UnexplainedRow) => confirmed.has(placeOfRow(row));
   const findings = moved.map((row) => {
@@ -169,7 +174,7 @@ async function note(tx: Tx, deps: WatchDeps, { events }: Pick<Sight, 'events'>):
   const rules = await noteRulesIn(
     tx,
     { ...deps, chain },
-    { events: all.filter(changesRules), isFirst: false },
+    { events: all.filter(changesRules).filter(isSinceDeployment), isFirst: false },
   );
   const steps: NewStep[] = [];
   if (deps.watchKey !== null) {

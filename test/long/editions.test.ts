@@ -272,12 +272,13 @@ test('every sale was settled once, at one of the two contracts', async (t) => {
 });
 
 test('each refunds its oldest sale at the first contract, its newest at the other', async () => {
-  for (const merchant of merchants) {
+  const refundBoth = async (merchant: Merchant) => {
     for (const payment of [merchant.payments.at(0), merchant.payments.at(-1)]) {
       const refund = await apiOf(merchant).post('/refunds', { payment, amount: AMOUNT });
       assert.equal(refund.status, 201, JSON.stringify(refund.body));
     }
-  }
+  };
+  await Promise.all(merchants.map(refundBoth));
   await until('all refunds', async () => {
     const rows = await db.query(`select from refunds where status = 'pending' limit 1`);
     return rows.length === 0;

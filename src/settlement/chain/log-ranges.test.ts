@@ -159,6 +159,21 @@ describe('the logs of a range', () => {
     return { ...place, ...done, logs: [other, log] };
   }
 
+  it('are those of all contracts that are asked for, and of no other', async () => {
+    const [node] = await startNode(5_000, TOO_WIDE);
+    const [theirs, own] = receiptOf('0x5').logs;
+    const blocks = node.reply;
+    const giving = (logs: unknown[]) => {
+      node.reply = (call) =>
+        call.method === 'eth_getLogs' ? { body: { result: logs } } : blocks(call);
+    };
+    const both = asked({ addresses: [CONTRACT, `0x${'33'.repeat(20)}`] });
+    giving([theirs, own]);
+    assert.equal((await readLogPortion(connect(node), both)).logs.length, 2);
+    giving([{ ...own, address: `0x${'44'.repeat(20)}` }]);
+    await assert.rejects(readLogPortion(connect(node), both), RpcUnavailable);
+  });
+
   /** Has blocks and receipts, and gives no logs. `refuses`: nor what this method asks for. */
   async function startNodeWithoutLogs(refuses: readonly string[] = []): Promise<ScriptedNode> {
     const [node] = await startNode(0, TOO_WIDE);

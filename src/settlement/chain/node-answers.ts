@@ -163,11 +163,13 @@ function isLogs(result: unknown, [filter]: readonly unknown[]): boolean {
   const within = (number: Hex) =>
     (!isQuantity(asked.fromBlock) || BigInt(number) >= BigInt(asked.fromBlock)) &&
     (!isQuantity(asked.toBlock) || BigInt(number) <= BigInt(asked.toBlock));
+  const { address } = asked;
+  const contracts = Array.isArray(address) ? address : [address];
   return result.every(
     (log) =>
       isLog(log) &&
       within(log.blockNumber as Hex) &&
-      (asked.address === undefined || same(log.address, asked.address)),
+      (address === undefined || contracts.some((one) => same(log.address, one))),
   );
 }
 

@@ -133,8 +133,10 @@ export async function reconcileOnce(
   const before = addMs(clock.now(), -foreignMs);
   await db.transaction((tx) => noteForeign(tx, { ...range, before }, clock.now()));
   const isFirst = compared === null && options.rebuild !== true;
-  await noteRules(deps, { events: rules, isFirst });
-  await readUnread(deps, fromBlock);
+  const unread = await selectUnread(db, livemode);
+  const known = rules.filter(({ edition }) => !unread.includes(edition));
+  await noteRules(deps, { events: known, isFirst });
+  await readUnread(deps, { unread, toBlock: head.number });
   if (!open.some(({ kind, accepted }) => !accepted && kind.endsWith('_unknown_here'))) {
     const { incarnation } = db.watch;
     await markCompared(db, { livemode, incarnation, block: least(readTo, doneTo) });
@@ -147,18 +149,20 @@ export async function reconcileOnce(
 }
 
 /**
- * What was done on a contract before the service knew it: written down once, and no news.
- * `toBlock`: where this run began to read all contracts.
+ * What was done on a contract until the service first read it: written down once, and no news.
  */
-async function readUnread(deps: ReconcileDeps, toBlock: bigint): Promise<void> {
+async function readUnread(
+  deps: ReconcileDeps,
+  { unread, toBlock }: { readonly unread: readonly number[]; readonly toBlock: bigint },
+): Promise<void> {
   const { chain, db } = deps;
   const { livemode } = chain.config;
   const contracts = contractsOf(chain.config);
-  for (const edition of await selectUnread(db, livemode)) {
+  for (const edition of unread) {
     const contract = contracts[edition];
     if (contract === undefined) continue;
     const { settlement: address, deployedAtBlock } = contract;
-    const logs = await chain.logs({ address, fromBlock: deployedAtBlock, toBlock: toBlock - 1n });
+    const logs = await chain.logs({ address, fromBlock: deployedAtBlock, toBlock });
     const events = readEvents(chain.config, logs).filter(changesRules);
     await noteRules(deps, { events, isFirst: true });
     await db.transaction((tx) => markRead(tx, { livemode, edition }));

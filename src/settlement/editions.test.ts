@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  contractOf,
+  editionAt,
+  editionOf,
+  firstBlockOf,
+  knowsMerchant,
+  merchantNumberOf,
+  numberOnContract,
+} from '#settlement/editions.ts';
+import { RpcUnavailable } from '#settlement/rpc-unavailable.ts';
+
+const [FIRST, SECOND, OTHER] = ['0xA1', '0xb2', '0xc3'] as const;
+const CONTRACTS = {
+  settlement: SECOND,
+  deployedAtBlock: 900n,
+  formerSettlements: [{ settlement: FIRST, deployedAtBlock: 12n }],
+} as const;
+/** The most that a contract counts to. */
+const LAST = 2n ** 32n - 1n;
+
+test('a merchant number says which contract it is of, and what the contract calls the merchant', () => {
+  for (const [edition, onContract] of [
+    [0, 1n],
+    [0, LAST],
+    [1, 1n],
+    [1, LAST],
+    [7, 42n],
+  ] as const) {
+    const number = merchantNumberOf(edition, onContract);
+    assert.deepEqual([editionOf(number), numberOnContract(number)], [edition, Number(onContract)]);
+  }
+  assert.equal(merchantNumberOf(0, 5), 5n, 'those of the first contract are as they were');
+});
+
+test('a merchant is asked about at its own contract', () => {
+  assert.equal(contractOf(CONTRACTS, 5n), FIRST);
+  assert.equal(contractOf(CONTRACTS, merchantNumberOf(1, 5)), SECOND);
+  assert.equal(editionAt(CONTRACTS, '0xa1'), 0);
+  assert.equal(editionAt(CONTRACTS, OTHER), null);
+  assert.equal(firstBlockOf(CONTRACTS), 12n);
+});
+
+test('a process with older settings than others says nothing about a later contract', () => {
+  const later = merchantNumberOf(2, 1);
+  assert.equal(knowsMerchant(CONTRACTS, later), false);
+  assert.throws(() => contractOf(CONTRACTS, later), RpcUnavailable);
+});
