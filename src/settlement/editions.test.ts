@@ -20,7 +20,7 @@ const CONTRACTS = {
 /** The most that a contract counts to. */
 const LAST = 2n ** 32n - 1n;
 
-test('a merchant number says which contract it is of, and what the contract calls the merchant', () => {
+test('a merchant number says which contract it is of, and its number there', () => {
   for (const [edition, onContract] of [
     [0, 1n],
     [0, LAST],

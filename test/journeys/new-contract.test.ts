@@ -143,7 +143,7 @@ test('before: a payer of the first contract pays there', async () => {
   paid.push(await pay(await createSale(), pass), await pay(await createSale(), pass));
   assert.equal(await available(), 2 * AMOUNT);
   open = await createSale();
-  // Another account of the owner, which goes live on the first contract as any merchant does.
+  // Another account of the owner, which goes live on the first contract like every merchant.
   other = String((await owner.post('/accounts', { name: 'Second Shop' })).body.id);
   await goLive(other);
 });
