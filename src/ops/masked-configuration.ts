@@ -30,6 +30,7 @@ function maskedNetwork(network: NetworkSettings | null): Json {
     heads_url: plainUrl(network.headsUrl),
     usdc: network.usdc,
     settlement: network.settlement,
+    former_settlements: network.formerSettlements.map(({ settlement }) => settlement),
     deployed_at_block: network.deployedAtBlock.toString(),
     relayer_keys: network.relayerKeys.map(() => MASK),
     registrar_key: masked(network.registrarKey),

@@ -63,8 +63,8 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a refund that lost bytes have paid is not looked for',
     file: 'src/settlement/relayer/send/prepare-refund.ts',
-    from: '  return findRefund(chain, request, number);',
-    to: '  await findRefund(chain, request, number);\n  return null;',
+    from: '  return findRefund(chain, request, payment);',
+    to: '  await findRefund(chain, request, payment);\n  return null;',
   },
   {
     name: 'a refund fails while its payment is being sent again',

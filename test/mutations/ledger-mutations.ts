@@ -222,4 +222,32 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
     from: '\n       and expires_at > $4',
     to: '',
   },
+  {
+    name: 'an intent of before a move is paid at the next contract',
+    file: 'src/payments/intent-queries.ts',
+    by: 'test/journeys/new-contract.test.ts',
+    from: 'and f.until_position >= i.position',
+    to: 'and f.until_position < 0',
+  },
+  {
+    name: 'a merchant of a former contract is asked about at the present one',
+    file: 'src/settlement/editions.ts',
+    by: 'src/settlement/editions.test.ts',
+    from: 'contractsOf(contracts)[editionOf(merchantNumber)]',
+    to: 'contractsOf(contracts).at(-1)',
+  },
+  {
+    name: 'a move sends real money to another wallet',
+    file: 'src/payouts/may-go-live.ts',
+    by: 'src/apis/dashboard/consent.test.ts',
+    from: 'if (!tenant.livemode || kept?.toLowerCase() === wallet.toLowerCase()) return null;',
+    to: 'return null;',
+  },
+  {
+    name: 'a move is offered before all workers know the contract',
+    file: 'src/payouts/may-go-live.ts',
+    by: 'src/apis/dashboard/consent.test.ts',
+    from: 'if (!(await allWorkersKnow(tx, { livemode, edition, goneMs: WORKER_GONE_MS }))) {',
+    to: 'if (!(await allWorkersKnow(tx, { livemode, edition, goneMs: 0 }))) {',
+  },
 ];

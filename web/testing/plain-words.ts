@@ -42,7 +42,8 @@ function problemsOf({ text, isHeadline }: SeenText, isReceipt: boolean): string[
   const read = isReceipt ? text.replace(PAYER, '') : text;
   const problems: string[] = [];
   if (/_/.test(read)) problems.push(`an underscore: ${text}`);
-  if (/0x/i.test(read)) problems.push(`an address: ${text}`);
+  // An order id may end like the beginning of an address.
+  if (/\b0x[0-9a-f]/i.test(read)) problems.push(`an address: ${text}`);
   if (/\b(?=\w*\d)(?=\w*[A-Za-z])\w{20,}\b/.test(read)) problems.push(`an id: ${text}`);
   if (isHeadline && /\.\d{3}/.test(read)) problems.push(`more than two decimals: ${text}`);
   return problems;

@@ -45,6 +45,8 @@ interface Kept {
   readonly sending: { readonly [network in Network]?: Sending };
   /** What the service named last where it differs: for a person to compare. */
   readonly otherContracts: { readonly [network in Network]?: Pin };
+  /** Whom this wallet signed for before it trusted others: a permission may be left there. */
+  readonly formerContracts: { readonly [network in Network]?: readonly Pin[] };
 }
 
 type Name = keyof Kept;
@@ -64,6 +66,7 @@ const EMPTY: Kept = {
   chains: {},
   sending: {},
   otherContracts: {},
+  formerContracts: {},
 };
 
 const itemOf = (name: Name) => `tapline.wallet.${name}`;

@@ -109,6 +109,10 @@ test('who has compared new contracts trusts them by a tick and a press, and sign
   await wallet.checkAccessibility();
   await page.getByRole('checkbox', { name: /^I have compared/ }).check();
   await trust.click();
+  await wallet.sees('Before, this wallet signed for');
+  const end = page.getByRole('link', { name: /^you end it there/ });
+  assert.match(String(await end.getAttribute('href')), new RegExp(STRANGER, 'i'));
+  await wallet.checkAccessibility();
   await page.getByRole('link', { name: /^Back to the wallet/ }).click();
   await allowPayments(wallet);
   await wallet.close();

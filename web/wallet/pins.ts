@@ -44,11 +44,23 @@ function rememberTold(network: Network, told: Pin | null): void {
  */
 export function checkContracts(network: Network, told: Pin | ChainFacts): ChainFacts {
   const pin = pinOf(network);
-  const changed = pin === null ? [] : changedFields(pin, told);
+  const former = formerOf(network, told);
+  const known = former ?? pin;
+  const changed = known === null ? [] : changedFields(known, told);
   rememberTold(network, changed.length === 0 ? null : told);
   if (changed.length > 0) throw new OtherContracts(network, changed);
+  // A shop that has not moved yet: it changes nothing of what this wallet signs for elsewhere.
+  if (former !== null) return { rpcUrl: null, ...told, feeRate: pin?.feeRate ?? told.feeRate };
   // Lower fees are not kept: raised again to what they were, they would stop somebody.
   return keepFacts(network, { ...told, feeRate: pin?.feeRate ?? told.feeRate });
+}
+
+/** A contract of before that a shop still uses, with the fees of now; null: it names none. */
+function formerOf(network: Network, { settlement }: Pin): Pin | null {
+  const sought = settlement.toLowerCase();
+  const former = kept('formerContracts')[network] ?? [];
+  const found = former.find((one) => one.settlement.toLowerCase() === sought);
+  return found === undefined ? null : { ...found, feeRate: pinOf(network)?.feeRate };
 }
 
 function keepFacts(network: Network, told: Pin | ChainFacts): ChainFacts {
@@ -78,10 +90,21 @@ export function checkNetworks(networks: readonly PayerNetwork[], chosen: PayerNe
   }
 }
 
+/** What was allowed to the contract of before holds until the person ends it there. */
+function rememberFormer(network: Network, now: Pin): void {
+  const before = pinOf(network);
+  if (before === null || before.settlement === now.settlement) return;
+  const former = kept('formerContracts');
+  const known = former[network] ?? [];
+  if (known.some(({ settlement }) => settlement === before.settlement)) return;
+  keep('formerContracts', { ...former, [network]: [...known, before] });
+}
+
 /** A person has compared them with what the operator has published. */
 export function trustTold(network: Network): void {
   const told = kept('otherContracts')[network];
   if (told === undefined) return;
+  rememberFormer(network, told);
   keepFacts(network, told);
   rememberTold(network, null);
 }

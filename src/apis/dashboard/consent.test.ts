@@ -206,6 +206,41 @@ test('no account goes live on mainnet while an owner or admin has a password onl
   assert.equal(await why(true), null, 'members need none');
 });
 
+test('a move keeps the wallet of real money, and waits for all workers', async () => {
+  const { accountId } = await addOwner(server, 'owner@moving.test');
+  const [OWN, OTHERS] = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`];
+  await server.db.query("update accounts set kyb_status = 'approved' where id = $1", [accountId]);
+  await server.db.query(
+    `update users set totp_secret = 'x', totp_begun_at = $1, totp_confirmed_at = $1
+     where email = 'owner@moving.test'`,
+    [server.clock.now()],
+  );
+  await server.db.query(
+    `update account_modes set merchant_number = 4711, live_at = now(), settlement_wallet = $2
+     where account_id = $1`,
+    [accountId, OWN],
+  );
+  const why = async (livemode: boolean, joining: { edition: number; wallet: string }) => {
+    const refused = await server.db.transaction((tx) =>
+      checkMayGoLive(tx, { accountId, livemode }, joining),
+    );
+    return refused === null ? null : `${refused.code}: ${refused.message}`;
+  };
+  const next = { edition: 1, wallet: OWN.toUpperCase().replace('0X', '0x') };
+  assert.match((await why(true, { ...next, edition: 0 })) ?? '', /already live/);
+  assert.match((await why(true, { ...next, wallet: OTHERS })) ?? '', /keeps the settlement wallet/);
+  assert.equal(await why(true, next), null);
+  assert.equal(await why(false, { ...next, wallet: OTHERS }), null, 'test money may go anywhere');
+  const worker = `insert into relayer_workers (livemode, owner, seen_at, shares_lanes, reasons,
+      lanes, funded_lanes, contracts) values (true, $1, $2, false, '{}', 1, 1, $3)`;
+  await server.db.query(worker, ['of before', new Date(Date.now() - 60_000), 1]);
+  await server.db.query(worker, ['new', new Date(), 2]);
+  assert.equal(await why(true, next), null, 'a worker that is gone is not waited for');
+  await server.db.query(worker, ['old', new Date(), 1]);
+  assert.match((await why(true, next)) ?? '', /^service_unavailable/);
+  await server.db.query('delete from relayer_workers');
+});
+
 test('key, entry and mail are one transaction: no kill comes between them', async () => {
   await putFactors('fresh');
   await server.db.query("update accounts set kyb_status = 'approved' where id = $1", [account]);

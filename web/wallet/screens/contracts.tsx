@@ -136,9 +136,21 @@ function NetworkContracts({ network }: { readonly network: Network }): ReactNode
         <a href={alonePage(known)}>without this service</a>. Keep{' '}
         <a href="contract.html">that page as a file</a>.
       </p>
+      <Former network={network} />
       {told === undefined ? null : <Change network={network} known={known} told={told} />}
     </section>
   );
+}
+
+/** Contracts of before: shops that have not moved still take what was allowed there. */
+function Former({ network }: { readonly network: Network }): ReactNode {
+  const former = useKept('formerContracts')[network] ?? [];
+  return former.map((pin) => (
+    <p key={pin.settlement} className="soft">
+      Before, this wallet signed for <span className="id">{pin.settlement}</span>. What you allowed
+      there holds until <a href={alonePage(pin)}>you end it there</a>.
+    </p>
+  ));
 }
 
 /** Which contracts this browser signs for. Asks nobody, and needs no session. */
