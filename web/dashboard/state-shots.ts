@@ -132,6 +132,17 @@ export const STATE_SHOTS: readonly Shot[] = [
     await stage.change('/live/go_live', { live: false, request, prepared: null });
     await stage.open('/balance', 'Balance');
   }),
+  deskShot('next-contract', async (stage) => {
+    await showLive(stage, 'approved');
+    const next_contract = `0x${'7a'.repeat(20)}`;
+    await stage.change('/live/go_live', {
+      live: true,
+      request: null,
+      prepared: null,
+      next_contract,
+    });
+    await stage.open('/balance', 'Balance');
+  }),
   deskShot('risk-preview', async ({ open, change, window: { page } }) => {
     const preview = { payments: 1_284, stopped: 12, asked: 207, truncated: false };
     await change('/test/risk_settings/preview*', preview);

@@ -243,7 +243,22 @@ const LOOKED_AFTER: readonly Shot[] = [
     await stage.wallet.sees('Named now');
   }),
   walletShot('contracts-changed-home', changeContracts),
+  walletShot('next-contract', async ({ wallet }) => {
+    await answerWith(wallet, 'approvals', (body) => ({ ...body, policy: null, former: FORMER }));
+    await wallet.page.reload();
+    await wallet.sees('The network has a new contract');
+  }),
 ];
+
+/** What was allowed at the contract of before. */
+const FORMER = {
+  settlement: `0x${'66'.repeat(20)}`,
+  policy: {
+    ...{ per_payment: 50_000_000, per_period: 200_000_000, period_seconds: 86_400, spent: 0 },
+    ...{ expires_at: '2027-06-01T00:00:00.000Z', max_fee_rate: 100 },
+  },
+  allowance: 1_000_000_000,
+};
 
 /** The service names a stranger, and the wallet is asked to sign. */
 async function changeContracts({ wallet }: { readonly wallet: WalletWindow }): Promise<void> {

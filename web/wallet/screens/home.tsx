@@ -98,14 +98,14 @@ function Permission({ wallet }: { readonly wallet: Wallet }): ReactNode {
         <span className={`standing standing-${needsYes ? 'open' : 'done'}`}>
           <Icon name={needsYes ? 'lock' : 'good'} />
         </span>
-        <span>{TITLES[standing]}</span>
+        <span>{wallet.former === null ? TITLES[standing] : 'Shops move to a new contract'}</span>
       </h2>
       {policy === null || needsYes ? (
         <p className="soft">
           {wallet.former === null
             ? 'Say once how much shops may take when you present a pass. It costs nothing, and ' +
               'you can stop it at any time.'
-            : 'The network has a new contract, and shops are moving to it. Allow payments there ' +
+            : 'The network has a new contract. Allow payments there ' +
               'with the limits that you had: it costs nothing. What you allowed before still ' +
               'holds in shops that have not moved.'}
         </p>
