@@ -1,6 +1,7 @@
 import type { FastifyError } from 'fastify';
 import { type Refusal, refuse } from '#core/answer.ts';
 import type { Log } from '#core/log.ts';
+import { Unavailable } from '#core/unavailable.ts';
 import { CommitUnknown, DatabaseUnavailable, isConflict } from '#db/database.ts';
 
 export function serviceUnavailable(): Refusal {
@@ -39,6 +40,10 @@ export function refusalOfFault(error: FastifyError, log: Log, requestId: string)
   const fields = { request: requestId, error };
   if (error instanceof DatabaseUnavailable) {
     log.warn('database unavailable', fields);
+    return serviceUnavailable();
+  }
+  if (error instanceof Unavailable) {
+    log.warn('what a request needs is unavailable', fields);
     return serviceUnavailable();
   }
   if (isConflict(error)) {

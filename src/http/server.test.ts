@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import Type from 'typebox';
 import { answerWith, refuse } from '#core/answer.ts';
 import { defineVersions } from '#core/api-versions.ts';
+import { Unavailable } from '#core/unavailable.ts';
 import { CommitUnknown, DatabaseUnavailable } from '#db/database.ts';
 import { memoryRateLimiter } from '#http/rate-limit.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
@@ -65,6 +66,7 @@ const routes = [
   route('/keyed', ok, { idempotency: 'required' }),
   route('/broken', throwing(new TypeError('a bug'))),
   route('/away', throwing(new DatabaseUnavailable('away'))),
+  route('/no_node', throwing(new Unavailable('no node answers'))),
   route('/unknown', throwing(new CommitUnknown('lost'))),
   route('/slow', slow, { timeLimitMs: 50 }),
 ];
@@ -162,6 +164,7 @@ const ANSWERS: readonly (Sent & { readonly status: number; readonly code?: strin
   },
   { path: '/broken', status: 500, code: 'internal_error' },
   { path: '/away', status: 503, code: 'service_unavailable' },
+  { path: '/no_node', status: 503, code: 'service_unavailable' },
   { path: '/unknown', status: 503, code: 'request_timeout' },
   { path: '/slow', status: 503, code: 'request_timeout' },
 ];

@@ -6,9 +6,9 @@ import type { NetworkConfig } from '#settlement/networks.ts';
 type Known = Contracts & Pick<NetworkConfig, 'livemode' | 'network'>;
 
 /**
- * Writes down which contracts a network has, and in which order: merchant numbers count on it. What
- * the first contract did is read from its deployment on; of a later one, which the service hears of
- * after its deployment, reconciliation reads the beginning once.
+ * Writes down which contracts a network has, and in which order: merchant numbers count on it. The
+ * service hears of a later contract only after its deployment. Its first events are not `read` yet:
+ * reconciliation reads them once.
  *
  * @throws StartError when the settings leave out a contract that the ledger has used, or name
  *   another in its place.

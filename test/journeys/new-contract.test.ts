@@ -158,7 +158,7 @@ test('settings that leave out a contract with payments do not start', async () =
   assert.match(logs(), new RegExp(`leave out ${first.settlement}`, 'i'));
 });
 
-test('1. the service knows both: whoever has not moved goes on at the first', async () => {
+test('1. the service knows both: a merchant that has not moved is paid at the first', async () => {
   await start(second);
   const payment = await pay(await createSale(), pass);
   paid.push(payment);

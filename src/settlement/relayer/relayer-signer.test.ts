@@ -181,7 +181,7 @@ describe('a relayer whose keys a signer keeps', () => {
       while ((await unsigned()) === 0) await sleep(20);
       await relayer.stop();
       world.startRelayer(keys);
-      // The signer's own limit is longer: whoever waits for it comes too late.
+      // The signer takes longer than the payment may: a loop that waits for it comes too late.
       const outcomes = await world.outcomes(await payAll(), HUNG_MS);
       assert(outcomes.every((outcome) => outcome.succeeded));
       assert.deepEqual(await alarms(), []);
