@@ -44,6 +44,7 @@ export const LATER: Readonly<Record<string, string>> = {
       'test/faults/failpoints.test.ts',
       'test/faults/recovery-cases.test.ts',
       'test/faults/recovery-lost-time.test.ts',
+      'test/faults/recovery-move.test.ts',
       'test/faults/ways.test.ts',
     ],
   ),

@@ -139,6 +139,18 @@ export async function selectModes(sql: Sql, accountId: string): Promise<ModeRow[
   );
 }
 
+/** In the order of their ids. */
+export async function selectAccountIdsAfter(
+  sql: Sql,
+  portion: { readonly after: string; readonly limit: number },
+): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    'select id from accounts where id > $1 order by id limit $2',
+    [portion.after, portion.limit],
+  );
+  return rows.map((row) => row.id);
+}
+
 /** What the contracts call the account, the oldest contract first. Empty: it is not live. */
 export async function selectMerchantNumbers(sql: Sql, tenant: Tenant): Promise<bigint[]> {
   const rows = await sql.query<{ merchant_number: bigint }>(

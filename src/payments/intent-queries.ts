@@ -19,7 +19,7 @@ export const INTENT_COLUMNS = `id, settlement_number, recovered,
 export const MERCHANT_OF_INTENT = `coalesce(
   (select f.merchant_number from former_merchants f
    where f.account_id = i.account_id and f.livemode = i.livemode and f.until_position >= i.position
-   order by f.until_position limit 1),
+   order by f.until_position, f.merchant_number limit 1),
   (select m.merchant_number from account_modes m
    where m.account_id = i.account_id and m.livemode = i.livemode))`;
 

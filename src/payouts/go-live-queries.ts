@@ -113,6 +113,33 @@ export async function updateLive(
   );
 }
 
+/** Those of these numbers that no account has or had. */
+export async function selectUnknownMerchants(
+  sql: Sql,
+  livemode: boolean,
+  numbers: readonly bigint[],
+): Promise<bigint[]> {
+  const rows = await sql.query<{ number: bigint }>(
+    `select number from unnest($2::bigint[]) as t (number)
+     where not exists (select from merchant_accounts m
+       where m.livemode = $1 and m.merchant_number = number)`,
+    [livemode, numbers.map(String)],
+  );
+  return rows.map((row) => row.number);
+}
+
+/** Wallets that an owner has named for the account's money, in lower case. */
+export async function selectNamedWallets(sql: Sql, tenant: Tenant): Promise<string[]> {
+  const rows = await sql.query<{ wallet: string }>(
+    `select lower(settlement_wallet) as wallet from account_modes
+     where account_id = $1 and livemode = $2 and settlement_wallet is not null
+     union
+     select lower(wallet) from go_live_requests where account_id = $1 and livemode = $2`,
+    [tenant.accountId, tenant.livemode],
+  );
+  return rows.map((row) => row.wallet);
+}
+
 /** A signed consent that waits for an owner. */
 export interface PreparationRow {
   readonly wallet: string;

@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { selectMerchantNumbers } from '#accounts/account-queries.ts';
 import { FakeClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { giveUpUnpaid } from '#payments/give-up.ts';
+import { selectPayable } from '#payments/intent-queries.ts';
 import type { Payment } from '#payments/payment.ts';
 import { applySettlements } from '#payments/settle.ts';
+import { rebuildRegistration } from '#payouts/rebuild-registration.ts';
 import { bookPayments } from '#recovery/book-payments.ts';
 import { bookTransfers } from '#recovery/book-transfers.ts';
 import { countAwaitingPayment } from '#recovery/lost-queries.ts';
 import type { RecoveryDeps } from '#recovery/run.ts';
 import { createRefund } from '#refunds/create.ts';
+import { merchantNumberOf } from '#settlement/editions.ts';
+import type { Hex } from '#settlement/requests.ts';
 import { addIntent, addPayer, newRequest, openStore, pay, type TestStore } from '#testing/store.ts';
 import {
   addPayment,
@@ -415,5 +420,40 @@ describe('what recovery has booked', () => {
     const paymentNumber = String(payment.settlementNumber);
     const payload = { amount: '1000', paymentId: payment.id, paymentNumber, reference };
     assert.deepEqual(await answeredRequests(refund.id), [{ kind: 'refund', payload, hash }]);
+  });
+});
+
+describe('a registration that the ledger has lost', () => {
+  const WALLET = `0x${'ab'.repeat(20)}` as const;
+  const STRANGER = `0x${'cd'.repeat(20)}` as const;
+  /** What the second and the third contract call the account. */
+  const SECOND = merchantNumberOf(1, 5);
+  const THIRD = merchantNumberOf(2, 3);
+
+  const rebuild = (livemode: boolean, merchantNumber: bigint, wallet: Hex) => {
+    const tenant = { accountId: store.standing.tenant.accountId, livemode };
+    const registration = { tenant, merchantNumber, wallet };
+    return store.db.transaction((tx) => rebuildRegistration(tx, registration, LATER));
+  };
+
+  it('is booked with real money for a wallet that the owner has named, and no other', async () => {
+    const live = { accountId: store.standing.tenant.accountId, livemode: true };
+    await store.db.query(
+      `insert into account_modes (account_id, livemode, merchant_number, live_at, settlement_wallet)
+       values ($1, true, 7, now(), $2)`,
+      [store.standing.tenant.accountId, WALLET.toUpperCase()],
+    );
+    assert.equal(await rebuild(true, SECOND, STRANGER), false);
+    assert.deepEqual(await selectMerchantNumbers(store.db, live), [7n]);
+    assert.equal(await rebuild(true, SECOND, WALLET), true);
+    assert.deepEqual(await selectMerchantNumbers(store.db, live), [7n, SECOND]);
+  });
+
+  it('lets intents of the copy settle where the account was, after two moves as well', async () => {
+    const before = await addIntent(store);
+    for (const number of [SECOND, THIRD]) assert.equal(await rebuild(false, number, WALLET), true);
+    const payable = await selectPayable(store.db, [before, await addIntent(store)]);
+    const at = new Map(payable.map((intent) => [intent.id === before, intent.merchantNumber]));
+    assert.deepEqual([at.get(true), at.get(false)], [store.standing.merchantNumber, THIRD]);
   });
 });

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { present } from '#core/assert.ts';
 import { failpoint } from '#core/failpoints.ts';
 import { bookPayments } from '#recovery/book-payments.ts';
+import { bookRegistrations } from '#recovery/book-registrations.ts';
 import { bookTransfers } from '#recovery/book-transfers.ts';
 import { type After, countAwaitingPayment } from '#recovery/lost-queries.ts';
 import { inRun, type RecoveryDeps } from '#recovery/run.ts';
@@ -62,6 +63,7 @@ async function bookRange(deps: RecoveryDeps, run: RecoveryRun, range: WalkedRang
     await noteForeign(tx, { livemode, fromBlock, toBlock, before: FAR_FUTURE }, now);
   });
   failpoint('recovery.range_read');
+  if (run.loss_shown) await bookRegistrations(deps, run, range);
   await untilNoneIsLeft((after) =>
     inRun(deps, run, (tx) => bookPayments(tx, deps, { range, after, limit: BATCH })),
   );

@@ -1,0 +1,42 @@
+import { recordEntry } from '#audit/audit.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { Tx } from '#db/database.ts';
+import { selectNamedWallets, updateLive } from '#payouts/go-live-queries.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** A registration that a contract knows and the ledger lacks. */
+export interface LostRegistration {
+  readonly tenant: Tenant;
+  readonly merchantNumber: bigint;
+  readonly wallet: Hex;
+}
+
+/**
+ * Puts an account on the contract that registered it in the lost time. Every intent that the ledger
+ * still has was created before that, so it settles where the account was.
+ *
+ * Real money takes no wallet from the chain that the owner had not named to this service before: a
+ * registration is also what a stolen registrar's key would make.
+ * @returns whether the account is on that contract now.
+ */
+export async function rebuildRegistration(
+  tx: Tx,
+  { tenant, merchantNumber, wallet }: LostRegistration,
+  now: Date,
+): Promise<boolean> {
+  const named = await selectNamedWallets(tx, tenant);
+  if (tenant.livemode && !named.includes(wallet.toLowerCase())) return false;
+  const number = merchantNumber.toString();
+  await updateLive(tx, { tenant, merchantNumber: number, wallet, now });
+  await recordEntry(tx, {
+    trail: tenant.accountId,
+    actor: { type: 'system', name: 'recovery' },
+    action: 'go_live.recovered',
+    objectId: tenant.accountId,
+    livemode: tenant.livemode,
+    before: null,
+    after: { wallet },
+    now,
+  });
+  return true;
+}

@@ -1,0 +1,77 @@
+import { selectAccountIdsAfter } from '#accounts/account-queries.ts';
+import { selectUnknownMerchants } from '#payouts/go-live-queries.ts';
+import { rebuildRegistration } from '#payouts/rebuild-registration.ts';
+import { inRun, type RecoveryDeps } from '#recovery/run.ts';
+import type { WalkedRange } from '#settlement/chain/chain-walk.ts';
+import { merchantReference } from '#settlement/contract/contract-calls.ts';
+import type { SettlementEvent } from '#settlement/contract/contract-events.ts';
+import type { RecoveryRun } from '#settlement/network-recovery-queries.ts';
+
+type Registered = Extract<SettlementEvent, { event: 'MerchantRegistered' }>;
+
+/** Hashing the ids of so many accounts takes a tenth of a second. */
+const ACCOUNTS = 5_000;
+
+/**
+ * Books the registrations of a range that the ledger has lost: accounts that went live, or moved to
+ * the next contract, in the lost time. Their payments are then known to be theirs. What belongs to
+ * no account here is left: its payments are alarms.
+ */
+export async function bookRegistrations(
+  deps: RecoveryDeps,
+  run: RecoveryRun,
+  { events }: Pick<WalkedRange, 'events'>,
+): Promise<void> {
+  const { livemode } = deps.chain.config;
+  const lost = await selectLost(deps, livemode, events);
+  if (lost.length === 0) return;
+  const accounts = await findAccounts(deps, run, lost);
+  const found = lost.flatMap((event) => {
+    const accountId = accounts.get(event.reference);
+    return accountId === undefined ? [] : [{ ...event, tenant: { accountId, livemode } }];
+  });
+  // In the order in which others lock accounts; those of one stay in the chain's order.
+  const inOrder = found.toSorted((a, b) => (a.tenant.accountId < b.tenant.accountId ? -1 : 1));
+  await inRun(deps, run, async (tx) => {
+    for (const one of inOrder) {
+      const booked = await rebuildRegistration(tx, one, deps.clock.now());
+      const { merchantNumber, wallet, tenant } = one;
+      const told = { ...tenant, merchantNumber: merchantNumber.toString(), wallet, booked };
+      deps.log.warn('the chain has registered a merchant in the lost time', told);
+    }
+  });
+}
+
+async function selectLost(
+  { db }: RecoveryDeps,
+  livemode: boolean,
+  events: readonly SettlementEvent[],
+): Promise<Registered[]> {
+  const registered = events.filter((event) => event.event === 'MerchantRegistered');
+  if (registered.length === 0) return [];
+  const numbers = registered.map((event) => event.merchantNumber);
+  const unknown = new Set(await selectUnknownMerchants(db, livemode, numbers));
+  return registered.filter((event) => unknown.has(event.merchantNumber));
+}
+
+/** Contracts know accounts by the hash of their id: ids are hashed until all are found. */
+async function findAccounts(
+  deps: RecoveryDeps,
+  run: RecoveryRun,
+  lost: readonly Registered[],
+): Promise<ReadonlyMap<string, string>> {
+  const sought = new Set<string>(lost.map((event) => event.reference));
+  const found = new Map<string, string>();
+  let after = '';
+  for (;;) {
+    const portion = { after, limit: ACCOUNTS };
+    const ids = await inRun(deps, run, (tx) => selectAccountIdsAfter(tx, portion));
+    for (const id of ids) {
+      const reference = merchantReference(id);
+      if (sought.has(reference)) found.set(reference, id);
+    }
+    const last = ids.at(-1);
+    if (last === undefined || ids.length < ACCOUNTS || found.size === sought.size) return found;
+    after = last;
+  }
+}
