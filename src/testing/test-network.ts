@@ -47,8 +47,9 @@ export interface TestNetwork {
   pending(): Promise<void>;
   /** Sends a transaction and mines it. @throws when it reverts. */
   send(account: PrivateKeyAccount, to: Hex | null, data: Hex): Promise<void>;
-  /** Registers a merchant by the registrar. */
-  /** `key`: of its wallet. */
+  /** Deploys the contract that follows, with the same keys. @returns settings that name both. */
+  addContract(): Promise<NetworkConfig>;
+  /** Registers a merchant by the registrar. `key`: of its wallet. */
   addMerchant(key?: Hex): Promise<TestMerchant>;
   /** Payers with USDC, allowance and policy (or without, to be declined). */
   addPayers(count: number, options?: PayerOptions): Promise<PrivateKeyAccount[]>;
@@ -122,7 +123,16 @@ export async function startTestNetwork(
   const sender = createSender(rpc);
   await deploy(sender, config, { ...roles, ...terms });
   const chain = await openChain(config, silentLog);
-  return { ...assemble({ config, rpc, chain, node, sender }), ...roles };
+  const network = assemble({ config, rpc, chain, node, sender });
+  const addContract = async () => {
+    const nonce = await rpc.call('eth_getTransactionCount', [roles.admin.address, 'latest']);
+    const { address: from } = roles.admin;
+    const settlement = getContractAddress({ from, nonce: BigInt(String(nonce)) });
+    await network.send(roles.admin, null, deploymentOf(config, { ...roles, ...terms }));
+    const deployedAtBlock = present(await chain.block('latest'), 'newest block').number;
+    return { ...config, settlement, deployedAtBlock, formerSettlements: [config] };
+  };
+  return { ...network, ...roles, addContract };
 }
 
 type Sender = ReturnType<typeof createSender>;
@@ -156,22 +166,37 @@ function createSender(rpc: Rpc) {
   return { mine, post, fund };
 }
 
+type Wanted = ContractTerms & Pick<TestNetwork, 'admin' | 'guardian' | 'watcher'>;
+
 async function deploy(
   { mine, post, fund }: Sender,
   config: NetworkConfig,
-  wanted: ContractTerms & Pick<TestNetwork, 'admin' | 'guardian' | 'watcher'>,
+  wanted: Wanted,
 ): Promise<void> {
-  const { admin, guardian, watcher, payoutHold } = wanted;
-  const operators = config.relayerKeys.map((key) => signerOf(key).address);
-  const registrar = signerOf(present(config.registrarKey, 'registrar key')).address;
+  const { admin, guardian, watcher } = wanted;
+  const { operators, registrar } = keysOf(config);
   const { sponsorKey } = config;
   const sponsors = sponsorKey === null ? [] : [signerOf(sponsorKey).address];
   const ours = [admin.address, guardian.address, watcher.address, registrar];
   await fund([...ours, ...operators, ...sponsors]);
+  const token = { abi: testUsdcAbi, bytecode: testUsdcBytecode, args: [admin.address] } as const;
+  await post(admin, null, encodeDeployData(token));
+  await post(admin, null, deploymentOf(config, wanted));
+  await mine();
+}
+
+function keysOf(config: NetworkConfig) {
+  return {
+    operators: config.relayerKeys.map((key) => signerOf(key).address),
+    registrar: signerOf(present(config.registrarKey, 'registrar key')).address,
+  };
+}
+
+function deploymentOf(config: NetworkConfig, wanted: Wanted): Hex {
+  const { admin, guardian, watcher, payoutHold } = wanted;
   const setup = {
     admin: admin.address,
-    operators,
-    registrar,
+    ...keysOf(config),
     guardians: [guardian.address],
     watchers: [watcher.address],
     treasurer: admin.address,
@@ -182,12 +207,8 @@ async function deploy(
     hourlyCeiling: MAX_CEILING,
     rates: RATES,
   };
-  const token = { abi: testUsdcAbi, bytecode: testUsdcBytecode, args: [admin.address] } as const;
-  await post(admin, null, encodeDeployData(token));
   const args = [config.usdc, setup] as const;
-  const contract = { abi: settlementAbi, bytecode: settlementBytecode, args };
-  await post(admin, null, encodeDeployData(contract));
-  await mine();
+  return encodeDeployData({ abi: settlementAbi, bytecode: settlementBytecode, args });
 }
 
 interface Parts {
@@ -198,7 +219,7 @@ interface Parts {
   sender: Sender;
 }
 
-type Roles = 'admin' | 'guardian' | 'watcher' | 'watchKey';
+type Roles = 'admin' | 'guardian' | 'watcher' | 'watchKey' | 'addContract';
 
 function assemble(parts: Parts): Omit<TestNetwork, Roles> {
   const { config, rpc, chain, node, sender } = parts;

@@ -340,6 +340,20 @@ describe('a watchtower', () => {
     assert.deepEqual(await alarms(), ['contract_changed RoleGranted']);
   });
 
+  it('says nothing of what the constructor of a later contract grants', async () => {
+    const config = await world.network.addContract();
+    const both = [await openChain(config, silentLog), await openChain(config, silentLog)] as const;
+    await world.network.mine(2);
+    await look({ chains: both });
+    assert.deepEqual(await alarms(), []);
+    const pause = encodeFunctionData({ abi: settlementAbi, functionName: 'pauseSettling' });
+    await world.network.send(world.network.guardian, config.settlement, pause);
+    await world.network.mine(2);
+    await look({ chains: both });
+    assert.deepEqual(await alarms(), ['contract_changed SettlingPaused']);
+    await Promise.all(both.map((chain) => chain.close()));
+  });
+
   it('says nothing of what the service itself does', async () => {
     const relayer = world.startRelayer();
     const stopMining = world.network.mineEvery(60);
