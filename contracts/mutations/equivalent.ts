@@ -25,4 +25,10 @@ export const PROOFS: readonly Proof[] = [
       'An address without code answers nothing, and fewer than 32 bytes confirm nothing. Of the ' +
       'precompiles only identity begins its answer with the selector, and the digest follows it.',
   },
+  {
+    file: 'Merchants.sol',
+    from: '1',
+    behind: '_withdrawn[number] = ',
+    proof: 'A number is used when its slot is not zero; nobody reads what else it holds.',
+  },
 ];

@@ -228,6 +228,18 @@ contract CeilingsTest is SettlementFixture {
         settlement.withdraw(merchant, wallet, 4e6 + 1, 2);
     }
 
+    /// @dev 65,536 hours are seven and a half years.
+    function test_whatLeftAnHourOfYearsAgoNeverCountsAgain() public {
+        address wallet = _twoHoursOfSales();
+        vm.prank(OPERATOR);
+        settlement.withdraw(merchant, wallet, 10e6, 1);
+        vm.warp(block.timestamp + 65_536 hours);
+        vm.prank(OPERATOR);
+        settlement.withdraw(merchant, wallet, 10e6, 2);
+        (, uint64 paid) = lens().outflow();
+        assertEq(paid, 10e6, "of this hour");
+    }
+
     function test_aPauseOfRefundsKeepsWhatLeftInTheHour() public {
         address wallet = _twoHoursOfSales();
         vm.prank(OPERATOR);
