@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
  */
 const SHARES = /^(src|web|test\/(api|doors))\//;
 /** More in one process save little, and the last processes of a run would work alone. */
-const MOST_IN_ONE = 8;
+const MOST_IN_ONE = 12;
 /** A short run keeps all cores busy rather than few processes. */
 const LEAST_PROCESSES = 12;
 

@@ -1,5 +1,4 @@
 import { crc32, deflateSync } from 'node:zlib';
-import { PKPass } from 'passkit-generator';
 import type { AppleUpdates, ShownPass } from '#payers/pass-files.ts';
 
 /** What passes are signed with: PEM. */
@@ -52,6 +51,8 @@ export async function makeApplePass(
   updates: AppleUpdates | null,
 ): Promise<Buffer> {
   const { certificate, key, wwdr, passType, team, nfcPublicKey } = signer;
+  // Loaded by who needs it: most processes make no pass, and it takes a tenth of their start.
+  const { PKPass } = await import('passkit-generator');
   const file = new PKPass(
     { ...ICON_FILES },
     { signerCert: certificate, signerKey: key, wwdr },

@@ -75,7 +75,7 @@ function approve(intentId: string, now: Date = NOON) {
 describe('exactly one outcome', () => {
   test('when a cancel meets a tap, hundreds of times', async () => {
     // The long run has ten thousand.
-    const races = Number(process.env.RACES ?? 500);
+    const races = Number(process.env.RACES ?? 200);
     const create = intentMaker(store);
     const passes = await inLanes(64, () => addPayer(store));
     const ids = await inLanes(races, async (index) => {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { createTransport } from 'nodemailer';
 import { addMs } from '#core/clock.ts';
 import { failpoint } from '#core/failpoints.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
@@ -37,16 +36,20 @@ const SMTP_TIMEOUT_MS = 20_000;
 
 /** Sends through a mail server: `smtps://user:password@host:465` or `smtp://host:587`. */
 export function smtpMailer(options: { readonly url: string; readonly from: string }): Mailer {
-  const transport = openTransport(options.url);
+  let opened: ReturnType<typeof openTransport> | null = null;
   return {
     send: async (mail) => {
       const { to, subject, text } = mail;
+      opened ??= openTransport(options.url);
+      const transport = await opened;
       await transport.sendMail({ to, subject, text, html: mailHtml(mail), from: options.from });
     },
   };
 }
 
-function openTransport(url: string) {
+async function openTransport(url: string) {
+  // Loaded by the first mail that goes to a server.
+  const { createTransport } = await import('nodemailer');
   return createTransport({
     url,
     connectionTimeout: SMTP_TIMEOUT_MS,
@@ -57,7 +60,7 @@ function openTransport(url: string) {
 
 /** Signs in to the mail server and sends nothing. @throws what is wrong. */
 export async function checkMailServer(url: string): Promise<string> {
-  await openTransport(url).verify();
+  await (await openTransport(url)).verify();
   return 'the server takes us';
 }
 

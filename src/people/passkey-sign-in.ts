@@ -1,9 +1,7 @@
-import {
-  type AuthenticationResponseJSON,
-  type AuthenticatorTransport,
-  generateAuthenticationOptions,
-  type PublicKeyCredentialRequestOptionsJSON,
-  verifyAuthenticationResponse,
+import type {
+  AuthenticationResponseJSON,
+  AuthenticatorTransport,
+  PublicKeyCredentialRequestOptionsJSON,
 } from '@simplewebauthn/server';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import type { Tx } from '#db/database.ts';
@@ -15,6 +13,7 @@ import {
   selectPasskeys,
   updatePasskeyUse,
 } from '#people/passkey-queries.ts';
+import { loadWebAuthn } from '#people/passkeys.ts';
 import type { PeopleDeps, Visit } from '#people/people.ts';
 import type { FactorRef } from '#people/second-factor.ts';
 import { type OpenedSession, openSession, strengthenSession } from '#people/sessions.ts';
@@ -26,6 +25,7 @@ export async function beginPasskeySignIn(
   ceremony: { readonly realm: Realm; readonly userId: string | null; readonly now: Date },
 ): Promise<PublicKeyCredentialRequestOptionsJSON> {
   const known = ceremony.userId === null ? [] : await selectPasskeys(deps.db, ceremony.userId);
+  const { generateAuthenticationOptions } = await loadWebAuthn();
   const options = await generateAuthenticationOptions({
     rpID: deps.passkeys.rpId,
     userVerification: 'required',
@@ -48,6 +48,7 @@ async function verifyUse(
   },
 ): Promise<number | null> {
   const { passkey } = asked;
+  const { verifyAuthenticationResponse } = await loadWebAuthn();
   try {
     const result = await verifyAuthenticationResponse({
       response: asked.response,

@@ -1,8 +1,6 @@
-import {
-  generateRegistrationOptions,
-  type PublicKeyCredentialCreationOptionsJSON,
-  type RegistrationResponseJSON,
-  verifyRegistrationResponse,
+import type {
+  PublicKeyCredentialCreationOptionsJSON,
+  RegistrationResponseJSON,
 } from '@simplewebauthn/server';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
@@ -24,6 +22,11 @@ import { lockUser, selectUser } from '#people/user-queries.ts';
 
 const MAX_PASSKEYS = 20;
 
+/** Loaded by the first ceremony: its 230 files are a tenth of a start. */
+export function loadWebAuthn() {
+  return import('@simplewebauthn/server');
+}
+
 /** What the browser needs to make a passkey for this user. */
 export async function beginPasskey(
   deps: PeopleDeps,
@@ -31,6 +34,7 @@ export async function beginPasskey(
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
   const user = present(await selectUser(deps.db, ref.userId), 'user');
   const known = await selectPasskeys(deps.db, user.id);
+  const { generateRegistrationOptions } = await loadWebAuthn();
   const options = await generateRegistrationOptions({
     rpID: deps.passkeys.rpId,
     rpName: deps.passkeys.rpName,
@@ -51,6 +55,7 @@ async function verifyNew(
   response: RegistrationResponseJSON,
   expectedChallenge: string,
 ) {
+  const { verifyRegistrationResponse } = await loadWebAuthn();
   try {
     const result = await verifyRegistrationResponse({
       response,

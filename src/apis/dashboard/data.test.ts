@@ -64,6 +64,8 @@ async function seed(): Promise<void> {
      from generate_series(1, ${COUNT}) i`,
     [account, start],
   );
+  // The foreign key of each payment is looked up by a plan that is made now and kept.
+  await db.query('analyze payment_intents');
   await db.query(
     `insert into payments (id, account_id, livemode, position, created, payment_intent_id,
        terminal_id, payer_id, payer_address, order_id, method_type, credential_type, amount,
@@ -76,7 +78,6 @@ async function seed(): Promise<void> {
      from payment_intents where account_id = $1 and status = 'succeeded'`,
     [account, PAYER],
   );
-  await db.query('analyze payment_intents');
   await db.query('analyze payments');
 }
 
