@@ -22,13 +22,13 @@ describe('the processes of a test run', () => {
     assert.deepEqual(groupFiles(files).flat(), files);
   });
 
-  it('are shared by at most eight neighbours, about as many in each', () => {
-    const groups = groupFiles([...named('src/a', 9), ...named('web/b', 100)]);
+  it('are shared by at most twelve neighbours, about as many in each', () => {
+    const groups = groupFiles([...named('src/a', 13), ...named('web/b', 150)]);
     assert.deepEqual(
       groups.slice(0, 2).map((group) => group.length),
-      [5, 4],
+      [7, 6],
     );
-    assert(groups.every((group) => group.length <= 8));
+    assert(groups.every((group) => group.length <= 12));
   });
 
   it('are not shared where files start processes and stop them', () => {
