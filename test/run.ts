@@ -8,6 +8,7 @@ import { BROWSER_SETTING, launchChromium } from '#testing/chromium.ts';
 import { SANDBOX_SETTING, startSharedSandbox } from '#testing/shared-sandbox.ts';
 import { groupFiles, inGoodOrder, writeGroups } from './groups.ts';
 import { LATER } from './later.ts';
+import { memoryFolder } from './memory-folder.ts';
 import { changedFiles, testsReachedBy } from './reached.ts';
 import { childrenSeconds, TIMES_SETTING, timesTable } from './times.ts';
 
@@ -159,4 +160,14 @@ async function mainWithTimes(): Promise<number> {
   return code;
 }
 
-process.exit(await mainWithTimes());
+/** All processes of the run find the folder by the variable. */
+async function mainInMemory(): Promise<number> {
+  const folder = await memoryFolder();
+  if (folder === null) return mainWithTimes();
+  process.env.TMPDIR = folder;
+  const code = await mainWithTimes();
+  await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  return code;
+}
+
+process.exit(await mainInMemory());
