@@ -66,7 +66,11 @@ export const LATER: Readonly<Record<string, string>> = {
   ),
   ...because(
     'whole processes at nodes that misbehave; `src/settlement` has a test for each way of it',
-    ['test/faults/odd-nodes.test.ts', 'test/journeys/unreachable-node.test.ts'],
+    [
+      'src/settlement/chain/back-ends.test.ts',
+      'test/faults/odd-nodes.test.ts',
+      'test/journeys/unreachable-node.test.ts',
+    ],
   ),
   ...because('processes replaced, or two releases side by side; `payment` kills and restarts one', [
     'test/journeys/rolling-restart.test.ts',
@@ -84,6 +88,9 @@ export const LATER: Readonly<Record<string, string>> = {
       'test/journeys/trace.test.ts',
     ],
   ),
+  ...because('a journey of the long run, which walks all of them (test/long/people.test.ts)', [
+    'test/journeys/people/quick.browser.test.ts',
+  ]),
   ...because('it compiles the contract once more, from the input that explorers get', [
     'contracts/verification.test.ts',
   ]),

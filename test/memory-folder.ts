@@ -1,11 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
 import path from 'node:path';
 
 const MEMORY = '/dev/shm';
 const PREFIX = 'tapline-tests-';
-/** A run has held 3 GB at once. Containers often offer 64 MB: then the disk has to do. */
-const LEAST_FREE = 8 * 2 ** 30;
+/** A run has held 0.7 GB at once. Containers often offer 64 MB: then the disk has to do. */
+const LEAST_FREE = 3 * 2 ** 30;
+/** Like the usual folder: tests start programs as other users. */
+const OPEN_TO_ALL = 0o755;
 
 /** Programs that tests unpack have to be allowed to run there. */
 function isMemory(mounts: string): boolean {
@@ -35,5 +37,7 @@ export async function memoryFolder(): Promise<string | null> {
   await removeLeftovers();
   const { bavail, bsize } = await statfs(MEMORY);
   if (bavail * bsize < LEAST_FREE) return null;
-  return mkdtemp(path.join(MEMORY, `${PREFIX}${process.pid}-`));
+  const folder = await mkdtemp(path.join(MEMORY, `${PREFIX}${process.pid}-`));
+  await chmod(folder, OPEN_TO_ALL);
+  return folder;
 }
