@@ -12,6 +12,7 @@ export const LATER: Readonly<Record<string, string>> = {
     'web/dashboard/pages/outside.browser.test.ts',
     'web/dashboard/pages/owner.browser.test.ts',
     'web/dashboard/pages/roles.browser.test.ts',
+    'web/docs/site.browser.test.ts',
     'web/docs/try.browser.test.ts',
     'web/front/lan.browser.test.ts',
     'web/operator/access.browser.test.ts',
@@ -81,6 +82,7 @@ export const LATER: Readonly<Record<string, string>> = {
     [
       'test/cli/init.test.ts',
       'test/cli/mcp-http.test.ts',
+      'test/cli/mcp.test.ts',
       'test/deploy/container-backup.test.ts',
       'test/journeys/new-contract.test.ts',
       'test/journeys/ops-port.test.ts',
@@ -88,6 +90,9 @@ export const LATER: Readonly<Record<string, string>> = {
       'test/journeys/trace.test.ts',
     ],
   ),
+  ...because('the examples of the guides, each with the service that it needs', [
+    'test/examples/examples.test.ts',
+  ]),
   ...because('a journey of the long run, which walks all of them (test/long/people.test.ts)', [
     'test/journeys/people/quick.browser.test.ts',
   ]),

@@ -6,7 +6,7 @@ import { walk } from '../journeys/people/journey.ts';
 import { countPresses } from '../journeys/people/presses.ts';
 import { WITH_A_WALLET } from '../journeys/people/wallets.ts';
 
-/** All journeys of people; the quick ones run with `npm test` as well. */
+/** All journeys of people; the quick ones also have a file of their own. */
 
 const stage = sharedStage();
 
