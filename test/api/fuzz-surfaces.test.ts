@@ -14,7 +14,7 @@ import { TEST_ID_KEY } from '#testing/store.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 
 /** Of each surface; `FUZZ_REQUESTS` makes it longer. The merchant API has a test of its own. */
-const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 800);
+const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2_000);
 const DOCUMENTS = surfaceDocuments(declaredRoutes());
 
 let api: TestApi;
