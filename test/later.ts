@@ -12,7 +12,6 @@ export const LATER: Readonly<Record<string, string>> = {
     'web/dashboard/pages/outside.browser.test.ts',
     'web/dashboard/pages/owner.browser.test.ts',
     'web/dashboard/pages/roles.browser.test.ts',
-    'web/docs/site.browser.test.ts',
     'web/docs/try.browser.test.ts',
     'web/front/lan.browser.test.ts',
     'web/operator/access.browser.test.ts',
@@ -78,11 +77,10 @@ export const LATER: Readonly<Record<string, string>> = {
     'test/journeys/two-releases.test.ts',
   ]),
   ...because(
-    'whole processes for what has tests of its parts beside the code: settings, metrics, traces',
+    'whole processes; the parts (settings, moves, metrics, traces) have tests beside the code',
     [
       'test/cli/init.test.ts',
       'test/cli/mcp-http.test.ts',
-      'test/cli/mcp.test.ts',
       'test/deploy/container-backup.test.ts',
       'test/journeys/new-contract.test.ts',
       'test/journeys/ops-port.test.ts',
@@ -90,6 +88,9 @@ export const LATER: Readonly<Record<string, string>> = {
       'test/journeys/trace.test.ts',
     ],
   ),
+  ...because('the docs site in a browser; `test/docs/site.test.ts` reads its pages', [
+    'web/docs/site.browser.test.ts',
+  ]),
   ...because('the examples of the guides, each with the service that it needs', [
     'test/examples/examples.test.ts',
   ]),

@@ -51,7 +51,7 @@ export async function makeApplePass(
   updates: AppleUpdates | null,
 ): Promise<Buffer> {
   const { certificate, key, wwdr, passType, team, nfcPublicKey } = signer;
-  // Loaded by who needs it: most processes make no pass, and it takes a tenth of their start.
+  // Loaded at first use: most processes make no pass, and it took a twentieth of each start.
   const { PKPass } = await import('passkit-generator');
   const file = new PKPass(
     { ...ICON_FILES },

@@ -48,7 +48,7 @@ export function smtpMailer(options: { readonly url: string; readonly from: strin
 }
 
 async function openTransport(url: string) {
-  // Loaded by the first mail that goes to a server.
+  // Loaded at first use: without a mail server nobody needs it.
   const { createTransport } = await import('nodemailer');
   return createTransport({
     url,

@@ -22,7 +22,7 @@ import { lockUser, selectUser } from '#people/user-queries.ts';
 
 const MAX_PASSKEYS = 20;
 
-/** Loaded by the first ceremony: its 230 files are a tenth of a start. */
+/** Loaded at first use: its 230 files took a twentieth of each start. */
 export function loadWebAuthn() {
   return import('@simplewebauthn/server');
 }

@@ -7,8 +7,8 @@ type Known = Contracts & Pick<NetworkConfig, 'livemode' | 'network'>;
 
 /**
  * Writes down which contracts a network has, and in which order: merchant numbers count on it. The
- * service hears of a later contract only after its deployment. Its first events are not `read` yet:
- * reconciliation reads them once.
+ * service hears of a later contract only after its deployment. Its row is not marked `read`:
+ * reconciliation reads its first events once.
  *
  * @throws StartError when the settings leave out a contract that the ledger has used, or name
  *   another in its place.
