@@ -87,9 +87,12 @@ describe('npm run chain, on a contract that runs', () => {
   let folder: string;
 
   const client = () =>
-    createTestClient({ mode: 'anvil', transport: http(chain.rpcUrl), cacheTime: 0 }).extend(
-      publicActions,
-    );
+    createTestClient({
+      mode: 'anvil',
+      transport: http(chain.rpcUrl),
+      cacheTime: 0,
+      pollingInterval: 100,
+    }).extend(publicActions);
 
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'tapline-keys-'));

@@ -226,7 +226,9 @@ async function payByLink(paymentUrl: string): Promise<void> {
   const transport = http(mode.rpc_url);
   const chain = { ...foundry, id: mode.chain_id };
   const wallet = privateKeyToAccount(generatePrivateKey());
-  const node = createTestClient({ mode: 'anvil', chain, transport }).extend(publicActions);
+  const node = createTestClient({ mode: 'anvil', chain, transport, pollingInterval: 100 }).extend(
+    publicActions,
+  );
   await node.setBalance({ address: wallet.address, value: 10n ** 18n });
   const hash = await createWalletClient({ account: wallet, chain, transport }).writeContract({
     address: mode.usdc as Address,

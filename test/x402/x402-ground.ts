@@ -50,6 +50,8 @@ const ABI = parseAbi([
 ]);
 /** Gas for a test's life. */
 const ETHER = 10n ** 18n;
+/** viem looks every four seconds unless told. */
+const LOOK_MS = 100;
 const LIMITS = { perPayment: 100_000_000, perDay: 1_000_000_000 };
 
 type Mode = SharedSandbox['sandbox']['test'];
@@ -128,7 +130,12 @@ function isSame(one: string, other: string): boolean {
 function onChain(mode: Mode) {
   const chain = { ...foundry, id: mode.chain_id };
   const transport = http(mode.rpc_url);
-  const node = createTestClient({ mode: 'anvil', chain, transport }).extend(publicActions);
+  const node = createTestClient({
+    mode: 'anvil',
+    chain,
+    transport,
+    pollingInterval: LOOK_MS,
+  }).extend(publicActions);
   const account = privateKeyToAccount(generatePrivateKey());
   const minter = createWalletClient({ account, chain, transport });
   const token = { address: mode.usdc as Address, abi: ABI } as const;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BaseError, concat, createPublicClient, createWalletClient, defineChain, ExecutionRevertedError, encodeFunctionData, http, InsufficientFundsError, keccak256, NonceTooLowError, parseAbi, parseSignature, recoverTypedDataAddress, toHex, WaitForTransactionReceiptTimeoutError, } from 'viem';
+import { BaseError, concat, createPublicClient, createWalletClient, defineChain, ExecutionRevertedError, encodeFunctionData, http, InsufficientFundsError, keccak256, NonceTooLowError, parseAbi, parseSignature, recoverTypedDataAddress, TransactionReceiptNotFoundError, toHex, WaitForTransactionReceiptTimeoutError, } from 'viem';
 const MESSAGE = 'address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce';
 const TRANSFER = `function transferWithAuthorization(${MESSAGE}`;
 const ABI = parseAbi([
@@ -174,9 +174,11 @@ function createTransfer({ client, send, isUsed, isWaiting, findTransfer, underWa
         try {
             const hash = await sending;
             const receipt = await waitFor(client, hash, waitMs);
-            if (receipt === null)
+            if (receipt === null && !(await isUsed(authorization)))
                 return { status: 'sent', hash };
             underWay.delete(key);
+            if (receipt === null)
+                return { status: 'done', hash: await findTransfer(authorization) };
             // Another process with this wallet may have sent the same with more gas, in place of ours.
             if (receipt.status === 'success')
                 return { status: 'done', hash: receipt.transactionHash };
@@ -198,7 +200,18 @@ async function waitFor(client, hash, waitMs) {
         return await client.waitForTransactionReceipt({ hash, timeout });
     }
     catch (error) {
-        if (error instanceof WaitForTransactionReceiptTimeoutError)
+        if (!(error instanceof WaitForTransactionReceiptTimeoutError))
+            throw error;
+        return receiptNow(client, hash);
+    }
+}
+/** A wait may end before the node's first answer: this one is waited for, however long it takes. */
+async function receiptNow(client, hash) {
+    try {
+        return await client.getTransactionReceipt({ hash });
+    }
+    catch (error) {
+        if (error instanceof TransactionReceiptNotFoundError)
             return null;
         throw error;
     }

@@ -18,6 +18,7 @@ import {
   parseAbi,
   parseSignature,
   recoverTypedDataAddress,
+  TransactionReceiptNotFoundError,
   type Transport,
   toHex,
   WaitForTransactionReceiptTimeoutError,
@@ -270,8 +271,9 @@ function createTransfer({
     try {
       const hash = await sending;
       const receipt = await waitFor(client, hash, waitMs);
-      if (receipt === null) return { status: 'sent', hash };
+      if (receipt === null && !(await isUsed(authorization))) return { status: 'sent', hash };
       underWay.delete(key);
+      if (receipt === null) return { status: 'done', hash: await findTransfer(authorization) };
       // Another process with this wallet may have sent the same with more gas, in place of ours.
       if (receipt.status === 'success') return { status: 'done', hash: receipt.transactionHash };
       return unlessUsed(authorization, { reason: `transaction ${hash} reverted`, waitMs });
@@ -290,7 +292,17 @@ async function waitFor(client: PublicClient, hash: Hex, waitMs: number) {
     const timeout = Math.max(1, waitMs);
     return await client.waitForTransactionReceipt({ hash, timeout });
   } catch (error) {
-    if (error instanceof WaitForTransactionReceiptTimeoutError) return null;
+    if (!(error instanceof WaitForTransactionReceiptTimeoutError)) throw error;
+    return receiptNow(client, hash);
+  }
+}
+
+/** A wait may end before the node's first answer: this one is waited for, however long it takes. */
+async function receiptNow(client: PublicClient, hash: Hex) {
+  try {
+    return await client.getTransactionReceipt({ hash });
+  } catch (error) {
+    if (error instanceof TransactionReceiptNotFoundError) return null;
     throw error;
   }
 }
