@@ -77,7 +77,7 @@ export async function issueApiKey(
   input: ApiKeyInput & { readonly rotatedFrom: string | null },
 ): Promise<Issued<ApiKeyRow>> {
   const { tenant, now } = input;
-  const secret = newSecret(tenant.livemode ? 'apiKeyLive' : 'apiKeyTest');
+  const secret = newSecret(tenant.livemode ? 'apiKeyLive' : 'apiKeyTest', tx.cell);
   const rows = await insertApiKey(tx, {
     id: newId('apiKey', now),
     tenant,

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { createKeyAuthenticator } from '#accounts/authenticate.ts';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import { addCellRoutes } from '#apis/cells/cell-routes.ts';
 import { addMailPages } from '#apis/dashboard/person-link-page.ts';
 import { deviceSurface } from '#apis/device/device-routes.ts';
 import { pairingSurface } from '#apis/device/pairing-routes.ts';
@@ -127,6 +128,7 @@ export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
     isThere: operatorDoor(deps.config),
     checkHeldKey: createHeldKeyCheck(deps.db),
   });
+  addCellRoutes(app, { ...deps, cells: deps.config.cells, cardKey: cardKey(deps.secret) });
   addCardPage(app, deps);
   addBrandFiles(app, deps);
   addApplePassService(app, { ...deps, webUrl, cardKey: cardKey(deps.secret) });

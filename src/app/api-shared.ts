@@ -4,6 +4,7 @@ import { createDomainCheck } from '#apis/payer/own-domain.ts';
 import { createConfirmationRoom, createRequestRoom } from '#apis/payer/waiting-rooms.ts';
 import { relayPath } from '#app/chain-relay.ts';
 import type { SandboxLinks } from '#app/sandbox-links.ts';
+import { createAskHome } from '#cells/ask-home.ts';
 import type { IdKey } from '#core/ids.ts';
 import { type Network, networkOf } from '#core/mode.ts';
 import { webUrlOf } from '#core/web-url.ts';
@@ -80,7 +81,8 @@ export function createShared(deps: ApiDeps) {
     cardKey: cardKey(deps.secret),
     staticPass: deps.config.staticPass,
   };
-  const pay = { ...deps, ...terms, intents, readKey, preflight };
+  const askHome = createAskHome({ ...deps, cells: deps.config.cells });
+  const pay = { ...deps, ...terms, intents, readKey, preflight, askHome };
   return {
     ...deps,
     ...terms,

@@ -8,6 +8,7 @@ import { sandboxLinks } from '#app/sandbox-links.ts';
 import { startWatchtowers } from '#app/watch-role.ts';
 import { startRegistrar, startWorkers } from '#app/worker-role.ts';
 import type { AnchorTarget } from '#audit/anchor-target.ts';
+import { checkPeers } from '#cells/check-peers.ts';
 import { AlignedClock } from '#core/clock.ts';
 import type { IdKey } from '#core/ids.ts';
 import { describeError, type Log } from '#core/log.ts';
@@ -15,6 +16,7 @@ import { type Loop, startLoop } from '#core/loop.ts';
 import { NETWORKS, type Network } from '#core/mode.ts';
 import { StartError } from '#core/start-error.ts';
 import { webUrlOf } from '#core/web-url.ts';
+import { keepCell } from '#db/cell.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { requireSameDirect } from '#db/direct.ts';
 import { requireDurability } from '#db/durability.ts';
@@ -214,12 +216,17 @@ async function prepareDatabase(
   stops: Undo,
 ): Promise<Database> {
   const { maxConnections, databaseReadUrl: readUrl, databaseDirectUrl: directUrl } = config;
-  const db = openDatabase({ url, maxConnections, readUrl, directUrl });
+  const cell = config.cells.own;
+  const db = openDatabase({ url, maxConnections, readUrl, directUrl, cell });
   stops.push(db.close);
   const mark = await readMark(folder, db.watch);
   await checkDatabase(db, config);
   if (config.roles.has('watch')) await requireMigrated(db);
-  else await migrate(db, { tell: (why) => log.info('the start waits for migrations', { why }) });
+  else {
+    await migrate(db, { tell: (why) => log.info('the start waits for migrations', { why }) });
+    await keepCell(db);
+    await checkPeers(config.cells);
+  }
   const marking = await keepMark({ db, folder, log }, mark);
   stops.push(marking.stop);
   return db;

@@ -1,4 +1,6 @@
 import type { AnchorTarget } from '#audit/anchor-target.ts';
+import type { CellSettings } from '#cells/peers.ts';
+import { startTellingEnds } from '#cells/tell-ends.ts';
 import type { IdKey } from '#core/ids.ts';
 import { describeError } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
@@ -49,6 +51,8 @@ export interface WorkerDeps extends LoopDeps {
   readonly webUrl: string;
   /** null: no notifications are sent. */
   readonly push: VapidKeys | null;
+  /** The cells that hear of ended passes. */
+  readonly cells: CellSettings;
   /** Opens what copies of passes hold. */
   readonly cardKey: RotatingKey;
   /** The wallets of phones that hear of passes. */
@@ -155,7 +159,12 @@ export function startWorkers(deps: WorkerDeps): { stop(): Promise<void> } {
     traceOf: (body) => traceOfEvent(deps.db, body),
     tellDisabled: tellOwners(deps.peopleKey),
   });
-  const loops = [...startLoops(deps), ...startRinging(deps), ...startTellingWallets(deps)];
+  const loops = [
+    ...startLoops(deps),
+    ...startRinging(deps),
+    ...startTellingWallets(deps),
+    ...(deps.cells.others.length === 0 ? [] : [startTellingEnds(deps)]),
+  ];
   const mails = startMailWorker({ ...deps, secretKey: deps.peopleKey });
   return {
     stop: async () => {

@@ -1,5 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject, randomFillSync } from 'node:crypto';
 import { base62, fromBase62 } from './base62.ts';
+import { cellOfMark, FIRST_CELL } from './cell.ts';
 import { networkOf, type Tenant } from './mode.ts';
 
 /** Prefixes of ids (behavior.md 3.7). */
@@ -63,10 +64,21 @@ export function random80(): bigint {
   return (high << 16n) | low;
 }
 
-/** A new id whose time part is `at` (a `Date`, whole milliseconds). */
-export function newId(kind: IdKind, at: Date): string {
+/** What time and random bits leave free until the year 3114: the first digit is the cell's. */
+const FIRST_DIGIT = 62n ** BigInt(BODY_LENGTH - 1);
+
+/**
+ * A new id whose time part is `at` (a `Date`, whole milliseconds).
+ * @param cell Named by ids that come without a key, of cards and passes for example.
+ */
+export function newId(kind: IdKind, at: Date, cell = FIRST_CELL): string {
   const value = (BigInt(at.getTime()) << RANDOM_BITS) | random80();
-  return ID_PREFIXES[kind] + base62(value, BODY_LENGTH);
+  return ID_PREFIXES[kind] + base62(value + BigInt(cell) * FIRST_DIGIT, BODY_LENGTH);
+}
+
+/** The cell that such an id names; null for a foreign shape. */
+export function cellOfId(kind: IdKind, id: string): number | null {
+  return isId(kind, id) ? cellOfMark(id.charAt(ID_PREFIXES[kind].length)) : null;
 }
 
 /** Whether `text` has the shape of such an id. Says nothing of its existence. */
@@ -82,7 +94,7 @@ export function isId(kind: IdKind, text: string): boolean {
 export function idTime(kind: IdKind, id: string): Date | null {
   if (!isId(kind, id)) return null;
   const value = fromBase62(id.slice(ID_PREFIXES[kind].length));
-  return value === null ? null : new Date(Number(value >> RANDOM_BITS));
+  return value === null ? null : new Date(Number((value % FIRST_DIGIT) >> RANDOM_BITS));
 }
 
 /**
@@ -97,10 +109,16 @@ export function idTime(kind: IdKind, id: string): Date | null {
  * 32 random bytes, the same for all processes and for ever: see `db/id-key.ts`. An object, because
  * Node takes five times as long for an HMAC under a buffer.
  */
-export type IdKey = KeyObject & { readonly __purpose: 'ids' };
+export type IdKey = KeyObject & { readonly __purpose: 'ids'; readonly cell: number };
 
-export function toIdKey(bytes: Buffer): IdKey {
-  return createSecretKey(bytes) as IdKey;
+/** @param cell The one whose database the key is of. */
+export function toIdKey(bytes: Buffer, cell = FIRST_CELL): IdKey {
+  return Object.assign(createSecretKey(bytes), { __purpose: 'ids' as const, cell });
+}
+
+/** What leads to a cell where nothing else in a link does; nothing in the first, which had none. */
+export function linkMark({ cell }: IdKey): string {
+  return cell === FIRST_CELL ? '' : String(cell);
 }
 
 /**
@@ -130,8 +148,13 @@ const NUMBERED_PREFIXES: Readonly<Record<NumberedKind, string>> = {
   receipt: '',
 };
 
-/** 62^9 numbers: more than the contract can count. */
+/** 62^9 numbers. The first digit is the cell's: see {@link NUMBERS_PER_CELL}. */
 const NUMBER_LENGTH = 9;
+/**
+ * A cell takes its settlement numbers from a range of its own, so that the first digit of every id,
+ * link and receipt that spells one is the cell's.
+ */
+export const NUMBERS_PER_CELL = 62n ** BigInt(NUMBER_LENGTH - 1);
 /** 77 bits that nobody can guess. With the number before it, it is as long as every other id. */
 const PROOF_LENGTH = 13;
 /** The longest that the contract takes. */
@@ -223,8 +246,8 @@ export function refundId(
 }
 
 /**
- * The token of a refund's receipt: what follows the prefix of its id, so that it is found again,
- * and what nobody can make who knows the id.
+ * The token of a refund's receipt: the cell's mark, what follows the prefix of the refund's id, so
+ * that it is found again, and what nobody can make who knows the id.
  */
 export function refundReceiptToken(
   key: IdKey,
@@ -232,7 +255,7 @@ export function refundReceiptToken(
 ): string {
   const body = refund.id.slice(ID_PREFIXES.refund.length);
   const parts = ['refundReceipt', networkOf(refund.livemode), refund.id];
-  return body + digits(mac(key, parts), PROOF_LENGTH);
+  return linkMark(key) + body + digits(mac(key, parts), PROOF_LENGTH);
 }
 
 /** The refund of such a token; null: it was not made by {@link refundReceiptToken} for the mode. */
@@ -240,7 +263,8 @@ export function refundOfReceiptToken(
   key: IdKey,
   named: { readonly livemode: boolean; readonly token: string },
 ): string | null {
-  const id = ID_PREFIXES.refund + named.token.slice(0, BODY_LENGTH);
+  const body = named.token.slice(linkMark(key).length);
+  const id = ID_PREFIXES.refund + body.slice(0, BODY_LENGTH);
   if (!isId('refund', id)) return null;
   return refundReceiptToken(key, { livemode: named.livemode, id }) === named.token ? id : null;
 }

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { Bug } from '#core/assert.ts';
 import {
+  cellOfSecret,
   decrypt,
   encrypt,
   equalInConstantTime,
@@ -65,12 +66,27 @@ test('a secret is recognised as its own kind and as no other', () => {
   }
 });
 
-test('what crosses cells is read with the mark of any cell, all else is not', () => {
-  const crosses = ['agentToken', 'pass', 'passCode', 'payerSession', 'session'];
+/** What is carried from one cell to another, beside keys. */
+const CROSSES: readonly SecretKind[] = [
+  ...(['agentToken', 'pass', 'passCode', 'smartTap', 'appleVas'] as const),
+  ...(['payerSession', 'session'] as const),
+];
+
+test('what crosses cells names the cell that it was made in, all else does not', () => {
   for (const kind of KINDS) {
-    const isRead = crosses.includes(kind) || KEYS.includes(kind);
-    assert.equal(isSecret(kind, newSecret(kind, '7')), isRead, kind);
-    assert.equal(isSecret(kind, newSecret(kind, '77')), false, kind);
+    const names = CROSSES.includes(kind) || KEYS.includes(kind);
+    const secret = newSecret(kind, 7);
+    assert.equal(isSecret(kind, secret), true, kind);
+    assert.equal(cellOfSecret(kind, secret), names ? 7 : 0, kind);
+    assert.equal(secret.charAt(SECRET_PREFIXES[kind].length) === '7' || !names, true, kind);
+    assert.equal(cellOfSecret(kind, newSecret(kind)), 0, kind);
+    assert.equal(cellOfSecret(kind, `${secret}0`), null, kind);
+  }
+});
+
+test('the first cell writes no mark that an earlier release would refuse', () => {
+  for (const kind of CROSSES) {
+    assert.match(newSecret(kind).slice(SECRET_PREFIXES[kind].length), /^[0-9A-Za-z]{38}$/);
   }
 });
 

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes, timingSafeEqual } from 'node:crypto';
 import { assert } from './assert.ts';
 import { base62 } from './base62.ts';
+import { cellOfMark, FIRST_CELL } from './cell.ts';
 import { sha256 } from './sha256.ts';
 
 /** Bearer secrets by their prefix (behavior.md 3.1). */
@@ -32,10 +33,9 @@ const BODY = /^[0-9A-Za-z]{38}$/;
 const MARKED_BODY = /^[0-9A-Za-z]{39}$/;
 /**
  * Keys of merchants and terminals say where their account lives: one digit right behind the prefix,
- * so that a network of several cells could send a request on before anything is read. There is one
- * cell, so the digit is always this one and means nothing yet. Keys from before it do without.
+ * the cell's, so that a balancer brings a request there before anything is read. Keys from before
+ * the mark have none, and belong to the first cell.
  */
-const CELL_MARK = '0';
 const WRITTEN_WITH_MARK: ReadonlySet<SecretKind> = new Set([
   'apiKeyTest',
   'apiKeyLive',
@@ -43,15 +43,18 @@ const WRITTEN_WITH_MARK: ReadonlySet<SecretKind> = new Set([
   'deviceKeyLive',
 ]);
 /**
- * What payers and people carry from one cell to another is read with a mark, too. It is written
- * without one: a release reads a form before the next one writes it, or the processes of this one
- * would refuse it while an update rolls out (docs/going-back.md).
+ * What payers and people carry from one cell to another has the mark, too, in every cell but the
+ * first. There it is written without one: a release reads a form before the next one writes it, or
+ * the processes of the release before would refuse it while an update rolls out
+ * (docs/going-back.md). No other cell is older than this release.
  */
 const READ_WITH_MARK: ReadonlySet<SecretKind> = new Set([
   ...WRITTEN_WITH_MARK,
   'agentToken',
   'pass',
   'passCode',
+  'smartTap',
+  'appleVas',
   'payerSession',
   'session',
 ]);
@@ -61,11 +64,14 @@ function checksum(text: string): string {
   return base62(digest.readBigUInt64BE(0), CHECKSUM_LENGTH);
 }
 
-/** A new secret: prefix, mark of a key, 190 random bits, checksum. Show it once, keep its hash. */
-export function newSecret(
-  kind: SecretKind,
-  mark = WRITTEN_WITH_MARK.has(kind) ? CELL_MARK : '',
-): string {
+function markOf(kind: SecretKind, cell: number): string {
+  if (WRITTEN_WITH_MARK.has(kind)) return String(cell);
+  return READ_WITH_MARK.has(kind) && cell !== FIRST_CELL ? String(cell) : '';
+}
+
+/** A new secret: prefix, mark, 190 random bits, checksum. Show it once, keep its hash. */
+export function newSecret(kind: SecretKind, cell = FIRST_CELL): string {
+  const mark = markOf(kind, cell);
   const random = BigInt(`0x${randomBytes(32).toString('hex')}`);
   const text = SECRET_PREFIXES[kind] + mark + base62(random, RANDOM_LENGTH);
   return text + checksum(text);
@@ -78,6 +84,13 @@ export function isSecret(kind: SecretKind, text: string): boolean {
   const fits = BODY.test(body) || (READ_WITH_MARK.has(kind) && MARKED_BODY.test(body));
   if (!text.startsWith(prefix) || !fits) return false;
   return checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
+}
+
+/** The cell that a secret of this kind was made in; null: it is none (see {@link isSecret}). */
+export function cellOfSecret(kind: SecretKind, text: string): number | null {
+  if (!isSecret(kind, text)) return null;
+  const body = text.slice(SECRET_PREFIXES[kind].length);
+  return BODY.test(body) ? FIRST_CELL : cellOfMark(body.charAt(0));
 }
 
 /**

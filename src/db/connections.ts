@@ -44,6 +44,7 @@ export async function run<Row>(
 export interface Source {
   readonly pool: pg.Pool;
   readonly watch: DatabaseWatch;
+  readonly cell: number;
   carryHint: (topic: string, key: string) => void;
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { assert } from '#core/assert.ts';
+import { FIRST_CELL } from '#core/cell.ts';
 import {
   checkout,
   type LogPlace,
@@ -33,6 +34,8 @@ export interface Sql {
 /** A transaction that is under way. Statements of a use case take it as their first parameter. */
 export interface Tx extends Sql {
   readonly inTransaction: true;
+  /** The cell of this database: what is made in it and may come to another cell names it. */
+  readonly cell: number;
   /** Ask it in the transaction: then this connection is the one that it speaks of. */
   readonly watch: DatabaseWatch;
   /** Calls it once, behind the commit; never if the work is rolled back. It must not throw. */
@@ -63,6 +66,8 @@ export interface Database extends Sql {
   connect(): Promise<pg.Client>;
   /** What this process knows of the database behind its connections. */
   readonly watch: DatabaseWatch;
+  /** The cell of this database. */
+  readonly cell: number;
   /**
    * A standby, for what people look at and nobody decides by: some milliseconds behind. The
    * database itself where there is no standby, or none that answers.
@@ -98,6 +103,8 @@ export interface DatabaseOptions {
   readonly readUrl?: string | null;
   /** Past a pooler in transaction mode; null or left out: there is none. */
   readonly directUrl?: string | null;
+  /** Left out: the first one. */
+  readonly cell?: number;
 }
 
 const MAX_TRIES = 4;
@@ -169,6 +176,7 @@ async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<
     const tx: Tx = {
       inTransaction: true,
       watch: source.watch,
+      cell: source.cell,
       onCommit: (run) => {
         committed.push(run);
       },
@@ -262,11 +270,13 @@ export function openDatabase(options: DatabaseOptions): Database {
     client.on('error', () => watch.broke());
     hearWarnings(client);
   });
-  const source: Source = { pool, watch, carryHint: () => {} };
+  const cell = options.cell ?? FIRST_CELL;
+  const source: Source = { pool, watch, cell, carryHint: () => {} };
   const primary: Sql = { query: (text, values) => run(pool, text, values) };
   const standby = openStandby({ url: options.readUrl ?? null, primary });
   return {
     watch,
+    cell,
     ...primary,
     standby,
     transaction: (work) => persist(source, work),

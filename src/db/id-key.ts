@@ -3,7 +3,7 @@ import { present } from '#core/assert.ts';
 import { type IdKey, toIdKey } from '#core/ids.ts';
 import { decrypt, encrypt } from '#core/secrets.ts';
 import { StartError } from '#core/start-error.ts';
-import type { Sql } from '#db/database.ts';
+import type { Database, Sql } from '#db/database.ts';
 
 /** The row's name, and what its seal is bound to. */
 const NAME = 'ids';
@@ -32,11 +32,14 @@ async function readSealed(sql: Sql): Promise<Buffer | null> {
  * Only its seal depends on the service's secret: another secret does not make other ids.
  * @throws StartError when the secret is not the one that the row was sealed under.
  */
-export async function openIdKey(sql: Sql, sealingKey: Buffer): Promise<IdKey> {
+export async function openIdKey(
+  sql: Pick<Database, 'query' | 'cell'>,
+  sealingKey: Buffer,
+): Promise<IdKey> {
   const fresh = () => encrypt(sealingKey, randomBytes(KEY_BYTES).toString('base64'), NAME);
   const sealed = (await readSealed(sql)) ?? (await readOrKeep(sql, fresh()));
   try {
-    return toIdKey(Buffer.from(decrypt(sealingKey, sealed, NAME), 'base64'));
+    return toIdKey(Buffer.from(decrypt(sealingKey, sealed, NAME), 'base64'), sql.cell);
   } catch {
     throw new StartError(
       'this database was set up under another secret: start with the TAPLINE_SECRET (or, where ' +

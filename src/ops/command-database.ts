@@ -10,7 +10,7 @@ const CONNECTIONS = 2;
  * runs it; its address is in the sandbox's own files and not for production.
  */
 export function openCommandDatabase(env: NodeJS.ProcessEnv): Database {
-  const { databaseUrl, databaseDirectUrl } = readConfig({ ...env, NODE_ENV: undefined }, []);
+  const { databaseUrl, databaseDirectUrl, cells } = readConfig({ ...env, NODE_ENV: undefined }, []);
   if (databaseUrl === null) {
     throw new StartError('DATABASE_URL must name the PostgreSQL that the service uses');
   }
@@ -18,6 +18,7 @@ export function openCommandDatabase(env: NodeJS.ProcessEnv): Database {
     url: databaseUrl,
     directUrl: databaseDirectUrl,
     maxConnections: CONNECTIONS,
+    cell: cells.own,
   });
 }
 

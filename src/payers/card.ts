@@ -38,7 +38,7 @@ export async function createCard(
     readonly now: Date;
   },
 ): Promise<{ readonly row: CardRow; readonly keys: CardKeys }> {
-  const id = newId('card', input.now);
+  const id = newId('card', input.now, tx.cell);
   const keys = { metaRead: randomBytes(KEY_BYTES), fileRead: randomBytes(KEY_BYTES) };
   const row = await insertCard(tx, { ...input, id, keys: sealKeys(input.cardKey, keys, id) });
   return { row: present(row, 'new card'), keys };

@@ -24,7 +24,7 @@ export async function createAgentToken(
   },
 ): Promise<{ readonly row: AgentTokenRow; readonly secret: string }> {
   const { payerId, tenant, amount, expiresIn, now } = input;
-  const secret = newSecret('agentToken');
+  const secret = newSecret('agentToken', tx.cell);
   const row = await insertAgentToken(tx, {
     id: newId('agentToken', now),
     hash: hashSecret(secret),

@@ -24,7 +24,7 @@ export async function createPassCode(
   if (pass.revoked_at !== null) {
     return refuse('unexpected_state', 'This pass was revoked: it has no codes any more.');
   }
-  const secret = newSecret('passCode');
+  const secret = newSecret('passCode', tx.cell);
   const expiresAt = addMs(made.now, PASS_CODE_MS);
   await deleteOldPassCodes(tx, addMs(made.now, -PASS_CODE_KEPT_MS), SWEEP);
   await insertPassCode(tx, { hash: hashSecret(secret), passId: pass.id, now: made.now, expiresAt });

@@ -9,9 +9,9 @@ export async function createPass(
   tx: Tx,
   input: { readonly payerId: string; readonly label: string; readonly now: Date },
 ): Promise<{ readonly row: PassRow; readonly secret: string }> {
-  const secret = newSecret('pass');
+  const secret = newSecret('pass', tx.cell);
   const row = await insertPass(tx, {
-    id: newId('pass', input.now),
+    id: newId('pass', input.now, tx.cell),
     hash: hashSecret(secret),
     ...input,
   });

@@ -34,7 +34,7 @@ export async function issuePhonePass(
   if (known !== undefined && known.doubted_at === null) {
     return openPhonePass(made.cardKey, { ...made, sealed: known.sealed });
   }
-  const value = newSecret(SECRET_KINDS[made.kind]);
+  const value = newSecret(SECRET_KINDS[made.kind], tx.cell);
   const sealed = encrypt(made.cardKey, value, contextOf(made));
   await replacePhonePass(tx, { ...made, hash: hashSecret(value), sealed });
   const wallet = made.kind === 'smart_tap' ? 'google' : 'apple';

@@ -1,4 +1,4 @@
-import { hashSecret, isSecret } from '#core/secrets.ts';
+import { cellOfSecret, hashSecret } from '#core/secrets.ts';
 import { sha256 } from '#core/sha256.ts';
 
 /** Which wallet of a phone it comes from, and by which protocol. */
@@ -12,6 +12,10 @@ export interface PhoneTap {
   readonly valueHash: Buffer | null;
   /** Made of the whole message: the same tap has the same hash again. */
   readonly tapHash: Buffer;
+  /** The cell that made the pass; null as `valueHash`. */
+  readonly cell: number | null;
+  /** The whole message, as the reader wrote it. */
+  readonly text: string;
   /** What the phone says that the time is; null: its protocol has a nonce instead. */
   readonly at: Date | null;
 }
@@ -41,8 +45,9 @@ export function parsePhoneTap(kind: PhoneKind, text: string): PhoneTap | null {
   const at = kind === 'apple_vas' ? new Date(bytes.readUInt32BE(1) * 1000) : null;
   const tapHash = sha256(Buffer.concat([Buffer.from(`${kind} `), bytes]));
   const said = value.toString('latin1');
-  const valueHash = isSecret(SECRET_KINDS[kind], said) ? hashSecret(said) : null;
-  return { kind, valueHash, tapHash, at };
+  const cell = cellOfSecret(SECRET_KINDS[kind], said);
+  const valueHash = cell === null ? null : hashSecret(said);
+  return { kind, valueHash, tapHash, cell, text, at };
 }
 
 /** What a reader makes of a phone's answer: as `tapline-reader` does. */

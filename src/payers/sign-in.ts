@@ -147,7 +147,7 @@ export async function signIn(
   const claim = await verifyClaim(deps, signed, now);
   if (isRefusal(claim)) return claim;
   const { address, livemode } = claim;
-  const token = newSecret('payerSession');
+  const token = newSecret('payerSession', deps.db.cell);
   const expiresAt = addSeconds(now, SESSION_SECONDS);
   const payer = await deps.db.transaction(async (tx) => {
     const payer = await createPayer(tx, { livemode, address, now });

@@ -29,8 +29,10 @@ export interface PaymentFacts {
   readonly amount: Atoms;
   readonly payer: PayerRow;
   readonly credentialProblem: Decline | null;
-  /** The card that was tapped, if it was one. */
-  readonly card: Pick<CardRow, 'per_payment_limit' | 'asks_since'> | null;
+  /** The card that was tapped, if it was one. `per_payment_limit` null: no limit. */
+  readonly card:
+    | (Pick<CardRow, 'asks_since'> & { readonly per_payment_limit: bigint | null })
+    | null;
   /** When the payer has to confirm because what was presented can be copied; null: it cannot. */
   readonly copied: StaticPassTerms | null;
   /** What the owner of the signing address has registered, if anything. */
@@ -97,7 +99,8 @@ export async function readActivities(
 /** The payer's own limits: per payment and card, and per UTC day with what is on its way. */
 function exceedsLimits({ amount, payer, card, activity }: PaymentFacts): boolean {
   const { limit_per_payment: perPayment, limit_per_day: perDay } = payer;
-  if (card !== null && amount > card.per_payment_limit) return true;
+  const perTap = card?.per_payment_limit ?? null;
+  if (perTap !== null && amount > perTap) return true;
   if (perPayment !== null && amount > perPayment) return true;
   const today = activity.settled_today + activity.under_way + amount;
   return perDay !== null && today > perDay;

@@ -9,7 +9,13 @@ export interface Tipping {
 }
 
 /** How the payer pays: decided by what was tapped or sent. */
-export type Credential =
+export type Credential = (Tapped | AgentToken | Signed | Unknown) & {
+  /** The cell that knows it, where that is another one: no row here is of it. */
+  readonly home?: number;
+};
+
+/** What a terminal has read. */
+export type Tapped =
   | { readonly type: 'nfc_id'; readonly passId: string }
   | { readonly type: 'nfc_sun'; readonly cardId: string }
   /** A code that the wallet app showed for this pass. */
@@ -17,12 +23,15 @@ export type Credential =
   /** A code of this pass that changes every half minute. */
   | { readonly type: 'rotating_code'; readonly passId: string }
   /** The pass in the wallet of a phone. */
-  | { readonly type: PhoneKind; readonly passId: string }
-  | { readonly type: 'agent_token'; readonly tokenId: string }
-  /** Signed by the wallet for this payment alone. */
-  | ({ readonly type: 'authorization' | 'chip' } & PaymentAuthorization)
-  /** The tap was lost with the database, and only the chain knows of the payment. */
-  | { readonly type: 'unknown' };
+  | { readonly type: PhoneKind; readonly passId: string };
+
+type AgentToken = { readonly type: 'agent_token'; readonly tokenId: string };
+
+/** Signed by the wallet for this payment alone. */
+type Signed = { readonly type: 'authorization' | 'chip' } & PaymentAuthorization;
+
+/** The tap was lost with the database, and only the chain knows of the payment. */
+type Unknown = { readonly type: 'unknown' };
 
 /** One try to pay an intent. At most one is under way. */
 export interface Attempt extends Traced {

@@ -19,7 +19,13 @@ import type { Credential } from '#payments/attempt.ts';
 import type { Decline } from '#payments/decline.ts';
 import { selectIntents } from '#payments/intent-queries.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
-import { credentialKey, hashOf, type Presented, type SignedBy } from '#payments/presented.ts';
+import {
+  credentialKey,
+  hashOf,
+  type Presented,
+  type SignedBy,
+  type VisitingHolder,
+} from '#payments/presented.ts';
 import type { PaymentAuthorization } from '#settlement/requests.ts';
 
 /** A credential that we know, whether or not it is still valid. */
@@ -55,6 +61,7 @@ export type Found =
       /** What the owner of this address has registered, if anything. */
       readonly chip: ChipRow | null;
     }
+  | { readonly type: 'visiting'; readonly payerId: string; readonly holder: VisitingHolder }
   | {
       readonly type: 'agent_token';
       readonly payerId: string;
@@ -115,6 +122,7 @@ export async function lockCredentials(
   const usedBefore = phones.length === 0 ? new Set<string>() : await selectUsedTaps(tx, tapHashes);
   return new Map<string, Found>([
     ...presented.flatMap((one) => ofSigned(one, chips)),
+    ...presented.flatMap(ofVisit),
     ...passes.map((pass) => [pass.hash.toString('hex'), ofPass(pass)] as const),
     ...tokens.map((token) => [token.hash.toString('hex'), ofToken(token, usedBy)] as const),
     ...cards.map((card) => [card.id, ofCard(card)] as const),
@@ -131,6 +139,12 @@ function ofSigned(presented: Presented, chips: readonly ChipRow[]): [string, Fou
   const chip = chips.find((one) => one.livemode === livemode && one.address === address) ?? null;
   const found: Found = { type: 'authorization', payerId: payer.id, authorization, by, chip };
   return [[credentialKey(presented), found]];
+}
+
+function ofVisit(presented: Presented): [string, Found][] {
+  const holder = presented.type === 'visiting' ? presented.visit.holder : null;
+  if (holder === null) return [];
+  return [[credentialKey(presented), { type: 'visiting', payerId: holder.payer.id, holder }]];
 }
 
 function ofPass(pass: PassRow): Found {
@@ -217,6 +231,8 @@ export function toCredential(found: Found): Credential {
       return { type: 'nfc_sun', cardId: found.card.id };
     case 'authorization':
       return { type: found.by, ...found.authorization };
+    case 'visiting':
+      return found.holder.credential;
     case 'agent_token':
       return { type: 'agent_token', tokenId: found.token.id };
   }
@@ -239,6 +255,9 @@ export function checkCredential(
   now: Date,
 ): Decline | null {
   if (found.type === 'authorization') return null;
+  // Its home has said whether it stands.
+  if (found.type === 'visiting')
+    return payerLivemode === intent.tenant.livemode ? null : 'pass_unknown';
   const { accountId, livemode } = intent.tenant;
   if (found.type !== 'agent_token') {
     if (payerLivemode !== livemode) return 'pass_unknown';

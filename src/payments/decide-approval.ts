@@ -16,11 +16,13 @@ export type Asked = PaymentIntent & { readonly status: 'requires_action' };
  */
 export async function decideApproval(tx: Tx, intent: Asked, now: Date): Promise<IntentCommand> {
   const { attempt } = intent;
-  const found = await lockCredential(tx, attempt.credential);
+  // What another cell knows stood when it was tapped, and the payer is saying yes right now.
+  const isVisiting = attempt.credential.home !== undefined;
+  const found = isVisiting ? null : await lockCredential(tx, attempt.credential);
   // The payer erased it, and came back to say yes.
-  if (found === null) return { type: 'reject', decline: 'pass_revoked' };
+  if (found === null && !isVisiting) return { type: 'reject', decline: 'pass_revoked' };
   // Also if the payment fails: the payer knows of this tap, so its count is the newest.
-  if (found.type === 'nfc_sun') await endAsking(tx, found.card.id);
+  if (found?.type === 'nfc_sun') await endAsking(tx, found.card.id);
   const payer = present(await lockPayer(tx, attempt.payerId), 'payer of an attempt');
   // A token that ran out while its payer was asked was in time when it was sent.
   const sentAt = confirmationAskedAt(intent.confirmBy);
@@ -33,8 +35,9 @@ export async function decideApproval(tx: Tx, intent: Asked, now: Date): Promise<
     intent,
     amount: chargeOf(intent),
     payer,
-    credentialProblem: checkCredential(found, intent, payer.livemode, sentAt),
-    card: found.type === 'nfc_sun' ? found.card : null,
+    credentialProblem:
+      found === null ? null : checkCredential(found, intent, payer.livemode, sentAt),
+    card: found?.type === 'nfc_sun' ? found.card : null,
     // The payer is saying yes right now.
     copied: null,
     preflight: { ok: true },

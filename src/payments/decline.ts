@@ -102,10 +102,25 @@ export const SETTLEMENT_UNAVAILABLE = 'SETTLEMENT_UNAVAILABLE';
  * only be refused as well.
  */
 export const CEILING_REACHED = 'CEILING_REACHED';
-const HOUR_FULL_MESSAGE =
-  'The network has settled all that it may within this hour. Nothing was charged.';
-const HOUR_FULL_CUSTOMER =
-  'This payment cannot be taken at the moment. Nothing was charged. Please pay in another way.';
+
+/** `reason_code` where the cell that has made what was tapped could not be asked about it. */
+export const HOME_CELL_AWAY = 'HOME_CELL_AWAY';
+
+/** What these say more exactly than their decline code. */
+const REASON_WORDS: Readonly<
+  Record<string, { readonly message: string; readonly customer: string }>
+> = {
+  [CEILING_REACHED]: {
+    message: 'The network has settled all that it may within this hour. Nothing was charged.',
+    customer:
+      'This payment cannot be taken at the moment. Nothing was charged. Please pay in another way.',
+  },
+  [HOME_CELL_AWAY]: {
+    message: 'The cell that knows this pass cannot be asked at the moment. Nothing was charged.',
+    customer:
+      'This pass cannot be checked at the moment. Nothing was charged. Please pay in another way.',
+  },
+};
 
 /** `last_payment_error` of an intent, as stored and shown. */
 export interface PaymentError {
@@ -121,14 +136,14 @@ export interface PaymentError {
 }
 
 export function paymentError(decline: Decline, at: Date, rule?: string): PaymentError {
-  const isFull = rule === CEILING_REACHED;
+  const words = REASON_WORDS[rule ?? ''] ?? DECLINES[decline];
   return {
     type: 'payment_error',
     code: 'payment_declined',
     decline_code: decline,
     reason_code: rule ?? decline.toUpperCase(),
-    message: isFull ? HOUR_FULL_MESSAGE : DECLINES[decline].message,
-    customer_message: isFull ? HOUR_FULL_CUSTOMER : DECLINES[decline].customer,
+    message: words.message,
+    customer_message: words.customer,
     created: at.toISOString(),
   };
 }

@@ -204,6 +204,9 @@ function command(
   const { presented, now } = request;
   const tip = request.tip ?? ZERO;
   const found = credentialOf(ground, request);
+  if (presented.type === 'visiting' && presented.visit.refusal !== null) {
+    return { type: 'decline', ...presented.visit.refusal };
+  }
   if (found === null || judged === null)
     return { type: 'decline', decline: ground.ofUnknown(presented, intent.tenant.livemode) };
   // It appeared after we looked ahead: the chain has not been asked about it.
@@ -215,9 +218,9 @@ function command(
     amount: add(intent.amount, tip),
     payer,
     credentialProblem: checkCredential(found, intent, payer.livemode, now) ?? judged.decline,
-    card: found.type === 'nfc_sun' ? found.card : null,
+    card: cardTermsOf(found),
     doubtedAt: found.type === 'smart_tap' ? (found.phone?.doubtedAt ?? null) : null,
-    copied: found.type === 'nfc_id' ? ground.terms.staticPass : null,
+    copied: toCredential(found).type === 'nfc_id' ? ground.terms.staticPass : null,
     preflight,
     settings,
     activity: withBatch(activity, ground, { payerId: payer.id, intent }),
@@ -235,6 +238,14 @@ function command(
     ...(request.traceparent == null ? {} : { traceparent: request.traceparent }),
   };
   return toCommand(assessment, attempt, now);
+}
+
+/** What the credential itself may pay at once, and whether its payer is asked. */
+function cardTermsOf(found: Found): PaymentFacts['card'] {
+  if (found.type === 'nfc_sun') return found.card;
+  if (found.type !== 'visiting') return null;
+  const { limit, doubtedAt } = found.holder;
+  return { per_payment_limit: limit, asks_since: doubtedAt };
 }
 
 /** Remembers a decision, so that the rest of the batch sees it. */

@@ -3,7 +3,7 @@ import type { Atoms } from '#core/money.ts';
 import type { RotatingKey } from '#core/secrets.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 import type { PreflightResult } from '#payments/assess.ts';
-import type { Presented, SignedPayment } from '#payments/presented.ts';
+import type { Presented, SignedPayment, Visit } from '#payments/presented.ts';
 import type { StaticPassTerms } from '#risk/rules.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -34,6 +34,14 @@ export type Preflight = (payment: {
   /** Paid with a signature for this payment, not under a standing policy. */
   readonly signed?: Pick<SignedPayment, 'authorization' | 'rates'> & { readonly number: bigint };
 }) => Promise<PreflightResult>;
+
+/**
+ * Asks the home of what another cell has made. A network call: never in a transaction.
+ * @returns null: it is of this cell, or of none that is known.
+ */
+export type AskHome = (
+  tap: Pick<PayRequest, 'presented' | 'standing' | 'intentId'>,
+) => Promise<Visit | null>;
 
 /** Settings for every payment of this service. */
 export interface PayTerms {

@@ -7,12 +7,13 @@ import { askChain, notNow } from '#payments/ask-chain.ts';
 import { type AwaitDeps, answerWhenSettled } from '#payments/await-settlement.ts';
 import { createLookAhead, type Outlook } from '#payments/look-ahead.ts';
 import { type Paid, type PayItem, payBatch } from '#payments/pay-batch.ts';
-import type { PayRequest, PayTerms, Preflight } from '#payments/pay-request.ts';
-import type { PaymentIntent } from '#payments/payment-intent.ts';
+import type { AskHome, PayRequest, PayTerms, Preflight } from '#payments/pay-request.ts';
+import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { checkSettles, type Readiness } from '#settlement/readiness.ts';
 
 export interface PayDeps extends AnnounceDeps, AwaitDeps, PayTerms {
   readonly preflight: Preflight;
+  readonly askHome: AskHome;
   readonly readiness: Readiness;
 }
 
@@ -44,10 +45,11 @@ export function createIntentPayer(deps: PayDeps): PayIntent {
     maxInFlight: MAX_IN_FLIGHT,
     maxItems: MAX_ITEMS,
   });
-  const run = async (request: PayRequest, outlook: Outlook): Promise<Answer | Refusal> => {
-    const { livemode } = request.standing.tenant;
+  const run = async (asked: PayRequest, seen: Outlook): Promise<Answer | Refusal> => {
+    const { livemode } = asked.standing.tenant;
     const unsettled = checkSettles(deps.readiness, livemode);
     if (unsettled !== null) return unsettled;
+    const { request, outlook } = await visitHome(deps, asked, seen);
     const preflight = await askChain(deps.preflight, request, outlook);
     if (typeof preflight === 'string') return notNow(preflight, livemode);
     const { answer, intent } = await batcher.add({ request, preflight });
@@ -64,6 +66,23 @@ export function createIntentPayer(deps: PayDeps): PayIntent {
     if (span === null) return run(request, outlook);
     const { traceparent } = span;
     return run({ ...request, traceparent }, outlook).finally(span.end);
+  };
+}
+
+/** What another cell has made is asked for there, once the intent can be paid. */
+async function visitHome(
+  { askHome }: PayDeps,
+  request: PayRequest,
+  outlook: Outlook,
+): Promise<{ readonly request: PayRequest; readonly outlook: Outlook }> {
+  const { intent } = outlook;
+  const isPayable =
+    intent !== null && asOf(intent, request.now).status === 'requires_payment_method';
+  const visit = isPayable ? await askHome(request) : null;
+  if (visit === null) return { request, outlook };
+  return {
+    request: { ...request, presented: { type: 'visiting', visit } },
+    outlook: { ...outlook, payer: visit.holder?.payer ?? null },
   };
 }
 

@@ -4,6 +4,8 @@ import type { SunMessage } from '#core/sun-message.ts';
 import { parseCardUrl } from '#payers/card-url.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
 import { PHONE_KINDS, type PhoneKind, type PhoneTap, parsePhoneTap } from '#payers/phone-tap.ts';
+import type { Tapped } from '#payments/attempt.ts';
+import type { Decline } from '#payments/decline.ts';
 import type { FeeRates } from '#settlement/chain/fee-rates.ts';
 import type { PaymentAuthorization } from '#settlement/requests.ts';
 
@@ -29,7 +31,29 @@ export type Presented =
   | { readonly type: 'nfc_sun'; readonly cardId: string; readonly message: SunMessage }
   | { readonly type: 'rotating_code'; readonly passId: string; readonly code: string }
   | { readonly type: PhoneKind; readonly tap: PhoneTap }
-  | { readonly type: 'authorization'; readonly signed: SignedPayment };
+  | { readonly type: 'authorization'; readonly signed: SignedPayment }
+  | { readonly type: 'visiting'; readonly visit: Visit };
+
+/** What was tapped here and is known in another cell, as that one has answered. */
+export interface Visit {
+  /** Of what was tapped: see {@link credentialKey}. */
+  readonly key: string;
+  /** null: its home does not know it, or could not be asked. */
+  readonly holder: VisitingHolder | null;
+  /** Why it is declined; null: its home has nothing against it. */
+  readonly refusal: { readonly decline: Decline; readonly rule?: string } | null;
+}
+
+/** Whose it is, and what its home says of it. */
+export interface VisitingHolder {
+  /** By the wallet's address: the payer of this cell, with the limits that it has here. */
+  readonly payer: PayerRow;
+  readonly credential: Tapped & { readonly home: number };
+  /** The most that its home lets it pay at once; null: no limit. */
+  readonly limit: bigint | null;
+  /** Set: the payer is asked, because its home may have lost taps. */
+  readonly doubtedAt: Date | null;
+}
 
 type BearerSecret = Extract<Presented, { readonly value: string }>;
 
@@ -51,6 +75,7 @@ export function credentialKey(presented: Presented): string {
   if (presented.type === 'authorization') {
     return hashSecret(presented.signed.authorization.signature).toString('hex');
   }
+  if (presented.type === 'visiting') return presented.visit.key;
   if ('tap' in presented) return presented.tap.valueHash?.toString('hex') ?? '';
   return hashOf(presented)?.toString('hex') ?? '';
 }

@@ -26,8 +26,9 @@ export async function readPayers(
     phones.length === 0 ? [] : selectPayersOfPhones(sql, phones),
   ]);
   const byCredential = new Map(payers.flat().map((payer) => [payer.credential, payer]));
-  return (one) =>
-    one.type === 'authorization'
-      ? one.signed.payer
-      : (byCredential.get(credentialKey(one)) ?? null);
+  return (one) => {
+    if (one.type === 'authorization') return one.signed.payer;
+    if (one.type === 'visiting') return one.visit.holder?.payer ?? null;
+    return byCredential.get(credentialKey(one)) ?? null;
+  };
 }

@@ -19,6 +19,8 @@ function judgeAt(at: Date, usedBefore: readonly string[] = []) {
     kind: 'apple_vas' as const,
     valueHash: hash,
     tapHash: Buffer.from('02', 'hex'),
+    cell: 0,
+    text: '',
     at,
   };
   const cardKey = Buffer.alloc(32);

@@ -33,6 +33,10 @@ export function judge(
   presented: Presented,
   { cardKey, now }: { readonly cardKey: RotatingKey; readonly now: Date },
 ): Judged {
+  // Its home has used it up.
+  if (presented.type === 'visiting') {
+    return { decline: presented.visit.refusal?.decline ?? null, after: found };
+  }
   if (found.type === 'nfc_sun' && presented.type === 'nfc_sun') {
     const { card } = found;
     const tap = readSunMessage(presented.message, openCardKeys(cardKey, card));

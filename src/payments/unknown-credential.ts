@@ -14,6 +14,7 @@ const UNKNOWN = {
   apple_vas: 'pass_unknown',
   agent_token: 'agent_token_unknown',
   authorization: 'authorization_refused',
+  visiting: 'pass_unknown',
 } as const;
 
 /** Why something is declined that nothing here is known of. */

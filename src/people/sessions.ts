@@ -52,7 +52,7 @@ export async function openSession(
   },
 ): Promise<OpenedSession> {
   const { visit, level } = opening;
-  const token = newSecret('session');
+  const token = newSecret('session', tx.cell);
   const id = newId('session', visit.now);
   const lifetime = level === 'full' ? LIFETIME[opening.realm].totalMs : PASSWORD_LEVEL_MS;
   const expiresAt = addMs(visit.now, lifetime);
@@ -75,7 +75,7 @@ export async function strengthenSession(
   tx: Tx,
   proof: { readonly sessionId: string; readonly realm: Realm; readonly now: Date },
 ): Promise<OpenedSession> {
-  const token = newSecret('session');
+  const token = newSecret('session', tx.cell);
   const expiresAt = addMs(proof.now, LIFETIME[proof.realm].totalMs);
   await updateStrength(tx, {
     id: proof.sessionId,
@@ -108,7 +108,7 @@ async function noteUse(deps: PeopleDeps, row: SessionRow, now: Date): Promise<vo
 
 async function rotate(deps: PeopleDeps, row: SessionRow, now: Date): Promise<OpenedSession | null> {
   if (row.level !== 'full' || addMs(row.rotated_at, ROTATE_EVERY_MS) > now) return null;
-  const token = newSecret('session');
+  const token = newSecret('session', deps.db.cell);
   const change = { id: row.id, from: row.rotated_at, hash: hashSecret(token), now };
   if (!(await updateToken(deps.db, change))) return null;
   return { sessionId: row.id, token, expiresAt: row.expires_at };

@@ -12,7 +12,7 @@ import type { RecoveryDeps } from '#recovery/run.ts';
 import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import type { WalkedRange } from '#settlement/chain/chain-walk.ts';
 import { countRecovered } from '#settlement/network-recovery-queries.ts';
-import { HIGHEST_NUMBER } from '#settlement/numbers.ts';
+import { isOfCell } from '#settlement/numbers.ts';
 import { NOT_IN_TIME, type OutcomeFacts } from '#settlement/requests.ts';
 import { ensureRecoveredTerminal } from '#terminals/recovered-terminal.ts';
 
@@ -36,9 +36,10 @@ function alarmOf(row: LostPaymentRow, kind: string): Plan {
  * is: a payer is an address. An intent with a number that the chain has settled for another sale is
  * reported to a person.
  */
-function plan(row: LostPaymentRow): Plan {
+function plan(row: LostPaymentRow, cell: number): Plan {
   const { account_id: accountId, request_id: requestId } = row;
-  if (accountId === null || row.number >= HIGHEST_NUMBER) return alarmOf(row, 'foreign_settlement');
+  const isOurs = accountId !== null && isOfCell(cell, row.number);
+  if (!isOurs) return alarmOf(row, 'foreign_settlement');
   if (row.intent_id !== null && !row.intent_fits) return alarmOf(row, 'number_taken');
   if (requestId === null) return { kind: 'rebuild', accountId };
   if (row.bytes_known) return { kind: 'leave' };
@@ -110,7 +111,7 @@ export async function bookPayments(
   const { fromBlock, toBlock } = portion.range;
   const { after, limit } = portion;
   const rows = await selectLostPayments(tx, { livemode, fromBlock, toBlock, after, limit });
-  const planned = rows.map((row) => ({ row, plan: plan(row) }));
+  const planned = rows.map((row) => ({ row, plan: plan(row, tx.cell) }));
   for (const { row, plan } of planned) {
     if (plan.kind !== 'answer') continue;
     const outcome = { succeeded: true, facts: factsOf(row, chainId) };

@@ -1,5 +1,6 @@
 import { hkdfSync } from 'node:crypto';
 import type { AnchorTarget } from '#audit/anchor-target.ts';
+import type { CellSettings } from '#cells/peers.ts';
 import type { Network } from '#core/mode.ts';
 import { type Atoms, atoms, MAX_AMOUNT } from '#core/money.ts';
 import { type RotatingKey, withPrevious } from '#core/secrets.ts';
@@ -9,6 +10,7 @@ import { DECLARED_DURABILITIES, type DeclaredDurability } from '#db/durability.t
 import type { RateLimit } from '#http/rate-limit.ts';
 import { LOGGED_REQUESTS, type LoggedRequests } from '#http/request-lines.ts';
 import { type Role, readRoles, takeLan } from '#settings/arguments.ts';
+import { cellSettings } from '#settings/cell-settings.ts';
 import {
   chain,
   type EmbeddedRules,
@@ -58,6 +60,8 @@ export interface Config {
   /** What losing the primary may cost; null: nothing, and the start checks it in production. */
   readonly durability: DeclaredDurability | null;
   readonly redisUrl: string | null;
+  /** This cell, and those beside it. */
+  readonly cells: CellSettings;
   /** What a watchtower has of each network. */
   readonly watch: Readonly<Record<Network, WatchSettings>>;
   /** null: the embedded chain. */
@@ -253,6 +257,7 @@ export function readConfig(env: Env, args: readonly string[]): Config {
     maxConnections: integer(env, 'DATABASE_CONNECTIONS', { min: 4, max: 500, default: 20 }),
     durability: durability(env),
     redisUrl: url(env, 'REDIS_URL', ['redis:', 'rediss:']),
+    cells: cellSettings((name) => readSetting(env, name)),
     watch: { testnet: watchSettings(env, 'testnet'), mainnet: watchSettings(env, 'mainnet') },
     chains: { testnet, mainnet: chain(env, 'mainnet', roles) },
     embedded: {

@@ -1,6 +1,7 @@
 import type { Network } from '#core/mode.ts';
 import { NETWORKS } from '#core/mode.ts';
 import { StartError } from '#core/start-error.ts';
+import { CELL_SETTINGS } from '#settings/cell-settings.ts';
 import { RULE_SETTINGS } from '#settings/chain-rules.ts';
 import { APPLE_SETTINGS, GOOGLE_SETTINGS } from '#settings/pass-file-settings.ts';
 import { PUSH_SETTINGS } from '#settings/push-settings.ts';
@@ -53,6 +54,7 @@ const GENERAL_SETTINGS = [
   'DATABASE_CONNECTIONS',
   'DATABASE_DURABILITY',
   'REDIS_URL',
+  ...CELL_SETTINGS,
   'RATE_LIMIT',
   'SETTLE_WITHIN',
   'STATIC_PASS',

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { present } from '#core/assert.ts';
+import { NUMBERS_PER_CELL } from '#core/ids.ts';
 import type { Database, Sql, Tx } from '#db/database.ts';
 
 /** A settlement number that an intent may be created with. */
@@ -51,11 +52,15 @@ const WIDEST_GAP_BITS = 8;
  * lost time lie below, gaps and skips included, unless millions were drawn in that time.
  */
 const RAISE_BY = 4_294_967_296n;
-/**
- * No number of ours reaches this, so that ids have room for it (62^9) however often numbers are
- * raised. Only somebody else who holds one of our keys can settle under a higher one.
- */
-export const HIGHEST_NUMBER = 2n ** 52n;
+/** So many blocks are a cell's: its database begins with the first of them (`db/cell.ts`). */
+const BLOCKS_PER_CELL = NUMBERS_PER_CELL / BLOCK;
+/** The SQL of the first number of the next cell: only who holds one of our keys settles above. */
+const END_OF_RANGE = `(next_block / ${BLOCKS_PER_CELL} + 1) * ${NUMBERS_PER_CELL}`;
+
+/** Whether this cell could have drawn it, however often its numbers were raised. */
+export function isOfCell(cell: number, number: bigint): boolean {
+  return number / NUMBERS_PER_CELL === BigInt(cell);
+}
 
 interface Block {
   readonly epoch: bigint;
@@ -208,7 +213,7 @@ export async function raiseNumbers(tx: Sql, livemode: boolean, above = 0n): Prom
      set epoch = (random() * 9007199254740991)::bigint,
        next_block = (${RAISE_BY} + greatest($2::bigint, next_block * ${BLOCK},
          (select max(number) from chain_payments
-          where livemode = $1 and number < ${HIGHEST_NUMBER}))) / ${BLOCK} + 1
+          where livemode = $1 and number < ${END_OF_RANGE}))) / ${BLOCK} + 1
      where livemode = $1`,
     [livemode, above],
   );
@@ -224,7 +229,7 @@ export async function raiseAboveChain(tx: Tx, livemode: boolean): Promise<void> 
      where livemode = $1
        and next_block * ${BLOCK} <= (
          select max(number) from chain_payments
-         where livemode = $1 and number < ${HIGHEST_NUMBER})`,
+         where livemode = $1 and number < ${END_OF_RANGE})`,
     [livemode],
   );
   if (rows.length > 0) await raiseNumbers(tx, livemode);

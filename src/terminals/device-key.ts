@@ -7,7 +7,7 @@ export async function issueDeviceKey(
   tx: Tx,
   made: { readonly terminalId: string; readonly livemode: boolean; readonly now: Date },
 ): Promise<string> {
-  const secret = newSecret(made.livemode ? 'deviceKeyLive' : 'deviceKeyTest');
+  const secret = newSecret(made.livemode ? 'deviceKeyLive' : 'deviceKeyTest', tx.cell);
   const { terminalId, now } = made;
   await insertDeviceKey(tx, { hash: hashSecret(secret), terminalId, now });
   return secret;

@@ -4,6 +4,7 @@ import { personSurface } from '#apis/dashboard/person-surface.ts';
 import { operatorRoutes } from '#apis/operator/operator-routes.ts';
 import { merchantSurface } from '#app/api-role.ts';
 import { type ApiDeps, createShared } from '#app/api-shared.ts';
+import { ALONE } from '#cells/peers.ts';
 import { silentLog } from '#core/log.ts';
 import type { Surface } from '#http/route.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
@@ -30,7 +31,11 @@ export async function startDashboardServer(
   const server = await startPeopleServer(
     ({ people, merchant, operator, secretKey, clock }) => {
       const { db, wakeups } = people;
-      const config = { webhookAllowCidrs: [], publicUrl: null } as unknown as ApiDeps['config'];
+      const config = {
+        webhookAllowCidrs: [],
+        publicUrl: null,
+        cells: ALONE,
+      } as unknown as ApiDeps['config'];
       const keys = { secret: secretKey, idKey: TEST_ID_KEY };
       const parts = { ...keys, config, db, wakeups, clock, log: silentLog, chains };
       const shared = createShared({ ...parts, readiness: settling, defaultPass: null });

@@ -142,6 +142,7 @@ export async function openStore(options: StoreOptions = {}): Promise<TestStore> 
     settleWithinS,
     pay: {
       ...{ db, wakeups, clock, intents, readKey, preflight, readiness, settleWithinS },
+      askHome: async () => null,
       cardKey: TEST_CARD_KEY,
       staticPass: options.staticPass ?? null,
     },

@@ -46,6 +46,8 @@ const NOT_SEALED = [
   'refunds.reference',
   'sessions.hash',
   'sessions.previous_hash',
+  'visiting_passes.presented',
+  'visits.presented',
 ];
 
 const OLD = randomBytes(32);

@@ -1,0 +1,56 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { Value } from 'typebox/value';
+import { answerPresentation, type HomeDeps } from '#cells/answer-presentation.ts';
+import { CELLS_ROOT, type CellSettings } from '#cells/peers.ts';
+import { readPresentation } from '#cells/presentation.ts';
+import { deleteVisitingPasses } from '#cells/visit-queries.ts';
+import { equalInConstantTime, hashSecret } from '#core/secrets.ts';
+
+/**
+ * What cells ask each other. A cell that is alone has none of these paths, and nobody but a cell
+ * gets more than 404 from them.
+ */
+
+const EndsSchema = Type.Object({
+  presented: Type.Array(Type.String({ pattern: '^[0-9a-f]{64}$' }), { maxItems: 1_000 }),
+});
+
+export interface CellRouteDeps extends HomeDeps {
+  readonly cells: CellSettings;
+}
+
+function bodyOf(request: FastifyRequest): unknown {
+  try {
+    return JSON.parse(String(request.body));
+  } catch {
+    return null;
+  }
+}
+
+export function addCellRoutes(app: FastifyInstance, deps: CellRouteDeps): void {
+  const { cells } = deps;
+  if (cells.others.length === 0) return;
+  const expected = hashSecret(`Bearer ${cells.secret}`);
+  const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
+    const shown = hashSecret(request.headers.authorization ?? '');
+    if (!equalInConstantTime(shown, expected)) return reply.code(404).send();
+  };
+  app.post(`${CELLS_ROOT}/presentations`, { onRequest }, async (request, reply) => {
+    const asked = readPresentation(bodyOf(request));
+    const answer = asked === null ? null : await answerPresentation(deps, asked);
+    return answer === null ? reply.code(400).send() : reply.send(answer);
+  });
+  app.post(`${CELLS_ROOT}/ends`, { onRequest }, async (request, reply) => {
+    const ends = bodyOf(request);
+    if (!Value.Check(EndsSchema, ends)) return reply.code(400).send();
+    await deleteVisitingPasses(
+      deps.db,
+      ends.presented.map((hash) => Buffer.from(hash, 'hex')),
+    );
+    return reply.send({});
+  });
+  app.post(`${CELLS_ROOT}/self`, { onRequest }, async (_request, reply) =>
+    reply.send({ cell: cells.own }),
+  );
+}

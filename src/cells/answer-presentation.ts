@@ -1,0 +1,108 @@
+import {
+  type HomeAnswer,
+  hashOfTapped,
+  homeOf,
+  type Presentation,
+  readHomeAnswer,
+} from '#cells/presentation.ts';
+import { deleteOldVisits, selectVisit, upsertVisit } from '#cells/visit-queries.ts';
+import { isRefusal } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import { addMs, type Clock } from '#core/clock.ts';
+import type { RotatingKey } from '#core/secrets.ts';
+import type { Database, Tx } from '#db/database.ts';
+import { lockPayers, type PayerRow } from '#payers/payer-queries.ts';
+import { type Found, lockCredentials, toCredential } from '#payments/credential.ts';
+import type { Decline } from '#payments/decline.ts';
+import { credentialKey, type Presented, readTapped } from '#payments/presented.ts';
+import { judge, writeUsedUp } from '#payments/single-use.ts';
+import { readUnknownDecline } from '#payments/unknown-credential.ts';
+
+export interface HomeDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  /** Opens the keys of payers' cards. */
+  readonly cardKey: RotatingKey;
+}
+
+/** As long as an Idempotency-Key is kept: a tap that comes again within it is the same tap. */
+const KEPT_MS = 48 * 3_600_000;
+/** Rows dropped per answer: the table cannot grow faster than it is swept. */
+const SWEEP = 20;
+
+/**
+ * Says whose a credential of this cell is that was tapped in another one, and whether it stands.
+ * What is good once is used up by the answer, for that one intent: asked again for it, the answer
+ * is the same. @returns null: it is nothing that a reader reads, or of another cell.
+ */
+export async function answerPresentation(
+  deps: HomeDeps,
+  asked: Presentation,
+): Promise<HomeAnswer | null> {
+  const presented = readTapped(asked.tapped);
+  if (isRefusal(presented) || homeOf(presented) !== deps.db.cell) return null;
+  const now = deps.clock.now();
+  return deps.db.transaction(async (tx) => {
+    const key = { presented: hashOfTapped(asked.tapped), cell: asked.cell };
+    const found = (await lockCredentials(tx, [presented])).get(credentialKey(presented)) ?? null;
+    // Under the credential's lock: the same tap that comes twice is answered by the first.
+    const before = await selectVisit(tx, key);
+    const isKept = presented.type === 'nfc_id';
+    if (!isKept && before?.intent_id === asked.intent) return readHomeAnswer(before.answer);
+    const answer = await decide(tx, { deps, presented, found, asked, now });
+    if (found === null || (before !== undefined && !isKept)) return answer;
+    const passId = isKept && 'pass' in found ? found.pass.id : null;
+    await upsertVisit(tx, { ...key, intentId: asked.intent, passId, answer, now });
+    await deleteOldVisits(tx, addMs(now, -KEPT_MS), SWEEP);
+    return answer;
+  });
+}
+
+interface Case {
+  readonly deps: HomeDeps;
+  readonly presented: Presented;
+  readonly found: Found | null;
+  readonly asked: Presentation;
+  readonly now: Date;
+}
+
+async function decide(tx: Tx, { deps, presented, found, asked, now }: Case): Promise<HomeAnswer> {
+  if (found === null) {
+    const ofUnknown = await readUnknownDecline(tx, [presented], { found: new Map(), now });
+    return { holder: null, decline: ofUnknown(presented, asked.livemode) };
+  }
+  const [locked] = await lockPayers(tx, [found.payerId]);
+  const payer = present(locked, 'payer of a credential');
+  if (payer.livemode !== asked.livemode) return { holder: null, decline: 'pass_unknown' };
+  const judged = judge(found, presented, { cardKey: deps.cardKey, now });
+  if (judged.after !== found) await writeUsedUp(tx, [judged.after], now);
+  const decline = standing(found, payer) ?? judged.decline;
+  return { holder: holderOf(found, payer), decline };
+}
+
+function standing(found: Found, payer: PayerRow): Decline | null {
+  if (payer.blocked_at !== null) return 'risk_blocked';
+  const row = found.type === 'nfc_sun' ? found.card : 'pass' in found ? found.pass : null;
+  return row === null || row.revoked_at !== null ? 'pass_revoked' : null;
+}
+
+function holderOf(found: Found, payer: PayerRow): HomeAnswer['holder'] {
+  const credential = toCredential(found);
+  const id =
+    'passId' in credential ? credential.passId : 'cardId' in credential ? credential.cardId : null;
+  const card = found.type === 'nfc_sun' ? found.card : null;
+  const doubtedAt =
+    'phone' in found ? (found.phone?.doubtedAt ?? null) : (card?.asks_since ?? null);
+  return {
+    livemode: payer.livemode,
+    address: payer.address,
+    credential: present(id, 'id of what was tapped'),
+    limit: least(payer.limit_per_payment, card?.per_payment_limit ?? null)?.toString() ?? null,
+    doubted_at: doubtedAt?.toISOString() ?? null,
+  };
+}
+
+function least(one: bigint | null, other: bigint | null): bigint | null {
+  if (one === null || other === null) return one ?? other;
+  return one < other ? one : other;
+}

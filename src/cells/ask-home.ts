@@ -1,0 +1,134 @@
+import { askCell, type CellSettings } from '#cells/peers.ts';
+import {
+  declineOf,
+  type HomeAnswer,
+  hashOfTapped,
+  homeOf,
+  type Presentation,
+  readHomeAnswer,
+  tappedOf,
+} from '#cells/presentation.ts';
+import {
+  deleteOldVisitingPasses,
+  selectVisitingPass,
+  upsertVisitingPass,
+} from '#cells/visit-queries.ts';
+import { assert } from '#core/assert.ts';
+import { addMs, type Clock } from '#core/clock.ts';
+import type { Database } from '#db/database.ts';
+import { createPayer } from '#payers/create-payer.ts';
+import { type PayerRow, selectPayerByAddress } from '#payers/payer-queries.ts';
+import type { Tapped } from '#payments/attempt.ts';
+import { HOME_CELL_AWAY } from '#payments/decline.ts';
+import type { AskHome } from '#payments/pay-request.ts';
+import type { Visit } from '#payments/presented.ts';
+
+/** So long what the home of a pass has said is believed. */
+export const KEPT_MS = 60_000;
+/** What a lost push of a revocation costs at most is that minute; the row goes later. */
+const SWEPT_AFTER_MS = 24 * 3_600_000;
+const SWEEP = 20;
+
+export interface AskHomeDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly cells: CellSettings;
+}
+
+/**
+ * Asks the home of a credential whose it is. Its payer here is the wallet with the same address,
+ * with the approval and the limits that it has in this cell: nothing of them is shared.
+ */
+export function createAskHome(deps: AskHomeDeps): AskHome {
+  const { cells } = deps;
+  if (cells.others.length === 0) return async () => null;
+  return async ({ presented, standing, intentId }) => {
+    const home = homeOf(presented);
+    const tapped = tappedOf(presented);
+    if (home === null || home === cells.own || tapped === null) return null;
+    const { livemode } = standing.tenant;
+    const key = hashOfTapped(tapped);
+    const asked: Presentation = { cell: cells.own, livemode, intent: intentId, tapped };
+    const answer = await answerOf(deps, { home, key, asked });
+    if (answer === null) {
+      const refusal = { decline: 'pass_unknown', rule: HOME_CELL_AWAY } as const;
+      return { key: key.toString('hex'), holder: null, refusal };
+    }
+    return toVisit(deps, { home, key, livemode, type: tapped.type, answer });
+  };
+}
+
+interface Question {
+  readonly home: number;
+  readonly key: Buffer;
+  readonly asked: Presentation;
+}
+
+async function answerOf(deps: AskHomeDeps, question: Question): Promise<HomeAnswer | null> {
+  const { db, clock, cells } = deps;
+  const { home, key, asked } = question;
+  // Only a pass's code says the same again; all else is good once, and its home has to know.
+  const isKept = asked.tapped.type === 'nfc_id';
+  if (isKept) {
+    const since = addMs(clock.now(), -KEPT_MS);
+    const kept = readHomeAnswer(await selectVisitingPass(db, { presented: key, since }));
+    if (kept?.holder?.livemode === asked.livemode) return kept;
+  }
+  const address = cells.others.find(({ cell }) => cell === home);
+  if (address === undefined) return { holder: null, decline: 'pass_unknown' };
+  const said = await askCell(cells, address, { path: '/presentations', body: asked });
+  const answer = readHomeAnswer(said);
+  if (!isKept || answer?.holder == null || answer.decline !== null) return answer;
+  const now = clock.now();
+  await db.transaction(async (tx) => {
+    await upsertVisitingPass(tx, { presented: key, answer, now });
+    await deleteOldVisitingPasses(tx, addMs(now, -SWEPT_AFTER_MS), SWEEP);
+  });
+  return answer;
+}
+
+async function toVisit(
+  { db, clock }: AskHomeDeps,
+  said: {
+    readonly home: number;
+    readonly key: Buffer;
+    readonly livemode: boolean;
+    readonly type: Tapped['type'];
+    readonly answer: HomeAnswer;
+  },
+): Promise<Visit> {
+  const { home, livemode, type, answer } = said;
+  const { holder } = answer;
+  const key = said.key.toString('hex');
+  const decline = declineOf(answer);
+  const refusal = decline === null ? null : { decline };
+  if (holder === null)
+    return { key, holder: null, refusal: refusal ?? { decline: 'pass_unknown' } };
+  const { address, limit, doubted_at: doubtedAt } = holder;
+  const payer = await payerOf(db, { livemode, address, now: clock.now() });
+  return {
+    key,
+    refusal,
+    holder: {
+      payer,
+      credential: { ...credentialOf(type, holder.credential), home },
+      limit: limit === null ? null : BigInt(limit),
+      doubtedAt: doubtedAt === null ? null : new Date(doubtedAt),
+    },
+  };
+}
+
+function credentialOf(type: Tapped['type'], id: string): Tapped {
+  if (type === 'nfc_sun') return { type, cardId: id };
+  assert(id.startsWith('pass_'), 'a tap of a pass that is no pass');
+  return { type, passId: id };
+}
+
+/** The wallet as this cell knows it; at its first tap here it becomes known. */
+async function payerOf(
+  db: Database,
+  wallet: { readonly livemode: boolean; readonly address: string; readonly now: Date },
+): Promise<PayerRow> {
+  const known = await selectPayerByAddress(db, wallet);
+  return known ?? db.transaction((tx) => createPayer(tx, wallet));
+}

@@ -1,0 +1,43 @@
+import { KEPT_MS } from '#cells/ask-home.ts';
+import { askCell, type CellSettings } from '#cells/peers.ts';
+import { deleteVisits, selectEndedVisits } from '#cells/visit-queries.ts';
+import { addMs } from '#core/clock.ts';
+import { type Loop, startLoop } from '#core/loop.ts';
+import type { LoopDeps } from '#db/loop-deps.ts';
+
+const POLL_MS = 500;
+const PORTION = 500;
+
+export interface TellEndsDeps extends LoopDeps {
+  readonly cells: CellSettings;
+}
+
+/**
+ * Tells the other cells which answers that they keep have ended: passes that were revoked, and
+ * payers that were blocked. What does not reach them ends by itself after a minute.
+ */
+export function startTellingEnds(deps: TellEndsDeps): Loop {
+  return startLoop({
+    name: 'ends of visiting passes',
+    pollMs: POLL_MS,
+    run: () => tellEnds(deps),
+    onError: () => {},
+  });
+}
+
+async function tellEnds({ db, clock, cells }: TellEndsDeps): Promise<boolean> {
+  const since = addMs(clock.now(), -KEPT_MS);
+  const ended = await selectEndedVisits(db, { since, limit: PORTION });
+  let told = 0;
+  for (const address of cells.others) {
+    const mine = ended.filter(({ cell }) => cell === address.cell);
+    if (mine.length === 0) continue;
+    const presented = mine.map((row) => row.presented);
+    const body = { presented: presented.map((one) => one.toString('hex')) };
+    const answer = await askCell(cells, address, { path: '/ends', body });
+    if (answer === null) continue;
+    await deleteVisits(db, { cell: address.cell, presented });
+    told += mine.length;
+  }
+  return told === PORTION;
+}

@@ -1,0 +1,122 @@
+import type { Json } from '#core/canonical-json.ts';
+import type { Sql, Tx } from '#db/database.ts';
+
+/** What was answered to a cell about what was presented there. */
+export interface VisitRow {
+  intent_id: string;
+  answer: Json;
+}
+
+export async function selectVisit(
+  sql: Sql,
+  { presented, cell }: { readonly presented: Buffer; readonly cell: number },
+): Promise<VisitRow | undefined> {
+  const rows = await sql.query<VisitRow>(
+    'select intent_id, answer from visits where presented = $1 and cell = $2',
+    [presented, cell],
+  );
+  return rows[0];
+}
+
+/** The newest answer to a cell takes the place of the one before. */
+export async function upsertVisit(
+  tx: Tx,
+  visit: {
+    readonly presented: Buffer;
+    readonly cell: number;
+    readonly intentId: string;
+    readonly passId: string | null;
+    readonly answer: Json;
+    readonly now: Date;
+  },
+): Promise<void> {
+  await tx.query(
+    `insert into visits (presented, cell, intent_id, pass_id, answer, at)
+     values ($1, $2, $3, $4, $5, $6)
+     on conflict (presented, cell) do update
+     set intent_id = excluded.intent_id, pass_id = excluded.pass_id, answer = excluded.answer,
+       at = excluded.at`,
+    [
+      visit.presented,
+      visit.cell,
+      visit.intentId,
+      visit.passId,
+      JSON.stringify(visit.answer),
+      visit.now,
+    ],
+  );
+}
+
+export async function deleteOldVisits(tx: Tx, before: Date, limit: number): Promise<void> {
+  await tx.query(
+    `delete from visits where ctid in (select ctid from visits where at < $1 limit $2)`,
+    [before, limit],
+  );
+}
+
+/** An answer that another cell keeps, and that is not true any more. */
+export interface EndedVisitRow {
+  presented: Buffer;
+  cell: number;
+}
+
+/** Passes that were revoked, or whose payers were blocked, since `since` at the earliest. */
+export function selectEndedVisits(
+  sql: Sql,
+  asked: { readonly since: Date; readonly limit: number },
+): Promise<EndedVisitRow[]> {
+  return sql.query(
+    `select v.presented, v.cell
+     from visits v join passes p on p.id = v.pass_id join payers y on y.id = p.payer_id
+     where v.pass_id is not null and v.at > $1
+       and (p.revoked_at is not null or y.blocked_at is not null)
+     limit $2`,
+    [asked.since, asked.limit],
+  );
+}
+
+/** The cell has heard of them. */
+export async function deleteVisits(
+  sql: Sql,
+  told: { readonly cell: number; readonly presented: readonly Buffer[] },
+): Promise<void> {
+  await sql.query('delete from visits where cell = $1 and presented = any($2)', [
+    told.cell,
+    told.presented,
+  ]);
+}
+
+/** What the home of a pass answered since then; undefined: it has to be asked. */
+export async function selectVisitingPass(
+  sql: Sql,
+  wanted: { readonly presented: Buffer; readonly since: Date },
+): Promise<Json | undefined> {
+  const rows = await sql.query<{ answer: Json }>(
+    'select answer from visiting_passes where presented = $1 and asked_at > $2',
+    [wanted.presented, wanted.since],
+  );
+  return rows[0]?.answer;
+}
+
+export async function upsertVisitingPass(
+  tx: Tx,
+  pass: { readonly presented: Buffer; readonly answer: Json; readonly now: Date },
+): Promise<void> {
+  await tx.query(
+    `insert into visiting_passes (presented, answer, asked_at) values ($1, $2, $3)
+     on conflict (presented) do update set answer = excluded.answer, asked_at = excluded.asked_at`,
+    [pass.presented, JSON.stringify(pass.answer), pass.now],
+  );
+}
+
+export async function deleteOldVisitingPasses(tx: Tx, before: Date, limit: number): Promise<void> {
+  await tx.query(
+    `delete from visiting_passes
+     where ctid in (select ctid from visiting_passes where asked_at < $1 limit $2)`,
+    [before, limit],
+  );
+}
+
+export async function deleteVisitingPasses(sql: Sql, presented: readonly Buffer[]): Promise<void> {
+  await sql.query('delete from visiting_passes where presented = any($1)', [presented]);
+}

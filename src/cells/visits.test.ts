@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import fastify, { type FastifyInstance } from 'fastify';
+import { addCellRoutes } from '#apis/cells/cell-routes.ts';
+import { createAskHome } from '#cells/ask-home.ts';
+import { checkPeers } from '#cells/check-peers.ts';
+import { CELLS_ROOT, type CellSettings } from '#cells/peers.ts';
+import { startTellingEnds } from '#cells/tell-ends.ts';
+import { FakeClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import { newSecret } from '#core/secrets.ts';
+import { StartError } from '#core/start-error.ts';
+import { createCard } from '#payers/card.ts';
+import { cardUrlTemplate } from '#payers/card-url.ts';
+import { createPassCode } from '#payers/create-pass-code.ts';
+import { revokePassRow, updatePayerLimits } from '#payers/payer-queries.ts';
+import { type Presented, readTapped, type Visit } from '#payments/presented.ts';
+import { CardChip } from '#testing/card-chip.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { addPayer, openStore, TEST_CARD_KEY, type TestStore } from '#testing/store.ts';
+import { eventually } from '#testing/webhooks.ts';
+
+/** Cell 0 is the home of all credentials here; cells 1 and 2 ask it over HTTP. */
+
+const NOON = new Date('2026-10-01T12:00:00.000Z');
+const SECRET = 'what the cells of this test show each other';
+let clock: FakeClock;
+let home: TestStore;
+let abroad: TestDatabase;
+let server: FastifyInstance;
+let url: string;
+
+before(async () => {
+  clock = new FakeClock(NOON);
+  home = await openStore({ clock });
+  abroad = await testDatabase();
+});
+after(async () => {
+  await home.close();
+  await abroad.close();
+});
+beforeEach(async (t) => {
+  server = fastify();
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
+    done(null, body);
+  });
+  const others = [{ cell: 1, url: 'http://127.0.0.1:1' }];
+  const cells = { own: 0, others, secret: SECRET };
+  addCellRoutes(server, { db: home.db, clock, cardKey: TEST_CARD_KEY, cells });
+  url = await server.listen({ host: '127.0.0.1', port: 0 });
+  if ('after' in t) t.after(() => server.close());
+});
+
+function settings(own: number, changed: Partial<CellSettings> = {}): CellSettings {
+  return { own, others: [{ cell: 0, url }], secret: SECRET, ...changed };
+}
+
+/** What cell `own` hears about a tap, for one intent. */
+async function ask(
+  presented: Presented,
+  { own = 1, intent = 'pi_1', cells = settings(own) } = {},
+): Promise<Visit> {
+  const askHome = createAskHome({ db: abroad.db, clock, cells });
+  const visit = await askHome({ presented, standing: home.standing, intentId: intent });
+  assert.ok(visit !== null, 'the home was not asked');
+  return visit;
+}
+
+const passOf = (value: string): Presented => ({ type: 'nfc_id', value });
+
+async function codeOf(payerId: string, passId: string): Promise<Presented> {
+  const made = { payerId, passId, now: clock.now() };
+  const code = await home.db.transaction((tx) => createPassCode(tx, made));
+  assert.ok('secret' in code);
+  return { type: 'qr', value: code.secret };
+}
+
+async function chipOf(payerId: string, limit: bigint): Promise<CardChip> {
+  const input = { payerId, label: 'Card', perPaymentLimit: limit, cardKey: TEST_CARD_KEY };
+  const made = await home.db.transaction((tx) => createCard(tx, { ...input, now: clock.now() }));
+  return new CardChip({
+    url_template: cardUrlTemplate('https://pay.test', made.row.id),
+    meta_read_key: made.keys.metaRead.toString('hex'),
+    file_read_key: made.keys.fileRead.toString('hex'),
+  });
+}
+
+function tapOf(chip: CardChip): Presented {
+  const read = readTapped({ type: 'nfc_sun', value: chip.tap() });
+  assert.ok('type' in read && read.type === 'nfc_sun');
+  return read;
+}
+
+test('a pass pays as its wallet, within its home’s limit, and becomes a payer', async () => {
+  const { payer, pass, passId } = await addPayer(home);
+  const limits = { limitPerPayment: 700n, limitPerDay: null, confirmFirstPayment: false };
+  await home.db.transaction((tx) => updatePayerLimits(tx, { id: payer.id, ...limits }));
+  const { holder, refusal } = await ask(passOf(pass));
+  assert.equal(refusal, null);
+  assert.equal(holder?.payer.address, payer.address);
+  assert.notEqual(holder?.payer.id, payer.id);
+  assert.equal(holder?.limit, 700n);
+  assert.deepEqual(holder?.credential, { type: 'nfc_id', passId, home: 0 });
+});
+
+test('what is of this cell, or of none that is known, is not asked for elsewhere', async () => {
+  const askHome = createAskHome({ db: abroad.db, clock, cells: settings(1) });
+  const { standing } = home;
+  const at = (presented: Presented) => askHome({ presented, standing, intentId: 'pi_1' });
+  assert.equal(await at(passOf(newSecret('pass', 1))), null);
+  assert.equal(await at(passOf('nfc_mistyped')), null);
+  assert.equal(await at({ type: 'agent_token', value: newSecret('agentToken') }), null);
+  const unknown = await at(passOf(newSecret('pass', 7)));
+  assert.deepEqual(unknown?.refusal, { decline: 'pass_unknown' });
+});
+
+test('a pass that nobody has made, that is revoked, or of another mode is declined', async () => {
+  assert.equal((await ask(passOf(newSecret('pass')))).refusal?.decline, 'pass_unknown');
+  const { payer, pass, passId } = await addPayer(home);
+  const revoked = { id: passId, payerId: payer.id, now: clock.now() };
+  await home.db.transaction((tx) => revokePassRow(tx, revoked));
+  assert.equal((await ask(passOf(pass))).refusal?.decline, 'pass_revoked');
+  const live = await addPayer(home, { livemode: true });
+  assert.equal((await ask(passOf(live.pass))).refusal?.decline, 'pass_unknown');
+});
+
+test('a pass goes on for a minute without its home, all else is declined in words', async () => {
+  const { payer, pass, passId } = await addPayer(home);
+  const code = await codeOf(payer.id, passId);
+  await ask(passOf(pass));
+  await server.close();
+  assert.equal((await ask(passOf(pass))).refusal, null);
+  const away = { decline: 'pass_unknown', rule: 'HOME_CELL_AWAY' };
+  assert.deepEqual((await ask(code)).refusal, away);
+  clock.advance(60_001);
+  assert.deepEqual((await ask(passOf(pass))).refusal, away);
+});
+
+test('cells that have heard of a pass hear of its end, too', async (t) => {
+  const { payer, pass, passId } = await addPayer(home);
+  const there = fastify();
+  there.removeAllContentTypeParsers();
+  there.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
+    done(null, body);
+  });
+  addCellRoutes(there, { db: abroad.db, clock, cardKey: TEST_CARD_KEY, cells: settings(1) });
+  const others = [{ cell: 1, url: await there.listen({ host: '127.0.0.1', port: 0 }) }];
+  const { db, wakeups } = home;
+  const cells = { own: 0, others, secret: SECRET };
+  const loop = startTellingEnds({ db, wakeups, clock, cells, log: silentLog });
+  t.after(async () => {
+    await loop.stop();
+    await there.close();
+  });
+  assert.equal((await ask(passOf(pass))).refusal, null);
+  const revoked = { id: passId, payerId: payer.id, now: clock.now() };
+  await home.db.transaction((tx) => revokePassRow(tx, revoked));
+  await eventually('the end of the pass', async () => {
+    return (await ask(passOf(pass))).refusal?.decline === 'pass_revoked';
+  });
+});
+
+test('a code is good for one intent in one cell, and the same answer comes again', async () => {
+  const { payer, passId } = await addPayer(home);
+  const code = await codeOf(payer.id, passId);
+  const first = await ask(code, { intent: 'pi_1' });
+  assert.equal(first.refusal, null);
+  assert.deepEqual((await ask(code, { intent: 'pi_1' })).refusal, null);
+  assert.equal((await ask(code, { intent: 'pi_2' })).refusal?.decline, 'pass_code_used');
+  assert.equal((await ask(code, { own: 2 })).refusal?.decline, 'pass_code_used');
+  assert.equal((await ask(code, { intent: 'pi_1' })).refusal, null);
+});
+
+test('a code that is shown in two cells at once pays in one of them', async () => {
+  for (let round = 0; round < 10; round++) {
+    const { payer, passId } = await addPayer(home);
+    const code = await codeOf(payer.id, passId);
+    const both = await Promise.all([1, 2].map((own) => ask(code, { own, intent: `pi_${own}` })));
+    const declines = both.map(({ refusal }) => refusal?.decline ?? 'stands').sort();
+    assert.deepEqual(declines, ['pass_code_used', 'stands']);
+  }
+});
+
+test('a tap of a card is used up at its home, and its limit comes with it', async () => {
+  const { payer } = await addPayer(home);
+  const chip = await chipOf(payer.id, 500n);
+  const tap = tapOf(chip);
+  const { holder, refusal } = await ask(tap);
+  assert.deepEqual([refusal, holder?.limit], [null, 500n]);
+  assert.equal(holder?.credential.type, 'nfc_sun');
+  assert.equal((await ask(tap, { own: 2 })).refusal?.decline, 'pass_replayed');
+  assert.equal((await ask(tapOf(chip), { own: 2, intent: 'pi_3' })).refusal, null);
+});
+
+test('only a cell is answered', async () => {
+  for (const authorization of ['', 'Bearer x', `Bearer ${SECRET}x`]) {
+    for (const path of ['presentations', 'ends', 'self']) {
+      const answer = await fetch(`${url}${CELLS_ROOT}/${path}`, {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json' },
+        body: '{}',
+      });
+      assert.equal(answer.status, 404, path);
+    }
+  }
+  const { pass } = await addPayer(home);
+  const wrong = settings(1, { secret: 'another secret than that of the others' });
+  assert.equal((await ask(passOf(pass), { cells: wrong })).refusal?.rule, 'HOME_CELL_AWAY');
+});
+
+test('two cells of one number find out at the start', async () => {
+  await checkPeers(settings(1));
+  const taken = settings(0, { others: [{ cell: 2, url }] });
+  await assert.rejects(checkPeers(taken), (error) => {
+    assert.ok(error instanceof StartError);
+    assert.match(error.message, /^CELL=0, but http:\S+ is cell 0 already$/);
+    return true;
+  });
+  const mistaken = settings(1, { others: [{ cell: 2, url }] });
+  await assert.rejects(checkPeers(mistaken), /is cell 0, not 2$/);
+});

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { NUMBERS_PER_CELL } from '#core/ids.ts';
+import { keepCell } from '#db/cell.ts';
+import { openDatabase } from '#db/database.ts';
+import { createSettlementNumbers, raiseNumbers } from '#settlement/numbers.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+
+let database: TestDatabase;
+before(async () => {
+  database = await testDatabase();
+});
+after(() => database.close());
+
+test('a database stays with the cell of its first start, and numbers by its range', async (t) => {
+  const open = (cell: number) => {
+    const db = openDatabase({ url: database.url, maxConnections: 2, cell });
+    t.after(() => db.close());
+    return db;
+  };
+  const db = open(3);
+  await keepCell(db);
+  await keepCell(open(3));
+  await assert.rejects(keepCell(open(0)), /CELL=0, but this database is cell 3’s/);
+  const first = 3n * NUMBERS_PER_CELL;
+  const isOurs = ({ number }: { readonly number: bigint }) =>
+    number >= first && number < first + NUMBERS_PER_CELL;
+  const numbers = createSettlementNumbers(db);
+  assert.ok((await numbers.take([false, true, false])).every(isOurs));
+  // Somebody with a key of ours settles in the next cell's range: ours stay in their own.
+  await db.query(
+    `insert into chain_payments (livemode, number, payer, merchant_number, amount, order_id,
+       batch_number, fee_acquirer, fee_protocol, cashback, tx_hash, block_number, block_time,
+       log_index)
+     select false, $1, '0x', 1, 1, 'order', 1, 0, 0, 0, '0x', 1, now(), 0`,
+    [first + NUMBERS_PER_CELL + 5n],
+  );
+  await db.transaction((tx) => raiseNumbers(tx, false));
+  numbers.drop();
+  assert.ok((await numbers.take([false])).every(isOurs));
+});

@@ -1,0 +1,34 @@
+import { present } from '#core/assert.ts';
+import { NUMBERS_PER_CELL } from '#core/ids.ts';
+import { StartError } from '#core/start-error.ts';
+import type { Database } from '#db/database.ts';
+
+/** Settlement numbers are drawn in blocks of so many (`settlement/numbers.ts`). */
+const BLOCK = 256n;
+
+/**
+ * A database is of one cell for ever: its ids, links and receipts name it. The first start says
+ * which, and begins the cell's range of settlement numbers.
+ * @throws StartError when it is another one's.
+ */
+export async function keepCell(db: Database): Promise<void> {
+  const kept = await db.transaction(async (tx) => {
+    const made = await tx.query(
+      `insert into own_cell (cell) values ($1) on conflict (is_one) do nothing returning cell`,
+      [tx.cell],
+    );
+    if (made.length > 0) {
+      const first = (BigInt(tx.cell) * NUMBERS_PER_CELL) / BLOCK;
+      await tx.query(
+        'update settlement_number_blocks set next_block = next_block + $1 where next_block < $1',
+        [first],
+      );
+    }
+    return tx.query<{ cell: number }>('select cell from own_cell');
+  });
+  const { cell } = present(kept[0], 'own cell');
+  if (cell === db.cell) return;
+  throw new StartError(
+    `CELL=${db.cell}, but this database is cell ${cell}’s: a database stays with its cell`,
+  );
+}

@@ -1,0 +1,407 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { cp, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createTestClient, createWalletClient, http, parseAbi, publicActions } from 'viem';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { foundry } from 'viem/chains';
+import { present } from '#core/assert.ts';
+import { type Body, type Caller, caller } from '#testing/api-client.ts';
+import { enrolBySignature } from '#testing/outside-chain.ts';
+import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { signInWallet } from '#testing/wallet-sign-in.ts';
+
+/**
+ * Two cells behind the balancer of `deploy/cells`: each with its database, its lanes, its chain and
+ * contract. Nothing but the one shared address is used by merchants and payers.
+ */
+
+const SALES = 200;
+const AMOUNT = 100_000;
+
+const MONEY = 1_000_000_000n;
+const WAIT_MS = 120_000;
+const SECRET = randomBytes(24).toString('hex');
+const DEPLOY = path.join(import.meta.dirname, '../../deploy/cells');
+const MINT = parseAbi(['function mint(address to, uint256 amount)']);
+
+interface Cell {
+  readonly number: number;
+  readonly dataDir: Awaited<ReturnType<typeof temporaryDataDir>>;
+  readonly port: number;
+  network: SpawnedNetwork;
+  readonly payments: string[];
+}
+
+interface Payer {
+  readonly home: number;
+  readonly account: PrivateKeyAccount;
+  /** Made by its home. */
+  readonly pass: string;
+}
+
+const cells: Cell[] = [];
+const payers: Payer[] = [];
+let balancer: ChildProcess;
+let balancerFolder: string;
+/** Where everybody comes. */
+let shared: string;
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+function envOf(number: number, ports: readonly number[]): Record<string, string> {
+  const others = ports.flatMap((port, cell) =>
+    cell === number ? [] : [`${cell}=http://127.0.0.1:${port}`],
+  );
+  return {
+    CELL: String(number),
+    CELL_ADDRESSES: others.join(','),
+    CELL_SECRET: SECRET,
+    RATE_LIMIT: '2000/1',
+    PORT: String(ports[number]),
+  };
+}
+
+let ports: readonly number[] = [];
+
+async function startCell(number: number): Promise<SpawnedNetwork> {
+  const { dataDir } = present(cells[number], 'cell');
+  return spawnNetwork({ dataDir: dataDir.path, env: envOf(number, ports) });
+}
+
+async function startBalancer(port: number): Promise<void> {
+  balancerFolder = await mkdtemp(path.join(tmpdir(), 'tapline-cells-'));
+  const map = path.join(balancerFolder, 'cells.map');
+  await writeFile(map, await readFile(path.join(DEPLOY, 'cells.map')));
+  const shipped = await readFile(path.join(DEPLOY, 'haproxy.cfg'), 'utf8');
+  const config = path.join(balancerFolder, 'haproxy.cfg');
+  await writeFile(config, shipped.replace('/etc/haproxy/cells.map', map));
+  balancer = spawn('haproxy', ['-f', config], {
+    env: {
+      ...process.env,
+      CELLS_BIND: `127.0.0.1:${port}`,
+      CELL_0: `127.0.0.1:${ports[0]}`,
+      CELL_1: `127.0.0.1:${ports[1]}`,
+    },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  shared = `http://127.0.0.1:${port}`;
+}
+
+async function until<T>(what: string, look: () => Promise<T | null>): Promise<T> {
+  for (const end = Date.now() + WAIT_MS; Date.now() < end; await sleep(100)) {
+    const found = await look();
+    if (found !== null) return found;
+  }
+  throw new Error(`waited for ${what}`);
+}
+
+async function fund({ network }: Cell, to: PrivateKeyAccount): Promise<void> {
+  const { chain_id, rpc_url, usdc } = network.sandbox.test;
+  const chain = { ...foundry, id: chain_id };
+  const transport = http(rpc_url);
+  const minter = privateKeyToAccount(generatePrivateKey());
+  const node = createTestClient({ mode: 'anvil', chain, transport, pollingInterval: 50 });
+  await node.setBalance({ address: minter.address, value: 10n ** 18n });
+  const wallet = createWalletClient({ account: minter, chain, transport });
+  const args = [to.address, MONEY] as const;
+  const address = usdc as `0x${string}`;
+  const hash = await wallet.writeContract({ address, abi: MINT, functionName: 'mint', args });
+  await node.extend(publicActions).waitForTransactionReceipt({ hash });
+}
+
+/** Known in every cell by its wallet; its pass is its home's. */
+async function addPayer(home: number): Promise<Payer> {
+  const account = privateKeyToAccount(generatePrivateKey());
+  const passes: string[] = [];
+  for (const cell of cells) {
+    await fund(cell, account);
+    const { web_url: webUrl, test: mode } = cell.network.sandbox;
+    passes.push(await enrolBySignature(account, { webUrl, chainId: mode.chain_id }));
+  }
+  return { home, account, pass: present(passes[home], 'pass of the home') };
+}
+
+const merchantOf = ({ network }: Cell): Caller =>
+  caller(`${shared}/api/v1`, network.sandbox.test.secret_key);
+
+/** Whether the balancer brings its merchant there again. */
+async function answers(cell: Cell): Promise<true | null> {
+  const answer = await merchantOf(cell)
+    .get('/payments?limit=1')
+    .catch(() => null);
+  return answer?.status === 200 ? true : null;
+}
+
+async function createSale(cell: Cell): Promise<string> {
+  const { agent_terminal, terminal } = cell.network.sandbox.test;
+  const made = await merchantOf(cell).post('/payment_intents', {
+    amount: AMOUNT,
+    terminal: terminal ?? agent_terminal,
+  });
+  assert.equal(made.status, 201, JSON.stringify(made.body));
+  return String(made.body.id);
+}
+
+async function tap(cell: Cell, intent: string, pass: string): Promise<Body> {
+  const { terminal } = cell.network.sandbox.test;
+  const credential = { type: 'nfc_id', value: pass };
+  const answer = await merchantOf(cell).post(`/test_helpers/terminals/${terminal}/tap`, {
+    payment_intent: intent,
+    credential,
+  });
+  return answer.body;
+}
+
+async function sell(cell: Cell, { pass }: Payer): Promise<void> {
+  const intent = await createSale(cell);
+  await tap(cell, intent, pass);
+  const payment = await until(`sale ${intent}`, async () => {
+    const { body } = await merchantOf(cell).get(`/payment_intents/${intent}`);
+    assert.equal(body.last_payment_error ?? null, null, JSON.stringify(body));
+    return body.status === 'succeeded' ? String(body.payment) : null;
+  });
+  cell.payments.push(payment);
+}
+
+const declineOf = (intent: Body) =>
+  intent.last_payment_error as {
+    decline_code: string;
+    reason_code: string;
+    customer_message: string;
+  };
+
+before(async () => {
+  ports = [await freePort(), await freePort()];
+  for (const number of [0, 1]) {
+    const dataDir = await temporaryDataDir();
+    const port = present(ports[number], 'port');
+    cells.push({ number, dataDir, port, network: null as never, payments: [] });
+    present(cells[number], 'cell').network = await startCell(number);
+  }
+  await startBalancer(await freePort());
+  for (const home of [0, 1, 0, 1]) payers.push(await addPayer(home));
+  await until('the balancer', async () =>
+    (await fetch(`${shared}/readyz`).catch(() => null))?.ok ? true : null,
+  );
+});
+
+after(async () => {
+  balancer?.kill('SIGTERM');
+  for (const { network, dataDir } of cells) {
+    await network?.stop();
+    await dataDir.remove();
+  }
+  await rm(balancerFolder, { recursive: true, force: true });
+});
+
+test('what is made in a cell names it, and the balancer brings it there', async () => {
+  for (const cell of cells) {
+    const { secret_key } = cell.network.sandbox.test;
+    assert.equal(secret_key.charAt('tlsk_test_'.length), String(cell.number));
+    const intent = await createSale(cell);
+    assert.equal(intent.charAt('pi_'.length), String(cell.number));
+  }
+  for (const { home, pass } of payers) {
+    assert.equal(pass.length, 'nfc_'.length + (home === 0 ? 38 : 39));
+  }
+});
+
+test(`${SALES} sales in both cells, by payers of both: each is paid once`, async (t) => {
+  const began = performance.now();
+  const LANES = 8;
+  const lanes = Array.from({ length: LANES }, async (_, lane) => {
+    for (let n = lane; n < SALES; n += LANES) {
+      const cell = present(cells[n % 2], 'cell');
+      await sell(cell, present(payers[Math.floor(n / 2) % payers.length], 'payer'));
+    }
+  });
+  await Promise.all(lanes);
+  const all = cells.flatMap(({ payments }) => payments);
+  assert.equal(new Set(all).size, SALES);
+  for (const cell of cells) {
+    for (const payment of cell.payments) {
+      assert.equal(payment.charAt('pay_'.length), String(cell.number));
+    }
+  }
+  t.diagnostic(`${SALES} sales in ${((performance.now() - began) / 1000).toFixed(1)} s`);
+});
+
+test('receipts open at the shared address, of both cells, and of refunds', async () => {
+  for (const cell of cells) {
+    const [payment = ''] = cell.payments;
+    const merchant = merchantOf(cell);
+    const { body } = await merchant.get(`/payments/${payment}`);
+    const receipt = new URL(String(body.receipt_url));
+    const page = await fetch(shared + receipt.pathname);
+    assert.equal(page.status, 200, receipt.pathname);
+    const made = await merchant.post('/refunds', { payment, amount: AMOUNT });
+    assert.equal(made.status, 201, JSON.stringify(made.body));
+    const refund = await until('the refund', async () => {
+      const { body } = await merchant.get(`/refunds/${made.body.id}`);
+      return body.status === 'succeeded' ? body : null;
+    });
+    const slip = new URL(String(refund.receipt_url));
+    assert.equal((await fetch(shared + slip.pathname)).status, 200, slip.pathname);
+    // Refunded once, and never more than was paid.
+    assert.equal((await merchant.post('/refunds', { payment, amount: 1 })).status, 409);
+  }
+});
+
+test('limits are those of the cell: a small one at home is kept abroad, too', async () => {
+  const payer = present(payers[2], 'payer of cell 0');
+  const { web_url: webUrl, test: mode } = present(cells[0], 'cell').network.sandbox;
+  const token = await signInWallet(webUrl, payer.account, { chainId: mode.chain_id });
+  const me = caller(`${webUrl}/api/payer/v1`, token);
+  const limit = (atoms: number | null) =>
+    me.send('PATCH', '/limits', {
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ per_payment: atoms }),
+    });
+  assert.equal((await limit(AMOUNT - 1)).status, 200);
+  const abroad = present(cells[1], 'cell');
+  // Cell 1 may go on for a minute with what it has heard; a pass that it has not heard of asks.
+  const fresh = String((await me.post('/passes', { label: 'Watch' })).body.nfc_id);
+  const declined = await tap(abroad, await createSale(abroad), fresh);
+  assert.equal(declineOf(declined).decline_code, 'limit_exceeded');
+  assert.equal((await limit(null)).status, 200);
+});
+
+test('a pass that is revoked at home pays nowhere from the next second on', async () => {
+  const payer = present(payers[2], 'payer of cell 0');
+  const { web_url: webUrl, test: mode } = present(cells[0], 'cell').network.sandbox;
+  const token = await signInWallet(webUrl, payer.account, { chainId: mode.chain_id });
+  const me = caller(`${webUrl}/api/payer/v1`, token);
+  const made = (await me.post('/passes', { label: 'Ring' })).body;
+  const abroad = present(cells[1], 'cell');
+  await sell(abroad, { ...payer, pass: String(made.nfc_id) });
+  assert.equal((await me.send('DELETE', `/passes/${made.id}`)).status, 200);
+  await until('the end of the pass', async () => {
+    const declined = await tap(abroad, await createSale(abroad), String(made.nfc_id));
+    return declineOf(declined)?.decline_code === 'pass_revoked' ? true : null;
+  });
+});
+
+test('a code that was used abroad is used at home, and the other way round', async () => {
+  const payer = present(payers[1], 'payer of cell 1');
+  const [first, home] = [present(cells[0], 'cell'), present(cells[1], 'cell')];
+  const { web_url: webUrl, test: mode } = home.network.sandbox;
+  const token = await signInWallet(webUrl, payer.account, { chainId: mode.chain_id });
+  const me = caller(`${webUrl}/api/payer/v1`, token);
+  const { data } = (await me.get('/passes')).body as { data: { id: string }[] };
+  const code = async () => String((await me.post(`/passes/${data[0]?.id}/codes`, {})).body.value);
+  const show = async (cell: Cell, value: string) => {
+    const { terminal } = cell.network.sandbox.test;
+    const { body } = await merchantOf(cell).post(`/test_helpers/terminals/${terminal}/tap`, {
+      payment_intent: await createSale(cell),
+      credential: { type: 'qr', value },
+    });
+    return declineOf(body)?.decline_code ?? 'paid';
+  };
+  const abroadFirst = await code();
+  assert.deepEqual(
+    [await show(first, abroadFirst), await show(home, abroadFirst)],
+    ['paid', 'pass_code_used'],
+  );
+  const homeFirst = await code();
+  assert.deepEqual(
+    [await show(home, homeFirst), await show(first, homeFirst)],
+    ['paid', 'pass_code_used'],
+  );
+});
+
+test('one cell is killed: the other sells, and says what it cannot know', async () => {
+  const [gone, alive] = [present(cells[0], 'cell'), present(cells[1], 'cell')];
+  const visitor = present(payers[0], 'payer of cell 0');
+  const known = await tap(alive, await createSale(alive), visitor.pass);
+  assert.equal(known.last_payment_error ?? null, null, JSON.stringify(known));
+  const { web_url: webUrl, test: mode } = gone.network.sandbox;
+  const token = await signInWallet(webUrl, visitor.account, { chainId: mode.chain_id });
+  const unheard = await caller(`${webUrl}/api/payer/v1`, token).post('/passes', { label: 'New' });
+  await gone.network.kill();
+  // What it has heard of within the minute goes on; everything of its own does anyway.
+  await sell(alive, visitor);
+  await sell(alive, present(payers[1], 'payer of cell 1'));
+  const declined = declineOf(
+    await tap(alive, await createSale(alive), String(unheard.body.nfc_id)),
+  );
+  assert.deepEqual(
+    [declined.decline_code, declined.reason_code],
+    ['pass_unknown', 'HOME_CELL_AWAY'],
+  );
+  assert.match(declined.customer_message, /cannot be checked/);
+  gone.network = await startCell(0);
+  await until('the first cell', async () => {
+    const { body } = await merchantOf(gone)
+      .get('/payments?limit=1')
+      .catch(() => ({ body: {} }));
+    return 'data' in body ? true : null;
+  });
+  await sell(gone, present(payers[1], 'payer of cell 1'));
+});
+
+/** Of a merchant, over all pages: what is left of its payments is what it can take out. */
+async function checkBalance(cell: Cell): Promise<number> {
+  const merchant = merchantOf(cell);
+  let [left, count, cursor] = [0, 0, ''];
+  do {
+    const { body } = await merchant.get(`/payments?limit=100${cursor}`);
+    const page = body as unknown as {
+      data: { amount: number; amount_refunded: number }[];
+      next_cursor: string | null;
+    };
+    for (const payment of page.data) left += payment.amount - payment.amount_refunded;
+    count += page.data.length;
+    cursor = page.next_cursor === null ? '' : `&cursor=${page.next_cursor}`;
+  } while (cursor !== '');
+  const { body } = await merchant.get('/balance');
+  assert.equal((body.available as { amount: number }[])[0]?.amount, left);
+  return count;
+}
+
+test('a cell’s database is put back: its sales come back, the other hears nothing', async (t) => {
+  const [other, lost] = [present(cells[0], 'cell'), present(cells[1], 'cell')];
+  const before = { other: await checkBalance(other), lost: await checkBalance(lost) };
+  const folder = path.join(lost.dataDir.path, 'postgres');
+  const copy = path.join(lost.dataDir.path, 'copy');
+  await lost.network.stop();
+  await cp(folder, copy, { recursive: true });
+  lost.network = await startCell(1);
+  await until('the balancer', () => answers(lost));
+  const SOLD = 5;
+  for (let n = 0; n < SOLD; n++) await sell(lost, present(payers[n % payers.length], 'payer'));
+  const sold = lost.payments.slice(-SOLD);
+  await lost.network.stop();
+  await rm(folder, { recursive: true });
+  await rename(copy, folder);
+  lost.network = await startCell(1);
+  await until('the balancer', () => answers(lost));
+  for (const payment of sold) {
+    const found = await until(`payment ${payment}`, async () => {
+      const { status, body } = await merchantOf(lost).get(`/payments/${payment}`);
+      return status === 200 ? body : null;
+    });
+    assert.equal(found.recovered, true, JSON.stringify(found));
+  }
+  await sell(other, present(payers[1], 'payer of cell 1'));
+  await until('sales in the cell that lost', async () => {
+    await sell(lost, present(payers[0], 'payer of cell 0'));
+    return true;
+  });
+  assert.equal(await checkBalance(other), before.other + 1);
+  assert.equal(await checkBalance(lost), before.lost + SOLD + 1);
+  t.diagnostic(`${before.other + before.lost + SOLD + 2} payments, every atom in its cell`);
+});
