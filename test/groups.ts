@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
  * A process per file spends a second of a core on imports that its neighbour has just made. So
  * neighbours share one: each file is a suite of its own, with its own `before` and `after`.
  */
-const SHARES = /^(src|web|test\/(api|doors))\//;
+const SHARES = /^(src|web|test\/(api|docs|doors|reader|sdk))\//;
 /** More in one process save little, and the last processes of a run would work alone. */
 const MOST_IN_ONE = 12;
 /** A short run keeps all cores busy rather than few processes. */
@@ -28,24 +28,36 @@ export function groupFiles(files: readonly string[]): string[][] {
   return groups;
 }
 
-/** Beside these, all others are short. */
-const LONGEST_FIRST = ['contracts/', 'test/faults/', 'src/ops/', 'src/settlement/', 'test/'];
+/**
+ * What waits most of its time: for a browser, a chain, a process that starts. All else keeps a core
+ * busy. The longest first.
+ */
+const WAITING = [
+  ...['test/faults/', 'contracts/', 'test/journeys/', 'src/ops/', 'src/settlement/'],
+  ...['test/cli/', 'web/', 'test/'],
+];
+/** Of those folders, what works. */
+const WORKING = ['test/api/', 'test/doors/', 'test/tidy', 'src/settlement/contract/'];
 
 function rank(group: readonly string[]): number {
-  const place = LONGEST_FIRST.findIndex((prefix) => group[0]?.startsWith(prefix));
-  return place < 0 ? LONGEST_FIRST.length : place;
+  const [file = ''] = group;
+  if (WORKING.some((prefix) => file.startsWith(prefix))) return WAITING.length;
+  const place = WAITING.findIndex((prefix) => file.startsWith(prefix));
+  return place < 0 ? WAITING.length + 1 : place;
 }
 
 /**
- * Long ones first, so that none runs alone at the end; those that wait for a browser most of the
- * time beside those that start processes and work.
+ * What waits is spread evenly over what works, so that the cores are as busy in the first minute as
+ * in the last; of each kind the long ones come first, so that none runs alone at the end.
  */
 export function inGoodOrder(groups: readonly string[][]): string[][] {
-  const isBrowser = (group: readonly string[]) => group[0]?.startsWith('web/') ?? false;
-  const waiting = groups.filter(isBrowser);
-  const working = groups.filter((group) => !isBrowser(group)).sort((a, b) => rank(a) - rank(b));
-  const pairs = working.flatMap((group, n) => [...waiting.slice(n, n + 1), group]);
-  return [...pairs, ...waiting.slice(working.length)];
+  const sorted = groups.toSorted((a, b) => rank(a) - rank(b));
+  const waiting = sorted.filter((group) => rank(group) < WAITING.length);
+  const working = sorted.filter((group) => rank(group) >= WAITING.length);
+  const placed = [waiting, working].flatMap((kind) =>
+    kind.map((group, n) => ({ group, place: (n + 0.5) / kind.length })),
+  );
+  return placed.sort((a, b) => a.place - b.place).map(({ group }) => group);
 }
 
 /**

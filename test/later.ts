@@ -74,6 +74,7 @@ export const LATER: Readonly<Record<string, string>> = {
   ),
   ...because('processes replaced, or two releases side by side; `payment` kills and restarts one', [
     'test/journeys/rolling-restart.test.ts',
+    'test/journeys/stopped-early.test.ts',
     'test/journeys/two-releases.test.ts',
   ]),
   ...because(
@@ -83,6 +84,7 @@ export const LATER: Readonly<Record<string, string>> = {
       'test/cli/mcp-http.test.ts',
       'test/deploy/container-backup.test.ts',
       'test/journeys/new-contract.test.ts',
+      'test/journeys/operate.test.ts',
       'test/journeys/ops-port.test.ts',
       'test/journeys/start-errors.test.ts',
       'test/journeys/trace.test.ts',
@@ -103,12 +105,16 @@ export const LATER: Readonly<Record<string, string>> = {
   ...because('packs, installs and starts a package as a stranger does; its own tests run before', [
     'test/packages/fresh.test.ts',
     'test/packages/pack.test.ts',
+    'test/packages/publish.test.ts',
     'test/packages/quickstart.test.ts',
     'test/sdk/network.test.ts',
     'test/x402/clients.test.ts',
   ]),
   ...because('every command of `npm run chain` as a process; `deploy-contract` starts the first', [
     'src/ops/contract-command.test.ts',
+  ]),
+  ...because('wrong requests of other surfaces; `fuzz.test.ts` sends them to the merchant API', [
+    'test/api/fuzz-surfaces.test.ts',
   ]),
   ...because('it fills a disk and connections up to their limits', [
     'test/faults/exhaustion.test.ts',

@@ -14,7 +14,7 @@ test('no promise is broken while processes, database and chain are killed', asyn
   const report = await runChaos({
     seed: SEED,
     seconds: SECONDS,
-    clients: 16,
+    clients: 6,
     blockMs: 1_000,
     profile: 'custom',
     reach: 'short',

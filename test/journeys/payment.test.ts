@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Stripe from 'stripe';
@@ -265,27 +263,4 @@ test('SIGTERM ends with 0 within ten seconds, and the next start knows everythin
   await restart();
   const { body } = await merchant.get(`/payment_intents/${intentId}`);
   assert.equal(body.status, 'requires_payment_method');
-});
-
-test('npm start ends with all of it when npm is told to, with 0', async () => {
-  assert.equal(await network.stop(), 0);
-  const started = await spawnNetwork({ dataDir: folder.path, env: ENV, throughNpm: true });
-  assert.equal((await fetch(`${started.sandbox.web_url}/livez`)).status, 200);
-  assert.equal(await started.stop(), 0);
-  await assert.rejects(fetch(`${started.sandbox.web_url}/livez`));
-  await restart();
-  assert.equal((await merchant.get('/terminals')).status, 200);
-});
-
-test('who is told to stop while it starts ends with 0, and nothing is lost', async () => {
-  assert.equal(await network.stop(), 0);
-  const { child, logs } = spawnMain({ dataDir: folder.path, env: ENV });
-  const ended = once(child, 'close');
-  // The database is adopted or started first, long before anything listens.
-  const postmaster = path.join(folder.path, 'postgres/postmaster.pid');
-  while (!existsSync(postmaster)) await sleep(5);
-  child.kill('SIGTERM');
-  assert.deepEqual(await ended, [0, null], logs());
-  await restart();
-  assert.equal((await merchant.get('/terminals')).status, 200);
 });

@@ -15,6 +15,8 @@ import { cryptogramOf } from '../../reader/src/protocols/vas.ts';
 import { haloChip, keycard } from './emulated-chips.ts';
 import { applePhone, bankCard, googlePhone, tag } from './emulated-phones.ts';
 
+/** Cards and phones whose bytes are changed on the way; the long run has more. */
+const ROUNDS = Number(process.env.READER_CONVERSATIONS ?? 2_000);
 const COLLECTOR_ID = 20_180_608;
 const collectorKey = signingKey(randomBytes(32));
 const passKey = createEphemeralKey();
@@ -187,11 +189,11 @@ const DEVICES: readonly (() => readonly [string, Transceive, string])[] = [
   () => ['keycard', keycard(chip), ''],
 ];
 
-test('10,000 conversations with changed bytes: no crash, no wrong value, at most 2 s', async () => {
+test(`${ROUNDS} conversations with changed bytes: no crash, no wrong value`, async () => {
   const random = seeded(20_261_122);
   let longestMs = 0;
   let read = 0;
-  for (let round = 0; round < 10_000; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     const [name, card, expected] = present(DEVICES[round % DEVICES.length], 'a device')();
     const target = Math.floor(random() * 6);
     let sent = 0;
