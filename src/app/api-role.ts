@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { createKeyAuthenticator } from '#accounts/authenticate.ts';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { addCellRoutes } from '#apis/cells/cell-routes.ts';
+import { addCellPeopleRoutes } from '#apis/cells/people-routes.ts';
 import { addMailPages } from '#apis/dashboard/person-link-page.ts';
 import { deviceSurface } from '#apis/device/device-routes.ts';
 import { pairingSurface } from '#apis/device/pairing-routes.ts';
@@ -30,7 +31,7 @@ import { type ApiDeps, createShared, publicNodes } from '#app/api-shared.ts';
 import { addBrandFiles } from '#app/brand-files.ts';
 import { addChainRelay } from '#app/chain-relay.ts';
 import { operatorDoor } from '#app/operator-door.ts';
-import { peopleDeps, peopleSurfaces } from '#app/people-surfaces.ts';
+import { peopleDeps, peopleSurfaces, settingsOfRealms } from '#app/people-surfaces.ts';
 import { addSandboxLinks } from '#app/sandbox-links.ts';
 import { type SurfaceRoutes, surfaceDocuments } from '#app/surface-documents.ts';
 import { webUrlOf } from '#core/web-url.ts';
@@ -128,7 +129,9 @@ export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
     isThere: operatorDoor(deps.config),
     checkHeldKey: createHeldKeyCheck(deps.db),
   });
-  addCellRoutes(app, { ...deps, cells: deps.config.cells, cardKey: cardKey(deps.secret) });
+  const { cells } = deps.config;
+  addCellRoutes(app, { ...deps, cells, cardKey: cardKey(deps.secret) });
+  addCellPeopleRoutes(app, { ...deps, cells, settings: settingsOfRealms(deps) });
   addCardPage(app, deps);
   addBrandFiles(app, deps);
   addApplePassService(app, { ...deps, webUrl, cardKey: cardKey(deps.secret) });

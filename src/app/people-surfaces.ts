@@ -1,4 +1,5 @@
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import { searchOthers, signInElsewhere } from '#apis/cells/people-routes.ts';
 import { dashboardSurface } from '#apis/dashboard/dashboard-routes.ts';
 import type { DashboardDeps } from '#apis/dashboard/person-route.ts';
 import { surfaceSettings } from '#apis/dashboard/settings.ts';
@@ -19,7 +20,15 @@ function realmSettings(deps: ApiDeps, realm: Realm) {
   const isSandbox = !config.production;
   const secretKey = peopleKey(deps.secret);
   const people = { db, wakeups, secretKey, publicUrl, port, isSandbox };
-  return surfaceSettings(people, realm);
+  const settings = surfaceSettings(people, realm);
+  const { cells } = config;
+  if (cells.others.length === 0) return settings;
+  return { ...settings, elsewhere: signInElsewhere(cells) };
+}
+
+/** Of both realms, for what other cells ask. */
+export function settingsOfRealms(deps: ApiDeps) {
+  return { merchant: realmSettings(deps, 'merchant'), operator: realmSettings(deps, 'operator') };
 }
 
 /** What is about merchants' people, outside of the routes. */
@@ -39,7 +48,12 @@ function peopleParts(
   const configuration = () => maskedConfiguration(config);
   return {
     dashboard: { ...shared, settings: settings('merchant'), merchantRoutes },
-    operator: { ...shared, settings: settings('operator'), configuration },
+    operator: {
+      ...shared,
+      settings: settings('operator'),
+      configuration,
+      searchOthers: (wanted) => searchOthers(config.cells, wanted),
+    },
   };
 }
 

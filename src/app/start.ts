@@ -43,8 +43,8 @@ import { startPostgres } from '#sandbox/postgres.ts';
 import { removeSandboxFile, type SandboxFile, writeSandboxFile } from '#sandbox/sandbox-file.ts';
 import { type Config, cardKey, idSealingKey, peopleKey, webhookKey } from '#settings/config.ts';
 import { WHOLE_HOUR } from '#settlement/ceiling.ts';
-import { openChain } from '#settlement/chain/chain.ts';
-import { requireContractDelays } from '#settlement/chain/check-contract.ts';
+import { type Chain, openChain } from '#settlement/chain/chain.ts';
+import { requireContractDelays, requireOwnContract } from '#settlement/chain/check-contract.ts';
 import { whenItCounts } from '#settlement/confirmations.ts';
 import { keepContracts } from '#settlement/contract-queries.ts';
 import {
@@ -234,16 +234,29 @@ async function prepareDatabase(
 
 /**
  * An embedded chain is as old as its data folder, whatever database is used with it.
- * @throws StartError when the settings leave out a contract that the ledger has used.
+ * @throws StartError when the settings leave out a contract that the ledger has used, or name one
+ *   where another cell settles.
  */
 async function keepOrder(
   { chains, roles }: Config,
-  db: Database,
-  networks: readonly NetworkConfig[],
+  { db, log }: { readonly db: Database; readonly log: Log },
+  opened: readonly Chain[],
 ): Promise<void> {
-  const external = networks.filter(({ network }) => chains[network] !== null);
+  const external = opened.filter(({ config }) => chains[config.network] !== null);
   if (roles.has('watch')) return;
-  for (const network of external) await keepContracts(db, network);
+  for (const chain of external) {
+    if (await isUnused(db, chain.config)) await requireOwnContract(chain, db.cell, log);
+    await keepContracts(db, chain.config);
+  }
+}
+
+/** A ledger with payments has shown whose contract it is. */
+async function isUnused(db: Database, { livemode }: NetworkConfig): Promise<boolean> {
+  const rows = await db.query(
+    'select 1 as used from settlement_contracts where livemode = $1 limit 1',
+    [livemode],
+  );
+  return rows.length === 0;
 }
 
 /** A watchtower's database role changes no tables. @throws StartError */
@@ -378,7 +391,7 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Up> {
   const chains = await Promise.all(ofRoles.map((network) => openChain(network, log)));
   for (const chain of chains) stops.push(chain.close);
   const networks = chains.map((chain) => chain.config);
-  await keepOrder(config, db, networks);
+  await keepOrder(config, { db, log }, chains);
   const receipts = receiptPages(config, idKey);
   const deps = { receipts, config, secret, idKey, db, wakeups, clock, log, chains, passFiles };
   if (config.production) {

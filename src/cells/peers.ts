@@ -44,3 +44,17 @@ export async function askCell(
     return null;
   }
 }
+
+/** Asks every other cell at once. @returns the answers of those that gave one. */
+export async function askOthers(
+  cells: CellSettings,
+  question: { readonly path: string; readonly body: unknown },
+): Promise<{ readonly cell: number; readonly said: unknown }[]> {
+  const answers = await Promise.all(
+    cells.others.map(async (address) => ({
+      cell: address.cell,
+      said: await askCell(cells, address, question),
+    })),
+  );
+  return answers.filter(({ said }) => said !== null);
+}

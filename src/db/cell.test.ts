@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { NUMBERS_PER_CELL } from '#core/ids.ts';
-import { keepCell } from '#db/cell.ts';
+import { keepCell, requireCell } from '#db/cell.ts';
 import { openDatabase } from '#db/database.ts';
 import { createSettlementNumbers, raiseNumbers } from '#settlement/numbers.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
@@ -21,7 +21,10 @@ test('a database stays with the cell of its first start, and numbers by its rang
   const db = open(3);
   await keepCell(db);
   await keepCell(open(3));
-  await assert.rejects(keepCell(open(0)), /CELL=0, but this database is cell 3’s/);
+  await requireCell(open(3));
+  for (const look of [keepCell, requireCell]) {
+    await assert.rejects(look(open(0)), /CELL=0, but this database is cell 3’s/);
+  }
   const first = 3n * NUMBERS_PER_CELL;
   const isOurs = ({ number }: { readonly number: bigint }) =>
     number >= first && number < first + NUMBERS_PER_CELL;

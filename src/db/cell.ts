@@ -26,9 +26,22 @@ export async function keepCell(db: Database): Promise<void> {
     }
     return tx.query<{ cell: number }>('select cell from own_cell');
   });
-  const { cell } = present(kept[0], 'own cell');
-  if (cell === db.cell) return;
+  requireSame(db.cell, present(kept[0], 'own cell').cell);
+}
+
+/** The same without writing anything: also a database without our tables is nobody's yet. */
+export async function requireCell(db: Database): Promise<void> {
+  const rows = await db.query<{ made: boolean }>(
+    `select to_regclass('own_cell') is not null as made`,
+  );
+  if (rows[0]?.made !== true) return;
+  const kept = await db.query<{ cell: number }>('select cell from own_cell');
+  if (kept[0] !== undefined) requireSame(db.cell, kept[0].cell);
+}
+
+function requireSame(set: number, kept: number): void {
+  if (set === kept) return;
   throw new StartError(
-    `CELL=${db.cell}, but this database is cell ${cell}’s: a database stays with its cell`,
+    `CELL=${set}, but this database is cell ${kept}’s: a database stays with its cell`,
   );
 }

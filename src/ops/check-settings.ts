@@ -1,7 +1,9 @@
 import { connect } from 'node:tls';
 import { Redis } from 'ioredis';
+import { checkPeers } from '#cells/check-peers.ts';
 import { describeError, type Log, silentLog } from '#core/log.ts';
 import { NETWORKS, type Network } from '#core/mode.ts';
+import { requireCell } from '#db/cell.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { requireSameDirect, requireSessionSettings } from '#db/direct.ts';
 import { requireDurability } from '#db/durability.ts';
@@ -10,7 +12,7 @@ import { checkMailServer } from '#people/mail.ts';
 import { type Config, readConfig } from '#settings/config.ts';
 import type { Env } from '#settings/setting-names.ts';
 import { openChain } from '#settlement/chain/chain.ts';
-import { requireContractDelays } from '#settlement/chain/check-contract.ts';
+import { requireContractDelays, requireOwnContract } from '#settlement/chain/check-contract.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
 import { tellProfile } from '#settlement/profiles.ts';
 import { presentPrice } from '#settlement/relayer/follow/read-fees.ts';
@@ -53,9 +55,10 @@ function requireClock(theirs: number, here: number, whose: string): string {
 }
 
 async function lookAtDatabase(config: Config): Promise<Finding[]> {
-  const { databaseUrl, databaseDirectUrl: directUrl, production, durability } = config;
+  const { databaseUrl, databaseDirectUrl: directUrl, production, durability, cells } = config;
   if (databaseUrl === null) return [];
-  const db = openDatabase({ url: databaseUrl, directUrl, maxConnections: 2 });
+  const cell = cells.own;
+  const db = openDatabase({ url: databaseUrl, directUrl, maxConnections: 2, cell });
   try {
     return [
       await finding('database', () => describeDatabase(db, config)),
@@ -66,6 +69,11 @@ async function lookAtDatabase(config: Config): Promise<Finding[]> {
       await finding('clock of the database', async () => {
         const rows = await db.query<{ now: Date }>('select clock_timestamp() as now');
         return requireClock(rows[0]?.now.getTime() ?? 0, Date.now(), 'the database');
+      }),
+      await finding('cell', async () => {
+        await requireCell(db);
+        await checkPeers(cells);
+        return `cell ${cells.own}, with ${cells.others.length} beside it`;
       }),
       await finding('durability', async () => {
         if (production) await requireDurability(db, durability);
@@ -108,7 +116,10 @@ function strictLog(): Log {
   return { ...silentLog, warn: fail, error: fail };
 }
 
-async function lookAtChain(settings: NetworkSettings, production: boolean): Promise<Finding[]> {
+async function lookAtChain(
+  settings: NetworkSettings,
+  { production, cells }: Config,
+): Promise<Finding[]> {
   const { network } = settings;
   const findings: Finding[] = [];
   const opened = await openChain(settings, strictLog()).catch((error) => {
@@ -133,6 +144,10 @@ async function lookAtChain(settings: NetworkSettings, production: boolean): Prom
       await finding(`${network}: delays of the contract`, async () => {
         if (production) await requireContractDelays(opened, strictLog());
         return 'long enough';
+      }),
+      await finding(`${network}: cell of the contract`, async () => {
+        await requireOwnContract(opened, cells.own, strictLog());
+        return `cell ${cells.own}, or nobody’s yet`;
       }),
       await finding(`${network}: roles of the keys`, async () => {
         await requireRoles(opened);
@@ -234,7 +249,7 @@ export async function checkSettings(envs: EnvOfRole): Promise<Finding[]> {
     const { relayerKeys = [], sponsorKey = null } = worker ?? {};
     const registrarKey = configs.get('registrar')?.chains[network]?.registrarKey ?? null;
     const whole = { ...settings, relayerKeys, registrarKey, sponsorKey };
-    findings.push(...(await lookAtChain(whole, config.production)));
+    findings.push(...(await lookAtChain(whole, config)));
     const keys = [...relayerKeys, registrarKey, sponsorKey];
     findings.push(...(await lookAtSigners(network, keys)));
   }

@@ -57,11 +57,20 @@ async function takeAttempts(
   return { ...tooMany, message: tooMany.message + way };
 }
 
+/** Password sign-in: see {@link checkPassword}. */
+export async function signIn(deps: PeopleDeps, input: SignInInput): Promise<SignedIn | Refusal> {
+  const user = await checkPassword(deps, input);
+  return isRefusal(user) ? user : openAfterPassword(deps, user, input.visit);
+}
+
 /**
- * Password sign-in. Attempts are counted per address and per person; a device that the person has
+ * Whose these are. Attempts are counted per address and per person; a device that the person has
  * used before has a count of its own, so guessing locks out the guesser and nobody else.
  */
-export async function signIn(deps: PeopleDeps, input: SignInInput): Promise<SignedIn | Refusal> {
+export async function checkPassword(
+  deps: PeopleDeps,
+  input: SignInInput,
+): Promise<UserRow | Refusal> {
   const { realm, visit } = input;
   const email = readEmail(input.email);
   if (isRefusal(email)) return email;
@@ -83,7 +92,7 @@ export async function signIn(deps: PeopleDeps, input: SignInInput): Promise<Sign
   if (user === undefined || !matches || user.status !== 'active') return signInFailed();
   await forgetAttempts(deps.db, person);
   await giveBackAttempt(deps.db, address);
-  return openAfterPassword(deps, user, visit);
+  return user;
 }
 
 /** A full session, or one that only waits for the second factor when the user has one. */

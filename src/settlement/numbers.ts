@@ -57,9 +57,14 @@ const BLOCKS_PER_CELL = NUMBERS_PER_CELL / BLOCK;
 /** The SQL of the first number of the next cell: only who holds one of our keys settles above. */
 const END_OF_RANGE = `(next_block / ${BLOCKS_PER_CELL} + 1) * ${NUMBERS_PER_CELL}`;
 
+/** The cell whose range it lies in; none of ours where that is above all cells. */
+export function cellOfNumber(number: bigint): bigint {
+  return number / NUMBERS_PER_CELL;
+}
+
 /** Whether this cell could have drawn it, however often its numbers were raised. */
 export function isOfCell(cell: number, number: bigint): boolean {
-  return number / NUMBERS_PER_CELL === BigInt(cell);
+  return cellOfNumber(number) === BigInt(cell);
 }
 
 interface Block {

@@ -20,7 +20,8 @@ export interface CellRouteDeps extends HomeDeps {
   readonly cells: CellSettings;
 }
 
-function bodyOf(request: FastifyRequest): unknown {
+/** null: it is no JSON. */
+export function bodyOf(request: FastifyRequest): unknown {
   try {
     return JSON.parse(String(request.body));
   } catch {
@@ -28,14 +29,19 @@ function bodyOf(request: FastifyRequest): unknown {
   }
 }
 
-export function addCellRoutes(app: FastifyInstance, deps: CellRouteDeps): void {
-  const { cells } = deps;
-  if (cells.others.length === 0) return;
-  const expected = hashSecret(`Bearer ${cells.secret}`);
-  const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
+/** Whoever does not show the secret of the cells finds nothing. */
+export function cellsOnly({ secret }: CellSettings) {
+  const expected = hashSecret(`Bearer ${secret}`);
+  return async (request: FastifyRequest, reply: FastifyReply) => {
     const shown = hashSecret(request.headers.authorization ?? '');
     if (!equalInConstantTime(shown, expected)) return reply.code(404).send();
   };
+}
+
+export function addCellRoutes(app: FastifyInstance, deps: CellRouteDeps): void {
+  const { cells } = deps;
+  if (cells.others.length === 0) return;
+  const onRequest = cellsOnly(cells);
   app.post(`${CELLS_ROOT}/presentations`, { onRequest }, async (request, reply) => {
     const asked = readPresentation(bodyOf(request));
     const answer = asked === null ? null : await answerPresentation(deps, asked);

@@ -11,7 +11,7 @@ import {
   UsedPasskey,
 } from '#apis/dashboard/person-schema.ts';
 import type { PersonCaller, SurfaceSettings } from '#apis/dashboard/surface.ts';
-import { type Answer, answerWith, isRefusal } from '#core/answer.ts';
+import { type Answer, answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { knownDevice, rememberDevice } from '#people/devices.ts';
 import { selectAccountsOf } from '#people/membership-queries.ts';
@@ -23,7 +23,7 @@ import { countRecoveryCodes } from '#people/second-factor-queries.ts';
 import { deleteSession } from '#people/session-queries.ts';
 import type { OpenedSession } from '#people/sessions.ts';
 import { csrfToken } from '#people/sessions.ts';
-import { signIn } from '#people/sign-in.ts';
+import { type SignInInput, signIn } from '#people/sign-in.ts';
 import { selectUser } from '#people/user-queries.ts';
 
 const TAG = 'Session';
@@ -102,13 +102,26 @@ function signInRoute(settings: SurfaceSettings) {
       const { visit, cookies } = caller;
       const input = { ...body, realm, deviceToken: cookies.device, visit };
       const result = await signIn(settings.people, input);
-      if (isRefusal(result)) return result;
+      if (isRefusal(result)) return (await elsewhere(settings, input, result)) ?? result;
       const level = result.status === 'signed_in' ? 'full' : 'password';
       const { user, session } = result;
       const signedIn = { user, level, secondFactorAt: null, caller, alert: true, now } as const;
       return answerSession(settings, session, signedIn);
     },
   });
+}
+
+/** Only who knows the password hears that another cell has the account. */
+async function elsewhere(
+  settings: SurfaceSettings,
+  input: SignInInput,
+  { code }: Refusal,
+): Promise<Refusal | null> {
+  if (code !== 'sign_in_failed') return null;
+  const url = (await settings.elsewhere?.(input)) ?? null;
+  return url === null
+    ? null
+    : refuse(code, `Your account is at another address. Sign in at ${url}`);
 }
 
 function readRoute(settings: SurfaceSettings) {

@@ -14,6 +14,7 @@ import type { PeopleDeps, Visit } from '#people/people.ts';
 import { hasRole, ROLES, type Role } from '#people/roles.ts';
 import type { SessionRow } from '#people/session-queries.ts';
 import { findSession, isCsrfToken } from '#people/sessions.ts';
+import type { SignInInput } from '#people/sign-in.ts';
 import type { Realm } from '#people/user-queries.ts';
 
 /**
@@ -52,7 +53,12 @@ export interface SurfaceSettings {
    * Origin names the host that the request went to. (A rebound name has none of our cookies.)
    */
   readonly anyOwnHost: boolean;
+  /** Whether another cell knows the person; left out: this one is alone. */
+  readonly elsewhere?: SignInElsewhere;
 }
+
+/** @returns where the pages are at which these are right; null: nowhere. */
+export type SignInElsewhere = (input: SignInInput) => Promise<string | null>;
 
 export const ROOTS: Record<Realm, string> = {
   merchant: '/api/dashboard/v1',

@@ -19,4 +19,6 @@ export interface OperatorDeps {
   readonly receipts: ReceiptPages;
   /** The configuration as this process has read it, secrets masked already. */
   readonly configuration: () => { readonly [key: string]: Json };
+  /** What the other cells have of a text; left out: there are none. */
+  readonly searchOthers?: (wanted: string) => Promise<object[]>;
 }

@@ -22,7 +22,9 @@ import { AtomsOut, nullable, oneOf, Timestamp, text, textOut } from '#http/schem
 import { selectIntents } from '#payments/intent-queries.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 
-const FoundSchema = Type.Object({
+export const FoundSchema = Type.Object({
+  cell: nullable(Type.Integer({ description: 'The cell that has it; null: this one.' })),
+  console_url: nullable(textOut('The console of that cell; null: this one.')),
   kind: oneOf(['payment_intent', 'account', 'payer'] as const, 'What was found.'),
   id: textOut('The id of what was found.'),
   account: nullable(textOut('The account that it belongs to; null for a payer.')),
@@ -96,7 +98,8 @@ function payerText(wanted: string): string {
   return isAddress(lower) ? getAddress(lower) : wanted;
 }
 
-async function search(sql: Sql, wanted: string, now: Date): Promise<object[]> {
+/** Of this cell alone. */
+export async function search(sql: Sql, wanted: string, now: Date): Promise<object[]> {
   const payers = await searchPayers(sql, payerText(wanted));
   const [intentIds, accountIds] = await Promise.all([
     intentsMeant(sql, wanted, payers),
@@ -109,15 +112,16 @@ async function search(sql: Sql, wanted: string, now: Date): Promise<object[]> {
   const owners = intents.map(({ tenant }) => tenant.accountId);
   const accounts = await selectNamedAccounts(sql, [...owners, ...accountIds]);
   const named = new Map(accounts.map((one) => [one.id, one]));
-  return [
+  const found = [
     ...payers.map(payerFound),
     ...accounts.filter(({ id }) => accountIds.includes(id)).map(accountFound),
     ...intents.map((intent) => intentFound(intent, named)),
   ];
+  return found.map((one) => ({ cell: null, console_url: null, ...one }));
 }
 
 /** What a caller at the telephone can name. */
-export function supportSearchRoute({ db }: OperatorDeps): PersonRoute {
+export function supportSearchRoute({ db, searchOthers }: OperatorDeps): PersonRoute {
   return personRoute<typeof SearchQuery>({
     method: 'GET',
     path: '/search',
@@ -127,14 +131,16 @@ export function supportSearchRoute({ db }: OperatorDeps): PersonRoute {
     summary: 'Find payments, accounts and payers of both modes by what somebody can name',
     description:
       'By id, order id, transaction, wallet, number of a receipt, or the e-mail address of one ' +
-      'of an account’s people. Whole texts only. Reading the payment itself takes a reason.',
+      'of an account’s people. Whole texts only. Reading the payment itself takes a reason. In a ' +
+      'network of several cells all of them are asked.',
     access: 'operator',
     records: 'network.searched',
     query: SearchQuery,
     response: listed(FoundSchema, 'What was found, the newest payments first.'),
     handle: async ({ query, now }) => {
-      const data = await search(db, query.text.trim(), now);
-      return answerWith(200, { object: 'list', data });
+      const wanted = query.text.trim();
+      const [own, others] = await Promise.all([search(db, wanted, now), searchOthers?.(wanted)]);
+      return answerWith(200, { object: 'list', data: [...own, ...(others ?? [])] });
     },
   });
 }

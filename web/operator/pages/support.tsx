@@ -21,6 +21,17 @@ function pathOf({ kind, id }: Found): string {
   return kind === 'payer' ? `/operator/payers?text=${id}` : `/operator/support/${id}`;
 }
 
+/** What another cell has is opened at that cell's console. */
+function FoundLink({ found }: { readonly found: Found }): ReactNode {
+  const id = <span className="id">{found.id}</span>;
+  if (found.console_url === null) return <Link href={pathOf(found)}>{id}</Link>;
+  return (
+    <a href={`${found.console_url}${pathOf(found)}`} target="_blank" rel="noreferrer">
+      {id} (cell {found.cell})
+    </a>
+  );
+}
+
 const COLUMNS: readonly Column<Found>[] = [
   {
     name: 'What',
@@ -28,9 +39,7 @@ const COLUMNS: readonly Column<Found>[] = [
       <div>
         {KINDS[found.kind]}
         <p>
-          <Link href={pathOf(found)}>
-            <span className="id">{found.id}</span>
-          </Link>
+          <FoundLink found={found} />
         </p>
       </div>
     ),

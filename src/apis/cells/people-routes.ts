@@ -1,0 +1,81 @@
+import type { FastifyInstance } from 'fastify';
+import Type, { type Static } from 'typebox';
+import { Value } from 'typebox/value';
+import { bodyOf, cellsOnly } from '#apis/cells/cell-routes.ts';
+import type { SignInElsewhere, SurfaceSettings } from '#apis/dashboard/surface.ts';
+import { FoundSchema, search } from '#apis/operator/support-search-routes.ts';
+import { askOthers, CELLS_ROOT, type CellSettings } from '#cells/peers.ts';
+import { isRefusal } from '#core/answer.ts';
+import type { Clock } from '#core/clock.ts';
+import { checkPassword } from '#people/sign-in.ts';
+import type { Realm } from '#people/user-queries.ts';
+
+/**
+ * People are one cell's, with their accounts. Who signs in at another one is told where, and staff
+ * who search in one see what all have.
+ */
+
+const SignInSchema = Type.Object({
+  realm: Type.Union([Type.Literal('merchant'), Type.Literal('operator')]),
+  email: Type.String({ maxLength: 254 }),
+  password: Type.String({ maxLength: 200 }),
+  address: Type.String({ maxLength: 100 }),
+  user_agent: Type.String({ maxLength: 1_000 }),
+});
+type AskedSignIn = Static<typeof SignInSchema>;
+const PAGES: Readonly<Record<Realm, string>> = { merchant: '/dashboard', operator: '/operator' };
+const WhereSchema = Type.Object({ url: Type.String() });
+
+const SearchSchema = Type.Object({ text: Type.String({ minLength: 1, maxLength: 254 }) });
+const FoundHereSchema = Type.Object({
+  console_url: Type.String(),
+  data: Type.Array(FoundSchema, { maxItems: 1_000 }),
+});
+
+export interface CellPeopleDeps {
+  readonly cells: CellSettings;
+  readonly clock: Clock;
+  readonly settings: Readonly<Record<Realm, SurfaceSettings>>;
+}
+
+export function addCellPeopleRoutes(app: FastifyInstance, deps: CellPeopleDeps): void {
+  const { cells, clock, settings } = deps;
+  if (cells.others.length === 0) return;
+  const options = { onRequest: cellsOnly(cells) };
+  app.post(`${CELLS_ROOT}/sign_ins`, options, async (request, reply) => {
+    const asked = bodyOf(request);
+    if (!Value.Check(SignInSchema, asked)) return reply.code(400).send();
+    const { people } = settings[asked.realm];
+    const { realm, email, password, address, user_agent: userAgent } = asked;
+    const visit = { address, userAgent, now: clock.now() };
+    const credentials = { realm, email, password, deviceToken: null, visit };
+    const user = await checkPassword(people, credentials);
+    return reply.send(isRefusal(user) ? {} : { url: `${people.webUrl}${PAGES[realm]}` });
+  });
+  app.post(`${CELLS_ROOT}/searches`, options, async (request, reply) => {
+    const asked = bodyOf(request);
+    if (!Value.Check(SearchSchema, asked)) return reply.code(400).send();
+    const { people } = settings.operator;
+    const data = await search(people.db, asked.text, clock.now());
+    return reply.send({ console_url: people.webUrl, data });
+  });
+}
+
+/** Asks the other cells whether these are right there; null where this one is alone. */
+export function signInElsewhere(cells: CellSettings): SignInElsewhere {
+  return async ({ realm, email, password, visit: { address, userAgent } }) => {
+    const body: AskedSignIn = { realm, email, password, address, user_agent: userAgent };
+    const answers = await askOthers(cells, { path: '/sign_ins', body });
+    const urls = answers.flatMap(({ said }) => (Value.Check(WhereSchema, said) ? said.url : []));
+    return urls[0] ?? null;
+  };
+}
+
+export async function searchOthers(cells: CellSettings, text: string): Promise<object[]> {
+  const answers = await askOthers(cells, { path: '/searches', body: { text } });
+  return answers.flatMap(({ cell, said }) =>
+    Value.Check(FoundHereSchema, said)
+      ? said.data.map((found) => ({ ...found, cell, console_url: said.console_url }))
+      : [],
+  );
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import fastify from 'fastify';
+import { addCellPeopleRoutes, searchOthers, signInElsewhere } from '#apis/cells/people-routes.ts';
+import { personSurface } from '#apis/dashboard/person-surface.ts';
+import { sessionRoutes } from '#apis/dashboard/session-routes.ts';
+import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
+import type { CellSettings } from '#cells/peers.ts';
+import type { Realm } from '#people/user-queries.ts';
+import { addOwner, PASSWORD } from '#testing/people.ts';
+import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';
+import { PersonClient } from '#testing/person-client.ts';
+
+/** Cell 1 has the people; somebody comes to cell 0. */
+
+const SECRET = 'what the cells of this test show each other';
+let home: PeopleServer;
+let near: PeopleServer;
+let cells: CellSettings;
+const stops: (() => Promise<unknown>)[] = [];
+
+before(async () => {
+  home = await startPeopleServer();
+  const server = fastify();
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
+    done(null, body);
+  });
+  const people = { ...home.people, webUrl: 'https://one.pay.test' };
+  const settings = (realm: Realm): SurfaceSettings => ({
+    people,
+    cookies: { realm, secure: false },
+    anyOwnHost: false,
+  });
+  addCellPeopleRoutes(server, {
+    cells: { own: 1, others: [{ cell: 0, url: 'http://127.0.0.1:1' }], secret: SECRET },
+    clock: home.clock,
+    settings: { merchant: settings('merchant'), operator: settings('operator') },
+  });
+  const url = await server.listen({ host: '127.0.0.1', port: 0 });
+  cells = { own: 0, others: [{ cell: 1, url }], secret: SECRET };
+  const elsewhere = signInElsewhere(cells);
+  near = await startPeopleServer(({ merchant }) => [
+    personSurface(merchant, sessionRoutes({ ...merchant, elsewhere })),
+  ]);
+  stops.push(
+    () => server.close(),
+    () => near.close(),
+    () => home.close(),
+  );
+});
+after(async () => {
+  for (const stop of stops) await stop();
+});
+
+const signIn = async (email: string, password: string) => {
+  const answer = await new PersonClient(near.dashboard).post('/session', { email, password });
+  return {
+    status: answer.status,
+    message: String((answer.body.error as { message: string }).message),
+  };
+};
+
+test('who has the right password at the wrong cell is told where the account is', async () => {
+  await addOwner(home, 'owner@one.test');
+  assert.deepEqual(await signIn('owner@one.test', PASSWORD), {
+    status: 401,
+    message: 'Your account is at another address. Sign in at https://one.pay.test/dashboard',
+  });
+});
+
+test('nobody else hears that there is an account', async () => {
+  await addOwner(home, 'other@one.test');
+  const wrong = await signIn('other@one.test', 'another password');
+  assert.deepEqual(wrong, await signIn('nobody@one.test', PASSWORD));
+  assert.match(wrong.message, /is wrong/);
+  assert.deepEqual(
+    await signInElsewhere({ ...cells, secret: 'no secret of these cells, but as long' })({
+      realm: 'merchant',
+      email: 'other@one.test',
+      password: PASSWORD,
+      deviceToken: null,
+      visit: { address: '127.0.0.1', userAgent: '', now: home.clock.now() },
+    }),
+    null,
+  );
+});
+
+test('guesses at any cell count at the one that has the account', async () => {
+  await addOwner(home, 'guessed@one.test');
+  for (let guess = 0; guess < 12; guess++) await signIn('guessed@one.test', `guess ${guess}`);
+  const { message } = await signIn('guessed@one.test', PASSWORD);
+  assert.doesNotMatch(message, /one\.pay\.test/);
+});
+
+test('staff who search in one cell find what another has, with its console', async () => {
+  const { accountId } = await addOwner(home, 'found@one.test');
+  const found = (await searchOthers(cells, 'found@one.test')) as Record<string, unknown>[];
+  assert.deepEqual(
+    found.map(({ kind, id, cell, console_url }) => [kind, id, cell, console_url]),
+    [['account', accountId, 1, 'https://one.pay.test']],
+  );
+  assert.deepEqual(await searchOthers(cells, 'nobody@one.test'), []);
+});
