@@ -40,8 +40,11 @@ const PATTERNS = [
 const COMPILED = path.join(ROOT, 'node_modules/.cache/compiled');
 /** Files that import the tests of one process. */
 const GROUPS = path.join(ROOT, 'node_modules/.cache/test-groups');
-/** On two cores: half of the files wait most of the time. `--concurrency` tries another. */
-const CONCURRENCY = 4;
+/**
+ * On two cores: many files wait for a chain most of the time. A fourth one makes all of them slower
+ * than it saves. `--concurrency` tries another.
+ */
+const CONCURRENCY = 3;
 /** A test that hangs must not hang the run; the longest takes well under a minute. */
 const TIMEOUT_MS = 300_000;
 /**

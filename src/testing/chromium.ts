@@ -11,5 +11,5 @@ export const BROWSER_SETTING = 'TAPLINE_TEST_BROWSER';
  */
 export async function launchChromium(): Promise<BrowserServer> {
   const executablePath = await chromium.executablePath();
-  return playwright.launchServer({ executablePath, args: ['--no-sandbox'], headless: true });
+  return playwright.launchServer({ executablePath, args: ['--no-sandbox', '--disable-gpu'], headless: true });
 }
