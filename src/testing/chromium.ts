@@ -11,5 +11,6 @@ export const BROWSER_SETTING = 'TAPLINE_TEST_BROWSER';
  */
 export async function launchChromium(): Promise<BrowserServer> {
   const executablePath = await chromium.executablePath();
-  return playwright.launchServer({ executablePath, args: ['--no-sandbox', '--disable-gpu'], headless: true });
+  const args = ['--no-sandbox', '--disable-gpu'];
+  return playwright.launchServer({ executablePath, args, headless: true });
 }
