@@ -13,8 +13,8 @@ create table visits (
   presented bytea not null,
   cell smallint not null,
   intent_id text collate "C" not null,
-  -- The pass whose end the cell has to hear of; null: it keeps nothing.
-  pass_id text collate "C" references passes (id) on delete cascade,
+  -- The pass whose end the cell has to hear of, also when its row is erased; null: it keeps nothing.
+  pass_id text collate "C",
   answer jsonb not null,
   at timestamptz(3) not null,
   primary key (presented, cell)

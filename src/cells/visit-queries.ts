@@ -60,16 +60,16 @@ export interface EndedVisitRow {
   cell: number;
 }
 
-/** Passes that were revoked, or whose payers were blocked, since `since` at the earliest. */
+/** Passes that were revoked or erased, or whose payers were blocked, of answers after `since`. */
 export function selectEndedVisits(
   sql: Sql,
   asked: { readonly since: Date; readonly limit: number },
 ): Promise<EndedVisitRow[]> {
   return sql.query(
     `select v.presented, v.cell
-     from visits v join passes p on p.id = v.pass_id join payers y on y.id = p.payer_id
+     from visits v left join passes p on p.id = v.pass_id left join payers y on y.id = p.payer_id
      where v.pass_id is not null and v.at > $1
-       and (p.revoked_at is not null or y.blocked_at is not null)
+       and (p.id is null or p.revoked_at is not null or y.blocked_at is not null)
      limit $2`,
     [asked.since, asked.limit],
   );

@@ -154,10 +154,14 @@ test('cells that have heard of a pass hear of its end, too', async (t) => {
     await there.close();
   });
   assert.equal((await ask(passOf(pass))).refusal, null);
+  const erased = await addPayer(home);
+  assert.equal((await ask(passOf(erased.pass))).refusal, null);
   const revoked = { id: passId, payerId: payer.id, now: clock.now() };
   await home.db.transaction((tx) => revokePassRow(tx, revoked));
-  await eventually('the end of the pass', async () => {
-    return (await ask(passOf(pass))).refusal?.decline === 'pass_revoked';
+  await home.db.query('delete from passes where id = $1', [erased.passId]);
+  await eventually('the end of both passes', async () => {
+    const declines = [await ask(passOf(pass)), await ask(passOf(erased.pass))];
+    return declines.map(({ refusal }) => refusal?.decline).join() === 'pass_revoked,pass_unknown';
   });
 });
 

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { cp, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -218,6 +219,57 @@ test('what is made in a cell names it, and the balancer brings it there', async 
   for (const { home, pass } of payers) {
     assert.equal(pass.length, 'nfc_'.length + (home === 0 ? 38 : 39));
   }
+});
+
+interface Reply {
+  readonly status: number;
+  readonly cookie: string;
+  readonly body: string;
+}
+
+/** As a browser that was sent to this host; `fetch` chooses the host itself. */
+async function visit(
+  host: string,
+  asked: { readonly method: string; readonly body?: object; readonly cookie?: string },
+): Promise<Reply> {
+  const { port } = new URL(shared);
+  const headers = {
+    host,
+    origin: `http://${host}`,
+    'content-type': 'application/json',
+    ...(asked.cookie === undefined ? {} : { cookie: asked.cookie }),
+  };
+  const path = '/api/dashboard/v1/session';
+  const sent = request({ host: '127.0.0.1', port, path, method: asked.method, headers });
+  sent.end(asked.body === undefined ? undefined : JSON.stringify(asked.body));
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  let body = '';
+  for await (const chunk of answer) body += chunk;
+  const [cookie = ''] = answer.headers['set-cookie'] ?? [];
+  return { status: answer.statusCode ?? 0, cookie: cookie.split(';')[0] ?? '', body };
+}
+
+test('a host leads to its cell, and a session goes there from any', async () => {
+  for (const [number, host] of [
+    [0, 'zero.pay.test'],
+    [1, 'one.pay.test'],
+  ] as const) {
+    const { email, password } = present(cells[number], 'cell').network.sandbox.dashboard;
+    const signedIn = await visit(host, { method: 'POST', body: { email, password } });
+    assert.equal(signedIn.status, 200, host);
+    const token = signedIn.cookie.split('=')[1] ?? '';
+    assert.equal(token.length, 'tlus_'.length + 38 + number, token);
+    const read = await visit('pay.test', { method: 'GET', cookie: signedIn.cookie });
+    assert.equal(read.status, 200, `the session of ${host}`);
+  }
+});
+
+test('who signs in at the wrong cell is told the right one', async () => {
+  const { dashboard, web_url: url } = present(cells[1], 'cell').network.sandbox;
+  const { email, password } = dashboard;
+  const told = await visit('zero.pay.test', { method: 'POST', body: { email, password } });
+  assert.equal(told.status, 401);
+  assert.match(told.body, new RegExp(`Sign in at ${url}/dashboard`));
 });
 
 test(`${SALES} sales in both cells, by payers of both: each is paid once`, async (t) => {
