@@ -3,13 +3,18 @@ import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
+  cellOfId,
   derivedOrderId,
+  idTime,
   isId,
+  NUMBERS_PER_CELL,
   type NumberedKind,
   newId,
   numberedId,
   numberOfId,
   refundId,
+  refundOfReceiptToken,
+  refundReceiptToken,
   refundReference,
   toIdKey,
   withdrawalId,
@@ -154,4 +159,21 @@ test('a reference is HMAC-SHA256 of its parts, whatever their length', () => {
       },
     ),
   );
+});
+
+test('in another cell, ids and links begin with its digit, and are read back there alone', () => {
+  const key = toIdKey(Buffer.alloc(32, 7), 4);
+  const at = new Date('2026-10-01T12:00:00.000Z');
+  const card = newId('card', at, 4);
+  assert.equal(card.charAt('card_'.length), '4');
+  assert.deepEqual([cellOfId('card', card), cellOfId('card', newId('card', at))], [4, 0]);
+  assert.equal(idTime('card', card)?.getTime(), at.getTime());
+  const number = 4n * NUMBERS_PER_CELL + 17n;
+  assert.match(numberedId(key, 'receipt', { livemode: true, number }), /^4/);
+  const id = refundId(key, { livemode: true, reference: Buffer.alloc(16) });
+  const token = refundReceiptToken(key, { livemode: true, id });
+  assert.match(token, /^4[0-9A-Za-z]{35}$/);
+  assert.equal(refundOfReceiptToken(key, { livemode: true, token }), id);
+  assert.equal(refundOfReceiptToken(KEY, { livemode: true, token }), null);
+  assert.equal(refundOfReceiptToken(key, { livemode: true, token: token.slice(1) }), null);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { credentialOf } from './credential.ts';
+import { credentialOf, readText } from './credential.ts';
 
 test('what a reader reads is a pass, a card, a code, or nothing', () => {
   const card = 'https://pay.example.com/card/card_1?p=00&c=11';
@@ -19,4 +19,12 @@ test('what a reader reads is a pass, a card, a code, or nothing', () => {
     ['two words that are long enough', null],
   ];
   for (const [text, type] of read) assert.equal(credentialOf(text)?.type ?? null, type, text);
+});
+
+test('a tag is known by its address, in each cell, and pays nothing', () => {
+  const token = '3nF8qTz0LwKc5YbRm1XaVe';
+  for (const address of [`https://pay.example.com/t/${token}`, `https://one.example/t/1${token}`]) {
+    assert.deepEqual(readText(address), { is: 'tag', address });
+  }
+  assert.deepEqual(readText(`https://pay.example.com/t/12${token}`), { is: 'no_pass' });
 });

@@ -29,8 +29,8 @@ export type NoPass = 'phone_without_pass' | 'locked_phone' | 'foreign_card' | 't
 export type Unread = Exclude<Read, { readonly is: 'pass' | 'chip' }>;
 
 const NO_PASS: Read = { is: 'no_pass' };
-/** Written by the dashboard (`terminal` → `Tag`), and no secret. */
-const TAG = /\/t\/[0-9A-Za-z]{22}$/;
+/** Written by the dashboard (`terminal` → `Tag`), and no secret. Some cells have a mark first. */
+const TAG = /\/t\/[0-9A-Za-z]{22,23}$/;
 
 /** What a text is that was read, wherever it comes from. */
 export function readText(text: string): Read {
