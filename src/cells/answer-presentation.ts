@@ -17,6 +17,7 @@ import type { Decline } from '#payments/decline.ts';
 import { credentialKey, type Presented, readTapped } from '#payments/presented.ts';
 import { judge, writeUsedUp } from '#payments/single-use.ts';
 import { readUnknownDecline } from '#payments/unknown-credential.ts';
+import { checkLedger } from '#settlement/ledger-gate.ts';
 
 export interface HomeDeps {
   readonly db: Database;
@@ -33,7 +34,9 @@ const SWEEP = 20;
 /**
  * Says whose a credential of this cell is that was tapped in another one, and whether it stands.
  * What is good once is used up by the answer, for that one intent: asked again for it, the answer
- * is the same. @returns null: it is nothing that a reader reads, or of another cell.
+ * is the same.
+ * @returns null: it is nothing that a reader reads, or of another cell; or this cell's ledger may
+ *   have lost what was used, so that it cannot say.
  */
 export async function answerPresentation(
   deps: HomeDeps,
@@ -43,6 +46,7 @@ export async function answerPresentation(
   if (isRefusal(presented) || homeOf(presented) !== deps.db.cell) return null;
   const now = deps.clock.now();
   return deps.db.transaction(async (tx) => {
+    if (checkLedger(tx.watch, asked.livemode) !== null) return null;
     const key = { presented: hashOfTapped(asked.tapped), cell: asked.cell };
     const found = (await lockCredentials(tx, [presented])).get(credentialKey(presented)) ?? null;
     // Under the credential's lock: the same tap that comes twice is answered by the first.

@@ -54,25 +54,23 @@ export async function deleteOldVisits(tx: Tx, before: Date, limit: number): Prom
   );
 }
 
-/** An answer that another cell keeps, and that is not true any more. */
-export interface EndedVisitRow {
-  presented: Buffer;
-  cell: number;
-}
-
-/** Passes that were revoked or erased, or whose payers were blocked, of answers after `since`. */
-export function selectEndedVisits(
+/**
+ * Answers that this cell keeps, given after `since`, and not true any more: the pass was revoked or
+ * erased, or its payer was blocked.
+ */
+export async function selectEndedVisits(
   sql: Sql,
-  asked: { readonly since: Date; readonly limit: number },
-): Promise<EndedVisitRow[]> {
-  return sql.query(
-    `select v.presented, v.cell
+  asked: { readonly cell: number; readonly since: Date; readonly limit: number },
+): Promise<Buffer[]> {
+  const rows = await sql.query<{ presented: Buffer }>(
+    `select v.presented
      from visits v left join passes p on p.id = v.pass_id left join payers y on y.id = p.payer_id
-     where v.pass_id is not null and v.at > $1
+     where v.cell = $1 and v.pass_id is not null and v.at > $2
        and (p.id is null or p.revoked_at is not null or y.blocked_at is not null)
-     limit $2`,
-    [asked.since, asked.limit],
+     limit $3`,
+    [asked.cell, asked.since, asked.limit],
   );
+  return rows.map(({ presented }) => presented);
 }
 
 /** The cell has heard of them. */

@@ -8,16 +8,29 @@ import { CELLS_ROOT, type CellSettings } from '#cells/peers.ts';
 import { startTellingEnds } from '#cells/tell-ends.ts';
 import { FakeClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
+import { atoms } from '#core/money.ts';
 import { newSecret } from '#core/secrets.ts';
 import { StartError } from '#core/start-error.ts';
 import { createCard } from '#payers/card.ts';
 import { cardUrlTemplate } from '#payers/card-url.ts';
 import { createPassCode } from '#payers/create-pass-code.ts';
 import { revokePassRow, updatePayerLimits } from '#payers/payer-queries.ts';
+import { decideApproval } from '#payments/decide-approval.ts';
+import { selectIntents } from '#payments/intent-queries.ts';
 import { type Presented, readTapped, type Visit } from '#payments/presented.ts';
 import { CardChip } from '#testing/card-chip.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { addPayer, openStore, TEST_CARD_KEY, type TestStore } from '#testing/store.ts';
+import {
+  addIntent,
+  addPayer,
+  bodyOf,
+  keepSettling,
+  openStore,
+  pay,
+  summaryOf,
+  TEST_CARD_KEY,
+  type TestStore,
+} from '#testing/store.ts';
 import { eventually } from '#testing/webhooks.ts';
 
 /** Cell 0 is the home of all credentials here; cells 1 and 2 ask it over HTTP. */
@@ -27,6 +40,7 @@ const SECRET = 'what the cells of this test show each other';
 let clock: FakeClock;
 let home: TestStore;
 let abroad: TestDatabase;
+let shop: TestStore;
 let server: FastifyInstance;
 let url: string;
 
@@ -34,6 +48,7 @@ before(async () => {
   clock = new FakeClock(NOON);
   home = await openStore({ clock });
   abroad = await testDatabase();
+  shop = await openStore({ clock, database: abroad });
 });
 after(async () => {
   await home.close();
@@ -197,6 +212,67 @@ test('a tap of a card is used up at its home, and its limit comes with it', asyn
   assert.equal((await ask(tapOf(chip), { own: 2, intent: 'pi_3' })).refusal, null);
 });
 
+/** The shop is in cell 1. */
+function abroadShop(changed: Partial<TestStore['pay']> = {}): TestStore {
+  const askHome = createAskHome({ db: abroad.db, clock, cells: settings(1) });
+  return { ...shop, pay: { ...shop.pay, askHome, ...changed } };
+}
+
+test('a tap in another cell is paid by the wallet, and a limit of its home holds there', async () => {
+  const { payer, pass } = await addPayer(home);
+  const store = abroadShop();
+  const settling = keepSettling(store);
+  const intentId = await addIntent(store);
+  const paid = await pay(store, { intentId, pass });
+  await settling.stop();
+  assert.equal(summaryOf(paid), 'succeeded');
+  const [row] = await abroad.db.query<{ payer_address: string; home: number }>(
+    `select attempt ->> 'payerAddress' as payer_address,
+       (attempt #>> '{credential,home}')::int as home
+     from payment_intents where id = $1`,
+    [intentId],
+  );
+  assert.deepEqual(row, { payer_address: payer.address, home: 0 });
+  const limited = await addPayer(home);
+  const limits = { limitPerPayment: 1n, limitPerDay: null, confirmFirstPayment: false };
+  await home.db.transaction((tx) => updatePayerLimits(tx, { id: limited.payer.id, ...limits }));
+  const over = await pay(store, { intentId: await addIntent(store), pass: limited.pass });
+  assert.equal(summaryOf(over), 'limit_exceeded');
+});
+
+test('a tap whose home is away charges nothing, and says so', async () => {
+  const { pass } = await addPayer(home);
+  await server.close();
+  const store = abroadShop();
+  const { last_payment_error: error } = bodyOf(
+    await pay(store, { intentId: await addIntent(store), pass }),
+  );
+  assert.equal(error?.reason_code, 'HOME_CELL_AWAY');
+});
+
+test('a payer who is asked abroad says yes, whatever their home says by then', async () => {
+  const { pass } = await addPayer(home);
+  const staticPass = { confirmFrom: atoms(1), asksFirst: true };
+  const store = abroadShop({ staticPass });
+  const intentId = await addIntent(store);
+  assert.equal(summaryOf(await pay(store, { intentId, pass })), 'requires_action');
+  await server.close();
+  const [intent] = await selectIntents(abroad.db, [intentId]);
+  assert.ok(intent?.status === 'requires_action');
+  const decided = await abroad.db.transaction((tx) => decideApproval(tx, intent, clock.now()));
+  assert.deepEqual(decided, { type: 'approve' });
+});
+
+test('a home whose ledger may have lost what was used says nothing', async () => {
+  const { payer, passId } = await addPayer(home);
+  const code = await codeOf(payer.id, passId);
+  const reopen = home.db.watch.guard(false, () => {});
+  const closed = await ask(code);
+  reopen();
+  assert.equal(closed.refusal?.rule, 'HOME_CELL_AWAY');
+  assert.equal((await ask(code)).refusal, null);
+});
+
 test('only a cell is answered', async () => {
   for (const authorization of ['', 'Bearer x', `Bearer ${SECRET}x`]) {
     for (const path of ['presentations', 'ends', 'self']) {
@@ -214,7 +290,9 @@ test('only a cell is answered', async () => {
 });
 
 test('two cells of one number find out at the start', async () => {
-  await checkPeers(settings(1));
+  assert.deepEqual(await checkPeers(settings(1)), []);
+  const other = settings(1, { secret: 'another secret than that of the others' });
+  assert.deepEqual(await checkPeers(other), other.others);
   const taken = settings(0, { others: [{ cell: 2, url }] });
   await assert.rejects(checkPeers(taken), (error) => {
     assert.ok(error instanceof StartError);

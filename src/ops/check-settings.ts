@@ -72,7 +72,10 @@ async function lookAtDatabase(config: Config): Promise<Finding[]> {
       }),
       await finding('cell', async () => {
         await requireCell(db);
-        await checkPeers(cells);
+        const [silent] = await checkPeers(cells);
+        if (silent !== undefined) {
+          throw new Error(`${silent.url} is away, or has another CELL_SECRET`);
+        }
         return `cell ${cells.own}, with ${cells.others.length} beside it`;
       }),
       await finding('durability', async () => {

@@ -1,4 +1,5 @@
 import { StartError } from '#core/start-error.ts';
+import { requireCell } from '#db/cell.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { readConfig } from '#settings/config.ts';
 
@@ -30,6 +31,7 @@ export async function runCommand(
   try {
     const db = openCommandDatabase(env);
     try {
+      await requireCell(db);
       process.exitCode = await work(db);
     } finally {
       await db.close();

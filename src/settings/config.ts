@@ -225,6 +225,8 @@ function checkProduction(config: Config): void {
   for (const [name, address] of [
     ['TAPLINE_PUBLIC_URL', config.publicUrl],
     ['OPERATOR_URL', config.operatorUrl],
+    // Passwords go there, and the secret of the cells.
+    ...config.cells.others.map(({ url }) => ['CELL_ADDRESSES', url]),
   ]) {
     if (address?.startsWith('http:') !== true) continue;
     throw new StartError(`${name} must begin with https: in production`);

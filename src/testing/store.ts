@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { getAddress } from 'viem';
 import type { MerchantStanding } from '#accounts/merchant-caller.ts';
+import { createAskHome } from '#cells/ask-home.ts';
+import { ALONE } from '#cells/peers.ts';
 import { type Answer, DEFAULT_WEB_URL, isRefusal, type Refusal } from '#core/answer.ts';
 import { type Clock, systemClock } from '#core/clock.ts';
 import { type IdKey, newId, toIdKey } from '#core/ids.ts';
@@ -142,7 +144,7 @@ export async function openStore(options: StoreOptions = {}): Promise<TestStore> 
     settleWithinS,
     pay: {
       ...{ db, wakeups, clock, intents, readKey, preflight, readiness, settleWithinS },
-      askHome: async () => null,
+      askHome: createAskHome({ db, clock, cells: ALONE }),
       cardKey: TEST_CARD_KEY,
       staticPass: options.staticPass ?? null,
     },
