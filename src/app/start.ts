@@ -16,7 +16,6 @@ import { type Loop, startLoop } from '#core/loop.ts';
 import { NETWORKS, type Network } from '#core/mode.ts';
 import { StartError } from '#core/start-error.ts';
 import { webUrlOf } from '#core/web-url.ts';
-import { keepCell } from '#db/cell.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { requireSameDirect } from '#db/direct.ts';
 import { requireDurability } from '#db/durability.ts';
@@ -46,12 +45,9 @@ import { WHOLE_HOUR } from '#settlement/ceiling.ts';
 import { type Chain, openChain } from '#settlement/chain/chain.ts';
 import { requireContractDelays, requireOwnContract } from '#settlement/chain/check-contract.ts';
 import { whenItCounts } from '#settlement/confirmations.ts';
-import { keepContracts } from '#settlement/contract-queries.ts';
-import {
-  NETWORK_DEFAULTS,
-  type NetworkConfig,
-  type NetworkSettings,
-} from '#settlement/networks.ts';
+import { hasContracts, keepContracts } from '#settlement/contract-queries.ts';
+import { NETWORK_DEFAULTS, type NetworkSettings } from '#settlement/networks.ts';
+import { keepCell } from '#settlement/own-cell.ts';
 import { tellProfile } from '#settlement/profiles.ts';
 import { watchReadiness } from '#settlement/readiness.ts';
 import { prepareLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
@@ -245,18 +241,12 @@ async function keepOrder(
   const external = opened.filter(({ config }) => chains[config.network] !== null);
   if (roles.has('watch')) return;
   for (const chain of external) {
-    if (await isUnused(db, chain.config)) await requireOwnContract(chain, db.cell, log);
-    await keepContracts(db, chain.config);
+    const { config } = chain;
+    // A ledger that knows its contracts has shown whose they are.
+    const isNew = !(await hasContracts(db, config.livemode));
+    if (isNew) await requireOwnContract(chain, db.cell, log);
+    await keepContracts(db, config);
   }
-}
-
-/** A ledger with payments has shown whose contract it is. */
-async function isUnused(db: Database, { livemode }: NetworkConfig): Promise<boolean> {
-  const rows = await db.query(
-    'select 1 as used from settlement_contracts where livemode = $1 limit 1',
-    [livemode],
-  );
-  return rows.length === 0;
 }
 
 /** A watchtower's database role changes no tables. @throws StartError */

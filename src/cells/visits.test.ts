@@ -218,7 +218,7 @@ function abroadShop(changed: Partial<TestStore['pay']> = {}): TestStore {
   return { ...shop, pay: { ...shop.pay, askHome, ...changed } };
 }
 
-test('a tap in another cell is paid by the wallet, and a limit of its home holds there', async () => {
+test('a tap in another cell is paid by the wallet, and its home’s limit holds', async () => {
   const { payer, pass } = await addPayer(home);
   const store = abroadShop();
   const settling = keepSettling(store);

@@ -1,7 +1,7 @@
 import { StartError } from '#core/start-error.ts';
-import { requireCell } from '#db/cell.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { readConfig } from '#settings/config.ts';
+import { requireCell } from '#settlement/own-cell.ts';
 
 /** A command is one client among many. */
 const CONNECTIONS = 2;

@@ -3,6 +3,15 @@ import type { Database } from '#db/database.ts';
 import { type Contracts, contractsOf } from '#settlement/editions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 
+/** Whether a start has written down a contract of the network before. */
+export async function hasContracts(db: Database, livemode: boolean): Promise<boolean> {
+  const rows = await db.query(
+    'select 1 as known from settlement_contracts where livemode = $1 limit 1',
+    [livemode],
+  );
+  return rows.length > 0;
+}
+
 type Known = Contracts & Pick<NetworkConfig, 'livemode' | 'network'>;
 
 /**

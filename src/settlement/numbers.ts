@@ -52,10 +52,18 @@ const WIDEST_GAP_BITS = 8;
  * lost time lie below, gaps and skips included, unless millions were drawn in that time.
  */
 const RAISE_BY = 4_294_967_296n;
-/** So many blocks are a cell's: its database begins with the first of them (`db/cell.ts`). */
+/** So many blocks are a cell's: its database begins with the first of them. */
 const BLOCKS_PER_CELL = NUMBERS_PER_CELL / BLOCK;
 /** The SQL of the first number of the next cell: only who holds one of our keys settles above. */
 const END_OF_RANGE = `(next_block / ${BLOCKS_PER_CELL} + 1) * ${NUMBERS_PER_CELL}`;
+
+/** For the first start of a cell's database: its numbers are drawn from its range from now on. */
+export async function beginRange(tx: Tx, cell: number): Promise<void> {
+  await tx.query(
+    'update settlement_number_blocks set next_block = next_block + $1 where next_block < $1',
+    [BigInt(cell) * BLOCKS_PER_CELL],
+  );
+}
 
 /** The cell whose range it lies in; none of ours where that is above all cells. */
 export function cellOfNumber(number: bigint): bigint {

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import { NUMBERS_PER_CELL } from '#core/ids.ts';
+import { silentLog } from '#core/log.ts';
+import { requireOwnContract } from '#settlement/chain/check-contract.ts';
 import { readContractState } from '#settlement/chain/contract-state.ts';
+import { outsideService } from '#testing/outside-service.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
@@ -46,4 +50,18 @@ test('what governs the contract, and what is announced, is read from the chain',
     ],
   );
   assert.ok(after.announced.every(({ applicableAt }) => applicableAt.getTime() > 0));
+});
+
+test('a contract is the cell’s whose number its newest payment has', async () => {
+  await requireOwnContract(network.chain, 1, silentLog);
+  const outside = outsideService(network.config);
+  const merchantNumber = await outside.addMerchant();
+  const payer = await outside.addPayer();
+  const number = NUMBERS_PER_CELL + 17n;
+  await outside.settle([{ number, payer, merchantNumber, amount: 1_000_000n, orderId: 'A1' }]);
+  await requireOwnContract(network.chain, 1, silentLog);
+  await assert.rejects(requireOwnContract(network.chain, 0, silentLog), {
+    name: 'StartError',
+    message: /^CELL=0, but cell 1 settles at 0x[0-9a-fA-F]{40} \(testnet\)/,
+  });
 });

@@ -1,10 +1,7 @@
 import { present } from '#core/assert.ts';
-import { NUMBERS_PER_CELL } from '#core/ids.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Database } from '#db/database.ts';
-
-/** Settlement numbers are drawn in blocks of so many (`settlement/numbers.ts`). */
-const BLOCK = 256n;
+import { beginRange } from '#settlement/numbers.ts';
 
 /**
  * A database is of one cell for ever: its ids, links and receipts name it. The first start says
@@ -17,13 +14,7 @@ export async function keepCell(db: Database): Promise<void> {
       `insert into own_cell (cell) values ($1) on conflict (is_one) do nothing returning cell`,
       [tx.cell],
     );
-    if (made.length > 0) {
-      const first = (BigInt(tx.cell) * NUMBERS_PER_CELL) / BLOCK;
-      await tx.query(
-        'update settlement_number_blocks set next_block = next_block + $1 where next_block < $1',
-        [first],
-      );
-    }
+    if (made.length > 0) await beginRange(tx, tx.cell);
     return tx.query<{ cell: number }>('select cell from own_cell');
   });
   requireSame(db.cell, present(kept[0], 'own cell').cell);
