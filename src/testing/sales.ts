@@ -10,6 +10,8 @@ export interface SalesOptions {
   readonly terminal: string;
   readonly pass: string;
   readonly clients: number;
+  /** Clients that open orders and never take money, ten a second each; default 0. */
+  readonly writers?: number;
   /** Milliseconds between two sales of one client; default 0. */
   readonly pauseMs?: number;
   /**
@@ -40,6 +42,7 @@ export interface Sales {
 /** Above the 30 s in which every request is answered. */
 const ANSWER_MS = 35_000;
 const REPEAT_PAUSE_MS = 100;
+const WRITE_PAUSE_MS = 100;
 /** Longer than any outage that is played. */
 const REPEAT_MS = 180_000;
 
@@ -72,10 +75,9 @@ async function attempt(node: string, { path, bearer, key, body }: Post): Promise
   }
 }
 
-export function keepSelling(options: SalesOptions): Sales {
-  const sales: Sale[] = [];
+/** Requests of one shop, repeated as its options say, and what came of them. */
+function openCounter(options: SalesOptions) {
   const failures: string[] = [];
-  let stopping = false;
   let lastWriteAt = performance.now();
   const post = async (request: Omit<Post, 'key'>): Promise<Body | null> => {
     const whole = { ...request, key: randomUUID() };
@@ -93,16 +95,27 @@ export function keepSelling(options: SalesOptions): Sales {
       await sleep(REPEAT_PAUSE_MS);
     }
   };
-  const sell = async () => {
+  return { failures, post, lastWriteAt: () => lastWriteAt };
+}
+
+export function keepSelling(options: SalesOptions): Sales {
+  const sales: Sale[] = [];
+  const { failures, post, lastWriteAt } = openCounter(options);
+  let stopping = false;
+  const { secretKey, deviceKey, terminal, pass } = options;
+  const openOrder = async () => {
     const orderId = randomUUID().slice(0, 8);
     const sale: Sale = { orderId, intentId: null, status: null };
     sales.push(sale);
-    const { secretKey, deviceKey, terminal, pass } = options;
     const order = { amount: 1_000, terminal, order_id: orderId };
     const intent = await post({ path: '/v1/payment_intents', bearer: secretKey, body: order });
-    if (intent === null) return;
-    sale.intentId = String(intent.id);
-    const path = `/device/v1/payment_intents/${intent.id}/tap`;
+    if (intent !== null) sale.intentId = String(intent.id);
+    return sale;
+  };
+  const sell = async () => {
+    const sale = await openOrder();
+    if (sale.intentId === null) return;
+    const path = `/device/v1/payment_intents/${sale.intentId}/tap`;
     const credential = { type: 'nfc_id', value: pass };
     const tapped = await post({ path, bearer: deviceKey, body: { credential } });
     if (tapped !== null) sale.status = String(tapped.status);
@@ -113,11 +126,18 @@ export function keepSelling(options: SalesOptions): Sales {
       if (options.pauseMs !== undefined) await sleep(options.pauseMs);
     }
   };
-  const clients = Array.from({ length: options.clients }, client);
+  const writer = async () => {
+    while (!stopping) {
+      await openOrder();
+      await sleep(WRITE_PAUSE_MS);
+    }
+  };
+  const writers = Array.from({ length: options.writers ?? 0 }, writer);
+  const clients = [...writers, ...Array.from({ length: options.clients }, client)];
   return {
     sales,
     failures,
-    lastWriteAt: () => lastWriteAt,
+    lastWriteAt,
     stop: async () => {
       stopping = true;
       await Promise.all(clients);

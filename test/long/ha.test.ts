@@ -40,6 +40,7 @@ let ground: ChaosGround;
 let db: Database;
 let sandbox: SandboxFile;
 let processes: ChaosProcess[] = [];
+const shops: Sales[] = [];
 
 before(async () => {
   why = await whyNot();
@@ -62,6 +63,8 @@ before(async () => {
 
 after(async () => {
   if (why !== null) return;
+  // Those of a test that failed sell on.
+  for (const shop of shops) void shop.stop();
   await Promise.all(processes.map((one) => one.close()));
   processes = [];
   await db?.close();
@@ -73,12 +76,15 @@ function sell(): Sales {
   const urls = processes.flatMap(({ url }) => url ?? []);
   let turn = 0;
   const { secret_key: secretKey, device_key: deviceKey, terminal, passes } = sandbox.test;
-  return keepSelling({
+  const shop = keepSelling({
     node: () => urls[turn++ % urls.length] ?? '',
     ...{ secretKey, deviceKey, terminal, pass: String(passes.ok) },
     clients: CLIENTS,
+    writers: 1,
     onFailure: 'repeat',
   });
+  shops.push(shop);
+  return shop;
 }
 
 /** The longest time without an acknowledged write, from now until writes go on. In seconds. */
@@ -131,13 +137,15 @@ interface RecoveryRow {
 
 /** What was sold, and what the newest recovery of the books has done. */
 async function told(shop: Sales): Promise<string> {
-  const paid = shop.sales.filter(({ status }) => status === 'succeeded').length;
+  const tapped = shop.sales.filter(({ status }) => status !== null);
+  const paid = tapped.filter(({ status }) => status === 'succeeded').length;
   const [row] = await db.query<RecoveryRow>(
     'select reason, loss_shown, payments from network_recoveries where not livemode',
   );
   const shown = row?.loss_shown === true ? 'a loss was shown' : 'no loss was shown';
   const booked = `${shown}, ${row?.payments ?? 0} booked`;
-  const sold = `${shop.sales.length} sales, ${paid} paid`;
+  const opened = shop.sales.length - tapped.length;
+  const sold = `${opened} orders, ${tapped.length} sales, ${paid} paid`;
   return `${sold}, newest recovery (${row?.reason ?? 'none'}): ${booked}`;
 }
 

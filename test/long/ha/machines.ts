@@ -18,7 +18,9 @@ const PROGRAMS = ['ip', 'patroni', 'etcd', 'haproxy', 'setpriv', 'mount'];
 const PACKAGES = 'patroni python3-etcd etcd-server haproxy postgresql';
 const SUBNET = '10.98.42';
 const BRIDGE = 'tlha';
-const DISK = '900m';
+/** For the log that an hour of sales writes, beside what is kept of it. */
+const DISK = '3g';
+const LOG_KEPT = '512MB';
 /** A cluster needs about 20 s to come up on a busy machine. */
 const UP_MS = 180_000;
 const run = promisify(execFile);
@@ -113,6 +115,7 @@ async function prepareFolder(root: string, name: string): Promise<string> {
       `unix_socket_directories: ${folder}/run`,
     )
     .replace('pgpass: /tmp/pgpass-patroni', `pgpass: ${folder}/run/pgpass`)
+    .replace('wal_keep_size: 2GB', `wal_keep_size: ${LOG_KEPT}`)
     // There is no repository here.
     .replace('archive_mode: "on"', 'archive_mode: "off"')
     // There is no watchdog here: what then is lost is what the test looks at.
@@ -251,6 +254,11 @@ async function startProxy(ports: { readonly primary: number; readonly standby: n
   return proxy;
 }
 
+/** The last lines of each machine's Patroni. */
+async function newestLogs(root: string): Promise<string> {
+  return sh(`tail -n 15 ${root}/db*/patroni.log | cut -c1-200`).catch(String);
+}
+
 export async function openCluster(): Promise<Cluster> {
   await clean(null);
   const root = await mkdtemp(path.join(tmpdir(), 'tapline-ha-'));
@@ -275,7 +283,8 @@ export async function openCluster(): Promise<Cluster> {
       const following = members.filter(({ state }) => /^(running|streaming)$/.test(state));
       return following.length === 3 && members.some(({ role }) => role === 'sync_standby');
     };
-    if (!(await waitUntil(isWhole, UP_MS))) throw new Error('no whole cluster');
+    if (await waitUntil(isWhole, UP_MS)) return;
+    throw new Error(`no whole cluster:\n${await newestLogs(root)}`);
   };
   const timeline = async () => {
     const leader = await primary();
@@ -290,9 +299,8 @@ export async function openCluster(): Promise<Cluster> {
     for (const machine of machines) await machine.start();
     await whole();
   } catch (error) {
-    const logs = await sh(`tail -n 15 ${root}/db*/patroni.log | cut -c1-200`).catch(() => '');
     await close();
-    throw new Error(`the cluster did not come up:\n${logs}`, { cause: error });
+    throw error;
   }
   const url = (port: number) =>
     `postgresql://postgres:${secrets.superuser}@127.0.0.1:${port}/postgres`;
