@@ -15,7 +15,7 @@ import { FUZZ_SEED, runFuzz } from '#testing/fuzz-run.ts';
 import { addPayer } from '#testing/store.ts';
 
 /** `FUZZ_REQUESTS` makes it longer; the long run sends 50,000. */
-const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 5_000);
+const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2_500);
 
 let api: TestApi;
 let stop: () => Promise<void>;

@@ -19,7 +19,7 @@ import {
   selectLedger,
 } from '#settlement/network-recovery-queries.ts';
 import { raiseNumbers } from '#settlement/numbers.ts';
-import { configuredLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
+import { configuredLanes, hasLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
 
 export interface GuardDeps extends LoopDeps {
   readonly chain: Chain;
@@ -197,7 +197,7 @@ async function look(deps: GuardDeps, memory: Memory): Promise<boolean> {
   }
   memory.askedIn = standing === 'signing' ? epoch : null;
   // Without keys nothing was compared.
-  if (standing === 'signing' && configuredLanes(chain.config).length > 0) watch.agreed(livemode);
+  if (standing === 'signing' && hasLanes(chain.config)) watch.agreed(livemode);
   memory.standing = standing;
   watch.stand(livemode, standing, epoch);
   return watch.epoch !== epoch;

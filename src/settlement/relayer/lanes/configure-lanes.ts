@@ -29,6 +29,11 @@ export function configuredLanes(config: NetworkConfig): ConfiguredLane[] {
   ];
 }
 
+/** Whether it has any lane. Deriving the addresses of keys takes a millisecond each. */
+export function hasLanes({ relayerKeys, registrarKey, sponsorKey }: NetworkConfig): boolean {
+  return relayerKeys.length > 0 || registrarKey !== null || sponsorKey !== null;
+}
+
 interface LanesDeps {
   readonly chain: Chain;
   readonly db: Database;
@@ -41,7 +46,7 @@ interface LanesDeps {
  * @throws StartError when lanes and keys contradict each other.
  */
 export async function prepareLanes(deps: LanesDeps & { readonly log: Log }): Promise<void> {
-  if (configuredLanes(deps.chain.config).length === 0) return;
+  if (!hasLanes(deps.chain.config)) return;
   try {
     await configureLanes(deps);
     await requireRoles(deps.chain);
