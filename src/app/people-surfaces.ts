@@ -1,5 +1,5 @@
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
-import { searchOthers, signInElsewhere } from '#apis/cells/people-routes.ts';
+import { searchOthers, signInElsewhere, waitingOfOthers } from '#apis/cells/people-routes.ts';
 import { dashboardSurface } from '#apis/dashboard/dashboard-routes.ts';
 import type { DashboardDeps } from '#apis/dashboard/person-route.ts';
 import { surfaceSettings } from '#apis/dashboard/settings.ts';
@@ -52,7 +52,10 @@ function peopleParts(
       ...shared,
       settings: settings('operator'),
       configuration,
-      searchOthers: (wanted) => searchOthers(config.cells, wanted),
+      cells: {
+        search: (wanted) => searchOthers(config.cells, wanted),
+        others: () => waitingOfOthers(config.cells),
+      },
     },
   };
 }

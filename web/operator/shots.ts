@@ -56,6 +56,9 @@ const ALARM = {
   ...{ details: { standby: 'away', since: AT }, created: AT },
 };
 
+const ONE = 'https://one.pay.example';
+const TWO = 'https://two.pay.example';
+
 const PROPOSAL = {
   ...{ id: `prop_${'0'.repeat(22)}`, kind: 'change_rates', network: 'mainnet', subject: 'mainnet' },
   payload: { acquirer: 40, protocol: 20, cashback: 5 },
@@ -206,6 +209,29 @@ export const SHOTS: readonly Shot[] = [
     await open('/contract', 'Contract');
     await page.getByRole('button', { name: /^Change rates/ }).click();
     await page.getByRole('dialog').waitFor();
+  }),
+  staffShot('other-cells', async ({ open, change }) => {
+    await change('/cells', {
+      data: [
+        { cell: 0, console_url: null, waiting: { alarms: 0, proposals: 0, verifications: 0 } },
+        { cell: 1, console_url: ONE, waiting: { alarms: 2, proposals: 1, verifications: 14 } },
+        { cell: 2, console_url: TWO, waiting: { alarms: 0, proposals: 0, verifications: 0 } },
+        { cell: 3, console_url: null, waiting: null },
+      ],
+    });
+    await open('', 'Needs you');
+  }),
+  staffShot('found-elsewhere', async ({ open, change }) => {
+    await change('/search', {
+      data: [
+        {
+          ...{ cell: 1, console_url: ONE, kind: 'account', id: `acct_${'1'.repeat(22)}` },
+          ...{ account: `acct_${'1'.repeat(22)}`, account_name: LONG_NAME, mode: null },
+          ...{ status: 'active', amount: null, order_id: null, created: AT },
+        },
+      ],
+    });
+    await open('/support?text=owner%40demo.test', 'Support');
   }),
   staffShot('support', async ({ open, change }) => {
     await change('/session', { staff_role: 'support' });

@@ -3,6 +3,9 @@ import Type, { type Static } from 'typebox';
 import { Value } from 'typebox/value';
 import { bodyOf, cellsOnly } from '#apis/cells/cell-routes.ts';
 import type { SignInElsewhere, SurfaceSettings } from '#apis/dashboard/surface.ts';
+import { WaitingSchema } from '#apis/operator/cells-route.ts';
+import type { OtherCell } from '#apis/operator/operator-deps.ts';
+import { selectWaiting } from '#apis/operator/operator-queries.ts';
 import { FoundSchema, search } from '#apis/operator/support-search-routes.ts';
 import { askOthers, CELLS_ROOT, type CellSettings } from '#cells/peers.ts';
 import { isRefusal } from '#core/answer.ts';
@@ -12,7 +15,7 @@ import type { Realm } from '#people/user-queries.ts';
 
 /**
  * People are one cell's, with their accounts. Who signs in at another one is told where, and staff
- * who search in one see what all have.
+ * who search in one see what all have, and how much waits in each.
  */
 
 const SignInSchema = Type.Object({
@@ -31,6 +34,8 @@ const FoundHereSchema = Type.Object({
   console_url: Type.String(),
   data: Type.Array(FoundSchema, { maxItems: 1_000 }),
 });
+
+const WaitingHereSchema = Type.Object({ console_url: Type.String(), waiting: WaitingSchema });
 
 export interface CellPeopleDeps {
   readonly cells: CellSettings;
@@ -59,6 +64,11 @@ export function addCellPeopleRoutes(app: FastifyInstance, deps: CellPeopleDeps):
     const data = await search(people.db, asked.text, clock.now());
     return reply.send({ console_url: people.webUrl, data });
   });
+  app.post(`${CELLS_ROOT}/waiting`, options, async (_request, reply) => {
+    const { people } = settings.operator;
+    const waiting = await selectWaiting(people.db, clock.now());
+    return reply.send({ console_url: people.webUrl, waiting });
+  });
 }
 
 /** Asks the other cells whether these are right there; null where this one is alone. */
@@ -69,6 +79,18 @@ export function signInElsewhere(cells: CellSettings): SignInElsewhere {
     const urls = answers.flatMap(({ said }) => (Value.Check(WhereSchema, said) ? said.url : []));
     return urls[0] ?? null;
   };
+}
+
+/** Every other cell, also one that does not answer. */
+export async function waitingOfOthers(cells: CellSettings): Promise<OtherCell[]> {
+  const answers = await askOthers(cells, { path: '/waiting', body: {} });
+  const said = new Map(answers.map((answer) => [answer.cell, answer.said]));
+  return cells.others.map(({ cell }) => {
+    const told = said.get(cell);
+    return Value.Check(WaitingHereSchema, told)
+      ? { cell, console_url: told.console_url, waiting: told.waiting }
+      : { cell, console_url: null, waiting: null };
+  });
 }
 
 export async function searchOthers(cells: CellSettings, text: string): Promise<object[]> {

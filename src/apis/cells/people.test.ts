@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fastify from 'fastify';
-import { addCellPeopleRoutes, searchOthers, signInElsewhere } from '#apis/cells/people-routes.ts';
+import {
+  addCellPeopleRoutes,
+  searchOthers,
+  signInElsewhere,
+  waitingOfOthers,
+} from '#apis/cells/people-routes.ts';
 import { personSurface } from '#apis/dashboard/person-surface.ts';
 import { sessionRoutes } from '#apis/dashboard/session-routes.ts';
 import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
@@ -101,4 +106,21 @@ test('staff who search in one cell find what another has, with its console', asy
     [['account', accountId, 1, 'https://one.pay.test']],
   );
   assert.deepEqual(await searchOthers(cells, 'nobody@one.test'), []);
+});
+
+test('every cell is listed with what waits in it, and one that is away says so', async () => {
+  await home.db.query(
+    `insert into chain_alarms (livemode, kind, subject, details, created)
+     values (true, 'nonce_foreign', 'lane 1', '{}', now())`,
+  );
+  const away = { cell: 2, url: 'http://127.0.0.1:1' };
+  const others = await waitingOfOthers({ ...cells, others: [...cells.others, away] });
+  assert.deepEqual(others, [
+    {
+      cell: 1,
+      console_url: 'https://one.pay.test',
+      waiting: { alarms: 1, proposals: 0, verifications: 0 },
+    },
+    { cell: 2, console_url: null, waiting: null },
+  ]);
 });

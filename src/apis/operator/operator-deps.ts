@@ -7,6 +7,13 @@ import type { ReceiptPages } from '#payments/receipt-url.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 
+/** Another cell as its answer tells it. */
+export interface OtherCell {
+  readonly cell: number;
+  readonly console_url: string | null;
+  readonly waiting: object | null;
+}
+
 /** What the operators' routes need of the process. */
 export interface OperatorDeps {
   readonly settings: SurfaceSettings;
@@ -19,6 +26,11 @@ export interface OperatorDeps {
   readonly receipts: ReceiptPages;
   /** The configuration as this process has read it, secrets masked already. */
   readonly configuration: () => { readonly [key: string]: Json };
-  /** What the other cells have of a text; left out: there are none. */
-  readonly searchOthers?: (wanted: string) => Promise<object[]>;
+  /** How the other cells are asked; left out: nobody knows of any. */
+  readonly cells?: {
+    /** What they have of a text. */
+    readonly search: (wanted: string) => Promise<object[]>;
+    /** What waits in each. */
+    readonly others: () => Promise<OtherCell[]>;
+  };
 }

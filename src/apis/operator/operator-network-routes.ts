@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { AuditEntrySchema } from '#apis/dashboard/account-schema.ts';
 import { AuditQuery, answerAudit } from '#apis/dashboard/audit-routes.ts';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
+import { cellsRoute } from '#apis/operator/cells-route.ts';
 import { lookedIntoRoutes } from '#apis/operator/looked-into-routes.ts';
 import { networkRoutes } from '#apis/operator/network-routes.ts';
 import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
@@ -46,6 +47,7 @@ export function operatorNetworkRoutes(deps: OperatorDeps): PersonRoute[] {
     ...operatorPayerRoutes(deps),
     relayersRoute(deps),
     ...lookedIntoRoutes(deps),
+    cellsRoute(deps),
     queuesRoute(deps),
     ...queueRoutes(deps),
     configurationRoute(deps),

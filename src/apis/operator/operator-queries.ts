@@ -1,3 +1,4 @@
+import { present } from '#core/assert.ts';
 import type { Sql } from '#db/database.ts';
 import { BEHIND_ALL_IDS } from '#db/paging.ts';
 
@@ -46,6 +47,25 @@ export async function searchPayers(sql: Sql, text: string): Promise<OperatorPaye
      order by p.livemode`,
     [text],
   );
+}
+
+export interface WaitingRow {
+  readonly alarms: number;
+  readonly proposals: number;
+  readonly verifications: number;
+}
+
+/** How much waits for a person, both modes together. */
+export async function selectWaiting(sql: Sql, now: Date): Promise<WaitingRow> {
+  const [row] = await sql.query<WaitingRow>(
+    `select (select count(*)::int from chain_alarms where resolved_at is null) as alarms,
+       (select count(*)::int from operator_proposals
+          where status = 'open' and expires_at > $1) as proposals,
+       (select count(*)::int from kyb_submissions
+          where submitted_at is not null and decided_at is null) as verifications`,
+    [now],
+  );
+  return present(row, 'what waits');
 }
 
 export interface WorkRow {

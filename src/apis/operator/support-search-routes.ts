@@ -121,7 +121,7 @@ export async function search(sql: Sql, wanted: string, now: Date): Promise<objec
 }
 
 /** What a caller at the telephone can name. */
-export function supportSearchRoute({ db, searchOthers }: OperatorDeps): PersonRoute {
+export function supportSearchRoute({ db, cells }: OperatorDeps): PersonRoute {
   return personRoute<typeof SearchQuery>({
     method: 'GET',
     path: '/search',
@@ -139,7 +139,7 @@ export function supportSearchRoute({ db, searchOthers }: OperatorDeps): PersonRo
     response: listed(FoundSchema, 'What was found, the newest payments first.'),
     handle: async ({ query, now }) => {
       const wanted = query.text.trim();
-      const [own, others] = await Promise.all([search(db, wanted, now), searchOthers?.(wanted)]);
+      const [own, others] = await Promise.all([search(db, wanted, now), cells?.search(wanted)]);
       return answerWith(200, { object: 'list', data: [...own, ...(others ?? [])] });
     },
   });

@@ -13,6 +13,7 @@ import { type Need, needsOf } from '../needs.ts';
 import { useNetworks } from '../networks.ts';
 import { useRead } from '../operator.ts';
 import { Measured } from '../parts/measured.tsx';
+import { OtherCells } from '../parts/other-cells.tsx';
 
 const WATCH_MS = 10_000;
 
@@ -79,6 +80,7 @@ export function NeedsYou(): ReactNode {
         <Loaded query={work}>{() => null}</Loaded>
         <Loaded query={alarms}>{() => null}</Loaded>
         <Loaded query={proposals}>{() => null}</Loaded>
+        <OtherCells />
       </Arrived>
     </Page>
   );

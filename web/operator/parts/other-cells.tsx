@@ -1,0 +1,53 @@
+import type { ReactNode } from 'react';
+import type { ListCellsResponse } from '../../data/types/operator.ts';
+import { Loaded } from '../../desk/loaded.tsx';
+import { Status } from '../../ui/status.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { useRead } from '../operator.ts';
+
+type Cell = ListCellsResponse['data'][number];
+
+/** Each look asks every other cell. */
+const ASK_MS = 30_000;
+
+function CellStatus({ waiting }: Pick<Cell, 'waiting'>): ReactNode {
+  if (waiting === null) return <Status tone="bad">Does not answer</Status>;
+  const { alarms, proposals, verifications } = waiting;
+  if (alarms > 0) return <Status tone="bad">Needs somebody</Status>;
+  if (proposals + verifications > 0) return <Status tone="warn">Something waits</Status>;
+  return <Status tone="good">Nothing waits</Status>;
+}
+
+const COLUMNS: readonly Column<Cell>[] = [
+  {
+    name: 'Cell',
+    cell: ({ cell, console_url: url }) =>
+      url === null ? `Cell ${cell}` : <a href={`${url}/operator`}>Cell {cell}</a>,
+  },
+  { name: 'Status', cell: ({ waiting }) => <CellStatus waiting={waiting} /> },
+  { name: 'Alarms', number: true, cell: ({ waiting }) => waiting?.alarms ?? '' },
+  { name: 'Proposals', number: true, cell: ({ waiting }) => waiting?.proposals ?? '' },
+  { name: 'Verifications', number: true, cell: ({ waiting }) => waiting?.verifications ?? '' },
+];
+
+/** The network's other cells, each with a way to its console. A network alone has none. */
+export function OtherCells(): ReactNode {
+  const query = useRead('GET /cells', undefined, { everyMs: ASK_MS });
+  return (
+    <Loaded query={query}>
+      {({ data: [, ...others] }) =>
+        others.length === 0 ? null : (
+          <section className="stack">
+            <h2>Other cells</h2>
+            <Table
+              label="Other cells"
+              columns={COLUMNS}
+              rows={others}
+              keyOf={({ cell }) => String(cell)}
+            />
+          </section>
+        )
+      }
+    </Loaded>
+  );
+}
