@@ -22,13 +22,22 @@ describe('the processes of a test run', () => {
     assert.deepEqual(groupFiles(files).flat(), files);
   });
 
-  it('are shared by at most twelve neighbours, about as many in each', () => {
-    const groups = groupFiles([...named('src/a', 13), ...named('web/b', 150)]);
+  it('are shared by at most sixteen neighbours, about as many in each', () => {
+    const groups = groupFiles([...named('src/a', 17), ...named('web/b', 190)]);
     assert.deepEqual(
       groups.slice(0, 2).map((group) => group.length),
-      [7, 6],
+      [9, 8],
     );
-    assert(groups.every((group) => group.length <= 12));
+    assert(groups.every((group) => group.length <= 16));
+  });
+
+  it('are shared by small folders of src, but not by what waits and what works', () => {
+    const small = [...named('src/a', 2), ...named('src/b', 3), ...named('src/ops', 2)];
+    const groups = groupFiles([...small, ...named('web/c', 200)]);
+    assert.deepEqual(
+      groups.slice(0, 2).map((group) => group.length),
+      [5, 2],
+    );
   });
 
   it('are not shared where files start processes and stop them', () => {

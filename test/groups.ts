@@ -3,30 +3,15 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
- * A process per file spends a second of a core on imports that its neighbour has just made. So
- * neighbours share one: each file is a suite of its own, with its own `before` and `after`.
+ * A process per file spends two seconds of a core on imports that its neighbour has just made, and
+ * on code that its neighbour has just warmed up. So neighbours share one: each file is a suite of
+ * its own, with its own `before` and `after`.
  */
 const SHARES = /^(src|web|test\/(api|docs|doors|reader|sdk))\//;
 /** More in one process save little, and the last processes of a run would work alone. */
-const MOST_IN_ONE = 12;
+const MOST_IN_ONE = 16;
 /** A short run keeps all cores busy rather than few processes. */
 const LEAST_PROCESSES = 12;
-
-/** Each list is run by one process. Files keep their order; those of one folder are together. */
-export function groupFiles(files: readonly string[]): string[][] {
-  const most = Math.max(1, Math.min(MOST_IN_ONE, Math.floor(files.length / LEAST_PROCESSES)));
-  const groups: string[][] = [];
-  for (const [folder, inside] of Map.groupBy(files, (file) => path.dirname(file))) {
-    const size = SHARES.test(`${folder}/`) ? most : 1;
-    const count = Math.ceil(inside.length / size);
-    // Of the same length: a folder of nine is five and four.
-    for (let n = 0; n < count; n++) {
-      const bounds = [n, n + 1].map((at) => Math.round((at * inside.length) / count));
-      groups.push(inside.slice(bounds[0], bounds[1]));
-    }
-  }
-  return groups;
-}
 
 /**
  * What waits most of its time: for a browser, a chain, a process that starts. All else keeps a core
@@ -44,6 +29,31 @@ function rank(group: readonly string[]): number {
   if (WORKING.some((prefix) => file.startsWith(prefix))) return WAITING.length;
   const place = WAITING.findIndex((prefix) => file.startsWith(prefix));
   return place < 0 ? WAITING.length + 1 : place;
+}
+
+/**
+ * Whose files may share a process. What is in `src` imports much the same; a page in a browser is
+ * long.
+ */
+function roomOf(file: string): string {
+  const folder = path.dirname(file);
+  if (!SHARES.test(file)) return file;
+  return file.startsWith('src/') ? `src ${rank([file])}` : folder;
+}
+
+/** Each list is run by one process. Files of one room keep their order. */
+export function groupFiles(files: readonly string[]): string[][] {
+  const most = Math.max(1, Math.min(MOST_IN_ONE, Math.floor(files.length / LEAST_PROCESSES)));
+  const groups: string[][] = [];
+  for (const inside of Map.groupBy(files, roomOf).values()) {
+    const count = Math.ceil(inside.length / most);
+    // Of the same length: nine are five and four.
+    for (let n = 0; n < count; n++) {
+      const bounds = [n, n + 1].map((at) => Math.round((at * inside.length) / count));
+      groups.push(inside.slice(bounds[0], bounds[1]));
+    }
+  }
+  return groups;
 }
 
 /**
