@@ -19,7 +19,7 @@ const LEAST_PROCESSES = 12;
  */
 const WAITING = [
   ...['test/faults/', 'contracts/', 'test/journeys/', 'src/ops/', 'src/settlement/'],
-  ...['test/cli/', 'web/', 'test/'],
+  ...['test/cli/', 'test/x402/', 'web/', 'test/'],
 ];
 /** Of those folders, what works. */
 const WORKING = ['test/api/', 'test/doors/', 'test/tidy', 'src/settlement/contract/'];

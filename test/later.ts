@@ -53,6 +53,7 @@ export const LATER: Readonly<Record<string, string>> = {
       'test/faults/deadline.test.ts',
       'test/faults/failpoints.test.ts',
       'test/faults/recovery-cases.test.ts',
+      'test/faults/recovery-dies.test.ts',
       'test/faults/recovery-lost-time.test.ts',
       'test/faults/recovery-move.test.ts',
       'test/faults/recovery-nodes.test.ts',

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { glob, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { glob, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -75,15 +75,22 @@ async function startBrowserGround(files: readonly string[]) {
   if (!files.some((file) => file.endsWith('.browser.test.ts'))) {
     return { env: {}, stop: async () => {} };
   }
-  const [browser, shared] = await Promise.all([launchChromium(), startSharedSandbox()]);
+  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-shared-'));
+  const file = path.join(folder, 'sandbox.json');
+  // Nobody waits for it here: other tests begin meanwhile.
+  const starting = startSharedSandbox().then(async (shared) => {
+    await writeFile(`${file}.new`, JSON.stringify(shared.sandbox));
+    await rename(`${file}.new`, file);
+    return shared;
+  });
+  starting.catch((error) => console.error(error));
+  const browser = await launchChromium();
   return {
-    env: {
-      [BROWSER_SETTING]: browser.wsEndpoint(),
-      [SANDBOX_SETTING]: JSON.stringify(shared.sandbox),
-    },
+    env: { [BROWSER_SETTING]: browser.wsEndpoint(), [SANDBOX_SETTING]: file },
     stop: async () => {
       await browser.close();
-      await shared.close();
+      await (await starting).close();
+      await rm(folder, { recursive: true });
     },
   };
 }

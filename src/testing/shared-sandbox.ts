@@ -1,9 +1,17 @@
-import { present } from '#core/assert.ts';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { waitUntil } from '#sandbox/processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
-/** Where the one sandbox of a test run is described; `test/run.ts` sets it. */
+/**
+ * The file that describes the one sandbox of a test run; `test/run.ts` sets it. The file is there
+ * once the sandbox is: tests that need none have begun before.
+ */
 export const SANDBOX_SETTING = 'TAPLINE_TEST_SANDBOX';
+
+/** Beside the first tests of a run a start has taken half a minute. */
+const START_MS = 180_000;
 
 export interface SharedSandbox {
   readonly sandbox: SandboxFile;
@@ -31,8 +39,9 @@ export async function startSharedSandbox(
 
 /** The run's sandbox, or one of its own where a file is run by itself. */
 export async function openSharedSandbox(): Promise<SharedSandbox> {
-  const described = process.env[SANDBOX_SETTING];
-  if (described === undefined) return startSharedSandbox();
-  const sandbox = JSON.parse(present(described, SANDBOX_SETTING)) as SandboxFile;
+  const file = process.env[SANDBOX_SETTING];
+  if (file === undefined) return startSharedSandbox();
+  if (!(await waitUntil(async () => existsSync(file), START_MS))) throw new Error(`no ${file}`);
+  const sandbox = JSON.parse(await readFile(file, 'utf8')) as SandboxFile;
   return { sandbox, close: async () => {} };
 }

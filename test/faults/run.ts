@@ -105,7 +105,9 @@ async function playChaos(): Promise<boolean> {
 }
 
 async function testAll(): Promise<boolean> {
-  const recovery = ['recovery', 'recovery-cases', 'recovery-lost-time', 'recovery-put-back'];
+  const recovery = ['', '-cases', '-dies', '-lost-time', '-put-back'].map(
+    (part) => `recovery${part}`,
+  );
   const files = ['failpoints', 'model', 'exhaustion', ...recovery, 'foreign-keys'].map((name) =>
     path.join(import.meta.dirname, `${name}.test.ts`),
   );

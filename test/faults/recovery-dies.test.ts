@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { FAILPOINTS } from '#core/failpoints.ts';
+import { waitUntil } from '#sandbox/processes.ts';
+import { startChaosProcess } from '#testing/chaos/chaos-process.ts';
+import { openRestoreGround, REST_MS, type RestoreGround } from '#testing/restore-ground.ts';
+
+/** Workers that die in the middle of a recovery. */
+
+const NIGHTLY = process.env.FAULTS === 'nightly';
+/** Of the places where recovery may die, the one with most behind it: the others are nightly. */
+const SHORT = 'recovery.payments_booked';
+
+let world: RestoreGround;
+
+before(async () => {
+  world = await openRestoreGround();
+});
+after(() => world?.close());
+
+describe('a worker that dies at a step of the recovery', () => {
+  for (const point of FAILPOINTS.filter((name) => name.startsWith('recovery.'))) {
+    const skip = point === SHORT || NIGHTLY ? false : 'in the nightly run';
+    it(`books once when it died at ${point}`, { skip }, async () => {
+      const order = `DIE-${FAILPOINTS.indexOf(point)}`;
+      const { asked } = await world.recovery();
+      await world.ground.database.copy(point);
+      await world.pay(order);
+      await world.nodes.pop()?.close();
+      await world.ground.database.putBack(point);
+      const firstEnv = { TAPLINE_FAILPOINT: point };
+      const worker = await startChaosProcess(world.ground, {
+        name: 'worker',
+        role: 'worker',
+        firstEnv,
+      });
+      world.nodes.push(worker);
+      assert.ok(await waitUntil(() => worker.starts() > 1, REST_MS), 'nothing died');
+      const row = await world.recovered(asked);
+      assert.equal(row.payments, 1);
+      const booked = await world.db.query('select recovered from payments where order_id = $1', [
+        order,
+      ]);
+      assert.deepEqual(booked, [{ recovered: true }]);
+      assert.equal(await world.settledOnChain(order), 1);
+      await world.comeToRest();
+    });
+  }
+});
