@@ -72,7 +72,8 @@ describe('a tag on the counter', () => {
     const intentId = await charge(counter);
     const asked = performance.now();
     const opened = await waiting;
-    assert.ok(performance.now() - asked < 300, `${performance.now() - asked} ms`);
+    // It was ready to wait for twenty seconds.
+    assert.ok(performance.now() - asked < 3_000, `${performance.now() - asked} ms`);
     const merchant = await ground.server.merchant();
     const intent = (await merchant.get(`/payment_intents/${intentId}`)).body;
     assert.equal(String(intent.order_id).length, 8);
