@@ -83,13 +83,17 @@ async function startBrowserGround(files: readonly string[]) {
     await rename(`${file}.new`, file);
     return shared;
   });
-  starting.catch((error) => console.error(error));
+  // Who waits for it hears at once that there is none.
+  const started = starting.catch(async (error) => {
+    await writeFile(file, JSON.stringify({ error: String(error) }));
+    return null;
+  });
   const browser = await launchChromium();
   return {
     env: { [BROWSER_SETTING]: browser.wsEndpoint(), [SANDBOX_SETTING]: file },
     stop: async () => {
       await browser.close();
-      await (await starting).close();
+      await (await started)?.close();
       await rm(folder, { recursive: true });
     },
   };

@@ -42,6 +42,7 @@ export async function openSharedSandbox(): Promise<SharedSandbox> {
   const file = process.env[SANDBOX_SETTING];
   if (file === undefined) return startSharedSandbox();
   if (!(await waitUntil(async () => existsSync(file), START_MS))) throw new Error(`no ${file}`);
-  const sandbox = JSON.parse(await readFile(file, 'utf8')) as SandboxFile;
+  const sandbox = JSON.parse(await readFile(file, 'utf8')) as SandboxFile | { error: string };
+  if ('error' in sandbox) throw new Error(sandbox.error);
   return { sandbox, close: async () => {} };
 }

@@ -166,6 +166,9 @@ test('a slow etcd costs no primary, and a hung one is off before another leads',
     assert.match(text, new RegExp(`^ +${name}: true$`, 'm'));
   }
   assert.match(text, /^ +mode: required$/m);
+  // The new primary's first commit waits for a standby: for neither its rest nor its slot.
+  assert.match(text, /^ +wal_retrieve_retry_interval: 500ms$/m);
+  assert.match(text, /^ +use_slots: false$/m);
 });
 
 test('systemd never gives a process up', async () => {

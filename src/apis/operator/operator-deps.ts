@@ -1,4 +1,5 @@
 import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
+import type { WaitingRow } from '#apis/operator/operator-queries.ts';
 import type { Json } from '#core/canonical-json.ts';
 import type { RotatingKey } from '#core/secrets.ts';
 import type { Database } from '#db/database.ts';
@@ -11,7 +12,8 @@ import type { Readiness } from '#settlement/readiness.ts';
 export interface OtherCell {
   readonly cell: number;
   readonly console_url: string | null;
-  readonly waiting: object | null;
+  /** null: it did not answer. */
+  readonly waiting: WaitingRow | null;
 }
 
 /** What the operators' routes need of the process. */

@@ -16,6 +16,8 @@ import { Measured } from '../parts/measured.tsx';
 import { OtherCells } from '../parts/other-cells.tsx';
 
 const WATCH_MS = 10_000;
+/** Each look asks every other cell. */
+const CELLS_MS = 30_000;
 
 const COLUMNS: readonly Column<Need>[] = [
   {
@@ -47,6 +49,8 @@ export function NeedsYou(): ReactNode {
     { query: { open: true, limit: 100 } },
     { everyMs: WATCH_MS },
   );
+  const cells = useRead('GET /cells', undefined, { everyMs: CELLS_MS });
+  const [, ...others] = cells.data?.data ?? [];
   const isRead = [networks, reconciled, submissions, names, work, alarms, proposals].every(
     ({ data }) => data !== undefined,
   );
@@ -69,7 +73,10 @@ export function NeedsYou(): ReactNode {
           <Table label="Needs you" columns={COLUMNS} rows={needs} keyOf={({ key }) => key} />
         )}
         {isRead && needs.length === 0 ? (
-          <EmptyState drawing={<EmptyDrawing name="calm" />} title="Nothing needs you">
+          <EmptyState
+            drawing={<EmptyDrawing name="calm" />}
+            title={others.length === 0 ? 'Nothing needs you' : 'Nothing needs you in this cell'}
+          >
             No alarm is open, no business waits, ledger and chain agree, and every lane can pay for
             its transactions.
           </EmptyState>
@@ -80,7 +87,7 @@ export function NeedsYou(): ReactNode {
         <Loaded query={work}>{() => null}</Loaded>
         <Loaded query={alarms}>{() => null}</Loaded>
         <Loaded query={proposals}>{() => null}</Loaded>
-        <OtherCells />
+        <Loaded query={cells}>{() => <OtherCells others={others} />}</Loaded>
       </Arrived>
     </Page>
   );

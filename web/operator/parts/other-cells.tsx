@@ -1,14 +1,9 @@
 import type { ReactNode } from 'react';
 import type { ListCellsResponse } from '../../data/types/operator.ts';
-import { Loaded } from '../../desk/loaded.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { useRead } from '../operator.ts';
 
 type Cell = ListCellsResponse['data'][number];
-
-/** Each look asks every other cell. */
-const ASK_MS = 30_000;
 
 function CellStatus({ waiting }: Pick<Cell, 'waiting'>): ReactNode {
   if (waiting === null) return <Status tone="bad">Does not answer</Status>;
@@ -31,23 +26,17 @@ const COLUMNS: readonly Column<Cell>[] = [
 ];
 
 /** The network's other cells, each with a way to its console. A network alone has none. */
-export function OtherCells(): ReactNode {
-  const query = useRead('GET /cells', undefined, { everyMs: ASK_MS });
+export function OtherCells({ others }: { readonly others: readonly Cell[] }): ReactNode {
+  if (others.length === 0) return null;
   return (
-    <Loaded query={query}>
-      {({ data: [, ...others] }) =>
-        others.length === 0 ? null : (
-          <section className="stack">
-            <h2>Other cells</h2>
-            <Table
-              label="Other cells"
-              columns={COLUMNS}
-              rows={others}
-              keyOf={({ cell }) => String(cell)}
-            />
-          </section>
-        )
-      }
-    </Loaded>
+    <section className="stack">
+      <h2>Other cells</h2>
+      <Table
+        label="Other cells"
+        columns={COLUMNS}
+        rows={others}
+        keyOf={({ cell }) => String(cell)}
+      />
+    </section>
   );
 }

@@ -29,7 +29,7 @@ export function configuredLanes(config: NetworkConfig): ConfiguredLane[] {
   ];
 }
 
-/** Whether it has any lane. Deriving the addresses of keys takes a millisecond each. */
+/** Whether the network has a lane; {@link configuredLanes} derives an address from each key. */
 export function hasLanes({ relayerKeys, registrarKey, sponsorKey }: NetworkConfig): boolean {
   return relayerKeys.length > 0 || registrarKey !== null || sponsorKey !== null;
 }
