@@ -84,6 +84,7 @@ export const LATER: Readonly<Record<string, string>> = {
       'test/cli/init.test.ts',
       'test/cli/mcp-http.test.ts',
       'test/deploy/container-backup.test.ts',
+      'test/deploy/web-build.test.ts',
       'test/journeys/new-contract.test.ts',
       'test/journeys/operate.test.ts',
       'test/journeys/ops-port.test.ts',

@@ -72,7 +72,12 @@ async function buildAlone(folder: string): Promise<string> {
 const { values } = parseArgs({ options: { out: { type: 'string' } } });
 if (values.out === undefined) throw new Error('--out <folder> is missing');
 const out = path.resolve(values.out);
-await build({ root: WEB, build: { outDir: out, emptyOutDir: true } });
+await build({
+  root: WEB,
+  // By default Vite writes a file beside its settings, and a service owns no file of its program.
+  configLoader: 'native',
+  build: { outDir: out, emptyOutDir: true },
+});
 await writeFile(path.join(out, ALONE), await buildAlone(`${out}.alone`));
 const entries = await readdir(out, { recursive: true, withFileTypes: true });
 const files = entries.filter((entry) => entry.isFile() && !entry.name.endsWith('.html'));

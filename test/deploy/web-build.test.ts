@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { chown, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+
+const ROOT = path.join(import.meta.dirname, '../..');
+/** Debian's `nobody`: as the user of a systemd unit, it owns no file of the program. */
+const NOBODY = 65_534;
+const run = promisify(execFile);
+
+test('the web apps are built by a user who owns nothing of the program', async (t) => {
+  if (process.getuid?.() !== 0) return t.skip('only root can become somebody else');
+  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-web-build-'));
+  await chown(folder, NOBODY, NOBODY);
+  const program = path.join(ROOT, 'src/web/build-command.ts');
+  const options = { cwd: ROOT, uid: NOBODY, gid: NOBODY, env: { HOME: folder } };
+  await run(process.execPath, [program, '--out', path.join(folder, 'made')], options);
+  assert((await readdir(path.join(folder, 'made'))).includes('terminal.html'));
+  await rm(folder, { recursive: true });
+});
