@@ -11,7 +11,9 @@ const CONNECTIONS = 2;
  * runs it; its address is in the sandbox's own files and not for production.
  */
 export function openCommandDatabase(env: NodeJS.ProcessEnv): Database {
-  const { databaseUrl, databaseDirectUrl, cells } = readConfig({ ...env, NODE_ENV: undefined }, []);
+  // A command signs nothing: it needs no key that only a worker or the registrar has.
+  const settings = readConfig({ ...env, NODE_ENV: undefined }, ['--roles', 'api']);
+  const { databaseUrl, databaseDirectUrl, cells } = settings;
   if (databaseUrl === null) {
     throw new StartError('DATABASE_URL must name the PostgreSQL that the service uses');
   }
