@@ -6,6 +6,7 @@ import { present } from '#core/assert.ts';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { waitUntil } from '#sandbox/processes.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
 import {
   decideForeign,
   selectKeptBack,
@@ -86,6 +87,24 @@ describe('reconciliation', () => {
     await settle(5_000_000n);
     await settle(6_000_000n);
     assert.deepEqual(await kinds(), []);
+  });
+
+  it('finds nothing when a node shows the newest block before its events', async () => {
+    await settle(3_000_000n);
+    const { chain } = world.network;
+    let looks = 0;
+    const late: Chain = {
+      ...chain,
+      async *logPortions(range) {
+        const isLate = looks++ === 0;
+        for await (const portion of chain.logPortions(range)) {
+          yield isLate ? { ...portion, logs: portion.logs.slice(0, -1) } : portion;
+        }
+      },
+    };
+    const { differences } = await reconcileOnce({ ...deps(), chain: late });
+    assert.deepEqual(differences, []);
+    assert.equal(looks, 2, 'the events were read again');
   });
 
   it('finds a payment that the database does not know, until it does', async () => {

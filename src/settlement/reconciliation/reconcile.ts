@@ -117,10 +117,10 @@ export async function reconcileOnce(
   const since = options.everything === true ? null : compared;
   const found = [
     ...(await compareRows(db, range, { since, settledBefore })),
-    ...(await compareBalances(deps, head.number)),
+    ...(await compareSums(deps, walked, options)),
     ...(options.tokens === false
       ? await selectOpenDifferences(db, livemode, TOKEN_DIFFERENCE)
-      : await compareTokens(deps, head.number)),
+      : []),
   ];
   // The next run looks at these again, wherever the cursor is by then.
   const waiting = await selectFirstWaiting(db, livemode);
@@ -169,15 +169,38 @@ async function readUnread(
   }
 }
 
+interface Walk {
+  readonly fromBlock: bigint;
+  readonly toBlock: bigint;
+  readonly final: bigint;
+  readonly settledBefore: Date;
+}
+
+/**
+ * Compares balances and tokens in the newest block. A node may show what a block has done a moment
+ * before it shows its events. So what differs counts if it still does when they were read again.
+ */
+async function compareSums(
+  deps: ReconcileDeps,
+  walk: Walk,
+  { tokens }: ReconcileOptions,
+): Promise<DifferenceRow[]> {
+  const { chain, db } = deps;
+  const look = async () => [
+    ...(await compareBalances(deps, walk.toBlock)),
+    ...(tokens === false ? [] : await compareTokens(deps, walk.toBlock)),
+  ];
+  const found = await look();
+  if (found.length === 0) return found;
+  const fromBlock = (await selectCursor(db, chain.config.livemode)) ?? walk.fromBlock;
+  await storeEvents(deps, { ...walk, fromBlock });
+  return look();
+}
+
 /** Stores what the contract's events say. `final`: the last block that is read for good. */
 async function storeEvents(
   deps: ReconcileDeps,
-  walk: {
-    readonly fromBlock: bigint;
-    readonly toBlock: bigint;
-    readonly final: bigint;
-    readonly settledBefore: Date;
-  },
+  walk: Walk,
 ): Promise<{ events: number; rules: readonly OtherEvent[]; final: bigint }> {
   const rules: OtherEvent[] = [];
   let events = 0;
