@@ -85,6 +85,12 @@ async function deployContracts(clients: Clients, usdc: Hex, setup: object): Prom
   return receipts[0]?.blockNumber ?? 0n;
 }
 
+/** In seconds. No start in production takes those of the sandbox. */
+export interface ContractDelays {
+  readonly walletDelay: number;
+  readonly payoutHold: number;
+}
+
 /**
  * Makes an embedded chain ready: funds the relayer, deploys the contracts when they are not there
  * yet (the first start, or a start after a crash before the state was saved), and describes the
@@ -94,6 +100,7 @@ export async function prepareNetwork(
   node: ChainNode,
   network: Network,
   secret: Buffer,
+  delays: ContractDelays = { walletDelay: SANDBOX_WALLET_DELAY_SECONDS, payoutHold: 0 },
 ): Promise<NetworkConfig> {
   const role = (name: string) => wallet(secret, `${network} ${name}`).address;
   const adminKey = walletKey(secret, `${network} admin`);
@@ -115,8 +122,7 @@ export async function prepareNetwork(
       treasurer: role('treasurer'),
       adminDelay: DAY_SECONDS,
       ratesDelay: DAY_SECONDS,
-      walletDelay: SANDBOX_WALLET_DELAY_SECONDS,
-      payoutHold: 0,
+      ...delays,
       hourlyCeiling: SANDBOX_CEILING,
       rates: RATES,
     });

@@ -43,8 +43,8 @@ export interface Sales {
 const ANSWER_MS = 35_000;
 const REPEAT_PAUSE_MS = 100;
 const WRITE_PAUSE_MS = 100;
-/** Longer than any outage that is played. */
-const REPEAT_MS = 180_000;
+/** Longer than any outage that is played: the lights go out until somebody is told, and all starts. */
+const REPEAT_MS = 360_000;
 
 type Body = { readonly [field: string]: unknown };
 

@@ -16,6 +16,7 @@ import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { keepSelling, type Sale, type Sales } from '#testing/sales.ts';
 import { type Archived, openArchived, whyNot } from './drill/archived.ts';
+import { bookedSales, paidOf } from './ha/strikes.ts';
 
 /** `npm run drill`: the machine of the database is lost, and an earlier moment is restored. */
 
@@ -97,23 +98,7 @@ async function sellFor(ms: number): Promise<Sales> {
   return shop;
 }
 
-const paidOf = ({ sales }: Sales) => sales.filter(({ status }) => status === 'succeeded');
-
-interface Booked {
-  readonly id: string;
-  readonly status: string;
-  readonly recovered: boolean;
-  readonly payments: number;
-}
-
-async function booksOf(sales: readonly Sale[]): Promise<Booked[]> {
-  return db.query<Booked>(
-    `select i.id, i.status, i.recovered, count(p.id)::int as payments
-     from payment_intents i left join payments p on p.payment_intent_id = i.id
-     where i.id = any($1::text[]) group by i.id`,
-    [sales.map(({ intentId }) => intentId)],
-  );
-}
+const booksOf = (sales: readonly Sale[]) => bookedSales(db, sales);
 
 test('a restored backup is completed from the chain, and says what cannot come back', async (t) => {
   if (why !== null) return t.skip(why);

@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { silentLog } from '#core/log.ts';
 import { type Database, openDatabase } from '#db/database.ts';
-import { waitUntil } from '#sandbox/processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { openChain } from '#settlement/chain/chain.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
 import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos/chaos-process.ts';
-import { checkInvariants } from '#testing/invariants/invariants.ts';
-import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
-import { compareSales, keepSelling, type Sales } from '#testing/sales.ts';
+import { keepSelling, type Sales } from '#testing/sales.ts';
 import { type Cluster, type Machine, openCluster, whyNot } from './ha/machines.ts';
+import { outage, requireWhole } from './ha/strikes.ts';
 
 /**
  * `npm run ha`: the cluster of deploy/ha under two API and two worker processes that sell without a
@@ -24,17 +20,12 @@ const CLIENTS = 6;
 const FROZEN_MS = 20_000;
 /** Until somebody has heard the alert: nobody replaces a primary that only cannot grow. */
 const FULL_MS = 60_000;
-const REST_MS = 120_000;
 /** While nothing breaks. An hour is `HA_SOAK_MINUTES=60`. */
 const SOAK_MS = 60_000 * Number(process.env.HA_SOAK_MINUTES ?? '5');
 /** The comparison afterwards takes its time, too. */
 const SOAK_TIMEOUT_MS = SOAK_MS + 600_000;
 /** Until writes are back after a primary's machine is lost: the median of the kills. */
 const BACK_SECONDS = 10;
-/** Shorter pauses are the machine's, not an outage. */
-const SILENCE_MS = 1_500;
-const STEADY_MS = 4_000;
-const OUTAGE_MS = 180_000;
 
 let why: string | null = null;
 let cluster: Cluster;
@@ -89,47 +80,13 @@ function sell(): Sales {
   return shop;
 }
 
-/** The longest time without an acknowledged write, from now until writes go on. In seconds. */
-async function outage(shop: Sales): Promise<number> {
-  const began = performance.now();
-  let last = began;
-  let longest = 0;
-  let steadySince = began;
-  while (performance.now() - began < OUTAGE_MS) {
-    await sleep(50);
-    const newest = Math.max(shop.lastWriteAt(), began);
-    if (newest === last) continue;
-    if (newest - last > SILENCE_MS) {
-      longest = Math.max(longest, newest - last);
-      steadySince = newest;
-    }
-    last = newest;
-    const quietMs = longest > 0 ? STEADY_MS : FROZEN_MS;
-    if (newest - steadySince > quietMs) break;
-  }
-  return longest / 1000;
-}
-
 async function leader(): Promise<Machine> {
   const found = await cluster.primary();
   assert(found !== null, 'nobody leads');
   return found;
 }
 
-/** What the books, the shop and the chain say of each other. */
-async function requireWhole(shop: Sales): Promise<void> {
-  let broken: string[] = ['nothing was checked'];
-  await waitUntil(async () => {
-    broken = await checkInvariants(db, { atRest: true }).catch((error) => [String(error)]);
-    return broken.length === 0;
-  }, REST_MS);
-  assert.deepEqual(broken, []);
-  assert.deepEqual(shop.failures, []);
-  assert.deepEqual(await compareSales(db, shop), [], 'nothing is lost, nothing is doubled');
-  const chain = await openChain(ground.testnet.config, silentLog);
-  assert.deepEqual(await checkAgainstChain(db, chain), []);
-  await chain.close();
-}
+const books = (shop: Sales) => requireWhole({ db, ground }, shop);
 
 interface RecoveryRow {
   readonly reason: string | null;
@@ -162,7 +119,7 @@ test('nobody is replaced while nothing breaks', { timeout: SOAK_TIMEOUT_MS }, as
   await shop.stop();
   assert.equal(await cluster.timeline(), before, 'a primary was replaced');
   assert.equal((await leader()).name, leads.name);
-  await requireWhole(shop);
+  await books(shop);
   t.diagnostic(`${SOAK_MS / 60_000} minutes without a failover: ${await told(shop)}`);
 });
 
@@ -179,7 +136,7 @@ test('the primary machine is killed, again and again', async (t) => {
     await cluster.whole();
   }
   await shop.stop();
-  await requireWhole(shop);
+  await books(shop);
   const all = await told(shop);
   t.diagnostic(`machine killed ${KILLS} times: ${all}; writes back after s: ${words(outages)}`);
   const median = outages.toSorted((a, b) => a - b)[outages.length >> 1] ?? Infinity;
@@ -194,7 +151,7 @@ test('PostgreSQL alone is killed on the primary', async (t) => {
   const seconds = await outage(shop);
   await cluster.whole();
   await shop.stop();
-  await requireWhole(shop);
+  await books(shop);
   t.diagnostic(`server killed: ${await told(shop)}; writes back after s: ${words([seconds])}`);
 });
 
@@ -209,7 +166,7 @@ test('the primary machine freezes and thaws, without a watchdog', async (t) => {
   await sleep(5_000);
   await cluster.whole();
   await shop.stop();
-  await requireWhole(shop);
+  await books(shop);
   t.diagnostic(`machine frozen: ${await told(shop)}; writes back after s: ${words([seconds])}`);
 });
 
@@ -223,7 +180,7 @@ test('the primary machine is cut off and comes back', async (t) => {
   await struck.connect();
   await cluster.whole();
   await shop.stop();
-  await requireWhole(shop);
+  await books(shop);
   t.diagnostic(`machine cut off: ${await told(shop)}; writes back after s: ${words([seconds])}`);
 });
 
@@ -237,6 +194,6 @@ test("the primary's disk is full", async (t) => {
   const [seconds] = await Promise.all([outage(shop), freed]);
   await cluster.whole();
   await shop.stop();
-  await requireWhole(shop);
+  await books(shop);
   t.diagnostic(`disk full: ${await told(shop)}; writes back after s: ${words([seconds])}`);
 });

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
 import type { Network } from '#core/mode.ts';
 import { type ChainNode, startChainNode } from '#sandbox/chain-node.ts';
-import { prepareNetwork } from '#sandbox/deploy.ts';
+import { type ContractDelays, prepareNetwork } from '#sandbox/deploy.ts';
 import { connectRpc } from '#sandbox/json-rpc.ts';
 import { findByArgument, signalProcess, waitUntil } from '#sandbox/processes.ts';
 import type { TemporaryFolder } from '#sandbox/temporary-folder.ts';
@@ -79,6 +79,8 @@ export async function openChaosChain(
     readonly providers: Providers;
     readonly blockMs: number;
     readonly profile: ProfileName;
+    /** Default: those of the sandbox. */
+    readonly delays?: ContractDelays;
   },
 ): Promise<ChaosChain> {
   const { network, secret } = wanted;
@@ -95,7 +97,7 @@ export async function openChaosChain(
     for (const pid of pids()) signalProcess(pid, name);
   };
   let node: ChainNode = await start();
-  const config = await prepareNetwork(node, network, secret);
+  const config = await prepareNetwork(node, network, secret, wanted.delays);
   const provider = wanted.providers === 'none' ? null : await startProviderProxy(node.rpcUrl);
   // Chains with short blocks have nodes that answer a broadcast with its receipt.
   if (provider !== null) provider.offersSync = wanted.blockMs < SECOND_MS;

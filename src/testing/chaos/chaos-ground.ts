@@ -4,6 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { NETWORKS } from '#core/mode.ts';
+import type { ContractDelays } from '#sandbox/deploy.ts';
 import { type RunningPostgres, startPostgres } from '#sandbox/postgres.ts';
 import { isRunning, signalProcess, waitUntil } from '#sandbox/processes.ts';
 import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
@@ -126,15 +127,19 @@ export async function openChaosGround(
     readonly providers: Providers;
     readonly blockMs?: number;
     readonly profile?: ProfileName;
+    readonly delays?: ContractDelays;
   } = { providers: 'none' },
 ): Promise<ChaosGround> {
-  const { providers, blockMs = 1_000, profile = 'custom' } = wanted;
+  const { providers, blockMs = 1_000, profile = 'custom', delays } = wanted;
   const temporary = await openTemporaryFolder('tapline-chaos');
   const secret = await temporary.folder.secret('service');
   const database = await openDatabaseOf(temporary);
   const [testnet, mainnet] = await Promise.all(
     NETWORKS.map((network) =>
-      openChaosChain(temporary, { network, secret, providers, blockMs, profile }),
+      openChaosChain(temporary, {
+        ...{ network, secret, providers, blockMs, profile },
+        ...(delays === undefined ? {} : { delays }),
+      }),
     ),
   );
   if (testnet === undefined || mainnet === undefined) throw new Error('two networks are needed');

@@ -10,10 +10,19 @@ export async function stepsOf(guide: string): Promise<ReadonlyMap<number, readon
   const [, ...steps] = text.split(/^(?=\*\*\d+\. )/m);
   return new Map(
     steps.map((step) => {
-      const blocks = [...step.matchAll(/^```sh\n([\s\S]*?)^```$/gm)];
+      const blocks = [...step.matchAll(/^```(?:sh|ini)\n([\s\S]*?)^```$/gm)];
       return [Number(/^\*\*(\d+)/.exec(step)?.[1]), blocks.map(([, block]) => block ?? '')];
     }),
   );
+}
+
+/** The blocks of commands under a heading of a guide, up to the next heading. */
+export async function blocksUnder(guide: string, heading: string): Promise<readonly string[]> {
+  const text = await readFile(path.join(DOCS, guide), 'utf8');
+  const [, ...parts] = text.split(/^##+ /m);
+  const part = parts.find((one) => one.startsWith(`${heading}\n`));
+  assert(part !== undefined, `${guide} has no heading ${heading}`);
+  return [...part.matchAll(/^```(?:sh|ini)\n([\s\S]*?)^```$/gm)].map(([, block]) => block ?? '');
 }
 
 /** The nth block of a step; a guide that no longer has it fails the test. */

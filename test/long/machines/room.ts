@@ -3,19 +3,24 @@ import { chmod, copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { present } from '#core/assert.ts';
 
 /**
- * Three machines on which a guide's commands can be typed as they are: each has a root of its own
+ * Four machines on which a guide's commands can be typed as they are: each has a root of its own
  * (an overlay over this machine's, so what is installed here is installed there), the addresses of
- * the guide, and a `systemctl` that starts Debian's units. Their network is in a namespace of its
- * own, so nothing of this machine is reached or changed.
+ * the guide, and a `systemctl` that starts the units. Their network is in a namespace of its own,
+ * with one way out: this machine is `OUTSIDE` there, where people and chains are.
  */
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 /** Where each machine finds this repository. */
 const REPOSITORY = '/srv/tapline';
 const ROOM = 'tlroom';
-const DISK = '1500m';
+/** The rest of the world, as the room sees it. */
+export const OUTSIDE = '10.0.0.1';
+const FOLDER = path.join(tmpdir(), 'tapline-room-');
+const NAMES = ['db1', 'db2', 'db3', 'backup'] as const;
+const DISK = '3g';
 const DEVICES = [...['null c 1 3', 'zero c 1 5', 'random c 1 8', 'urandom c 1 9', 'tty c 5 0']]
   .map((device) => `mknod -m 666 ${device}`)
   .join(' && ');
@@ -32,7 +37,9 @@ export async function whyNoMachines(packages: readonly string[]): Promise<string
   const missing = packages.filter((name) => !installed.split(' ').includes(name));
   if (missing.length > 0) return `Debian: apt install ${missing.join(' ')}`;
   const made = await sh(`ip netns add ${ROOM}-try && ip netns del ${ROOM}-try`).catch(() => null);
-  return made === null ? 'network namespaces are forbidden here' : null;
+  if (made === null) return 'network namespaces are forbidden here';
+  const taken = await sh(`ip route show root ${OUTSIDE}/24 | grep -v ${ROOM}0 || true`);
+  return taken === '' ? null : `the addresses of the guide are in use here: ${taken}`;
 }
 
 export interface GuideMachine {
@@ -42,12 +49,25 @@ export interface GuideMachine {
   readonly root: string;
   /** Types commands as root, in the repository. @throws with what they wrote when one fails. */
   type(commands: string, env?: Readonly<Record<string, string>>): Promise<string>;
+  /** The same, where packages can be fetched: the room has no way to the registry. */
+  typeOnline(commands: string): Promise<string>;
   /** SIGKILL to all that runs on it. */
   kill(): Promise<void>;
+  /** What is enabled starts. */
+  boot(): Promise<void>;
+  freeze(): Promise<void>;
+  thaw(): Promise<void>;
+  /** Nobody reaches it, and it reaches nobody. */
+  cutOff(): Promise<void>;
+  connect(): Promise<void>;
+  fillDisk(): Promise<void>;
+  emptyDisk(): Promise<void>;
 }
 
 export interface Room {
+  /** Those of the cluster. */
   readonly machines: readonly GuideMachine[];
+  readonly backup: GuideMachine;
   close(): Promise<void>;
 }
 
@@ -68,6 +88,8 @@ async function openRoot(disk: string): Promise<string> {
   // A machine with a kernel of its own has udev.
   await sh(`mkdir -p ${root}/etc/udev/rules.d ${root}/etc/modules-load.d`);
   await sh(`mkdir -p ${root}${REPOSITORY} && cp -r ${ROOT}/deploy ${root}${REPOSITORY}/deploy`);
+  // What is enabled there is what is typed there.
+  await sh(`rm -rf ${root}/etc/systemd/system/*.wants`);
   await copyFile(
     path.join(import.meta.dirname, 'systemctl'),
     path.join(root, 'usr/local/bin/systemctl'),
@@ -91,66 +113,108 @@ async function connectWire(name: string, address: string): Promise<string> {
   return space;
 }
 
-async function openMachine(folder: string, number: number): Promise<GuideMachine> {
-  const name = `db${number}`;
-  const address = `10.0.0.1${number}`;
-  const root = await openRoot(path.join(folder, name));
-  const space = await connectWire(name, address);
-  const type = async (commands: string, env: Readonly<Record<string, string>> = {}) => {
-    const inside = `cd ${REPOSITORY}\n${commands}`;
-    const args = [
-      'netns',
-      'exec',
-      space,
-      'chroot',
-      root,
-      'bash',
-      '--norc',
-      '-euo',
-      'pipefail',
-      '-c',
-      inside,
-    ];
-    const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
-    const own = { PATH, HOME: '/root', LC_ALL: 'C.UTF-8', DEBIAN_FRONTEND: 'noninteractive' };
-    const { stdout } = await run('ip', args, { env: { ...own, ...env }, timeout: 180_000 });
+const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+const OWN = { PATH, HOME: '/root', LC_ALL: 'C.UTF-8', DEBIAN_FRONTEND: 'noninteractive' };
+const TYPED_MS = 300_000;
+
+/** How this machine reaches the registry. */
+function online(): Record<string, string> {
+  const settings = Object.entries(process.env).filter(([name]) =>
+    /proxy|^npm_config_|CERT/i.test(name),
+  );
+  return Object.fromEntries(settings.map(([name, value]) => [name, value ?? '']));
+}
+
+function typist(root: string, before: readonly string[]) {
+  return async (commands: string, env: Readonly<Record<string, string>> = {}) => {
+    const shell = ['bash', '--norc', '-euo', 'pipefail', '-c', `cd ${REPOSITORY}\n${commands}`];
+    const [program = '', ...args] = [...before, 'chroot', root, ...shell];
+    const { stdout } = await run(program, args, {
+      env: { ...OWN, ...env },
+      timeout: TYPED_MS,
+      maxBuffer: 16_777_216,
+    });
     return stdout;
   };
+}
+
+async function openMachine(folder: string, name: string, number: number): Promise<GuideMachine> {
+  const address = `10.0.0.1${number}`;
+  const disk = path.join(folder, name);
+  const root = await openRoot(disk);
+  const space = await connectWire(name, address);
+  const type = typist(root, ['ip', 'netns', 'exec', space]);
+  // Some have ended before they are reached.
+  const signal = (which: string) =>
+    sh(`ip netns pids ${space} | xargs -r kill -${which} 2>/dev/null || true`);
   return {
     name,
     address,
     root,
     type,
-    kill: async () => void (await sh(`ip netns pids ${space} | xargs -r kill -9`)),
+    typeOnline: (commands) => typist(root, [])(commands, online()),
+    kill: async () => {
+      await signal('KILL');
+      // What only memory held.
+      await rm(path.join(root, 'run/units'), { recursive: true, force: true });
+    },
+    boot: async () => void (await type('systemctl start multi-user.target')),
+    freeze: async () => void (await signal('STOP')),
+    thaw: async () => void (await signal('CONT')),
+    cutOff: async () => void (await sh(`ip -n ${ROOM} link set ${name} down`)),
+    connect: async () => void (await sh(`ip -n ${ROOM} link set ${name} up`)),
+    fillDisk: async () =>
+      void (await sh(`dd if=/dev/zero of=${root}/var/full bs=1M status=none || true`)),
+    emptyDisk: () => rm(path.join(root, 'var/full'), { force: true }),
   };
 }
 
 /** Removes what this run, or one that was killed, has left. */
-async function clean(folder: string | null): Promise<void> {
-  for (const name of ['db1', 'db2', 'db3']) {
+async function clean(): Promise<void> {
+  for (const name of NAMES) {
     await sh(`ip netns pids ${ROOM}-${name} | xargs -r kill -9`).catch(() => {});
     await sh(`ip netns del ${ROOM}-${name}`).catch(() => {});
   }
   await sh(`ip netns del ${ROOM}`).catch(() => {});
-  if (folder === null) return;
+  await sh(`ip link del ${ROOM}0`).catch(() => {});
   const mounts = (await sh('cut -d " " -f 2 /proc/self/mounts')).split('\n');
-  const own = mounts.filter((place) => place.startsWith(`${folder}/`));
+  const own = mounts.filter((place) => place.startsWith(FOLDER));
   // The newest first: some are mounted inside of others.
   for (const place of own.reverse()) await sh(`umount -l ${place}`).catch(() => {});
-  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  const folders = own.map((place) => place.split('/', FOLDER.split('/').length).join('/'));
+  for (const folder of new Set(folders)) {
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** A network of the four, with one wire to this machine. */
+async function openNetwork(): Promise<void> {
+  await sh(
+    [
+      `ip netns add ${ROOM}`,
+      `ip -n ${ROOM} link add room type bridge`,
+      `ip -n ${ROOM} link set room up`,
+      `ip link add ${ROOM}0 type veth peer name outside netns ${ROOM}`,
+      `ip -n ${ROOM} link set outside master room up`,
+      `ip addr add ${OUTSIDE}/24 dev ${ROOM}0`,
+      `ip link set ${ROOM}0 up`,
+    ].join(' && '),
+  );
 }
 
 export async function openRoom(): Promise<Room> {
-  await clean(null);
-  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-room-'));
-  await sh(`ip netns add ${ROOM} && ip -n ${ROOM} link add room type bridge`);
-  await sh(`ip -n ${ROOM} link set room up`);
+  await clean();
+  const folder = await mkdtemp(FOLDER);
   const machines: GuideMachine[] = [];
   try {
-    for (const number of [1, 2, 3]) machines.push(await openMachine(folder, number));
+    await openNetwork();
+    for (const [index, name] of NAMES.entries()) {
+      machines.push(await openMachine(folder, name, index + 1));
+    }
   } catch (error) {
-    await clean(folder);
+    await clean();
     throw error;
   }
-  return { machines, close: () => clean(folder) };
+  const backup = present(machines.pop(), 'machine of the backup');
+  return { machines, backup, close: clean };
 }

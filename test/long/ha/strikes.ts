@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { silentLog } from '#core/log.ts';
+import type { Database } from '#db/database.ts';
+import { waitUntil } from '#sandbox/processes.ts';
+import { openChain } from '#settlement/chain/chain.ts';
+import type { ChaosGround } from '#testing/chaos/chaos-ground.ts';
+import { checkInvariants } from '#testing/invariants/invariants.ts';
+import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
+import { compareSales, type Sale, type Sales } from '#testing/sales.ts';
+
+/** What a cluster that is struck has to show afterwards. */
+
+const REST_MS = 120_000;
+/** Shorter pauses are the machine's, not an outage. */
+const SILENCE_MS = 1_500;
+const STEADY_MS = 4_000;
+const OUTAGE_MS = 360_000;
+/** Nothing was struck that people need, when they bought all this time. */
+const CALM_MS = 20_000;
+
+/** The longest time without an acknowledged write, from now until writes go on. In seconds. */
+export async function outage(shop: Sales): Promise<number> {
+  const began = performance.now();
+  let last = began;
+  let longest = 0;
+  let steadySince = began;
+  while (performance.now() - began < OUTAGE_MS) {
+    await sleep(50);
+    const newest = Math.max(shop.lastWriteAt(), began);
+    if (newest === last) continue;
+    if (newest - last > SILENCE_MS) {
+      longest = Math.max(longest, newest - last);
+      steadySince = newest;
+    }
+    last = newest;
+    if (newest - steadySince > (longest > 0 ? STEADY_MS : CALM_MS)) break;
+  }
+  return longest / 1000;
+}
+
+/** What the books, the shop and the chain say of each other. */
+export async function requireWhole(
+  { db, ground }: { readonly db: Database; readonly ground: ChaosGround },
+  shop: Sales,
+): Promise<void> {
+  let broken: string[] = ['nothing was checked'];
+  await waitUntil(async () => {
+    broken = await checkInvariants(db, { atRest: true }).catch((error) => [String(error)]);
+    return broken.length === 0;
+  }, REST_MS);
+  assert.deepEqual(broken, []);
+  assert.deepEqual(shop.failures, []);
+  assert.deepEqual(await compareSales(db, shop), [], 'nothing is lost, nothing is doubled');
+  const chain = await openChain(ground.testnet.config, silentLog);
+  assert.deepEqual(await checkAgainstChain(db, chain), []);
+  await chain.close();
+}
+
+export const paidOf = ({ sales }: Sales) => sales.filter(({ status }) => status === 'succeeded');
+
+interface BookedSale {
+  readonly id: string;
+  readonly status: string;
+  /** It came back from the chain. */
+  readonly recovered: boolean;
+  readonly payments: number;
+}
+
+/** What the books say of these sales; those that they do not know are missing. */
+export async function bookedSales(db: Database, sales: readonly Sale[]): Promise<BookedSale[]> {
+  return db.query<BookedSale>(
+    `select i.id, i.status, i.recovered, count(p.id)::int as payments
+     from payment_intents i left join payments p on p.payment_intent_id = i.id
+     where i.id = any($1::text[]) group by i.id`,
+    [sales.map(({ intentId }) => intentId)],
+  );
+}

@@ -1,0 +1,113 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
+import { request } from 'node:https';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '#sandbox/processes.ts';
+import { OUTSIDE } from './room.ts';
+
+/** What lies outside of the room: chains, a mail server, merchants, a pager. */
+
+const HAPROXY = path.join(import.meta.dirname, '../../../deploy/ha/haproxy.cfg');
+/** That keepalived gives to one of the machines. */
+export const SHARED_ADDRESS = '10.0.0.10';
+export const HOST_NAME = 'pay.example.com';
+const ANSWER_MS = 30_000;
+
+export type Undo = (() => unknown)[];
+
+function portOf(server: { address(): unknown }): number {
+  return (server.address() as AddressInfo).port;
+}
+
+/** Machines of the room reach what listens here on this port. @returns where. */
+export async function publish(port: number, undo: Undo): Promise<string> {
+  const server = createServer((socket) => {
+    const onward = connect(port, '127.0.0.1');
+    socket.on('error', () => onward.destroy()).pipe(onward);
+    onward.on('error', () => socket.destroy()).pipe(socket);
+  });
+  server.listen(0, OUTSIDE);
+  await once(server, 'listening');
+  undo.push(() => server.close());
+  return `${OUTSIDE}:${portOf(server)}`;
+}
+
+/**
+ * The address that people use, for programs that cannot be told a certificate authority: an address
+ * of this machine that passes all on, and takes only what `ca` has signed for the host name.
+ */
+export async function openFrontDoor(ca: string, undo: Undo): Promise<string> {
+  const server = createHttpServer((incoming, answer) => {
+    const onward = request({
+      ...{ host: SHARED_ADDRESS, servername: HOST_NAME, ca, agent: false, timeout: ANSWER_MS },
+      ...{ method: incoming.method, path: incoming.url },
+      headers: { ...incoming.headers, host: HOST_NAME },
+    });
+    onward.on('response', (response: IncomingMessage) => {
+      answer.writeHead(response.statusCode ?? 502, response.headers);
+      response.on('error', () => answer.destroy()).pipe(answer);
+    });
+    onward.on('timeout', () => onward.destroy());
+    onward.on('error', () => answer.destroy());
+    incoming.pipe(onward);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  undo.push(() => server.close());
+  return `http://127.0.0.1:${portOf(server)}`;
+}
+
+/** The way to whichever machine of the room is primary, as HAProxy leads there. */
+export async function openWayToPrimary(undo: Undo): Promise<number> {
+  const [primary, standby] = [await freePort(), await freePort()];
+  const machines = Object.fromEntries([1, 2, 3].map((n) => [`HA_DB${n}`, `10.0.0.1${n}`]));
+  const ports = { HA_PRIMARY_PORT: String(primary), HA_STANDBY_PORT: String(standby) };
+  const env = { ...process.env, ...machines, ...ports };
+  const proxy: ChildProcess = spawn('haproxy', ['-db', '-f', HAPROXY], { env, stdio: 'ignore' });
+  undo.push(() => proxy.kill('SIGKILL'));
+  await sleep(500);
+  return primary;
+}
+
+/** A message that says something new: what fires and was not told before. */
+export interface Notice {
+  /** `performance.now()` when it came. */
+  readonly at: number;
+  readonly receiver: string;
+  readonly names: readonly string[];
+}
+
+interface SentAlert {
+  readonly status: string;
+  readonly fingerprint: string;
+  readonly startsAt: string;
+  readonly labels: { readonly alertname: string };
+}
+
+/** Takes what Alertmanager says to pager and tickets. @returns its address in the room. */
+export async function openPager(notices: Notice[], undo: Undo): Promise<string> {
+  const told = new Set<string>();
+  const server = createHttpServer(async (incoming, answer) => {
+    let text = '';
+    for await (const chunk of incoming) text += chunk;
+    const sent = JSON.parse(text) as { receiver: string; alerts: SentAlert[] };
+    const fresh = sent.alerts.filter(({ status, fingerprint, startsAt }) => {
+      const key = `${sent.receiver} ${fingerprint} ${startsAt}`;
+      const isNew = status === 'firing' && !told.has(key);
+      told.add(key);
+      return isNew;
+    });
+    const names = new Set(fresh.map(({ labels }) => labels.alertname));
+    if (fresh.length > 0) {
+      notices.push({ at: performance.now(), receiver: sent.receiver, names: [...names] });
+    }
+    answer.end();
+  });
+  server.listen(0, OUTSIDE);
+  await once(server, 'listening');
+  undo.push(() => server.close());
+  return `http://${OUTSIDE}:${portOf(server)}/`;
+}

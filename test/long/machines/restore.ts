@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { blocksUnder } from './guide.ts';
+import type { GuideMachine, Room } from './room.ts';
+
+/** docs/backup.md, "Under Patroni", "Restore to a moment": each command where its comment says. */
+
+/** `patronictl` needs what Patroni is told, and asks twice. */
+const READ_SETTINGS = 'set -a; . /etc/patroni_env.conf; set +a';
+const ANSWERS = "printf 'tapline\\nYes I am aware\\n'";
+const EXAMPLE_MOMENT = '2026-11-20 20:00:00+00';
+
+interface Command {
+  readonly text: string;
+  /** As its comment says; null: on the first machine. */
+  readonly where: string | null;
+}
+
+/** A command may go over several lines, with its comment on the last. */
+function commandsOf(block: string): Command[] {
+  const whole = block
+    .replaceAll(/\\\n\s*/g, '')
+    .trim()
+    .split('\n');
+  return whole.map((line) => {
+    const [text = '', comment = ''] = line.split(/\s{2,}# /);
+    return { text, where: /^on (all three|db1|db2 and db3)/.exec(comment)?.[1] ?? null };
+  });
+}
+
+/**
+ * Types it. `untilFollowed` waits where the guide says so.
+ * @param moment as PostgreSQL says it
+ */
+export async function restoreToMoment(
+  { machines }: Room,
+  { moment, untilFollowed }: { readonly moment: string; untilFollowed(): Promise<void> },
+): Promise<void> {
+  const block = (await blocksUnder('backup.md', 'Under Patroni')).at(-1) ?? '';
+  assert(block.includes(EXAMPLE_MOMENT), 'the restore names no moment');
+  const [first, ...others] = machines;
+  assert(first !== undefined);
+  const places: Readonly<Record<string, readonly GuideMachine[]>> = {
+    'all three': machines,
+    db1: [first],
+    'db2 and db3': others,
+  };
+  for (const { text, where } of commandsOf(block)) {
+    const on = where === null ? [first] : (places[where] ?? []);
+    const command = text.replace(EXAMPLE_MOMENT, moment);
+    const asked = command.startsWith('patronictl') ? `${ANSWERS} | ${command}` : command;
+    if (command.includes('start tapline.target')) await untilFollowed();
+    await Promise.all(on.map((machine) => machine.type(`${READ_SETTINGS}\n${asked}`)));
+  }
+}

@@ -1,0 +1,318 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { waitUntil } from '#sandbox/processes.ts';
+import { blockOf, blocksUnder } from './guide.ts';
+import { HOST_NAME, SHARED_ADDRESS } from './outside.ts';
+import type { GuideMachine, Room } from './room.ts';
+
+/** Steps 7 to 10 of docs/ha.md, and what they lead to: what a person types, and what is filled in. */
+
+const ROOT = path.join(import.meta.dirname, '../../..');
+const READY_MS = 180_000;
+const POSTGRES_KEY = 'var/lib/postgresql/.ssh';
+const BACKUP_KEY = 'var/lib/pgbackrest/.ssh';
+/** Whatever else the day brings. */
+const DAYS = 90;
+/** As each machine sees it. */
+const REPOSITORY = '/srv/tapline.git';
+const run = promisify(execFile);
+
+export type Steps = ReadonlyMap<number, readonly string[]>;
+
+/** Changes a file of a machine as a person would with an editor. */
+export async function edit(machine: GuideMachine, file: string, change: (text: string) => string) {
+  const place = path.join(machine.root, file);
+  const text = await readFile(place, 'utf8').catch(() => '');
+  await writeFile(place, change(text));
+}
+
+/** Replaces what the example says; each must be there. */
+function filled(text: string, changes: readonly (readonly [string, string])[]): string {
+  return changes.reduce((sum, [from, to]) => {
+    assert(sum.includes(from), `nothing says ${from}`);
+    return sum.replaceAll(from, to);
+  }, text);
+}
+
+/** `NAME=value` in a file of settings, where the name stands or at the end. */
+function withSettings(text: string, settings: Readonly<Record<string, string>>): string {
+  return Object.entries(settings).reduce((sum, [name, value]) => {
+    const line = `${name}=${value}`;
+    const place = new RegExp(`^(# )?${name}=.*$`, 'm');
+    return place.test(sum) ? sum.replace(place, () => line) : `${sum}\n${line}\n`;
+  }, text);
+}
+
+function lines(block: string, wanted: RegExp): string {
+  const found = block.split('\n').filter((line) => wanted.test(line));
+  assert(found.length > 0, `no line of the block is like ${wanted}`);
+  return found.join('\n');
+}
+
+/** docs/backup.md, "Under Patroni", as far as the first backup: before PostgreSQL starts. */
+export async function prepareRepository({ machines, backup }: Room): Promise<void> {
+  const [onBackup = '', onEach = '', each = '', all = ''] = await blocksUnder(
+    'backup.md',
+    'Under Patroni',
+  );
+  await backup.type(onBackup.replace('CHANGE-ME', 'a phrase of the test'));
+  for (const machine of machines) await machine.type(onEach);
+  const publicKey = ({ root }: GuideMachine, folder: string) =>
+    readFile(path.join(root, folder, 'id_ed25519.pub'), 'utf8');
+  const trusted = async (machine: GuideMachine, folder: string, owner: string, keys: string) => {
+    await edit(machine, path.join(folder, 'authorized_keys'), (text) => text + keys);
+    await machine.type(`chown ${owner}: /${folder}/authorized_keys`);
+    await machine.type('systemctl enable --now ssh');
+  };
+  const keys = await Promise.all(machines.map((machine) => publicKey(machine, POSTGRES_KEY)));
+  await trusted(backup, BACKUP_KEY, 'pgbackrest', keys.join(''));
+  const own = await publicKey(backup, BACKUP_KEY);
+  for (const machine of machines) await trusted(machine, POSTGRES_KEY, 'postgres', own);
+  for (const machine of machines) await machine.type(each);
+  await backup.type(all);
+}
+
+/** The rest of it: the first backup, the schedule, and how old the newest is. */
+export async function backUp({ backup }: Room): Promise<void> {
+  const [, , , , first = ''] = await blocksUnder('backup.md', 'Under Patroni');
+  await backup.type('systemctl enable --now prometheus-node-exporter');
+  await backup.type(first);
+}
+
+/** Step 7. `settings` are what only the operator knows, and where this network's chains are. */
+export async function installTapline(
+  room: Room,
+  steps: Steps,
+  {
+    settings,
+    passwords,
+  }: {
+    readonly settings: Readonly<Record<string, string>>;
+    readonly passwords: { readonly superuser: string; readonly tapline: string };
+  },
+): Promise<void> {
+  const [first] = room.machines;
+  assert(first !== undefined);
+  const { superuser: PGPASSWORD, tapline: TAPLINE_DATABASE_PASSWORD } = passwords;
+  await first.type(blockOf(steps, 7, 0), { PGPASSWORD, TAPLINE_DATABASE_PASSWORD });
+  const [systemd = ''] = await blocksUnder('deploy.md', 'systemd');
+  await run('git', ['clone', '--bare', '-q', ROOT, path.join(first.root, REPOSITORY)]);
+  await first.typeOnline(lines(systemd, /^git clone/).replace('…', REPOSITORY));
+  const [init = ''] = await blocksUnder('deploy.md', 'Settings in three files');
+  const [make = ''] = init.split('\n');
+  // It says NO to all that is empty.
+  await first.type(`${lines(systemd, /^install -d/)}\ncd /opt/tapline\n(${make}\n) || true`);
+  await fillSettings(first, {
+    settings,
+    example: blockOf(steps, 7, 1),
+    password: passwords.tapline,
+  });
+  await first.type(blockOf(steps, 7, 2));
+  for (const machine of [...room.machines, room.backup]) {
+    const places = ['opt/tapline', 'opt/tapline-0.1.0'];
+    const settings = machine === room.backup ? [] : ['etc/tapline'];
+    if (machine !== first) await copyTo(first, machine, [...places, ...settings]);
+    await machine.type(`cd /opt/tapline\n${lines(systemd, /^cp |daemon-reload/)}`);
+  }
+  for (const machine of room.machines) {
+    await machine.type(lines(systemd, /enable --now tapline@api/));
+  }
+  await first.type(lines(systemd, /enable --now tapline@registrar/));
+  for (const machine of room.machines) await untilReady(machine);
+}
+
+async function copyTo(
+  from: GuideMachine,
+  to: GuideMachine,
+  places: readonly string[],
+): Promise<void> {
+  for (const place of places) {
+    await mkdir(path.join(to.root, path.dirname(place)), { recursive: true });
+    await run('cp', ['-a', path.join(from.root, place), path.join(to.root, path.dirname(place))]);
+  }
+}
+
+/** "Update" of docs/deploy.md, to this program with one more migration; people buy meanwhile. */
+export async function update(
+  { machines }: Room,
+  {
+    migration,
+    whileMigrating,
+  }: {
+    readonly migration: { readonly name: string; readonly sql: string };
+    whileMigrating(): Promise<unknown>;
+  },
+): Promise<void> {
+  const block = (await blocksUnder('deploy.md', 'systemd')).at(-1) ?? '';
+  const [first, ...others] = machines;
+  assert(first !== undefined);
+  await first.typeOnline(lines(block, /^git clone/).replace('…', REPOSITORY));
+  const place = 'opt/tapline-0.2.0';
+  await writeFile(path.join(first.root, place, 'migrations', migration.name), migration.sql);
+  for (const machine of others) await copyTo(first, machine, [place]);
+  for (const machine of machines) await machine.type(lines(block, /^(ln|cp) /));
+  await Promise.all([first.type(lines(block, /tapline-migrate/)), whileMigrating()]);
+  for (const role of ['api', 'worker']) {
+    for (const machine of machines) {
+      await machine.type(lines(block, new RegExp(`restart tapline@${role}`)));
+      await untilReady(machine);
+    }
+  }
+  await first.type(lines(block, /restart tapline@registrar/));
+}
+
+async function fillSettings(
+  machine: GuideMachine,
+  {
+    settings,
+    example,
+    password,
+  }: { readonly settings: Readonly<Record<string, string>>; example: string; password: string },
+): Promise<void> {
+  const asGuided = Object.fromEntries(
+    example
+      .trim()
+      .split('\n')
+      .map((line) => {
+        const at = line.indexOf('=');
+        return [line.slice(0, at), line.slice(at + 1).replace('…', password)];
+      }),
+  );
+  const entries = Object.entries({ ...settings, ...asGuided });
+  const files: readonly (readonly [string, RegExp])[] = [
+    ['worker.env', /(RELAYER_KEYS|SPONSOR_KEY)$/],
+    ['registrar.env', /REGISTRAR_KEY$/],
+    ['tapline.env', /^(?!.*(RELAYER_KEYS|SPONSOR_KEY|REGISTRAR_KEY)$)/],
+  ];
+  for (const [file, names] of files) {
+    const own = Object.fromEntries(entries.filter(([name]) => names.test(name)));
+    await edit(machine, `etc/tapline/${file}`, (text) => withSettings(text, own));
+  }
+}
+
+async function untilReady(machine: GuideMachine): Promise<void> {
+  let said = '';
+  const isReady = async () => {
+    said = await machine
+      .type('curl -sS -w "%{http_code}" --max-time 3 http://127.0.0.1:4242/readyz')
+      .catch((error) => String(error.stderr ?? error));
+    return said.endsWith('200');
+  };
+  if (await waitUntil(isReady, READY_MS)) return;
+  const logs = await machine.type('tail -n 20 /var/log/tapline@*.log');
+  throw new Error(`${machine.name} is not ready: ${said}\n${logs}`);
+}
+
+export interface Certificates {
+  /** Of the authority that signed them. */
+  readonly ca: string;
+  readonly key: string;
+  readonly good: string;
+  /** Has run out. */
+  readonly old: string;
+}
+
+/** Stands for the authority that gives certificates to everybody. */
+export async function makeCertificates(folder: string): Promise<Certificates> {
+  await mkdir(folder);
+  const type = (commands: string) => run('bash', ['-euc', commands], { cwd: folder });
+  const fresh = '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes';
+  await type(
+    `openssl req -x509 ${fresh} -days ${DAYS} -subj /CN=authority -keyout ca.key -out ca.pem
+     openssl req ${fresh} -subj /CN=${HOST_NAME} -keyout key.pem -out req.csr
+     echo subjectAltName=DNS:${HOST_NAME} > ext
+     for one in good:${DAYS} old:0; do
+       openssl x509 -req -in req.csr -CA ca.pem -CAkey ca.key -CAcreateserial -extfile ext \\
+         -days "\${one#*:}" -out "\${one%:*}.pem"
+     done`,
+  );
+  const read = (file: string) => readFile(path.join(folder, file), 'utf8');
+  const [ca, key, good, old] = await Promise.all(
+    ['ca.pem', 'key.pem', 'good.pem', 'old.pem'].map(read),
+  );
+  assert(ca !== undefined && key !== undefined && good !== undefined && old !== undefined);
+  return { ca, key, good, old };
+}
+
+/** Step 9: each machine with Caddy and keepalived, and the certificate where all three read it. */
+export async function openToPeople(
+  { machines, backup }: Room,
+  steps: Steps,
+  certificates: Certificates,
+): Promise<void> {
+  const block = blockOf(steps, 9);
+  for (const machine of [...machines, backup]) {
+    // A room has no DNS.
+    await edit(machine, 'etc/hosts', (text) => `${text}\n${SHARED_ADDRESS} ${HOST_NAME}\n`);
+    await mkdir(path.join(machine.root, 'etc/tapline'), { recursive: true });
+    await edit(machine, 'etc/tapline/ca.pem', () => certificates.ca);
+  }
+  for (const [index, machine] of machines.entries()) {
+    await putCertificate(machine, certificates.good, certificates.key);
+    await machine.type(lines(block, /install .*keepalived/));
+    await edit(machine, 'etc/keepalived/keepalived.conf', (text) =>
+      filled(text, [['    priority 103', `    priority ${103 - index}`]]),
+    );
+    await machine.type(lines(block, /enable --now keepalived|install .*Caddyfile/));
+    await edit(machine, 'etc/caddy/Caddyfile', (text) =>
+      filled(text, [
+        ['pay.example.com {', 'pay.example.com {\n\ttls /etc/caddy/pay.pem /etc/caddy/pay.key'],
+      ]),
+    );
+    // Debian enables it with the package.
+    await machine.type(`systemctl enable caddy\n${lines(block, /restart caddy/)}`);
+  }
+}
+
+export async function putCertificate(machine: GuideMachine, certificate: string, key: string) {
+  const folder = path.join(machine.root, 'etc/caddy');
+  await writeFile(path.join(folder, 'pay.pem'), certificate);
+  await writeFile(path.join(folder, 'pay.key'), key);
+  await chmod(path.join(folder, 'pay.key'), 0o640);
+  await machine.type('chown caddy /etc/caddy/pay.key');
+}
+
+/** Step 10: the probe, Prometheus and Alertmanager, whose pages and tickets go to `pagerUrl`. */
+export async function watchOver(
+  { machines: [first, ...others], backup }: Room,
+  steps: Steps,
+  {
+    pagerUrl,
+    probe,
+  }: { readonly pagerUrl: string; readonly probe: Readonly<Record<string, string>> },
+): Promise<void> {
+  assert(first !== undefined);
+  const block = blockOf(steps, 10);
+  const targets = [
+    ...[9464, 9465, 9466].map((port) => `${first.address}:${port}`),
+    ...others.flatMap(({ address }) => [9464, 9465].map((port) => `${address}:${port}`)),
+  ];
+  await backup.type(lines(block, /^(apt-get|install .*prometheus)/));
+  const nodes = [first, ...others, backup].map(({ address }) => `"${address}:9100"`).join(', ');
+  await edit(backup, 'etc/prometheus/prometheus.yml', (text) =>
+    filled(text, [
+      ['"127.0.0.1:9100"', nodes],
+      ['"127.0.0.1:4243", "127.0.0.1:4244"', targets.map((one) => `"${one}"`).join(', ')],
+    ]),
+  );
+  await edit(backup, 'etc/prometheus/alertmanager.yml', (text) =>
+    filled(text, [
+      ['https://pager.example.com/alertmanager', pagerUrl],
+      // Tickets where the test reads them, too.
+      [
+        'email_configs: [{ to: operators@example.com, send_resolved: true }]',
+        `webhook_configs: [{ url: "${pagerUrl}", send_resolved: true }]`,
+      ],
+    ]),
+  );
+  await edit(backup, 'etc/tapline/probe.env', () =>
+    Object.entries({ ...probe, NODE_EXTRA_CA_CERTS: '/etc/tapline/ca.pem' })
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+  );
+  await backup.type('systemctl enable prometheus prometheus-alertmanager');
+  await backup.type(lines(block, /^(systemctl|install .*probe)/));
+}
