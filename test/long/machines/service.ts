@@ -121,7 +121,10 @@ export async function installTapline(
     await machine.type(lines(systemd, /enable --now tapline@api/));
   }
   await first.type(lines(systemd, /enable --now tapline@registrar/));
-  for (const machine of room.machines) await untilReady(machine);
+  for (const machine of room.machines) {
+    await untilReady(machine, 'api');
+    await untilReady(machine, 'worker');
+  }
 }
 
 async function copyTo(
@@ -155,10 +158,10 @@ export async function update(
   for (const machine of others) await copyTo(first, machine, [place]);
   for (const machine of machines) await machine.type(lines(block, /^(ln|cp) /));
   await Promise.all([first.type(lines(block, /tapline-migrate/)), whileMigrating()]);
-  for (const role of ['api', 'worker']) {
+  for (const role of ['api', 'worker'] as const) {
     for (const machine of machines) {
       await machine.type(lines(block, new RegExp(`restart tapline@${role}`)));
-      await untilReady(machine);
+      await untilReady(machine, role);
     }
   }
   await first.type(lines(block, /restart tapline@registrar/));
@@ -193,17 +196,20 @@ async function fillSettings(
   }
 }
 
-async function untilReady(machine: GuideMachine): Promise<void> {
+/** The ports on which each role says that it is ready. */
+const PORTS = { api: 9464, worker: 9465 } as const;
+
+async function untilReady(machine: GuideMachine, role: keyof typeof PORTS): Promise<void> {
   let said = '';
   const isReady = async () => {
     said = await machine
-      .type('curl -sS -w "%{http_code}" --max-time 3 http://127.0.0.1:4242/readyz')
+      .type(`curl -sS -w "%{http_code}" --max-time 3 http://127.0.0.1:${PORTS[role]}/readyz`)
       .catch((error) => String(error.stderr ?? error));
     return said.endsWith('200');
   };
   if (await waitUntil(isReady, READY_MS)) return;
   const logs = await machine.type('tail -n 20 /var/log/tapline@*.log');
-  throw new Error(`${machine.name} is not ready: ${said}\n${logs}`);
+  throw new Error(`${machine.name} is not ready (${role}): ${said}\n${logs}`);
 }
 
 export interface Certificates {
