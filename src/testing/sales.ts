@@ -43,7 +43,7 @@ export interface Sales {
 const ANSWER_MS = 35_000;
 const REPEAT_PAUSE_MS = 100;
 const WRITE_PAUSE_MS = 100;
-/** Longer than any outage that is played: the lights go out until somebody is told, and all starts. */
+/** Longer than any outage that is played: until somebody is told, and all starts again. */
 const REPEAT_MS = 360_000;
 
 type Body = { readonly [field: string]: unknown };

@@ -39,9 +39,9 @@ import {
 } from './machines/service.ts';
 
 /**
- * `npm run machines`: docs/ha.md, typed word by word on three machines and a fourth one for backups,
- * from etcd to people who buy; then the machines are lost in turn, with the lights of the whole room
- * at last. The test fills in what a person fills in. Left out, because this machine cannot: the
+ * `npm run machines`: docs/ha.md, typed word by word on three machines and a fourth one for
+ * backups, from etcd to people who buy; then the machines are lost in turn, and at last the lights
+ * go out. The test fills in what a person fills in. Left out, because this machine cannot: the
  * kernel's watchdog, and systemd itself.
  */
 
@@ -466,7 +466,8 @@ test('an update with a long index fails no request', async (t) => {
   await shop.stop();
   await books(shop);
   const [index] = await db.query<{ readonly valid: boolean }>(
-    "select indisvalid as valid from pg_index where indexrelid = 'payment_intents_of_next_release'::regclass",
+    `select indisvalid as valid from pg_index
+     where indexrelid = 'payment_intents_of_next_release'::regclass`,
   );
   assert.equal(index?.valid, true);
   assert.deepEqual(notices.slice(before), [], 'nobody is woken by planned work');
@@ -507,7 +508,7 @@ test('a restore to a moment, typed on three machines', async (t) => {
   await requireWhole({ db, ground }, after);
   assert(paidOf(after).length > 0, 'people pay again');
   t.diagnostic(
-    `restored to a moment: ${books.length - rebuilt} payments from the archive, ${rebuilt} from the ` +
-      `chain, books whole after ${seconds.toFixed(0)} s`,
+    `restored to a moment: ${books.length - rebuilt} payments from the archive, ` +
+      `${rebuilt} from the chain, books whole after ${seconds.toFixed(0)} s`,
   );
 });

@@ -8,7 +8,7 @@ import { blockOf, blocksUnder } from './guide.ts';
 import { HOST_NAME, SHARED_ADDRESS } from './outside.ts';
 import type { GuideMachine, Room } from './room.ts';
 
-/** Steps 7 to 10 of docs/ha.md, and what they lead to: what a person types, and what is filled in. */
+/** Steps 7 to 10 of docs/ha.md and what they lead to: what a person types and fills in. */
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 const READY_MS = 180_000;
