@@ -326,7 +326,7 @@ interface Strike {
   readonly what: string;
   readonly hit: () => Promise<unknown>;
   readonly heal: () => Promise<unknown>;
-  /** Who hears of it, and as what; null: nobody needs to. */
+  /** The message that has to come; null: none may come. */
   readonly told: { readonly receiver: 'pager' | 'tickets'; readonly name: string } | null;
 }
 
