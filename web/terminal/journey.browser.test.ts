@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { eventually } from '#testing/webhooks.ts';
 import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
 import { checkStill, measureFirstLoad } from '../testing/payload.ts';
 import {
@@ -87,6 +88,10 @@ test('a till says once per start which software it is', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
+  // The first start reports, too: on a slow machine, only after the till has opened.
+  await eventually('the first report', async () => {
+    return (await terminalOf(sandbox, terminal)).software_version !== null;
+  });
   const reports: unknown[] = [];
   const isReport = (method: string, url: string) =>
     method === 'PATCH' && url.endsWith('/api/device/v1/terminal');
