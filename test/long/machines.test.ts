@@ -12,7 +12,7 @@ import { chaosEnv, makeDemo } from '#testing/chaos/chaos-process.ts';
 import { startMailServer } from '#testing/mail-server.ts';
 import { keepSelling, type Sales } from '#testing/sales.ts';
 import { bookedSales, outage, paidOf, requireWhole } from './ha/strikes.ts';
-import { blockOf, stepsOf } from './machines/guide.ts';
+import { blockOf, blocksUnder, stepsOf } from './machines/guide.ts';
 import {
   HOST_NAME,
   type Notice,
@@ -168,7 +168,9 @@ function first(): GuideMachine {
   return machine;
 }
 
-const LIST = `set -a; . /etc/patroni_env.conf; set +a; patronictl -c /etc/patroni/config.yml list`;
+const READ_SETTINGS = 'set -a; . /etc/patroni_env.conf; set +a';
+const PATRONICTL = `${READ_SETTINGS}; patronictl -c /etc/patroni/config.yml`;
+const LIST = `${PATRONICTL} list`;
 const SQL = 'psql -h 127.0.0.1 -p 6500 -U postgres -d postgres -v ON_ERROR_STOP=1 -tAc';
 const ask = (machine: GuideMachine, sql: string) =>
   machine.type(`timeout 8 ${SQL} "${sql}"`, { PGPASSWORD: SECRETS.superuser });
@@ -270,6 +272,17 @@ step('step 6: HAProxy leads to the primary from each machine', async () => {
       );
     assert(await waitUntil(sees, BACK_MS), machine.name);
   });
+});
+
+step('the times of a cluster that runs are changed by one command', async () => {
+  const command = (await blocksUnder('ha.md', 'What has been seen')).at(-1) ?? '';
+  await first().type(`${PATRONICTL} edit-config --force -s ttl=20 -s postgresql.use_slots=true`);
+  await first().type(`${READ_SETTINGS}\n${command}`);
+  const said = await first().type(`${PATRONICTL} show-config`);
+  for (const line of ['ttl: 7', 'loop_wait: 1', 'retry_timeout: 3', 'use_slots: false']) {
+    assert(said.includes(line), `${line} is not in ${said}`);
+  }
+  await untilWhole();
 });
 
 step('step 7: Tapline, with its settings in three files', async () => {
@@ -409,6 +422,10 @@ const STRIKES: Readonly<Record<string, () => Promise<Strike>>> = {
   'the primary is cut off and comes back': async () => {
     const { cutOff: hit, connect: heal } = await leader();
     return { what: 'cut off', hit, heal, told: gone };
+  },
+  'the disk of the primary is full': async () => {
+    const { fillDisk: hit, emptyDisk: heal } = await leader();
+    return { what: 'disk full', hit, heal, told: { receiver: 'pager', name: 'DiskIsFull' } };
   },
   'the shared address is lost': async () => {
     const struck = await holder();

@@ -210,3 +210,20 @@ test('merchants’ people and strangers cannot search or look', async () => {
   await owner.post('/session', { email: OWNER, password: PASSWORD });
   assert.equal((await owner.get(`/payment_intents/${id}`)).body.error?.code, 'session_missing');
 });
+
+test('a network alone is one cell, with what waits in it', async () => {
+  const before = await support.get('/cells');
+  assert.equal(before.status, 200, before.text);
+  const [own, ...others] = before.body.data as { readonly waiting: { readonly alarms: number } }[];
+  assert.deepEqual(others, []);
+  const alarms = own?.waiting.alarms ?? Number.NaN;
+  await server.db.query(
+    `insert into chain_alarms (livemode, kind, subject, details, created)
+     values (false, 'nonce_foreign', 'lane 1', '{}', now())`,
+  );
+  assert.deepEqual((await support.get('/cells')).body.data, [
+    { cell: 0, console_url: null, waiting: { ...own?.waiting, alarms: alarms + 1 } },
+  ]);
+  const stranger = new PersonClient(server.operator);
+  assert.equal((await stranger.get('/cells')).body.error?.code, 'session_missing');
+});

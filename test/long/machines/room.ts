@@ -20,7 +20,10 @@ const ROOM = 'tlroom';
 export const OUTSIDE = '10.0.0.1';
 const FOLDER = path.join(tmpdir(), 'tapline-room-');
 const NAMES = ['db1', 'db2', 'db3', 'backup'] as const;
+const MEMORY = '6g';
+/** Of the database: more than the log that it keeps for others (`wal_keep_size`). */
 const DISK = '3g';
+const DATABASES = 'var/lib/postgresql';
 const DEVICES = [...['null c 1 3', 'zero c 1 5', 'random c 1 8', 'urandom c 1 9', 'tty c 5 0']]
   .map((device) => `mknod -m 666 ${device}`)
   .join(' && ');
@@ -75,10 +78,11 @@ export interface Room {
 async function openRoot(disk: string): Promise<string> {
   const root = path.join(disk, 'root');
   await mkdir(disk);
-  await sh(`mount -t tmpfs -o size=${DISK},mode=0755 tmpfs ${disk}`);
+  await sh(`mount -t tmpfs -o size=${MEMORY},mode=0755 tmpfs ${disk}`);
   for (const part of ['upper', 'work', 'root']) await mkdir(path.join(disk, part));
   const layers = `lowerdir=/,upperdir=${disk}/upper,workdir=${disk}/work`;
   await sh(`mount -t overlay overlay -o ${layers} ${root}`);
+  await openDisk(disk, path.join(root, DATABASES));
   // Nothing of this machine is bound into it: what is removed afterwards is its own.
   await sh(`mount -t proc proc ${root}/proc && mount -t tmpfs -o mode=0755 tmpfs ${root}/dev`);
   const devices = `${DEVICES} && ln -s /proc/self/fd fd && mkdir shm`;
@@ -96,6 +100,15 @@ async function openRoot(disk: string): Promise<string> {
   );
   await chmod(path.join(root, 'usr/local/bin/systemctl'), 0o755);
   return root;
+}
+
+/** A file system of its own, as node_exporter tells of: overlays and memory are no disks to it. */
+async function openDisk(disk: string, place: string): Promise<void> {
+  const image = path.join(disk, 'disk.img');
+  const before = path.join(disk, 'before');
+  await sh(`truncate -s ${DISK} ${image} && mkfs.ext4 -q -m 0 ${image}`);
+  await sh(`cp -a ${place} ${before} && mount -o loop ${image} ${place}`);
+  await sh(`cp -a ${before}/. ${place} && rm -r ${before}`);
 }
 
 async function connectWire(name: string, address: string): Promise<string> {
@@ -164,8 +177,8 @@ async function openMachine(folder: string, name: string, number: number): Promis
     cutOff: async () => void (await sh(`ip -n ${ROOM} link set ${name} down`)),
     connect: async () => void (await sh(`ip -n ${ROOM} link set ${name} up`)),
     fillDisk: async () =>
-      void (await sh(`dd if=/dev/zero of=${root}/var/full bs=1M status=none || true`)),
-    emptyDisk: () => rm(path.join(root, 'var/full'), { force: true }),
+      void (await sh(`dd if=/dev/zero of=${root}/${DATABASES}/full bs=1M status=none || true`)),
+    emptyDisk: () => rm(path.join(root, DATABASES, 'full'), { force: true }),
   };
 }
 
