@@ -14,7 +14,7 @@ import {
 } from '#testing/store.ts';
 import { eventTypes, findPayment } from '#testing/store-payments.ts';
 
-/** Earlier than any step that a machine's clock takes back. */
+/** The column rounds to milliseconds: `now()` itself may come to lie half of one ahead. */
 const OVER = `deadline = now() - interval '1 second'`;
 
 let store: TestStore;
