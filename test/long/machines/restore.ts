@@ -27,6 +27,16 @@ function commandsOf(block: string): Command[] {
   });
 }
 
+/** @throws with what PostgreSQL wrote while it was restored, if it did not come up. */
+async function typed(machine: GuideMachine, command: string): Promise<void> {
+  try {
+    await machine.type(`${READ_SETTINGS}\n${command}`);
+  } catch (error) {
+    const said = await machine.type('tail -n 40 /var/log/postgresql/restore.log || true');
+    throw new Error(`${command}\n${said}`, { cause: error });
+  }
+}
+
 /**
  * Types it. `untilFollowed` waits where the guide says so.
  * @param moment as PostgreSQL says it
@@ -49,6 +59,6 @@ export async function restoreToMoment(
     const command = text.replace(EXAMPLE_MOMENT, moment);
     const asked = command.startsWith('patronictl') ? `${ANSWERS} | ${command}` : command;
     if (command.includes('start tapline.target')) await untilFollowed();
-    await Promise.all(on.map((machine) => machine.type(`${READ_SETTINGS}\n${asked}`)));
+    await Promise.all(on.map((machine) => typed(machine, asked)));
   }
 }

@@ -85,6 +85,9 @@ async function openRoot(disk: string): Promise<string> {
   await openDisk(disk, path.join(root, DATABASES));
   // Nothing of this machine is bound into it: what is removed afterwards is its own.
   await sh(`mount -t proc proc ${root}/proc && mount -t tmpfs -o mode=0755 tmpfs ${root}/dev`);
+  // node_exporter asks the first process what is mounted.
+  await sh(`echo '/dev/vda /${DATABASES} ext4 rw 0 0' > ${disk}/mounts`);
+  await sh(`mount --bind ${disk}/mounts ${root}/proc/1/mounts`);
   const devices = `${DEVICES} && ln -s /proc/self/fd fd && mkdir shm`;
   await sh(`cd ${root}/dev && ${devices} && mount -t tmpfs tmpfs shm`);
   await sh(`mount -t tmpfs -o mode=0755 tmpfs ${root}/run && mkdir -m 1777 ${root}/run/lock`);
