@@ -28,6 +28,7 @@ import { type GuideMachine, openRoom, type Room, whyNoMachines } from './machine
 import {
   backUp,
   type Certificates,
+  checkArchive,
   edit,
   installTapline,
   makeCertificates,
@@ -330,6 +331,10 @@ step('step 10: nobody is told of anything while people buy', async () => {
   await shop.stop();
   await books(shop);
   assert.deepEqual(notices, []);
+  const query = 'query=up == 0';
+  const asked = `curl -sS --get --data-urlencode '${query}' http://127.0.0.1:9090/api/v1/query`;
+  const { data } = JSON.parse(await room.backup.type(asked));
+  assert.deepEqual(data.result, [], 'Prometheus reaches everything that it is told of');
 });
 
 /** A part of what follows: `MACHINES_PART='lights|freezes|restore'`. */
@@ -372,6 +377,7 @@ async function strike({ what, hit, heal, told }: Strike): Promise<string> {
   await untilWhole();
   await shop.stop();
   await books(shop);
+  await checkArchive(room);
   assert(heard, `${what}: nobody was told`);
   const heads = notices.slice(before).map(({ receiver, names }) => ({ receiver, names }));
   assert.deepEqual(heads, told === null ? [] : [{ receiver: told.receiver, names: [told.name] }]);

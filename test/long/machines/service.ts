@@ -82,6 +82,18 @@ export async function backUp({ backup }: Room): Promise<void> {
   await backup.type(first);
 }
 
+/** Whoever leads, its log reaches the repository. @throws with what its archiver says. */
+export async function checkArchive({ machines, backup }: Room): Promise<void> {
+  const check = 'runuser -u pgbackrest -- pgbackrest --stanza=tapline --archive-timeout=30 check';
+  try {
+    await backup.type(check);
+  } catch (error) {
+    const ask = "runuser -u postgres -- psql -xc 'select * from pg_stat_archiver' || true";
+    const said = await Promise.all(machines.map(({ type }) => type(ask)));
+    throw new Error(said.join('\n'), { cause: error });
+  }
+}
+
 /** Step 7. `settings` are what only the operator knows, and where this network's chains are. */
 export async function installTapline(
   room: Room,
@@ -297,6 +309,10 @@ export async function watchOver(
     ...others.flatMap(({ address }) => [9464, 9465].map((port) => `${address}:${port}`)),
   ];
   await backup.type(lines(block, /^(apt-get|install .*prometheus)/));
+  // Debian starts it with the package.
+  for (const machine of [first, ...others]) {
+    await machine.type('systemctl enable --now prometheus-node-exporter');
+  }
   const nodes = [first, ...others, backup].map(({ address }) => `"${address}:9100"`).join(', ');
   await edit(backup, 'etc/prometheus/prometheus.yml', (text) =>
     filled(text, [
