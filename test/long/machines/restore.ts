@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { waitUntil } from '#sandbox/processes.ts';
 import { blocksUnder } from './guide.ts';
 import type { GuideMachine, Room } from './room.ts';
 
@@ -7,6 +8,7 @@ import type { GuideMachine, Room } from './room.ts';
 /** `patronictl` needs what Patroni is told, and asks twice. */
 const READ_SETTINGS = 'set -a; . /etc/patroni_env.conf; set +a';
 const ANSWERS = "printf 'tapline\\nYes I am aware\\n'";
+const LED_MS = 60_000;
 const EXAMPLE_MOMENT = '2026-11-20 20:00:00+00';
 
 interface Command {
@@ -22,7 +24,7 @@ function commandsOf(block: string): Command[] {
     .trim()
     .split('\n');
   return whole.map((line) => {
-    const [text = '', comment = ''] = line.split(/\s{2,}# /);
+    const [text = '', comment = ''] = line.split(/\s+# /);
     return { text, where: /^on (all three|db1|db2 and db3)/.exec(comment)?.[1] ?? null };
   });
 }
@@ -35,6 +37,12 @@ async function typed(machine: GuideMachine, command: string): Promise<void> {
     const said = await machine.type('tail -n 40 /var/log/postgresql/restore.log || true');
     throw new Error(`${command}\n${said}`, { cause: error });
   }
+}
+
+async function untilLed(machine: GuideMachine): Promise<void> {
+  const list = `${READ_SETTINGS}\npatronictl -c /etc/patroni/config.yml list`;
+  const leads = async () => / Leader .* running /.test(await machine.type(list).catch(() => ''));
+  assert(await waitUntil(leads, LED_MS), 'the restored machine does not lead');
 }
 
 /**
@@ -58,6 +66,7 @@ export async function restoreToMoment(
     const on = where === null ? [first] : (places[where] ?? []);
     const command = text.replace(EXAMPLE_MOMENT, moment);
     const asked = command.startsWith('patronictl') ? `${ANSWERS} | ${command}` : command;
+    if (command.startsWith('rm -rf')) await untilLed(first);
     if (command.includes('start tapline.target')) await untilFollowed();
     await Promise.all(on.map((machine) => typed(machine, asked)));
   }
