@@ -107,6 +107,27 @@ describe('reconciliation', () => {
     assert.equal(looks, 2, 'the events were read again');
   });
 
+  it('reads again what a final block has not shown yet', async () => {
+    await settle(2_000_000n);
+    const { chain } = world.network;
+    const final: Chain = {
+      ...chain,
+      block: (tag) => chain.block(tag === 'finalized' ? 'latest' : tag),
+    };
+    const late: Chain = {
+      ...final,
+      async *logPortions(range) {
+        for await (const portion of chain.logPortions(range)) {
+          yield { ...portion, logs: portion.logs.slice(0, -1) };
+        }
+      },
+    };
+    const first = await reconcileOnce({ ...deps(), chain: late }, NO_GRACE);
+    assert.ok(first.differences.length > 0, 'the last payment is missing');
+    const second = await reconcileOnce({ ...deps(), chain: final }, NO_GRACE);
+    assert.deepEqual(second.differences, []);
+  });
+
   it('finds a payment that the database does not know, until it does', async () => {
     const intent = await world.pay({ payer, amount: 7_000_000n });
     await world.outcomes([intent]);
