@@ -7,7 +7,7 @@ import { bookTransfers } from '#recovery/book-transfers.ts';
 import { type After, countAwaitingPayment } from '#recovery/lost-queries.ts';
 import { inRun, type RecoveryDeps } from '#recovery/run.ts';
 import { type WalkedRange, walkEvents } from '#settlement/chain/chain-walk.ts';
-import { finalBlock } from '#settlement/chain/final-block.ts';
+import { shownBlock } from '#settlement/chain/final-block.ts';
 import { firstBlockOf } from '#settlement/editions.ts';
 import {
   moveReadTo,
@@ -31,7 +31,7 @@ const BATCH = 100;
  * Reads the contract's events from the last compared block to the newest, and books what the ledger
  * lacks, range by range. Unless a loss is shown, what no row explains is foreign and is not booked.
  * After an interruption it goes on after its last range.
- * @returns the block up to which nothing can change any more.
+ * @returns the block up to which nothing can change any more, and nothing is shown late.
  */
 export async function readChain(deps: RecoveryDeps, run: RecoveryRun): Promise<bigint> {
   const { chain, db } = deps;
@@ -49,7 +49,7 @@ export async function readChain(deps: RecoveryDeps, run: RecoveryRun): Promise<b
     if (to >= from) from = to + 1n;
     else await sleep(LOOK_MS);
   }
-  const final = await finalBlock(chain, await newest());
+  const final = await shownBlock(chain, await newest());
   return final < from ? final : from - 1n;
 }
 

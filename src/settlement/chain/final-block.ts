@@ -7,6 +7,22 @@ import { blocksLasting } from '#settlement/chain/patient-blocks.ts';
  */
 const FINAL_DEPTH = 64;
 
+/**
+ * A node may show a block before its events, and some chains call their newest block final at once.
+ * So long their events are read again, in blocks of a second.
+ */
+const SHOWN_LATE = 15;
+
+/** The newest block that is final, and whose events every node has had the time to show. */
+export async function shownBlock(
+  chain: Pick<Chain, 'block' | 'config'>,
+  head: bigint,
+): Promise<bigint> {
+  const final = await finalBlock(chain, head);
+  const shown = head - blocksLasting(chain.config, { blocks: SHOWN_LATE });
+  return final < shown ? final : shown;
+}
+
 /** The newest block that another chain has. Nodes without that word have only what is final. */
 async function safeBlock(chain: Pick<Chain, 'block'>, finalized: bigint): Promise<bigint> {
   const safe = (await chain.block('safe'))?.number ?? finalized;

@@ -4,8 +4,7 @@ import { addMs } from '#core/clock.ts';
 import type { Database, Tx } from '#db/database.ts';
 import { type Chain, decodeView } from '#settlement/chain/chain.ts';
 import { type WalkedRange, walkEvents } from '#settlement/chain/chain-walk.ts';
-import { finalBlock } from '#settlement/chain/final-block.ts';
-import { blocksLasting } from '#settlement/chain/patient-blocks.ts';
+import { shownBlock } from '#settlement/chain/final-block.ts';
 import { type OtherEvent, readEvents } from '#settlement/contract/contract-events.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import {
@@ -82,11 +81,6 @@ const GRACE_MS = 60_000;
 const FOREIGN_GRACE_MS = 15_000;
 /** Longer than a transaction of ours takes to commit, and than clocks differ. */
 const CHANGED_MARGIN_MS = 3_600_000;
-/**
- * A node may show a block before its events, and some chains call their newest block final at once:
- * blocks are read again for as long as so many of a second last.
- */
-const SHOWN_LATE = 15;
 const TOKEN_DIFFERENCE = 'token_balance_differs';
 
 /**
@@ -111,8 +105,7 @@ export async function reconcileOnce(
   }
   const head = present(await chain.block('latest'), 'newest block');
   const settledBefore = addMs(clock.now(), -(options.graceMs ?? GRACE_MS));
-  const shown = head.number - blocksLasting(chain.config, { blocks: SHOWN_LATE });
-  const final = least(await finalBlock(chain, head.number), shown);
+  const final = await shownBlock(chain, head.number);
   const fromBlock = (await selectCursor(db, livemode)) ?? firstBlockOf(chain.config);
   const compared = await selectCompared(db, livemode);
   const walked = { fromBlock, toBlock: head.number, final, settledBefore };
