@@ -18,6 +18,8 @@ const BACKUP_KEY = 'var/lib/pgbackrest/.ssh';
 const DAYS = 90;
 /** As each machine sees it. */
 const REPOSITORY = '/srv/tapline.git';
+/** PostgreSQL's files of 16 MB, in 4 GB. */
+const FILES_OF_LOG = 256;
 const run = promisify(execFile);
 
 export type Steps = ReadonlyMap<number, readonly string[]>;
@@ -82,7 +84,10 @@ export async function backUp({ backup }: Room): Promise<void> {
   await backup.type(first);
 }
 
-/** Whoever leads, its log reaches the repository. @throws with what its archiver says. */
+/**
+ * Whoever leads, its log reaches the repository, and there is no hole in it. @throws with what its
+ * archiver says.
+ */
 export async function checkArchive({ machines, backup }: Room): Promise<void> {
   const check = 'runuser -u pgbackrest -- pgbackrest --stanza=tapline --archive-timeout=30 check';
   try {
@@ -91,6 +96,15 @@ export async function checkArchive({ machines, backup }: Room): Promise<void> {
     const ask = "runuser -u postgres -- psql -xc 'select * from pg_stat_archiver' || true";
     const said = await Promise.all(machines.map(({ type }) => type(ask)));
     throw new Error(said.join('\n'), { cause: error });
+  }
+  const files = await backup.type("find /var/lib/pgbackrest/archive -type f -printf '%f\\n'");
+  const names = [...files.matchAll(/^[0-9A-F]{8}([0-9A-F]{8})([0-9A-F]{8})-[0-9a-f]{40}/gm)];
+  const numbers = new Set(
+    names.map(([, log = '', part = '']) => FILES_OF_LOG * parseInt(log, 16) + parseInt(part, 16)),
+  );
+  const newest = Math.max(...numbers);
+  for (let n = Math.min(...numbers); n < newest; n++) {
+    assert(numbers.has(n), `the archive has no file ${n} of the log: ${files}`);
   }
 }
 
