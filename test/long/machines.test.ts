@@ -51,6 +51,8 @@ const UP_MS = 240_000;
 const BACK_MS = 60_000;
 /** Until somebody is told. */
 const TOLD_MS = 180_000;
+/** A file of the log a minute, and the next one finds no room. */
+const REPLACED_MS = 150_000;
 /** Longer than most rules wait. */
 const QUIET_MS = 90_000;
 /** The shortest that a start in production takes. */
@@ -430,7 +432,17 @@ const STRIKES: Readonly<Record<string, () => Promise<Strike>>> = {
     return { what: 'cut off', hit, heal, told: gone };
   },
   'the disk of the primary is full': async () => {
-    const { fillDisk: hit, emptyDisk: heal } = await leader();
+    const { name, fillDisk: hit, emptyDisk } = await leader();
+    const isReplaced = () =>
+      leader().then(
+        (one) => one.name !== name,
+        () => false,
+      );
+    // Whoever is woken comes when it has died of it: while it archived a file of its log, often.
+    const heal = async () => {
+      await waitUntil(isReplaced, REPLACED_MS);
+      await emptyDisk();
+    };
     return { what: 'disk full', hit, heal, told: { receiver: 'pager', name: 'DiskIsFull' } };
   },
   'the shared address is lost': async () => {
