@@ -512,7 +512,8 @@ happens('an update with a long index fails no request', async () => {
   return `updated in ${seconds.toFixed(0)} s: ${shop.sales.length} sales, no request failed`;
 });
 
-happens('a restore to a moment, typed on three machines', async () => {
+/** People buy before and after the moment. @returns a line that says what came from where. */
+async function restoreOnce(): Promise<string> {
   const before = sell();
   await sleep(SALE_MS);
   await before.stop();
@@ -547,4 +548,10 @@ happens('a restore to a moment, typed on three machines', async () => {
     `restored to a moment: ${books.length - rebuilt} payments from the archive, ` +
     `${rebuilt} from the chain, books whole after ${seconds.toFixed(0)} s`
   );
+}
+
+happens('a restore to a moment, typed on three machines, and another one after it', async () => {
+  const first = await restoreOnce();
+  await checkArchive(room);
+  return `${first}; again: ${await restoreOnce()}`;
 });
