@@ -171,6 +171,13 @@ test('a slow etcd costs no primary, and a hung one is off before another leads',
   assert.match(text, /^ +use_slots: false$/m);
 });
 
+test('the guide installs what Patroni archives with', async () => {
+  const patroni = await read('ha/patroni.yml');
+  const [, program = ''] = /archive_command: (\S+) %p/.exec(patroni) ?? [];
+  const guide = await read('../docs/backup.md');
+  assert.ok(guide.includes(`install -m 0755 deploy/ha/pgbackrest-push.sh ${program}\n`), program);
+});
+
 test('systemd never gives a process up', async () => {
   assert.match(await read('systemd/tapline@.service'), /^StartLimitIntervalSec=0$/m);
 });

@@ -438,7 +438,7 @@ const STRIKES: Readonly<Record<string, () => Promise<Strike>>> = {
         (one) => one.name !== name,
         () => false,
       );
-    // Whoever is woken comes when it has died of it: while it archived a file of its log, often.
+    // The person who is paged comes late: the primary has died by then, often while it archived.
     const heal = async () => {
       await waitUntil(isReplaced, REPLACED_MS);
       await emptyDisk();

@@ -85,8 +85,8 @@ export async function backUp({ backup }: Room): Promise<void> {
 }
 
 /**
- * Whoever leads, its log reaches the repository, and there is no hole in it. @throws with what its
- * archiver says.
+ * Requires that the leader's log reaches the repository, and that no file of the log is missing.
+ * @throws with what `pg_stat_archiver` says on each machine.
  */
 export async function checkArchive({ machines, backup }: Room): Promise<void> {
   const check = 'runuser -u pgbackrest -- pgbackrest --stanza=tapline --archive-timeout=30 check';
