@@ -11,7 +11,7 @@ import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.t
 import { chaosEnv, makeDemo } from '#testing/chaos/chaos-process.ts';
 import { startMailServer } from '#testing/mail-server.ts';
 import { keepSelling, type Sales } from '#testing/sales.ts';
-import { bookedSales, outage, paidOf, requireWhole } from './ha/strikes.ts';
+import { outage, paidOf, requireWhole } from './ha/strikes.ts';
 import { blockOf, blocksUnder, stepsOf } from './machines/guide.ts';
 import {
   HOST_NAME,
@@ -23,13 +23,15 @@ import {
   SHARED_ADDRESS,
   type Undo,
 } from './machines/outside.ts';
-import { restoreToMoment } from './machines/restore.ts';
+import { restoreOnce, restoreTwice } from './machines/restore.ts';
 import { type GuideMachine, openRoom, type Room, whyNoMachines } from './machines/room.ts';
 import {
+  asOwn,
   backUp,
   type Certificates,
   checkArchive,
   edit,
+  installPooler,
   installTapline,
   makeCertificates,
   openToPeople,
@@ -38,6 +40,7 @@ import {
   update,
   watchOver,
 } from './machines/service.ts';
+import { PROGRAM as program, whyNot as whyNoPooler } from './pgbouncer/pooler.ts';
 
 /**
  * `npm run machines`: docs/ha.md, typed word by word on three machines and a fourth one for
@@ -143,10 +146,15 @@ function sell(onFailure: 'report' | 'repeat' = 'repeat'): Sales {
 
 const books = (shop: Sales) => requireWhole({ db, ground }, shop);
 
-/** One that the next ones build upon. */
-function step(name: string, work: () => Promise<void>): void {
+/** One that the next ones build upon. @param whyLeftOut they can do without it */
+function step(
+  name: string,
+  work: () => Promise<void>,
+  whyLeftOut: () => Promise<string | null> = async () => null,
+): void {
   test(name, async (t) => {
-    if (why !== null) return t.skip(why);
+    const unneeded = why ?? (await whyLeftOut());
+    if (unneeded !== null) return t.skip(unneeded);
     why = `"${name}" failed`;
     await work();
     why = null;
@@ -155,15 +163,6 @@ function step(name: string, work: () => Promise<void>): void {
 
 const everywhere = (work: (machine: GuideMachine) => Promise<unknown>) =>
   Promise.all(room.machines.map(work));
-
-/** The example's first machine becomes this one, where it speaks of itself. */
-function asOwn({ name, address }: GuideMachine, text: string): string {
-  return text.replaceAll(/^(\w+)=(.*)$/gm, (line, setting: string, value: string) => {
-    if (/HOSTS$|INITIAL_CLUSTER$|^HA_/.test(setting)) return line;
-    if (setting.endsWith('NAME') && value === 'db1') return `${setting}=${name}`;
-    return `${setting}=${value.replaceAll('10.0.0.11', address)}`;
-  });
-}
 
 function first(): GuideMachine {
   const [machine] = room.machines;
@@ -277,12 +276,20 @@ step('step 6: HAProxy leads to the primary from each machine', async () => {
   });
 });
 
-step('the times of a cluster that runs are changed by one command', async () => {
+step('a cluster that runs is changed by the commands for it', async () => {
   const command = (await blocksUnder('ha.md', 'What has been seen')).at(-1) ?? '';
   await first().type(`${PATRONICTL} edit-config --force -s ttl=20 -s postgresql.use_slots=true`);
   await first().type(`${READ_SETTINGS}\n${command}`);
+  const notes = await readFile(
+    path.join(import.meta.dirname, '../../docs/release-notes.md'),
+    'utf8',
+  );
+  const [, archives = ''] = /`(patronictl -c [^`]*archive_command=[^`]*)`/.exec(notes) ?? [];
+  await first().type(`${PATRONICTL} edit-config --force -p archive_command=false`);
+  await first().type(`${READ_SETTINGS}\n${archives}`);
   const said = await first().type(`${PATRONICTL} show-config`);
-  for (const line of ['ttl: 7', 'loop_wait: 1', 'retry_timeout: 3', 'use_slots: false']) {
+  const settings = ['ttl: 7', 'loop_wait: 1', 'retry_timeout: 3', 'use_slots: false'];
+  for (const line of [...settings, 'archive_command: /usr/local/bin/tapline-pgbackrest-push %p']) {
     assert(said.includes(line), `${line} is not in ${said}`);
   }
   await untilWhole();
@@ -338,6 +345,35 @@ step('step 10: nobody is told of anything while people buy', async () => {
   const { data } = JSON.parse(await room.backup.type(asked));
   assert.deepEqual(data.result, [], 'Prometheus reaches everything that it is told of');
 });
+
+let pooled = false;
+/** An API and a worker on each machine, and a registrar. */
+const PROCESSES = 7;
+
+step(
+  'step 12: connections are led through PgBouncer while people buy',
+  async () => {
+    const shop = sell('report');
+    const { superuser, tapline } = SECRETS;
+    await installPooler(room, steps, { program, passwords: { superuser, tapline } });
+    const doctor = 'cd /opt/tapline && npx tapline doctor --settings /etc/tapline';
+    const said = await first().type(doctor, { NODE_EXTRA_CA_CERTS: '/etc/tapline/ca.pem' });
+    assert.doesNotMatch(said, /\bNO\b/);
+    assert.match(said, /settings have reached the server/);
+    await shop.stop();
+    await books(shop);
+    assert.deepEqual(notices, []);
+    const [row] = await db.query<{ readonly pooled: number; readonly direct: number }>(
+      `select count(*) filter (where client_addr = '127.0.0.1')::int as pooled,
+         count(*) filter (where host(client_addr) like '10.0.0.1_')::int as direct
+       from pg_stat_activity where application_name = 'tapline' and datname = 'tapline'`,
+    );
+    assert(row !== undefined && row.pooled > 0, 'nobody goes by way of PgBouncer');
+    assert(row.direct <= PROCESSES, 'past it each process only listens');
+    pooled = true;
+  },
+  whyNoPooler,
+);
 
 /** A part of what follows: `MACHINES_PART='lights|freezes|restore'`. */
 const WANTED = new RegExp(process.env.MACHINES_PART ?? '');
@@ -413,6 +449,9 @@ const giveCertificates = (certificate: 'good' | 'old') =>
     await machine.type('systemctl restart caddy');
   });
 
+/** What stands between people and the database, by its unit. */
+const BETWEEN = ['keepalived', 'caddy', 'haproxy', 'pgbouncer'] as const;
+
 const STRIKES: Readonly<Record<string, () => Promise<Strike>>> = {
   ...Object.fromEntries(
     [0, 1, 2].map((index) => [
@@ -450,6 +489,12 @@ const STRIKES: Readonly<Record<string, () => Promise<Strike>>> = {
     const hit = () => struck.type('systemctl stop keepalived');
     const heal = () => struck.type('systemctl start keepalived');
     return { what: 'keepalived ended', hit, heal, told: null };
+  },
+  'the programs between people and the database die': async () => {
+    const units = pooled ? BETWEEN : BETWEEN.filter((unit) => unit !== 'pgbouncer');
+    const pids = units.map((unit) => `$(cat /run/units/${unit}.service.pid)`).join(' ');
+    const hit = each(({ type }) => type(`kill -9 ${pids}`));
+    return { what: `${units.join(', ')} killed everywhere`, hit, heal: async () => {}, told: null };
   },
   'the certificate runs out': async () => {
     const told = { receiver: 'pager', name: 'ProbeFails' } as const;
@@ -512,46 +557,38 @@ happens('an update with a long index fails no request', async () => {
   return `updated in ${seconds.toFixed(0)} s: ${shop.sales.length} sales, no request failed`;
 });
 
-/** People buy before and after the moment. @returns a line that says what came from where. */
-async function restoreOnce(): Promise<string> {
-  const before = sell();
+/** For a few seconds. */
+async function sellFor(): Promise<Sales> {
+  const shop = sell();
   await sleep(SALE_MS);
-  await before.stop();
-  const [row] = await db.query<{ readonly now: string }>('select now()::text as now');
-  assert(row !== undefined);
-  await sleep(1_000);
-  const lost = sell();
-  await sleep(SALE_MS);
-  await lost.stop();
-  const paid = [...paidOf(before), ...paidOf(lost)];
-  const since = performance.now();
-  await restoreToMoment(room, { moment: row.now, untilFollowed: untilWhole });
-  const isComplete = async () => {
-    const books = await bookedSales(db, paid).catch(() => []);
-    return books.length === paid.length;
-  };
-  assert(await waitUntil(isComplete, UP_MS), 'payments are missing');
-  const seconds = (performance.now() - since) / 1000;
-  const books = await bookedSales(db, paid);
-  for (const { id, status, payments } of books) {
-    assert.deepEqual([status, payments], ['succeeded', 1], id);
-  }
-  const rebuilt = books.filter(({ recovered }) => recovered).length;
-  assert(rebuilt > 0, 'what was paid after the moment came back from the chain');
-  await untilWhole();
-  const after = sell();
-  await sleep(SALE_MS);
-  await after.stop();
-  await requireWhole({ db, ground }, after);
-  assert(paidOf(after).length > 0, 'people pay again');
-  return (
-    `restored to a moment: ${books.length - rebuilt} payments from the archive, ` +
-    `${rebuilt} from the chain, books whole after ${seconds.toFixed(0)} s`
-  );
+  await shop.stop();
+  return shop;
 }
 
+async function requireOpen(): Promise<void> {
+  await untilWhole();
+  const after = await sellFor();
+  await books(after);
+  assert(paidOf(after).length > 0, 'people pay again');
+}
+
+const shown = () => ({ room, db, sellFor, untilFollowed: untilWhole });
+
 happens('a restore to a moment, typed on three machines, and another one after it', async () => {
-  const first = await restoreOnce();
+  const first = await restoreOnce(shown());
+  await requireOpen();
   await checkArchive(room);
-  return `${first}; again: ${await restoreOnce()}`;
+  const second = await restoreOnce(shown());
+  await requireOpen();
+  return `${first}; again: ${second}`;
+});
+
+happens('a restore whose moment was too early, and one to a later moment of then', async () => {
+  const { name } = await leader();
+  const [, timeline = ''] =
+    new RegExp(`${name} .*Leader .*running +\\| +(\\d+)`).exec(await first().type(LIST)) ?? [];
+  const said = await restoreTwice(shown(), timeline);
+  await requireOpen();
+  await checkArchive(room);
+  return said;
 });

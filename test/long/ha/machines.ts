@@ -1,11 +1,11 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { freePort, waitUntil } from '#sandbox/processes.ts';
+import { waitUntil } from '#sandbox/processes.ts';
+import { startProxy } from './proxy.ts';
 
 /**
  * Three machines on one: each is a network namespace with an address of its own and a small disk
@@ -241,19 +241,6 @@ async function membersOf(machine: Machine): Promise<Member[]> {
   return answer === null ? [] : ((JSON.parse(answer.text) as { members?: Member[] }).members ?? []);
 }
 
-async function startProxy(ports: { readonly primary: number; readonly standby: number }) {
-  const env = {
-    ...process.env,
-    HA_PRIMARY_PORT: String(ports.primary),
-    HA_STANDBY_PORT: String(ports.standby),
-    ...Object.fromEntries([1, 2, 3].map((number) => [`HA_DB${number}`, `${SUBNET}.1${number}`])),
-  };
-  const args = ['-db', '-f', path.join(HA, 'haproxy.cfg')];
-  const proxy: ChildProcess = spawn('haproxy', args, { env, stdio: 'ignore' });
-  await sleep(500);
-  return proxy;
-}
-
 /** The last lines of each machine's Patroni. */
 async function newestLogs(root: string): Promise<string> {
   return sh(`tail -n 15 ${root}/db*/patroni.log | cut -c1-200`).catch(String);
@@ -269,8 +256,7 @@ export async function openCluster(): Promise<Cluster> {
   const secrets = { superuser: word(), replication: word() };
   const machines: Machine[] = [];
   for (const number of [1, 2, 3]) machines.push(await openMachine(root, number, secrets));
-  const ports = { primary: await freePort(), standby: await freePort() };
-  const proxy = await startProxy(ports);
+  const proxy = await startProxy(SUBNET);
   const primary = async () => {
     const answers = await Promise.all(machines.map(isPrimary));
     return machines.find((_, index) => answers[index]) ?? null;
@@ -292,7 +278,7 @@ export async function openCluster(): Promise<Cluster> {
     return Math.max(...members.map((member) => member.timeline ?? 0));
   };
   const close = async () => {
-    proxy.kill('SIGKILL');
+    proxy.process.kill('SIGKILL');
     await clean(root);
   };
   try {
@@ -306,8 +292,8 @@ export async function openCluster(): Promise<Cluster> {
     `postgresql://postgres:${secrets.superuser}@127.0.0.1:${port}/postgres`;
   return {
     machines,
-    url: url(ports.primary),
-    readUrl: url(ports.standby),
+    url: url(proxy.primary),
+    readUrl: url(proxy.standby),
     primary,
     timeline,
     whole,

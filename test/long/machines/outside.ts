@@ -1,16 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '#sandbox/processes.ts';
+import { startProxy } from '../ha/proxy.ts';
 import { OUTSIDE } from './room.ts';
 
 /** What lies outside of the room: chains, a mail server, merchants, a pager. */
 
-const HAPROXY = path.join(import.meta.dirname, '../../../deploy/ha/haproxy.cfg');
 /** That keepalived gives to one of the machines. */
 export const SHARED_ADDRESS = '10.0.0.10';
 export const HOST_NAME = 'pay.example.com';
@@ -62,14 +58,9 @@ export async function openFrontDoor(ca: string, undo: Undo): Promise<string> {
 
 /** The way to whichever machine of the room is primary, as HAProxy leads there. */
 export async function openWayToPrimary(undo: Undo): Promise<number> {
-  const [primary, standby] = [await freePort(), await freePort()];
-  const machines = Object.fromEntries([1, 2, 3].map((n) => [`HA_DB${n}`, `10.0.0.1${n}`]));
-  const ports = { HA_PRIMARY_PORT: String(primary), HA_STANDBY_PORT: String(standby) };
-  const env = { ...process.env, ...machines, ...ports };
-  const proxy: ChildProcess = spawn('haproxy', ['-db', '-f', HAPROXY], { env, stdio: 'ignore' });
-  undo.push(() => proxy.kill('SIGKILL'));
-  await sleep(500);
-  return primary;
+  const proxy = await startProxy(OUTSIDE.slice(0, OUTSIDE.lastIndexOf('.')));
+  undo.push(() => proxy.process.kill('SIGKILL'));
+  return proxy.primary;
 }
 
 /** A message that says something new: what fires and was not told before. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { waitUntil } from '#sandbox/processes.ts';
@@ -8,7 +8,7 @@ import { blockOf, blocksUnder } from './guide.ts';
 import { HOST_NAME, SHARED_ADDRESS } from './outside.ts';
 import type { GuideMachine, Room } from './room.ts';
 
-/** Steps 7 to 10 of docs/ha.md and what they lead to: what a person types and fills in. */
+/** Steps 7 to 12 of docs/ha.md and what they lead to: what a person types and fills in. */
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 const READY_MS = 180_000;
@@ -29,6 +29,15 @@ export async function edit(machine: GuideMachine, file: string, change: (text: s
   const place = path.join(machine.root, file);
   const text = await readFile(place, 'utf8').catch(() => '');
   await writeFile(place, change(text));
+}
+
+/** The example's first machine becomes this one, where it speaks of itself. */
+export function asOwn({ name, address }: GuideMachine, text: string): string {
+  return text.replaceAll(/^(\w+)=(.*)$/gm, (line, setting: string, value: string) => {
+    if (/HOSTS$|INITIAL_CLUSTER$|^HA_/.test(setting)) return line;
+    if (setting.endsWith('NAME') && value === 'db1') return `${setting}=${name}`;
+    return `${setting}=${value.replaceAll('10.0.0.11', address)}`;
+  });
 }
 
 /** Replaces what the example says; each must be there. */
@@ -184,13 +193,59 @@ export async function update(
   for (const machine of others) await copyTo(first, machine, [place]);
   for (const machine of machines) await machine.type(lines(block, /^(ln|cp) /));
   await Promise.all([first.type(lines(block, /tapline-migrate/)), whileMigrating()]);
+  await restartEach(machines);
+}
+
+/** The end of "Update": one process after the other. */
+async function restartEach(machines: readonly GuideMachine[]): Promise<void> {
+  const block = (await blocksUnder('deploy.md', 'systemd')).at(-1) ?? '';
   for (const role of ['api', 'worker'] as const) {
     for (const machine of machines) {
       await machine.type(lines(block, new RegExp(`restart tapline@${role}`)));
       await untilReady(machine, role);
     }
   }
-  await first.type(lines(block, /restart tapline@registrar/));
+  await machines[0]?.type(lines(block, /restart tapline@registrar/));
+}
+
+/** Step 12. Packages of PostgreSQL's own cannot be fetched: `program` stands for theirs. */
+export async function installPooler(
+  { machines }: Room,
+  steps: Steps,
+  {
+    program,
+    passwords,
+  }: {
+    readonly program: string;
+    readonly passwords: { readonly superuser: string; readonly tapline: string };
+  },
+): Promise<void> {
+  const [first] = machines;
+  assert(first !== undefined);
+  const PGPASSWORD = passwords.superuser;
+  for (const { root, type } of machines) {
+    await copyFile(program, path.join(root, 'usr/sbin/pgbouncer'));
+    await type(lines(blockOf(steps, 12, 0), /--version/));
+  }
+  await first.type(blockOf(steps, 12, 1), { PGPASSWORD });
+  for (const { type } of machines) await type(blockOf(steps, 12, 2), { PGPASSWORD });
+  const settings = settingsIn(blockOf(steps, 12, 3), passwords.tapline);
+  for (const machine of machines) {
+    await edit(machine, 'etc/tapline/tapline.env', (text) => withSettings(text, settings));
+  }
+  await restartEach(machines);
+}
+
+/** A block of settings, with the password that it leaves out. */
+function settingsIn(block: string, password: string): Record<string, string> {
+  const pairs = block
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const at = line.indexOf('=');
+      return [line.slice(0, at), line.slice(at + 1).replace('…', password)];
+    });
+  return Object.fromEntries(pairs);
 }
 
 async function fillSettings(
@@ -201,16 +256,7 @@ async function fillSettings(
     password,
   }: { readonly settings: Readonly<Record<string, string>>; example: string; password: string },
 ): Promise<void> {
-  const asGuided = Object.fromEntries(
-    example
-      .trim()
-      .split('\n')
-      .map((line) => {
-        const at = line.indexOf('=');
-        return [line.slice(0, at), line.slice(at + 1).replace('…', password)];
-      }),
-  );
-  const entries = Object.entries({ ...settings, ...asGuided });
+  const entries = Object.entries({ ...settings, ...settingsIn(example, password) });
   const files: readonly (readonly [string, RegExp])[] = [
     ['worker.env', /(RELAYER_KEYS|SPONSOR_KEY)$/],
     ['registrar.env', /REGISTRAR_KEY$/],
@@ -284,7 +330,7 @@ export async function openToPeople(
   }
   for (const [index, machine] of machines.entries()) {
     await putCertificate(machine, certificates.good, certificates.key);
-    await machine.type(lines(block, /install .*keepalived/));
+    await machine.type(lines(block, /restart\.conf|daemon-reload|install .*keepalived\.conf /));
     await edit(machine, 'etc/keepalived/keepalived.conf', (text) =>
       filled(text, [['    priority 103', `    priority ${103 - index}`]]),
     );

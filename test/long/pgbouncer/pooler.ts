@@ -22,7 +22,7 @@ const UP_MS = 20_000;
 /** It refuses to run as root. */
 const NOBODY = 65_534;
 /** `PGBOUNCER`: another than the one of the path. */
-const PROGRAM = process.env.PGBOUNCER ?? 'pgbouncer';
+export const PROGRAM = process.env.PGBOUNCER ?? 'pgbouncer';
 
 /** Why it cannot run here; null: it can. */
 export async function whyNot(): Promise<string | null> {
@@ -37,7 +37,7 @@ export async function whyNot(): Promise<string | null> {
 /** The statements of role.sql, for this role. */
 export async function roleStatements(role: string): Promise<string> {
   const text = await readFile(path.join(FILES, 'role.sql'), 'utf8');
-  return text.replaceAll('alter role tapline ', `alter role ${role} `);
+  return text.replaceAll(':"role"', role);
 }
 
 async function answers(port: number): Promise<boolean> {

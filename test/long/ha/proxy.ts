@@ -1,0 +1,31 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '#sandbox/processes.ts';
+
+const CONFIG = path.join(import.meta.dirname, '../../../deploy/ha/haproxy.cfg');
+/** Until it has asked each machine what it is. */
+const STARTED_MS = 500;
+
+/** The HAProxy of deploy/ha on this machine, for programs of a test. */
+export interface Proxy {
+  /** Ports of 127.0.0.1, as the configuration names them. */
+  readonly primary: number;
+  readonly standby: number;
+  readonly process: ChildProcess;
+}
+
+/** @param network the first three numbers of the machines' addresses; they end in 11 to 13. */
+export async function startProxy(network: string): Promise<Proxy> {
+  const [primary, standby, pooled] = [await freePort(), await freePort(), await freePort()];
+  const machines = Object.fromEntries([1, 2, 3].map((n) => [`HA_DB${n}`, `${network}.1${n}`]));
+  const ports = {
+    HA_PRIMARY_PORT: String(primary),
+    HA_STANDBY_PORT: String(standby),
+    HA_POOLED_PORT: String(pooled),
+  };
+  const env = { ...process.env, ...machines, ...ports };
+  const proxy = spawn('haproxy', ['-db', '-f', CONFIG], { env, stdio: 'ignore' });
+  await sleep(STARTED_MS);
+  return { primary, standby, process: proxy };
+}
