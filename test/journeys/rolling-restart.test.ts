@@ -29,6 +29,7 @@ let ground: ChaosGround;
 let workers: SpawnedNetwork;
 let db: Database;
 let nextRelease = '';
+const nodes: Node[] = [];
 
 before(async () => {
   ground = await openChaosGround();
@@ -38,6 +39,7 @@ before(async () => {
 });
 
 after(async () => {
+  for (const node of nodes) await node.stop();
   await db.close();
   await workers.stop();
   await ground.close();
@@ -114,7 +116,7 @@ interface Node {
   stop(): Promise<number | null>;
 }
 
-async function openNode(name: string): Promise<Node> {
+async function openNode(name: string, role: 'api' | 'worker' = 'api'): Promise<Node> {
   const dataDir = path.join(ground.folder, name);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   await copyFile(path.join(workers.dataDir, 'demo.json'), path.join(dataDir, 'demo.json'));
@@ -122,10 +124,10 @@ async function openNode(name: string): Promise<Node> {
   const env = { ...chaosEnv(ground), PORT: String(port), DRAIN_SECONDS };
   let child: ChildProcess | null = null;
   const url = `http://127.0.0.1:${port}`;
-  return {
+  const node: Node = {
     url,
     start: async (root) => {
-      const life = spawnMain({ dataDir, env, args: ['--roles', 'api'], root });
+      const life = spawnMain({ dataDir, env, args: ['--roles', role], root });
       child = life.child;
       if (child.pid !== undefined) ground.endWithUs(child.pid);
       const isUp = () => life.logs().includes('Tapline is running');
@@ -137,6 +139,8 @@ async function openNode(name: string): Promise<Node> {
       return child?.exitCode ?? null;
     },
   };
+  nodes.push(node);
+  return node;
 }
 
 function salesOptions(sandbox: SandboxFile, balancer: Balancer): SalesOptions {
@@ -199,9 +203,9 @@ async function replace(node: Node, balancer: Balancer): Promise<void> {
 }
 
 test('nothing fails or doubles while two nodes under load change their release', async (t) => {
-  const nodes = [await openNode('one'), await openNode('two')];
-  await Promise.all(nodes.map((node) => node.start(ROOT)));
-  const balancer = startBalancer(nodes.map(({ url }) => url));
+  const pair = [await openNode('one'), await openNode('two')];
+  await Promise.all(pair.map((node) => node.start(ROOT)));
+  const balancer = startBalancer(pair.map(({ url }) => url));
   const options = salesOptions(workers.sandbox, balancer);
   const idle = await createIdle(options);
   const polling = keepPolling(options, idle);
@@ -210,7 +214,7 @@ test('nothing fails or doubles while two nodes under load change their release',
   const migrated = await migrateNext();
   for (const name of Object.keys(MIGRATIONS)) assert.ok(migrated.includes(name), migrated);
   await requireMigrated(idle);
-  for (const node of nodes) await replace(node, balancer);
+  for (const node of pair) await replace(node, balancer);
   await sleep(1_000);
   await Promise.all([shop.stop(), polling.stop()]);
   await balancer.stop();
@@ -224,5 +228,41 @@ test('nothing fails or doubles while two nodes under load change their release',
   const chain = await openChain(ground.testnet.config, silentLog);
   assert.deepEqual(await checkAgainstChain(db, chain), []);
   await chain.close();
-  for (const node of nodes) assert.equal(await node.stop(), 0);
+  for (const node of pair) assert.equal(await node.stop(), 0);
+});
+
+/** Apart, because a customer who waits for a settlement starts no other sale. */
+const ARRIVAL_MS = 400;
+
+test('nobody is refused while the only worker is replaced', async (t) => {
+  const [node, worker] = [await openNode('three'), await openNode('worker', 'worker')];
+  await Promise.all([node.start(ROOT), worker.start(ROOT)]);
+  await workers.stop();
+  const balancer = startBalancer([node.url]);
+  assert.ok(await waitUntil(() => balancer.ready() === 1, START_MS), 'it is ready');
+  const options = { ...salesOptions(workers.sandbox, balancer), clients: 1 };
+  const shops = [keepSelling(options)];
+  await sleep(1_000);
+  let isReplaced = false;
+  const replacing = worker
+    .stop()
+    .then(() => worker.start(ROOT))
+    .then(() => {
+      isReplaced = true;
+    });
+  while (!isReplaced) {
+    await sleep(ARRIVAL_MS);
+    shops.push(keepSelling(options));
+  }
+  await replacing;
+  await Promise.all(shops.map((shop) => shop.stop()));
+  const sales = shops.flatMap((shop) => shop.sales);
+  t.diagnostic(`${sales.length} sales by ${shops.length} customers`);
+  assert.deepEqual(
+    shops.flatMap((shop) => shop.failures),
+    [],
+  );
+  assert(sales.every(({ status }) => status === 'succeeded'));
+  await balancer.stop();
+  for (const one of [node, worker]) assert.equal(await one.stop(), 0);
 });

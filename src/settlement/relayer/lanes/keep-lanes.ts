@@ -5,7 +5,7 @@ import type { NetworkConfig } from '#settlement/networks.ts';
 import { loadOpen } from '#settlement/relayer/lanes/load-open.ts';
 import { catchUpNonce } from '#settlement/relayer/lanes/nonces.ts';
 import {
-  deleteWorker,
+  leaveSharing,
   releaseLanes,
   renewLeases,
   takeLanes,
@@ -138,6 +138,6 @@ export async function releaseAll(relayer: RelayerState): Promise<void> {
   const { chain, db, owner } = relayer;
   const { livemode } = chain.config;
   await releaseLanes(db, { livemode, owner, lanes: [...relayer.lanes.keys()] });
-  await db.transaction((tx) => deleteWorker(tx, { livemode, owner }));
+  await leaveSharing(db, { livemode, owner });
   relayer.lanes.clear();
 }

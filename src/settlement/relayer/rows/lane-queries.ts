@@ -29,14 +29,18 @@ export async function upsertWorker(
   return rows[0]?.workers ?? 1;
 }
 
-export async function deleteWorker(
-  tx: Tx,
+/**
+ * Takes the worker out of the sharing of lanes. Its last view stays until it is too old: while a
+ * worker is restarted, payments are taken, and wait for the next one.
+ */
+export async function leaveSharing(
+  sql: Sql,
   worker: { readonly livemode: boolean; readonly owner: string },
 ): Promise<void> {
-  await tx.query('delete from relayer_workers where livemode = $1 and owner = $2', [
-    worker.livemode,
-    worker.owner,
-  ]);
+  await sql.query(
+    'update relayer_workers set shares_lanes = false where livemode = $1 and owner = $2',
+    [worker.livemode, worker.owner],
+  );
 }
 
 /** A number that no other lock has (test/tidy.test.ts). */
