@@ -7,7 +7,11 @@ import { promisify } from 'node:util';
 /** What each alert of deploy/prometheus waits for, as Prometheus itself computes it. */
 
 const FOLDER = path.join(import.meta.dirname, '../../deploy/prometheus');
-const TESTS = ['tapline-rules-test.yml', 'tapline-rules-week-test.yml'];
+const TESTS = [
+  'tapline-rules-test.yml',
+  'tapline-rules-soon-test.yml',
+  'tapline-rules-week-test.yml',
+];
 const run = promisify(execFile);
 
 test('each alert fires when it should', async (t) => {

@@ -9,7 +9,11 @@ import { promisify } from 'node:util';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const FOLDER = path.join(ROOT, 'deploy/prometheus');
-const TESTS = ['tapline-rules-test.yml', 'tapline-rules-week-test.yml'];
+const TESTS = [
+  'tapline-rules-test.yml',
+  'tapline-rules-soon-test.yml',
+  'tapline-rules-week-test.yml',
+];
 const run = promisify(execFile);
 
 let rules = '';
