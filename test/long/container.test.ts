@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { freePort, waitUntil } from '#sandbox/processes.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
 import { chaosEnv } from '#testing/chaos/chaos-process.ts';
+import { makeBaseFolder } from './container/base.ts';
 
 /**
  * The image, built and started with what Debian has: `apt install buildah debootstrap`, as root. No
@@ -47,33 +48,8 @@ async function missing(): Promise<string | null> {
   return null;
 }
 
-/** A Debian with Node.js and npm, as the base images of Node.js are. */
 async function makeBase(): Promise<void> {
-  const rootFolder = process.env.TAPLINE_TEST_BASE ?? path.join(folder, 'base');
-  if (process.env.TAPLINE_TEST_BASE === undefined) {
-    await run(
-      'debootstrap',
-      [...['--variant=minbase', '--include=ca-certificates,libstdc++6', 'bookworm', rootFolder]],
-      { timeout: BUILD_MS },
-    );
-  }
-  const npm = await run('sh', ['-c', 'dirname "$(dirname "$(readlink -f "$(command -v npm)")")"']);
-  await cp(process.execPath, path.join(rootFolder, 'usr/local/bin/node'));
-  await cp(npm.stdout.trim(), path.join(rootFolder, 'usr/local/lib/npm'), { recursive: true });
-  // Whose certificates this machine trusts, the build trusts too.
-  const trust = 'export NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt';
-  const script = `#!/bin/sh\n${trust}\nexec node /usr/local/lib/npm/bin/npm-cli.js "$@"\n`;
-  await run(
-    'sh',
-    ['-c', `printf '%s' '${script}' > usr/local/bin/npm; chmod 755 usr/local/bin/npm`],
-    {
-      cwd: rootFolder,
-    },
-  );
-  await cp(
-    '/etc/ssl/certs/ca-certificates.crt',
-    path.join(rootFolder, 'etc/ssl/certs/ca-certificates.crt'),
-  );
+  const rootFolder = await makeBaseFolder(path.join(folder, 'base'));
   const container = await buildah('from', 'scratch');
   await buildah('add', '-q', container, rootFolder, '/');
   await buildah('commit', '-q', container, 'localhost/base');

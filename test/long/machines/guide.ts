@@ -35,3 +35,10 @@ export function blockOf(
   assert(block !== undefined, `step ${step} has no block ${nth + 1}`);
   return block;
 }
+
+/** The lines of a block that are like this, as commands to type. */
+export function linesOf(block: string, wanted: RegExp): string {
+  const found = block.split('\n').filter((line) => wanted.test(line));
+  assert(found.length > 0, `no line of the block is like ${wanted}`);
+  return found.join('\n');
+}

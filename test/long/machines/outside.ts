@@ -18,29 +18,36 @@ function portOf(server: { address(): unknown }): number {
   return (server.address() as AddressInfo).port;
 }
 
-/** Machines of the room reach what listens here on this port. @returns where. */
-export async function publish(port: number, undo: Undo): Promise<string> {
+/** Who is at this address reaches what listens here on this port. @returns where. */
+export async function publish(port: number, undo: Undo, address = OUTSIDE): Promise<string> {
   const server = createServer((socket) => {
     const onward = connect(port, '127.0.0.1');
     socket.on('error', () => onward.destroy()).pipe(onward);
     onward.on('error', () => socket.destroy()).pipe(socket);
   });
-  server.listen(0, OUTSIDE);
+  server.listen(0, address);
   await once(server, 'listening');
   undo.push(() => server.close());
-  return `${OUTSIDE}:${portOf(server)}`;
+  return `${address}:${portOf(server)}`;
+}
+
+interface Front {
+  readonly ca: string;
+  readonly host: string;
+  readonly servername: string;
 }
 
 /**
  * The address that people use, for programs that cannot be told a certificate authority: an address
  * of this machine that passes all on, and takes only what `ca` has signed for the host name.
  */
-export async function openFrontDoor(ca: string, undo: Undo): Promise<string> {
+export async function openFrontDoor(front: Front, undo: Undo): Promise<string> {
   const server = createHttpServer((incoming, answer) => {
     const onward = request({
-      ...{ host: SHARED_ADDRESS, servername: HOST_NAME, ca, agent: false, timeout: ANSWER_MS },
+      ...front,
+      ...{ agent: false, timeout: ANSWER_MS },
       ...{ method: incoming.method, path: incoming.url },
-      headers: { ...incoming.headers, host: HOST_NAME },
+      headers: { ...incoming.headers, host: front.servername },
     });
     onward.on('response', (response: IncomingMessage) => {
       answer.writeHead(response.statusCode ?? 502, response.headers);

@@ -4,9 +4,10 @@ import { chmod, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { waitUntil } from '#sandbox/processes.ts';
-import { blockOf, blocksUnder } from './guide.ts';
+import { blockOf, blocksUnder, linesOf } from './guide.ts';
 import { HOST_NAME, SHARED_ADDRESS } from './outside.ts';
 import type { GuideMachine, Room } from './room.ts';
+import { fillSettings, settingsIn, withSettings } from './settings.ts';
 
 /** Steps 7 to 12 of docs/ha.md and what they lead to: what a person types and fills in. */
 
@@ -46,21 +47,6 @@ function filled(text: string, changes: readonly (readonly [string, string])[]): 
     assert(sum.includes(from), `nothing says ${from}`);
     return sum.replaceAll(from, to);
   }, text);
-}
-
-/** `NAME=value` in a file of settings, where the name stands or at the end. */
-function withSettings(text: string, settings: Readonly<Record<string, string>>): string {
-  return Object.entries(settings).reduce((sum, [name, value]) => {
-    const line = `${name}=${value}`;
-    const place = new RegExp(`^(# )?${name}=.*$`, 'm');
-    return place.test(sum) ? sum.replace(place, () => line) : `${sum}\n${line}\n`;
-  }, text);
-}
-
-function lines(block: string, wanted: RegExp): string {
-  const found = block.split('\n').filter((line) => wanted.test(line));
-  assert(found.length > 0, `no line of the block is like ${wanted}`);
-  return found.join('\n');
 }
 
 /** docs/backup.md, "Under Patroni", as far as the first backup: before PostgreSQL starts. */
@@ -135,27 +121,24 @@ export async function installTapline(
   await first.type(blockOf(steps, 7, 0), { PGPASSWORD, TAPLINE_DATABASE_PASSWORD });
   const [systemd = ''] = await blocksUnder('deploy.md', 'systemd');
   await run('git', ['clone', '--bare', '-q', ROOT, path.join(first.root, REPOSITORY)]);
-  await first.typeOnline(lines(systemd, /^git clone/).replace('…', REPOSITORY));
+  await first.typeOnline(linesOf(systemd, /^git clone/).replace('…', REPOSITORY));
   const [init = ''] = await blocksUnder('deploy.md', 'Settings in three files');
   const [make = ''] = init.split('\n');
   // It says NO to all that is empty.
-  await first.type(`${lines(systemd, /^install -d/)}\ncd /opt/tapline\n(${make}\n) || true`);
-  await fillSettings(first, {
-    settings,
-    example: blockOf(steps, 7, 1),
-    password: passwords.tapline,
-  });
+  await first.type(`${linesOf(systemd, /^install -d/)}\ncd /opt/tapline\n(${make}\n) || true`);
+  const guided = settingsIn(blockOf(steps, 7, 1), passwords.tapline);
+  await fillSettings(path.join(first.root, 'etc/tapline'), { ...settings, ...guided });
   await first.type(blockOf(steps, 7, 2));
   for (const machine of [...room.machines, room.backup]) {
     const places = ['opt/tapline', 'opt/tapline-0.1.0'];
     const settings = machine === room.backup ? [] : ['etc/tapline'];
     if (machine !== first) await copyTo(first, machine, [...places, ...settings]);
-    await machine.type(`cd /opt/tapline\n${lines(systemd, /^cp |daemon-reload/)}`);
+    await machine.type(`cd /opt/tapline\n${linesOf(systemd, /^cp |daemon-reload/)}`);
   }
   for (const machine of room.machines) {
-    await machine.type(lines(systemd, /enable --now tapline@api/));
+    await machine.type(linesOf(systemd, /enable --now tapline@api/));
   }
-  await first.type(lines(systemd, /enable --now tapline@registrar/));
+  await first.type(linesOf(systemd, /enable --now tapline@registrar/));
   for (const machine of room.machines) {
     await untilReady(machine, 'api');
     await untilReady(machine, 'worker');
@@ -187,12 +170,12 @@ export async function update(
   const block = (await blocksUnder('deploy.md', 'systemd')).at(-1) ?? '';
   const [first, ...others] = machines;
   assert(first !== undefined);
-  await first.typeOnline(lines(block, /^git clone/).replace('…', REPOSITORY));
+  await first.typeOnline(linesOf(block, /^git clone/).replace('…', REPOSITORY));
   const place = 'opt/tapline-0.2.0';
   await writeFile(path.join(first.root, place, 'migrations', migration.name), migration.sql);
   for (const machine of others) await copyTo(first, machine, [place]);
-  for (const machine of machines) await machine.type(lines(block, /^(ln|cp) /));
-  await Promise.all([first.type(lines(block, /tapline-migrate/)), whileMigrating()]);
+  for (const machine of machines) await machine.type(linesOf(block, /^(ln|cp) /));
+  await Promise.all([first.type(linesOf(block, /tapline-migrate/)), whileMigrating()]);
   await restartEach(machines);
 }
 
@@ -201,11 +184,11 @@ async function restartEach(machines: readonly GuideMachine[]): Promise<void> {
   const block = (await blocksUnder('deploy.md', 'systemd')).at(-1) ?? '';
   for (const role of ['api', 'worker'] as const) {
     for (const machine of machines) {
-      await machine.type(lines(block, new RegExp(`restart tapline@${role}`)));
+      await machine.type(linesOf(block, new RegExp(`restart tapline@${role}`)));
       await untilReady(machine, role);
     }
   }
-  await machines[0]?.type(lines(block, /restart tapline@registrar/));
+  await machines[0]?.type(linesOf(block, /restart tapline@registrar/));
 }
 
 /** Step 12. Packages of PostgreSQL's own cannot be fetched: `program` stands for theirs. */
@@ -225,7 +208,7 @@ export async function installPooler(
   const PGPASSWORD = passwords.superuser;
   for (const { root, type } of machines) {
     await copyFile(program, path.join(root, 'usr/sbin/pgbouncer'));
-    await type(lines(blockOf(steps, 12, 0), /--version/));
+    await type(linesOf(blockOf(steps, 12, 0), /--version/));
   }
   await first.type(blockOf(steps, 12, 1), { PGPASSWORD });
   for (const { type } of machines) await type(blockOf(steps, 12, 2), { PGPASSWORD });
@@ -234,38 +217,6 @@ export async function installPooler(
     await edit(machine, 'etc/tapline/tapline.env', (text) => withSettings(text, settings));
   }
   await restartEach(machines);
-}
-
-/** A block of settings, with the password that it leaves out. */
-function settingsIn(block: string, password: string): Record<string, string> {
-  const pairs = block
-    .trim()
-    .split('\n')
-    .map((line) => {
-      const at = line.indexOf('=');
-      return [line.slice(0, at), line.slice(at + 1).replace('…', password)];
-    });
-  return Object.fromEntries(pairs);
-}
-
-async function fillSettings(
-  machine: GuideMachine,
-  {
-    settings,
-    example,
-    password,
-  }: { readonly settings: Readonly<Record<string, string>>; example: string; password: string },
-): Promise<void> {
-  const entries = Object.entries({ ...settings, ...settingsIn(example, password) });
-  const files: readonly (readonly [string, RegExp])[] = [
-    ['worker.env', /(RELAYER_KEYS|SPONSOR_KEY)$/],
-    ['registrar.env', /REGISTRAR_KEY$/],
-    ['tapline.env', /^(?!.*(RELAYER_KEYS|SPONSOR_KEY|REGISTRAR_KEY)$)/],
-  ];
-  for (const [file, names] of files) {
-    const own = Object.fromEntries(entries.filter(([name]) => names.test(name)));
-    await edit(machine, `etc/tapline/${file}`, (text) => withSettings(text, own));
-  }
 }
 
 /** The ports on which each role says that it is ready. */
@@ -330,18 +281,18 @@ export async function openToPeople(
   }
   for (const [index, machine] of machines.entries()) {
     await putCertificate(machine, certificates.good, certificates.key);
-    await machine.type(lines(block, /restart\.conf|daemon-reload|install .*keepalived\.conf /));
+    await machine.type(linesOf(block, /restart\.conf|daemon-reload|install .*keepalived\.conf /));
     await edit(machine, 'etc/keepalived/keepalived.conf', (text) =>
       filled(text, [['    priority 103', `    priority ${103 - index}`]]),
     );
-    await machine.type(lines(block, /enable --now keepalived|install .*Caddyfile/));
+    await machine.type(linesOf(block, /enable --now keepalived|install .*Caddyfile/));
     await edit(machine, 'etc/caddy/Caddyfile', (text) =>
       filled(text, [
         ['pay.example.com {', 'pay.example.com {\n\ttls /etc/caddy/pay.pem /etc/caddy/pay.key'],
       ]),
     );
     // Debian enables it with the package.
-    await machine.type(`systemctl enable caddy\n${lines(block, /restart caddy/)}`);
+    await machine.type(`systemctl enable caddy\n${linesOf(block, /restart caddy/)}`);
   }
 }
 
@@ -368,7 +319,7 @@ export async function watchOver(
     ...[9464, 9465, 9466].map((port) => `${first.address}:${port}`),
     ...others.flatMap(({ address }) => [9464, 9465].map((port) => `${address}:${port}`)),
   ];
-  await backup.type(lines(block, /^(apt-get|install .*prometheus)/));
+  await backup.type(linesOf(block, /^(apt-get|install .*prometheus)/));
   // Debian starts it with the package.
   for (const machine of [first, ...others]) {
     await machine.type('systemctl enable --now prometheus-node-exporter');
@@ -396,5 +347,5 @@ export async function watchOver(
       .join(''),
   );
   await backup.type('systemctl enable prometheus prometheus-alertmanager');
-  await backup.type(lines(block, /^(systemctl|install .*probe)/));
+  await backup.type(linesOf(block, /^(systemctl|install .*probe)/));
 }

@@ -1,0 +1,295 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { Hex } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { type Database, openDatabase } from '#db/database.ts';
+import { waitUntil } from '#sandbox/processes.ts';
+import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
+import { chaosEnv, makeDemo } from '#testing/chaos/chaos-process.ts';
+import { startMailServer } from '#testing/mail-server.ts';
+import { keepSelling, type Sales } from '#testing/sales.ts';
+import { ADDRESS, type Engine, OUTSIDE, openEngine, whyNoEngine } from './compose/engine.ts';
+import { outage, paidOf, requireWhole } from './ha/strikes.ts';
+import { blocksUnder, linesOf } from './machines/guide.ts';
+import { restoreOnce } from './machines/moments.ts';
+import { HOST_NAME, openFrontDoor, publish, type Undo } from './machines/outside.ts';
+import { type Certificates, makeCertificates } from './machines/service.ts';
+import { fillSettings } from './machines/settings.ts';
+
+/**
+ * "Containers on one machine" of docs/deploy.md and docs/backup.md, typed word by word on a machine
+ * with an engine and nothing else: from the first command to people who buy, an update meanwhile, a
+ * power cut, and a restore to a moment.
+ */
+
+const ROOT = path.join(import.meta.dirname, '../..');
+const PASSWORD = randomBytes(12).toString('hex');
+const UP_MS = 240_000;
+const SALE_MS = 6_000;
+/** The shortest that a start in production takes. */
+const DELAYS = { walletDelay: 86_400, payoutHold: 86_400 };
+const run = promisify(execFile);
+
+let why: string | null = null;
+let engine: Engine;
+let place = '';
+let block = '';
+let ground: ChaosGround;
+let db: Database;
+let sandbox: SandboxFile;
+let certificates: Certificates;
+let door = '';
+const shops: Sales[] = [];
+const undo: Undo = [];
+
+/** What the world outside of the machine would supply, and the test's own look at the books. */
+const OVERRIDE = `services:
+  database:
+    ports: ["5432:5432"]
+  caddy:
+    volumes: ["./signed:/signed:ro"]
+  init:
+    extra_hosts: ["${HOST_NAME}:${ADDRESS}"]
+    environment:
+      NODE_EXTRA_CA_CERTS: /signed/ca.pem
+    volumes: ["./signed:/signed:ro"]
+`;
+
+before(async () => {
+  why = await whyNoEngine();
+  if (why !== null) return;
+  engine = await openEngine();
+  undo.push(engine.close);
+  const own = await openChaosGround({ providers: 'none', delays: DELAYS });
+  undo.push(own.close);
+  await own.database.stop();
+  const url = `postgresql://tapline:${PASSWORD}@${ADDRESS}:5432/tapline`;
+  ground = { ...own, database: { ...own.database, url, stop: async () => {} } };
+  db = openDatabase({ url, maxConnections: 3 });
+  undo.push(db.close);
+  place = path.join(engine.folder, 'tapline');
+  await run('git', ['clone', '-q', ROOT, place]);
+  [block = ''] = await blocksUnder('deploy.md', 'Containers on one machine');
+});
+
+after(async () => {
+  for (const shop of shops) void shop.stop();
+  for (const step of undo.reverse()) await step();
+});
+
+/** One that the next ones build upon. */
+function step(name: string, work: () => Promise<string | undefined>): void {
+  test(name, async (t) => {
+    if (why !== null) return t.skip(why);
+    why = `"${name}" failed`;
+    const said = await work();
+    if (said !== undefined) t.diagnostic(said);
+    why = null;
+  });
+}
+
+const ourFolder = () => path.join(place, 'deploy/container');
+const inFolder = (commands: string) => engine.type(commands, { cwd: ourFolder() });
+
+/** As with an editor: the example must be there. */
+async function edited(name: string, example: string, change: (line: string) => string) {
+  const file = path.join(ourFolder(), name);
+  const text = await readFile(file, 'utf8');
+  assert(text.includes(example), `${name} does not say ${example}`);
+  await writeFile(file, text.replace(example, change));
+}
+
+/** Lines of the guide. */
+const typed = (wanted: RegExp) => inFolder(linesOf(block, wanted));
+
+/** What the operator of this network knows. */
+async function outsideSettings(): Promise<Record<string, string>> {
+  const mail = await startMailServer();
+  undo.push(mail.stop);
+  const fromThere = async (url: string) => {
+    const { protocol, port } = new URL(url);
+    return `${protocol}//${await publish(Number(port), undo, OUTSIDE)}`;
+  };
+  const [testnet = '', mainnet = ''] = await Promise.all(
+    ground.chains.map(({ config }) => fromThere(config.rpcUrls[0] ?? '')),
+  );
+  // compose.yaml sets it.
+  const { DATABASE_URL: _, ...settings } = chaosEnv(ground);
+  return {
+    ...settings,
+    ...{ CHAIN_TESTNET_RPC_URL: testnet, CHAIN_MAINNET_RPC_URL: mainnet },
+    ...{ CHAIN_TESTNET_HEADS_URL: 'auto', CHAIN_MAINNET_HEADS_URL: 'auto' },
+    ...{ SMTP_URL: await fromThere(mail.url), MAIL_FROM: 'no-reply@example.com' },
+    TAPLINE_PUBLIC_URL: `https://${HOST_NAME}`,
+  };
+}
+
+const CALL = { jsonrpc: '2.0', id: 1, method: 'anvil_setBalance' } as const;
+const addressOf = (key: unknown) => privateKeyToAccount(key as Hex).address;
+
+/** Types it for one of the two chains. @returns the settings that it prints. */
+async function deployContract(
+  settings: Readonly<Record<string, string>>,
+): Promise<Record<string, string>> {
+  const { config } = ground.testnet;
+  const { CHAIN_TESTNET_RPC_URL: url = '' } = settings;
+  const paying = generatePrivateKey();
+  const [admin, treasurer, ...others] = Array.from({ length: 6 }, () =>
+    addressOf(generatePrivateKey()),
+  );
+  const params = [addressOf(paying), '0xde0b6b3a7640000'];
+  await fetch(url, {
+    ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+    body: JSON.stringify({ ...CALL, params }),
+  });
+  const operators = [...config.relayerKeys.map(addressOf), ...others.slice(2)].join();
+  const options = [
+    ...[`--rpc-url ${url} --usdc ${config.usdc} --admin ${admin} --treasurer ${treasurer}`],
+    `--guardians ${others.slice(0, 2).join()} --registrar ${addressOf(config.registrarKey)}`,
+    `--operators ${operators} --wallet-delay-hours 24 --payout-hold-hours 24`,
+    '--hourly-ceiling 100000 --rates 30,20,5',
+    `--usdc-name '${config.usdcDomain.name}' --usdc-version ${config.usdcDomain.version}`,
+  ].join(' ');
+  const command = linesOf(block, /chain-command\.ts deploy/).replace('…', options);
+  const said = await inFolder(`echo ${paying} | ${command.replace('run ', 'run -T ')}`);
+  const printed = Object.fromEntries(
+    [...said.matchAll(/^(CHAIN_TESTNET_\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
+  );
+  assert(/^0x/.test(printed.CHAIN_TESTNET_SETTLEMENT), said);
+  const settlement = printed.CHAIN_TESTNET_SETTLEMENT as Hex;
+  ground = { ...ground, testnet: { ...ground.testnet, config: { ...config, settlement } } };
+  return printed;
+}
+
+function sell(onFailure: 'report' | 'repeat'): Sales {
+  const { secret_key: secretKey, device_key: deviceKey, terminal, passes } = sandbox.test;
+  const shop = keepSelling({
+    ...{ node: () => `${door}/api`, secretKey, deviceKey, terminal, pass: String(passes.ok) },
+    ...{ clients: 2, writers: 1, onFailure },
+  });
+  shops.push(shop);
+  return shop;
+}
+
+async function sellFor(onFailure: 'report' | 'repeat'): Promise<Sales> {
+  const shop = sell(onFailure);
+  await sleep(SALE_MS);
+  await shop.stop();
+  return shop;
+}
+
+const books = (shop: Sales) => requireWhole({ db, ground }, shop);
+
+step('init makes the files of settings, and says what is missing', async () => {
+  await typed(/^cp env\.example/);
+  await edited('.env', 'POSTGRES_PASSWORD=', (line) => line + PASSWORD);
+  await writeFile(path.join(ourFolder(), 'compose.override.yaml'), OVERRIDE);
+  certificates = await makeCertificates(path.join(ourFolder(), 'signed'));
+  await edited('Caddyfile', '{$TAPLINE_HOST} {', (line) =>
+    [line, '\ttls /signed/good.pem /signed/key.pem'].join('\n'),
+  );
+  await typed(/^docker compose build/);
+  const said = await inFolder(`(${firstInit()}\n) 2>&1 || true`);
+  assert.match(said, /\bNO\b/, said);
+  for (const name of ['tapline.env', 'worker.env', 'registrar.env']) {
+    const { mode } = await stat(path.join(ourFolder(), name));
+    assert.equal(mode & 0o777, 0o600, name);
+  }
+});
+
+const firstInit = () => linesOf(block, /run --rm init/).split('\n')[0] ?? '';
+
+step('a whole network comes up, and init says NO to nothing', async () => {
+  const settings = await outsideSettings();
+  await fillSettings(ourFolder(), { ...settings, ...(await deployContract(settings)) });
+  await typed(/^docker compose up -d/);
+  let said = '';
+  const isWhole = async () => {
+    said = await inFolder(`(${firstInit()}\n) 2>&1`).catch(
+      (error) => error.stdout ?? String(error),
+    );
+    return !/\bNO\b/.test(said);
+  };
+  assert(await waitUntil(isWhole, UP_MS), said);
+  const operator = linesOf(block, /create-operator/)
+    .split('\n')
+    .join(' ');
+  const made = operator.replace('exec worker', 'exec -T worker');
+  assert.match(await inFolder(`echo 'a long password of Otto' | ${made}`), /otto@example\.com/);
+});
+
+step('people buy over https', async () => {
+  const made = await makeDemo(ground);
+  await made.stop();
+  sandbox = made.sandbox;
+  const { ca } = certificates;
+  door = await openFrontDoor({ ca, host: ADDRESS, servername: HOST_NAME }, undo);
+  const shop = await sellFor('report');
+  await books(shop);
+  return `${paidOf(shop).length} sales`;
+});
+
+step('an update fails no request', async () => {
+  const migration = path.join(place, 'migrations/9998_next_release.sql');
+  await writeFile(migration, 'create table of_next_release (id bigint primary key);\n');
+  const [text = ''] = (await readFile(path.join(ROOT, 'docs/deploy.md'), 'utf8')).match(
+    /^Update: `docker compose build`[\s\S]*?\n\n/m,
+  ) ?? [''];
+  const [build = '', migrate = '', up = '', ...services] = [...text.matchAll(/`([^`]+)`/g)].map(
+    ([, code]) => (code ?? '').replaceAll('\n', ' '),
+  );
+  const [first] = up.split(' ').slice(-1);
+  assert.deepEqual([first, ...services], ['api-1', 'api-2', 'worker', 'registrar']);
+  const shop = sell('report');
+  await inFolder(build);
+  await inFolder(migrate);
+  for (const service of [first ?? '', ...services]) {
+    await inFolder(up.replace(/\S+$/, service));
+    const isHealthy = async () =>
+      /\(healthy\)/.test(await inFolder(`docker compose ps ${service}`));
+    assert(await waitUntil(isHealthy, UP_MS), service);
+  }
+  await shop.stop();
+  await books(shop);
+  const [row] = await db.query<{ readonly there: boolean }>(
+    `select to_regclass('of_next_release') is not null as there`,
+  );
+  assert.equal(row?.there, true);
+  return `updated: ${shop.sales.length} sales, no request failed`;
+});
+
+step('after a power cut all of it comes back by itself', async () => {
+  const shop = sell('repeat');
+  await sleep(SALE_MS);
+  const writes = outage(shop);
+  await engine.kill();
+  await engine.boot();
+  const seconds = await writes;
+  await shop.stop();
+  await books(shop);
+  return `power cut: ${shop.sales.length} sales, writes back after ${seconds.toFixed(0)} s`;
+});
+
+step('a restore to a moment, typed', async () => {
+  const [text = ''] = await blocksUnder('backup.md', 'Containers on one machine');
+  const example = '2026-11-20 20:00:00+00';
+  assert(text.includes(example), 'the restore names no moment');
+  await inFolder(linesOf(text, /once/).replace('exec ', 'exec -T '));
+  const said = await restoreOnce({
+    db,
+    // Nobody is asked to pay until the books are whole.
+    sellFor: () => sellFor('repeat'),
+    restore: async (moment) => {
+      await inFolder(linesOf(text, /compose (stop|run|up)/).replace(example, moment));
+    },
+  });
+  await books(await sellFor('repeat'));
+  return said;
+});

@@ -1,0 +1,186 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { waitUntil } from '#sandbox/processes.ts';
+import { makeBaseFolder } from '../container/base.ts';
+
+/**
+ * A machine with a container engine and nothing else: a Docker daemon in a network namespace of its
+ * own, so that its firewall and its ports are nobody else's. No image is fetched: Debian's programs
+ * stand under the names that compose.yaml asks for.
+ */
+
+const SPACE = 'tlcompose';
+/** This machine, as the engine's sees it: chains, a mail server and the registry are there. */
+export const OUTSIDE = '10.97.0.1';
+/** Where the engine's machine is reached. */
+export const ADDRESS = '10.97.0.2';
+const FOLDER = path.join(tmpdir(), 'tapline-compose-');
+const CGROUPS = 'tapline-compose';
+const STAND_INS = path.join(import.meta.dirname, 'images');
+const UP_MS = 60_000;
+const TYPED_MS = 900_000;
+/** The first with `required: false`. Debian 13's package runs on Debian 12 as well. */
+const OLDEST = [2, 24] as const;
+const run = promisify(execFile);
+const sh = async (command: string) => (await run('sh', ['-c', command])).stdout.trim();
+
+export interface Engine {
+  /** Removed at the end. */
+  readonly folder: string;
+  /** Types commands in this folder. @throws with what they wrote when one fails. */
+  type(commands: string, options: { readonly cwd: string }): Promise<string>;
+  /** SIGKILL to the daemon and to all that it runs. */
+  kill(): Promise<void>;
+  boot(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Why there can be no engine here; null: there can. */
+export async function whyNoEngine(): Promise<string | null> {
+  if (process.getuid?.() !== 0) return 'namespaces need root';
+  for (const program of ['dockerd', 'docker', 'debootstrap', 'iptables']) {
+    const found = await sh(`command -v ${program}`).catch(() => null);
+    if (found === null) return `${program} is missing (Debian: docker.io iptables debootstrap)`;
+  }
+  const version = await sh('docker compose version --short').catch(() => '');
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return null;
+  return `Compose ${OLDEST.join('.')} is missing: docker-compose of Debian 13`;
+}
+
+/** One wire to this machine, and through it to where packages are. */
+const WIRES = [
+  `ip netns add ${SPACE}`,
+  `ip link add ${SPACE}0 type veth peer name eth0 netns ${SPACE}`,
+  `ip addr add ${OUTSIDE}/24 dev ${SPACE}0`,
+  `ip link set ${SPACE}0 up`,
+  `ip -n ${SPACE} link set lo up`,
+  `ip -n ${SPACE} addr add ${ADDRESS}/24 dev eth0`,
+  `ip -n ${SPACE} link set eth0 up`,
+  `ip -n ${SPACE} route add default via ${OUTSIDE}`,
+  'echo 1 > /proc/sys/net/ipv4/ip_forward',
+];
+const OUTWARD = `POSTROUTING -s ${OUTSIDE}/24 ! -o ${SPACE}0 -j MASQUERADE`;
+
+async function killContainers(): Promise<void> {
+  // Cgroups of the first version, or of the second.
+  const files = ['pids/', ''].map((part) => `/sys/fs/cgroup/${part}${CGROUPS}/*/cgroup.procs`);
+  await sh(`cat ${files.join(' ')} 2>/dev/null | xargs -r kill -9`).catch(() => {});
+}
+
+/** The newest first: some are mounted inside of others. */
+async function unmountAll(): Promise<void> {
+  const mounts = (await sh('cut -d " " -f 2 /proc/self/mounts')).split('\n');
+  const own = mounts.filter((place) => place.startsWith(FOLDER));
+  for (const place of own.reverse()) await sh(`umount -l ${place}`).catch(() => {});
+}
+
+/** Removes what this run, or one that was killed, has left. */
+async function clean(): Promise<void> {
+  await killContainers();
+  await unmountAll();
+  await sh(`iptables -t nat -D ${OUTWARD}`).catch(() => {});
+  await sh(`ip link del ${SPACE}0`).catch(() => {});
+  await sh(`ip netns del ${SPACE}`).catch(() => {});
+}
+
+/** The images that compose.yaml would fetch, made of Debian's packages. */
+async function makeImages(type: (command: string) => Promise<string>, folder: string) {
+  const base = await makeBaseFolder(path.join(folder, 'base'));
+  await type(`tar -C ${base} -c . | docker import - docker.io/library/node:24-bookworm-slim`);
+  for (const [target, name] of [
+    ['database', 'postgres:17'],
+    ['requests', 'redis:7'],
+    ['proxy', 'caddy:2'],
+  ] as const) {
+    await type(`docker build -q --target ${target} -t docker.io/library/${name} ${STAND_INS}`);
+  }
+}
+
+interface Places {
+  readonly socket: string;
+  readonly data: string;
+  readonly state: string;
+  readonly pid: string;
+  readonly log: string;
+}
+
+function startDaemon({ socket, data, state, pid, log }: Places): ChildProcess {
+  const words = [
+    ...['exec dockerd --data-root', data, '--exec-root', state, '--host', socket],
+    ...['--pidfile', pid, '--cgroup-parent', CGROUPS, '--group root', '>>', log, '2>&1'],
+  ].join(' ');
+  const args = [`--net=/run/netns/${SPACE}`, 'sh', '-c', words];
+  return spawn('nsenter', args, { stdio: 'ignore', detached: true });
+}
+
+async function killDaemon(daemon: ChildProcess, state: string): Promise<void> {
+  if (daemon.pid !== undefined && daemon.exitCode === null && daemon.signalCode === null) {
+    const ended = once(daemon, 'exit');
+    // Its own containerd is in its group.
+    process.kill(-daemon.pid, 'SIGKILL');
+    await ended;
+  }
+  await killContainers();
+  await sh(`pkill -9 -f '^[^ ]*containerd.* ${state}'`).catch(() => {});
+  await unmountAll();
+}
+
+function typist(socket: string): Engine['type'] {
+  const env = { ...process.env, DOCKER_HOST: socket };
+  return async (commands, { cwd }) => {
+    const args = ['--norc', '-euo', 'pipefail', '-c', commands];
+    const options = { env, cwd, timeout: TYPED_MS, maxBuffer: 1 << 26 };
+    return (await run('bash', args, options)).stdout;
+  };
+}
+
+export async function openEngine(): Promise<Engine> {
+  await clean();
+  const folder = await mkdtemp(FOLDER);
+  for (const command of [...WIRES, `iptables -t nat -A ${OUTWARD}`]) await sh(command);
+  const places = {
+    socket: `unix://${folder}/docker.sock`,
+    data: path.join(folder, 'data'),
+    state: path.join(folder, 'state'),
+    pid: path.join(folder, 'docker.pid'),
+    log: path.join(folder, 'docker.log'),
+  };
+  const type = typist(places.socket);
+  const typeHere = (command: string) => type(command, { cwd: folder });
+  const answers = () =>
+    typeHere('docker version').then(
+      () => true,
+      () => false,
+    );
+  let daemon = startDaemon(places);
+  const untilUp = async () => {
+    if (await waitUntil(answers, UP_MS)) return;
+    throw new Error(`no engine:\n${(await readFile(places.log, 'utf8')).slice(-3_000)}`);
+  };
+  const kill = () => killDaemon(daemon, places.state);
+  const boot = async () => {
+    // What only memory held.
+    for (const place of [places.state, places.pid])
+      await rm(place, { recursive: true, force: true });
+    daemon = startDaemon(places);
+    await untilUp();
+  };
+  const close = async () => {
+    await kill();
+    await clean();
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+  try {
+    await untilUp();
+    await makeImages(typeHere, folder);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { folder, type, kill, boot, close };
+}

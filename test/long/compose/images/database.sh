@@ -1,0 +1,19 @@
+#!/bin/sh
+# What the image of PostgreSQL does before it starts: an empty folder becomes a database.
+set -eu
+chown postgres:postgres "$PGDATA" /var/run/postgresql
+if [ ! -s "$PGDATA/PG_VERSION" ]; then
+  word=$(mktemp)
+  printf '%s\n' "$POSTGRES_PASSWORD" > "$word"
+  chown postgres "$word"
+  setpriv --reuid=postgres --regid=postgres --init-groups \
+    initdb -D "$PGDATA" -U "$POSTGRES_USER" --pwfile="$word" $POSTGRES_INITDB_ARGS
+  rm "$word"
+  echo 'host all all all scram-sha-256' >> "$PGDATA/pg_hba.conf"
+  echo "listen_addresses = '*'" >> "$PGDATA/postgresql.conf"
+  setpriv --reuid=postgres --regid=postgres --init-groups sh -c "
+    pg_ctl -D \"\$PGDATA\" -o '-c listen_addresses=' -w start
+    createdb -U \"\$POSTGRES_USER\" \"\$POSTGRES_DB\"
+    pg_ctl -D \"\$PGDATA\" -m fast -w stop"
+fi
+exec setpriv --reuid=postgres --regid=postgres --init-groups "$@"

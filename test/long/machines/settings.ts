@@ -1,0 +1,49 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+/** The files of settings, as a person fills them in. */
+
+const KEPT_BY_ONE: readonly (readonly [string, RegExp])[] = [
+  ['worker.env', /(RELAYER_KEYS|SPONSOR_KEY)$/],
+  ['registrar.env', /REGISTRAR_KEY$/],
+  ['tapline.env', /^(?!.*(RELAYER_KEYS|SPONSOR_KEY|REGISTRAR_KEY)$)/],
+];
+
+/** `NAME=value` in a file of settings, where the name stands or at the end. */
+export function withSettings(text: string, settings: Readonly<Record<string, string>>): string {
+  return Object.entries(settings).reduce((sum, [name, value]) => {
+    const line = `${name}=${value}`;
+    const place = new RegExp(`^(# )?${name}=.*$`, 'm');
+    return place.test(sum) ? sum.replace(place, () => line) : `${sum}\n${line}\n`;
+  }, text);
+}
+
+/** A block of settings, with the password that it leaves out. */
+export function settingsIn(block: string, password: string): Record<string, string> {
+  const pairs = block
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const at = line.indexOf('=');
+      return [line.slice(0, at), line.slice(at + 1).replace('…', password)];
+    });
+  return Object.fromEntries(pairs);
+}
+
+/** What an example leaves empty. */
+export function filled(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replaceAll(/^(\w+)=$/gm, (line, name) => `${line}${values[name] ?? ''}`);
+}
+
+/** Each goes into the one of the three files of this folder where docs/deploy.md wants it. */
+export async function fillSettings(
+  folder: string,
+  settings: Readonly<Record<string, string>>,
+): Promise<void> {
+  for (const [name, wanted] of KEPT_BY_ONE) {
+    const own = Object.entries(settings).filter(([setting]) => wanted.test(setting));
+    const file = path.join(folder, name);
+    const text = await readFile(file, 'utf8').catch(() => '');
+    await writeFile(file, withSettings(text, Object.fromEntries(own)));
+  }
+}
