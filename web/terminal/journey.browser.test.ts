@@ -126,13 +126,15 @@ test('a sale by keyboard alone', async () => {
   await till.testPass.focus();
   await page.keyboard.type('ok');
   await till.result('Paid').waitFor();
-  await page.keyboard.press('Tab');
-  for (let i = 0; i < 10; i++) {
-    if (await till.newPayment.evaluate((element) => element === document.activeElement)) break;
-    await page.keyboard.press('Tab');
-  }
-  await page.keyboard.press('Enter');
-  await till.amount.waitFor();
+  const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '');
+  // Chromium sometimes keeps the first key to itself after what had the focus is gone: of one of
+  // eight presses the page heard only the end.
+  await eventually('the next payment', async () => {
+    if (await till.amount.isVisible()) return true;
+    const isReached = (await focused()).startsWith('New payment');
+    await page.keyboard.press(isReached ? 'Enter' : 'Tab');
+    return till.amount.isVisible();
+  });
   await till.close();
 });
 

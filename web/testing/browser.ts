@@ -46,7 +46,13 @@ interface AxeFinding {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
+/** A colour on its way to another one is no finding. What turns for ever is not waited for. */
+const SETTLED = `Promise.all(document.getAnimations()
+  .filter(({ effect }) => effect?.getComputedTiming().iterations !== Infinity)
+  .map(({ finished }) => finished.catch(() => {}))).then(() => {})`;
+
 async function seriousFindings(page: Page): Promise<string[]> {
+  await page.evaluate(SETTLED);
   // By the debugger's own way in: the page's policy stops any script that a test adds to it.
   const found = (await page.evaluate(
     `(() => { ${axeSource}; return axe.run(document, { resultTypes: ['violations'] })
