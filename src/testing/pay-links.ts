@@ -57,15 +57,22 @@ export function sign(account: PrivateKeyAccount, link: LinkBody): Promise<Hex> {
   return account.signTypedData(link.typed_data as unknown as TypedDataDefinition);
 }
 
-/** Looks, signs and pays. `from`: a contract wallet whose key the account is. */
-export async function payByLink(
-  pay: Caller,
-  token: string,
-  wallet: { readonly account: PrivateKeyAccount; readonly from?: Hex },
-) {
+interface LinkWallet {
+  readonly account: PrivateKeyAccount;
+  /** A contract wallet whose key the account is. */
+  readonly from?: Hex;
+}
+
+/** Looks and signs. @returns what pays. */
+export async function signByLink(pay: Caller, token: string, wallet: LinkWallet) {
   const { account, from = account.address } = wallet;
   const signature = await sign(account, await readLink(pay, token, from));
-  return pay.post(`/${token}/authorization`, { from, signature });
+  return () => pay.post(`/${token}/authorization`, { from, signature });
+}
+
+/** Looks, signs and pays. */
+export async function payByLink(pay: Caller, token: string, wallet: LinkWallet) {
+  return (await signByLink(pay, token, wallet))();
 }
 
 /** A wallet with nothing but USDC: no gas, no allowance, no policy. */

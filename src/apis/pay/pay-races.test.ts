@@ -8,7 +8,7 @@ import {
   PULLED,
   startPayGround,
 } from '#testing/pay-ground.ts';
-import { addContractWallet, payByLink } from '#testing/pay-links.ts';
+import { addContractWallet, signByLink } from '#testing/pay-links.ts';
 import { addPayer } from '#testing/store.ts';
 
 /** `npm run test:long` runs more of them. */
@@ -43,9 +43,10 @@ test('whichever way races, an intent is paid once', async (t) => {
         now: new Date(),
       }),
     );
+    // Before the race: who looks after it sees that it is paid, and signs nothing.
     const ways = [
-      () => payByLink(ground.server.pay, token, { account }),
-      () => payByLink(ground.server.pay, token, contract),
+      await signByLink(ground.server.pay, token, { account }),
+      await signByLink(ground.server.pay, token, contract),
       () =>
         ground.server.device().post(`/payment_intents/${intentId}/tap`, {
           credential: { type: 'nfc_id', value: pass },
