@@ -210,9 +210,9 @@ test('what was taken for a sale that ended unpaid goes back once, by any process
   assert.equal((await hasty.settle(payload, requirements)).errorReason, 'settlement_pending');
   // Nobody asks again, and the intent's time runs out.
   const { data } = (await ground.merchant.get('/payment_intents?limit=5')).body as {
-    data: { id: string; description: string }[];
+    data: { id: string; description: string | null }[];
   };
-  const intent = data.find(({ description }) => description.includes(resource));
+  const intent = data.find(({ description }) => description?.includes(resource));
   assert.ok(intent);
   const expired = await ground.merchant.post(`/test_helpers/payment_intents/${intent.id}/expire`);
   assert.equal(expired.status, 200);
