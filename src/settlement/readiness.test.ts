@@ -101,6 +101,8 @@ describe('what a process knows of the networks', () => {
     await relayer.stop();
     await sleep(600);
     assert.deepEqual(readiness.of(false).reasons, [], 'the next one may be starting');
+    const rows = await database.db.query('select lanes, funded_lanes from relayer_workers');
+    assert.deepEqual(rows, [{ lanes: 0, funded_lanes: 0 }], 'it counts for no lane');
   });
 
   it('a worker counts as gone 10 s after its last heartbeat, not before', async () => {

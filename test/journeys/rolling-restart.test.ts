@@ -231,7 +231,7 @@ test('nothing fails or doubles while two nodes under load change their release',
   for (const node of pair) assert.equal(await node.stop(), 0);
 });
 
-/** Apart, because a customer who waits for a settlement starts no other sale. */
+/** New customers keep coming: one who waits for a settlement starts no other sale. */
 const ARRIVAL_MS = 400;
 
 test('nobody is refused while the only worker is replaced', async (t) => {

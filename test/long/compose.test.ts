@@ -12,14 +12,13 @@ import { type Database, openDatabase } from '#db/database.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
-import { chaosEnv, makeDemo } from '#testing/chaos/chaos-process.ts';
-import { startMailServer } from '#testing/mail-server.ts';
+import { makeDemo } from '#testing/chaos/chaos-process.ts';
 import { keepSelling, type Sales } from '#testing/sales.ts';
 import { ADDRESS, type Engine, OUTSIDE, openEngine, whyNoEngine } from './compose/engine.ts';
 import { outage, paidOf, requireWhole } from './ha/strikes.ts';
 import { blocksUnder, linesOf } from './machines/guide.ts';
 import { restoreOnce } from './machines/moments.ts';
-import { HOST_NAME, openFrontDoor, publish, type Undo } from './machines/outside.ts';
+import { HOST_NAME, openFrontDoor, outsideSettings, type Undo } from './machines/outside.ts';
 import { type Certificates, makeCertificates } from './machines/service.ts';
 import { fillSettings } from './machines/settings.ts';
 
@@ -109,28 +108,6 @@ async function edited(name: string, example: string, change: (line: string) => s
 /** Lines of the guide. */
 const typed = (wanted: RegExp) => inFolder(linesOf(block, wanted));
 
-/** What the operator of this network knows. */
-async function outsideSettings(): Promise<Record<string, string>> {
-  const mail = await startMailServer();
-  undo.push(mail.stop);
-  const fromThere = async (url: string) => {
-    const { protocol, port } = new URL(url);
-    return `${protocol}//${await publish(Number(port), undo, OUTSIDE)}`;
-  };
-  const [testnet = '', mainnet = ''] = await Promise.all(
-    ground.chains.map(({ config }) => fromThere(config.rpcUrls[0] ?? '')),
-  );
-  // compose.yaml sets it.
-  const { DATABASE_URL: _, ...settings } = chaosEnv(ground);
-  return {
-    ...settings,
-    ...{ CHAIN_TESTNET_RPC_URL: testnet, CHAIN_MAINNET_RPC_URL: mainnet },
-    ...{ CHAIN_TESTNET_HEADS_URL: 'auto', CHAIN_MAINNET_HEADS_URL: 'auto' },
-    ...{ SMTP_URL: await fromThere(mail.url), MAIL_FROM: 'no-reply@example.com' },
-    TAPLINE_PUBLIC_URL: `https://${HOST_NAME}`,
-  };
-}
-
 const CALL = { jsonrpc: '2.0', id: 1, method: 'anvil_setBalance' } as const;
 const addressOf = (key: unknown) => privateKeyToAccount(key as Hex).address;
 
@@ -207,7 +184,8 @@ step('init makes the files of settings, and says what is missing', async () => {
 const firstInit = () => linesOf(block, /run --rm init/).split('\n')[0] ?? '';
 
 step('a whole network comes up, and init says NO to nothing', async () => {
-  const settings = await outsideSettings();
+  // compose.yaml sets where the database is.
+  const { DATABASE_URL: _, ...settings } = await outsideSettings(ground, undo, OUTSIDE);
   await fillSettings(ourFolder(), { ...settings, ...(await deployContract(settings)) });
   await typed(/^docker compose up -d/);
   let said = '';

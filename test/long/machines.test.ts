@@ -8,8 +8,7 @@ import { type Database, openDatabase } from '#db/database.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
-import { chaosEnv, makeDemo } from '#testing/chaos/chaos-process.ts';
-import { startMailServer } from '#testing/mail-server.ts';
+import { makeDemo } from '#testing/chaos/chaos-process.ts';
 import { keepSelling, type Sales } from '#testing/sales.ts';
 import { outage, paidOf, requireWhole } from './ha/strikes.ts';
 import { blockOf, blocksUnder, stepsOf } from './machines/guide.ts';
@@ -20,7 +19,7 @@ import {
   openFrontDoor,
   openPager,
   openWayToPrimary,
-  publish,
+  outsideSettings,
   SHARED_ADDRESS,
   type Undo,
 } from './machines/outside.ts';
@@ -108,26 +107,6 @@ after(async () => {
   await room?.close();
   await ground?.close();
 });
-
-/** What the operator of this network knows. */
-async function outsideSettings(): Promise<Record<string, string>> {
-  const mail = await startMailServer();
-  undo.push(mail.stop);
-  const inRoom = async (url: string) => {
-    const { protocol, port } = new URL(url);
-    return `${protocol}//${await publish(Number(port), undo)}`;
-  };
-  const [testnet = '', mainnet = ''] = await Promise.all(
-    ground.chains.map(({ config }) => inRoom(config.rpcUrls[0] ?? '')),
-  );
-  return {
-    ...chaosEnv(ground),
-    ...{ CHAIN_TESTNET_RPC_URL: testnet, CHAIN_MAINNET_RPC_URL: mainnet },
-    ...{ CHAIN_TESTNET_HEADS_URL: 'auto', CHAIN_MAINNET_HEADS_URL: 'auto' },
-    ...{ SMTP_URL: await inRoom(mail.url), MAIL_FROM: 'no-reply@example.com' },
-    TAPLINE_PUBLIC_URL: `https://${HOST_NAME}`,
-  };
-}
 
 /** A merchant with its terminal and payers, as the sandbox makes them. */
 async function makeMerchant(): Promise<SandboxFile> {
@@ -294,7 +273,7 @@ step('a cluster that runs is changed by the commands for it', async () => {
 
 step('step 7: Tapline, with its settings in three files', async () => {
   await installTapline(room, steps, {
-    settings: await outsideSettings(),
+    settings: await outsideSettings(ground, undo),
     passwords: { superuser: SECRETS.superuser, tapline: SECRETS.tapline },
   });
 });

@@ -127,8 +127,8 @@ test('a sale by keyboard alone', async () => {
   await page.keyboard.type('ok');
   await till.result('Paid').waitFor();
   const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '');
-  // Chromium sometimes keeps the first key to itself after what had the focus is gone: of one of
-  // eight presses the page heard only the end.
+  // After the focused element has gone, Chromium sometimes loses the next keydown: one press of
+  // eight reached the page as a keyup alone.
   await eventually('the next payment', async () => {
     if (await till.amount.isVisible()) return true;
     const isReached = (await focused()).startsWith('New payment');

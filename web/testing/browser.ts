@@ -46,7 +46,7 @@ interface AxeFinding {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/** A colour on its way to another one is no finding. What turns for ever is not waited for. */
+/** Colours are judged after their transitions. Animations that never end are not waited for. */
 const SETTLED = `Promise.all(document.getAnimations()
   .filter(({ effect }) => effect?.getComputedTiming().iterations !== Infinity)
   .map(({ finished }) => finished.catch(() => {}))).then(() => {})`;

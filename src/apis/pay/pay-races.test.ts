@@ -43,7 +43,7 @@ test('whichever way races, an intent is paid once', async (t) => {
         now: new Date(),
       }),
     );
-    // Before the race: who looks after it sees that it is paid, and signs nothing.
+    // Signed before the race: a wallet that looks later finds the link paid, with nothing to sign.
     const ways = [
       await signByLink(ground.server.pay, token, { account }),
       await signByLink(ground.server.pay, token, contract),

@@ -2,6 +2,9 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { type AddressInfo, connect, createServer } from 'node:net';
+import type { ChaosGround } from '#testing/chaos/chaos-ground.ts';
+import { chaosEnv } from '#testing/chaos/chaos-process.ts';
+import { startMailServer } from '#testing/mail-server.ts';
 import { startProxy } from '../ha/proxy.ts';
 import { OUTSIDE } from './room.ts';
 
@@ -29,6 +32,30 @@ export async function publish(port: number, undo: Undo, address = OUTSIDE): Prom
   await once(server, 'listening');
   undo.push(() => server.close());
   return `${address}:${portOf(server)}`;
+}
+
+/** What the operator of a network knows; `address`: where its machines reach what is here. */
+export async function outsideSettings(
+  ground: ChaosGround,
+  undo: Undo,
+  address = OUTSIDE,
+): Promise<Record<string, string>> {
+  const mail = await startMailServer();
+  undo.push(mail.stop);
+  const fromThere = async (url: string) => {
+    const { protocol, port } = new URL(url);
+    return `${protocol}//${await publish(Number(port), undo, address)}`;
+  };
+  const [testnet = '', mainnet = ''] = await Promise.all(
+    ground.chains.map(({ config }) => fromThere(config.rpcUrls[0] ?? '')),
+  );
+  return {
+    ...chaosEnv(ground),
+    ...{ CHAIN_TESTNET_RPC_URL: testnet, CHAIN_MAINNET_RPC_URL: mainnet },
+    ...{ CHAIN_TESTNET_HEADS_URL: 'auto', CHAIN_MAINNET_HEADS_URL: 'auto' },
+    ...{ SMTP_URL: await fromThere(mail.url), MAIL_FROM: 'no-reply@example.com' },
+    TAPLINE_PUBLIC_URL: `https://${HOST_NAME}`,
+  };
 }
 
 interface Front {

@@ -30,15 +30,17 @@ export async function upsertWorker(
 }
 
 /**
- * Takes the worker out of the sharing of lanes. Its last view stays until it is too old: while a
- * worker is restarted, payments are taken, and wait for the next one.
+ * Takes the worker out of the sharing of lanes: it holds none any more. What it saw of the network
+ * stays until it is too old: payments that are taken meanwhile wait for the next worker.
  */
 export async function leaveSharing(
   sql: Sql,
   worker: { readonly livemode: boolean; readonly owner: string },
 ): Promise<void> {
   await sql.query(
-    'update relayer_workers set shares_lanes = false where livemode = $1 and owner = $2',
+    `update relayer_workers
+     set shares_lanes = false, lanes = 0, funded_lanes = 0, payments_left = null
+     where livemode = $1 and owner = $2`,
     [worker.livemode, worker.owner],
   );
 }
