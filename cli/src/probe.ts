@@ -14,7 +14,7 @@ export interface ProbeOptions {
   readonly pass: string | null;
 }
 
-/** Longer than a payment may take (SETTLE_WITHIN is 60 s by default), shorter than an alert. */
+/** Longer than a payment may take (SETTLEMENT_TIMEOUT_SECONDS), shorter than an alert. */
 const PAID_WITHIN_MS = 70_000;
 const LOOK_MS = 250;
 

@@ -31,7 +31,7 @@ const FILLED: Readonly<Record<string, () => string>> = {
 /** What only its operator knows. */
 const ASKED = /^(DATABASE_URL|SMTP_URL|MAIL_FROM|TAPLINE_PUBLIC_URL|TRUSTED_PROXIES)$/;
 const ASKED_OF_CHAIN = /^CHAIN_\w+?_(RPC_URL|CHAIN_ID|USDC|SETTLEMENT|DEPLOYED_AT_BLOCK)$/;
-const KEYS = /^CHAIN_\w+_(RELAYER_KEYS|REGISTRAR_KEY|SPONSOR_KEY|WATCH_KEY|SIGNER_TOKEN)$/;
+const KEYS = /^CHAIN_\w+_(RELAYER_KEYS|REGISTRAR_KEY|SPONSOR_KEY|WATCHER_KEY|SIGNER_TOKEN)$/;
 
 function commonSettings(example: string): string {
   const lines = example.split('\n').map((line) => {

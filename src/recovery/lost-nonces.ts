@@ -8,8 +8,8 @@ import { type RecoveryRun, showLoss } from '#settlement/network-recovery-queries
 /** How often a node is asked whether it still holds bytes that we do not have. */
 const LOOK_MS = 500;
 /**
- * No bytes of a payment are valid for longer: SETTLE_WITHIN is at most this. The present setting
- * does not help, because the lost bytes were signed under an earlier one.
+ * No bytes of a payment are valid for longer: SETTLEMENT_TIMEOUT_SECONDS is at most this. The
+ * present setting does not help, because the lost bytes were signed under an earlier one.
  */
 const LONGEST_SETTLEMENT_MS = 600_000;
 

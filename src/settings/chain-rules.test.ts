@@ -101,7 +101,7 @@ test('confirmations are a number of blocks or a time', () => {
 
 test('sums decide how long to wait', () => {
   const text = '0:inclusion, 500000000:1s,10000000000:safe,20000000000:finalized';
-  assert.deepEqual(testnet({ CHAIN_TESTNET_COUNTS_FROM: text }).countsFrom, [
+  assert.deepEqual(testnet({ CHAIN_TESTNET_CONFIRMATION_TIERS: text }).countsFrom, [
     { from: 0n, waitsFor: 'inclusion', ms: 0 },
     { from: 500_000_000n, waitsFor: 'time', ms: 1_000 },
     { from: 10_000_000_000n, waitsFor: 'safe', ms: 0 },
@@ -113,7 +113,7 @@ test('sums decide how long to wait', () => {
 test('a rule that is out of range or not of the form ends the start with one line', () => {
   const wrong = {
     CONFIRMATIONS: ['-1', '1001', '1.5', '0ms', '601s', '2 s', '2m', 'two', '2S'],
-    COUNTS_FROM: [
+    CONFIRMATION_TIERS: [
       '1s',
       '0:',
       ':1s',
@@ -146,7 +146,7 @@ test('these settings leave the embedded chain in place, and hold there', () => {
     {
       CHAIN_TESTNET_PROFILE: 'arc',
       CHAIN_TESTNET_CONFIRMATIONS: '400ms',
-      CHAIN_TESTNET_COUNTS_FROM: '1000:safe',
+      CHAIN_TESTNET_CONFIRMATION_TIERS: '1000:safe',
       CHAIN_TESTNET_SETTLE_EVERY_MS: '250',
       CHAIN_TESTNET_MAX_FEE_GWEI: '12.5',
       CHAIN_TESTNET_LOW_BALANCE: '10',

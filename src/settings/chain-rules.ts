@@ -10,7 +10,7 @@ import { PROFILE_NAMES, profileFor } from '#settlement/profiles.ts';
 export const RULE_SETTINGS = [
   'PROFILE',
   'CONFIRMATIONS',
-  'COUNTS_FROM',
+  'CONFIRMATION_TIERS',
   'SETTLE_EVERY_MS',
   'MAX_FEE_GWEI',
   'LOW_BALANCE',
@@ -89,7 +89,7 @@ function timeOf(text: string): number | null {
 const MOST_RULES = 10;
 
 function readCountsFrom(read: Read, refuse: Refuse): readonly CountsRule[] {
-  const text = read('COUNTS_FROM');
+  const text = read('CONFIRMATION_TIERS');
   if (text === null) return [];
   const rules = text.split(',').map((entry) => ruleOf(entry.trim()));
   const isRising = rules.every(
@@ -97,7 +97,7 @@ function readCountsFrom(read: Read, refuse: Refuse): readonly CountsRule[] {
   );
   if (rules.every((rule) => rule !== null) && isRising && rules.length <= MOST_RULES) return rules;
   return refuse(
-    'COUNTS_FROM',
+    'CONFIRMATION_TIERS',
     'must be rising atoms, each with inclusion, a time, safe or finalized: ' +
       '0:inclusion,500000000:1s,10000000000:safe',
   );

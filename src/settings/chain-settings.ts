@@ -75,10 +75,10 @@ const PAUSE_FROM = 100_000_000;
 
 export function watchSettings(env: Env, network: Network): WatchSettings {
   const prefix = chainPrefix(network);
-  const key = `${prefix}WATCH_KEY` as const;
+  const key = `${prefix}WATCHER_KEY` as const;
   const token = readSetting(env, `${prefix}SIGNER_TOKEN`);
   const max = Number.MAX_SAFE_INTEGER;
-  const from = integer(env, `${prefix}WATCH_PAUSE_FROM`, { min: 0, max, default: PAUSE_FROM });
+  const from = integer(env, `${prefix}WATCHER_PAUSE_FROM`, { min: 0, max, default: PAUSE_FROM });
   return {
     key: readSetting(env, key) === null ? null : signingKey(env, key, token),
     pauseFrom: atoms(BigInt(from)),
@@ -119,7 +119,7 @@ const FORMER = /^(0x[0-9a-f]{40})(?:@(\d{1,15}))?$/i;
 
 /** @throws StartError for anything else, and for a contract that is named twice. */
 function formerSettlements(env: Env, prefix: ReturnType<typeof chainPrefix>): ContractPlace[] {
-  const name = `${prefix}FORMER_SETTLEMENTS` as const;
+  const name = `${prefix}PREVIOUS_CONTRACTS` as const;
   const text = readSetting(env, name);
   if (text === null) return [];
   const former = text.split(',').map((part) => {

@@ -129,15 +129,18 @@ const STATIC_PASS_FROM = 20_000_000;
 
 /** In a sandbox nobody is asked, unless an amount is set. */
 function staticPass(env: Env, isSandbox: boolean): StaticPass | null {
-  const text = readSetting(env, 'STATIC_PASS');
+  const text = readSetting(env, 'STATIC_PASS_CONFIRM_FROM');
   if (text === 'off' || (text === null && isSandbox)) return null;
   const range = { min: 0, max: MAX_AMOUNT, default: STATIC_PASS_FROM };
-  return { confirmFrom: atoms(integer(env, 'STATIC_PASS', range)), asksFirst: !isSandbox };
+  return {
+    confirmFrom: atoms(integer(env, 'STATIC_PASS_CONFIRM_FROM', range)),
+    asksFirst: !isSandbox,
+  };
 }
 
 function ceilingShare(env: Env): number | null {
-  if (readSetting(env, 'CEILING_SHARE') === null) return null;
-  return integer(env, 'CEILING_SHARE', { min: 1, max: 100, default: 100 });
+  if (readSetting(env, 'MAX_ACCOUNT_SHARE_PERCENT') === null) return null;
+  return integer(env, 'MAX_ACCOUNT_SHARE_PERCENT', { min: 1, max: 100, default: 100 });
 }
 
 function durability(env: Env): DeclaredDurability | null {
@@ -267,7 +270,7 @@ export function readConfig(env: Env, args: readonly string[]): Config {
       mainnet: embeddedRules(env, 'mainnet'),
     },
     rateLimit: rateLimit(env),
-    settleWithinS: integer(env, 'SETTLE_WITHIN', { min: 30, max: 600, default: 60 }),
+    settleWithinS: integer(env, 'SETTLEMENT_TIMEOUT_SECONDS', { min: 30, max: 600, default: 60 }),
     staticPass: staticPass(env, isSandbox),
     gaslessTransfers: gaslessTransfers(env),
     ceilingShare: ceilingShare(env),

@@ -32,7 +32,7 @@ describe("the settings of a network's nodes", () => {
       RPC_HEADERS: '[{"authorization": "Bearer x"}, {}]',
       RPC_TIMEOUT_MS: '3000,1500',
       RPC_PER_SECOND: '25',
-      HEADS_URL: 'wss://heads.example.com/key',
+      WS_URL: 'wss://heads.example.com/key',
     });
     assert.deepEqual(read, {
       rpcUrls: [URL_A, URL_B],
@@ -92,13 +92,13 @@ describe("the settings of a network's nodes", () => {
   });
 
   it('derive the address that tells of blocks where they are asked to', () => {
-    const derived = (url: string) => settings({ RPC_URL: url, HEADS_URL: 'auto' }).headsUrl;
+    const derived = (url: string) => settings({ RPC_URL: url, WS_URL: 'auto' }).headsUrl;
     assert.equal(derived(URL_A), `wss://eth.example.com/v2/${KEY}`);
     assert.equal(derived(`${URL_B},${URL_A}`), 'ws://10.0.0.7:8545/');
     const infura = `https://base-mainnet.infura.io/v3/${KEY}`;
     assert.equal(derived(infura), `wss://base-mainnet.infura.io/ws/v3/${KEY}`);
     for (const url of [`https://x/${KEY}`, KEY, 'yes']) {
-      assert.match(refusal({ HEADS_URL: url }), /CHAIN_TESTNET_HEADS_URL must be auto, or begin/);
+      assert.match(refusal({ WS_URL: url }), /CHAIN_TESTNET_WS_URL must be auto, or begin/);
     }
   });
 });

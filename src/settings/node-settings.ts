@@ -19,7 +19,7 @@ type NodeSetting =
   | 'RPC_HEADERS'
   | 'RPC_TIMEOUT_MS'
   | 'RPC_PER_SECOND'
-  | 'HEADS_URL'
+  | 'WS_URL'
   | 'PUBLIC_RPC_URL'
   | 'EXPLORER_URL';
 
@@ -47,7 +47,7 @@ export function readNodeSettings(prefix: string, read: Read): NodeSettings {
     rpcPerSecond: perSecond(`${prefix}RPC_PER_SECOND`, read('RPC_PER_SECOND')),
     publicRpcUrl: webUrl(`${prefix}PUBLIC_RPC_URL`, read('PUBLIC_RPC_URL')),
     explorerUrl: webUrl(`${prefix}EXPLORER_URL`, read('EXPLORER_URL')),
-    headsUrl: headsUrl(`${prefix}HEADS_URL`, read('HEADS_URL'), rpcUrls[0] ?? ''),
+    headsUrl: headsUrl(`${prefix}WS_URL`, read('WS_URL'), rpcUrls[0] ?? ''),
   };
 }
 

@@ -64,7 +64,7 @@ test('keys are read from files, and hidden as if they stood in the settings', as
     const env = {
       ...ENV,
       CHAIN_TESTNET_RELAYER_KEYS: `${hex('3', 64)},file:${relayers}`,
-      CHAIN_TESTNET_WATCH_KEY: `file:${watcher}`,
+      CHAIN_TESTNET_WATCHER_KEY: `file:${watcher}`,
     };
     const config = readConfig(env, []);
     const keys = ['3', '7', '8'].map((digit) => hex(digit, 64));
@@ -82,9 +82,9 @@ test('keys are read from files, and hidden as if they stood in the settings', as
 });
 
 test('keys can be left to a signer, and nobody sees its token', () => {
-  const CHAIN_TESTNET_WATCH_KEY = `https://signer.internal/${hex('a', 40)}`;
+  const CHAIN_TESTNET_WATCHER_KEY = `https://signer.internal/${hex('a', 40)}`;
   const CHAIN_TESTNET_SIGNER_TOKEN = 'token-of-a-signer-0123456789';
-  const env = { ...ENV, CHAIN_TESTNET_WATCH_KEY, CHAIN_TESTNET_SIGNER_TOKEN };
+  const env = { ...ENV, CHAIN_TESTNET_WATCHER_KEY, CHAIN_TESTNET_SIGNER_TOKEN };
   const at = (digit: string) => {
     const address = getAddress(hex(digit, 40));
     return { url: 'https://signer.internal', address, token: CHAIN_TESTNET_SIGNER_TOKEN };
@@ -99,9 +99,9 @@ test('keys can be left to a signer, and nobody sees its token', () => {
   assert.deepEqual(testnet?.relayerKeys, [at('b'), hex('3', 64)]);
   assert.deepEqual([testnet?.registrarKey, testnet?.sponsorKey], [at('c'), at('d')]);
   assert.ok(secretValues(env).includes(CHAIN_TESTNET_SIGNER_TOKEN));
-  const tokenless = { ...ENV, CHAIN_TESTNET_WATCH_KEY };
+  const tokenless = { ...ENV, CHAIN_TESTNET_WATCHER_KEY };
   assert.throws(
     () => readConfig(tokenless, []),
-    /CHAIN_TESTNET_WATCH_KEY needs the signer's token/,
+    /CHAIN_TESTNET_WATCHER_KEY needs the signer's token/,
   );
 });

@@ -12,7 +12,7 @@ const WHOLE: readonly SettingName[] = [
     `${chainPrefix(network)}RELAYER_KEYS`,
     `${chainPrefix(network)}REGISTRAR_KEY`,
     `${chainPrefix(network)}SPONSOR_KEY`,
-    `${chainPrefix(network)}WATCH_KEY`,
+    `${chainPrefix(network)}WATCHER_KEY`,
     `${chainPrefix(network)}SIGNER_TOKEN`,
   ]),
 ];
@@ -31,7 +31,7 @@ const WITH_PATH: readonly SettingName[] = [
   'AUDIT_ANCHORS',
   ...NETWORKS.flatMap((network): SettingName[] => [
     `${chainPrefix(network)}RPC_URL`,
-    `${chainPrefix(network)}HEADS_URL`,
+    `${chainPrefix(network)}WS_URL`,
   ]),
 ];
 

@@ -41,6 +41,25 @@ test('a setting with up to two typing errors ends the start, and the right one i
   }
 });
 
+test('the former name of a setting ends the start, which names the new one', () => {
+  const renamed = {
+    SETTLE_WITHIN: 'SETTLEMENT_TIMEOUT_SECONDS',
+    CEILING_SHARE: 'MAX_ACCOUNT_SHARE_PERCENT',
+    STATIC_PASS: 'STATIC_PASS_CONFIRM_FROM',
+    CHAIN_TESTNET_COUNTS_FROM: 'CHAIN_TESTNET_CONFIRMATION_TIERS',
+    CHAIN_MAINNET_HEADS_URL: 'CHAIN_MAINNET_WS_URL',
+    CHAIN_MAINNET_FORMER_SETTLEMENTS: 'CHAIN_MAINNET_PREVIOUS_CONTRACTS',
+    CHAIN_TESTNET_WATCH_KEY: 'CHAIN_TESTNET_WATCHER_KEY',
+    CHAIN_TESTNET_WATCH_PAUSE_FROM: 'CHAIN_TESTNET_WATCHER_PAUSE_FROM',
+  };
+  for (const [name, setting] of Object.entries(renamed)) {
+    assert.equal(
+      refusalOf(name),
+      `${name} is not a setting of Tapline: it is now called ${setting}`,
+    );
+  }
+});
+
 test('a name that only Tapline would use ends the start, however far it is from a setting', () => {
   for (const name of ['TAPLINE_COLOUR', 'CHAIN_SEPOLIA_RPC_URL', 'WEBHOOK_TIMEOUT']) {
     assert.match(refusalOf(name) ?? '', /see README.md/);
@@ -110,7 +129,8 @@ test('a start reads its settings beside all of these', () => {
 });
 
 test('a share of the hour that is no percentage ends the start with one line', () => {
-  const shareOf = (text: string) => readConfig({ CEILING_SHARE: text }, []).ceilingShare;
+  const shareOf = (text: string) =>
+    readConfig({ MAX_ACCOUNT_SHARE_PERCENT: text }, []).ceilingShare;
   for (const share of [1, 25, 100]) assert.equal(shareOf(String(share)), share);
   assert.equal(readConfig({}, []).ceilingShare, null);
   for (const text of ['0', '101', '-5', '12.5', '25%', 'half', '1e2']) {
@@ -118,7 +138,7 @@ test('a share of the hour that is no percentage ends the start with one line', (
       () => shareOf(text),
       (error) =>
         error instanceof StartError &&
-        error.message === `CEILING_SHARE=${text} must be an integer from 1 to 100`,
+        error.message === `MAX_ACCOUNT_SHARE_PERCENT=${text} must be an integer from 1 to 100`,
       text,
     );
   }

@@ -13,7 +13,7 @@ const CHAIN_SETTINGS = [
   'RPC_HEADERS',
   'RPC_TIMEOUT_MS',
   'RPC_PER_SECOND',
-  'HEADS_URL',
+  'WS_URL',
   'PUBLIC_RPC_URL',
   'EXPLORER_URL',
   'CHAIN_ID',
@@ -22,13 +22,13 @@ const CHAIN_SETTINGS = [
   'USDC_VERSION',
   'SETTLEMENT',
   'DEPLOYED_AT_BLOCK',
-  'FORMER_SETTLEMENTS',
+  'PREVIOUS_CONTRACTS',
   'RELAYER_KEYS',
   'REGISTRAR_KEY',
   'SPONSOR_KEY',
-  'WATCH_KEY',
+  'WATCHER_KEY',
   'SIGNER_TOKEN',
-  'WATCH_PAUSE_FROM',
+  'WATCHER_PAUSE_FROM',
   ...RULE_SETTINGS,
 ] as const;
 
@@ -56,10 +56,10 @@ const GENERAL_SETTINGS = [
   'REDIS_URL',
   ...CELL_SETTINGS,
   'RATE_LIMIT',
-  'SETTLE_WITHIN',
-  'STATIC_PASS',
+  'SETTLEMENT_TIMEOUT_SECONDS',
+  'STATIC_PASS_CONFIRM_FROM',
   'GASLESS_TRANSFERS',
-  'CEILING_SHARE',
+  'MAX_ACCOUNT_SHARE_PERCENT',
   'WEBHOOK_ALLOW_CIDRS',
   'OPERATOR_URL',
   'OPERATOR_ALLOW_CIDRS',
@@ -153,6 +153,20 @@ function editsBetween(a: string, b: string): number {
   return last[b.length] ?? 0;
 }
 
+/** Names from before the first release, so that settings written then say what to change. */
+const RENAMED: ReadonlyMap<string, SettingName> = new Map([
+  ['SETTLE_WITHIN', 'SETTLEMENT_TIMEOUT_SECONDS'],
+  ['CEILING_SHARE', 'MAX_ACCOUNT_SHARE_PERCENT'],
+  ['STATIC_PASS', 'STATIC_PASS_CONFIRM_FROM'],
+  ...NETWORKS.map(chainPrefix).flatMap((prefix): [string, SettingName][] => [
+    [`${prefix}COUNTS_FROM`, `${prefix}CONFIRMATION_TIERS`],
+    [`${prefix}HEADS_URL`, `${prefix}WS_URL`],
+    [`${prefix}FORMER_SETTLEMENTS`, `${prefix}PREVIOUS_CONTRACTS`],
+    [`${prefix}WATCH_KEY`, `${prefix}WATCHER_KEY`],
+    [`${prefix}WATCH_PAUSE_FROM`, `${prefix}WATCHER_PAUSE_FROM`],
+  ]),
+]);
+
 /** The setting that this name seems to mean. */
 function meantBy(name: string): SettingName | null {
   if (ORDINARY.has(name)) return null;
@@ -163,10 +177,13 @@ function meantBy(name: string): SettingName | null {
   return near[0]?.known ?? null;
 }
 
-/** @throws StartError for a name that is a setting of Tapline with a typing error. */
+/** @throws StartError for a former name of a setting, or a name with a typing error. */
 export function refuseUnknown(env: Env): void {
   for (const [name, value] of Object.entries(env)) {
     if (KNOWN.has(name) || isOfService(name, value)) continue;
+    const renamed = RENAMED.get(name);
+    if (renamed !== undefined)
+      throw new StartError(`${name} is not a setting of Tapline: it is now called ${renamed}`);
     const meant = meantBy(name);
     if (meant === null && !OWN_PREFIX.test(name)) continue;
     const hint = meant === null ? 'see README.md for their names' : `is ${meant} meant?`;

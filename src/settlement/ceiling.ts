@@ -28,7 +28,9 @@ export function isFull({ perHour, settled }: Ceiling): boolean {
   return perHour - settled < LEAST_ROOM;
 }
 
-/** Percent of the hour for accounts that have no share of their own. `set`: CEILING_SHARE. */
+/**
+ * Percent of the hour for accounts without a share of their own. `set`: MAX_ACCOUNT_SHARE_PERCENT.
+ */
 export function commonShare({ sellers }: Ceiling, set: number | null): number {
   return set ?? (sellers < FEW_SELLERS ? WHOLE_HOUR : SHARE_OF_MANY);
 }

@@ -42,7 +42,7 @@ export async function keepContracts(db: Database, network: Known): Promise<void>
   const prefix = `CHAIN_${network.network.toUpperCase()}_`;
   const known = rows.map(({ settlement }) => settlement).join(', ');
   throw new StartError(
-    `${prefix}SETTLEMENT and ${prefix}FORMER_SETTLEMENTS leave out ${other.settlement}, where ` +
+    `${prefix}SETTLEMENT and ${prefix}PREVIOUS_CONTRACTS leave out ${other.settlement}, where ` +
       `this database has payments. It knows, the oldest first: ${known}`,
   );
 }

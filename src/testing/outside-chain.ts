@@ -138,14 +138,14 @@ async function deployAt(
     CHAIN_TESTNET_USDC: usdc,
     CHAIN_TESTNET_SETTLEMENT: settlement,
     CHAIN_TESTNET_DEPLOYED_AT_BLOCK: String(blockNumber),
-    CHAIN_TESTNET_FORMER_SETTLEMENTS: former
+    CHAIN_TESTNET_PREVIOUS_CONTRACTS: former
       .map((one) => `${one.settlement}@${one.deployedAtBlock}`)
       .join(','),
     CHAIN_TESTNET_RELAYER_KEYS: operators.map(({ key }) => key).join(','),
     CHAIN_TESTNET_REGISTRAR_KEY: registrar.key,
     CHAIN_TESTNET_CONFIRMATIONS: '1',
     // As in the sandbox: tests tap static passes, and nobody is there to be asked.
-    STATIC_PASS: 'off',
+    STATIC_PASS_CONFIRM_FROM: 'off',
   };
   const deployedAtBlock = BigInt(blockNumber ?? 0);
   return { settlement, guardian, operators, registrar, deployedAtBlock, former, env };

@@ -39,7 +39,7 @@ before(async () => {
     const second = await startProviderProxy(first);
     addresses.push(second);
     env[`${prefix}_RPC_URL`] = [first, second.url].join();
-    env[`${prefix}_WATCH_KEY`] = walletKey(ground.secret, `${config.network} watcher`);
+    env[`${prefix}_WATCHER_KEY`] = walletKey(ground.secret, `${config.network} watcher`);
     for (const key of ['RELAYER_KEYS', 'REGISTRAR_KEY', 'SPONSOR_KEY'])
       env[`${prefix}_${key}`] = '';
   }

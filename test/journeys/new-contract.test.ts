@@ -50,7 +50,7 @@ test('before: a payer of the first contract pays there', async () => {
 test('settings that leave out a contract with payments do not start', async () => {
   second = await shop.chain.deploySettlement(shop.first);
   await shop.network.stop();
-  const { CHAIN_TESTNET_FORMER_SETTLEMENTS: _, ...forgotten } = second.env;
+  const { CHAIN_TESTNET_PREVIOUS_CONTRACTS: _, ...forgotten } = second.env;
   const { child, logs } = spawnMain({ dataDir: shop.folder, env: forgotten });
   const code = await new Promise((resolve) => child.once('exit', resolve));
   assert.notEqual(code, 0);

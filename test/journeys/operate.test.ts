@@ -197,7 +197,7 @@ test('keys are made and the contract is deployed by command', async () => {
 test('a production start says what is missing, and starts with it', async () => {
   env.NODE_ENV = 'production';
   // A static pass is tapped below, for the first time.
-  env.STATIC_PASS = 'off';
+  env.STATIC_PASS_CONFIRM_FROM = 'off';
   env.DATABASE_URL = database.url;
   env.DATABASE_DURABILITY = 'single';
   env.TAPLINE_DATA_DIR = folder;

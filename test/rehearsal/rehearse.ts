@@ -128,7 +128,7 @@ async function deploy(rehearsal: Rehearsal, chain: ChainSide): Promise<Record<st
     CHAIN_TESTNET_RELAYER_KEYS: operators.map(({ key }) => key).join(','),
     CHAIN_TESTNET_REGISTRAR_KEY: registrar.key,
     // Nobody is there to be asked, and slow chains have their time.
-    ...{ STATIC_PASS: 'off', SETTLE_WITHIN: '300' },
+    ...{ STATIC_PASS_CONFIRM_FROM: 'off', SETTLEMENT_TIMEOUT_SECONDS: '300' },
   };
 }
 

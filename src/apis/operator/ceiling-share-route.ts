@@ -36,7 +36,7 @@ export function ceilingShareRoute({ db }: OperatorDeps) {
     summary: 'How much of the contract’s hourly ceiling an account may use',
     description:
       'Above it, taps answer 503 until the next hour begins. Without a share of its own ' +
-      '`CEILING_SHARE` holds.',
+      '`MAX_ACCOUNT_SHARE_PERCENT` holds.',
     access: 'operator',
     body: ShareBody,
     response: Type.Object(

@@ -107,7 +107,7 @@ describe('the address that tells of blocks', () => {
 
   it('is suggested in one line where none is set', () => {
     const advice = headsAdvice({ network: 'testnet', headsUrl: null }) ?? '';
-    assert.match(advice, /^CHAIN_TESTNET_HEADS_URL is not set: .* "auto"/);
+    assert.match(advice, /^CHAIN_TESTNET_WS_URL is not set: .* "auto"/);
     assert.doesNotMatch(advice, /\n/);
     assert.equal(headsAdvice({ network: 'testnet', headsUrl: 'ws://x' }), null);
   });

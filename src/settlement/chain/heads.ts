@@ -136,7 +136,7 @@ export function headsAdvice(config: {
   readonly headsUrl: string | null;
 }): string | null {
   if (config.headsUrl !== null) return null;
-  const setting = `CHAIN_${config.network.toUpperCase()}_HEADS_URL`;
+  const setting = `CHAIN_${config.network.toUpperCase()}_WS_URL`;
   return (
     `${setting} is not set: the head is polled. With "auto" outcomes are seen sooner and with ` +
     'fewer requests, if the provider tells of new blocks'

@@ -173,7 +173,7 @@ export interface DifferenceRow {
 
 /**
  * Payments in a block that do not count yet, because the operator lets sums of their size wait for
- * more (`…_COUNTS_FROM`). That may take many minutes.
+ * more (`…_CONFIRMATION_TIERS`). That may take many minutes.
  */
 const WAITING = `
   select r.number from chain_transactions t join chain_requests r on r.transaction_id = t.id

@@ -73,9 +73,9 @@ function chainEnv(config: NetworkConfig): Record<string, string> {
   const prefix = `CHAIN_${config.network.toUpperCase()}_`;
   return {
     // As in the sandbox: static passes are tapped, and nobody is there to be asked.
-    STATIC_PASS: 'off',
+    STATIC_PASS_CONFIRM_FROM: 'off',
     [`${prefix}RPC_URL`]: config.rpcUrls.join(),
-    ...(config.headsUrl === null ? {} : { [`${prefix}HEADS_URL`]: config.headsUrl }),
+    ...(config.headsUrl === null ? {} : { [`${prefix}WS_URL`]: config.headsUrl }),
     [`${prefix}CHAIN_ID`]: String(config.chainId),
     [`${prefix}PROFILE`]: config.profile.name,
     [`${prefix}USDC`]: config.usdc,

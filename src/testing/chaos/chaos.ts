@@ -139,7 +139,10 @@ async function startProcesses(
   publicUrl: string,
   timetable: Timetable,
 ): Promise<ChaosProcess[]> {
-  const env = { SETTLE_WITHIN: String(SETTLE_WITHIN_S), TAPLINE_PUBLIC_URL: publicUrl };
+  const env = {
+    SETTLEMENT_TIMEOUT_SECONDS: String(SETTLE_WITHIN_S),
+    TAPLINE_PUBLIC_URL: publicUrl,
+  };
   const start = async (name: string, role: ChaosRole, clockOffMs = 0) => {
     const wires = await openProcessWires(ground, name, timetable);
     const own = role === 'watch' ? { ...env, ...watchEnv(ground) } : env;

@@ -48,7 +48,10 @@ export const DECIDED_MS = 140_000;
 export async function openWaysWorld(workers = 1): Promise<WaysWorld> {
   const front = await startTcpProxy(0);
   const publicUrl = `http://127.0.0.1:${front.port}`;
-  const env = { TAPLINE_PUBLIC_URL: publicUrl, SETTLE_WITHIN: String(SETTLE_WITHIN_S) };
+  const env = {
+    TAPLINE_PUBLIC_URL: publicUrl,
+    SETTLEMENT_TIMEOUT_SECONDS: String(SETTLE_WITHIN_S),
+  };
   const world = await openRestoreGround(workers, env);
   const url = (place: number) => String(world.nodes[place]?.url);
   front.targetPort = Number(new URL(url(0)).port);

@@ -52,7 +52,7 @@ export async function outsideSettings(
   return {
     ...chaosEnv(ground),
     ...{ CHAIN_TESTNET_RPC_URL: testnet, CHAIN_MAINNET_RPC_URL: mainnet },
-    ...{ CHAIN_TESTNET_HEADS_URL: 'auto', CHAIN_MAINNET_HEADS_URL: 'auto' },
+    ...{ CHAIN_TESTNET_WS_URL: 'auto', CHAIN_MAINNET_WS_URL: 'auto' },
     ...{ SMTP_URL: await fromThere(mail.url), MAIL_FROM: 'no-reply@example.com' },
     TAPLINE_PUBLIC_URL: `https://${HOST_NAME}`,
   };
