@@ -54,9 +54,9 @@ function integers(
   text: string,
   wanted: { readonly name: string; readonly count: number },
 ): number[] {
-  const values = text === '' ? [] : text.split(',').map(Number);
-  if (values.length === wanted.count && values.every((one) => Number.isInteger(one) && one >= 0)) {
-    return values;
+  const parts = text.split(',');
+  if (parts.length === wanted.count && parts.every((one) => /^\d{1,15}$/.test(one))) {
+    return parts.map(Number);
   }
   throw new StartError(`--${wanted.name}=${text} must be ${wanted.count} integers`);
 }

@@ -78,7 +78,7 @@ function given(options: Options, name: string): string {
 
 function integer(text: string, name: string): number {
   const value = Number(text);
-  if (text !== '' && Number.isSafeInteger(value) && value >= 0) return value;
+  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
   throw new StartError(`--${name}=${text} must be an integer`);
 }
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { StartError } from '#core/start-error.ts';
 import type { DataFolder } from './data-folder.ts';
@@ -19,6 +19,7 @@ import {
   programsVersion,
   SUPERUSER,
 } from './postgres-cluster.ts';
+import { ensureLibraryLinks } from './postgres-links.ts';
 import {
   type ChildLog,
   commandLine,
@@ -111,6 +112,7 @@ interface Site {
 async function surveySite(options: PostgresOptions): Promise<Site> {
   const { folder } = options;
   const programs = postgresPrograms();
+  await ensureLibraryLinks(join(dirname(programs.postgres), '..', '..'));
   const version = await programsVersion(programs);
   const settings = JSON.stringify([version, clusterSettings(0)]);
   const digest = createHash('sha256').update(settings).digest('hex').slice(0, 12);

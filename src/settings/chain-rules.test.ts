@@ -136,7 +136,7 @@ test('a rule that is out of range or not of the form ends the start with one lin
       }
     }
   }
-  for (const value of ['99', '60001', '0', '200ms', '200,99', '200,500,500']) {
+  for (const value of ['99', '60001', '0', '200ms', '200,99', '200,500,500', '200,', ',200', ',']) {
     assert.match(refused({ SANDBOX_BLOCK_MS: value }), /^SANDBOX_BLOCK_MS=.* from 100 to 60000$/);
   }
 });

@@ -102,8 +102,9 @@ export function embeddedRules(env: Env, network: Network): EmbeddedRules {
 function sandboxBlockMs(env: Env, network: Network): number {
   const name = 'SANDBOX_BLOCK_MS';
   const texts = (readSetting(env, name) ?? '').split(',').map((text) => text.trim());
-  if (texts.length === NETWORKS.length) {
-    const own = texts[NETWORKS.indexOf(network)] ?? '';
+  const own = texts[NETWORKS.indexOf(network)];
+  // An empty part is a typing error, and not the wish for the default.
+  if (texts.length === NETWORKS.length && own !== undefined && !texts.includes('')) {
     return integer({ ...env, [name]: own }, name, BLOCK_MS);
   }
   return integer(env, name, BLOCK_MS);

@@ -22,7 +22,7 @@ import {
 import { type Lan, lanOf } from '#settings/lan.ts';
 import { type PassFileSettings, readPassFileSettings } from '#settings/pass-file-settings.ts';
 import { type PushSettings, readPushSettings } from '#settings/push-settings.ts';
-import { cidrs, integer, readSetting, url } from '#settings/read-setting.ts';
+import { cidrs, integer, percentDecoded, readSetting, url } from '#settings/read-setting.ts';
 import { type Env, refuseUnknown, type SettingName } from '#settings/setting-names.ts';
 import {
   readWalletConnectSettings,
@@ -164,7 +164,10 @@ function traceHeaders(text: string): Record<string, string> {
   if (entries.some((entry) => entry === undefined)) {
     throw new StartError('OTEL_EXPORTER_OTLP_HEADERS must be name=value, separated by commas');
   }
-  const decoded = entries.map(([name, value] = []) => [name, decodeURIComponent(value ?? '')]);
+  const decoded = entries.map(([name, value] = []) => [name, percentDecoded(value ?? '')]);
+  if (decoded.some(([, value]) => value === null)) {
+    throw new StartError('OTEL_EXPORTER_OTLP_HEADERS has a bare % in a value: write it as %25');
+  }
   return Object.fromEntries(decoded);
 }
 

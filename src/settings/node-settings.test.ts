@@ -66,6 +66,17 @@ describe("the settings of a network's nodes", () => {
     }
   });
 
+  it('refuse a login that cannot be decoded, by its place and without showing it', () => {
+    for (const login of ['user:50%off', '%zz:x', 'a%:b']) {
+      const message = refusal({ RPC_URL: `${URL_A},https://${login}@eth.example.com` });
+      assert.match(message, /address 2 of 2 has a bare % in its user name or password/);
+      assert.doesNotMatch(message, /off|zz/);
+    }
+    assert.deepEqual(settings({ RPC_URL: 'https://u:50%25off@x.example' }).rpcUrls, [
+      'https://u:50%25off@x.example',
+    ]);
+  });
+
   it('refuse headers that no request can carry', () => {
     for (const headers of [
       KEY,

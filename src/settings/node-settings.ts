@@ -1,4 +1,5 @@
 import { StartError } from '#core/start-error.ts';
+import { percentDecoded } from '#settings/read-setting.ts';
 import { headsUrlOf } from '#settlement/chain/heads.ts';
 import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/networks.ts';
 
@@ -33,8 +34,14 @@ type Read = (setting: NodeSetting) => string | null;
 export function readNodeSettings(prefix: string, read: Read): NodeSettings {
   const rpcUrls = (read('RPC_URL') ?? '').split(',').map((one) => one.trim());
   for (const [index, url] of rpcUrls.entries()) {
-    if (/^https?:\/\//.test(url) && URL.canParse(url)) continue;
     const which = rpcUrls.length > 1 ? `address ${index + 1} of ${rpcUrls.length} ` : '';
+    const parsed = /^https?:\/\//.test(url) ? URL.parse(url) : null;
+    if (parsed !== null && percentDecoded(`${parsed.username}${parsed.password}`) === null) {
+      throw new StartError(
+        `${prefix}RPC_URL: ${which}has a bare % in its user name or password: write it as %25`,
+      );
+    }
+    if (parsed !== null) continue;
     throw new StartError(
       `${prefix}RPC_URL: ${which}must begin with http:// or https:// ` +
         '(several are separated by commas)',

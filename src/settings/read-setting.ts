@@ -10,6 +10,15 @@ export function readSetting(env: Env, name: SettingName): string | null {
   return value === undefined || value === '' || isOfService(name, value) ? null : value;
 }
 
+/** `null` if a `%` begins no encoded character. */
+export function percentDecoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
 export function integer(
   env: Env,
   name: SettingName,

@@ -1,5 +1,6 @@
 import { NETWORKS } from '#core/mode.ts';
 import { readKeyTexts } from '#settings/key-files.ts';
+import { percentDecoded } from '#settings/read-setting.ts';
 import { chainPrefix, type Env, type SettingName } from '#settings/setting-names.ts';
 
 /** Settings that are secrets as a whole; several are separated by commas. */
@@ -53,11 +54,7 @@ function addresses(env: Env, names: readonly SettingName[]): URL[] {
 
 /** As the setting has it, and as programs print it. */
 function bothSpellings(text: string): string[] {
-  try {
-    return [text, decodeURIComponent(text)];
-  } catch {
-    return [text];
-  }
+  return [text, percentDecoded(text) ?? text];
 }
 
 /** A file that cannot be read ends the start, with a line of its own. */
