@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { networkOf } from '#core/mode.ts';
+import { isAskedAt, isOwnName } from '#http/asked-host.ts';
 import { limitByAddress } from '#http/page-limit.ts';
 import { connectRpc } from '#sandbox/json-rpc.ts';
 import type { Config } from '#settings/config.ts';
@@ -40,7 +41,8 @@ export function relayPath(network: string): string {
 
 /**
  * `POST /chain/<network>`: a JSON-RPC question to an embedded chain, from the origin of the page
- * that shows a receipt. It reads only, and a network with a node of its own has none.
+ * that shows a receipt. It reads only, and a network with a node of its own has none. A sandbox that
+ * is reached under a name of its own needs TAPLINE_PUBLIC_URL.
  */
 export function addChainRelay(
   app: FastifyInstance,
@@ -52,6 +54,7 @@ export function addChainRelay(
     readonly chains: readonly { readonly config: NetworkConfig }[];
   },
 ): void {
+  const isOurs = isOwnName(config.publicUrl);
   for (const chain of chains) {
     const network = networkOf(chain.config.livemode);
     const [node] = chain.config.rpcUrls;
@@ -60,6 +63,7 @@ export function addChainRelay(
     const onRequest = limitByAddress(LIMIT);
     const options = { onRequest, bodyLimit: MAX_BYTES };
     app.post(`/${relayPath(network)}`, options, async (request, reply) => {
+      if (!isAskedAt(request, isOurs)) return reply.callNotFound();
       reply.header('Cache-Control', 'no-store');
       const asked = questionOf(request.body);
       if (asked === null) {

@@ -3,6 +3,7 @@ import { request as send } from 'node:http';
 import { after, before, test } from 'node:test';
 import { operatorDoor } from '#app/operator-door.ts';
 import { startTestApi, type TestApi } from '#testing/api.ts';
+import { sendRaw } from '#testing/http-kit.ts';
 
 /** Where staff come in, when that has an address of its own. */
 
@@ -38,12 +39,41 @@ test('the operator API is at its own address, and nowhere else', async () => {
   assert.equal(await statusAt('/api/dashboard/v1/session', 'shop.test'), 401);
 });
 
+test('no spelling of another host, and no host beside it, opens the operator API', async () => {
+  const path = '/api/operator/v1/session';
+  const { port } = new URL(api.url);
+  const ask = async (target: string, host: string) => {
+    const bytes = `GET ${target} HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
+    return (await sendRaw(Number(port), bytes, 200)).status;
+  };
+  const odd = ['x@staff.test', 'staff.test/x', 'staff.te%73t', 'staff.\ttest', 'staff.test\\x'];
+  for (const host of [...odd, 'staff.test#x', 'staff.test?x', 'shop.test, staff.test']) {
+    assert.equal(await ask(path, host), 400, host);
+  }
+  const twice = 'shop.test\r\nHost: staff.test';
+  assert.equal(await ask(path, twice), 400);
+  for (const target of [`${path}#`, '/operator#x', `http://shop.test@staff.test${path}`]) {
+    assert.equal(await ask(target, 'staff.test'), 400, target);
+  }
+  assert.equal(await ask(`http://staff.test${path}`, 'shop.test'), 404, 'the Host header differs');
+  assert.equal(await ask(`http://shop.test${path}`, 'staff.test'), 404, 'the URL differs');
+  assert.equal(await ask(`http://staff.test:80${path}`, 'staff.test'), 401);
+});
+
+test('a number that a browser would read as an address is another host', () => {
+  const open = operatorDoor({ operatorUrl: 'http://127.0.0.1:81', operatorAllowCidrs: [] });
+  const at = (host: string) =>
+    open({ url: '/operator', originalUrl: '/operator', ip: '::1', headers: { host } });
+  assert.deepEqual(['127.0.0.1:81', '127.1:81', '0x7f000001:81'].map(at), [true, false, false]);
+});
+
 test('addresses that are not listed find nothing there', () => {
   const open = operatorDoor({
     operatorUrl: null,
     operatorAllowCidrs: ['10.1.0.0/16', '2001:db8::/64'],
   });
-  const at = (ip: string, url = '/operator/accounts') => open({ url, ip, headers: {} });
+  const at = (ip: string, url = '/operator/accounts') =>
+    open({ url, originalUrl: url, ip, headers: {} });
   assert.deepEqual(
     [at('10.1.2.3'), at('2001:db8::5'), at('10.2.0.1'), at('2001:db8:1::5')],
     [true, true, false, false],

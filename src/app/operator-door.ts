@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { isAllowedAddress } from '#accounts/authenticate.ts';
 import { ROOTS } from '#apis/dashboard/surface.ts';
+import { type AskedHost, isAskedAt } from '#http/asked-host.ts';
 import type { Config } from '#settings/config.ts';
 
 /** The console's page and its API. */
@@ -13,9 +14,11 @@ function isForStaff(url: string): boolean {
   return OPERATORS.some((root) => decoded === root || decoded.startsWith(`${root}/`));
 }
 
-/** As URLs write it: in lower case, without the protocol's own port, which some clients send. */
-function hostAsked(protocol: string, host: string | undefined): string | null {
-  return URL.parse(`${protocol}//${host}`)?.host ?? null;
+/** Exactly the host of that URL. The protocol's own port may be written, as some clients do. */
+function isHostOf(own: URL): (host: AskedHost) => boolean {
+  const usual = own.protocol === 'https:' ? 443 : 80;
+  const port = own.port === '' ? usual : Number(own.port);
+  return (host) => host.name === own.hostname && (host.port ?? usual) === port;
 }
 
 /**
@@ -25,11 +28,11 @@ function hostAsked(protocol: string, host: string | undefined): string | null {
  */
 export function operatorDoor(
   config: Pick<Config, 'operatorUrl' | 'operatorAllowCidrs'>,
-): (request: Pick<FastifyRequest, 'url' | 'ip' | 'headers'>) => boolean {
-  const own = config.operatorUrl === null ? null : new URL(config.operatorUrl);
-  return ({ url, ip, headers }) => {
-    if (!isForStaff(url)) return true;
-    if (own !== null && hostAsked(own.protocol, headers.host) !== own.host) return false;
-    return isAllowedAddress(config.operatorAllowCidrs, ip);
+): (request: Pick<FastifyRequest, 'url' | 'originalUrl' | 'ip' | 'headers'>) => boolean {
+  const own = config.operatorUrl === null ? null : isHostOf(new URL(config.operatorUrl));
+  return (request) => {
+    if (!isForStaff(request.url)) return true;
+    if (own !== null && !isAskedAt(request, own)) return false;
+    return isAllowedAddress(config.operatorAllowCidrs, request.ip);
   };
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { isAskedAt } from '#http/asked-host.ts';
 import type { Demo } from '#sandbox/demo.ts';
 
 /** What the front door and the documentation of a sandbox tell browsers of its own machine. */
@@ -13,7 +14,7 @@ export interface SandboxLinks {
 
 const LOOPBACK_ADDRESS = /^(127\.|::1$|::ffff:127\.)/;
 /** The name that the browser asked for: another site's page cannot lend its own to this machine. */
-const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
+const LOOPBACK_NAMES: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
 export function sandboxLinks({ test, dashboard, operator }: Demo): SandboxLinks {
   const { secret_key, terminal, passes } = test;
@@ -24,9 +25,11 @@ export function sandboxLinks({ test, dashboard, operator }: Demo): SandboxLinks 
   };
 }
 
-function isOwnMachine({ ip, headers }: FastifyRequest): boolean {
+function isOwnMachine(request: FastifyRequest): boolean {
+  const { ip, headers } = request;
   const isDirect = headers['x-forwarded-for'] === undefined && headers.forwarded === undefined;
-  return isDirect && LOOPBACK_ADDRESS.test(ip) && LOOPBACK_HOST.test(headers.host ?? '');
+  if (!isDirect || !LOOPBACK_ADDRESS.test(ip)) return false;
+  return isAskedAt(request, ({ name }) => LOOPBACK_NAMES.includes(name));
 }
 
 /** `/sandbox-links`: nobody but this machine learns that they exist. */

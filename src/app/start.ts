@@ -305,7 +305,7 @@ async function serve(deps: Omit<ApiDeps, 'readiness'>, stops: Undo): Promise<Ser
   // In reverse at the stop: the probes are the last to go.
   for (const address of addresses.toReversed()) {
     const server = { address, drain: address.setting === 'PORT' ? drain : createDrain() };
-    if (address.setting === 'OPS_PORT') await listen(buildOpsServer(health), server, stops);
+    if (address.setting === 'OPS_PORT') await listen(buildOpsServer(health, config), server, stops);
     else {
       const app = await buildApi({ ...deps, readiness, health, drain });
       webUrl = await listen(app, server, stops);

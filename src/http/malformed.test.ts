@@ -64,6 +64,8 @@ function assertRefused(answer: RawAnswer, what: string): void {
   assert.equal(answer.responses, 1, `${what}: one response`);
 }
 
+const toUrl = (root: string) => head('POST', HOST, 'Content-Length: 2').replace('/api', root);
+
 const SHAPES: Readonly<Record<string, string>> = {
   'both lengths': head('POST', HOST, JSON_TYPE, 'Content-Length: 2', 'Transfer-Encoding: chunked'),
   'two lengths': head('POST', HOST, JSON_TYPE, 'Content-Length: 2', 'Content-Length: 5'),
@@ -84,6 +86,22 @@ const SHAPES: Readonly<Record<string, string>> = {
   ),
   'no host': head('POST', JSON_TYPE, 'Content-Length: 2'),
   'two hosts': head('POST', HOST, HOST, JSON_TYPE, 'Content-Length: 2'),
+  'an empty host': head('POST', 'Host:', 'Content-Length: 2'),
+  'two hosts in one line': head('POST', 'Host: localhost, localhost', 'Content-Length: 2'),
+  'a fragment behind the path': head('POST', HOST, 'Content-Length: 2').replace(
+    'things',
+    'things#a',
+  ),
+  'a fragment behind the query': head('POST', HOST, 'Content-Length: 2').replace(
+    'things',
+    'things?a=b#c',
+  ),
+  'a URL that names a user': toUrl('http://a@localhost/api'),
+  'a URL that names no host': toUrl('http:///api'),
+  'a URL with an escape in its host': toUrl('http://loc%61lhost/api'),
+  'a URL with a host and no port': toUrl('http://localhost:x/api'),
+  'a URL of another protocol': toUrl('ftp://localhost/api'),
+  'no target but an asterisk': head('POST', HOST, 'Content-Length: 2').replace(/ \S+/, ' *'),
   'a folded header': head('POST', HOST, 'X-Folded: a', ' b', 'Content-Length: 2'),
   'a bare carriage return': head('POST', HOST, 'X-Bare: a\rb', 'Content-Length: 2'),
   'a NUL in a header': head('POST', HOST, 'X-Nul: a\0b', 'Content-Length: 2'),
@@ -97,6 +115,42 @@ for (const [what, bytes] of Object.entries(SHAPES)) {
     assert.equal(runs, 0);
   });
 }
+
+test('a host that is neither a name nor an address is refused, whatever is asked for', async () => {
+  const odd = [
+    'x@a.test',
+    'a.test/x',
+    'a.test?x',
+    'a.te%73t',
+    'a\ttest',
+    'a test',
+    'a..test',
+    '.a',
+  ];
+  const addresses = ['[::1', '::1', '[::g]', '[fe80::1%25eth0]', '[127.0.0.1]', 'a.test[::1]'];
+  const ports = ['a.test:x', 'a.test:-1', 'a.test:65536', 'a.test:1:2', ':80', 'a.test:0x50'];
+  const bytes = ['b\u00fccher.test', 'a\\b', 'a"b', 'a;b', 'a#b', 'a,b', "a'b", 'a'.repeat(256)];
+  for (const host of [...odd, ...addresses, ...ports, ...bytes]) {
+    for (const path of ['/api/v1/things', '/nowhere']) {
+      const bytes = head('GET', `Host: ${host}`).replace('/api/v1/things', path);
+      assertRefused(await sendRaw(server.port, Buffer.from(bytes, 'latin1')), `${host} ${path}`);
+    }
+  }
+  for (const host of [
+    'a',
+    'a.test.',
+    'A_b-c.test:80',
+    '[::1]:4242',
+    '127.0.0.1:',
+    '[::ffff:1.2.3.4]',
+  ]) {
+    assert.equal(
+      (await sendRaw(server.port, head('GET', `Host: ${host}`, 'Connection: close'))).status,
+      200,
+      host,
+    );
+  }
+});
 
 test('bare line feeds and requests without a version are refused', async () => {
   const lineFeeds = head('GET', HOST).replaceAll('\r\n', '\n');
@@ -130,7 +184,11 @@ test('an unknown expectation and an upgrade change nothing', async () => {
   assert.equal((await sendRaw(server.port, upgrading, 200)).status, 200);
 });
 
-test('an absolute URL is read as its path', async () => {
+test('an absolute URL is read as its path, and one without a path as the root', async () => {
+  for (const root of ['http://localhost', 'http://localhost?a=b']) {
+    const bare = head('GET', HOST).replace('/api/v1/things', root);
+    assert.equal((await sendRaw(server.port, bare, 200)).status, 404, root);
+  }
   const absolute = head('GET', HOST).replace('/api', 'http://somewhere.example/api');
   assert.equal((await sendRaw(server.port, absolute, 200)).status, 200);
 });

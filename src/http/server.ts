@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import fastify, {
   type FastifyError,
   type FastifyInstance,
@@ -11,11 +10,13 @@ import { assert } from '#core/assert.ts';
 import type { Clock } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
+import { pathOfTarget } from '#http/asked-host.ts';
 import { type Call, keepCalls, openCall, sendRefusal } from '#http/call.ts';
 import { checkRequest, type Target } from '#http/checks.ts';
 import { type Connections, createConnections } from '#http/connections.ts';
 import { createDrain, type Drain } from '#http/drain.ts';
 import { refusalOfFault, serviceUnavailable } from '#http/faults.ts';
+import { checkFraming } from '#http/framing.ts';
 import { createHandler, type HandlerDeps } from '#http/handle.ts';
 import { createClientErrorHandler } from '#http/malformed.ts';
 import { MOVES } from '#http/moves.ts';
@@ -91,8 +92,7 @@ function isWellFormedPath(url: string): boolean {
 
 /** The path and query; proxies may ask for `http://host/path` (RFC 9112 section 3.2.2). */
 function rewriteUrl(request: { readonly url?: string | undefined }): string {
-  const sent = request.url ?? '/';
-  const url = sent.startsWith('/') ? sent : sent.replace(/^https?:\/\/[^/?]*/i, '');
+  const url = pathOfTarget(request.url ?? '/');
   return isWellFormedPath(url) ? url : BROKEN_PATH;
 }
 
@@ -204,7 +204,7 @@ function addCommonAnswers(
     const { socket } = request.raw;
     if (!connections.begin(socket, reply.raw)) return reply.hijack();
     if (drain.isClosing()) reply.raw.shouldKeepAlive = false;
-    const refusal = checkFraming(request.raw);
+    const refusal = checkFraming(request.raw, request.originalUrl);
     if (refusal === null && (options.isThere?.(request) ?? true)) return done();
     if (refusal === null) return void notFound(request, reply).catch(done);
     connections.distrust(socket);
@@ -273,38 +273,4 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     });
   }
   return app;
-}
-
-function malformed(message: string): Refusal {
-  return { ...refuse('body_invalid', message), headers: { Connection: 'close' } };
-}
-
-function countHosts(rawHeaders: readonly string[]): number {
-  let hosts = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i];
-    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++;
-  }
-  return hosts;
-}
-
-/**
- * Shapes of a request that Node's parser lets pass, and that a proxy in front may read in another
- * way than we do: then what one takes for a body is the other's next request (RFC 9112 sections
- * 3.2, 6.1 and 11.2). The connection is closed after the refusal.
- */
-function checkFraming(request: IncomingMessage): Refusal | null {
-  if (request.httpVersionMajor !== 1) return malformed('Only HTTP/1.1 and HTTP/1.0 are supported.');
-  const encoding = request.headers['transfer-encoding'];
-  if (encoding !== undefined) {
-    if (request.httpVersionMinor === 0) return malformed('HTTP/1.0 has no Transfer-Encoding.');
-    if (encoding.toLowerCase() !== 'chunked') {
-      return malformed('The only supported Transfer-Encoding is chunked.');
-    }
-  }
-  const hosts = countHosts(request.rawHeaders);
-  if (hosts > 1 || (hosts === 0 && request.httpVersionMinor === 1)) {
-    return malformed('Send one Host header.');
-  }
-  return null;
 }

@@ -25,13 +25,22 @@ before(async () => {
 
 after(() => database.close());
 
-const OPEN: MetricsAccess = { production: false, opsPort: null, metricsToken: null };
+const OPEN: MetricsAccess = {
+  production: false,
+  opsPort: null,
+  metricsToken: null,
+  publicUrl: null,
+};
 
 /** The status of `/metrics` on the port of the API, for a caller of its own network. */
-async function metricsStatus(access: Partial<MetricsAccess>, authorization?: string) {
+async function metricsStatus(
+  access: Partial<MetricsAccess>,
+  authorization?: string,
+  host = '127.0.0.1:4242',
+) {
   const app = fastify();
   addOperationalRoutes(app, health, { ...OPEN, ...access });
-  const headers = authorization === undefined ? {} : { authorization };
+  const headers = { host, ...(authorization !== undefined && { authorization }) };
   const { statusCode } = await app.inject({ url: '/metrics', headers });
   const probes = await Promise.all(['/livez', '/readyz'].map((url) => app.inject({ url })));
   assert.deepEqual(
@@ -58,10 +67,25 @@ test('a token that is set is asked for everywhere, and without one addresses dec
   assert.equal(await metricsStatus({}), 200);
 });
 
+test('a page of another site that resolves to this machine reads no numbers', async () => {
+  const publicUrl = 'https://pay.test';
+  for (const host of ['evil.test', 'evil.test:4242', 'pay.test.evil.test', '127.0.0.1.evil.test']) {
+    assert.equal(await metricsStatus({ publicUrl }, undefined, host), 404, host);
+    const ops = buildOpsServer(health, { ...OPEN, publicUrl });
+    assert.equal((await ops.inject({ url: '/metrics', headers: { host } })).statusCode, 404, host);
+    await ops.close();
+  }
+  for (const host of ['pay.test', 'localhost:4242', '192.168.0.7', '[::1]:4242']) {
+    assert.equal(await metricsStatus({ publicUrl }, undefined, host), 200, host);
+  }
+  const token = { metricsToken: TOKEN };
+  assert.equal(await metricsStatus(token, `Bearer ${TOKEN}`, 'metrics.test'), 200);
+});
+
 test('with a port of their own the numbers are nowhere else, and probes are on both', async () => {
   const access = { production: true, opsPort: 9_090, metricsToken: TOKEN };
   assert.equal(await metricsStatus(access, `Bearer ${TOKEN}`), 404);
-  const ops = buildOpsServer(health);
+  const ops = buildOpsServer(health, OPEN);
   for (const url of ['/livez', '/readyz', '/metrics']) {
     assert.equal((await ops.inject({ url })).statusCode, 200, url);
   }
@@ -76,7 +100,7 @@ test('a /64 that asks too often is counted before anything is looked up', async 
     lookups++;
     return open.promise;
   };
-  const ops = buildOpsServer({ ...health, checks: [{ name: 'slow', required: true, run }] });
+  const ops = buildOpsServer({ ...health, checks: [{ name: 'slow', required: true, run }] }, OPEN);
   const ask = (remoteAddress: string) => ops.inject({ url: '/readyz', remoteAddress });
   // More than the limit, since some arrive again while the others are counted.
   const asked = 2 * PROBES.requests;
@@ -99,7 +123,7 @@ test('a /64 that asks too often is counted before anything is looked up', async 
 
 test('a process that is told to stop is not ready, and lives', async () => {
   health.serves = false;
-  const ops = buildOpsServer(health);
+  const ops = buildOpsServer(health, OPEN);
   assert.equal((await ops.inject({ url: '/readyz' })).statusCode, 503);
   assert.equal((await ops.inject({ url: '/livez' })).statusCode, 200);
   await ops.close();
@@ -112,7 +136,7 @@ test('a process says of which release it is, and counts what only grows', async 
     name: 'test',
     read: async () => [{ name: 'tapline_tests_total', help: 'Of tests.', labels: {}, value: 7 }],
   });
-  const app = buildOpsServer(own);
+  const app = buildOpsServer(own, OPEN);
   const ready = await app.inject({ url: '/readyz' });
   assert.equal(ready.json().version, RELEASE);
   for (let readings = 0; readings < 2; readings++) {

@@ -4,6 +4,7 @@ import ipaddr from 'ipaddr.js';
 import { isLive, NETWORKS, type Network } from '#core/mode.ts';
 import { RELEASE } from '#core/release.ts';
 import { equalInConstantTime } from '#core/secrets.ts';
+import { isAskedAt, isOwnName } from '#http/asked-host.ts';
 import { limitByAddress, PROBES } from '#http/page-limit.ts';
 import { checkReadiness } from '#ops/health.ts';
 import type { ProcessHealth } from '#ops/process-health.ts';
@@ -15,6 +16,8 @@ export interface MetricsAccess {
   /** null: there is no port of their own. */
   readonly opsPort: number | null;
   readonly metricsToken: string | null;
+  /** Its host is one of the names that the numbers are read at. */
+  readonly publicUrl: string | null;
 }
 
 /** This machine and its own networks, not the public. */
@@ -31,8 +34,11 @@ function digest(text: string): Buffer {
 
 /** In production only with the token: the address of a caller is what a proxy makes of it. */
 function mayReadMetrics(request: FastifyRequest, access: MetricsAccess): boolean {
-  const { production, metricsToken } = access;
-  if (metricsToken === null) return !production && isOwnAddress(request.ip);
+  const { production, metricsToken, publicUrl } = access;
+  if (metricsToken === null) {
+    const isOwn = isOwnAddress(request.ip) && isAskedAt(request, isOwnName(publicUrl));
+    return !production && isOwn;
+  }
   const sent = digest(request.headers.authorization ?? '');
   return equalInConstantTime(sent, digest(`Bearer ${metricsToken}`));
 }
@@ -88,10 +94,16 @@ export function addOperationalRoutes(
   }
 }
 
-/** A server of probes and numbers only, for a port that is not published. */
-export function buildOpsServer(health: ProcessHealth): FastifyInstance {
+/**
+ * A server of probes and numbers only, for a port that is not published. In production Prometheus
+ * reads it by whatever name the cluster gives a process, and no browser runs there.
+ */
+export function buildOpsServer(
+  health: ProcessHealth,
+  { production, publicUrl }: Pick<MetricsAccess, 'production' | 'publicUrl'>,
+): FastifyInstance {
   const app = fastify({ logger: false, exposeHeadRoutes: false, forceCloseConnections: true });
   addProbes(app, health);
-  addMetrics(app, health, () => true);
+  addMetrics(app, health, (request) => production || isAskedAt(request, isOwnName(publicUrl)));
   return app;
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { sendRaw } from '#testing/http-kit.ts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import {
   DESKTOP,
@@ -171,6 +172,18 @@ test('the relay of the sandbox’s chain answers what reads, and nothing else', 
     assert.equal((await ask('testnet', method)).status, 400, method);
   }
   assert.equal((await ask('othernet', 'eth_chainId')).status, 404);
+});
+
+test('a page of another site that resolves to this machine asks the chain nothing', async () => {
+  const { port } = new URL(shared.sandbox.web_url);
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'eth_chainId' });
+  const statusFor = async (host: string) => {
+    const head = `POST /chain/testnet HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n`;
+    const bytes = `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
+    return (await sendRaw(Number(port), bytes)).status;
+  };
+  assert.equal(await statusFor(`localhost:${port}`), 200);
+  assert.equal(await statusFor('evil.test'), 404);
 });
 
 test('text and JSON are beside the page, and what is no receipt is 404 in each form', async () => {

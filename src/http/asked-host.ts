@@ -1,0 +1,75 @@
+import { isIP, isIPv6 } from 'node:net';
+import type { FastifyRequest } from 'fastify';
+
+/** Whom a request is for, as its sender wrote it. */
+export interface AskedHost {
+  /** In lower case; IPv6 addresses in brackets. */
+  readonly name: string;
+  /** `null`: the protocol's own. */
+  readonly port: number | null;
+}
+
+/** Labels as names of machines have them: no escape, no user, no blank, no path. */
+const NAME = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?$/;
+const MAX_NAME_LENGTH = 255;
+const HOST_AND_PORT = /^(\[[^\]]*\]|[^:]*)(?::(\d{0,5}))?$/;
+const MAX_PORT = 65_535;
+
+function isName(name: string): boolean {
+  if (name.startsWith('[')) return isIPv6(name.slice(1, -1)) && !name.includes('%');
+  return name.length <= MAX_NAME_LENGTH && NAME.test(name);
+}
+
+/**
+ * A Host header or a URL's authority. RFC 3986 also lets names have escapes and punctuation, which
+ * no name of a machine has and which two programs read in two ways: `null`, as for a user before
+ * the name, blanks, a path, and ports above 65535.
+ */
+export function parseHost(text: string): AskedHost | null {
+  const [, written = '', digits = ''] = HOST_AND_PORT.exec(text) ?? [];
+  const name = written.toLowerCase();
+  const port = digits === '' ? null : Number(digits);
+  if (!isName(name) || (port !== null && port > MAX_PORT)) return null;
+  return { name, port };
+}
+
+const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)/i;
+
+/** The authority of a target in absolute form (RFC 9112 section 3.2.2); `null` in other forms. */
+export function authorityOf(target: string): string | null {
+  return ABSOLUTE_FORM.exec(target)?.[1] ?? null;
+}
+
+/** The path and query of a target, whatever its form. */
+export function pathOfTarget(target: string): string {
+  if (target.startsWith('/')) return target;
+  const path = target.replace(ABSOLUTE_FORM, '');
+  return path === '' || path.startsWith('?') ? `/${path}` : path;
+}
+
+/**
+ * True if the request was sent to a host that `isOurs` accepts. An absolute form names the host a
+ * second time, and then both must be accepted: a proxy in front may have looked at either.
+ */
+export function isAskedAt(
+  { headers, originalUrl }: Pick<FastifyRequest, 'headers' | 'originalUrl'>,
+  isOurs: (host: AskedHost) => boolean,
+): boolean {
+  const authority = authorityOf(originalUrl);
+  const named = [headers.host ?? '', ...(authority === null ? [] : [authority])];
+  return named.every((text) => {
+    const host = parseHost(text);
+    return host !== null && isOurs(host);
+  });
+}
+
+/**
+ * For what a browser on this machine or in its network can read without a key. A page of another
+ * site can have its own name resolve to our address and then read our answers as its own (DNS
+ * rebinding). It cannot do so with an address, with `localhost`, or with our public name.
+ */
+export function isOwnName(publicUrl: string | null): (host: AskedHost) => boolean {
+  const own = publicUrl === null ? null : new URL(publicUrl).hostname;
+  return ({ name }) =>
+    name === own || name === 'localhost' || isIP(name) !== 0 || name.startsWith('[');
+}
