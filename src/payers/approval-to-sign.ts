@@ -1,5 +1,5 @@
 import { encodeFunctionData } from 'viem';
-import { spendingPolicy, usdcPermit } from '#settlement/contract/signed-messages.ts';
+import { spendingPolicy, usdcPermit, walletJson } from '#settlement/contract/signed-messages.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
@@ -13,27 +13,6 @@ const POLICY_DAYS = 365;
 const PERMIT_PERIODS = 30;
 /** Long enough for somebody to read what they sign. */
 const DEADLINE_S = 3_600;
-
-interface TypedData {
-  readonly domain: object;
-  readonly types: object;
-  readonly primaryType: string;
-  readonly message: object;
-}
-
-/** As `eth_signTypedData_v4` takes it: with the domain's type, and large numbers as text. */
-function forWallets(typed: TypedData): unknown {
-  const EIP712Domain = [
-    { name: 'name', type: 'string' },
-    { name: 'version', type: 'string' },
-    { name: 'chainId', type: 'uint256' },
-    { name: 'verifyingContract', type: 'address' },
-  ];
-  const whole = { ...typed, types: { EIP712Domain, ...typed.types } };
-  return JSON.parse(
-    JSON.stringify(whole, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
-  );
-}
 
 /**
  * Where the token takes no permits: the transaction that the wallet sends by itself, with coin of
@@ -92,7 +71,7 @@ export function approvalToSign(approval: {
     permit:
       nonces.permit === null
         ? null
-        : { typed_data: forWallets(permitOver(nonces.permit)), body: permit },
-    policy: { typed_data: forWallets(signedPolicy), body: policy },
+        : { typed_data: walletJson(permitOver(nonces.permit)), body: permit },
+    policy: { typed_data: walletJson(signedPolicy), body: policy },
   };
 }

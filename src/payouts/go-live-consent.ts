@@ -9,9 +9,8 @@ import {
   checkConsent,
   checkDeadline,
   readWallet,
-  typedDataJson,
 } from '#payouts/wallet-consent.ts';
-import { merchantConsent } from '#settlement/contract/signed-messages.ts';
+import { merchantConsent, walletJson } from '#settlement/contract/signed-messages.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** What the settlement wallet has to sign (EIP-712) before {@link goLive}. */
@@ -24,7 +23,7 @@ export function goLiveConsent(
   if (isRefusal(wallet)) return wallet;
   const deadline = Math.floor(wish.now.getTime() / 1000) + CONSENT_SECONDS;
   const consent = { accountId: wish.tenant.accountId, wallet, deadline: BigInt(deadline) };
-  return { typedData: typedDataJson(merchantConsent(chain.config, consent)), deadline };
+  return { typedData: walletJson(merchantConsent(chain.config, consent)), deadline };
 }
 
 export interface GoLiveInput {

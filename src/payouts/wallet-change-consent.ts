@@ -10,12 +10,11 @@ import {
   checkConsent,
   checkDeadline,
   readWallet,
-  typedDataJson,
 } from '#payouts/wallet-consent.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { readPayerAccount } from '#settlement/chain/payer.ts';
 import { readWalletDelay } from '#settlement/chain/wallet-delay.ts';
-import { walletConsent } from '#settlement/contract/signed-messages.ts';
+import { walletConsent, walletJson } from '#settlement/contract/signed-messages.ts';
 import { contractOf } from '#settlement/editions.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -47,7 +46,7 @@ export async function walletChangeConsent(
   if (isRefusal(merchantNumber)) return merchantNumber;
   const deadline = Math.floor(wish.now.getTime() / 1000) + CONSENT_SECONDS;
   const typedData = await consentOf(chain, { merchantNumber, wallet, deadline });
-  return { typedData: typedDataJson(typedData), deadline };
+  return { typedData: walletJson(typedData), deadline };
 }
 
 /** A wallet that has signed to receive a merchant's money, and what the contract will ask for. */

@@ -7,7 +7,6 @@ import {
   zeroAddress,
 } from 'viem';
 import { type Refusal, refuse } from '#core/answer.ts';
-import type { Json } from '#core/canonical-json.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { verifySignature } from '#settlement/chain/verify-signature.ts';
@@ -81,12 +80,4 @@ export interface Consent {
   /** Unix seconds. */
   readonly deadline: number;
   readonly signature: Hex;
-}
-
-/** Integers of typed data as decimal strings, the way wallets take them as JSON. */
-export function typedDataJson(typedData: object): Json {
-  const text = JSON.stringify(typedData, (_key, value) =>
-    typeof value === 'bigint' ? value.toString() : value,
-  );
-  return JSON.parse(text) as Json;
 }

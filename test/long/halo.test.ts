@@ -98,7 +98,9 @@ test('libhalo signs a sale that the till hands in, once and for this sale alone'
   const [sale, other] = [await open(), await open()];
   const at = (id: string) => `/payment_intents/${id}/authorization`;
   const { body } = await till.get(`${at(sale)}?from=${from}`);
-  const { domain, types, message } = body.typed_data as Record<string, object>;
+  const { domain, types: told, message } = body.typed_data as Record<string, object>;
+  // It signs with ethers, which derives the type of the domain.
+  const { EIP712Domain: _, ...types } = told as { readonly EIP712Domain: object };
   const signed = await exec({
     name: 'sign',
     keyNo: 1,

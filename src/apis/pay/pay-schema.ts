@@ -36,11 +36,14 @@ const TypedDataSchema = Type.Object(
     ),
     types: Type.Object(
       {
+        EIP712Domain: Type.Array(TypedField, {
+          description: 'The fields of the domain. ethers derives them: leave this type out there.',
+        }),
         ReceiveWithAuthorization: Type.Array(TypedField, {
           description: 'The fields of the message, in their order.',
         }),
       },
-      { description: 'The fields of the message, as EIP-3009 has them.' },
+      { description: 'The fields of the domain, and of the message as EIP-3009 has them.' },
     ),
     primaryType: Type.Literal('ReceiveWithAuthorization', { description: 'What is signed.' }),
     message: Type.Object(

@@ -8,17 +8,19 @@ import { messageOf, ratesOf, sumOf } from '#payments/pay-message.ts';
 import { byAccountClock } from '#payments/payment-intent.ts';
 import { type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
 import { chargesOf } from '#settlement/chain/fee-rates.ts';
+import { withDomainType } from '#settlement/contract/signed-messages.ts';
 import { contractOf, numberOnContract } from '#settlement/editions.ts';
 
 /** JSON has no integers of 256 bits; these are far below what it holds exactly. */
-function renderMessage({ domain, types, primaryType, message }: ReturnType<typeof messageOf>) {
+function renderMessage(signable: ReturnType<typeof messageOf>) {
+  const { message } = signable;
   const { value, validAfter, validBefore } = message;
   const numbers = {
     value: toJsonAtoms(value),
     validAfter: Number(validAfter),
     validBefore: Number(validBefore),
   };
-  return { domain, types, primaryType, message: { ...message, ...numbers } };
+  return withDomainType({ ...signable, message: { ...message, ...numbers } });
 }
 
 /** The link as everybody sees it; with `from` and while it is open, what that wallet signs. */

@@ -293,7 +293,7 @@ const BasisPoints = Type.Integer({
 });
 
 const MessageToSign = Type.Object({
-  typed_data: openObject('EIP-712: domain, types, primaryType and message.'),
+  typed_data: openObject('EIP-712: domain, types with `EIP712Domain`, primaryType and message.'),
   body: openObject('The same for `POST /approvals`, which also wants its `signature`.'),
 });
 
