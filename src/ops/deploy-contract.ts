@@ -6,7 +6,6 @@ import {
   encodeDeployData,
   getCreate2Address,
   http,
-  isAddress,
   isHex,
   keccak256,
   numberToHex,
@@ -16,6 +15,7 @@ import { StartError } from '#core/start-error.ts';
 import { MIN_CONTRACT_DELAY_SECONDS } from '#settlement/chain/check-contract.ts';
 import { isPresentEdition } from '#settlement/contract/contract-edition.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
+import { checksummed } from '#settlement/evm-address.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';
 
@@ -74,7 +74,8 @@ const POLL_MS = 500;
 type Reader = ReturnType<typeof createPublicClient>;
 
 export function readAddress(text: string | undefined, name: string): Hex {
-  if (text !== undefined && isAddress(text)) return text;
+  const address = checksummed(text ?? '');
+  if (address !== null) return address;
   throw new StartError(`--${name} must be a (correctly checksummed) EVM address`);
 }
 

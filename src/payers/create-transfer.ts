@@ -1,4 +1,4 @@
-import { getAddress, isAddress, verifyTypedData, zeroAddress } from 'viem';
+import { getAddress, verifyTypedData, zeroAddress } from 'viem';
 import { type Refusal, refuse } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import { networkOf } from '#core/mode.ts';
@@ -12,6 +12,7 @@ import {
   selectTransfer,
 } from '#payers/request-queries.ts';
 import { usdcTransfer } from '#settlement/contract/signed-messages.ts';
+import { checksummed } from '#settlement/evm-address.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import { type Hex, requestOnChain } from '#settlement/requests.ts';
 
@@ -50,7 +51,7 @@ export async function transfersLeft(
 /** Where USDC of this wallet would be lost, or would not move. */
 function wrongRecipient(to: string, payer: Hex, { usdc, settlement }: NetworkConfig) {
   const wrong = (message: string) => refuse('parameter_invalid', message, 'to');
-  if (!isAddress(to)) return wrong('to is no address: a letter or its case is wrong.');
+  if (checksummed(to) === null) return wrong('to is no address: a letter or its case is wrong.');
   const is = (other: string) => to.toLowerCase() === other.toLowerCase();
   if (is(zeroAddress)) return wrong('to is nobody: what is sent there is lost.');
   if (is(usdc)) return wrong('to is the token itself: what is sent there is lost.');

@@ -1,16 +1,10 @@
-import {
-  getAddress,
-  hashTypedData,
-  isAddress,
-  type TypedDataDefinition,
-  verifyTypedData,
-  zeroAddress,
-} from 'viem';
+import { hashTypedData, type TypedDataDefinition, verifyTypedData, zeroAddress } from 'viem';
 import { type Refusal, refuse } from '#core/answer.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { verifySignature } from '#settlement/chain/verify-signature.ts';
 import { contractsOf } from '#settlement/editions.ts';
+import { checksummed } from '#settlement/evm-address.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
@@ -22,9 +16,8 @@ export const CONSENT_SECONDS = 3600;
 /** Checksummed, or all in one case; never the zero address or a contract of ours. */
 export function readWallet(text: string, chain: Chain): Hex | Refusal {
   const invalid = (why: string) => refuse('parameter_invalid', `wallet ${why}.`, 'wallet');
-  const oneCase = /^0x(?:[0-9a-f]{40}|[0-9A-F]{40})$/.test(text);
-  if (!oneCase && !isAddress(text)) return invalid('is not a (correctly checksummed) EVM address');
-  const wallet = getAddress(text.toLowerCase());
+  const wallet = checksummed(text);
+  if (wallet === null) return invalid('is not a (correctly checksummed) EVM address');
   const contracts = contractsOf(chain.config).map(({ settlement }) => settlement);
   const ours = [zeroAddress, ...contracts, chain.config.usdc].map((one) => one.toLowerCase());
   if (ours.includes(wallet.toLowerCase())) return invalid('must be an address of your own');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { getAddress } from 'viem';
 import { StartError } from '#core/start-error.ts';
 import { readConfig } from '#settings/config.ts';
 import { PROFILE_NAMES, profileFor, profileNamed, tellProfile } from '#settlement/profiles.ts';
@@ -59,6 +60,42 @@ test('a worker that is to pay the gas of transfers needs a key for it, others do
   assert.equal(worker.chains.testnet?.sponsorKey, KEY);
 });
 
+/** Mixed case, from EIP-55. */
+const MIXED = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+
+test('an address may be set in one case, and is printed with its checksum', () => {
+  for (const given of [MIXED, MIXED.toLowerCase(), `0x${MIXED.slice(2).toUpperCase()}`]) {
+    const env = { CHAIN_TESTNET_USDC: given, CHAIN_TESTNET_PREVIOUS_CONTRACTS: given };
+    const { usdc, settlement, formerSettlements } = testnet({ ...env });
+    assert.deepEqual([usdc, formerSettlements[0]?.settlement], [MIXED, MIXED]);
+    assert.equal(settlement, getAddress(ADDRESS));
+  }
+  for (const profile of PROFILE_NAMES) {
+    const { usdc } = profileNamed(profile);
+    if (usdc !== null) assert.equal(usdc.address, getAddress(usdc.address));
+  }
+});
+
+test('mixed case with a wrong checksum ends the start', () => {
+  const mistyped = MIXED.replace('5aA', '5AA');
+  const key = `https://signer.example/${mistyped}`;
+  const settings = {
+    CHAIN_TESTNET_USDC: mistyped,
+    CHAIN_TESTNET_SETTLEMENT: mistyped,
+    CHAIN_TESTNET_PREVIOUS_CONTRACTS: `${mistyped}@7`,
+    CHAIN_TESTNET_RELAYER_KEYS: key,
+  };
+  const token = { CHAIN_TESTNET_SIGNER_TOKEN: 'a token of the signer' };
+  for (const [name, text] of Object.entries(settings)) {
+    const message = refused({ ...EXTERNAL, ...token, [name]: text });
+    assert.equal(
+      message.startsWith(`${name}: the checksum of ${mistyped} is wrong`),
+      true,
+      message,
+    );
+  }
+});
+
 test('a profile that contradicts the chain id ends the start with one line', () => {
   const env = { ...EXTERNAL, CHAIN_TESTNET_CHAIN_ID: '8453', CHAIN_TESTNET_PROFILE: 'arc' };
   const why = 'contradicts the chain id: 8453 has the profile base';
@@ -74,7 +111,7 @@ test('a profile fills in what the settings leave out', () => {
   assert.equal(base?.usdc, profileNamed('base').usdc?.address);
   assert.equal(base?.explorerUrl, 'https://basescan.org');
   assert.equal(base?.maxFeePerGasCeiling, 5_000_000_000n);
-  assert.equal(testnet({ CHAIN_TESTNET_CHAIN_ID: '8453' }).usdc, ADDRESS);
+  assert.equal(testnet({ CHAIN_TESTNET_CHAIN_ID: '8453' }).usdc, getAddress(ADDRESS));
   assert.match(refused(without), /^CHAIN_TESTNET_USDC must be the address/);
 });
 

@@ -1,18 +1,10 @@
-import { getAddress } from 'viem';
 import { NETWORKS, type Network } from '#core/mode.ts';
 import { type Atoms, atoms } from '#core/money.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Role } from '#settings/arguments.ts';
 import { type AskedRules, readChainRules } from '#settings/chain-rules.ts';
 import { readNodeSettings } from '#settings/node-settings.ts';
-import {
-  ADDRESS,
-  hex,
-  integer,
-  readSetting,
-  signingKey,
-  signingKeys,
-} from '#settings/read-setting.ts';
+import { address, integer, readSetting, signingKey, signingKeys } from '#settings/read-setting.ts';
 import {
   chainPrefix,
   type Env,
@@ -21,6 +13,7 @@ import {
 } from '#settings/setting-names.ts';
 import { confirmationsFor } from '#settlement/confirmations.ts';
 import type { ContractPlace } from '#settlement/editions.ts';
+import { settingAddress } from '#settlement/evm-address.ts';
 import { NETWORK_DEFAULTS, type NetworkRules, type NetworkSettings } from '#settlement/networks.ts';
 import type { SigningKey } from '#settlement/signer.ts';
 
@@ -124,9 +117,9 @@ function formerSettlements(env: Env, prefix: ReturnType<typeof chainPrefix>): Co
   const text = readSetting(env, name);
   if (text === null) return [];
   const former = text.split(',').map((part) => {
-    const [, address, block = '0'] = FORMER.exec(part.trim()) ?? [];
-    if (address !== undefined) {
-      return { settlement: getAddress(address.toLowerCase()), deployedAtBlock: BigInt(block) };
+    const [, text, block = '0'] = FORMER.exec(part.trim()) ?? [];
+    if (text !== undefined) {
+      return { settlement: settingAddress(text, name), deployedAtBlock: BigInt(block) };
     }
     throw new StartError(
       `${name}: "${part.trim()}" is not <address>@<block>, the former contracts, the oldest first`,
@@ -168,13 +161,13 @@ export function chain(
     explorerUrl: nodes.explorerUrl ?? explorerUrl,
     usdc:
       usdc === null || readSetting(env, usdcName) !== null
-        ? hex(env, usdcName, ADDRESS, 'the address of the USDC contract')
+        ? address(env, usdcName, 'the address of the USDC contract')
         : usdc.address,
     usdcDomain: {
       name: readSetting(env, `${prefix}USDC_NAME`),
       version: readSetting(env, `${prefix}USDC_VERSION`),
     },
-    settlement: hex(env, `${prefix}SETTLEMENT`, ADDRESS, 'the address of the settlement contract'),
+    settlement: address(env, `${prefix}SETTLEMENT`, 'the address of the settlement contract'),
     deployedAtBlock: BigInt(deployedAt),
     formerSettlements: formerSettlements(env, prefix),
     ...keysOf(env, network, roles),

@@ -2,6 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { StartError } from '#core/start-error.ts';
 import { readKeyTexts } from '#settings/key-files.ts';
 import { type Env, isOfService, type SettingName } from '#settings/setting-names.ts';
+import { settingAddress } from '#settlement/evm-address.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { readRemoteKey, type SigningKey } from '#settlement/signer.ts';
 
@@ -51,11 +52,11 @@ export function cidrs(env: Env, name: SettingName): string[] {
 }
 
 const HEX_KEY = /^0x[0-9a-f]{64}$/i;
-export const ADDRESS = /^0x[0-9a-f]{40}$/i;
+const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
-export function hex(env: Env, name: SettingName, shape: RegExp, what: string): Hex {
+export function address(env: Env, name: SettingName, what: string): Hex {
   const text = readSetting(env, name);
-  if (text !== null && shape.test(text)) return text as Hex;
+  if (text !== null && ADDRESS.test(text)) return settingAddress(text, name);
   throw mustBe(what, name, text);
 }
 

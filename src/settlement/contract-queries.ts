@@ -1,3 +1,4 @@
+import { getAddress } from 'viem';
 import { StartError } from '#core/start-error.ts';
 import type { Database } from '#db/database.ts';
 import { type Contracts, contractsOf } from '#settlement/editions.ts';
@@ -40,9 +41,9 @@ export async function keepContracts(db: Database, network: Known): Promise<void>
   );
   if (other === undefined) return;
   const prefix = `CHAIN_${network.network.toUpperCase()}_`;
-  const known = rows.map(({ settlement }) => settlement).join(', ');
+  const known = rows.map(({ settlement }) => getAddress(settlement)).join(', ');
   throw new StartError(
-    `${prefix}SETTLEMENT and ${prefix}PREVIOUS_CONTRACTS leave out ${other.settlement}, where ` +
+    `${prefix}SETTLEMENT and ${prefix}PREVIOUS_CONTRACTS leave out ${getAddress(other.settlement)}, where ` +
       `this database has payments. It knows, the oldest first: ${known}`,
   );
 }

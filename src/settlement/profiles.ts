@@ -63,7 +63,7 @@ const BASE: ChainProfile = {
   // docs.base.org, network-information/throughput-and-limits, 2026-11-22: 400 million in 2 s.
   gasPerSecond: 200_000_000,
   usdc: {
-    address: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
+    address: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
     name: 'USD Coin',
     version: '2',
     permit: true,
@@ -81,7 +81,7 @@ const BASE_SEPOLIA: ChainProfile = {
   name: 'base-sepolia',
   chainId: 84532,
   usdc: {
-    address: '0x036cbd53842c5426634e7929541ec2318f3dcf7e',
+    address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
     name: 'USDC',
     version: '2',
     permit: true,
@@ -124,7 +124,7 @@ const ETHEREUM: ChainProfile = {
   // 60 million a block since 2025-11-25 (ethereum.org/roadmap/fusaka, 2026-11-22).
   gasPerSecond: 5_000_000,
   usdc: {
-    address: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48',
+    address: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
     name: 'USD Coin',
     version: '2',
     permit: true,

@@ -1,6 +1,5 @@
 import {
   type Hex as AnyHex,
-  getAddress,
   keccak256,
   parseTransaction,
   recoverTransactionAddress,
@@ -10,6 +9,7 @@ import {
 import { type LocalAccount, privateKeyToAccount, toAccount } from 'viem/accounts';
 import { describeError } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
+import { settingAddress } from '#settlement/evm-address.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** A key that another program keeps: `npm run signer`, or one that speaks as it does. */
@@ -69,7 +69,7 @@ export function readRemoteKey(text: string, token: string | null, name: string):
     throw new StartError(`${name} must be https, unless the signer runs on this machine`);
   }
   if (token === null || token === '') throw new StartError(`${name} needs the signer's token`);
-  return { url, address: getAddress(address), token };
+  return { url, address: settingAddress(address, name), token };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { StartError } from '#core/start-error.ts';
+import { checksummed } from '#settlement/evm-address.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { type KeySource, keyFromCommand, keyFromFile } from '#signer/key-source.ts';
 import { FUNCTIONS, type Limits } from '#signer/rules.ts';
@@ -22,7 +23,6 @@ export interface SignerSettings {
   readonly accounts: readonly SigningAccount[];
 }
 
-const ADDRESS = /^0x[0-9a-f]{40}$/i;
 const MIN_TOKEN_LENGTH = 32;
 
 type Json = Readonly<Record<string, unknown>>;
@@ -75,8 +75,9 @@ async function readAccount(json: Json, folder: string): Promise<SigningAccount> 
 }
 
 function addressOf(value: unknown): Hex {
-  if (typeof value === 'string' && ADDRESS.test(value)) return value as Hex;
-  throw new StartError(`${value} is no address`);
+  const address = typeof value === 'string' ? checksummed(value) : null;
+  if (address !== null) return address;
+  throw new StartError(`${value} is no (correctly checksummed) address`);
 }
 
 function text(json: Json, name: string): string {

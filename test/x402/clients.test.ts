@@ -74,6 +74,29 @@ describe('@x402/fetch', () => {
   });
 });
 
+test('a page of another site may ask, pay and read what was paid', async () => {
+  const asked = {
+    Origin: 'https://shop.example',
+    'Access-Control-Request-Method': 'GET',
+    'Access-Control-Request-Headers': 'payment-signature',
+  };
+  const preflight = await fetch(shop, { method: 'OPTIONS', headers: asked });
+  assert.equal(preflight.status, 204);
+  const header = (response: Response, name: string) =>
+    response.headers.get(`Access-Control-${name}`);
+  assert.equal(header(preflight, 'Allow-Origin'), '*');
+  assert.equal(header(preflight, 'Allow-Methods'), 'GET');
+  assert.equal(header(preflight, 'Allow-Headers'), 'payment-signature');
+  const offer = await fetch(shop, { headers: { Origin: asked.Origin } });
+  const paid = await payingFetch(ground, await ground.newBuyer(FUNDS))(shop);
+  assert.deepEqual([offer.status, paid.status], [402, 200]);
+  for (const response of [offer, paid]) {
+    assert.equal(header(response, 'Allow-Origin'), '*');
+    const exposed = 'PAYMENT-REQUIRED, PAYMENT-RESPONSE';
+    assert.equal(header(response, 'Expose-Headers'), exposed);
+  }
+});
+
 describe('@x402/axios', () => {
   let folder: string;
 

@@ -90,13 +90,18 @@ export function checkNetworks(networks: readonly PayerNetwork[], chosen: PayerNe
   }
 }
 
+/** An address is the same in any case. */
+function isSame({ settlement: one }: Pin, { settlement: other }: Pin): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
 /** What was allowed to the contract of before holds until the person ends it there. */
 function rememberFormer(network: Network, now: Pin): void {
   const before = pinOf(network);
-  if (before === null || before.settlement === now.settlement) return;
+  if (before === null || isSame(before, now)) return;
   const former = kept('formerContracts');
   const known = former[network] ?? [];
-  if (known.some(({ settlement }) => settlement === before.settlement)) return;
+  if (known.some((one) => isSame(one, before))) return;
   keep('formerContracts', { ...former, [network]: [...known, before] });
 }
 

@@ -1,4 +1,4 @@
-import type { Address } from 'viem';
+import { type Address } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { FeeRates } from './price.ts';
 /** The bridge wallet at the payer API: an ordinary payer, who signs in with the key of a wallet. */

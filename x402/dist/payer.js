@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { getAddress } from 'viem';
 import { createSiweMessage } from 'viem/siwe';
 /** A refusal of the payer API. */
 export class PayerError extends Error {
@@ -44,7 +45,7 @@ export async function findNetwork(baseUrl, livemode) {
     const network = data.find((one) => one.livemode === livemode);
     if (network === undefined)
         throw new Error(`${baseUrl} has no network of the key's mode.`);
-    return network;
+    return { ...network, usdc: getAddress(network.usdc) };
 }
 async function signIn(baseUrl, account, chainId) {
     const path = '/sign_in/nonce';

@@ -1,11 +1,32 @@
 import { decodeHeader, encodeHeader, X402_VERSION, } from './wire.js';
 const RETRY_SECONDS = '2';
+/** As long as browsers keep the answer to a preflight at most. */
+const PREFLIGHT_SECONDS = '7200';
+/** Any page may ask and pay; cookies are not allowed with `*`. */
+const FOR_BROWSERS = {
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Expose-Headers': 'PAYMENT-REQUIRED, PAYMENT-RESPONSE',
+};
+/** What a browser asks before it sends `PAYMENT-SIGNATURE` to another site. Costs nothing. */
+function preflight(request) {
+    const asked = (name) => request.headers.get(`Access-Control-Request-${name}`);
+    const headers = {
+        ...FOR_BROWSERS,
+        'Access-Control-Allow-Methods': asked('Method') ?? 'GET, POST',
+        'Access-Control-Allow-Headers': asked('Headers') ?? 'PAYMENT-SIGNATURE',
+        'Access-Control-Max-Age': PREFLIGHT_SECONDS,
+        Vary: 'Access-Control-Request-Method, Access-Control-Request-Headers',
+    };
+    return new Response(null, { status: 204, headers });
+}
 /**
  * Asks for money before something is handed out.
  * @returns what was paid, or the answer to give instead
  */
 export function paywallOf(facilitator) {
     return async (request, offer) => {
+        if (request.method === 'OPTIONS')
+            return preflight(request);
         const resource = offer.resource ?? request.url;
         const requirements = facilitator.requirements({ price: offer.price, resource });
         const ask = (error, settled) => {
@@ -31,11 +52,16 @@ function paidOf(settled) {
         paymentIntent: settled.extra?.paymentIntent ?? '',
         payer: settled.payer ?? '',
         transaction: settled.transaction,
-        headers: { 'PAYMENT-RESPONSE': encodeHeader(settled), 'Cache-Control': 'private' },
+        headers: {
+            ...FOR_BROWSERS,
+            'PAYMENT-RESPONSE': encodeHeader(settled),
+            'Cache-Control': 'private',
+        },
     };
 }
 function required(body, settled) {
     const headers = {
+        ...FOR_BROWSERS,
         'PAYMENT-REQUIRED': encodeHeader(body),
         'Cache-Control': 'no-store',
     };
@@ -47,6 +73,7 @@ function required(body, settled) {
 }
 function pending(settled) {
     const headers = {
+        ...FOR_BROWSERS,
         'PAYMENT-RESPONSE': encodeHeader(settled),
         'Retry-After': RETRY_SECONDS,
         'Cache-Control': 'no-store',

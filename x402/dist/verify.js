@@ -1,4 +1,4 @@
-import { getAddress, isAddress } from 'viem';
+import { isAddress, isAddressEqual } from 'viem';
 import { priceOf } from './price.js';
 import { findSale } from './sale.js';
 import { authorizationOf, requirementsOf, SCHEME, } from './wire.js';
@@ -17,7 +17,7 @@ export async function readSale(seller, payload, wanted) {
     const mismatch = mismatchOf(seller, requirements);
     if (mismatch !== null)
         return refuse(mismatch, payer);
-    if (authorization.to !== seller.bridge) {
+    if (!isSame(authorization.to, seller.bridge)) {
         return refuse('invalid_exact_evm_recipient_mismatch', payer);
     }
     if (String(authorization.value) !== requirements.amount) {
@@ -35,6 +35,10 @@ export async function readSale(seller, payload, wanted) {
 function refuse(invalidReason, payer) {
     return { refusal: { isValid: false, invalidReason, ...(payer === undefined ? {} : { payer }) } };
 }
+/** Addresses are bytes: a service or a client may spell them in any case. */
+function isSame(text, address) {
+    return isAddress(text, { strict: false }) && isAddressEqual(text, address);
+}
 function mismatchOf(seller, wanted) {
     const { chainId, usdc, domain } = seller.token.facts;
     if (wanted.scheme !== SCHEME)
@@ -42,9 +46,9 @@ function mismatchOf(seller, wanted) {
     if (wanted.network !== `eip155:${chainId}`)
         return 'invalid_exact_evm_network_mismatch';
     const { asset, payTo, extra } = wanted;
-    if (!isAddress(asset, { strict: false }) || getAddress(asset) !== usdc)
+    if (!isSame(asset, usdc))
         return 'invalid_asset';
-    if (!isAddress(payTo, { strict: false }) || getAddress(payTo) !== seller.bridge) {
+    if (!isSame(payTo, seller.bridge)) {
         return 'invalid_exact_evm_recipient_mismatch';
     }
     if (extra.name !== domain.name)

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Address, Hex } from 'viem';
+import { type Address, getAddress, type Hex } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
 import type { FeeRates } from './price.ts';
@@ -94,7 +94,7 @@ export async function findNetwork(baseUrl: string, livemode: boolean): Promise<N
   const { data } = await ask<{ data: Network[] }>(baseUrl, { method: 'GET', path: '/networks' });
   const network = data.find((one) => one.livemode === livemode);
   if (network === undefined) throw new Error(`${baseUrl} has no network of the key's mode.`);
-  return network;
+  return { ...network, usdc: getAddress(network.usdc) };
 }
 
 async function signIn(baseUrl: string, account: PrivateKeyAccount, chainId: number) {

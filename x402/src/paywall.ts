@@ -30,6 +30,27 @@ export interface Paid {
 export type Paywall = (request: Request, offer: Offer) => Promise<Paid | Response>;
 
 const RETRY_SECONDS = '2';
+/** As long as browsers keep the answer to a preflight at most. */
+const PREFLIGHT_SECONDS = '7200';
+
+/** Any page may ask and pay; cookies are not allowed with `*`. */
+const FOR_BROWSERS = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': 'PAYMENT-REQUIRED, PAYMENT-RESPONSE',
+} as const;
+
+/** What a browser asks before it sends `PAYMENT-SIGNATURE` to another site. Costs nothing. */
+function preflight(request: Request): Response {
+  const asked = (name: string) => request.headers.get(`Access-Control-Request-${name}`);
+  const headers = {
+    ...FOR_BROWSERS,
+    'Access-Control-Allow-Methods': asked('Method') ?? 'GET, POST',
+    'Access-Control-Allow-Headers': asked('Headers') ?? 'PAYMENT-SIGNATURE',
+    'Access-Control-Max-Age': PREFLIGHT_SECONDS,
+    Vary: 'Access-Control-Request-Method, Access-Control-Request-Headers',
+  };
+  return new Response(null, { status: 204, headers });
+}
 
 /**
  * Asks for money before something is handed out.
@@ -37,6 +58,7 @@ const RETRY_SECONDS = '2';
  */
 export function paywallOf(facilitator: Facilitator): Paywall {
   return async (request, offer) => {
+    if (request.method === 'OPTIONS') return preflight(request);
     const resource = offer.resource ?? request.url;
     const requirements = facilitator.requirements({ price: offer.price, resource });
     const ask = (error: string, settled?: Settled) => {
@@ -61,12 +83,17 @@ function paidOf(settled: Settled): Paid {
     paymentIntent: settled.extra?.paymentIntent ?? '',
     payer: settled.payer ?? '',
     transaction: settled.transaction,
-    headers: { 'PAYMENT-RESPONSE': encodeHeader(settled), 'Cache-Control': 'private' },
+    headers: {
+      ...FOR_BROWSERS,
+      'PAYMENT-RESPONSE': encodeHeader(settled),
+      'Cache-Control': 'private',
+    },
   };
 }
 
 function required(body: PaymentRequired, settled?: Settled): Response {
   const headers: Record<string, string> = {
+    ...FOR_BROWSERS,
     'PAYMENT-REQUIRED': encodeHeader(body),
     'Cache-Control': 'no-store',
   };
@@ -78,6 +105,7 @@ function required(body: PaymentRequired, settled?: Settled): Response {
 
 function pending(settled: Settled): Response {
   const headers = {
+    ...FOR_BROWSERS,
     'PAYMENT-RESPONSE': encodeHeader(settled),
     'Retry-After': RETRY_SECONDS,
     'Cache-Control': 'no-store',

@@ -1,4 +1,4 @@
-import { getAddress, isAddress } from 'viem';
+import { type Address, isAddress, isAddressEqual } from 'viem';
 import { priceOf } from './price.ts';
 import { findSale, type Sale, type Seller } from './sale.ts';
 import {
@@ -29,7 +29,7 @@ export async function readSale(
   const payer = authorization.from;
   const mismatch = mismatchOf(seller, requirements);
   if (mismatch !== null) return refuse(mismatch, payer);
-  if (authorization.to !== seller.bridge) {
+  if (!isSame(authorization.to, seller.bridge)) {
     return refuse('invalid_exact_evm_recipient_mismatch', payer);
   }
   if (String(authorization.value) !== requirements.amount) {
@@ -49,13 +49,18 @@ function refuse(invalidReason: string, payer?: string): { refusal: Verified } {
   return { refusal: { isValid: false, invalidReason, ...(payer === undefined ? {} : { payer }) } };
 }
 
+/** Addresses are bytes: a service or a client may spell them in any case. */
+function isSame(text: string, address: Address): boolean {
+  return isAddress(text, { strict: false }) && isAddressEqual(text, address);
+}
+
 function mismatchOf(seller: Seller, wanted: Requirements): string | null {
   const { chainId, usdc, domain } = seller.token.facts;
   if (wanted.scheme !== SCHEME) return 'invalid_exact_evm_scheme';
   if (wanted.network !== `eip155:${chainId}`) return 'invalid_exact_evm_network_mismatch';
   const { asset, payTo, extra } = wanted;
-  if (!isAddress(asset, { strict: false }) || getAddress(asset) !== usdc) return 'invalid_asset';
-  if (!isAddress(payTo, { strict: false }) || getAddress(payTo) !== seller.bridge) {
+  if (!isSame(asset, usdc)) return 'invalid_asset';
+  if (!isSame(payTo, seller.bridge)) {
     return 'invalid_exact_evm_recipient_mismatch';
   }
   if (extra.name !== domain.name) return 'invalid_exact_evm_token_name_mismatch';
