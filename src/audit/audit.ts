@@ -5,9 +5,9 @@ import type { Tx } from '#db/database.ts';
 
 /**
  * Hears of a person's change in the transaction that makes it, such as to leave a mail about it:
- * whatever becomes of the process, there is both or neither.
+ * whatever becomes of the process, there is both or neither. Gets the entry's `detail`.
  */
-export type Witness = (tx: Tx) => Promise<void>;
+export type Witness = (tx: Tx, detail: string | null) => Promise<void>;
 
 /** Who changes something, for the audit log. */
 export type Actor =
@@ -50,6 +50,8 @@ export interface Entry {
   /** The changed fields before and after; never a secret or its hash. */
   readonly before: Values | null;
   readonly after: Values | null;
+  /** A sentence for the witness, such as for the owners' mail. The log does not keep it. */
+  readonly detail?: string;
   readonly now: Date;
 }
 
@@ -83,7 +85,7 @@ function whoIs(actor: Actor): Json {
 export async function recordEntry(tx: Tx, entry: Entry): Promise<void> {
   const { actor } = entry;
   // Before the lock, which all changes of the account wait for.
-  if (actor.type !== 'system') await actor.witness?.(tx);
+  if (actor.type !== 'system') await actor.witness?.(tx, entry.detail ?? null);
   await lockTrail(tx, entry.trail);
   const head = await selectHead(tx, entry.trail);
   const row = {

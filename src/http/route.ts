@@ -88,6 +88,8 @@ export interface Route<
   readonly asks?: Asks;
   /** Staff only: one of them is enough, although it moves money or access. Says why beside it. */
   readonly alone?: true;
+  /** The account's owners get no mail, although it changes access. Says why beside it. */
+  readonly unmailed?: true;
   /** The audit log keeps who has read it, under this action: what others entrusted to us. */
   readonly records?: string;
   readonly tag: string;

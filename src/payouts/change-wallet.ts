@@ -8,7 +8,7 @@ import type { PayoutDeps } from '#payouts/merchant-on-chain.ts';
 import { readSignedWallet, type SignedWallet } from '#payouts/wallet-change-consent.ts';
 import { insertWalletChange, type WalletChangeRow } from '#payouts/wallet-change-queries.ts';
 import { mailAboutWallet } from '#payouts/wallet-mail.ts';
-import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people.ts';
 import { requestOnChain } from '#settlement/requests.ts';
 
 type MailDeps = Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
@@ -82,6 +82,5 @@ export async function changeWallet(
   const announced = { signed, people: deps.people };
   const row = await deps.db.transaction((tx) => announceWallet(tx, ref, announced));
   deps.wakeups.send('chain-requests', networkOf(ref.tenant.livemode));
-  deps.wakeups.send(MAIL_TOPIC);
   return row;
 }

@@ -14,7 +14,6 @@ import {
 import { checkMayGoLive } from '#payouts/may-go-live.ts';
 import { chainOf, type PayoutDeps } from '#payouts/merchant-on-chain.ts';
 import { mailOwners } from '#people/owner-mail.ts';
-import { MAIL_TOPIC } from '#people/people.ts';
 import { presentEdition } from '#settlement/editions.ts';
 import { type Hex, requestOnChain } from '#settlement/requests.ts';
 
@@ -106,7 +105,6 @@ export async function goLive(deps: GoLiveWork, wish: GoLiveInput): Promise<GoLiv
     requestRegistration(tx, { ...wish, wallet, edition, secretKey }),
   );
   deps.wakeups.send('chain-requests', networkOf(wish.tenant.livemode));
-  deps.wakeups.send(MAIL_TOPIC);
   return row;
 }
 
@@ -136,7 +134,6 @@ export async function prepareGoLive(deps: GoLiveWork, wish: GoLiveInput): Promis
     });
     return null;
   });
-  deps.wakeups.send(MAIL_TOPIC);
   return refused;
 }
 

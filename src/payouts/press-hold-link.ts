@@ -11,7 +11,7 @@ import { findHoldLink, toldOf } from '#payouts/payout-holds.ts';
 import { askWatchtower } from '#payouts/wallet-change-queries.ts';
 import { queueMail } from '#people/mail.ts';
 import { accountInMail } from '#people/mail-words.ts';
-import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people.ts';
 import { requestOnChain } from '#settlement/requests.ts';
 
 const ACTOR = { type: 'system', name: 'link in a mail' } as const;
@@ -69,7 +69,6 @@ export async function holdPayouts(
     });
     return link;
   });
-  people.wakeups.send(MAIL_TOPIC);
   if (held !== undefined) {
     for (const livemode of MODES) people.wakeups.send('chain-requests', networkOf(livemode));
   }

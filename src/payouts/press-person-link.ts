@@ -5,7 +5,7 @@ import { newId } from '#core/ids.ts';
 import { hashSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { insertHold } from '#payouts/payout-hold-queries.ts';
-import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people.ts';
 import { loseFactors, ownedAccounts, putOut, trustFactor } from '#people/person-link-deeds.ts';
 import { type PersonLinkRow, takePersonLink } from '#people/person-link-queries.ts';
 import { findPersonLink } from '#people/person-links.ts';
@@ -65,6 +65,5 @@ export async function pressPersonLink(
     if (link.kind === 'recover_factor') await loseFactors(tx, people, { user, now });
     return link;
   });
-  people.wakeups.send(MAIL_TOPIC);
   return pressed;
 }

@@ -10,8 +10,7 @@ import { linkRefused } from '#people/email-links.ts';
 import { type NamedInvitation, takeInvitation } from '#people/invitation-queries.ts';
 import { insertMembership, selectOwnerEmails } from '#people/membership-queries.ts';
 import { noteOwnerChange } from '#people/owner-changes.ts';
-import type { Visit } from '#people/people.ts';
-import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps, Visit } from '#people/people.ts';
 import { readInvitation } from '#people/read-invitation.ts';
 import { type OpenedSession, openSession } from '#people/sessions.ts';
 import { selectUser, type UserRow } from '#people/user-queries.ts';
@@ -91,7 +90,6 @@ export async function acceptInvitation(
     user === undefined
       ? await joinAsNew(deps, input, found.invitation.email)
       : await joinAsKnown(deps, input, user.id);
-  deps.wakeups.send(MAIL_TOPIC);
   return joined;
 }
 

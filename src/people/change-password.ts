@@ -3,7 +3,7 @@ import { present } from '#core/assert.ts';
 import { emailBucket, forgetAttempts, PER_SECOND_FACTOR, takeAttempt } from '#people/attempts.ts';
 import type { HashCaller } from '#people/hash-shares.ts';
 import { checkPassword, hashPassword, verifyPassword } from '#people/passwords.ts';
-import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people.ts';
 import { savePassword } from '#people/save-password.ts';
 import { type Realm, selectUser, type UserRow } from '#people/user-queries.ts';
 
@@ -51,6 +51,5 @@ export async function changePassword(
   await deps.db.transaction((tx) =>
     savePassword(deps, tx, { user: confirmed, passwordHash, keepSessionId: input.sessionId, now }),
   );
-  deps.wakeups.send(MAIL_TOPIC);
   return confirmed;
 }

@@ -9,7 +9,7 @@ import {
   updateDeviceUsed,
 } from '#people/device-queries.ts';
 import { queueMail } from '#people/mail.ts';
-import { MAIL_TOPIC, type PeopleDeps, type Visit } from '#people/people.ts';
+import type { PeopleDeps, Visit } from '#people/people.ts';
 import type { Realm } from '#people/user-queries.ts';
 
 /** A device is remembered this long after its last sign-in. */
@@ -61,7 +61,6 @@ export async function rememberDevice(
     if (seen.alert) await queueMail(tx, people.secretKey, signInAlert(seen.email, visit));
     return fresh;
   });
-  if (seen.alert && kept !== token) people.wakeups.send(MAIL_TOPIC);
   return kept;
 }
 

@@ -18,7 +18,7 @@ import {
   type TokenPurpose,
 } from '#people/email-token-queries.ts';
 import { queueMail } from '#people/mail.ts';
-import { MAIL_TOPIC, type PeopleDeps, type Visit } from '#people/people.ts';
+import type { PeopleDeps, Visit } from '#people/people.ts';
 import { type Realm, selectUserByEmail, type UserRow } from '#people/user-queries.ts';
 
 /** Long enough for a slow mailbox, short enough for a link that opens an account. */
@@ -134,7 +134,6 @@ async function sendLink(
     const content = { to: email, subject, text: mail.text(url), buttons: [{ url, name: button }] };
     await queueMail(tx, deps.secretKey, { ...content, now });
   });
-  deps.wakeups.send(MAIL_TOPIC);
   return null;
 }
 

@@ -19,6 +19,7 @@ const WHAT = {
   passkey_added: 'A passkey was added to your Tapline sign-in.',
   passkey_removed: 'A passkey of your Tapline sign-in was removed.',
   codes_renewed: 'New recovery codes were made for your Tapline sign-in. The old ones are void.',
+  code_used: 'A recovery code of your Tapline sign-in was used. It does not work again.',
 } as const;
 
 /** The person hears of every change of their factors, and can stop a thief who made it. */

@@ -16,10 +16,9 @@ import {
 import { queueMail } from '#people/mail.ts';
 import { accountInMail } from '#people/mail-words.ts';
 import { lockMembers } from '#people/membership-queries.ts';
-import { MAIL_TOPIC } from '#people/people.ts';
 import type { Role } from '#people/roles.ts';
 import { factorNotFresh } from '#people/sessions.ts';
-import { noteOwners, recordTeam, type TeamRef } from '#people/team-changes.ts';
+import { noteOwners, recordOwners, recordTeam, type TeamRef } from '#people/team-changes.ts';
 
 const MAX_MEMBERS = 200;
 
@@ -51,7 +50,8 @@ export async function inviteMember(
     if (input.role === 'owner') {
       await noteOwners(tx, ref, { kind: 'invited', email, before: members });
     }
-    await recordTeam(tx, ref, {
+    const record = input.role === 'owner' ? recordOwners : recordTeam;
+    await record(tx, ref, {
       action: 'invitation.created',
       objectId: row.id,
       before: null,
@@ -59,7 +59,6 @@ export async function inviteMember(
     });
     return row;
   });
-  people.wakeups.send(MAIL_TOPIC);
   return result;
 }
 

@@ -5,10 +5,10 @@ import { emailBucket, MAILS_PER_MAILBOX, takeAttempt } from '#people/attempts.ts
 import { endFactors } from '#people/factor-trust.ts';
 import { queueMail } from '#people/mail.ts';
 import { countPasskeys } from '#people/passkey-queries.ts';
-import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people.ts';
 import { mailChange } from '#people/person-links.ts';
 import type { FactorRef } from '#people/second-factor.ts';
-import { selectUser, type UserRow } from '#people/user-queries.ts';
+import { lockUser, selectUser } from '#people/user-queries.ts';
 
 /**
  * The way back for somebody who has lost every factor: the password, then a press in a mail, then
@@ -39,16 +39,22 @@ export async function mailFactorRecovery(
       now,
     }),
   );
-  deps.wakeups.send(MAIL_TOPIC);
   return null;
 }
 
-/** The 72 hours are over, and the password was right. */
+/**
+ * Ends the factors if their 72 hours are over; the password was right. Reads the row anew: a factor
+ * may have been used since the caller read it.
+ *
+ * @returns whether they ended.
+ */
 export async function endLostFactors(
   deps: Pick<PeopleDeps, 'secretKey'>,
   tx: Tx,
-  { user, now }: { readonly user: UserRow; readonly now: Date },
-): Promise<void> {
+  { userId, now }: { readonly userId: string; readonly now: Date },
+): Promise<boolean> {
+  const user = present(await lockUser(tx, userId), 'user');
+  if (user.factors_end_at === null || user.factors_end_at > now) return false;
   await endFactors(tx, user.id);
   await queueMail(tx, deps.secretKey, {
     to: user.email,
@@ -56,4 +62,5 @@ export async function endLostFactors(
     text: 'It was said to be lost 72 hours ago and was not used since. Set up another one now.\n',
     now,
   });
+  return true;
 }

@@ -77,7 +77,7 @@ export function fileMailer(folder: string): Mailer {
   };
 }
 
-/** Leaves the mail for the worker, in the transaction that causes it. Wake `mail` afterwards. */
+/** Leaves the mail for the worker, in the transaction that causes it; the commit wakes the worker. */
 export async function queueMail(
   tx: Tx,
   secretKey: Buffer,
@@ -87,6 +87,7 @@ export async function queueMail(
   const context = `mail ${randomUUID()}`;
   const sealed = encrypt(secretKey, JSON.stringify(content), context);
   await insertMail(tx, { context, sealed, now });
+  tx.hint(MAIL_TOPIC, '');
 }
 
 export interface MailWorkerDeps extends LoopDeps {

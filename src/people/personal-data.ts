@@ -5,7 +5,7 @@ import type { Tx } from '#db/database.ts';
 import { emailBucket, forgetAttempts, secondFactorBucket } from '#people/attempts.ts';
 import { deleteEmailTokens } from '#people/email-token-queries.ts';
 import { queueMail } from '#people/mail.ts';
-import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people.ts';
 import {
   deleteAccessOf,
   eraseMerchantAddress,
@@ -114,6 +114,5 @@ export async function erasePerson(deps: PeopleDeps, erasing: Erasing): Promise<R
   if (isRefusal(done)) return done;
   await forgetAttempts(deps.db, emailBucket('sign-in', done.realm, done.email));
   await forgetAttempts(deps.db, secondFactorBucket(userId));
-  deps.wakeups.send(MAIL_TOPIC);
   return null;
 }

@@ -5,7 +5,7 @@ import { linkRefused, readLink } from '#people/email-links.ts';
 import { deleteEmailTokens, takeEmailToken } from '#people/email-token-queries.ts';
 import { endFactors, isFactorTrusted } from '#people/factor-trust.ts';
 import { checkPassword, hashPassword } from '#people/passwords.ts';
-import { MAIL_TOPIC, type PeopleDeps, type Visit } from '#people/people.ts';
+import type { PeopleDeps, Visit } from '#people/people.ts';
 import { savePassword } from '#people/save-password.ts';
 import { type Realm, selectUserByEmail, type UserRow } from '#people/user-queries.ts';
 
@@ -43,6 +43,5 @@ export async function completePasswordReset(
     await forgetAttempts(tx, secondFactorBucket(user.id));
     return user;
   });
-  deps.wakeups.send(MAIL_TOPIC);
   return result;
 }

@@ -29,6 +29,14 @@ export async function updateFactorsEnd(
   await tx.query('update users set factors_end_at = $2 where id = $1', [change.userId, change.at]);
 }
 
+/** A factor was just proven, so the factors are not lost: they do not end. */
+export async function keepFactors(tx: Tx, userId: string): Promise<void> {
+  await tx.query(
+    'update users set factors_end_at = null where id = $1 and factors_end_at is not null',
+    [userId],
+  );
+}
+
 export async function updateTotpConfirmed(
   tx: Tx,
   change: { readonly userId: string; readonly now: Date },

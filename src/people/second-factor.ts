@@ -21,14 +21,13 @@ import {
   mailGuessed,
 } from '#people/factor-changes.ts';
 import { countPasskeys } from '#people/passkey-queries.ts';
-import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people.ts';
 import {
   countRecoveryCodes,
   deleteRecoveryCodes,
   insertRecoveryCodes,
   takeRecoveryCode,
   updateCodesSaved,
-  updateFactorsEnd,
   updateTotpConfirmed,
   updateTotpSecret,
   updateTotpStep,
@@ -135,7 +134,6 @@ export async function confirmTotp(
   if (tooMany !== null) return tooMany;
   const confirmed = await deps.db.transaction((tx) => confirmSetUp(deps, tx, { ref, code }));
   if (!isRefusal(confirmed)) await forgetAttempts(deps.db, bucket);
-  deps.wakeups.send(MAIL_TOPIC);
   return confirmed;
 }
 
@@ -197,7 +195,9 @@ async function acceptCode(
 ): Promise<boolean> {
   const { user, code, now } = asked;
   if (!/^\d{6}$/.test(code)) {
-    return takeRecoveryCode(tx, { userId: user.id, hash: hashRecoveryCode(code), now });
+    const used = await takeRecoveryCode(tx, { userId: user.id, hash: hashRecoveryCode(code), now });
+    if (used) await mailFactorChange(tx, deps, { user, change: 'code_used', now });
+    return used;
   }
   const totp = user.totp_confirmed_at === null ? null : storedTotp(deps, user);
   const step = totp === null ? null : stepOf(totp, code, now);
@@ -243,11 +243,9 @@ export async function proveSecondFactor(
       if (guesses === TOLD_AT_GUESS) await mailGuessed(tx, deps, { user, now: ref.now });
       return codeRefused();
     }
-    if (user.factors_end_at !== null) await updateFactorsEnd(tx, { userId: user.id, at: null });
     return strengthenSession(tx, { ...ref, realm: user.realm });
   });
-  if (isRefusal(session)) deps.wakeups.send(MAIL_TOPIC);
-  else {
+  if (!isRefusal(session)) {
     for (const { bucket } of counted) await forgetAttempts(deps.db, bucket);
   }
   return session;

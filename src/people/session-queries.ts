@@ -58,6 +58,8 @@ export interface SessionRow {
   readonly account_status: 'active' | 'disabled' | null;
   readonly kyb_status: string | null;
   readonly merchant_number: bigint | null;
+  /** Whether it takes real money; null without an account. */
+  readonly account_is_live: boolean | null;
 }
 
 export async function selectSession(
@@ -71,7 +73,9 @@ export async function selectSession(
        u.staff_role, u.factor_trusted_from, m.role,
        (u.totp_confirmed_at is not null
          or exists (select from passkeys p where p.user_id = u.id)) as has_factor,
-       a.name as account_name, a.status as account_status, a.kyb_status, am.merchant_number
+       a.name as account_name, a.status as account_status, a.kyb_status, am.merchant_number,
+       (select live.live_at is not null from account_modes live
+        where live.account_id = m.account_id and live.livemode) as account_is_live
      from sessions s
      join users u on u.id = s.user_id
      left join memberships m on m.user_id = s.user_id and m.account_id = $2

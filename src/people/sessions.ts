@@ -5,6 +5,7 @@ import { newId } from '#core/ids.ts';
 import { equalInConstantTime, hashSecret, isSecret, keysOf, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import type { PeopleDeps, Visit } from '#people/people.ts';
+import { keepFactors } from '#people/second-factor-queries.ts';
 import {
   insertSession,
   type SessionRow,
@@ -67,13 +68,19 @@ export async function openSession(
     now: visit.now,
     expiresAt,
   });
+  if (opening.secondFactorAt !== null) await keepFactors(tx, opening.userId);
   return { sessionId: id, token, expiresAt };
 }
 
 /** The second factor was proven: full rights, a new token, the old one void. */
 export async function strengthenSession(
   tx: Tx,
-  proof: { readonly sessionId: string; readonly realm: Realm; readonly now: Date },
+  proof: {
+    readonly sessionId: string;
+    readonly userId: string;
+    readonly realm: Realm;
+    readonly now: Date;
+  },
 ): Promise<OpenedSession> {
   const token = newSecret('session', tx.cell);
   const expiresAt = addMs(proof.now, LIFETIME[proof.realm].totalMs);
@@ -83,6 +90,7 @@ export async function strengthenSession(
     now: proof.now,
     expiresAt,
   });
+  await keepFactors(tx, proof.userId);
   return { sessionId: proof.sessionId, token, expiresAt };
 }
 

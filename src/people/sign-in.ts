@@ -101,8 +101,10 @@ export async function openAfterPassword(
   user: UserRow,
   visit: Visit,
 ): Promise<SignedIn> {
-  const isOver = user.factors_end_at !== null && user.factors_end_at <= visit.now;
-  if (isOver) await deps.db.transaction((tx) => endLostFactors(deps, tx, { user, now: visit.now }));
+  const lost = { userId: user.id, now: visit.now };
+  const isOver =
+    user.factors_end_at !== null &&
+    (await deps.db.transaction((tx) => endLostFactors(deps, tx, lost)));
   const totp = user.totp_confirmed_at !== null && !isOver;
   const passkey = (await countPasskeys(deps.db, user.id)) > 0;
   const level = totp || passkey ? 'password' : 'full';

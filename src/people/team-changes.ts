@@ -33,16 +33,29 @@ export async function noteOwners(
   await noteOwnerChange(tx, ref.people, { ...ref, kind, email, owners: told });
 }
 
-export async function recordTeam(
-  tx: Tx,
-  ref: TeamRef,
-  change: {
-    readonly action: string;
-    readonly objectId: string;
-    readonly before: { readonly email: string; readonly role: Role } | null;
-    readonly after: { readonly email: string; readonly role: Role } | null;
-  },
-): Promise<void> {
+interface TeamChange {
+  readonly action: string;
+  readonly objectId: string;
+  readonly before: { readonly email: string; readonly role: Role } | null;
+  readonly after: { readonly email: string; readonly role: Role } | null;
+}
+
+export async function recordTeam(tx: Tx, ref: TeamRef, change: TeamChange): Promise<void> {
   const { accountId: trail, actor, now } = ref;
-  await recordEntry(tx, { ...change, trail, actor, livemode: null, now });
+  const detail = describeTeamChange(change);
+  await recordEntry(tx, { ...change, detail, trail, actor, livemode: null, now });
+}
+
+/** For the owners' mail: who it is about, and the role. */
+function describeTeamChange({ before, after }: TeamChange): string {
+  if (before === null) return `${after?.email} gets the role ${after?.role}.`;
+  if (after === null) return `${before.email} does not have the role ${before.role} any more.`;
+  return `${after.email} was ${before.role} and is ${after.role} now.`;
+}
+
+/** The same for a change that {@link noteOwners} has mailed already: no second mail about it. */
+export async function recordOwners(tx: Tx, ref: TeamRef, change: TeamChange): Promise<void> {
+  const { actor } = ref;
+  const unwitnessed = actor.type === 'system' ? actor : { ...actor, witness: null };
+  await recordTeam(tx, { ...ref, actor: unwitnessed }, change);
 }

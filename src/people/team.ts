@@ -11,7 +11,7 @@ import {
 } from '#people/membership-queries.ts';
 import type { Role } from '#people/roles.ts';
 import { factorNotFresh } from '#people/sessions.ts';
-import { noteOwners, recordTeam, type TeamRef } from '#people/team-changes.ts';
+import { noteOwners, recordOwners, recordTeam, type TeamRef } from '#people/team-changes.ts';
 
 function findMember(
   members: readonly MemberRow[],
@@ -45,7 +45,8 @@ export async function changeRole(
   const { email } = member;
   if (kind === 'demoted') await endInvitationsOf(tx, ref, change.userId);
   if (kind !== null) await noteOwners(tx, ref, { kind, email, before: members });
-  await recordTeam(tx, ref, {
+  const record = kind === null ? recordTeam : recordOwners;
+  await record(tx, ref, {
     action: 'member.role_changed',
     objectId: change.userId,
     before: { email, role: member.role },
@@ -66,12 +67,14 @@ export async function removeMember(tx: Tx, ref: TeamRef, userId: string): Promis
   const { email, role } = found.member;
   if (role === 'owner' && !ref.factorIsFresh) return factorNotFresh();
   await deleteMembership(tx, { accountId: ref.accountId, userId });
-  if (role === 'owner') {
+  const isOwner = role === 'owner';
+  if (isOwner) {
     await endInvitationsOf(tx, ref, userId);
     const kind = userId === actorId(ref.actor) ? 'left' : 'removed';
     await noteOwners(tx, ref, { kind, email, before: members });
   }
   const before = { email, role };
-  await recordTeam(tx, ref, { action: 'member.removed', objectId: userId, before, after: null });
+  const record = isOwner ? recordOwners : recordTeam;
+  await record(tx, ref, { action: 'member.removed', objectId: userId, before, after: null });
   return null;
 }

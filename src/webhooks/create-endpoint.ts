@@ -8,6 +8,7 @@ import {
   checkEnabledEvents,
   type EndpointRow,
   MAX_ENDPOINTS,
+  type NoteChange,
   type WebhookDeps,
 } from '#webhooks/endpoint.ts';
 import { countEndpointsLocked, insertEndpoint } from '#webhooks/endpoint-queries.ts';
@@ -33,6 +34,7 @@ export async function createEndpoint(
   tenant: Tenant,
   input: CreateEndpoint,
   now: Date,
+  note?: NoteChange<EndpointRow>,
 ): Promise<RevealedEndpoint | Refusal> {
   const events = checkEnabledEvents(input.enabledEvents);
   if (isRefusal(events)) return events;
@@ -55,7 +57,9 @@ export async function createEndpoint(
       secret: encrypt(deps.secretKey, secret, id),
       created: now,
     });
-    return { endpoint: only(rows, 'webhook endpoint'), secret };
+    const endpoint = only(rows, 'webhook endpoint');
+    await note?.(tx, endpoint);
+    return { endpoint, secret };
   });
 }
 

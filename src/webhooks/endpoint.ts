@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { networkOf, type Tenant } from '#core/mode.ts';
-import type { Database } from '#db/database.ts';
+import type { Database, Tx } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { EVENT_FAMILIES, EVENT_TYPES } from '#events/types.ts';
 import type { Network } from '#webhooks/transport.ts';
@@ -43,6 +43,12 @@ export interface EndpointRow {
   /** Counts changes of what people edit: in the dashboard an edit names the one that it saw. */
   version: number;
 }
+
+/**
+ * Notes a person's change in the transaction that makes it. Calls with an API key leave none: the
+ * request log has them.
+ */
+export type NoteChange<Change> = (tx: Tx, change: Change) => Promise<void>;
 
 export function tenantOf(row: { readonly account_id: string; readonly livemode: boolean }): Tenant {
   return { accountId: row.account_id, livemode: row.livemode };

@@ -5,7 +5,7 @@ import type { Tenant } from '#core/mode.ts';
 import { encrypt } from '#core/secrets.ts';
 import { Abandon } from '#db/database.ts';
 import type { RevealedEndpoint } from '#webhooks/create-endpoint.ts';
-import type { WebhookDeps } from '#webhooks/endpoint.ts';
+import type { EndpointRow, NoteChange, WebhookDeps } from '#webhooks/endpoint.ts';
 import { lockEndpoint, replaceSecret } from '#webhooks/endpoint-queries.ts';
 import { newSigningSecret } from '#webhooks/sign.ts';
 
@@ -18,6 +18,7 @@ export async function rotateSecret(
   tenant: Tenant,
   id: string,
   now: Date,
+  note?: NoteChange<EndpointRow>,
 ): Promise<RevealedEndpoint | Refusal> {
   const secret = newSigningSecret();
   const rotated = await deps.db.transaction(async (tx) => {
@@ -26,7 +27,9 @@ export async function rotateSecret(
     }
     const sealed = encrypt(deps.secretKey, secret, id);
     const change = { id, secret: sealed, previousUntil: addMs(now, OVERLAP_MS), now };
-    return { endpoint: only(await replaceSecret(tx, change), 'webhook endpoint'), secret };
+    const endpoint = only(await replaceSecret(tx, change), 'webhook endpoint');
+    await note?.(tx, endpoint);
+    return { endpoint, secret };
   });
   deps.wakeups.send('webhook-endpoints');
   return rotated;

@@ -4,7 +4,12 @@ import type { Tenant } from '#core/mode.ts';
 import { staleVersion } from '#core/stale-version.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import { Abandon, type Tx } from '#db/database.ts';
-import { checkEnabledEvents, type EndpointRow, type WebhookDeps } from '#webhooks/endpoint.ts';
+import {
+  checkEnabledEvents,
+  type EndpointRow,
+  type NoteChange,
+  type WebhookDeps,
+} from '#webhooks/endpoint.ts';
 import {
   deleteEndpoint,
   endDueDeliveries,
@@ -25,8 +30,7 @@ export interface ChangeEndpoint {
 /** A change in the dashboard: somebody else may have changed the endpoint since it was read. */
 export interface EndpointEdit {
   readonly version: number;
-  /** Notes the change in its transaction. */
-  readonly record: (tx: Tx, before: EndpointRow, after: EndpointRow) => Promise<void>;
+  readonly note: NoteChange<{ readonly before: EndpointRow; readonly after: EndpointRow }>;
 }
 
 async function checkChange(
@@ -92,7 +96,7 @@ export async function changeEndpoint(
       return new Abandon<EndpointRow | Refusal>(staleVersion(row.version));
     }
     const after = await applyChange(tx, { row, ...change });
-    await edit?.record(tx, row, after);
+    await edit?.note(tx, { before: row, after });
     return after;
   });
   deps.wakeups.send('webhook-endpoints');
@@ -105,12 +109,14 @@ export async function removeEndpoint(
   tenant: Tenant,
   id: string,
   now: Date,
+  note?: NoteChange<EndpointRow>,
 ): Promise<true | Refusal> {
   const removed = await deps.db.transaction<true | Refusal>(async (tx) => {
     const row = await lockEndpoint(tx, tenant, id);
     if (row === undefined) return new Abandon<true | Refusal>(resourceMissing('webhook endpoint'));
     await stampOrder(tx, tenant, now, 1);
     await deleteEndpoint(tx, id);
+    await note?.(tx, row);
     return true;
   });
   deps.wakeups.send('webhook-endpoints');

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { SCOPES } from '#accounts/scopes.ts';
+import { consentOf } from '#apis/dashboard/consent.ts';
 import { declaredRoutes } from '#app/declared-routes.ts';
 import { newId } from '#core/ids.ts';
 import { hashSecret, newSecret } from '#core/secrets.ts';
-import { asksOf } from '#http/moves.ts';
+import { asksOf, isSerious } from '#http/moves.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';
 import { startTestApi, type TestApi } from '#testing/api.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
@@ -156,4 +157,65 @@ test('a key of a merchant opens no payment whose link it does not have', async (
       assert.ok(asked.status === 404 || asked.status === 400, asked.what);
     }
   }
+});
+
+const MODE = '/accounts/{account}/{mode}';
+
+/** What a stale session may do to an account: it takes rights away, or gives a thief nothing. */
+const WITHOUT_FACTOR: Readonly<Record<string, string>> = {
+  leaveTeam: 'takes the own role away; an owner shows a factor',
+  revokeInvitation: 'takes an invitation away',
+  submitVerification: 'staff decide what becomes of it',
+  revokeApiKey: 'takes a key away',
+  updateTerminal: 'a label and a name, for members',
+  deactivateTerminal: 'takes a terminal away',
+  rotateTerminalTag: 'takes an address away; the new one only lets customers pay',
+  switchTerminalSmartTap: 'one more way for customers to pay, or one less',
+  dashboardDeleteWebhookEndpoint: 'takes a receiver away',
+  endRefund: 'keeps money that USDC does not let go',
+  cancelWalletChange: 'keeps the wallet as it is',
+  blockPayer: 'takes a customer away',
+};
+
+test('the dashboard asks for a factor where a key of the merchant API shows its scope', () => {
+  const people = new Map(ROUTES.dashboard.map((route) => [`${route.method} ${route.path}`, route]));
+  const compared: string[] = [];
+  for (const { method, path, moves } of ROUTES.merchant) {
+    const route = people.get(`${method} ${MODE}${path}`);
+    if (route === undefined || !isSerious(moves)) continue;
+    compared.push(route.operationId);
+    const { asks, mails } = consentOf(route);
+    const what = `${method} ${path}: ${asks}`;
+    assert.equal(route.moves, moves, what);
+    assert.ok(asks !== 'never' || route.operationId in WITHOUT_FACTOR, what);
+    assert.ok(moves !== 'access' || mails, `${what}, no mail`);
+  }
+  assert.deepEqual(compared.toSorted(), [
+    'createDashboardRefund',
+    'dashboardCreateWebhookEndpoint',
+    'dashboardDeleteWebhookEndpoint',
+    'dashboardRotateWebhookSecret',
+    'dashboardUpdateWebhookEndpoint',
+  ]);
+});
+
+test('without a factor a session changes of an account only what is listed', () => {
+  const ofAccounts = ROUTES.dashboard.filter(
+    ({ method, path, moves }) =>
+      method !== 'GET' && isSerious(moves) && path.startsWith('/accounts/{account}'),
+  );
+  assert.ok(ofAccounts.length > 30, `${ofAccounts.length} routes`);
+  const unasked = ofAccounts.filter((route) => consentOf(route).asks === 'never');
+  assert.deepEqual(
+    unasked.map(({ operationId }) => operationId).toSorted(),
+    Object.keys(WITHOUT_FACTOR).toSorted(),
+  );
+  const unmailed = ofAccounts.filter(
+    (route) => route.moves === 'access' && !consentOf(route).mails,
+  );
+  assert.deepEqual(
+    unmailed.map(({ operationId }) => operationId),
+    ['createManagerCode'],
+    'each other change of access is mailed',
+  );
 });

@@ -9,14 +9,17 @@ const TotpSetup = partOf(async () => (await import('./totp-setup.tsx')).TotpSetu
 
 /** Lets every form ask for a fresh second factor, in place: what was typed stays. */
 export function FactorProvider({ children }: { readonly children: ReactNode }): ReactNode {
+  const { refresh } = useDesk();
   const [isAsking, setIsAsking] = useState(false);
   const answer = useRef<(proven: boolean) => void>(() => {});
-  const prove = useCallback(() => {
+  const prove = useCallback(async () => {
+    // A factor may have been set up in another window since this page read the session.
+    await refresh();
     setIsAsking(true);
     return new Promise<boolean>((resolve) => {
       answer.current = resolve;
     });
-  }, []);
+  }, [refresh]);
   const close = (proven: boolean) => {
     setIsAsking(false);
     answer.current(proven);

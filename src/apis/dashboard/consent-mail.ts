@@ -18,15 +18,17 @@ export async function mailAccountChange(
     readonly tenant: Tenant;
     /** The route's own words: `A new API key`. */
     readonly summary: string;
+    /** What the change was about, as a sentence. */
+    readonly detail?: string | null;
     readonly now: Date;
   },
 ): Promise<void> {
-  const { session, tenant, summary, now } = done;
+  const { session, tenant, summary, detail = null, now } = done;
   const account = accountInMail(session.account_name ?? '');
   await mailChange(tx, people, {
     userId: session.user_id,
     accountId: tenant.accountId,
-    what: `${session.email} did this in ${account}: ${summary}.`,
+    what: `${session.email} did this in ${account}: ${summary}.${detail === null ? '' : ` ${detail}`}`,
     subject: 'Access to your Tapline account changed',
     to: await selectOwnerEmails(tx, tenant.accountId),
     now,
@@ -51,7 +53,7 @@ export function mayChangeSettings(
     async (before: AccountRow, after: AccountUpdate): Promise<Refusal | null> => {
       if (!isSensitive(before, after)) return null;
       const isSandbox = people.factorAgeMs === 0;
-      const refused = accessRefusal({ ...by, livemode: true, isSandbox });
+      const refused = accessRefusal({ ...by, isSandbox });
       if (refused !== null) return refused;
       const summary = 'Change the name or the limits of refunds';
       await mailAccountChange(tx, people, { ...by, summary });

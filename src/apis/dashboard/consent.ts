@@ -16,27 +16,31 @@ export function factorRefusal(session: SessionRow, now: Date): Refusal | null {
 export interface Asked {
   readonly session: SessionRow;
   readonly now: Date;
-  /** Real money is at stake. */
-  readonly livemode: boolean;
+  /** Live mode, or a whole account that is live. */
+  readonly isRealMoney: boolean;
   /** Nothing there is real: somebody without any factor shows the password instead. */
   readonly isSandbox: boolean;
 }
 
 /** For access and names. Money asks for a factor in a sandbox, too. */
-export function accessRefusal({ session, now, isSandbox }: Asked): Refusal | null {
+export function accessRefusal(asked: Omit<Asked, 'isRealMoney'>): Refusal | null {
+  const { session, now, isSandbox } = asked;
   const hasJustSignedIn = isFactorFresh(session.created, now);
   if (isSandbox && !session.has_factor && hasJustSignedIn) return null;
   return factorRefusal(session, now);
 }
 
 /** What consent reads of a route's declaration. */
-export type Declared = Pick<AnyRoute, 'moves' | 'asks' | 'alone' | 'access' | 'path' | 'method'>;
+export type Declared = Pick<
+  AnyRoute,
+  'moves' | 'asks' | 'alone' | 'unmailed' | 'access' | 'path' | 'method'
+>;
 
 /** All that follows from what a route of people says it moves. Nobody decides it anywhere else. */
 export interface Consent {
   /** When a fresh factor is asked for. */
   readonly asks: Asks;
-  /** Owners get a mail in the transaction of the change. Its link holds payouts. */
+  /** With real money at stake owners get a mail in the change's transaction. Its link stops it. */
   readonly mails: boolean;
   /** The audit log of the account, or of the network, has an entry in the same transaction. */
   readonly isRecorded: boolean;
@@ -51,11 +55,11 @@ const BELOW_ACCOUNT = '/accounts/{account}';
 export function consentOf(route: Declared): Consent {
   const changes = route.method !== 'GET' && isSerious(route.moves);
   const byStaff = route.access === 'operator' && route.method !== 'GET';
-  const asks = byStaff ? 'always' : asksOf(route);
+  const isOfAccount = !byStaff && route.path.startsWith(BELOW_ACCOUNT);
   return {
-    asks,
-    mails: changes && !byStaff && route.moves === 'access' && asks === 'live',
-    isRecorded: changes && (byStaff || route.path.startsWith(BELOW_ACCOUNT)),
+    asks: byStaff ? 'always' : asksOf(route),
+    mails: changes && isOfAccount && route.moves === 'access' && route.unmailed !== true,
+    isRecorded: changes && (byStaff || isOfAccount),
     fourEyes: changes && byStaff && route.moves !== 'name' && route.alone !== true,
     rate: byStaff ? 'staff' : 'usual',
   };
@@ -65,7 +69,7 @@ export function consentOf(route: Declared): Consent {
 export function consentRefusal(route: Declared, asked: Asked): Refusal | null {
   const { asks } = consentOf(route);
   if (asks === 'never' || asks === 'own') return null;
-  if (asks === 'live' && !asked.livemode) return null;
+  if (asks === 'live' && !asked.isRealMoney) return null;
   const { session, now } = asked;
   if (asks === 'fresh')
     return isFactorFresh(session.second_factor_at, now) ? null : factorNotFresh();

@@ -6,21 +6,20 @@ import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
 import type { Tx } from '#db/database.ts';
 import type { Stream } from '#http/route.ts';
 import { giveBackAttempt, STAFF_CHANGES, takeAttempt } from '#people/attempts.ts';
-import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people.ts';
 
 type Request = PersonRequest<never, never>;
 
 /** Leaves the mail to the owners with the entry of the change: once, however many entries. */
 function ownersHear(people: PeopleDeps, route: PersonRoute, request: Request): Witness | null {
-  const { session, tenant } = request.caller;
-  if (session === null || !tenant.livemode) return null;
+  const { session, tenant, isRealMoney } = request.caller;
+  if (session === null || !isRealMoney) return null;
   const told = new WeakSet<Tx>();
-  return async (tx) => {
+  return async (tx, detail) => {
     if (told.has(tx)) return;
     told.add(tx);
     const { summary } = route;
-    await mailAccountChange(tx, people, { session, tenant, summary, now: request.now });
-    tx.onCommit(() => people.wakeups.send(MAIL_TOPIC));
+    await mailAccountChange(tx, people, { session, tenant, summary, detail, now: request.now });
   };
 }
 

@@ -9,15 +9,26 @@ import {
   personRoute,
 } from '#apis/dashboard/person-route.ts';
 import { Version } from '#apis/dashboard/person-schema.ts';
-import { changeOf } from '#apis/merchant/webhook-endpoint-routes.ts';
-import { EndpointSchema, UpdateEndpointBody } from '#apis/merchant/webhook-schema.ts';
-import { recordEntry } from '#audit/audit.ts';
+import { changeOf, newEndpointOf } from '#apis/merchant/webhook-endpoint-routes.ts';
+import {
+  CreateEndpointBody,
+  DeletedSchema,
+  EndpointSchema,
+  EndpointWithSecretSchema,
+  UpdateEndpointBody,
+} from '#apis/merchant/webhook-schema.ts';
+import { type Entry, recordEntry } from '#audit/audit.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import type { Tx } from '#db/database.ts';
+import { createEndpoint } from '#webhooks/create-endpoint.ts';
 import { type EndpointRow, renderEndpoint } from '#webhooks/endpoint.ts';
 import { selectEndpoint } from '#webhooks/endpoint-queries.ts';
-import { changeEndpoint, type EndpointEdit } from '#webhooks/update-endpoint.ts';
+import { rotateSecret } from '#webhooks/rotate-secret.ts';
+import { changeEndpoint, removeEndpoint } from '#webhooks/update-endpoint.ts';
 
 const TAG = 'Webhook endpoints';
+const PATH = `${MODE}/webhook_endpoints`;
 
 const DashboardEndpointSchema = Type.Object(
   { ...EndpointSchema.properties, version: VersionOut },
@@ -34,7 +45,7 @@ function endpointView(row: EndpointRow) {
 function readRoute({ db }: DashboardDeps) {
   return personRoute({
     method: 'GET',
-    path: `${MODE}/webhook_endpoints/{id}`,
+    path: `${PATH}/{id}`,
     operationId: 'dashboardRetrieveWebhookEndpoint',
     moves: 'nothing',
     tag: TAG,
@@ -50,35 +61,73 @@ function readRoute({ db }: DashboardDeps) {
   });
 }
 
-const UpdateBody = Type.Object({ version: Version, ...UpdateEndpointBody.properties });
-
 function editable({ url, enabled_events, description, status }: EndpointRow) {
   return { url, enabled_events, description, status };
 }
 
-function recordOf(request: PersonRequest): EndpointEdit['record'] {
-  const { caller, requestId, now } = request;
-  const { tenant } = caller;
-  return (tx, before, after) =>
-    recordEntry(tx, {
-      trail: tenant.accountId,
-      actor: actorOf(caller, requestId),
-      action: 'webhook_endpoint.updated',
-      objectId: after.id,
-      livemode: tenant.livemode,
-      before: editable(before),
-      after: editable(after),
-      now,
-    });
+/** Mails name the host only: a path can be a secret of the receiver. */
+function hostOf({ url }: EndpointRow): string {
+  return new URL(url).host;
+}
+
+/** Writes the audit log's entry of an endpoint's change; `detail` is for the owners' mail. */
+function record(
+  { caller, requestId, now }: PersonRequest,
+  tx: Tx,
+  change: Pick<Entry, 'action' | 'objectId' | 'before' | 'after'> & { readonly detail: string },
+): Promise<void> {
+  const { accountId: trail, livemode } = caller.tenant;
+  const actor = actorOf(caller, requestId);
+  return recordEntry(tx, { ...change, trail, actor, livemode, now });
+}
+
+function createRoute(deps: DashboardDeps) {
+  return personRoute<undefined, typeof CreateEndpointBody>({
+    method: 'POST',
+    path: PATH,
+    operationId: 'dashboardCreateWebhookEndpoint',
+    moves: 'access',
+    tag: TAG,
+    summary: 'Create a webhook endpoint',
+    description: 'The answer carries the signing secret, once.',
+    access: 'admin',
+    body: CreateEndpointBody,
+    status: 201,
+    response: EndpointWithSecretSchema,
+    errors: ['url_not_allowed', 'endpoint_limit_reached'],
+    handle: async (request) => {
+      const { caller, body, now } = request;
+      const input = newEndpointOf(body, caller.apiVersion);
+      const made = await createEndpoint(deps, caller.tenant, input, now, (tx, row) =>
+        record(request, tx, {
+          action: 'webhook_endpoint.created',
+          objectId: row.id,
+          before: null,
+          after: editable(row),
+          detail: `It sends events to ${hostOf(row)}.`,
+        }),
+      );
+      if (isRefusal(made)) return made;
+      return answerWith(201, renderEndpoint(made.endpoint, made.secret));
+    },
+  });
+}
+
+const UpdateBody = Type.Object({ version: Version, ...UpdateEndpointBody.properties });
+
+function describeUpdate(before: EndpointRow, after: EndpointRow): string {
+  if (before.url !== after.url) {
+    return `It sent events to ${hostOf(before)} and sends them to ${hostOf(after)} now.`;
+  }
+  return `The endpoint for ${hostOf(after)} is ${after.status}.`;
 }
 
 function updateRoute(deps: DashboardDeps) {
   return personRoute<undefined, typeof UpdateBody>({
     method: 'PATCH',
-    path: `${MODE}/webhook_endpoints/{id}`,
+    path: `${PATH}/{id}`,
     operationId: 'dashboardUpdateWebhookEndpoint',
     moves: 'access',
-    asks: 'never',
     tag: TAG,
     summary: 'Change a webhook endpoint',
     description: 'Fields that you leave out stay as they are.',
@@ -89,15 +138,98 @@ function updateRoute(deps: DashboardDeps) {
     errors: ['url_not_allowed', 'version_conflict'],
     handle: async (request) => {
       const { caller, params, body, now } = request;
-      const edit = { version: body.version, record: recordOf(request) };
-      const change = { input: changeOf(body), now, edit };
-      const row = await changeEndpoint(deps, caller.tenant, params.id ?? '', change);
+      const row = await changeEndpoint(deps, caller.tenant, params.id ?? '', {
+        input: changeOf(body),
+        now,
+        edit: {
+          version: body.version,
+          note: (tx, { before, after }) =>
+            record(request, tx, {
+              action: 'webhook_endpoint.updated',
+              objectId: after.id,
+              before: editable(before),
+              after: editable(after),
+              detail: describeUpdate(before, after),
+            }),
+        },
+      });
       return isRefusal(row) ? row : answerWith(200, endpointView(row));
     },
   });
 }
 
-/** Webhook endpoints as people edit them; all else is the merchant API's (merchant-mount.ts). */
+function deleteRoute(deps: DashboardDeps) {
+  return personRoute({
+    method: 'DELETE',
+    path: `${PATH}/{id}`,
+    operationId: 'dashboardDeleteWebhookEndpoint',
+    moves: 'access',
+    // It takes access away. Owners get the mail, since their server hears of no payment any more.
+    asks: 'never',
+    tag: TAG,
+    summary: 'Delete a webhook endpoint',
+    description: 'Deliveries that are still pending are dropped.',
+    access: 'admin',
+    params: { id: 'webhookEndpoint' },
+    response: DeletedSchema,
+    returns: 'It is gone.',
+    handle: async (request) => {
+      const { caller, params, now } = request;
+      const id = params.id ?? '';
+      const removed = await removeEndpoint(deps, caller.tenant, id, now, (tx, row) =>
+        record(request, tx, {
+          action: 'webhook_endpoint.deleted',
+          objectId: id,
+          before: editable(row),
+          after: null,
+          detail: `It sent events to ${hostOf(row)}.`,
+        }),
+      );
+      if (isRefusal(removed)) return removed;
+      return answerWith(200, { id, object: 'webhook_endpoint', deleted: true });
+    },
+  });
+}
+
+function rotateRoute(deps: DashboardDeps) {
+  return personRoute({
+    method: 'POST',
+    path: `${PATH}/{id}/rotate_secret`,
+    operationId: 'dashboardRotateWebhookSecret',
+    moves: 'access',
+    tag: TAG,
+    summary: 'Rotate the signing secret of a webhook endpoint',
+    description: 'For 24 hours deliveries are signed with both secrets.',
+    access: 'admin',
+    params: { id: 'webhookEndpoint' },
+    response: EndpointWithSecretSchema,
+    handle: async (request) => {
+      const { caller, params, now } = request;
+      const made = await rotateSecret(deps, caller.tenant, params.id ?? '', now, (tx, row) => {
+        const until = present(row.previous_secret_until, 'end of the old secret').toISOString();
+        return record(request, tx, {
+          action: 'webhook_endpoint.secret_rotated',
+          objectId: row.id,
+          before: null,
+          after: { previous_secret_until: until },
+          detail:
+            `It is the endpoint for ${hostOf(row)}. The old secret signs beside the new one until ` +
+            `${until}, and then ends.`,
+        });
+      });
+      if (isRefusal(made)) return made;
+      return answerWith(200, renderEndpoint(made.endpoint, made.secret));
+    },
+  });
+}
+
+/** Webhook endpoints as people edit them. Lists and deliveries are the merchant API's. */
 export function endpointRoutes(deps: DashboardDeps): PersonRoute[] {
-  return [readRoute(deps), updateRoute(deps)];
+  return [
+    readRoute(deps),
+    createRoute(deps),
+    updateRoute(deps),
+    deleteRoute(deps),
+    rotateRoute(deps),
+  ];
 }

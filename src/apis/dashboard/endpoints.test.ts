@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createAccountWithOwner } from '#accounts/create-account.ts';
 import { isRefusal } from '#core/answer.ts';
+import { caller } from '#testing/api-client.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
 const OWNER = { email: 'owner@endpoints.test', password: 'correct horse battery' };
+const ADDRESS = 'https://93.184.216.34/hook';
 const actor = { type: 'system', name: 'test' } as const;
 
 let server: DashboardServer;
@@ -28,7 +30,7 @@ after(() => server.close());
 const path = (rest: string) => `/accounts/${account}/${rest}`;
 
 async function addEndpoint(): Promise<string> {
-  const body = { url: 'https://93.184.216.34/hook', enabled_events: ['*'] };
+  const body = { url: ADDRESS, enabled_events: ['*'] };
   const made = await owner.post(path('test/webhook_endpoints'), body);
   assert.equal(made.status, 201, made.text);
   return path(`test/webhook_endpoints/${made.body.id}`);
@@ -75,7 +77,7 @@ test('the audit log has what an endpoint was before, and what it became', async 
   const { body } = await owner.get(path('audit_log'));
   const entries = body.data as { object_id: string; action: string }[];
   const entry = entries.find(({ object_id }) => object_id === id);
-  const same = { url: 'https://93.184.216.34/hook', description: null };
+  const same = { url: ADDRESS, description: null };
   assert.deepEqual(
     { ...entry },
     {
@@ -85,4 +87,122 @@ test('the audit log has what an endpoint was before, and what it became', async 
       after: { ...same, enabled_events: ['refund.*'], status: 'disabled' },
     },
   );
+});
+
+async function mailsToOwner(): Promise<readonly string[]> {
+  await server.sendMails();
+  return server.mails
+    .filter(({ to, text }) => to === OWNER.email && text.includes('/by-mail/'))
+    .map(({ text }) => text.split('\n')[0] ?? '');
+}
+
+async function proveFactor(): Promise<void> {
+  await server.db.query('update sessions set second_factor_at = $1', [server.clock.now()]);
+}
+
+/** Leaves the session with an old proof, or with none. */
+const goStale = () => server.clock.advance(5 * 60_000);
+
+async function addLiveEndpoint() {
+  await proveFactor();
+  const body = { url: ADDRESS, enabled_events: ['*'] };
+  const made = await owner.post(path('live/webhook_endpoints'), body);
+  assert.equal(made.status, 201, made.text);
+  return { secret: made.body.secret, at: path(`live/webhook_endpoints/${made.body.id}`) };
+}
+
+test('a live endpoint changes hands with a fresh factor only, and owners are mailed', async () => {
+  const { at, secret } = await addLiveEndpoint();
+  const takeovers = [
+    {
+      send: () =>
+        owner.post(path('live/webhook_endpoints'), { url: ADDRESS, enabled_events: ['*'] }),
+      says: 'Create a webhook endpoint. It sends events to 93.184.216.34.',
+    },
+    {
+      send: () => owner.patch(at, { version: 1, url: 'https://93.184.216.35/thief' }),
+      says:
+        'Change a webhook endpoint. It sent events to 93.184.216.34 and sends them to ' +
+        '93.184.216.35 now.',
+    },
+    {
+      send: () => owner.post(`${at}/rotate_secret`),
+      says:
+        'Rotate the signing secret of a webhook endpoint. It is the endpoint for 93.184.216.35. ' +
+        'The old secret signs beside the new one until UNTIL, and then ends.',
+    },
+  ];
+  for (const { send, says } of takeovers) {
+    goStale();
+    const before = (await mailsToOwner()).length;
+    const refused = await send();
+    assert.equal(refused.body.error?.code, 'second_factor_required', `${says}: ${refused.text}`);
+    assert.equal((await mailsToOwner()).length, before, says);
+    await proveFactor();
+    const done = await send();
+    assert.ok(done.status < 300, done.text);
+    const until = new Date(server.clock.now().getTime() + 24 * 3_600_000).toISOString();
+    const expected = `${OWNER.email} did this in the account “Some Shop”: ${says}`;
+    assert.deepEqual((await mailsToOwner()).slice(before), [expected.replace('UNTIL', until)]);
+  }
+  goStale();
+  const { body } = await owner.get(at);
+  assert.equal(body.url, 'https://93.184.216.35/thief');
+  assert.equal(JSON.stringify(await mailsToOwner()).includes(String(secret)), false);
+});
+
+test('deleting a live endpoint asks for nothing, and owners are mailed', async () => {
+  const { at } = await addLiveEndpoint();
+  const before = (await mailsToOwner()).length;
+  goStale();
+  assert.equal((await owner.delete(at)).status, 200);
+  const [mail = '', ...more] = (await mailsToOwner()).slice(before);
+  assert.match(mail, /: Delete a webhook endpoint\. It sent events to 93\.184\.216\.34\.$/);
+  assert.deepEqual(more, []);
+});
+
+test('endpoint, entry and mail are one transaction', async () => {
+  await mailsToOwner();
+  const { at } = await addLiveEndpoint();
+  const rows = await server.db.query<{ xmins: number; parts: number }>(
+    `select count(distinct x)::int as xmins, count(*)::int as parts from (
+       select xmin::text as x from webhook_endpoints where id = $1
+       union all select xmin::text from audit_log where object_id = $1
+       union all select xmin::text from mail_outbox where sent_at is null) written`,
+    [at.split('/').at(-1)],
+  );
+  assert.deepEqual(rows, [{ xmins: 1, parts: 3 }]);
+});
+
+test('test mode asks for nothing and mails nobody', async () => {
+  const before = (await mailsToOwner()).length;
+  goStale();
+  const endpoint = await addEndpoint();
+  const changed = await owner.patch(endpoint, { version: 1, url: 'https://93.184.216.35/' });
+  assert.equal(changed.status, 200, changed.text);
+  assert.equal((await owner.post(`${endpoint}/rotate_secret`)).status, 200);
+  assert.equal((await owner.delete(endpoint)).status, 200);
+  assert.equal((await mailsToOwner()).length, before);
+});
+
+test('an API key with webhooks:write changes live endpoints by itself', async () => {
+  await server.db.query("update accounts set kyb_status = 'approved' where id = $1", [account]);
+  await proveFactor();
+  const made = await owner.post(path('live/api_keys'), { name: 'S', scopes: ['webhooks:write'] });
+  const api = caller(server.merchantApi, String(made.body.secret));
+  const before = (await mailsToOwner()).length;
+  const url = '/webhook_endpoints';
+  const added = await api.post(url, { url: ADDRESS, enabled_events: ['*'] });
+  assert.equal(added.status, 201, JSON.stringify(added.body));
+  const at = `${url}/${added.body.id}`;
+  const changes = [
+    api.send('PATCH', at, {
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ url: 'https://93.184.216.35/' }),
+    }),
+    api.post(`${at}/rotate_secret`),
+  ];
+  for (const { status } of await Promise.all(changes)) assert.equal(status, 200);
+  assert.equal((await api.send('DELETE', at)).status, 200);
+  assert.equal((await mailsToOwner()).length, before);
 });

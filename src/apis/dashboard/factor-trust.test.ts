@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { silentLog } from '#core/log.ts';
 import { FACTOR_AGE_MS, FACTORS_END_MS } from '#people/factor-trust.ts';
+import { type Mail, startMailWorker } from '#people/mail.ts';
+import { Authenticator } from '#testing/authenticator.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { addOwner, addTotp, PASSWORD, signInAs } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
@@ -97,10 +101,14 @@ test('every change of factors and codes is a mail with a way to stop it', async 
     return server.mails.filter((mail) => mail.to === email && mail.text.includes('/by-mail/'));
   };
   await addTotp(server, client);
-  assert.equal((await client.post('/me/recovery_codes')).status, 200);
+  const renewed = await client.post('/me/recovery_codes');
+  const [code] = renewed.body.recovery_codes as string[];
+  const used = await client.post('/session/second_factor', { code });
+  assert.equal(used.status, 200, used.text);
   assert.equal((await client.delete('/me/totp')).status, 200);
   const texts = (await mails()).map(({ text }) => text.split('\n')[0]);
   assert.deepEqual(texts.toSorted(), [
+    'A recovery code of your Tapline sign-in was used. It does not work again.',
     'An authenticator app was set up for your Tapline sign-in.',
     'New recovery codes were made for your Tapline sign-in. The old ones are void.',
     'The authenticator app of your Tapline sign-in was removed.',
@@ -140,4 +148,69 @@ test('a lost factor ends by mail and waiting, unless it is used meanwhile', asyn
   server.clock.advance(FACTORS_END_MS);
   const free = await signInAs(server, email);
   assert.equal((await free.get('/session')).body.status, 'signed_in');
+});
+
+test('any use of any factor keeps the factors that were said to be lost', async () => {
+  const { client, email } = await personWith('keeps');
+  const { code, recoveryCodes } = await addTotp(server, client);
+  const key = new Authenticator({ rpId: 'localhost', origin: server.origin });
+  const options = await client.post('/me/passkeys/options');
+  const response = key.register(String(options.body.challenge));
+  assert.equal((await client.post('/me/passkeys', { name: 'Key', response })).status, 201);
+  const halfSignedIn = () => signInAs(server, email);
+  const useKey = async (person: PersonClient, path: string) => {
+    const { body } = await person.post(`${path}_options`);
+    return person.post(path, { response: key.use(String(body.challenge)) });
+  };
+  const prove = async (body: object) => (await halfSignedIn()).post('/session/second_factor', body);
+  const uses: Record<string, () => Promise<{ status: number }>> = {
+    'a code of the app': () => prove({ code: code() }),
+    'a recovery code': () => prove({ code: recoveryCodes[0] }),
+    'a passkey after the password': async () =>
+      useKey(await halfSignedIn(), '/session/second_factor/passkey'),
+    'a passkey alone': () => useKey(new PersonClient(server.dashboard), '/session/passkey'),
+    'another passkey': async () => {
+      const { body } = await client.post('/me/passkeys/options');
+      const second = new Authenticator({ rpId: 'localhost', origin: server.origin });
+      const made = { name: 'Second', response: second.register(String(body.challenge)) };
+      return client.post('/me/passkeys', made);
+    },
+  };
+  for (const [what, use] of Object.entries(uses)) {
+    await server.db.query(
+      `update users set factors_end_at = $2, totp_last_step = null where email = $1`,
+      [email, new Date(server.clock.now().getTime() + 1)],
+    );
+    await server.db.query('update sessions set second_factor_at = $1', [server.clock.now()]);
+    const used = await use();
+    assert.ok(used.status < 300, `${what}: ${used.status}`);
+    server.clock.advance(1);
+    const later = await signInAs(server, email);
+    assert.equal((await later.get('/session')).body.status, 'second_factor_required', what);
+  }
+});
+
+test('a mail about a factor leaves within two seconds of its commit', async () => {
+  const { client, email } = await personWith('at-once');
+  await addTotp(server, client);
+  await server.sendMails();
+  const { db, wakeups, clock, people } = server;
+  db.carryHints(wakeups.send);
+  const arrived: string[] = [];
+  const mailer = {
+    send: async ({ to, text }: Mail) => {
+      if (to === email) arrived.push(text.split('\n')[0] ?? '');
+    },
+  };
+  const deps = { db, wakeups, clock, log: silentLog, secretKey: people.secretKey, mailer };
+  const worker = startMailWorker(deps);
+  await sleep(100); // Its first look is over: only a hint wakes it before ten seconds.
+  for (const change of [() => client.post('/me/recovery_codes'), () => client.delete('/me/totp')]) {
+    const before = arrived.length;
+    assert.equal((await change()).status, 200);
+    const until = Date.now() + 2_000;
+    while (arrived.length === before && Date.now() < until) await sleep(20);
+    assert.equal(arrived.length, before + 1, arrived.join(' '));
+  }
+  await worker.stop();
 });

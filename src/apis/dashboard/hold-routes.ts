@@ -11,7 +11,6 @@ import { answerWith, isRefusal } from '#core/answer.ts';
 import { nullable, Timestamp } from '#http/schema.ts';
 import { selectOpenHold } from '#payouts/payout-hold-queries.ts';
 import { liftHold } from '#payouts/payout-holds.ts';
-import { MAIL_TOPIC } from '#people/people.ts';
 
 const TAG = 'Money';
 const PATH = `${ACCOUNT}/payout_hold`;
@@ -46,7 +45,7 @@ function readRoute({ db }: DashboardDeps) {
   });
 }
 
-function liftRoute({ db, wakeups, settings }: DashboardDeps) {
+function liftRoute({ db, settings }: DashboardDeps) {
   return personRoute({
     method: 'DELETE',
     path: PATH,
@@ -62,7 +61,6 @@ function liftRoute({ db, wakeups, settings }: DashboardDeps) {
       const { accountId } = caller.tenant;
       const ref = { accountId, actor: actorOf(caller, requestId), now };
       const lifted = await db.transaction((tx) => liftHold(tx, settings.people, ref));
-      wakeups.send(MAIL_TOPIC);
       return isRefusal(lifted) ? lifted : answerWith(200, { status: 'lifted' });
     },
   });

@@ -26,6 +26,8 @@ export function managerCodeRoute({ db }: DashboardDeps): PersonRoute {
     operationId: 'createManagerCode',
     moves: 'access',
     asks: 'always',
+    // A shop makes several a day, each for one refund. Whoever made one has just proven a factor.
+    unmailed: true,
     tag: 'Terminals',
     summary: 'A code with which a till refunds what it may not refund alone',
     description:

@@ -9,19 +9,19 @@ import {
 } from '#apis/dashboard/person-route.ts';
 import { recordEntry } from '#audit/audit.ts';
 import { refuse } from '#core/answer.ts';
+import { assert } from '#core/assert.ts';
 import type { Json } from '#core/canonical-json.ts';
+import { isSerious } from '#http/moves.ts';
 import type { AnyRoute } from '#http/route.ts';
 import type { Role } from '#people/roles.ts';
 
 /**
  * What of the merchant API the dashboard has as well, and from which role on. The very same
- * handlers run: an account's person is a caller of that account and mode.
+ * handlers run: an account's person is a caller of that account and mode. Only what moves data:
+ * a key's scope is its owner's consent, and a person's is declared beside a route of its own.
  */
 const WRITES: Readonly<Record<string, Role>> = {
   cancelPaymentIntent: 'member',
-  createWebhookEndpoint: 'admin',
-  deleteWebhookEndpoint: 'admin',
-  rotateWebhookSecret: 'admin',
   testWebhookEndpoint: 'admin',
   replayWebhookEvents: 'admin',
   retryWebhookDelivery: 'admin',
@@ -44,6 +44,10 @@ const LEFT_OUT = [
 
 export function mountedRole(route: AnyRoute<MerchantCaller>): Role | null {
   if (LEFT_OUT.includes(route.operationId)) return null;
+  assert(
+    !(route.operationId in WRITES && isSerious(route.moves)),
+    `${route.operationId} moves ${route.moves}: the dashboard needs a route of its own`,
+  );
   return route.method === 'GET' ? 'viewer' : (WRITES[route.operationId] ?? null);
 }
 

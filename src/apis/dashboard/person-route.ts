@@ -39,6 +39,7 @@ type Declared<Q extends TSchema | undefined, B extends TSchema | undefined> = Pi
   | 'moves'
   | 'asks'
   | 'alone'
+  | 'unmailed'
   | 'records'
   | 'tag'
   | 'summary'

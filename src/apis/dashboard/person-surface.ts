@@ -30,9 +30,9 @@ export function personSurface(
       }
       const refused = authorizePerson(settings, access, { caller, request });
       if (refused !== null || caller.session === null) return refused;
-      const { session, tenant } = caller;
+      const { session, isRealMoney } = caller;
       const isSandbox = settings.people.factorAgeMs === 0;
-      const asked = { session, now: request.now, livemode: tenant.livemode, isSandbox };
+      const asked = { session, now: request.now, isRealMoney, isSandbox };
       return consentRefusal(route, asked);
     },
     routes: routes.map((route) => consenting(settings.people, route)),

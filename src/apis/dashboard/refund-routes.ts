@@ -132,7 +132,7 @@ async function refundRefusal(
   const sum = await addAskedByPeople(tx, { accountId: tenant.accountId, amount, now });
   if (sum <= FREE_REFUNDS) return null;
   const session = sessionOf(caller);
-  return accessRefusal({ session, now, livemode: true, isSandbox: asked.isSandbox });
+  return accessRefusal({ session, now, isSandbox: asked.isSandbox });
 }
 
 function refundRoute(deps: DashboardDeps): PersonRoute {

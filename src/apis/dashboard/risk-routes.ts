@@ -208,7 +208,6 @@ function unblockRoute({ db }: DashboardDeps) {
     path: `${MODE}/blocked_payers/{address}`,
     operationId: 'unblockPayer',
     moves: 'access',
-    asks: 'never',
     tag: TAG,
     summary: 'Sell to this wallet again',
     access: 'admin',

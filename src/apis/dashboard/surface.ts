@@ -37,6 +37,8 @@ export interface PersonCaller
   /** What the person is in the path's account; null without one, and in a foreign one. */
   readonly role: Role | null;
   readonly accountStatus: 'active' | 'disabled' | null;
+  /** The path is of live mode, or about a whole account that is live. */
+  readonly isRealMoney: boolean;
   readonly cookies: ReadCookies;
   readonly visit: Visit;
   /** Hears of the change that the route makes; null: nobody has to. */
@@ -106,6 +108,7 @@ export async function identify(
     session: row,
     role: row?.role ?? null,
     accountStatus: row?.account_status ?? null,
+    isRealMoney: livemode || (mode === null && row?.account_is_live === true),
     cookies,
     witness: null,
     visit: { address, userAgent: header(request, 'user-agent') ?? '', now },

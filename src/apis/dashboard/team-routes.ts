@@ -15,7 +15,6 @@ import { answerWith, isRefusal } from '#core/answer.ts';
 import { type InvitationRow, selectInvitations } from '#people/invitation-queries.ts';
 import { inviteMember, withdrawInvitation } from '#people/invite.ts';
 import { type MemberRow, selectMembers } from '#people/membership-queries.ts';
-import { MAIL_TOPIC } from '#people/people.ts';
 import { changeRole, removeMember } from '#people/team.ts';
 import type { TeamRef } from '#people/team-changes.ts';
 
@@ -67,7 +66,6 @@ function changeRoleRoute(deps: DashboardDeps) {
     path: `${ACCOUNT}/members/{user}`,
     operationId: 'changeRole',
     moves: 'access',
-    asks: 'own',
     tag: TAG,
     summary: "Change a member's role",
     description:
@@ -82,7 +80,6 @@ function changeRoleRoute(deps: DashboardDeps) {
       const change = { userId: request.params.user ?? '', ...request.body };
       const ref = teamRef(deps, request);
       const row = await deps.db.transaction((tx) => changeRole(tx, ref, change));
-      deps.wakeups.send(MAIL_TOPIC);
       return isRefusal(row) ? row : answerWith(200, memberView(row));
     },
   });
@@ -106,7 +103,6 @@ function removeRoute(deps: DashboardDeps) {
       const userId = request.params.user ?? '';
       const ref = teamRef(deps, request);
       const refused = await deps.db.transaction((tx) => removeMember(tx, ref, userId));
-      deps.wakeups.send(MAIL_TOPIC);
       return refused ?? answerWith(200, { status: 'removed' });
     },
   });
@@ -129,7 +125,6 @@ function leaveRoute(deps: DashboardDeps) {
       const userId = sessionOf(request.caller).user_id;
       const ref = teamRef(deps, request);
       const refused = await deps.db.transaction((tx) => removeMember(tx, ref, userId));
-      deps.wakeups.send(MAIL_TOPIC);
       return refused ?? answerWith(200, { status: 'left' });
     },
   });
@@ -161,7 +156,6 @@ function inviteRoute(deps: DashboardDeps) {
     path: `${ACCOUNT}/invitations`,
     operationId: 'inviteMember',
     moves: 'access',
-    asks: 'own',
     tag: TAG,
     summary: 'Invite somebody by e-mail',
     description:

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createAccountWithOwner } from '#accounts/create-account.ts';
 import { isRefusal } from '#core/answer.ts';
+import { insertMembership } from '#people/membership-queries.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
@@ -221,4 +222,47 @@ test('an admin replaces the address of a tag, and everybody of the account sees 
     assert.ok(trail.text.includes(action), action);
   }
   assert.equal(trail.text.includes(String(one.body.meta_read_key)), false);
+});
+
+test('once the account is live, rights are given with a fresh factor, and owners are mailed', async () => {
+  const OWNER = 'boss@live-team.test';
+  const { accountId } = await addPerson(OWNER);
+  const { userId } = await addPerson('mia@live-team.test');
+  const member = { accountId, userId, role: 'member', now: server.clock.now() } as const;
+  await server.db.transaction((tx) => insertMembership(tx, member));
+  const boss = await signIn(OWNER);
+  const below = (rest: string) => `/accounts/${accountId}/${rest}`;
+  const invited = { email: 'new@live-team.test', role: 'admin' };
+  const giveRights = () => [
+    boss.post(below('invitations'), invited),
+    boss.patch(below(`members/${userId}`), { role: 'admin', version: 1 }),
+  ];
+  const mails = async () => {
+    await server.sendMails();
+    return server.mails
+      .filter(({ to, text }) => to === OWNER && text.includes('/by-mail/'))
+      .map(({ text }) => text.split('\n')[0]);
+  };
+  await server.db.query(
+    `update account_modes set merchant_number = 4713, live_at = now(), settlement_wallet = $2
+     where account_id = $1 and livemode`,
+    [accountId, `0x${'a1'.repeat(20)}`],
+  );
+  server.clock.advance(5 * 60_000);
+  for (const answer of await Promise.all(giveRights())) {
+    assert.equal(answer.body.error?.code, 'second_factor_required', answer.text);
+  }
+  assert.deepEqual(await mails(), []);
+  const proven = 'update sessions set second_factor_at = $1';
+  await server.db.query(proven, [server.clock.now()]);
+  for (const answer of await Promise.all(giveRights())) assert.ok(answer.status < 300, answer.text);
+  const did = `${OWNER} did this in the account “Some Shop”: `;
+  assert.deepEqual((await mails()).toSorted(), [
+    `${did}Change a member's role. mia@live-team.test was member and is admin now.`,
+    `${did}Invite somebody by e-mail. new@live-team.test gets the role admin.`,
+  ]);
+  server.clock.advance(5 * 60_000);
+  assert.equal((await boss.delete(below(`members/${userId}`))).status, 200);
+  const taken = 'mia@live-team.test does not have the role admin any more.';
+  assert.deepEqual((await mails()).slice(2), [`${did}Remove a member from the team. ${taken}`]);
 });

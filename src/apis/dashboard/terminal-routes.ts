@@ -153,7 +153,7 @@ function statusRoute(
     path: `${MODE}/terminals/{id}/${change.verb}`,
     operationId: `${change.verb}Terminal`,
     moves: 'access',
-    asks: 'never',
+    ...(change.verb === 'deactivate' ? ({ asks: 'never' } as const) : {}),
     tag: TAG,
     summary:
       change.verb === 'activate'

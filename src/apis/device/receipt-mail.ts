@@ -10,7 +10,6 @@ import { countReceiptMail, RECEIPT_MAILS } from '#payments/receipt-queries.ts';
 import { type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
 import { type Allowance, takeAttempt } from '#people/attempts.ts';
 import { queueMail } from '#people/mail.ts';
-import { MAIL_TOPIC } from '#people/people.ts';
 import type { DeviceCaller } from '#terminals/authenticate.ts';
 
 export interface ReceiptMailDeps {
@@ -71,7 +70,6 @@ async function mailReceipt(
   }
   const buttons = [{ url, name: 'See the receipt' }];
   await queueMail(tx, mailKey, { to, subject: SUBJECT, text: textOf(url), buttons, now });
-  tx.hint(MAIL_TOPIC, '');
   return RECEIPT_MAILS - sent;
 }
 

@@ -12,7 +12,7 @@ import {
 } from '#apis/merchant/webhook-schema.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
-import { createEndpoint } from '#webhooks/create-endpoint.ts';
+import { type CreateEndpoint, createEndpoint } from '#webhooks/create-endpoint.ts';
 import { renderEndpoint } from '#webhooks/endpoint.ts';
 import { selectEndpoint, selectEndpoints } from '#webhooks/endpoint-queries.ts';
 import { rotateSecret } from '#webhooks/rotate-secret.ts';
@@ -64,7 +64,6 @@ function createRoute(deps: WebhookRoutesDeps) {
     path: PATH,
     operationId: 'createWebhookEndpoint',
     moves: 'access',
-    asks: 'never',
     tag: TAG,
     summary: 'Create a webhook endpoint',
     description: 'The answer carries the signing secret, once.',
@@ -75,12 +74,7 @@ function createRoute(deps: WebhookRoutesDeps) {
     responses: { 201: revealingResponse('The new endpoint with its secret.') },
     errors: ['url_not_allowed', 'endpoint_limit_reached'],
     handle: async ({ caller, body, now }) => {
-      const input = {
-        url: body.url,
-        enabledEvents: body.enabled_events,
-        description: body.description ?? null,
-        apiVersion: caller.apiVersion,
-      };
+      const input = newEndpointOf(body, caller.apiVersion);
       const made = await createEndpoint(deps, caller.tenant, input, now);
       if (isRefusal(made)) return made;
       return answerWith(201, renderEndpoint(made.endpoint, made.secret));
@@ -109,6 +103,15 @@ function retrieveRoute(deps: WebhookRoutesDeps) {
   });
 }
 
+/** What a body asks for; the dashboard's has the same fields. */
+export function newEndpointOf(
+  body: Static<typeof CreateEndpointBody>,
+  apiVersion: string,
+): CreateEndpoint {
+  const { url, enabled_events: enabledEvents, description = null } = body;
+  return { url, enabledEvents, description, apiVersion };
+}
+
 /** What a body asks to change; the dashboard's has the same fields. */
 export function changeOf(body: Static<typeof UpdateEndpointBody>): ChangeEndpoint {
   return {
@@ -125,7 +128,6 @@ function updateRoute(deps: WebhookRoutesDeps) {
     path: `${PATH}/{id}`,
     operationId: 'updateWebhookEndpoint',
     moves: 'access',
-    asks: 'never',
     tag: TAG,
     summary: 'Update a webhook endpoint',
     description: 'Fields that you leave out stay as they are.',
@@ -150,7 +152,6 @@ function deleteRoute(deps: WebhookRoutesDeps) {
     path: `${PATH}/{id}`,
     operationId: 'deleteWebhookEndpoint',
     moves: 'access',
-    asks: 'never',
     tag: TAG,
     summary: 'Delete a webhook endpoint',
     description: 'Deliveries that are still pending are dropped.',
@@ -180,7 +181,6 @@ function rotateRoute(deps: WebhookRoutesDeps) {
     path: `${PATH}/{id}/rotate_secret`,
     operationId: 'rotateWebhookSecret',
     moves: 'access',
-    asks: 'never',
     tag: TAG,
     summary: 'Rotate the signing secret',
     description: 'For 24 hours deliveries are signed with both secrets.',

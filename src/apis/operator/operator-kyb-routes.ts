@@ -18,7 +18,6 @@ import { answerWith, isRefusal, type Refusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Database } from '#db/database.ts';
 import { idOf, nullable, oneOf, Timestamp, textOut } from '#http/schema.ts';
-import { MAIL_TOPIC } from '#people/people.ts';
 
 const TAG = 'Accounts';
 
@@ -145,7 +144,6 @@ function decideRoute(deps: OperatorDeps) {
       });
       if (isRefusal(done)) return done;
       wakeups.send('deliveries');
-      wakeups.send(MAIL_TOPIC);
       return answerWith(200, present(await staffView(db, subject, now), 'account'));
     },
   });
@@ -211,7 +209,6 @@ function decideNameRoute(deps: OperatorDeps) {
         return propose(tx, { ...wish, reason }, byOf(deps, request));
       });
       if (isRefusal(done)) return done;
-      deps.wakeups.send(MAIL_TOPIC);
       const { name } = present(await selectAccount(db, subject), 'account');
       const proposal = 'kind' in done ? waitingOf(done) : null;
       return answerWith(200, { id: subject, name, proposal });

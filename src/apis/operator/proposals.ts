@@ -17,7 +17,7 @@ import { addMs } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import { Abandon, type Tx } from '#db/database.ts';
 import { updatePayerBlocked } from '#payers/payer-queries.ts';
-import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people.ts';
 import { updateStaffRole } from '#people/user-queries.ts';
 import { decideForeign } from '#settlement/foreign-settlement-queries.ts';
 import { askForRecovery } from '#settlement/network-recovery-queries.ts';
@@ -99,7 +99,6 @@ async function changeAccount(tx: Tx, row: Carried, by: By): Promise<Refusal | nu
   if (!(kind in work)) return null;
   const done = await work[kind as keyof typeof work]();
   tx.hint('deliveries', '');
-  tx.hint(MAIL_TOPIC, '');
   return isRefusal(done) ? done : null;
 }
 
