@@ -61,9 +61,23 @@ function grouped(decimal: string): string {
   return `${whole.replaceAll(/\B(?=(\d{3})+$)/g, ',')}.${decimals}`;
 }
 
-/** `−1,000.25`: every digit, as people read it. */
+/**
+ * `−1,000.25`: every digit, as people read it. `2.005` is `2.0050`: three decimals would look like
+ * a group, and could not be typed back.
+ */
 export function readableUsdc(value: bigint): string {
-  return value < 0n ? `−${grouped(exactUsdc(-value))}` : grouped(exactUsdc(value));
+  if (value < 0n) return `−${readableUsdc(-value)}`;
+  const decimal = grouped(exactUsdc(value));
+  return value >= ONE && /\.\d{3}$/.test(decimal) ? `${decimal}0` : decimal;
+}
+
+/**
+ * The smallest and the largest amount that people see as this one. Screens round to cents, so an
+ * amount of whole cents means all that are rounded to it; any other one means itself.
+ */
+export function shownAs(amount: bigint): { readonly least: bigint; readonly most: bigint } {
+  if (amount % CENT !== 0n) return { least: amount, most: amount };
+  return { least: amount - CENT / 2n, most: amount + CENT / 2n - 1n };
 }
 
 /** Two decimals for a headline, half a cent rounded up. What is less than half a cent is not 0. */

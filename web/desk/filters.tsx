@@ -90,14 +90,20 @@ export function FilterSelect(props: FilterSelectProps): ReactNode {
 export interface FilterTextProps extends FilterProps {
   readonly type?: 'text' | 'date';
   readonly placeholder?: string;
+  /** What is wrong with a text that cannot be looked for; null: nothing. */
+  readonly check?: (text: string) => string | null;
 }
 
 /** Applies with Enter, or when the field is left. */
 export function FilterText(props: FilterTextProps): ReactNode {
-  const { filters, name, label, type = 'text', placeholder } = props;
+  const { filters, name, label, type = 'text', placeholder, check } = props;
   const applied = filters.get(name) ?? '';
   const [typed, setTyped] = useState<string | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
   const apply = (value: string) => {
+    const wrong = check?.(value) ?? null;
+    setProblem(wrong);
+    if (wrong !== null) return;
     setTyped(null);
     if (value !== applied) filters.set(name, value.trim());
   };
@@ -107,9 +113,11 @@ export function FilterText(props: FilterTextProps): ReactNode {
       type={type}
       {...(placeholder === undefined ? {} : { placeholder })}
       value={typed ?? applied}
+      error={problem}
       onChange={(event) => {
         if (type === 'date') apply(event.target.value);
         else setTyped(event.target.value);
+        setProblem(null);
       }}
       onBlur={(event) => apply(event.target.value)}
       onKeyDown={(event) => {

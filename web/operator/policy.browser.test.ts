@@ -27,7 +27,7 @@ function formOf({ page }: TestWindow, network: 'testnet' | 'mainnet') {
 }
 
 const WRONG = [
-  { field: 'perPayment', typed: 'a lot', says: 'Type an amount, such as 20.50.' },
+  { field: 'perPayment', typed: 'a lot', says: 'Enter an amount such as 2.50.' },
   { field: 'perPeriod', typed: '1', says: 'Type no less than for one payment.' },
   { field: 'hours', typed: '721', says: 'Type whole hours, 1 to 720.' },
   { field: 'days', typed: '0', says: 'Type whole days, 1 to 3,650.' },

@@ -51,6 +51,25 @@ test('buttons that are pressed twice do what they say once', async () => {
   await till.close();
 });
 
+test('a sum with two readings is never charged', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const till = await openTill(browser, sandbox, { terminal });
+  await till.amount.fill('1,500');
+  await till.page.getByText('Write 1500 or 1.50', { exact: true }).waitFor();
+  await till.amount.press('Enter');
+  assert.equal(await till.charge.isDisabled(), true);
+  for (const [typed, shown] of [
+    ['0,500', 'Charge 0.50 USDC'],
+    ['1\u202f500', 'Charge 1,500.00 USDC'],
+  ] as const) {
+    await till.amount.fill(typed);
+    await till.page.getByRole('button', { name: shown, exact: true }).waitFor();
+  }
+  assert.equal((await intentsOf(sandbox, terminal)).length, 0);
+  await till.close();
+});
+
 test('the back button leaves no payment behind', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);

@@ -1,6 +1,6 @@
 import type { Answer } from '../data/api.ts';
 import type { Intent } from '../data/device.ts';
-import { formatAtoms } from '../ui/money.ts';
+import { writeSum } from '../ui/typed-sum.ts';
 import type {
   Canceling,
   Create,
@@ -93,7 +93,7 @@ function enter(till: Till, phase: Phase): Till {
   const isPart = till.split !== null && intent.split_group === till.split.group;
   if (till.split === null || !isPart) return { ...till, phase, typed };
   const split = afterPart(till.split, BigInt(intent.amount));
-  return { ...till, phase, split, typed: split === null ? '' : formatAtoms(nextPart(split)) };
+  return { ...till, phase, split, typed: split === null ? '' : writeSum(nextPart(split)) };
 }
 
 function onCreated(till: Till, phase: Creating, answer: Answer<Intent>, now: number): Till {
@@ -205,7 +205,7 @@ function onDeed(till: Till, event: TillEvent): Till {
         ? {
             ...till,
             split: event.split,
-            typed: event.split === null ? '' : formatAtoms(nextPart(event.split)),
+            typed: event.split === null ? '' : writeSum(nextPart(event.split)),
           }
         : till;
     case 'charge':

@@ -45,7 +45,6 @@ export const WORDS = {
   canceling: 'Canceling',
   keyEnded: 'This device is not paired any more',
   keyEndedHint: 'Its key has ended. Ask for a new pairing code in the dashboard and pair it again.',
-  amountInvalid: 'Enter an amount such as 2.50.',
   amountTooLarge: 'At most 1,000,000.00 USDC.',
   displayAlone: 'Waiting for the till. Switch on “Customer display” in its settings.',
   displayConfirm: 'Confirm on your phone',

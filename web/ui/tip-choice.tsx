@@ -2,8 +2,9 @@ import { type FormEvent, type ReactNode, useState } from 'react';
 import { Amount } from './amount.tsx';
 import { Button } from './button.tsx';
 import { Choice } from './choice.tsx';
-import { TextField } from './field.tsx';
-import { formatUsdc, parseAtoms, roundAtoms } from './money.ts';
+import { formatUsdc, roundAtoms } from './money.ts';
+import { SumField } from './sum-field.tsx';
+import { readSum, type TypedSum } from './typed-sum.ts';
 import './tip-choice.css';
 
 /** Whole cents: nobody tips a hundredth of one. */
@@ -43,9 +44,8 @@ function offersOf(amount: bigint, percentages: readonly number[]): Offer[] {
 }
 
 /** What was typed; null: no tip that can be given. */
-function ownTip(typed: string, amount: bigint): bigint | null {
-  const atoms = parseAtoms(typed);
-  return atoms !== null && atoms > 0n && atoms <= amount ? atoms : null;
+function ownTip(typed: TypedSum, amount: bigint): bigint | null {
+  return typed.is === 'sum' && typed.units <= amount ? typed.units : null;
 }
 
 /** A step of its own that faces the customer: presets, an own amount, none, and no hurry. */
@@ -53,8 +53,9 @@ export function TipChoice(props: TipChoiceProps): ReactNode {
   const { merchant, amount, percentages, onTip, children } = props;
   const [chosen, setChosen] = useState<Offer | null>(null);
   const [typed, setTyped] = useState('');
-  const isOwn = typed.trim() !== '';
-  const tip = isOwn ? ownTip(typed, amount) : (chosen?.atoms ?? null);
+  const own = readSum(typed);
+  const isOwn = own.is !== 'empty';
+  const tip = isOwn ? ownTip(own, amount) : (chosen?.atoms ?? null);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (tip !== null) onTip(tip);
@@ -82,14 +83,13 @@ export function TipChoice(props: TipChoiceProps): ReactNode {
           />
         ))}
       </fieldset>
-      <TextField
+      <SumField
         label="Own tip"
-        inputMode="decimal"
-        autoComplete="off"
         placeholder="0.00"
         value={typed}
-        error={isOwn && tip === null ? `A tip is between 0.01 and ${formatUsdc(amount)}.` : null}
-        onChange={(event) => setTyped(event.target.value)}
+        sum={own}
+        error={isOwn && tip === null ? `A tip is at most ${formatUsdc(amount)}.` : null}
+        onText={setTyped}
       />
       <Button type="submit" kind="primary" large wide disabled={tip === null}>
         Add tip

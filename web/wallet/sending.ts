@@ -1,5 +1,6 @@
 import type { CreateTransferBody, PayerApi, Wallet } from '../data/payer.ts';
-import { formatUsdc, parseAtoms } from '../ui/money.ts';
+import { formatUsdc } from '../ui/money.ts';
+import type { TypedSum } from '../ui/typed-sum.ts';
 import type { Hex } from './bytes.ts';
 import { type ChainNode, countSent, isRefusal, readReceipt, sendRaw } from './chain.ts';
 import type { ChainFacts } from './signing.ts';
@@ -66,9 +67,10 @@ export function isGasless({ gasless }: Wallet, atoms: bigint): boolean {
 }
 
 /** @returns atoms, or what is wrong with what was typed. */
-export function readSum(text: string, wallet: Wallet): bigint | string {
-  const atoms = parseAtoms(text);
-  if (atoms === null || atoms <= 0n) return SENDING_WORDS.amount;
+export function sendable(sum: TypedSum, wallet: Wallet): bigint | string {
+  if (sum.is === 'refused') return sum.words;
+  if (sum.is === 'empty') return SENDING_WORDS.amount;
+  const atoms = sum.units;
   const balance = BigInt(wallet.balance);
   return atoms > balance ? `The wallet holds ${formatUsdc(balance)}.` : atoms;
 }

@@ -1,7 +1,8 @@
 import type { Wallet } from '../data/payer.ts';
-import { formatAtoms, formatUsdc, MAX_ATOMS, parseAtoms } from '../ui/money.ts';
+import { formatUsdc } from '../ui/money.ts';
+import { readSum, sumIn, writeSum } from '../ui/typed-sum.ts';
 import type { Terms } from './signing.ts';
-import { WORDS } from './words.ts';
+import { sumProblem, WORDS } from './words.ts';
 
 /** What a person fills in; money as it was typed. */
 export interface TypedTerms {
@@ -34,9 +35,9 @@ export function presentTerms(wallet: Wallet): TypedTerms {
   if (policy === null) return USUAL_TERMS;
   return {
     ...USUAL_TERMS,
-    perPayment: formatAtoms(BigInt(policy.per_payment)),
-    perDay: formatAtoms(BigInt(policy.per_period)),
-    ...(allowance === 0 ? {} : { total: formatAtoms(BigInt(allowance)) }),
+    perPayment: writeSum(BigInt(policy.per_payment)),
+    perDay: writeSum(BigInt(policy.per_period)),
+    ...(allowance === 0 ? {} : { total: writeSum(BigInt(allowance)) }),
   };
 }
 
@@ -51,9 +52,8 @@ export interface ReadTerms {
 }
 
 function sumOf(text: string): bigint | string {
-  const atoms = parseAtoms(text);
-  if (atoms === null || atoms === 0n) return WORDS.amountInvalid;
-  return atoms > MAX_ATOMS ? WORDS.amountTooLarge : atoms;
+  const sum = readSum(text);
+  return sumProblem(sum) ?? sumIn(sum) ?? WORDS.amountInvalid;
 }
 
 /** The highest fee that is agreed to. Basis points. */

@@ -1,4 +1,6 @@
 import { ApiFailure } from '../data/api.ts';
+import { MAX_ATOMS } from '../ui/money.ts';
+import type { TypedSum } from '../ui/typed-sum.ts';
 import { PasskeyError } from './passkey.ts';
 import { SHORTEST_PASSWORD, WrongOpener } from './vault.ts';
 
@@ -21,6 +23,13 @@ export const WORDS = {
     'This page was opened without https, so the browser keeps no secrets for it. Open the wallet ' +
     'by its https address.',
 } as const;
+
+/** Why a sum that was typed cannot be used; null: it can. */
+export function sumProblem(sum: TypedSum): string | null {
+  if (sum.is === 'refused') return sum.words;
+  if (sum.is === 'empty') return WORDS.amountInvalid;
+  return sum.units > MAX_ATOMS ? WORDS.amountTooLarge : null;
+}
 
 /** What to tell a person of something that was thrown. */
 export function problemOf(error: unknown): string {

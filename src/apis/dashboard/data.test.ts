@@ -94,8 +94,9 @@ after(() => server.close());
 
 const path = (rest: string) => `/accounts/${account}/test/${rest}`;
 
-async function found(q: string): Promise<string[]> {
-  const { status, body, text } = await client.get(path(`search?q=${encodeURIComponent(q)}`));
+async function found(q: string, amount?: number): Promise<string[]> {
+  const sum = amount === undefined ? '' : `&amount=${amount}`;
+  const { status, body, text } = await client.get(path(`search?q=${encodeURIComponent(q)}${sum}`));
   assert.equal(status, 200, text);
   return (body.data as { id: string }[]).map((row) => row.id);
 }
@@ -109,18 +110,21 @@ test('a person finds a payment by whatever is at hand', async () => {
   const hash = `0x${(100).toString(16).padStart(64, '0')}`;
   const inBatch = await found(hash.toUpperCase().replace('0X', '0x'));
   assert.ok(inBatch.includes(idOf('pay_', 1001)) && inBatch.length === 7);
-  assert.ok((await found('1.001001')).includes(idOf('pay_', 1001)));
+  assert.ok((await found('1.001001', 1_001_001)).includes(idOf('pay_', 1001)));
+  assert.ok((await found('1.00', 1_000_000)).includes(idOf('pay_', 1001)));
+  assert.ok(!(await found('1.001002', 1_001_002)).includes(idOf('pay_', 1001)));
   assert.equal((await found(PAYER.toLowerCase())).length, 20);
-  for (const nothing of ['o999999', idOf('pay_', 999_999), `0x${'f'.repeat(40)}`, 'über', '9.99']) {
+  for (const nothing of ['o999999', idOf('pay_', 999_999), `0x${'f'.repeat(40)}`, 'über']) {
     assert.deepEqual(await found(nothing), [], nothing);
   }
+  assert.deepEqual(await found('9.99', 9_990_000), []);
 });
 
 test('a stranger finds nothing of it', async () => {
   const { body } = await stranger.get('/accounts');
   const own = (body.data as { id: string }[])[0]?.id;
   for (const q of [idOf('pay_', 1001), 'o1001', '1.001001', PAYER]) {
-    const answer = await stranger.get(`/accounts/${own}/test/search?q=${q}`);
+    const answer = await stranger.get(`/accounts/${own}/test/search?q=${q}&amount=1001001`);
     assert.deepEqual(answer.body.data, [], q);
   }
 });
@@ -139,14 +143,16 @@ test('a search reads an index range, however many payments there are', async () 
   const page = { limit: 20, after: null, createdGte: null, createdLt: null };
   for (const search of [
     { ...nothing, txHash: `0x${'0'.repeat(63)}a` },
-    { ...nothing, amount: 1_001_001 },
+    { ...nothing, amount: 1_001_001n },
+    { ...nothing, amount: 1_000_000n },
+    { ...nothing, amount: 1_000_000n, intentId: idOf('pi_', 1001) },
     { ...nothing, payerId: 'pyr_1' },
     { ...nothing, intentId: idOf('pi_', 1001) },
     { ...nothing, terminalId: 'tml_1' },
   ]) {
     await searchPayments(explain, { tenant, search }, page);
   }
-  assert.equal(plans.length, 5);
+  assert.equal(plans.length, 7);
   for (const plan of plans) {
     assert.match(plan, /Index Scan|Bitmap/);
     assert.doesNotMatch(plan, /Seq Scan/);

@@ -50,7 +50,7 @@ async function findSale({ db, receipts }: DashboardDeps, asked: Asked): Promise<
   return null;
 }
 
-/** Which payments a text may mean: a transaction, a wallet, an amount; null for none of these. */
+/** Which payments a text may mean: those of a transaction or a wallet; null for neither. */
 async function paymentsMeant({ db }: DashboardDeps, asked: Asked): Promise<PaymentSearch | null> {
   const { text: wanted, tenant } = asked;
   if (/^0x[0-9a-f]{64}$/i.test(wanted)) return { ...NOTHING, txHash: wanted.toLowerCase() };
@@ -60,9 +60,13 @@ async function paymentsMeant({ db }: DashboardDeps, asked: Asked): Promise<Payme
     const payer = await selectPayerByAddress(db, { livemode: tenant.livemode, address });
     return payer === undefined ? null : { ...NOTHING, payerId: payer.id };
   }
-  const [, whole, fraction = ''] = /^(\d{1,7})[.,](\d{1,6})$/.exec(wanted) ?? [];
-  if (whole === undefined) return null;
-  return { ...NOTHING, amount: Number(whole + fraction.padEnd(6, '0')) };
+  return null;
+}
+
+async function intentOfOrder({ db }: DashboardDeps, { tenant, text }: Asked) {
+  if (!/^[A-Za-z0-9_-]{1,8}$/.test(text)) return null;
+  const id = await selectIntentIdByOrder(db, tenant, text);
+  return id === null ? null : selectIntent(db, tenant, id);
 }
 
 export async function find(deps: DashboardDeps, asked: Asked): Promise<object[]> {
@@ -75,18 +79,20 @@ export async function find(deps: DashboardDeps, asked: Asked): Promise<object[]>
   if (search !== null) {
     return (await searchPayments(db, { tenant, search }, FIRST_PAGE)).map(shown);
   }
-  if (!/^[A-Za-z0-9_-]{1,8}$/.test(asked.text)) return [];
-  const intentId = await selectIntentIdByOrder(db, tenant, asked.text);
-  const intent = intentId === null ? null : await selectIntent(db, tenant, intentId);
-  if (intent === null) return [];
-  const ofIntent = { ...NOTHING, intentId: intent.id };
-  const payments = await searchPayments(db, { tenant, search: ofIntent }, FIRST_PAGE);
-  return [renderIntent(asOf(intent, now)), ...payments.map(shown)];
+  const intent = await intentOfOrder(deps, asked);
+  const { amount } = asked;
+  if (intent === null && amount === null) return [];
+  const either = { ...NOTHING, intentId: intent?.id ?? null, amount };
+  const payments = await searchPayments(db, { tenant, search: either }, FIRST_PAGE);
+  const order = intent === null ? [] : [renderIntent(asOf(intent, now))];
+  return [...order, ...payments.map(shown)];
 }
 
 interface Asked {
   readonly tenant: Tenant;
   readonly text: string;
+  /** What the text is as a sum of money; null: it is none. */
+  readonly amount: bigint | null;
   readonly now: Date;
 }
 

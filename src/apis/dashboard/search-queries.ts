@@ -1,6 +1,7 @@
 import type { Tenant } from '#core/mode.ts';
+import { shownAs } from '#core/money.ts';
 import type { Sql } from '#db/database.ts';
-import { type Page, selectPage } from '#db/paging.ts';
+import { type Condition, type Page, selectPage } from '#db/paging.ts';
 import { INTENT_COLUMNS } from '#payments/intent-queries.ts';
 import { type IntentRow, toIntent } from '#payments/intent-rows.ts';
 import { type Payment, type PaymentRow, toPayment } from '#payments/payment.ts';
@@ -9,10 +10,33 @@ import { PAYMENT_COLUMNS } from '#payments/payment-queries.ts';
 
 export interface PaymentSearch {
   readonly txHash: string | null;
-  readonly amount: number | null;
-  readonly payerId: string | null;
+  /** Payments of this intent, those that people see as this amount, or either of them. */
   readonly intentId: string | null;
+  readonly amount: bigint | null;
+  readonly payerId: string | null;
   readonly terminalId: string | null;
+}
+
+/**
+ * One range of the index for the exact amount, in the list's order, however many there are. Beside
+ * it are the few that are only shown as it.
+ */
+function anyOf({ amount, intentId }: PaymentSearch): (readonly Condition[])[] {
+  const ofIntent: Condition[] =
+    intentId === null ? [] : [{ sql: 'payment_intent_id = ?', value: intentId }];
+  if (amount === null) return [ofIntent];
+  const { least, most } = shownAs(amount);
+  const from = { sql: 'amount >= ?', value: least };
+  const to = { sql: 'amount <= ?', value: most };
+  const same: (readonly Condition[])[] = [[{ sql: 'amount = ?', value: amount }]];
+  if (least < amount) {
+    same.push([from, { sql: 'amount < ?', value: amount }]);
+    same.push([{ sql: 'amount > ?', value: amount }, to]);
+  }
+  if (intentId === null) return same;
+  const below = [...ofIntent, { sql: 'amount < ?', value: least }];
+  const above = [...ofIntent, { sql: 'amount > ?', value: most }];
+  return [...same, below, above];
 }
 
 /** Payments by what a person has at hand; each filter alone is served by an index. */
@@ -24,12 +48,10 @@ export async function searchPayments(
   const { search, tenant } = wanted;
   const filters = {
     tx_hash: search.txHash,
-    amount: search.amount,
     payer_id: search.payerId,
-    payment_intent_id: search.intentId,
     terminal_id: search.terminalId,
   };
-  const list = { table: 'payments', columns: PAYMENT_COLUMNS, filters };
+  const list = { table: 'payments', columns: PAYMENT_COLUMNS, filters, anyOf: anyOf(search) };
   return (await selectPage<PaymentRow>(sql, list, tenant, page)).map(toPayment);
 }
 

@@ -16,7 +16,7 @@ import {
 import { PaymentList } from '#apis/merchant/payment-schema.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
-import { MAX_AMOUNT } from '#core/money.ts';
+import { atoms, MAX_AMOUNT } from '#core/money.ts';
 import { answerPage, readPage } from '#http/paging.ts';
 import { createdParameters, idOf, openObject, pageParameters, text } from '#http/schema.ts';
 import { selectPayerByAddress } from '#payers/payer-queries.ts';
@@ -24,8 +24,15 @@ import { renderPayment } from '#payments/render.ts';
 
 const TAG = 'Search';
 
+const SearchAmount = Type.Integer({
+  minimum: 1,
+  maximum: MAX_AMOUNT,
+  description: 'Atoms. Whole cents (multiples of 10000) also find what is rounded to them.',
+});
+
 const FindQuery = Type.Object({
-  q: text(100, 'An id, an order id, a transaction hash, a wallet, or an amount such as 2.50.', 1),
+  q: text(100, 'An id, an order id, a transaction hash, or a wallet.', 1),
+  amount: Type.Optional(SearchAmount),
 });
 
 function findRoute(deps: DashboardDeps) {
@@ -43,7 +50,8 @@ function findRoute(deps: DashboardDeps) {
       'What was found.',
     ),
     handle: async ({ caller, query, now }) => {
-      const data = await find(deps, { tenant: caller.tenant, text: query.q.trim(), now });
+      const amount = query.amount === undefined ? null : atoms(query.amount);
+      const data = await find(deps, { tenant: caller.tenant, text: query.q.trim(), amount, now });
       return answerWith(200, { object: 'list', data });
     },
   });
@@ -53,7 +61,10 @@ const SearchQuery = Type.Object({
   ...pageParameters,
   ...createdParameters,
   order_id: Type.Optional(
-    Type.String({ pattern: '^[A-Za-z0-9_-]{1,8}$', description: 'The id of the order.' }),
+    Type.String({
+      pattern: '^[A-Za-z0-9_-]{1,8}$',
+      description: 'The id of the order. With `amount`: payments of either.',
+    }),
   ),
   tx_hash: Type.Optional(
     Type.String({
@@ -64,7 +75,7 @@ const SearchQuery = Type.Object({
   payer: Type.Optional(
     Type.String({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'The wallet that paid.' }),
   ),
-  amount: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_AMOUNT, description: 'Atoms.' })),
+  amount: Type.Optional(SearchAmount),
   terminal: Type.Optional(idOf('tml_', 'terminal')),
 });
 
@@ -84,10 +95,10 @@ async function toSearch(
     query.order_id === undefined
       ? undefined
       : await selectIntentIdByOrder(db, tenant, query.order_id);
-  if (intentId === null) return null;
+  if (intentId === null && query.amount === undefined) return null;
   return {
     txHash: query.tx_hash?.toLowerCase() ?? null,
-    amount: query.amount ?? null,
+    amount: query.amount === undefined ? null : atoms(query.amount),
     payerId: payer?.id ?? null,
     intentId: intentId ?? null,
     terminalId: query.terminal ?? null,

@@ -315,6 +315,17 @@ describe('a sale is found again at any till', () => {
       assert.deepEqual([found?.id, found?.payer], [own?.id, undefined], query);
     }
     assert.deepEqual(await find(`order_id=${own?.order_id}&amount=1`), []);
+    const odd = await tap(device, await addIntent(store, { amount: 2_005_001 }), pass);
+    const { body } = await device.get(`/payment_intents/${odd.body.id}`);
+    for (const [amount, count] of [
+      [2_010_000, 1],
+      [2_005_001, 1],
+      [2_005_002, 0],
+      [2_000_000, 0],
+    ] as const) {
+      const shown = await find(`order_id=${body.order_id}&amount=${amount}`);
+      assert.equal(shown.length, count, String(amount));
+    }
     const alone = await caller.get(`/payments?order_id=${own?.order_id}`);
     assert.equal(errorCodeOf(alone.body), 'parameter_missing');
   });

@@ -294,7 +294,10 @@ const DevicePaymentsQuery = Type.Object({
     text(300, 'A receipt’s number, or the address in its QR code; of a refund too.', 1),
   ),
   order_id: Type.Optional(OrderId),
-  amount: Type.Optional({ ...Amount, description: 'What was paid, with the tip, in atoms.' }),
+  amount: Type.Optional({
+    ...Amount,
+    description: 'What was paid, with the tip, in atoms, or rounded to whole cents.',
+  }),
 });
 
 function listWithoutPayer(payments: readonly Payment[], receipts: ReceiptPages) {

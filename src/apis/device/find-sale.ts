@@ -1,6 +1,7 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 import type { IdKey } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
+import { shownAs } from '#core/money.ts';
 import type { Database } from '#db/database.ts';
 import type { Payment } from '#payments/payment.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';
@@ -71,7 +72,9 @@ async function byOrder(
   const page = { limit: OF_ONE_ORDER, after: null, createdGte: null, createdLt: null };
   const filters = { order_id: order_id ?? null };
   const found = await selectPaymentPage(db, { tenant, filters }, page);
-  return found.filter((payment) => payment.amount === BigInt(amount ?? 0));
+  // A clerk types what a screen or a receipt shows.
+  const { least, most } = shownAs(BigInt(amount ?? 0));
+  return found.filter((payment) => payment.amount >= least && payment.amount <= most);
 }
 
 /** A sale of any till of the merchant, for somebody at the counter who has its receipt. */

@@ -17,7 +17,7 @@ import { usePages } from '../merchant.ts';
 import { DayFilters } from '../parts/day-filters.tsx';
 import { ExportDialog } from '../parts/export-dialog.tsx';
 import { PAYMENT_COLUMNS } from '../parts/payment-columns.tsx';
-import { readSearch } from '../parts/search-text.ts';
+import { readSearch, searchProblem } from '../parts/search-text.ts';
 import { useTerminalNames } from '../parts/terminal-names.tsx';
 import { useChosenDays, useDays } from '../parts/time-zone.ts';
 import { useLive } from '../parts/use-live.ts';
@@ -52,6 +52,7 @@ export function Payments(): ReactNode {
           name="search"
           label="Search"
           placeholder="Order, wallet, sum"
+          check={searchProblem}
         />
         {filters.get('search') === undefined ? (
           <FilterSelect

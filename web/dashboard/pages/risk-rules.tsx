@@ -11,11 +11,12 @@ import { Loaded } from '../../desk/loaded.tsx';
 import { useSend } from '../../desk/send.ts';
 import { ChangedMeanwhile, storedNow } from '../../desk/stored-now.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formatAtoms, parseAtoms } from '../../ui/money.ts';
 import { Page } from '../../ui/shell.tsx';
+import { SumField } from '../../ui/sum-field.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
+import { readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
 import { useMerchant, useRead } from '../merchant.ts';
 import { RiskPreview, type RulesDraft } from '../parts/risk-preview.tsx';
 
@@ -32,15 +33,18 @@ export function RiskRules(): ReactNode {
   );
 }
 
+function unitsOf(atoms: number | null): bigint | null {
+  return atoms === null ? null : BigInt(atoms);
+}
+
 function amountText(atoms: number | null): string {
-  return atoms === null ? '' : formatAtoms(BigInt(atoms));
+  return atoms === null ? '' : writeSum(BigInt(atoms));
 }
 
 /** An amount, null for an empty field, undefined for anything else. */
-function readAmount(typed: string): number | null | undefined {
-  if (typed.trim() === '') return null;
-  const atoms = parseAtoms(typed);
-  return atoms === null ? undefined : Number(atoms);
+function amountOf(typed: TypedSum): number | null | undefined {
+  if (typed.is === 'empty') return null;
+  return typed.is === 'sum' ? Number(typed.units) : undefined;
 }
 
 function readCount(typed: string): number | null | undefined {
@@ -48,10 +52,16 @@ function readCount(typed: string): number | null | undefined {
   return /^\d{1,6}$/.test(typed.trim()) ? Number(typed.trim()) : undefined;
 }
 
+interface Typed {
+  readonly first: TypedSum;
+  readonly high: TypedSum;
+  readonly velocity: string;
+}
+
 /** What is typed, as rules; null while a field holds something else. */
-function draftOf(typed: { first: string; high: string; velocity: string }): RulesDraft | null {
-  const firstFrom = readAmount(typed.first);
-  const highFrom = readAmount(typed.high);
+function draftOf(typed: Typed): RulesDraft | null {
+  const firstFrom = amountOf(typed.first);
+  const highFrom = amountOf(typed.high);
   const perHour = readCount(typed.velocity);
   if (firstFrom === undefined || highFrom === undefined || perHour === undefined) return null;
   if (perHour === 0) return null;
@@ -71,14 +81,19 @@ function useRules(rules: ReadRiskSettingsResponse) {
   const [first, setFirst] = useState(amountText(rules.first_payment_confirm_from));
   const [high, setHigh] = useState(amountText(rules.high_amount_confirm_from));
   const [velocity, setVelocity] = useState(String(rules.velocity_per_hour ?? ''));
+  const [before] = useState(rules);
+  const sums = {
+    first: readSum(first, { wrote: unitsOf(before.first_payment_confirm_from) }),
+    high: readSum(high, { wrote: unitsOf(before.high_amount_confirm_from) }),
+  };
   const sending = useSend(RULES);
   const isStale = opened !== rules.version;
   const stored = (is: string, typed: string) => storedNow({ isStale, stored: is, typed });
   const save = async () => {
-    const firstFrom = readAmount(first);
-    const highFrom = readAmount(high);
+    const firstFrom = amountOf(sums.first);
+    const highFrom = amountOf(sums.high);
     const perHour = readCount(velocity);
-    const wrong = 'Type an amount such as 50, or nothing.';
+    const wrong = 'Enter an amount such as 50.00, or nothing.';
     if (firstFrom === undefined) return sending.refuse('first_payment_confirm_from', wrong);
     if (highFrom === undefined) return sending.refuse('high_amount_confirm_from', wrong);
     if (perHour === undefined) return sending.refuse('velocity_per_hour', 'Type a number.');
@@ -96,7 +111,8 @@ function useRules(rules: ReadRiskSettingsResponse) {
     toast('Saved.');
   };
   return {
-    draft: draftOf({ first, high, velocity }),
+    draft: draftOf({ ...sums, velocity }),
+    sums,
     ...{ first, setFirst, high, setHigh, velocity, setVelocity },
     ...{ sending, isStale, stored, save },
   };
@@ -105,29 +121,31 @@ function useRules(rules: ReadRiskSettingsResponse) {
 function RulesForm({ rules }: { readonly rules: ReadRiskSettingsResponse }): ReactNode {
   const { may } = useMerchant();
   const form = useRules(rules);
-  const { first, high, velocity, sending, isStale, stored } = form;
+  const { first, high, velocity, sums, sending, isStale, stored } = form;
   const field = { readOnly: !may('admin') };
   const fields = (
     <>
       <ChangedMeanwhile isStale={isStale} />
-      <TextField
+      <SumField
         {...field}
         label="Ask new customers from"
-        inputMode="decimal"
         value={first}
-        onChange={(event) => form.setFirst(event.target.value)}
+        sum={sums.first}
+        shows
+        onText={form.setFirst}
         hint={
           stored(amountText(rules.first_payment_confirm_from), first) ??
           'In USDC. New customers confirm a first payment of at least this amount. Empty: never.'
         }
         error={sending.problemAt('first_payment_confirm_from')}
       />
-      <TextField
+      <SumField
         {...field}
         label="Ask everybody from"
-        inputMode="decimal"
         value={high}
-        onChange={(event) => form.setHigh(event.target.value)}
+        sum={sums.high}
+        shows
+        onText={form.setHigh}
         hint={
           stored(amountText(rules.high_amount_confirm_from), high) ??
           'In USDC. Every customer confirms a payment of at least this amount. Empty: never.'

@@ -10,9 +10,10 @@ import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formatAtoms, parseAtoms } from '../../ui/money.ts';
 import { Page } from '../../ui/shell.tsx';
+import { SumField } from '../../ui/sum-field.tsx';
 import { useToast } from '../../ui/toast.tsx';
+import { readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
 import { useMerchant, useRead } from '../merchant.ts';
 import { Brand } from '../parts/brand.tsx';
 import { NewAccountForm } from '../parts/no-account.tsx';
@@ -67,13 +68,13 @@ export function Settings(): ReactNode {
 }
 
 /** What was typed as the daily limit and as the days of the window, or what is wrong with it. */
-function readLimits(typed: { readonly days: string; readonly limit: string }) {
+function readLimits(typed: { readonly days: string; readonly limit: TypedSum }) {
   const days = /^\d{1,4}$/.test(typed.days.trim()) ? Number(typed.days.trim()) : null;
-  const limit = parseAtoms(typed.limit);
+  const { limit } = typed;
   const wrong = (field: string, words: string) => ({ wrong: [field, words] as const });
   if (days === null) return wrong('refund_window_days', 'Type a number of days.');
-  if (limit === null) return wrong('refund_daily_limit', 'Type an amount such as 500.');
-  return { wrong: null, days, limit };
+  if (limit.is !== 'sum') return wrong('refund_daily_limit', 'Enter an amount such as 500.00.');
+  return { wrong: null, days, limit: limit.units };
 }
 
 const LIMIT_HINT = 'In USDC, for all keys and people together. It limits what a stolen key can do.';
@@ -87,14 +88,16 @@ function AccountForm({ account }: { readonly account: ReadAccountResponse }): Re
   const wished = account.requested_name ?? account.name;
   const [name, setName] = useState(wished);
   const [days, setDays] = useState(String(account.refund_window_days));
-  const storedLimit = formatAtoms(BigInt(account.refund_daily_limit));
+  const storedLimit = writeSum(BigInt(account.refund_daily_limit));
+  const [wrote] = useState(BigInt(account.refund_daily_limit));
   const [limit, setLimit] = useState(storedLimit);
+  const sum = readSum(limit, { wrote });
   const [timeZone, setTimeZone] = useState(account.time_zone);
   const sending = useSend(['name', 'refund_window_days', 'refund_daily_limit', 'time_zone']);
   const isStale = opened !== account.version;
   const stored = (is: string, typed: string) => storedNow({ isStale, stored: is, typed });
   const save = async () => {
-    const read = readLimits({ days, limit });
+    const read = readLimits({ days, limit: sum });
     if (read.wrong !== null) return sending.refuse(...read.wrong);
     const limits = { refund_window_days: read.days, refund_daily_limit: Number(read.limit) };
     const isRenamed = name.trim() !== wished;
@@ -123,11 +126,12 @@ function AccountForm({ account }: { readonly account: ReadAccountResponse }): Re
         hint={stored(String(account.refund_window_days), days) ?? 'From the day of the sale.'}
         error={sending.problemAt('refund_window_days')}
       />
-      <TextField
+      <SumField
         label="Most that can be refunded in a day"
-        inputMode="decimal"
         value={limit}
-        onChange={(event) => setLimit(event.target.value)}
+        sum={sum}
+        shows
+        onText={setLimit}
         hint={stored(storedLimit, limit) ?? LIMIT_HINT}
         error={sending.problemAt('refund_daily_limit')}
       />

@@ -8,8 +8,15 @@ import { type Mode, useMerchant } from '../merchant.ts';
 import { PAGES } from '../pages.ts';
 import { placeOfId } from './object-link.tsx';
 import { pageFor } from './page-words.ts';
+import { searchProblem, sumMeant } from './search-text.ts';
 
 type Found = readonly { readonly [name: string]: unknown }[];
+
+/** Whether payments have the typed sum, beside an order of that name and its own payment. */
+function hasOtherSales(typed: string, [first, ...others]: Found): boolean {
+  if (sumMeant(typed) === null) return false;
+  return others.some(({ payment_intent: intent }) => intent !== first?.id);
+}
 
 /** Where to go for what was typed and found; null: nothing fits. */
 function placeFor(typed: string, found: Found): string | null {
@@ -21,7 +28,7 @@ function placeFor(typed: string, found: Found): string | null {
     return `/dashboard/payments?search=${first.payer}`;
   }
   // Several payments share it: the list shows them all.
-  if (second !== undefined && /[.,]|^0x/.test(typed)) {
+  if (second !== undefined && (typed.startsWith('0x') || hasOtherSales(typed, found))) {
     return `/dashboard/payments?search=${encodeURIComponent(typed)}`;
   }
   return placeOfId(id);
@@ -62,7 +69,8 @@ function useLookUp(): (q: string) => Promise<Result> {
   const { people } = useDesk();
   const other: Mode = mode === 'test' ? 'live' : 'test';
   return async (q) => {
-    const request = { query: { q } };
+    const amount = sumMeant(q);
+    const request = { query: { q, ...(amount === null ? {} : { amount }) } };
     const here = await call('GET /accounts/{account}/{mode}/search', request);
     if (here.is !== 'done') {
       return { is: 'nothing', words: 'The search failed. Try again.' };
@@ -104,6 +112,8 @@ export function GoTo(): ReactNode {
     const q = typed.trim();
     setResult(null);
     if (q === '') return;
+    const problem = searchProblem(q);
+    if (problem !== null) return setResult({ is: 'nothing', words: problem });
     const found = await lookUp(q);
     if (found.is === 'open') open(found.path);
     else setResult(found);

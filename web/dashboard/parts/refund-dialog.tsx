@@ -6,8 +6,12 @@ import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formatAtoms, formatUsdc, parseAtoms } from '../../ui/money.ts';
+import { formatAtoms, formatUsdc } from '../../ui/money.ts';
 import { Notice } from '../../ui/notice.tsx';
+import { RefundCrumb } from '../../ui/refund-crumb.tsx';
+import { readRefund } from '../../ui/refund-sum.ts';
+import { SumField } from '../../ui/sum-field.tsx';
+import { readSum, sumIn, writeSum } from '../../ui/typed-sum.ts';
 import { useMerchant } from '../merchant.ts';
 
 /** The service itself waits up to a minute for the chain. */
@@ -18,20 +22,19 @@ export interface RefundDialogProps {
   readonly onClose: () => void;
 }
 
-/** The amount of a link that prepares a refund (`?refund=2.50`); null: it is no such link. */
+/**
+ * The amount of a link that prepares a refund (`?refund=2.50`); null: it is no such link. Programs
+ * write `2.005` with a point for decimals. With all six decimals it has that one reading.
+ */
 export function refundWish(): bigint | null {
-  return parseAtoms(new URLSearchParams(location.search).get('refund') ?? '');
+  const wish = new URLSearchParams(location.search).get('refund') ?? '';
+  const [, whole, decimals = ''] = /^(\d+)(?:\.(\d{1,6}))?$/.exec(wish) ?? [];
+  if (whole === undefined) return null;
+  return sumIn(readSum(`${whole}.${decimals.padEnd(6, '0')}`));
 }
 
 export function leftOf({ amount, amount_refunded }: Payment): bigint {
   return BigInt(amount) - BigInt(amount_refunded);
-}
-
-/** What was typed as an amount, or what is wrong with it. */
-function readAmount(typed: string, most: bigint): bigint | string {
-  const atoms = parseAtoms(typed);
-  if (atoms === null || atoms <= 0n) return 'Type an amount such as 2.50.';
-  return atoms > most ? `At most ${formatUsdc(most)} can be given back.` : atoms;
 }
 
 /** Gives back all of a payment, or a part. */
@@ -39,16 +42,17 @@ export function RefundDialog({ payment, onClose }: RefundDialogProps): ReactNode
   const { call } = useMerchant();
   // What could be given back when the dialog was opened: what was typed stays meant.
   const [left] = useState(() => leftOf(payment));
-  const [typed, setTyped] = useState(() => formatAtoms(refundWish() ?? left));
+  const [wrote] = useState(() => refundWish() ?? left);
+  const [typed, setTyped] = useState(() => writeSum(wrote));
   const [reason, setReason] = useState('');
   const [refund, setRefund] = useState<Refund | null>(null);
   const sending = useSend(['amount', 'reason']);
-  const amount = readAmount(typed, left);
+  const { sum, atoms, problem, crumb } = readRefund(typed, { left, wrote });
   const send = async () => {
-    if (typeof amount === 'string') return sending.refuse('amount', amount);
+    if (atoms === null) return sending.refuse('amount', problem ?? 'Enter an amount such as 2.50.');
     const body = {
       payment: payment.id,
-      amount: Number(amount),
+      amount: Number(atoms),
       ...(reason.trim() === '' ? {} : { reason: reason.trim() }),
     };
     const made = await sending.send((idempotencyKey) =>
@@ -60,8 +64,9 @@ export function RefundDialog({ payment, onClose }: RefundDialogProps): ReactNode
     );
     if (made !== null) setRefund(made);
   };
+  const isSent = sending.busy || sending.isUnknown;
   if (refund !== null) return <RefundTold refund={refund} onClose={onClose} />;
-  const words = typeof amount === 'string' ? 'Refund' : `Refund ${formatUsdc(amount)}`;
+  const words = atoms === null ? 'Refund' : `Refund ${formatUsdc(atoms)}`;
   return (
     <Dialog title="Give money back" onClose={onClose}>
       <Form sending={sending} onSend={send} send={words} onCancel={onClose}>
@@ -69,20 +74,22 @@ export function RefundDialog({ payment, onClose }: RefundDialogProps): ReactNode
           It goes to the wallet that paid, <span className="id">{payment.payer}</span>. Fees are not
           given back.
         </p>
-        <TextField
+        <SumField
           label="Amount"
-          inputMode="decimal"
-          autoComplete="off"
           value={typed}
-          readOnly={sending.busy || sending.isUnknown}
-          onChange={(event) => setTyped(event.target.value)}
+          sum={sum}
+          readOnly={isSent}
+          onText={setTyped}
           hint={`In USDC, at most ${formatAtoms(left)}.`}
-          error={sending.problemAt('amount')}
+          error={sending.problemAt('amount') ?? problem}
         />
+        {crumb === null || isSent ? null : (
+          <RefundCrumb left={left} crumb={crumb} onAll={() => setTyped(writeSum(left))} />
+        )}
         <TextField
           label="Reason"
           value={reason}
-          readOnly={sending.busy || sending.isUnknown}
+          readOnly={isSent}
           onChange={(event) => setReason(event.target.value)}
           hint="For your records. It can stay empty."
           error={sending.problemAt('reason')}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readSearch } from './search-text.ts';
+import { readSearch, searchProblem } from './search-text.ts';
 
 test('what a person has at hand is told apart', () => {
   const hash = `0x${'aB'.repeat(32)}`;
@@ -9,6 +9,20 @@ test('what a person has at hand is told apart', () => {
   assert.deepEqual(readSearch(wallet), { payer: wallet });
   assert.deepEqual(readSearch('2.50'), { amount: 2_500_000 });
   assert.deepEqual(readSearch('1,000.25'), { amount: 1_000_250_000 });
+  assert.deepEqual(readSearch('0,70'), { amount: 700_000 });
+  assert.deepEqual(readSearch('1 500'), { amount: 1_500_000_000 });
   assert.deepEqual(readSearch('table-7'), { order_id: 'table-7' });
-  assert.deepEqual(readSearch('1234'), { order_id: '1234' });
+});
+
+test('digits alone are an order and a sum', () => {
+  assert.deepEqual(readSearch('700'), { order_id: '700', amount: 700_000_000 });
+  assert.deepEqual(readSearch('0'), { order_id: '0' });
+});
+
+test('a sum with two readings is not looked for, and both are said', () => {
+  assert.equal(searchProblem(' 1,500 '), 'Write 1500 or 1.50');
+  assert.equal(searchProblem('12 5'), 'Enter an amount such as 2.50.');
+  for (const fine of ['700', '0', '0,70', 'table-7', `0x${'1c'.repeat(20)}`, '']) {
+    assert.equal(searchProblem(fine), null, fine);
+  }
 });

@@ -4,9 +4,10 @@ import { Form } from '../../desk/form.tsx';
 import { useSend } from '../../desk/send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { formatAtoms, formatUsdc, parseAtoms } from '../../ui/money.ts';
+import { formatAtoms, formatUsdc } from '../../ui/money.ts';
 import { Notice } from '../../ui/notice.tsx';
+import { SumField } from '../../ui/sum-field.tsx';
+import { readSum, sumIn, writeSum } from '../../ui/typed-sum.ts';
 import { useMerchant } from '../merchant.ts';
 
 export interface WithdrawDialogProps {
@@ -19,10 +20,12 @@ export interface WithdrawDialogProps {
 export function WithdrawDialog({ available, wallet, onClose }: WithdrawDialogProps): ReactNode {
   const { call } = useMerchant();
   const most = useMost(available);
-  const [typed, setTyped] = useState(() => formatAtoms(available));
+  const [wrote] = useState(available);
+  const [typed, setTyped] = useState(() => writeSum(wrote));
   const [made, setMade] = useState<CreateWithdrawalResponse | null>(null);
   const sending = useSend(['amount']);
-  const atoms = parseAtoms(typed);
+  const sum = readSum(typed, { wrote });
+  const atoms = sumIn(sum);
   const isValid = atoms !== null && atoms > 0n && atoms <= most;
   const withdraw = async () => {
     if (!isValid) {
@@ -62,13 +65,12 @@ export function WithdrawDialog({ available, wallet, onClose }: WithdrawDialogPro
           To your settlement wallet <span className="id">{wallet}</span>. You are asked for your
           second factor.
         </p>
-        <TextField
+        <SumField
           label="Amount"
-          inputMode="decimal"
-          autoComplete="off"
           value={typed}
+          sum={sum}
           readOnly={sending.busy || sending.isUnknown}
-          onChange={(event) => setTyped(event.target.value)}
+          onText={setTyped}
           hint={`In USDC, at most ${formatAtoms(most)}.`}
           error={sending.problemAt('amount')}
         />

@@ -5,8 +5,9 @@ import { Loaded } from '../../desk/loaded.tsx';
 import { useSend } from '../../desk/send.ts';
 import { ChangedMeanwhile, storedNow } from '../../desk/stored-now.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formatAtoms, parseAtoms } from '../../ui/money.ts';
+import { SumField } from '../../ui/sum-field.tsx';
 import { useToast } from '../../ui/toast.tsx';
+import { readSum, sumIn, writeSum } from '../../ui/typed-sum.ts';
 import { useOperator, useRead } from '../operator.ts';
 import { readPercent } from './percent.ts';
 
@@ -27,6 +28,7 @@ interface FieldOf {
   readonly read: (typed: string) => number | null;
   /** What to type instead. */
   readonly wrong: string;
+  readonly isSum?: boolean;
 }
 
 function readCount(typed: string, { from, to }: { readonly from: number; readonly to: number }) {
@@ -35,11 +37,11 @@ function readCount(typed: string, { from, to }: { readonly from: number; readonl
 }
 
 function readAmount(typed: string): number | null {
-  const atoms = parseAtoms(typed);
-  return atoms === null || atoms === 0n ? null : Number(atoms);
+  const atoms = sumIn(readSum(typed));
+  return atoms === null ? null : Number(atoms);
 }
 
-const showAmount = (atoms: number) => formatAtoms(BigInt(atoms));
+const showAmount = (atoms: number) => writeSum(BigInt(atoms));
 
 const FIELDS: readonly FieldOf[] = [
   {
@@ -48,7 +50,8 @@ const FIELDS: readonly FieldOf[] = [
     hint: 'In USDC.',
     show: showAmount,
     read: readAmount,
-    wrong: 'Type an amount, such as 20.50.',
+    wrong: 'Enter an amount such as 20.50.',
+    isSum: true,
   },
   {
     name: 'per_period',
@@ -56,7 +59,8 @@ const FIELDS: readonly FieldOf[] = [
     hint: 'In USDC, no less than for one payment.',
     show: showAmount,
     read: readAmount,
-    wrong: 'Type an amount, such as 20.50.',
+    wrong: 'Enter an amount such as 20.50.',
+    isSum: true,
   },
   {
     name: 'period_seconds',
@@ -150,18 +154,27 @@ function PolicyForm({ mode, defaults }: PolicyFormProps): ReactNode {
     setOpened(saved.version);
     toast('Saved.');
   };
-  const fields = FIELDS.map(({ name, label, hint, show }) => (
-    <TextField
-      key={name}
-      label={label}
-      inputMode="decimal"
-      readOnly={!mayChange}
-      value={typed[name]}
-      onChange={(event) => setTyped({ ...typed, [name]: event.target.value })}
-      hint={storedNow({ isStale, stored: show(defaults[name]), typed: typed[name] }) ?? hint}
-      error={sending.problemAt(name)}
-    />
-  ));
+  const fields = FIELDS.map(({ name, label, hint, show, isSum }) => {
+    const value = typed[name];
+    const field = {
+      label,
+      value,
+      readOnly: !mayChange,
+      hint: storedNow({ isStale, stored: show(defaults[name]), typed: value }) ?? hint,
+      error: sending.problemAt(name),
+    };
+    const onText = (text: string) => setTyped({ ...typed, [name]: text });
+    return isSum === true ? (
+      <SumField {...field} key={name} sum={readSum(value)} shows onText={onText} />
+    ) : (
+      <TextField
+        {...field}
+        key={name}
+        inputMode="decimal"
+        onChange={(event) => onText(event.target.value)}
+      />
+    );
+  });
   if (!mayChange) return <div className="stack">{fields}</div>;
   return (
     <Form

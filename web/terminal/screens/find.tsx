@@ -2,8 +2,9 @@ import { type FormEvent, type ReactNode, useCallback, useEffect, useState } from
 import type { Payment } from '../../data/device.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { parseAtoms } from '../../ui/money.ts';
 import { Notice } from '../../ui/notice.tsx';
+import { SumField } from '../../ui/sum-field.tsx';
+import { readSum, sumIn } from '../../ui/typed-sum.ts';
 import { goTo } from '../place.ts';
 import { hasCamera } from '../reader/camera.ts';
 import { PaymentPage } from './history.tsx';
@@ -60,7 +61,8 @@ function FindForm({
   const [scanning, setScanning] = useState(false);
   const text = typed.trim();
   const isOrder = text !== '' && !isReceipt(text);
-  const amount = parseAtoms(sum);
+  const read = readSum(sum);
+  const amount = sumIn(read);
   const isReady = text !== '' && (!isOrder || amount !== null);
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -76,12 +78,12 @@ function FindForm({
         hint="The number on the receipt, such as K7XQM-12, or the order."
       />
       {isOrder ? (
-        <TextField
+        <SumField
           label="Amount"
-          inputMode="decimal"
-          autoComplete="off"
           value={sum}
-          onChange={(event) => setSum(event.target.value)}
+          sum={read}
+          shows
+          onText={setSum}
           hint="What the sale came to, with the tip."
         />
       ) : null}

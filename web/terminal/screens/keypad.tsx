@@ -1,12 +1,13 @@
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { formatUsdc, MAX_ATOMS, parseAtoms } from '../../ui/money.ts';
+import { formatUsdc, MAX_ATOMS } from '../../ui/money.ts';
 import { Notice } from '../../ui/notice.tsx';
+import { SumField } from '../../ui/sum-field.tsx';
+import { readSum, type TypedSum } from '../../ui/typed-sum.ts';
 import type { Create, Till } from '../phases.ts';
 import { goTo } from '../place.ts';
-import { remaining } from '../split.ts';
+import { nextPart, remaining } from '../split.ts';
 import { remarkWords, WORDS } from '../words.ts';
 import { FindLink } from './find-link.tsx';
 import { SplitDialog } from './lazy.ts';
@@ -19,12 +20,6 @@ const LONGEST = 16;
 /** More digits get smaller, so that all of them are seen. */
 const FULL_SIZE = 9;
 const TIP_PERCENTAGES = [10, 15, 20] as const;
-
-function problemOf(typed: string, atoms: bigint | null): string | null {
-  if (typed.trim() === '') return null;
-  if (atoms === null) return WORDS.amountInvalid;
-  return atoms > MAX_ATOMS ? WORDS.amountTooLarge : null;
-}
 
 function Keys({ onKey }: { readonly onKey: (key: string) => void }): ReactNode {
   return (
@@ -65,15 +60,21 @@ function CustomerSide(): ReactNode {
   );
 }
 
-/** The amount that can be charged; null with the reason, where there is one to tell. */
-function chargeable({ typed, split }: Till): {
+interface Chargeable {
+  readonly sum: TypedSum;
+  /** null: nothing that can be charged. */
   readonly atoms: bigint | null;
+  /** What is wrong with a sum that can be read. */
   readonly problem: string | null;
-} {
-  const atoms = parseAtoms(typed);
-  const tooMuch = split !== null && atoms !== null && atoms > remaining(split);
-  const problem = tooMuch ? 'More than is left of the bill.' : problemOf(typed, atoms);
-  return { atoms: problem === null && atoms !== 0n ? atoms : null, problem };
+}
+
+function chargeable({ typed, split }: Till): Chargeable {
+  const sum = readSum(typed, { wrote: split === null ? null : nextPart(split) });
+  if (sum.is !== 'sum') return { sum, atoms: null, problem: null };
+  const tooMuch = split !== null && sum.units > remaining(split);
+  const tooLarge = sum.units > MAX_ATOMS ? WORDS.amountTooLarge : null;
+  const problem = tooMuch ? 'More than is left of the bill.' : tooLarge;
+  return { sum, atoms: problem === null ? sum.units : null, problem };
 }
 
 function Remarked({ view }: TillContext): ReactNode {
@@ -105,7 +106,7 @@ export function KeypadScreen(context: TillContext): ReactNode {
   const [splitting, setSplitting] = useState(false);
   const field = useRef<HTMLFormElement>(null);
   useEffect(() => field.current?.querySelector('input')?.focus(), []);
-  const { atoms, problem } = chargeable(view.till);
+  const { sum, atoms, problem } = chargeable(view.till);
   const type = (text: string) => runner.dispatch({ type: 'typed', text: text.slice(0, LONGEST) });
   const charge = (event: FormEvent) => {
     event.preventDefault();
@@ -117,16 +118,16 @@ export function KeypadScreen(context: TillContext): ReactNode {
       <h1 className="unseen">New sale</h1>
       <Remarked {...context} />
       <SplitBanner {...context} />
-      <TextField
+      <SumField
         label="Amount"
         className={`input keypad-amount ${typed.length > FULL_SIZE ? 'keypad-amount-long' : ''}`}
         // The keys below are there for fingers; a keyboard types here as well.
         inputMode="none"
-        autoComplete="off"
         placeholder="0.00"
         value={typed}
+        sum={sum}
         error={problem}
-        onChange={(event) => type(event.target.value)}
+        onText={type}
       />
       <Keys onKey={(key) => type(key === 'Delete' ? typed.slice(0, -1) : `${typed}${key}`)} />
       <Button type="submit" kind="primary" large wide disabled={atoms === null}>

@@ -5,8 +5,12 @@ import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formatAtoms, formatUsdc, parseAtoms } from '../../ui/money.ts';
+import { formatUsdc } from '../../ui/money.ts';
 import { Notice } from '../../ui/notice.tsx';
+import { RefundCrumb } from '../../ui/refund-crumb.tsx';
+import { readRefund } from '../../ui/refund-sum.ts';
+import { SumField } from '../../ui/sum-field.tsx';
+import { writeSum } from '../../ui/typed-sum.ts';
 import { keepRefund, keptRefund, type PendingRefund } from '../kept.ts';
 import { WORDS } from '../words.ts';
 import type { TillContext } from './shift.tsx';
@@ -125,26 +129,28 @@ interface RefundDialogProps {
 function RefundDialog(props: RefundDialogProps): ReactNode {
   const { payment, left, needsCode, onClose, onRefund } = props;
   const [code, setCode] = useState('');
-  const [typed, setTyped] = useState(formatAtoms(left));
-  const atoms = parseAtoms(typed);
-  const isValid = atoms !== null && atoms > 0n && atoms <= left;
-  const isReady = isValid && (!needsCode || code.trim().length >= 8);
+  const [wrote] = useState(left);
+  const [typed, setTyped] = useState(writeSum(wrote));
+  const { sum, atoms, problem, crumb } = readRefund(typed, { left, wrote });
+  const isReady = atoms !== null && (!needsCode || code.trim().length >= 8);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (isReady && atoms !== null) onRefund(atoms, needsCode ? code.trim() : null);
+    if (isReady) onRefund(atoms, needsCode ? code.trim() : null);
   };
   return (
     <Dialog title="Give money back" onClose={onClose}>
       <form className="stack" onSubmit={submit} noValidate>
-        <TextField
+        <SumField
           label="Amount"
-          inputMode="decimal"
-          autoComplete="off"
           value={typed}
-          onChange={(event) => setTyped(event.target.value)}
+          sum={sum}
+          onText={setTyped}
           hint={`At most ${formatUsdc(left)}.`}
-          error={isValid ? null : `Enter an amount up to ${formatUsdc(left)}.`}
+          error={sum.is === 'empty' ? `Enter an amount up to ${formatUsdc(left)}.` : problem}
         />
+        {crumb === null ? null : (
+          <RefundCrumb left={left} crumb={crumb} onAll={() => setTyped(writeSum(left))} />
+        )}
         {needsCode ? (
           <TextField
             label="Manager code"
@@ -160,7 +166,7 @@ function RefundDialog(props: RefundDialogProps): ReactNode {
           seconds. It is taken from your balance. The customer's network fee is not given back.
         </p>
         <Button type="submit" kind="danger" large disabled={!isReady}>
-          {isValid && atoms !== null ? `Refund ${formatUsdc(atoms)}` : 'Refund'}
+          {atoms !== null ? `Refund ${formatUsdc(atoms)}` : 'Refund'}
         </Button>
         <Button onClick={onClose}>Keep it</Button>
       </form>

@@ -12,9 +12,11 @@ import { Qr } from '../qr.tsx';
 import { Page, Shell } from '../shell.tsx';
 import { Skeleton } from '../skeleton.tsx';
 import { ObjectStatus, Status, type Tone } from '../status.tsx';
+import { SumField } from '../sum-field.tsx';
 import { Facts, Table } from '../table.tsx';
 import { Time } from '../time.tsx';
 import { useToast } from '../toast.tsx';
+import { readSum } from '../typed-sum.ts';
 
 /** Every component in every state, for eyes and for the tests that look at them (`/dev/ui`). */
 
@@ -72,10 +74,12 @@ function Buttons(): ReactNode {
 function Fields(): ReactNode {
   const [on, setOn] = useState(true);
   const [tip, setTip] = useState('10');
+  const [sum, setSum] = useState('1,500');
   return (
     <Story name="Fields">
       <TextField label="Email" type="email" hint="Where receipts go." autoComplete="off" />
-      <TextField label="Amount" defaultValue="12,0000000" error="At most six decimals." />
+      <TextField label="Order" defaultValue="K7" error="That isn’t a valid order ID." />
+      <SumField label="Amount" value={sum} onText={setSum} sum={readSum(sum)} shows />
       <Select label="Test pass">
         <option>ok</option>
         <option>insufficient_funds</option>

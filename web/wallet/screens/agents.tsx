@@ -6,12 +6,13 @@ import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
-import { MAX_ATOMS, parseAtoms } from '../../ui/money.ts';
 import { Status, type Tone } from '../../ui/status.tsx';
+import { SumField } from '../../ui/sum-field.tsx';
 import { Time } from '../../ui/time.tsx';
+import { readSum, sumIn } from '../../ui/typed-sum.ts';
 import { useHere } from '../here.tsx';
 import { rowsOf, useAgentTokens } from '../queries.ts';
-import { WORDS } from '../words.ts';
+import { sumProblem } from '../words.ts';
 import { More, Problem, Waiting } from './loading.tsx';
 import { Refused } from './refused.tsx';
 import { useChange } from './use-change.ts';
@@ -41,14 +42,14 @@ function NewTokenForm({ onClose, onMade }: SheetProps & { onMade: (made: NewAgen
   const [seconds, setSeconds] = useState<number>(TIMES[1].seconds);
   const [checked, setChecked] = useState(false);
   const { busy, problem, change } = useChange();
-  const amount = parseAtoms(typed);
+  const sum = readSum(typed);
+  const wrong = sumProblem(sum);
   const isAccount = /^acct_\w+$/.test(account.trim());
-  const isAmount = amount !== null && amount > 0n && amount <= MAX_ATOMS;
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     setChecked(true);
-    if (!isAccount || !isAmount) return;
-    const body = { account: account.trim(), amount: Number(amount), expires_in: seconds };
+    if (!isAccount || wrong !== null) return;
+    const body = { account: account.trim(), amount: Number(sumIn(sum)), expires_in: seconds };
     const made = await change(() => api.createAgentToken(body));
     if (made !== null) onMade(made);
   };
@@ -63,13 +64,13 @@ function NewTokenForm({ onClose, onMade }: SheetProps & { onMade: (made: NewAgen
         error={checked && !isAccount ? 'That is no account id. Ask the shop for it.' : null}
         onChange={(event) => setAccount(event.target.value)}
       />
-      <TextField
+      <SumField
         label="Amount"
-        inputMode="decimal"
-        autoComplete="off"
         value={typed}
-        error={checked && !isAmount ? WORDS.amountInvalid : null}
-        onChange={(event) => setTyped(event.target.value)}
+        sum={sum}
+        shows
+        error={checked ? wrong : null}
+        onText={setTyped}
       />
       <Select
         label="For how long"

@@ -2,10 +2,12 @@ import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 import type { Wallet } from '../../data/payer.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Select, TextField } from '../../ui/field.tsx';
+import { Select } from '../../ui/field.tsx';
 import { formatUsdc } from '../../ui/money.ts';
+import { SumField } from '../../ui/sum-field.tsx';
 import { formatTime } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
+import { readSum } from '../../ui/typed-sum.ts';
 import { formatRate } from '../allowance.ts';
 import { useHere } from '../here.tsx';
 import {
@@ -51,14 +53,13 @@ function TermFields({ typed, problems, onChange }: TermFieldsProps): ReactNode {
   return (
     <div className="terms">
       {FIELDS.map(([field, label]) => (
-        <TextField
+        <SumField
           key={field}
           label={label}
-          inputMode="decimal"
-          autoComplete="off"
           value={typed[field]}
+          sum={readSum(typed[field])}
           error={problems[field] ?? null}
-          onChange={(event) => onChange({ ...typed, [field]: event.target.value })}
+          onText={(text) => onChange({ ...typed, [field]: text })}
         />
       ))}
       <Select

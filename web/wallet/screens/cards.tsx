@@ -6,11 +6,12 @@ import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formatAtoms, MAX_ATOMS, parseAtoms } from '../../ui/money.ts';
 import { Status } from '../../ui/status.tsx';
+import { SumField } from '../../ui/sum-field.tsx';
+import { readSum, sumIn, writeSum } from '../../ui/typed-sum.ts';
 import { useHere } from '../here.tsx';
 import { rowsOf, useCards } from '../queries.ts';
-import { WORDS } from '../words.ts';
+import { sumProblem } from '../words.ts';
 import { ChipsPart } from './chips.tsx';
 import { More, Problem, Waiting } from './loading.tsx';
 import { Refused } from './refused.tsx';
@@ -18,7 +19,7 @@ import { RingsQuestion } from './rings.tsx';
 import { useChange } from './use-change.ts';
 
 /** What the service gives a card that says nothing else. */
-const USUAL_LIMIT = '50.00';
+const USUAL_LIMIT = 50_000_000n;
 
 interface CardFormProps {
   readonly action: string;
@@ -31,15 +32,14 @@ function CardForm({ action, card, onClose, onDone }: CardFormProps): ReactNode {
   const { api } = useHere();
   const { busy, problem, change } = useChange();
   const [label, setLabel] = useState(card?.label ?? '');
-  const [typed, setTyped] = useState(
-    card === null ? USUAL_LIMIT : formatAtoms(BigInt(card.per_payment_limit)),
-  );
-  const limit = parseAtoms(typed);
-  const isLimit = limit !== null && limit > 0n && limit <= MAX_ATOMS;
+  const [wrote] = useState(card === null ? USUAL_LIMIT : BigInt(card.per_payment_limit));
+  const [typed, setTyped] = useState(writeSum(wrote));
+  const sum = readSum(typed, { wrote });
+  const wrong = sumProblem(sum);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    if (!isLimit) return;
-    const body = { label: label.trim(), per_payment_limit: Number(limit) };
+    if (wrong !== null) return;
+    const body = { label: label.trim(), per_payment_limit: Number(sumIn(sum)) };
     const saved = await change<Card | NewCard>(() =>
       card === null ? api.createCard(body) : api.changeCard(card.id, body),
     );
@@ -53,14 +53,14 @@ function CardForm({ action, card, onClose, onDone }: CardFormProps): ReactNode {
         value={label}
         onChange={(event) => setLabel(event.target.value)}
       />
-      <TextField
+      <SumField
         label="At most per payment"
-        inputMode="decimal"
-        autoComplete="off"
         value={typed}
+        sum={sum}
+        shows
         hint="What a lost card may cost, each time, until you revoke it."
-        error={isLimit ? null : WORDS.amountInvalid}
-        onChange={(event) => setTyped(event.target.value)}
+        error={wrong}
+        onText={setTyped}
       />
       <Refused problem={problem} />
       <Button type="submit" kind="primary" large busy={busy}>

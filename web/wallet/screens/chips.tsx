@@ -11,8 +11,10 @@ import { Button } from '../../ui/button.tsx';
 import { Switch } from '../../ui/choice.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formatAtoms, MAX_ATOMS, parseAtoms } from '../../ui/money.ts';
+import { MAX_ATOMS } from '../../ui/money.ts';
 import { Status } from '../../ui/status.tsx';
+import { SumField } from '../../ui/sum-field.tsx';
+import { readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
 import { useHere } from '../here.tsx';
 import { keyOf } from '../queries.ts';
 import { type NewChip, registerHeldChip } from '../register-chip.ts';
@@ -22,10 +24,9 @@ import { Refused } from './refused.tsx';
 import { useChange } from './use-change.ts';
 
 /** @returns undefined: no amount. null: no limit. */
-function limitOf(text: string): number | null | undefined {
-  if (text.trim() === '') return null;
-  const atoms = parseAtoms(text);
-  return atoms === null || atoms === 0n || atoms > MAX_ATOMS ? undefined : Number(atoms);
+function limitOf(sum: TypedSum): number | null | undefined {
+  if (sum.is === 'empty') return null;
+  return sum.is === 'refused' || sum.units > MAX_ATOMS ? undefined : Number(sum.units);
 }
 
 function nameOf({ label, address }: Chip): string {
@@ -40,6 +41,7 @@ interface FieldsProps {
 }
 
 function ChipFields({ label, limit, onLabel, onLimit }: FieldsProps): ReactNode {
+  const sum = readSum(limit);
   return (
     <>
       <TextField
@@ -48,14 +50,14 @@ function ChipFields({ label, limit, onLabel, onLimit }: FieldsProps): ReactNode 
         value={label}
         onChange={(event) => onLabel(event.target.value)}
       />
-      <TextField
+      <SumField
         label="At most per payment"
-        inputMode="decimal"
-        autoComplete="off"
         value={limit}
+        sum={sum}
+        shows
         hint="Empty: as much as the chip holds."
-        error={limitOf(limit) === undefined ? WORDS.amountInvalid : null}
-        onChange={(event) => onLimit(event.target.value)}
+        error={limitOf(sum) === undefined ? WORDS.amountTooLarge : null}
+        onText={onLimit}
       />
     </>
   );
@@ -73,7 +75,7 @@ function AddChip({ onClose }: { readonly onClose: () => void }): ReactNode {
   const [problem, setProblem] = useState<string | null>(null);
   const end = useRef<AbortController | null>(null);
   useEffect(() => () => end.current?.abort(), []);
-  const limit = limitOf(typed);
+  const limit = limitOf(readSum(typed));
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (limit === undefined || busy) return;
@@ -119,9 +121,9 @@ function ChangeChip({ chip, onClose }: SheetProps): ReactNode {
   const { busy, problem, change } = useChange();
   const { per_payment_limit: before } = chip;
   const [label, setLabel] = useState(chip.label);
-  const [typed, setTyped] = useState(before === null ? '' : formatAtoms(BigInt(before)));
+  const [typed, setTyped] = useState(before === null ? '' : writeSum(BigInt(before)));
   const [blocked, setBlocked] = useState(chip.blocked);
-  const limit = limitOf(typed);
+  const limit = limitOf(readSum(typed));
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (limit === undefined) return;

@@ -4,11 +4,12 @@ import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Switch } from '../../ui/choice.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { formatAtoms, MAX_ATOMS, parseAtoms } from '../../ui/money.ts';
+import { MAX_ATOMS } from '../../ui/money.ts';
+import { SumField } from '../../ui/sum-field.tsx';
 import { Facts } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
+import { readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
 import { formatRate, standingOf } from '../allowance.ts';
 import { useHere } from '../here.tsx';
 import { useMe, useWallet } from '../queries.ts';
@@ -109,14 +110,19 @@ function ChainLimits({ wallet }: { readonly wallet: Wallet }): ReactNode {
 }
 
 /** @returns null: no limit; undefined: no amount. */
-function limitOf(text: string): number | null | undefined {
-  if (text.trim() === '') return null;
-  const atoms = parseAtoms(text);
-  return atoms === null || atoms === 0n || atoms > MAX_ATOMS ? undefined : Number(atoms);
+function limitOf(sum: TypedSum): number | null | undefined {
+  if (sum.is === 'empty') return null;
+  return sum.is === 'refused' || sum.units > MAX_ATOMS ? undefined : Number(sum.units);
 }
 
-function typedOf(limit: number | null): string {
-  return limit === null ? '' : formatAtoms(BigInt(limit));
+/** A field for a limit: empty without one. */
+function useLimit(before: number | null) {
+  const [wrote] = useState(before === null ? null : BigInt(before));
+  const [value, setValue] = useState(wrote === null ? '' : writeSum(wrote));
+  const sum = readSum(value, { wrote });
+  const limit = limitOf(sum);
+  const error = limit === undefined ? WORDS.amountTooLarge : null;
+  return { limit, field: { value, onText: setValue, sum, error, shows: true } };
 }
 
 /** What the service holds to on top, and changes at once without a signature. */
@@ -124,17 +130,14 @@ function OwnLimits({ payer }: { readonly payer: Payer }): ReactNode {
   const { api } = useHere();
   const toast = useToast();
   const { busy, problem, change } = useChange();
-  const [each, setEach] = useState(typedOf(payer.limits.per_payment));
-  const [daily, setDaily] = useState(typedOf(payer.limits.per_day));
-  const [perPayment, perDay] = [limitOf(each), limitOf(daily)];
+  const each = useLimit(payer.limits.per_payment);
+  const daily = useLimit(payer.limits.per_day);
   const save = async (event: FormEvent) => {
     event.preventDefault();
-    if (perPayment === undefined || perDay === undefined) return;
-    const limits = { per_payment: perPayment, per_day: perDay };
+    if (each.limit === undefined || daily.limit === undefined) return;
+    const limits = { per_payment: each.limit, per_day: daily.limit };
     if ((await change(() => api.changeLimits(limits))) !== null) toast('Your limits hold now.');
   };
-  const wrong = (limit: number | null | undefined) =>
-    limit === undefined ? WORDS.amountInvalid : null;
   return (
     <form className="card stack" onSubmit={save} noValidate>
       <h2>Narrower, for now</h2>
@@ -148,22 +151,8 @@ function OwnLimits({ payer }: { readonly payer: Payer }): ReactNode {
         onChange={(on) => void change(() => api.changeLimits({ confirm_first_payment: on }))}
       />
       <div className="terms">
-        <TextField
-          label="Each payment"
-          inputMode="decimal"
-          autoComplete="off"
-          value={each}
-          error={wrong(perPayment)}
-          onChange={(event) => setEach(event.target.value)}
-        />
-        <TextField
-          label="Each day"
-          inputMode="decimal"
-          autoComplete="off"
-          value={daily}
-          error={wrong(perDay)}
-          onChange={(event) => setDaily(event.target.value)}
-        />
+        <SumField label="Each payment" {...each.field} />
+        <SumField label="Each day" {...daily.field} />
       </div>
       <Refused problem={problem} />
       <div className="row">

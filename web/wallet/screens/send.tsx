@@ -7,13 +7,15 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { formatUsdc } from '../../ui/money.ts';
 import { Notice } from '../../ui/notice.tsx';
+import { SumField } from '../../ui/sum-field.tsx';
 import { Facts } from '../../ui/table.tsx';
 import { useToast } from '../../ui/toast.tsx';
+import { readSum } from '../../ui/typed-sum.ts';
 import { formatCoin, TRANSFER_GAS_LIMIT } from '../chain.ts';
 import { useHere } from '../here.tsx';
 import { useKept } from '../kept.ts';
 import { follow, keepSending, type Plan, planSending, signSending } from '../send-usdc.ts';
-import { readSum, type Sending } from '../sending.ts';
+import { type Sending, sendable } from '../sending.ts';
 import { problemOf } from '../words.ts';
 import { OpenerField } from './opener.tsx';
 import { Refused } from './refused.tsx';
@@ -35,7 +37,8 @@ interface FormProps {
 function SendForm({ wallet, problem, onPlanned, onClose }: FormProps): ReactNode {
   const here = useHere();
   const [recipient, setRecipient] = useState('');
-  const [sum, setSum] = useState('');
+  const [typed, setTyped] = useState('');
+  const sum = readSum(typed);
   const [busy, setBusy] = useState(false);
   const [wrong, setWrong] = useState<{ readonly to?: string; readonly sum?: string }>({});
   const [said, setSaid] = useState(problem);
@@ -44,7 +47,7 @@ function SendForm({ wallet, problem, onPlanned, onClose }: FormProps): ReactNode
     if (busy) return;
     setBusy(true);
     setSaid(null);
-    const atoms = readSum(sum, wallet);
+    const atoms = sendable(sum, wallet);
     try {
       const planned = await planSending({ here, wallet, recipient, atoms });
       if ('plan' in planned) return onPlanned(planned.plan);
@@ -66,14 +69,13 @@ function SendForm({ wallet, problem, onPlanned, onClose }: FormProps): ReactNode
         error={wrong.to ?? null}
         onChange={(event) => setRecipient(event.target.value)}
       />
-      <TextField
+      <SumField
         label="Amount"
-        inputMode="decimal"
-        autoComplete="off"
-        value={sum}
+        value={typed}
+        sum={sum}
         hint={`USDC. The wallet holds ${formatUsdc(BigInt(wallet.balance))}.`}
         error={wrong.sum ?? null}
-        onChange={(event) => setSum(event.target.value)}
+        onText={setTyped}
       />
       <Refused problem={said} />
       <Button type="submit" kind="primary" large busy={busy}>

@@ -1,0 +1,38 @@
+import type { ReactNode } from 'react';
+import { TextField, type TextFieldProps } from './field.tsx';
+import { formatUsdc } from './money.ts';
+import type { TypedSum } from './typed-sum.ts';
+
+export interface SumFieldProps extends Omit<TextFieldProps, 'value' | 'onChange'> {
+  readonly value: string;
+  readonly onText: (text: string) => void;
+  /** What `readSum` makes of the value. */
+  readonly sum: TypedSum;
+  /** The button does not show the sum: the field shows what will be saved. */
+  readonly shows?: boolean;
+}
+
+/** Takes a sum of money. What is refused is said at once, beside the field. */
+export function SumField(props: SumFieldProps): ReactNode {
+  const { value, onText, sum, shows = false, hint, error, ...rest } = props;
+  const understood = shows && sum.is === 'sum' && !sum.isWritten ? formatUsdc(sum.units) : null;
+  const both = (
+    <>
+      {hint}
+      <span className="field-understood">
+        Read as <span translate="no">{understood}</span>
+      </span>
+    </>
+  );
+  return (
+    <TextField
+      inputMode="decimal"
+      autoComplete="off"
+      {...rest}
+      value={value}
+      hint={understood === null ? hint : both}
+      error={sum.is === 'refused' ? sum.words : (error ?? null)}
+      onChange={(event) => onText(event.target.value)}
+    />
+  );
+}

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { glob } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+
+/** Every field that takes a sum of money, by the file that draws it. A new one belongs here. */
+const FIELDS: Readonly<Record<string, readonly string[]>> = {
+  'dashboard/pages/risk-rules.tsx': ['Ask new customers from', 'Ask everybody from'],
+  'dashboard/pages/settings.tsx': ['Most that can be refunded in a day'],
+  'dashboard/parts/refund-dialog.tsx': ['Amount'],
+  'dashboard/parts/withdraw-dialog.tsx': ['Amount'],
+  'operator/parts/policy-form.tsx': ['At most for one payment', 'At most in one period'],
+  'terminal/screens/find.tsx': ['Amount'],
+  'terminal/screens/keypad.tsx': ['Amount'],
+  'terminal/screens/refund.tsx': ['Amount'],
+  // On the till, on the customer's display, on the pay page and on the page of a tag.
+  'ui/tip-choice.tsx': ['Own tip'],
+  'wallet/screens/agents.tsx': ['Amount'],
+  'wallet/screens/allow-sheet.tsx': ['At most per payment', 'At most per day', 'At most in all'],
+  'wallet/screens/cards.tsx': ['At most per payment'],
+  'wallet/screens/chips.tsx': ['At most per payment'],
+  'wallet/screens/limits.tsx': ['Each payment', 'Each day'],
+  'wallet/screens/send.tsx': ['Amount'],
+};
+/** These draw several fields with one element. */
+const DRAWN_IN_A_LOOP: ReadonlySet<string> = new Set([
+  'operator/parts/policy-form.tsx',
+  'wallet/screens/allow-sheet.tsx',
+]);
+/** Fields that take a sum among other things, and read it by `search-text.ts`. */
+const SEARCHES: Readonly<Record<string, string>> = {
+  'dashboard/pages/payments.tsx': 'Search',
+  'dashboard/parts/go-to.tsx': 'Go to',
+};
+/** Forms whose button says no sum, and no next step either: the field says what it understood. */
+const SILENT: ReadonlySet<string> = new Set([
+  'dashboard/pages/risk-rules.tsx',
+  'dashboard/pages/settings.tsx',
+  'operator/parts/policy-form.tsx',
+  'terminal/screens/find.tsx',
+  'wallet/screens/agents.tsx',
+  'wallet/screens/cards.tsx',
+  'wallet/screens/chips.tsx',
+  'wallet/screens/limits.tsx',
+]);
+/** Decimals that are no money: percent, and a price of gas in gwei. */
+const NO_MONEY: ReadonlySet<string> = new Set([
+  'operator/parts/contract-dialog.tsx',
+  'operator/parts/policy-form.tsx',
+  'wallet/screens/signed-end.tsx',
+]);
+/** A label that names money, on a field that takes something else. */
+const NO_SUMS: ReadonlySet<string> = new Set([
+  'Payments of one customer in an hour, at most',
+  'Highest price of gas, in gwei',
+]);
+const NAMES_MONEY = /amount|\bsum\b|\btip\b|limit|at most|price|each (payment|day)|balance/i;
+
+const WEB = path.join(import.meta.dirname, '..');
+
+async function drawings(): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  for await (const name of glob('**/*.tsx', { cwd: WEB })) {
+    if (name.startsWith('ui/stories') || name === 'ui/sum-field.tsx') continue;
+    found.set(name, readFileSync(path.join(WEB, name), 'utf8'));
+  }
+  return found;
+}
+
+const files = await drawings();
+
+function filesWith(part: RegExp | string): string[] {
+  const has = (text: string) => (typeof part === 'string' ? text.includes(part) : part.test(text));
+  return [...files].flatMap(([name, text]) => (has(text) ? [name] : [])).sort();
+}
+
+test('every field that takes a sum is listed, and each listed one is drawn', () => {
+  assert.ok(files.size > 150, `only ${files.size} files were seen`);
+  assert.deepEqual(filesWith('<SumField'), Object.keys(FIELDS).sort());
+  for (const [name, labels] of Object.entries(FIELDS)) {
+    const text = files.get(name) ?? '';
+    const drawn = text.split('<SumField').length - 1;
+    assert.equal(drawn, DRAWN_IN_A_LOOP.has(name) ? 1 : labels.length, name);
+    for (const label of labels) assert.match(text, new RegExp(`['"]${label}['"]`), name);
+  }
+});
+
+test('a field that takes a sum among other things reads it by the same rule', () => {
+  const searching = filesWith(/search-text\.ts/);
+  assert.deepEqual(searching, Object.keys(SEARCHES).sort());
+  for (const [name, label] of Object.entries(SEARCHES)) {
+    const text = files.get(name) ?? '';
+    assert.match(text, new RegExp(`label="${label}"`), name);
+    assert.match(text, /searchProblem/, name);
+  }
+});
+
+test('a form whose button says no sum shows what it understood', () => {
+  for (const name of SILENT) assert.match(files.get(name) ?? '', /\bshows\b/, name);
+});
+
+test('no other field takes a sum', () => {
+  assert.deepEqual(filesWith('inputMode="decimal"'), [...NO_MONEY].sort());
+  const others = [...files].flatMap(([name, text]) =>
+    [...text.matchAll(/<(?:TextField|input)\b[^>]*?label="([^"]+)"/g)].flatMap(([, label = '']) =>
+      NAMES_MONEY.test(label) && !NO_SUMS.has(label) ? [`${name}: ${label}`] : [],
+    ),
+  );
+  assert.deepEqual(others, []);
+});

@@ -1,0 +1,178 @@
+/**
+ * Sums that people type. A wrong guess between 1500 and 1.50 costs a thousand times the price, so
+ * what can be read in two ways is refused with both readings, and nothing is sent.
+ */
+
+/** Of what a sum is, and who types it. USDC, typed in English, where nothing else is said. */
+export interface SumRules {
+  readonly decimals?: number;
+  /** Decides alone what `1.500` is in a currency with three decimals. A BCP 47 tag. */
+  readonly locale?: string;
+  /** The sum that the form wrote into the field. While it holds that text, it means that sum. */
+  readonly wrote?: bigint | null;
+}
+
+type SumRefusal =
+  | { readonly why: 'malformed' }
+  | { readonly why: 'zero' }
+  | { readonly why: 'too_many_decimals' }
+  /** `decimal` is null where the currency does not have so many decimals. */
+  | { readonly why: 'two_readings'; readonly whole: string; readonly decimal: string | null };
+
+export type TypedSum =
+  | { readonly is: 'empty' }
+  /** In the smallest units of the currency: atoms of USDC. `isWritten`: the form wrote it. */
+  | { readonly is: 'sum'; readonly units: bigint; readonly isWritten: boolean }
+  | { readonly is: 'refused'; readonly words: string };
+
+const USDC_DECIMALS = 6;
+/** Money is written with two decimals; more only where they say something. */
+const USUAL_DECIMALS = 2;
+const LOCALE = 'en-US';
+
+/** U+00A0 and U+202F, which Intl writes between groups in French. */
+const NO_BREAK_BLANKS = /[\u00a0\u202f]/g;
+const SHAPE = /^[\d.,'’ ]*\d[\d.,'’ ]*$/;
+const ONE_SEPARATOR = /^(\d*)([.,])(\d{3})$/;
+
+function oneOf({ decimals = USDC_DECIMALS }: SumRules): bigint {
+  return 10n ** BigInt(decimals);
+}
+
+/** The value of a decimal digit of any script: each has its ten in a row, from 0 to 9. */
+function digitOf(letter: string): string {
+  let code = letter.codePointAt(0) ?? 0;
+  const own = code;
+  while (/\p{Nd}/u.test(String.fromCodePoint(code - 1))) code -= 1;
+  return String((own - code) % 10);
+}
+
+function plainOf(text: string): string {
+  return text
+    .trim()
+    .replaceAll(NO_BREAK_BLANKS, ' ')
+    .replaceAll(/\p{Nd}/gu, digitOf);
+}
+
+/** The separator of decimals between digits 0 to 9, as the reader's language has it. */
+function decimalSeparator(locale: string): string {
+  const format = new Intl.NumberFormat(locale, { numberingSystem: 'latn' });
+  return format.formatToParts(1.5).find(({ type }) => type === 'decimal')?.value ?? '.';
+}
+
+/** Groups of three behind one to three digits that do not begin with 0; null: not that. */
+function ungroup(whole: string): string | null {
+  if (/^\d*$/.test(whole)) return whole;
+  return /^[1-9]\d{0,2}([.,'’ ])\d{3}(\1\d{3})*$/.test(whole) ? whole.replaceAll(/\D/g, '') : null;
+}
+
+interface Parts {
+  readonly whole: string;
+  readonly decimals: string;
+}
+
+/** Before and behind the decimal separator, which is the last one if there is any. */
+function split(plain: string, decimal: string | null): Parts | null {
+  const at = decimal === null ? -1 : plain.lastIndexOf(decimal);
+  const before = at < 0 ? plain : plain.slice(0, at);
+  const decimals = at < 0 ? '' : plain.slice(at + 1);
+  const whole = ungroup(before);
+  if (whole === null || !/^\d*$/.test(decimals)) return null;
+  return { whole, decimals };
+}
+
+/** `.` or `,` if it separates decimals: it stands once, and no other stands behind it. */
+function decimalOf(plain: string): string | null {
+  const last = /[.,](?=[^.,]*$)/.exec(plain)?.[0];
+  if (last === undefined) return null;
+  return plain.indexOf(last) === plain.lastIndexOf(last) ? last : null;
+}
+
+function unitsOf({ whole, decimals }: Parts, rules: SumRules): bigint | SumRefusal {
+  const { decimals: most = USDC_DECIMALS } = rules;
+  if (decimals.length > most) return { why: 'too_many_decimals' };
+  const units = BigInt(whole || '0') * oneOf(rules) + BigInt(decimals.padEnd(most, '0') || '0');
+  return units === 0n ? { why: 'zero' } : units;
+}
+
+type Meaning = 'decimals' | 'group' | 'either';
+
+/** What one separator before exactly three digits is. */
+function meaningOf(whole: string, separator: string, rules: SumRules): Meaning {
+  const { decimals = USDC_DECIMALS, locale = LOCALE } = rules;
+  // `0,500`: no group begins with 0.
+  if (whole === '0') return 'decimals';
+  if (decimals === 0) return 'group';
+  if (decimals !== 3) return 'either';
+  return separator === decimalSeparator(locale) ? 'decimals' : 'group';
+}
+
+/** Both readings, as they can be typed. */
+function bothReadings(whole: string, digits: string, rules: SumRules): SumRefusal {
+  const big = BigInt(whole + digits);
+  if (big === 0n) return { why: 'zero' };
+  const small = unitsOf({ whole, decimals: digits.replace(/0+$/, '') }, rules);
+  const decimal = typeof small === 'bigint' ? writeSum(small, rules, false) : null;
+  return { why: 'two_readings', whole: String(big), decimal };
+}
+
+function readUnits(text: string, rules: SumRules): bigint | SumRefusal {
+  const plain = plainOf(text);
+  if (!SHAPE.test(plain)) return { why: 'malformed' };
+  const [, whole = '', separator, digits = ''] = ONE_SEPARATOR.exec(plain) ?? [];
+  const meaning = separator === undefined ? null : meaningOf(whole, separator, rules);
+  if (meaning === 'either') return bothReadings(whole, digits, rules);
+  const parts = split(plain, meaning === 'group' ? null : decimalOf(plain));
+  return parts === null ? { why: 'malformed' } : unitsOf(parts, rules);
+}
+
+/** What is wrong, and what to type instead. */
+function refusalWords(refusal: SumRefusal, rules: SumRules): string {
+  const { decimals = USDC_DECIMALS } = rules;
+  switch (refusal.why) {
+    case 'malformed':
+      return `Enter an amount such as ${decimals === 0 ? '250' : '2.50'}.`;
+    case 'zero':
+      return 'Enter more than 0.';
+    case 'too_many_decimals':
+      return decimals === 0 ? 'This currency has no decimals.' : `At most ${decimals} decimals.`;
+    case 'two_readings':
+      return refusal.decimal === null
+        ? `Write ${refusal.whole}, or at most ${decimals} decimals`
+        : `Write ${refusal.whole} or ${refusal.decimal}`;
+  }
+}
+
+/** What a person means with what a field for a sum holds. */
+export function readSum(text: string, rules: SumRules = {}): TypedSum {
+  const { wrote = null } = rules;
+  if (wrote !== null && text === writeSum(wrote, rules)) {
+    return { is: 'sum', units: wrote, isWritten: true };
+  }
+  if (text.trim() === '') return { is: 'empty' };
+  const read = readUnits(text, rules);
+  if (typeof read === 'bigint') return { is: 'sum', units: read, isWritten: false };
+  return { is: 'refused', words: refusalWords(read, rules) };
+}
+
+/** The sum alone; null for nothing, and for what is refused. */
+export function sumIn(typed: TypedSum): bigint | null {
+  return typed.is === 'sum' ? typed.units : null;
+}
+
+/** `1,500.00` and `2.005000`: what a form writes into a field. All decimals, or two. */
+export function writeSum(units: bigint, rules: SumRules = {}, isGrouped = true): string {
+  const { decimals = USDC_DECIMALS, locale = LOCALE } = rules;
+  const one = oneOf(rules);
+  const all = (units % one).toString().padStart(decimals, '0').slice(0, decimals);
+  const usual = Math.min(USUAL_DECIMALS, decimals);
+  const digits = decimals === 3 || /[^0]/.test(all.slice(usual)) ? decimals : usual;
+  const format = new Intl.NumberFormat(locale, {
+    numberingSystem: 'latn',
+    useGrouping: isGrouped,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+  // Text, not a number: a double would round the sums that are large.
+  return format.format(`${units / one}.${all || '0'}` as `${number}`);
+}
