@@ -182,6 +182,22 @@ function typeAsReader({ keyboard }: Page, text: string): Promise<unknown> {
   return Promise.all([...text, 'Enter'].map((key) => keyboard.press(key)));
 }
 
+/** The keys of an American reader on a computer with a German keyboard. @param lacks no `code`. */
+function typeUnderGerman(page: Page, text: string, lacks = false): Promise<void> {
+  const keys = [...text].map((letter) => {
+    const key = { y: 'z', z: 'y', Y: 'Z', Z: 'Y', _: '?' }[letter] ?? letter;
+    const shiftKey = /[A-Z_]/.test(letter);
+    const place = /\d/.test(letter) ? `Digit${letter}` : `Key${letter.toUpperCase()}`;
+    return { key, shiftKey, code: lacks ? '' : letter === '_' ? 'Minus' : place };
+  });
+  return page.evaluate((pressed) => {
+    for (const key of [...pressed, { key: 'Enter', code: 'Enter', shiftKey: false }]) {
+      const event = { ...key, bubbles: true, cancelable: true };
+      document.body.dispatchEvent(new KeyboardEvent('keydown', event));
+    }
+  }, keys);
+}
+
 test('a reader that types is a reader, wherever the focus is', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
@@ -193,7 +209,10 @@ test('a reader that types is a reader, wherever the focus is', async () => {
   await read('4006381333931');
   await till.page.getByText('That was no pass. Nothing was sent.').waitFor();
   await read('nfc_cut');
-  await read(passOf(sandbox));
+  await typeUnderGerman(till.page, passOf(sandbox), true);
+  await till.page.getByText('This reader types with another keyboard layout').waitFor();
+  assert.equal((await intentsOf(sandbox, terminal))[0]?.last_payment_error, null);
+  await typeUnderGerman(till.page, passOf(sandbox));
   await till.result('Paid').waitFor();
   assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
   await till.close();

@@ -109,6 +109,11 @@ function noPassWords(why: NoPass | undefined): string {
       return 'Unlock the phone, choose the pass and hold it here again.';
     case 'foreign_card':
       return 'This card does not pay here. Bank cards and tickets are not read.';
+    case 'other_layout':
+      return (
+        'This reader types with another keyboard layout. Set the reader to the layout of this ' +
+        'device. Nothing was sent.'
+      );
     case 'two_cards':
       return 'Two cards at once. Hold only one of them here.';
   }

@@ -23,7 +23,13 @@ export type Read =
   | { readonly is: 'not_signed'; readonly message: string | null };
 
 /** What a reader can tell of something that pays nothing; left out: it cannot tell. */
-export type NoPass = 'phone_without_pass' | 'locked_phone' | 'foreign_card' | 'two_cards';
+export type NoPass =
+  | 'phone_without_pass'
+  | 'locked_phone'
+  | 'foreign_card'
+  | 'two_cards'
+  /** A reader that types is set to another keyboard layout than the device. */
+  | 'other_layout';
 
 /** Everything that pays nothing: nothing is sent for it. */
 export type Unread = Exclude<Read, { readonly is: 'pass' | 'chip' }>;

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isByReader, type Run } from './keyboard.ts';
+import { isByReader } from './keyboard.ts';
+
+interface Run {
+  readonly text: string;
+  readonly tookMs: number;
+}
 
 test('a reader is told from a person by its speed, or by what only passes begin with', () => {
   const runs: readonly (readonly [Run, boolean])[] = [
@@ -13,5 +18,12 @@ test('a reader is told from a person by its speed, or by what only passes begin 
     [{ text: '1000000.00', tookMs: 20 }, false],
     [{ text: 'nfc_cut', tookMs: 20 }, false],
   ];
-  for (const [run, expected] of runs) assert.equal(isByReader(run), expected, run.text);
+  for (const [{ text, tookMs }, expected] of runs) {
+    for (const typed of [
+      { letters: text, places: '' },
+      { letters: '', places: text },
+    ]) {
+      assert.equal(isByReader({ ...typed, tookMs }), expected, text);
+    }
+  }
 });

@@ -151,15 +151,15 @@ export function useReaders(
   const asks = useChipAsks();
   const { sign, isSigning } = useChips(runner, api, asks);
   const [own] = useState(() => {
-    const onStray = (text = '') => {
+    const onStray = (text = '', read = readText(text)) => {
       const { phase: now } = runner.view().till;
       const [, receipt] = /\/receipts\/([0-9A-Za-z]{22,35})$/.exec(text) ?? [];
       const isIdle = now.at === 'keypad' || now.at === 'result';
       // Somebody holds a receipt to the reader: it is a sale to look at, and no pass.
       if (receipt !== undefined && isIdle && isOpen()) return goTo(`find/${receipt}`);
-      const read = readText(text);
       const tag = told.current?.tag_url ?? null;
-      toast(read.is === 'tag' ? unreadWords(read, tag) : strayWords(now));
+      const isGarbled = read.is === 'no_pass' && read.why === 'other_layout';
+      toast(read.is === 'tag' || isGarbled ? unreadWords(read, tag) : strayWords(now));
     };
     const onRead = (read: Read) => {
       const { phase: now } = runner.view().till;
