@@ -32,6 +32,7 @@ async function checkAddress({ baseUrl, source }) {
         return [
             { check, ok: response.ok, detail: `${baseUrl}, from ${source}: ${response.status}` },
             { check: 'networks', ok: ill.length === 0, detail: reasons.join('; ') || 'they settle' },
+            ...Object.entries(networks).flatMap(([name, network]) => checkToken(name, network)),
             checkClock(response, here),
         ];
     }
@@ -41,6 +42,13 @@ async function checkAddress({ baseUrl, source }) {
         const detail = `${url} does not answer (${why}). Is the network running? Is the port right?`;
         return [{ check, ok: false, detail }];
     }
+}
+function checkToken(network, { token }) {
+    if (!token)
+        return [];
+    const { name, version, problem } = token;
+    const detail = problem ?? `"${name}", version "${version}"`;
+    return [{ check: `token of the ${network}`, ok: problem === null, detail }];
 }
 function checkClock(response, here) {
     const there = Date.parse(response.headers.get('Date') ?? '');

@@ -44,14 +44,13 @@ async function checkAddress({ baseUrl, source }: Settings): Promise<Finding[]> {
     const before = Date.now();
     const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
     const here = (before + Date.now()) / 2;
-    const { networks = {} } = (await response.json()) as {
-      networks?: Record<string, { settles: boolean; reasons: string[] }>;
-    };
+    const { networks = {} } = (await response.json()) as { networks?: Record<string, Network> };
     const ill = Object.entries(networks).filter(([, { settles }]) => !settles);
     const reasons = ill.map(([name, { reasons }]) => `${name} does not settle (${reasons})`);
     return [
       { check, ok: response.ok, detail: `${baseUrl}, from ${source}: ${response.status}` },
       { check: 'networks', ok: ill.length === 0, detail: reasons.join('; ') || 'they settle' },
+      ...Object.entries(networks).flatMap(([name, network]) => checkToken(name, network)),
       checkClock(response, here),
     ];
   } catch (error) {
@@ -60,6 +59,22 @@ async function checkAddress({ baseUrl, source }: Settings): Promise<Finding[]> {
     const detail = `${url} does not answer (${why}). Is the network running? Is the port right?`;
     return [{ check, ok: false, detail }];
   }
+}
+
+/** What `/readyz` says of a network; older ones say nothing of the token. */
+interface Network {
+  readonly settles: boolean;
+  readonly reasons: readonly string[];
+  readonly token?: Readonly<Record<'name' | 'version', string>> & {
+    readonly problem: string | null;
+  };
+}
+
+function checkToken(network: string, { token }: Network): Finding[] {
+  if (!token) return [];
+  const { name, version, problem } = token;
+  const detail = problem ?? `"${name}", version "${version}"`;
+  return [{ check: `token of the ${network}`, ok: problem === null, detail }];
 }
 
 function checkClock(response: Response, here: number): Finding {

@@ -131,13 +131,19 @@ async function lookAtChain(
   });
   if (opened === null) return findings;
   try {
-    const { chainId, rpcUrls, lowBalance, token } = opened.config;
+    const { chainId, rpcUrls, lowBalance, token, usdcDomain } = opened.config;
     const permits = token.hasPermit ? 'with permit' : 'without permit: payers approve themselves';
     findings.push({ check: `${network}: profile`, ok: true, detail: tellProfile(opened.config) });
     findings.push({
       check: `${network}: chain`,
       ok: true,
       detail: `chain ${chainId}, ${rpcUrls.length} address(es), contract fits, token ${permits}`,
+    });
+    const { name, version } = usdcDomain;
+    findings.push({
+      check: `${network}: token`,
+      ok: true,
+      detail: `"${name}", version "${version}"`,
     });
     findings.push(
       await finding(`${network}: clock`, async () => {

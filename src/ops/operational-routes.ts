@@ -8,6 +8,7 @@ import { isAskedAt, isOwnName } from '#http/asked-host.ts';
 import { limitByAddress, PROBES } from '#http/page-limit.ts';
 import { checkReadiness } from '#ops/health.ts';
 import type { ProcessHealth } from '#ops/process-health.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
 import { CUSTOM } from '#settlement/profiles.ts';
 
 /** Where the numbers are, and who may read them there. */
@@ -64,10 +65,21 @@ function addProbes(app: FastifyInstance, health: ProcessHealth): void {
   });
 }
 
-function networkOf({ readiness, profiles }: ProcessHealth, network: Network) {
+function networkOf({ readiness, networks }: ProcessHealth, network: Network) {
   const { settles, reasons } = readiness.of(isLive(network));
-  const profile = profiles.get(network) ?? CUSTOM.name;
-  return { settles, reasons, profile, payments_left: readiness.paymentsLeft(isLive(network)) };
+  const config = networks.get(network);
+  return {
+    settles,
+    reasons,
+    profile: config?.profile.name ?? CUSTOM.name,
+    payments_left: readiness.paymentsLeft(isLive(network)),
+    token: config === undefined ? null : tokenOf(config),
+  };
+}
+
+/** What wallets sign for, and why that may be wrong. */
+function tokenOf({ usdcDomain, token }: NetworkConfig) {
+  return { ...usdcDomain, problem: token.domainProblem };
 }
 
 function addMetrics(

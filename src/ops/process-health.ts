@@ -10,15 +10,15 @@ import {
   relayerSamples,
 } from '#ops/service-samples.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import type { ProfileName } from '#settlement/profiles.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 
 /** What a process tells its operators about itself, on any port. */
 export interface ProcessHealth {
   readonly checks: readonly HealthCheck[];
   readonly readiness: Readiness;
-  /** Which profile each network's chain has. */
-  readonly profiles: ReadonlyMap<Network, ProfileName>;
+  /** Each network's chain, as this process knows it. */
+  readonly networks: ReadonlyMap<Network, NetworkConfig>;
   readonly metrics: Metrics;
   /** false while it starts and when it has been told to stop: it takes no work then. */
   serves: boolean;
@@ -38,6 +38,6 @@ export function createProcessHealth(deps: {
     readinessSamples(readiness),
   ]);
   const checks = [databaseCheck(db), ...chains.map(chainCheck)];
-  const profiles = new Map(chains.map(({ config }) => [config.network, config.profile.name]));
-  return { checks, readiness, profiles, metrics, serves: true };
+  const networks = new Map(chains.map(({ config }) => [config.network, config]));
+  return { checks, readiness, networks, metrics, serves: true };
 }

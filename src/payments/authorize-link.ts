@@ -5,7 +5,7 @@ import { hashSecret } from '#core/secrets.ts';
 import { findReplay } from '#idempotency/decide.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 import { createPayer } from '#payers/create-payer.ts';
-import { notNow } from '#payments/ask-chain.ts';
+import { notNow, serviceUnavailable } from '#payments/ask-chain.ts';
 import { type AwaitDeps, answerWhenSettled } from '#payments/await-settlement.ts';
 import { type Decline, paymentError } from '#payments/decline.ts';
 import type { PayIntent } from '#payments/pay.ts';
@@ -78,6 +78,8 @@ export async function authorizeLink(
   const replay = await findReplay(deps.db, idempotency, now);
   if (replay !== null) return answerOfFirst(deps, request, { link, idempotency, replay });
   if (link.closed !== null) return link.closed;
+  await link.chain.refreshToken();
+  if (link.chain.config.token.domainProblem !== null) return serviceUnavailable();
   const terms = await verifyAuthorization(deps.db, link, { from, signature });
   if (isRefusal(terms)) return terms;
   const { livemode } = link.intent.tenant;

@@ -39,6 +39,9 @@ export async function openLink(
   if (isRefusal(link)) return link;
   try {
     const terms = await presentTerms(deps, link);
+    // What a wallet would sign now, the token would refuse.
+    const isNamed = link.chain.config.token.domainProblem === null;
+    if (link.closed === null && !isNamed) return serviceUnavailable();
     return { link, terms: termsAfter(terms, { address: asked.address, answers: link.answers }) };
   } catch (error) {
     if (error instanceof RpcUnavailable) return serviceUnavailable();
@@ -58,7 +61,10 @@ async function presentTerms(
   if (closed !== null && last !== undefined) return last;
   const settlement = contractOf(chain.config, standing.merchantNumber ?? 0n);
   const read = () => readFeeRates(chain, settlement);
-  const rates = await chain.remember(`fee rates of ${settlement}`, RATES_MS, read);
+  const [rates] = await Promise.all([
+    chain.remember(`fee rates of ${settlement}`, RATES_MS, read),
+    chain.refreshToken(),
+  ]);
   const until = Math.ceil(intent.expiresAt.getTime() / 1000) + deps.settleWithinS;
   if (closed !== null) return { salt: NO_SALT, valid_before: until, ...rates };
   // Advancing a test clock brings the end nearer; what was signed with a later end stays good.

@@ -86,6 +86,8 @@ export interface NetworkConfig extends NetworkRules, Contracts {
 export interface TokenFacts {
   /** EIP-2612. Without it, payers allow the contract by a transaction of their own wallet. */
   readonly hasPermit: boolean;
+  /** Why what is signed for it may name another token; `null` while its name is known. */
+  readonly domainProblem: string | null;
 }
 
 /** As configured; what is null, and what the token has, is read from it. */
@@ -105,7 +107,7 @@ export const NETWORK_DEFAULTS = {
   headsUrl: null,
   /** TestUSDC's. Circle's is named "USD Coin" or "USDC", version 2. */
   usdcDomain: { name: 'Test USD Coin', version: '1' },
-  token: { hasPermit: true },
+  token: { hasPermit: true, domainProblem: null },
   deployedAtBlock: 0n,
   formerSettlements: [],
   /** As in the sandbox, whose chain is our own. For others see confirmations.ts. */

@@ -14,16 +14,45 @@ interface TokenOnChain {
   readonly usdc: string;
 }
 
-/** The network's token has no EIP-2612 any more. @returns how to give it back. */
-export async function takePermit({ rpc, usdc }: TokenOnChain): Promise<() => Promise<void>> {
+async function replaceCode(
+  { rpc, usdc }: TokenOnChain,
+  change: (code: string) => string,
+): Promise<() => Promise<void>> {
   const word = await rpc.call('eth_getStorageAt', [usdc, LOGIC_SLOT, 'latest']);
   const logic: Hex = `0x${String(word).slice(-40)}`;
   const code = String(await rpc.call('eth_getCode', [logic, 'latest']));
-  // `PUSH4 selector, EQ`, in the list of its functions.
-  const without = TAKEN.map((name) => toFunctionSelector(name).slice(2)).reduce(
-    (text, selector) => text.replaceAll(`63${selector}14`, '63ffffffff14'),
-    code,
-  );
-  await rpc.call('anvil_setCode', [logic, without]);
+  await rpc.call('anvil_setCode', [logic, change(code)]);
   return async () => void (await rpc.call('anvil_setCode', [logic, code]));
+}
+
+/** `PUSH4 selector, EQ`, in the list of the token's functions. */
+function without(code: string, names: readonly string[]): string {
+  return names
+    .map((name) => toFunctionSelector(name).slice(2))
+    .reduce((text, selector) => text.replaceAll(`63${selector}14`, '63ffffffff14'), code);
+}
+
+/** The network's token has no EIP-2612 any more. @returns how to give it back. */
+export function takePermit(token: TokenOnChain): Promise<() => Promise<void>> {
+  return replaceCode(token, (code) => without(code, TAKEN));
+}
+
+const NAME = 'Test USD Coin';
+
+/**
+ * Renames the network's token, as Circle can: in its functions and in its EIP-712 domain.
+ * @returns how to undo it
+ */
+export async function renameToken(
+  token: TokenOnChain,
+  { name, isTold = true }: { readonly name: string; readonly isTold?: boolean },
+): Promise<() => Promise<void>> {
+  if (name.length !== NAME.length) throw new Error(`a name of ${NAME.length} letters`);
+  const bare = (hex: Hex) => hex.slice(2);
+  return replaceCode(token, (code) => {
+    const renamed = code
+      .replaceAll(bare(toHex(NAME)), bare(toHex(name)))
+      .replaceAll(bare(keccak256(toHex(NAME))), bare(keccak256(toHex(name))));
+    return isTold ? renamed : without(renamed, ['name()', 'eip712Domain()']);
+  });
 }

@@ -252,6 +252,8 @@ describe('listen and trigger', () => {
   test('doctor finds a receiver that takes everything', async () => {
     const good = await cli('doctor', '--receiver', receiver.url);
     assert.equal(good.code, 0, good.stdout);
+    const token = good.objects.find(({ check }) => check === 'token of the testnet');
+    assert.equal(token?.detail, '"Test USD Coin", version "1"');
     const naive = createServer((request, response) =>
       request.resume().on('end', () => response.end()),
     );

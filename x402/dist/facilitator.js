@@ -9,6 +9,8 @@ import { verify } from './verify.js';
 import { SCHEME, X402_VERSION } from './wire.js';
 const WAIT_MS = 25_000;
 const SWEEP_MS = 60_000;
+/** USDC can be renamed; the network notices within half a minute. */
+const TOKEN_MS = 20_000;
 /** Seconds in which a client's signature may be used. */
 const SIGNATURE_SECONDS = 60;
 /** A policy that ends within these days is signed anew at the start. */
@@ -25,6 +27,9 @@ export async function openFacilitator(options) {
     const timer = setInterval(() => {
         Promise.all([refresh(), sweepNow()]).catch(onError);
     }, options.sweepMs ?? SWEEP_MS);
+    const renaming = setInterval(() => {
+        followToken(options, facts).catch(onError);
+    }, TOKEN_MS);
     // What a process before this one left behind.
     sweepNow().catch(onError);
     return {
@@ -47,8 +52,17 @@ export async function openFacilitator(options) {
             signers: { [network]: [seller.bridge] },
         }),
         sweep: sweepNow,
-        close: () => clearInterval(timer),
+        close: () => {
+            clearInterval(timer);
+            clearInterval(renaming);
+        },
     };
+}
+/** Clients sign for the token by its name: a renamed one is asked for by the new name. */
+async function followToken(options, { domain }) {
+    const isLive = options.apiKey.startsWith('tlsk_live_');
+    const network = await findNetwork(options.baseUrl.replace(/\/+$/, ''), isLive);
+    Object.assign(domain, network.usdc_domain);
 }
 async function openSeller(options) {
     const { account, terminal, apiKey, rpcUrl } = options;

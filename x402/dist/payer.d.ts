@@ -22,8 +22,8 @@ export interface Network {
     readonly chain_id: number;
     readonly usdc: Address;
     readonly usdc_domain: {
-        readonly name: string;
-        readonly version: string;
+        name: string;
+        version: string;
     };
     readonly settlement: Address;
 }

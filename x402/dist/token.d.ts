@@ -5,9 +5,10 @@ export interface TokenFacts {
     readonly rpcUrl: string;
     readonly chainId: number;
     readonly usdc: Address;
+    /** The token's own, which may change while the facilitator runs. */
     readonly domain: {
-        readonly name: string;
-        readonly version: string;
+        name: string;
+        version: string;
     };
 }
 /** What the chain made of a transfer: `sent` is under way, and nobody knows yet. */

@@ -6,7 +6,7 @@ import { totalOf } from './price.ts';
 import type { Seller } from './sale.ts';
 import { settle } from './settle.ts';
 import { type Seen, sweep } from './sweep.ts';
-import { openToken } from './token.ts';
+import { openToken, type TokenFacts } from './token.ts';
 import { verify } from './verify.ts';
 import { type Requirements, SCHEME, type Settled, type Verified, X402_VERSION } from './wire.ts';
 
@@ -49,6 +49,8 @@ export interface Facilitator {
 
 const WAIT_MS = 25_000;
 const SWEEP_MS = 60_000;
+/** USDC can be renamed; the network notices within half a minute. */
+const TOKEN_MS = 20_000;
 /** Seconds in which a client's signature may be used. */
 const SIGNATURE_SECONDS = 60;
 /** A policy that ends within these days is signed anew at the start. */
@@ -66,6 +68,9 @@ export async function openFacilitator(options: FacilitatorOptions): Promise<Faci
   const timer = setInterval(() => {
     Promise.all([refresh(), sweepNow()]).catch(onError);
   }, options.sweepMs ?? SWEEP_MS);
+  const renaming = setInterval(() => {
+    followToken(options, facts).catch(onError);
+  }, TOKEN_MS);
   // What a process before this one left behind.
   sweepNow().catch(onError);
   return {
@@ -88,8 +93,18 @@ export async function openFacilitator(options: FacilitatorOptions): Promise<Faci
       signers: { [network]: [seller.bridge] },
     }),
     sweep: sweepNow,
-    close: () => clearInterval(timer),
+    close: () => {
+      clearInterval(timer);
+      clearInterval(renaming);
+    },
   };
+}
+
+/** Clients sign for the token by its name: a renamed one is asked for by the new name. */
+async function followToken(options: FacilitatorOptions, { domain }: TokenFacts): Promise<void> {
+  const isLive = options.apiKey.startsWith('tlsk_live_');
+  const network = await findNetwork(options.baseUrl.replace(/\/+$/, ''), isLive);
+  Object.assign(domain, network.usdc_domain);
 }
 
 async function openSeller(options: FacilitatorOptions) {

@@ -23,7 +23,7 @@ export interface Network {
   readonly livemode: boolean;
   readonly chain_id: number;
   readonly usdc: Address;
-  readonly usdc_domain: { readonly name: string; readonly version: string };
+  readonly usdc_domain: { name: string; version: string };
   readonly settlement: Address;
 }
 

@@ -63,7 +63,8 @@ export interface TokenFacts {
   readonly rpcUrl: string;
   readonly chainId: number;
   readonly usdc: Address;
-  readonly domain: { readonly name: string; readonly version: string };
+  /** The token's own, which may change while the facilitator runs. */
+  readonly domain: { name: string; version: string };
 }
 
 /** What the chain made of a transfer: `sent` is under way, and nobody knows yet. */

@@ -50,6 +50,7 @@ export function networkRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
       responses: { 200: { schema: shortListOf(NetworkSchema), description: 'All of them.' } },
       errors: [],
       handle: async () => {
+        await Promise.all(deps.chains.map((chain) => chain.refreshToken()));
         const configs = deps.chains.map(({ config }) => config);
         const data = inOrder(configs, deps.config.production).map((config) =>
           renderNetwork(config, deps.passFiles),

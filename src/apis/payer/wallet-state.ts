@@ -43,6 +43,7 @@ export async function readWallet(deps: PayerDeps, payer: PayerRow): Promise<Wall
       readPayerAccount(chain, payer.address),
       readPermitNonce(chain, payer.address),
       readFeeRates(chain),
+      chain.refreshToken(),
     ]);
     const isNew = account.policy.status === 'none';
     const former = isNew ? await readFormer(chain, payer.address) : null;

@@ -15,7 +15,7 @@ import {
   RpcRefusal,
   RpcUnavailable,
 } from '#settlement/chain/rpc.ts';
-import { readToken } from '#settlement/chain/token.ts';
+import { createTokenRefresh, readToken } from '#settlement/chain/token.ts';
 import { isPresentEdition } from '#settlement/contract/contract-edition.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
 import { type Contracts, contractsOf } from '#settlement/editions.ts';
@@ -80,6 +80,8 @@ export interface Chain {
   logPortions(filter: LogFilter & { readonly newestFirst?: boolean }): AsyncGenerator<LogPortion>;
   /** What was read of it at most so long ago, for callers that ask often; else it is read now. */
   remember<T>(what: string, maxAgeMs: number, read: () => Promise<T>): Promise<T>;
+  /** Reads the token's name and version again, if that was not done in the last half minute. */
+  refreshToken(): Promise<void>;
   /** Whether its contracts were found to match the settings: until then nothing is signed. */
   isChecked(): boolean;
   /** Resolves with what is wrong when that was found only after the start. */
@@ -121,7 +123,7 @@ function withToken(settings: NetworkSettings, told: NetworkConfig['usdcDomain'])
   return {
     ...settings,
     usdcDomain: { name: name ?? told.name, version: version ?? told.version },
-    token: { hasPermit: settings.profile.usdc?.permit !== false },
+    token: { hasPermit: settings.profile.usdc?.permit !== false, domainProblem: null },
   };
 }
 
@@ -141,7 +143,8 @@ export async function openChain(config: NetworkSettings, log: Log): Promise<Chai
   const setting = `CHAIN_${config.network.toUpperCase()}_RPC_URL`;
   const { network } = config;
   const later = openLater();
-  const chain = chainOver({ config: withToken(config, USUAL_DOMAIN), rpc, later }, log);
+  const reads = chainOver({ config: withToken(config, USUAL_DOMAIN), rpc, later }, log);
+  const chain = { ...reads, refreshToken: createTokenRefresh(reads, config, log) };
   const check = async () => {
     await requireContracts(chain, setting);
     await requireFee(chain);
@@ -231,7 +234,7 @@ function tellUnreachable(probed: readonly ProbedAddress[], setting: string, log:
 function chainOver(
   { config, rpc, later }: { config: NetworkConfig; rpc: Rpc; later: Later },
   log: Log,
-): Chain {
+): Omit<Chain, 'refreshToken'> {
   const block = (tag: BlockTag) => readBlock(rpc, tag);
   const portions: Chain['logPortions'] = (filter) => readPortions(rpc, config, filter);
   const quantities = async (method: string, addresses: readonly Hex[], at: BlockTag) => {

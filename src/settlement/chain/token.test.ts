@@ -6,7 +6,7 @@ import { openChain } from '#settlement/chain/chain.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
 import { profileOfChain } from '#settlement/profiles.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
-import { takePermit } from '#testing/token-without-permit.ts';
+import { renameToken, takePermit } from '#testing/token-without-permit.ts';
 
 let network: TestNetwork;
 
@@ -74,14 +74,56 @@ test('a token without permits is one whose payers approve by themselves', async 
     await chain.close();
     return chain.config;
   };
-  assert.deepEqual((await open()).token, { hasPermit: true });
+  assert.deepEqual((await open()).token, { hasPermit: true, domainProblem: null });
   const giveBack = await takePermit({ rpc: network.rpc, usdc: network.config.usdc });
   try {
-    assert.deepEqual((await open()).token, { hasPermit: false });
+    assert.deepEqual((await open()).token, { hasPermit: false, domainProblem: null });
     assert.match(told.join('\n'), /has no permit/);
     // Of this chain's USDC it is known that it has them: then the node is wrong.
     assert.match(await refusal({ profile: profileOfChain(BASE_CHAIN) }), /DOMAIN_SEPARATOR/);
   } finally {
     await giveBack();
+  }
+});
+
+const RENAMED = 'Real USD Coin';
+
+for (const [given, usdcDomain] of [
+  ['read from it', UNSET],
+  ['set', { name: 'Test USD Coin', version: '1' }],
+] as const) {
+  test(`a token that is renamed is signed for by its new name, though it was ${given}`, async () => {
+    const chain = await openChain({ ...network.config, usdcDomain }, silentLog);
+    const undo = await renameToken(
+      { rpc: network.rpc, usdc: network.config.usdc },
+      { name: RENAMED },
+    );
+    try {
+      await chain.refreshToken();
+      assert.deepEqual(chain.config.usdcDomain, { name: RENAMED, version: '1' });
+      assert.equal(chain.config.token.domainProblem, null);
+    } finally {
+      await undo();
+      await chain.close();
+    }
+  });
+}
+
+test('a renamed token that does not tell its name is a problem until it does', async (t) => {
+  const chain = await openChain(network.config, silentLog);
+  const token = { rpc: network.rpc, usdc: network.config.usdc };
+  const undo = await renameToken(token, { name: RENAMED, isTold: false });
+  try {
+    await chain.refreshToken();
+    assert.match(chain.config.token.domainProblem ?? '', /USDC_NAME must be set: the token at 0x/);
+    await undo();
+    const now = performance.now() + 30_000;
+    t.mock.method(performance, 'now', () => now);
+    await chain.refreshToken();
+    assert.equal(chain.config.token.domainProblem, null);
+    assert.equal(chain.config.usdcDomain.name, 'Test USD Coin');
+  } finally {
+    await undo();
+    await chain.close();
   }
 });

@@ -5,7 +5,10 @@ import {
   getAddress,
   parseAbi,
 } from 'viem';
+import type { Log } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { NetworkConfig, NetworkSettings } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -85,6 +88,58 @@ async function ask(chain: CanCall, { usdc, settlement }: NetworkSettings): Promi
 function separatorOf(config: NetworkSettings, domain: Domain): Hex {
   const { chainId, usdc } = config;
   return domainSeparator({ domain: { ...domain, chainId, verifyingContract: usdc } });
+}
+
+/** How long a reading of the domain counts: a new name is in what is signed within a minute. */
+const DOMAIN_MS = 30_000;
+
+/**
+ * Keeps the name and version of the token current: Circle can rename a token, and signatures over
+ * the old name are worth nothing from that block on. Read when something is to be signed, so that
+ * an idle network makes no calls for it.
+ */
+export function createTokenRefresh(
+  chain: Pick<Chain, 'calls' | 'remember' | 'config' | 'isChecked'>,
+  settings: NetworkSettings,
+  log: Log,
+): () => Promise<void> {
+  const { network, usdc } = settings;
+  const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: 'DOMAIN_SEPARATOR' });
+  const look = async () => {
+    const { usdcDomain, token } = chain.config;
+    const [answer] = await chain.calls([{ to: usdc, data, words: 1 }]);
+    const isSame = answer?.ok !== true || answer.data === separatorOf(settings, usdcDomain);
+    const found = isSame ? null : await readRenamed(chain, settings);
+    if (found !== null && 'domain' in found) {
+      log.warn('the token was renamed', { network, before: usdcDomain, now: found.domain });
+      Object.assign(usdcDomain, found.domain);
+    }
+    const problem = found !== null && 'problem' in found ? found.problem : null;
+    if (problem !== null) log.error('the name of the token is unknown', { network, problem });
+    Object.assign(token, { domainProblem: problem });
+  };
+  return async () => {
+    // Until then the checks of the start read it.
+    if (!chain.isChecked()) return;
+    try {
+      await chain.remember('the domain of the token', DOMAIN_MS, look);
+    } catch (error) {
+      // What was read last is most likely still right.
+      if (!(error instanceof RpcUnavailable)) throw error;
+    }
+  };
+}
+
+/** The token's own name outweighs a setting that it no longer agrees with. */
+async function readRenamed(chain: CanCall, settings: NetworkSettings) {
+  try {
+    const unset = { ...settings, usdcDomain: { name: null, version: null } };
+    const { domain } = await readToken(chain, unset, { name: '', version: '' });
+    return { domain };
+  } catch (error) {
+    if (error instanceof StartError) return { problem: error.message };
+    throw error;
+  }
 }
 
 interface Token {
