@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { parseSync, Visitor } from 'oxc-parser';
+import { type Expression, parseSync, Visitor } from 'oxc-parser';
 
 /**
  * House rules that no linter knows, executed. Every rule says how many files it saw: a guard that
@@ -338,6 +338,7 @@ const BANS: readonly { readonly pattern: RegExp; readonly instead: string }[] = 
   { pattern: /\b(TODO|FIXME|XXX)\b/, instead: 'do it, or write an issue' },
   { pattern: /\b(test|it|describe)\.(only|skip)\(/, instead: 'run every test' },
   { pattern: /^\s*enum \w/m, instead: 'a union of strings' },
+  { pattern: /AbortSignal\.any\(/, instead: 'a controller with a timer: data/within.ts says why' },
 ];
 
 const BANNED_NAMES = /(^|[-/])(utils?|helpers?|common|manager|misc)(\.test)?\.tsx?$/;
@@ -361,6 +362,60 @@ test('no object of a request has a getter, which would keep it until a full coll
     getters.map(({ name }) => name),
     [],
   );
+});
+
+/** An element, a list of elements, or nothing: what React may put beside other things. */
+function isDrawn(value: Expression | null): boolean {
+  if (value === null || value.type.startsWith('JSX')) return true;
+  if (value.type === 'ParenthesizedExpression') return isDrawn(value.expression);
+  if (value.type === 'ConditionalExpression') {
+    return isDrawn(value.consequent) && isDrawn(value.alternate);
+  }
+  if (value.type === 'CallExpression' && value.callee.type === 'MemberExpression') {
+    const { property } = value.callee;
+    return property.type === 'Identifier' && property.name === 'map';
+  }
+  return value.type === 'Literal' && value.value === null;
+}
+
+/** Components that may return a text of their own: `web/ui/text/jsx-runtime.ts` sees elements. */
+function bareTexts({ name, text }: Source): string[] {
+  const inside: (string | null)[] = [];
+  const found: string[] = [];
+  const enter = (node: { readonly id?: { readonly name: string } | null }) => {
+    inside.push(node.id?.name ?? null);
+  };
+  const leave = () => void inside.pop();
+  new Visitor({
+    FunctionDeclaration: enter,
+    'FunctionDeclaration:exit': leave,
+    FunctionExpression: enter,
+    'FunctionExpression:exit': leave,
+    ArrowFunctionExpression: enter,
+    'ArrowFunctionExpression:exit': leave,
+    ReturnStatement({ argument }) {
+      const component = inside.at(-1) ?? '';
+      if (/^[A-Z]/.test(component) && !isDrawn(argument)) found.push(`${name}: ${component}`);
+    },
+  }).visit(parseSync(name, text).program);
+  return found;
+}
+
+test('every text of the web apps sits in an element: a browser may translate the page', () => {
+  const apps = all.filter(({ name }) => name.startsWith('web/') && name.endsWith('.tsx'));
+  assert.ok(apps.length >= FEWEST_FILES, `only ${apps.length} files were seen`);
+  assert.deepEqual(apps.flatMap(bareTexts), [], 'return <>{text}</>');
+  // Elements that are made past the runtime of the apps would have bare texts, too.
+  const past = all.filter(({ name, text }) => {
+    const isApp = name.startsWith('web/') && !/\.test\.ts$|jsx-runtime\.ts$/.test(name);
+    return isApp && /'react\/jsx-|(?<!document\.)createElement\('/.test(text);
+  });
+  assert.deepEqual(
+    past.map(({ name }) => name),
+    [],
+  );
+  const config = readFileSync(path.join(ROOT, 'web/vite.config.ts'), 'utf8');
+  assert.match(config, /importSource: '#text'/);
 });
 
 test('docs/where.md names files that are there', () => {

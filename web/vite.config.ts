@@ -12,8 +12,9 @@ const PROXY = { target: SERVICE, changeOrigin: false };
 
 /** What every app needs: one file of it packs better than ten. */
 const BASE = new RegExp(
-  'web/(ui/(amount|button|field|icon|last-resort|money|mount|notice|part|skeleton|status|toast)|' +
-    String.raw`data/(api|root))\.tsx?$`,
+  'web/(ui/(amount|button|field|icon|last-resort|money|mount|notice|part|skeleton|' +
+    'status|toast|text/fixed|text/jsx-runtime)|' +
+    String.raw`data/(api|root|within))\.tsx?$`,
 );
 
 /** What a till needs whatever it shows. */
@@ -99,6 +100,11 @@ export default defineConfig({
         },
       },
     },
+  },
+  // Every text in an element of its own, also in the development server.
+  oxc: { jsx: { runtime: 'automatic', importSource: '#text', development: false } },
+  resolve: {
+    alias: { '#text/jsx-runtime': path.join(import.meta.dirname, 'ui/text/jsx-runtime.ts') },
   },
   server: { host: '127.0.0.1', proxy: { '/api': PROXY, '/docs': PROXY, '/readyz': PROXY } },
   plugins: [

@@ -67,11 +67,15 @@ async function dropOlder(): Promise<void> {
 
 /** The newest page where the network has it: a stale one would name files that are gone. */
 async function showPage(request: Request): Promise<Response> {
+  const control = new AbortController();
+  const timer = setTimeout(() => control.abort(), PATIENCE_MS);
   try {
-    const response = await fetch(request, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    const response = await fetch(request, { signal: control.signal });
     if (response.ok) return response;
   } catch {
     // Without a network the kept one follows.
+  } finally {
+    clearTimeout(timer);
   }
   return (await keptPage()) ?? Response.error();
 }

@@ -112,9 +112,14 @@ function endOf({ timeout, until }: ListenOptions): Ends {
   if (timeout === undefined) return { signal: control.signal, timedOut: () => false };
   const seconds = Number(timeout);
   if (!(seconds > 0)) throw new WrongUse(`--timeout takes seconds, not ${timeout}.`);
-  const timer = AbortSignal.timeout(seconds * 1_000);
-  const signal = AbortSignal.any([control.signal, timer]);
-  return { signal, timedOut: () => timer.aborted && until !== undefined };
+  // A timer of our own: Node before 22 forgets a signal of AbortSignal.any that nothing else holds.
+  let isOver = false;
+  const expire = () => {
+    isOver = true;
+    control.abort();
+  };
+  setTimeout(expire, seconds * 1_000).unref();
+  return { signal: control.signal, timedOut: () => isOver && until !== undefined };
 }
 
 interface Following {

@@ -3,6 +3,7 @@ import type { TypedData } from './ethereum/typed-data.ts';
 import { ProtocolError } from './protocols/apdu.ts';
 import { type ProveCollector, proofFrom, proofOf } from './protocols/collector.ts';
 import type { TapCredential } from './protocols/tap.ts';
+import { within } from './within.ts';
 
 /** What a reader without a screen needs of the device API (`/api/device/v1`). */
 
@@ -105,9 +106,9 @@ export class DeviceApi {
   /** What a chip of this address signs to pay; null when the intent cannot be paid now. */
   async toSign(id: string, from: string, signal: AbortSignal): Promise<TypedData | null> {
     const path = `/payment_intents/${id}/authorization?from=${from}`;
-    const { typed_data } = await this.#call<{ typed_data: TypedData | null }>('GET', path, {
-      signal: AbortSignal.any([signal, AbortSignal.timeout(CHIP_MS)]),
-    });
+    const { typed_data } = await within({ ms: CHIP_MS, until: [signal] }, (soon) =>
+      this.#call<{ typed_data: TypedData | null }>('GET', path, { signal: soon }),
+    );
     return typed_data;
   }
 
@@ -153,8 +154,7 @@ export class DeviceApi {
   ): Promise<T> {
     const { signal, body, key } = options;
     await this.#cleared;
-    const ends = [AbortSignal.timeout(REQUEST_MS), this.#awake.signal];
-    const response = await fetch(`${this.#base}${path}`, {
+    const request = {
       method,
       headers: {
         authorization: `Bearer ${this.#key}`,
@@ -162,9 +162,11 @@ export class DeviceApi {
         ...(key === undefined ? {} : { 'idempotency-key': key }),
       },
       body: body === undefined ? null : JSON.stringify(body),
-      signal: AbortSignal.any(signal === undefined ? ends : [signal, ...ends]),
-    });
-    return bodyOf<T>(response);
+    };
+    const until = [this.#awake.signal, ...(signal === undefined ? [] : [signal])];
+    return within({ ms: REQUEST_MS, until }, async (end) =>
+      bodyOf<T>(await fetch(`${this.#base}${path}`, { ...request, signal: end })),
+    );
   }
 }
 

@@ -138,7 +138,10 @@ function toSignOf({ api, signal }: WithoutScreen, { id }: Intent): ToSign {
 /** @returns null when the intent was canceled, expired or paid in another way meanwhile. */
 async function tapOrChange(till: WithoutScreen, intent: Intent): Promise<Tap | TwoCards | null> {
   const end = new AbortController();
-  const signal = AbortSignal.any([till.signal, end.signal]);
+  const { signal } = end;
+  const stop = () => end.abort(till.signal.reason);
+  till.signal.addEventListener('abort', stop);
+  if (till.signal.aborted) stop();
   const changed = (async () => {
     for (;;) {
       const now = await till.api.changed(intent.id, intent.status, signal);
@@ -148,6 +151,7 @@ async function tapOrChange(till: WithoutScreen, intent: Intent): Promise<Tap | T
   try {
     return await Promise.race([till.taps.next(signal, toSignOf(till, intent)), changed]);
   } finally {
+    till.signal.removeEventListener('abort', stop);
     end.abort();
     await changed.catch(() => undefined);
   }

@@ -57,9 +57,10 @@ function codeHtml({ text, lang = '' }: Tokens.Code): string {
   const [language = ''] = lang.split(' ');
   const label = lang.slice(language.length).trim() || (LABELS[language] ?? language);
   const name = escapeHtml(label === '' ? 'Code' : label);
-  const code = `<code>${escapeHtml(text)}</code>`;
-  return `<figure class="code"><figcaption><span>${escapeHtml(label)}</span>
-<button type="button" data-copy hidden>Copy<span class="unseen"> ${name}</span></button>
+  const code = `<code translate="no">${escapeHtml(text)}</code>`;
+  return `<figure class="code"><figcaption><span translate="no">${escapeHtml(label)}</span>
+<button type="button" data-copy hidden>
+<span>Copy</span><span class="unseen"> ${name}</span></button>
 </figcaption><pre tabindex="0" aria-label="${name}">${code}</pre></figure>\n`;
 }
 

@@ -61,7 +61,8 @@ function send(request: FastifyRequest, reply: FastifyReply, file: Served): Fasti
 function listing(archives: readonly Archive[], origin: string): string {
   const items = archives.map(({ description, install, file, stable }) => {
     const command = `${install} ${origin}/packages/${stable ?? file}`;
-    return `<li><p>${escapeHtml(description)}</p><p><code>${escapeHtml(command)}</code></p>
+    return `<li><p>${escapeHtml(description)}</p>
+<p><code translate="no">${escapeHtml(command)}</code></p>
 <p><a href="/packages/${file}">${file}</a></p></li>`;
   });
   const sums = `<a href="/packages/${LISTED}">${LISTED}</a>`;

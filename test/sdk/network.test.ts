@@ -183,9 +183,11 @@ test('a stream comes back behind its last event, and never asks the list for eve
   let cut = new AbortController();
   const watched = (input: string | URL | Request, init: RequestInit = {}) => {
     asked.push(new URL(String(input)).pathname);
-    const { signal } = init;
-    const signals = signal == null ? [cut.signal] : [signal, cut.signal];
-    return fetch(input, { ...init, signal: AbortSignal.any(signals) });
+    const end = new AbortController();
+    for (const signal of [init.signal, cut.signal]) {
+      signal?.addEventListener('abort', () => end.abort(signal.reason));
+    }
+    return fetch(input, { ...init, signal: end.signal });
   };
   const client = new Tapline(at.apiKey, { baseUrl: at.baseUrl, fetch: watched });
   const [before] = (await tapline.events.list({ limit: 1 }).page).data;

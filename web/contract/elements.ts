@@ -1,3 +1,5 @@
+import { textNodes } from '../ui/text/nodes.ts';
+
 /** Pages without a framework are made of these. Text is always text, never markup. */
 export function element(
   tag: string,
@@ -6,7 +8,7 @@ export function element(
 ): HTMLElement {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.append(...children);
+  made.append(...children.flatMap((one) => (typeof one === 'string' ? textNodes(one) : [one])));
   return made;
 }
 
@@ -15,7 +17,7 @@ export function fact(name: string, value: string): HTMLElement {
 }
 
 export function hexFact(name: string, value: string): HTMLElement {
-  const code = element('code', {}, value);
+  const code = element('code', { translate: 'no' }, value);
   return element('div', { class: 'row' }, element('dt', {}, name), element('dd', {}, code));
 }
 

@@ -3,6 +3,7 @@ import '../receipt/receipt.css';
 import './contract.css';
 import { type Provider, watchWallets } from '../pay/ethereum.ts';
 import { WALLET_APPS } from '../pay/wallet-apps.ts';
+import { textNodes } from '../ui/text/nodes.ts';
 import type { Hex } from '../wallet/bytes.ts';
 import { element } from './elements.ts';
 import { type Deps, type Facts, showContract } from './sections.ts';
@@ -140,7 +141,7 @@ async function connect({ form, status, result }: Places): Promise<void> {
     const account = await connectTo(wallet, facts.chainId);
     const deps: Deps = { provider: wallet, account, facts, status };
     result.replaceChildren(...(await showContract(deps)));
-    status.textContent = `Connected as ${account}`;
+    status.replaceChildren(...textNodes(`Connected as ${account}`));
   } catch (error) {
     status.textContent = troubleWords(error, facts);
   }

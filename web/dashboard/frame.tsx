@@ -55,7 +55,9 @@ function Foot(): ReactNode {
           ))}
         </Select>
       ) : (
-        <strong>{account.name}</strong>
+        <strong>
+          <bdi>{account.name}</bdi>
+        </strong>
       )}
       <Switch
         label="Test mode"

@@ -1,4 +1,5 @@
 import { fromRoot } from './root.ts';
+import { within } from './within.ts';
 
 /** A refusal as every surface words it (docs/behavior.md). Branch on `code`, show `message`. */
 export interface ApiError {
@@ -61,20 +62,25 @@ function urlOf(root: string, { path, query = {} }: ApiRequest): URL {
 }
 
 function initOf(options: ApiOptions, request: ApiRequest): RequestInit {
-  const { method = 'GET', body, file, idempotencyKey, signal, timeoutMs = TIMEOUT_MS } = request;
+  const { method = 'GET', body, file, idempotencyKey } = request;
   const headers = new Headers(options.headers?.());
   if (body !== undefined) headers.set('Content-Type', 'application/json');
   if (file !== undefined) headers.set('Content-Type', file.type);
   if (idempotencyKey !== undefined) headers.set('Idempotency-Key', idempotencyKey);
-  const timeout = AbortSignal.timeout(timeoutMs);
   return {
     method,
     headers,
     cache: 'no-store',
-    signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(file === undefined ? {} : { body: file }),
   };
+}
+
+/** With its body, which may stop in the middle. */
+async function answerTo(options: ApiOptions, request: ApiRequest, signal: AbortSignal) {
+  const init = { ...initOf(options, request), signal };
+  const response = await fetch(urlOf(options.root, request), init);
+  return { response, text: await response.text() };
 }
 
 function timeOf(headers: Headers): number | null {
@@ -94,9 +100,11 @@ export function createApi(options: ApiOptions): Api {
   return async <T>(request: ApiRequest): Promise<Answer<T>> => {
     if (!navigator.onLine) return { is: 'not_sent' };
     try {
-      const response = await fetch(urlOf(options.root, request), initOf(options, request));
+      const limit = { ms: request.timeoutMs ?? TIMEOUT_MS, until: request.signal };
+      const { response, text } = await within(limit, (signal) =>
+        answerTo(options, request, signal),
+      );
       const { status } = response;
-      const text = await response.text();
       const body: unknown = text === '' ? null : JSON.parse(text);
       const serverTime = timeOf(response.headers);
       if (response.ok) return { is: 'done', value: body as T, status, serverTime };

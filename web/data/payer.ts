@@ -29,6 +29,7 @@ import type {
   UpdatePayerLimitsBody,
   Wallet,
 } from './types/payer.ts';
+import { within } from './within.ts';
 
 export type {
   AgentToken,
@@ -130,14 +131,14 @@ export function signPayerAgain(
 /** Reads only: whatever went wrong, it can be asked for again. */
 async function fetchFile(path: string, token: string): Promise<Answer<Blob>> {
   try {
-    const response = await fetch(fromRoot(`${ROOT}${path}`), {
-      headers: { Authorization: `Bearer ${token}` },
-      signal: AbortSignal.timeout(QUICK_TIMEOUT_MS),
+    return await within({ ms: QUICK_TIMEOUT_MS }, async (signal) => {
+      const headers = { Authorization: `Bearer ${token}` };
+      const response = await fetch(fromRoot(`${ROOT}${path}`), { headers, signal });
+      const { ok, status } = response;
+      if (ok) return { is: 'done', value: await response.blob(), status, serverTime: null };
+      const { error } = (await response.json()) as { readonly error: ApiError };
+      return { is: 'refused', error, status };
     });
-    const { ok, status } = response;
-    if (ok) return { is: 'done', value: await response.blob(), status, serverTime: null };
-    const { error } = (await response.json()) as { readonly error: ApiError };
-    return { is: 'refused', error, status };
   } catch {
     return { is: 'not_sent' };
   }

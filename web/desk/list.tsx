@@ -51,7 +51,9 @@ export interface NothingHereProps {
 }
 
 export function NothingHere({ filters, empty }: NothingHereProps): ReactNode {
-  if (filters === undefined || (!filters.isFiltered && filters.cursor === undefined)) return empty;
+  if (filters === undefined || (!filters.isFiltered && filters.cursor === undefined)) {
+    return <>{empty}</>;
+  }
   return (
     <EmptyState
       drawing={<EmptyDrawing name="search" />}

@@ -22,7 +22,7 @@ export function OwnAccess(): ReactNode {
     <section className="card stack">
       <h2>You</h2>
       <p>
-        {name} <span className="soft">{email}</span>
+        <bdi>{name}</bdi> <bdi className="soft">{email}</bdi>
       </p>
       <div className="row">
         <ChangeName />
@@ -130,7 +130,9 @@ function Passkeys(): ReactNode {
       <ul className="stack stack-tight">
         {data?.data.map(({ id, name, last_used_at: used }) => (
           <li key={id} className="row">
-            <strong>{name}</strong>
+            <strong>
+              <bdi>{name}</bdi>
+            </strong>
             <span className="soft small">
               {used === null ? 'Never used' : 'Last used '}
               {used === null ? null : <Time at={used} />}
@@ -139,7 +141,7 @@ function Passkeys(): ReactNode {
               request={() => people.call('DELETE /me/passkeys/{id}', { path: { id } })}
               onDone={() => void refresh()}
             >
-              Remove {name}
+              Remove <bdi>{name}</bdi>
             </ActionButton>
           </li>
         ))}

@@ -33,7 +33,7 @@ export function SavedFilters({ scope }: { readonly scope: string }): ReactNode {
           aria-pressed={search === now}
           onClick={() => setParams(new URLSearchParams(search === now ? '' : search))}
         >
-          {name}
+          <bdi>{name}</bdi>
         </button>
       ))}
       {current === undefined ? null : (

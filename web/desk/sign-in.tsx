@@ -89,7 +89,9 @@ export interface SecondStepProps extends SignInProps {
 export function SecondStep({ people, session, onSession, onCancel }: SecondStepProps): ReactNode {
   return (
     <div className="stack">
-      <p className="soft">Signing in as {session.user.email}.</p>
+      <p className="soft">
+        Signing in as <bdi>{session.user.email}</bdi>.
+      </p>
       <FactorForm
         people={people}
         factors={session.user.factors}

@@ -89,7 +89,7 @@ document.addEventListener('click', (event) => {
 });
 
 for (const button of document.querySelectorAll('[data-copy]')) {
-  const label = button.firstChild;
+  const label = button.firstElementChild;
   button.hidden = false;
   button.addEventListener('click', async () => {
     const code = button.closest('figure').querySelector('code').textContent;
@@ -144,6 +144,7 @@ function addTabs() {
     const buttons = figures.map((figure) => {
       const button = document.createElement('button');
       button.type = 'button';
+      button.translate = false;
       button.textContent = languageOf(figure);
       return button;
     });

@@ -25,9 +25,11 @@ async function load<T>(path: string): Promise<T | null> {
   }
 }
 
-function say(id: string, text: string): void {
+function say(id: string, text: string, isTranslated = true): void {
   const place = document.getElementById(id);
-  if (place !== null) place.textContent = text;
+  if (place === null) return;
+  place.textContent = text;
+  place.translate = isTranslated;
 }
 
 function wordsOf([network, { settles, reasons }]: [string, Readiness['networks'][string]]) {
@@ -41,7 +43,7 @@ const [links, readiness] = await Promise.all([
 if (links !== null) {
   document.getElementById('terminal')?.setAttribute('href', links.terminal);
   for (const app of ['dashboard', 'operator'] as const) {
-    say(app, `${links[app].email} / ${links[app].password}`);
+    say(app, `${links[app].email} / ${links[app].password}`, false);
   }
 }
 if (readiness !== null)

@@ -9,7 +9,7 @@ export function WalletAppLinks(): ReactNode {
       {WALLET_APPS.map(({ name, linkTo }) => (
         <li key={name}>
           <a href={linkTo(page)} rel="noreferrer">
-            {name}
+            <bdi>{name}</bdi>
           </a>
         </li>
       ))}

@@ -9,6 +9,7 @@ import {
 } from 'playwright-core';
 import { BROWSER_SETTING, launchChromium } from '#testing/chromium.ts';
 import { checkPlainWords } from './plain-words.ts';
+import { TRANSLATION_SETTING, translatePages } from './translation.ts';
 
 /** A window of a browser that notes whatever went wrong in it. */
 export interface TestWindow {
@@ -18,7 +19,8 @@ export interface TestWindow {
   readonly problems: readonly string[];
   /**
    * Fails with axe's words when it finds something serious or critical, and with each visible text
-   * that only programs understand, except on pages for those who write them.
+   * that only programs understand, except on pages for those who write them. Rows of tables that
+   * are positioned fail, too.
    */
   checkAccessibility(): Promise<void>;
   /** Fails when the console was not clean, apart from what a broken network makes it say. */
@@ -65,6 +67,14 @@ async function seriousFindings(page: Page): Promise<string[]> {
     );
 }
 
+/** WebKit positions nothing in them: what is stretched over a row covers the whole window there. */
+const POSITIONED_ROWS = `[...document.querySelectorAll('tr, tbody, thead, tfoot')]
+  .filter((part) => {
+    const { display, position } = getComputedStyle(part);
+    return display.startsWith('table-') && position !== 'static';
+  })
+  .map((part) => part.outerHTML.slice(0, 200))`;
+
 function watch(page: Page, problems: string[]): void {
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text());
@@ -84,6 +94,7 @@ export async function openBrowser(): Promise<TestBrowser> {
     open: async (options = DESKTOP) => {
       // Chromium names its language `en-US@posix` here, which Intl does not know.
       const context = await browser.newContext({ locale: 'en-US', timezoneId: 'UTC', ...options });
+      if (process.env[TRANSLATION_SETTING] === '1') await translatePages(context);
       const page = await context.newPage();
       const problems: string[] = [];
       watch(page, problems);
@@ -95,6 +106,7 @@ export async function openBrowser(): Promise<TestBrowser> {
         checkAccessibility: async () => {
           assert.deepEqual(await seriousFindings(page), []);
           await checkPlainWords(page);
+          assert.deepEqual(await page.evaluate(POSITIONED_ROWS), [], 'a positioned row of a table');
         },
         checkClean: (mayBe) =>
           assert.deepEqual(

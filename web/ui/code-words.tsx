@@ -4,10 +4,14 @@ import { Fragment, type ReactNode } from 'react';
 export function CodeWords({ code }: { readonly code: string }): ReactNode {
   const words = code.split(/(?<=[._])/);
   const parts = words.map((word, place) => ({ word, before: words.slice(0, place).join('') }));
-  return parts.map(({ word, before }) => (
-    <Fragment key={before + word}>
-      {before === '' ? null : <wbr />}
-      {word}
-    </Fragment>
-  ));
+  return (
+    <span translate="no">
+      {parts.map(({ word, before }) => (
+        <Fragment key={before + word}>
+          {before === '' ? null : <wbr />}
+          {word}
+        </Fragment>
+      ))}
+    </span>
+  );
 }

@@ -25,6 +25,7 @@ export function CopyField({ label, value, whole = false }: CopyFieldProps): Reac
     id,
     className: 'input id',
     readOnly: true,
+    translate: 'no' as const,
     value,
     onFocus: ({ target }: FocusEvent<HTMLInputElement | HTMLTextAreaElement>) => target.select(),
   };

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import './table.css';
 
 export interface Column<Row> {
@@ -30,6 +30,36 @@ export interface TableFrameProps<Row>
   readonly children: ReactNode;
 }
 
+/** In a row, what does something else when it is clicked. */
+const OTHERS = 'a, button, input, select, textarea, summary, label';
+
+/**
+ * A click anywhere in a row opens the row's page, as its link does. A link that is stretched over
+ * its row would do it without a script, but WebKit positions nothing in a table's row: there each
+ * link covered the whole window, and every click opened the same payment.
+ */
+function openRow(event: MouseEvent): void {
+  const { target, button, ctrlKey, metaKey, shiftKey } = event;
+  if (!(target instanceof Element) || target.closest(OTHERS) !== null || button > 1) return;
+  const link = target.closest('tr')?.querySelector<HTMLAnchorElement>('a.row-link');
+  // Selecting a text in a row ends with a click, too.
+  if (link == null || getSelection()?.isCollapsed === false) return;
+  const isBeside = button === 1 || ctrlKey || metaKey || shiftKey;
+  if (isBeside) window.open(link.href, '_blank', 'noopener');
+  else link.click();
+}
+
+/** The row's page opens from anywhere in the row, see {@link openRow}. */
+function useOpenRows(frame: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const element = frame.current;
+    const end = new AbortController();
+    element?.addEventListener('click', openRow, { signal: end.signal });
+    element?.addEventListener('auxclick', openRow, { signal: end.signal });
+    return () => end.abort();
+  }, [frame]);
+}
+
 /** What is wider than its place scrolls, also for those who have no mouse. */
 function useScrolls() {
   const frame = useRef<HTMLDivElement>(null);
@@ -48,6 +78,7 @@ function useScrolls() {
 export function TableFrame<Row>(props: TableFrameProps<Row>): ReactNode {
   const { label, columns, inPairs = false, rowCount, children } = props;
   const { frame, scrolls } = useScrolls();
+  useOpenRows(frame);
   const reached = scrolls ? ({ tabIndex: 0, role: 'region', 'aria-label': label } as const) : {};
   return (
     <div className="table-scroll" ref={frame} {...reached}>

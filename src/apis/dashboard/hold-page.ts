@@ -25,7 +25,7 @@ function walletQuestion(link: WalletLinkRow): string {
   return plainPage(
     'Stop this wallet?',
     `<p>Payouts of ${account} on ${networkOf(link.livemode)} are to go to ` +
-      `<code>${escapeHtml(link.wallet)}</code>.</p>\n` +
+      `<code translate="no">${escapeHtml(link.wallet)}</code>.</p>\n` +
       '<p>If this is not right, stop it: the contract drops the new wallet, and the service ' +
       `holds all payouts until an owner lifts the hold. ${CANNOT_HOLD}</p>\n` +
       '<form method="post"><button type="submit">Stop it</button></form>',

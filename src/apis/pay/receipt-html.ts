@@ -6,10 +6,14 @@ import { headlineUsdc } from '#core/money.ts';
 
 const TOLD = 'As told by this server. Your browser has not checked it with the chain.';
 
+/** What keeps a browser's translator away: sums, ids and names are the same in every language. */
+const AS_IT_IS = 'translate="no"';
+
 /** Names of people and shops may run from right to left. */
 function row({ name, value, also, isTotal, isCode, href }: ReceiptLine): string {
   const below = also === undefined ? '' : `<span class="at">${escapeHtml(also)}</span>`;
-  const text = isCode === true ? `<code>${escapeHtml(value)}</code>` : escapeHtml(value);
+  const tag = isCode === true ? 'code' : 'span';
+  const text = `<${tag} ${AS_IT_IS}>${escapeHtml(value)}</${tag}>`;
   const shown = href == null ? text : `<a href="${escapeHtml(href)}" rel="noreferrer">${text}</a>`;
   return (
     `<div class="row${isTotal === true ? ' total' : ''}"><dt>${name}</dt>` +
@@ -49,8 +53,8 @@ export function receiptPage(
   const node = checks ? ` data-node="${escapeHtml(at.node ?? '')}"` : '';
   const body = `<main>
 <p class="soft">${slip.kind}</p>
-<h1 dir="auto" class="branded">${name}</h1>
-<p class="sum">${escapeHtml(headlineUsdc(BigInt(slip.headline)))} USDC</p>
+<h1 dir="auto" class="branded" ${AS_IT_IS}>${name}</h1>
+<p class="sum" ${AS_IT_IS}>${escapeHtml(headlineUsdc(BigInt(slip.headline)))} USDC</p>
 ${slip.livemode ? '' : `<p class="test">${TEST_MODE}</p>`}
 <dl class="amounts">
 ${slip.amounts.map(row).join('\n')}
@@ -69,7 +73,7 @@ ${slip.chain.map(row).join('\n')}
 </details>
 </section>
 ${qr(at.url)}
-<p class="printed soft"><code>${escapeHtml(at.url)}</code></p>
+<p class="printed soft"><code ${AS_IT_IS}>${escapeHtml(at.url)}</code></p>
 <button type="button" id="print" class="print" hidden>Print</button>
 </main>
 <script type="application/json" id="receipt">${dataOf(slip.document)}</script>`;

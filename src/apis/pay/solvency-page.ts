@@ -15,11 +15,12 @@ const NOT_TOLD = 'The chain did not answer this server just now.';
 
 function sum(id: string, name: string, atoms: number | null): string {
   const told = atoms === null ? '?' : `${readableUsdc(BigInt(atoms))} USDC`;
-  return `<div class="row"><dt>${name}</dt><dd data-sum="${id}">${told}</dd></div>`;
+  return `<div class="row"><dt>${name}</dt><dd data-sum="${id}" translate="no">${told}</dd></div>`;
 }
 
 function fact(name: string, value: string): string {
-  return `<div class="row"><dt>${name}</dt><dd><code>${escapeHtml(value)}</code></dd></div>`;
+  const code = `<code translate="no">${escapeHtml(value)}</code>`;
+  return `<div class="row"><dt>${name}</dt><dd>${code}</dd></div>`;
 }
 
 /** The present contract has the network's name; those before it are counted. */

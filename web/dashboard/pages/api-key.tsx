@@ -58,7 +58,9 @@ function KeyView({ apiKey }: { readonly apiKey: ApiKey }): ReactNode {
   return (
     <>
       <div className="headline">
-        <h2>{apiKey.name}</h2>
+        <h2>
+          <bdi>{apiKey.name}</bdi>
+        </h2>
         <ObjectStatus status={apiKey.status} />
         <CopyId id={apiKey.id} />
       </div>
@@ -222,7 +224,9 @@ function RevokeKeyDialog({ apiKey, onClose }: KeyDialogProps): ReactNode {
       onDone={onClose}
       onClose={onClose}
     >
-      <p>Within a second {apiKey.name} opens nothing any more. This cannot be undone.</p>
+      <p>
+        Within a second <bdi>{apiKey.name}</bdi> opens nothing any more. This cannot be undone.
+      </p>
     </ConfirmDialog>
   );
 }

@@ -12,6 +12,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
+import { named } from '../../ui/text/fixed.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
 import { useMerchant, useRead } from '../merchant.ts';
@@ -148,7 +149,7 @@ function AccountForm({ account }: { readonly account: ReadAccountResponse }): Re
 /** A verified business keeps its name until somebody has looked at the new one. */
 function nameHint({ name, requested_name: asked }: ReadAccountResponse): string | null {
   if (asked === null) return null;
-  return `Customers see “${name}” until the network’s staff has accepted “${asked}”.`;
+  return `Customers see “${named(name)}” until the network’s staff has accepted “${named(asked)}”.`;
 }
 
 interface TimeZoneFieldProps {

@@ -13,6 +13,7 @@ import { Select, TextField } from '../../ui/field.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
+import { named } from '../../ui/text/fixed.ts';
 import { Time } from '../../ui/time.tsx';
 import { type Role, useMerchant, useRead } from '../merchant.ts';
 
@@ -36,7 +37,7 @@ export function Team(): ReactNode {
   const query = useRead('GET /accounts/{account}/members');
   const canChange = may('owner');
   const columns: readonly Column<Member>[] = [
-    { name: 'Person', cell: ({ name, email }) => `${name} (${email})` },
+    { name: 'Person', cell: ({ name, email }) => `${named(name)} (${named(email)})` },
     { name: 'Role', cell: ({ role }) => role },
     { name: 'Second factor', cell: ({ two_factor }) => <Factor isSet={two_factor} /> },
     { name: 'Since', cell: ({ created }) => <Time at={created} shape="day" /> },
@@ -162,7 +163,7 @@ function RoleDialog({ member, onClose }: MemberDialogProps): ReactNode {
     if (changed !== null) onClose();
   };
   return (
-    <Dialog title={`The role of ${member.name}`} onClose={onClose}>
+    <Dialog title={`The role of ${named(member.name)}`} onClose={onClose}>
       <Form sending={sending} onSend={change} send="Change role" onCancel={onClose}>
         <ChangedMeanwhile isStale={isStale} />
         <RoleSelect
@@ -184,7 +185,7 @@ function RemoveDialog({ member, onClose }: MemberDialogProps): ReactNode {
   const { call } = useMerchant();
   return (
     <ConfirmDialog
-      title={`Take ${member.name} out of the team?`}
+      title={`Take ${named(member.name)} out of the team?`}
       send="Remove"
       request={() =>
         call('DELETE /accounts/{account}/members/{user}', { path: { user: member.user } })
@@ -266,7 +267,7 @@ function Leave(): ReactNode {
       <Button onClick={() => setIsAsking(true)}>Leave the team</Button>
       {isAsking ? (
         <ConfirmDialog
-          title={`Leave ${account.name}?`}
+          title={`Leave ${named(account.name)}?`}
           send="Leave the team"
           request={() => call('POST /accounts/{account}/leave')}
           onDone={() => void refresh()}

@@ -50,7 +50,9 @@ function TerminalView({ terminal }: { readonly terminal: Terminal }): ReactNode 
   return (
     <>
       <div className="headline">
-        <h2>{label}</h2>
+        <h2>
+          <bdi>{label}</bdi>
+        </h2>
         <ObjectStatus status={status} />
         <CopyId id={id} />
       </div>

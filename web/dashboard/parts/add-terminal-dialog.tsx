@@ -5,6 +5,7 @@ import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { named } from '../../ui/text/fixed.ts';
 import { useMerchant } from '../merchant.ts';
 import { Pairing } from './pairing.tsx';
 
@@ -57,7 +58,7 @@ interface ConnectProps {
 
 function Connect({ added, onClose }: ConnectProps): ReactNode {
   return (
-    <Dialog title={`Connect ${added.label}`} onClose={onClose}>
+    <Dialog title={`Connect ${named(added.label)}`} onClose={onClose}>
       <Pairing terminal={added.id} first={added.code} />
       <details className="stack stack-tight">
         <summary>For a device of your own: its key, shown only once</summary>

@@ -46,7 +46,7 @@ export function Course({ intent, payment }: CourseProps): ReactNode {
 
 function StepTitle({ step: { title, link } }: { readonly step: Step }): ReactNode {
   const path = link === undefined ? null : pathOf(link);
-  if (path === null) return title;
+  if (path === null) return <>{title}</>;
   // A narrow screen breaks `payment_intent.created` behind its dot, not in a word.
   const parts = title.split(/(?<=[._])/);
   return (

@@ -51,7 +51,7 @@ export interface RowLinkProps {
   readonly children: ReactNode;
 }
 
-/** The way from a row to its page: it covers the whole row, and its name holds the id. */
+/** The way from a row to its page, also for a click beside it; its name holds the id. */
 export function RowLink({ id, children }: RowLinkProps): ReactNode {
   return (
     <Link href={pathOf(id) ?? ''} className="row-link">

@@ -14,7 +14,8 @@ export function RoleNeeded({ title, needs }: RoleNeededProps): ReactNode {
   return (
     <Page title={title}>
       <EmptyState title={`This is for the role ${needs}`}>
-        Your role at {account.name} is {account.role}. An owner can change it on the page Team.
+        Your role at <bdi>{account.name}</bdi> is {account.role}. An owner can change it on the page
+        Team.
       </EmptyState>
     </Page>
   );

@@ -13,7 +13,7 @@ export function useTerminalNames(): ReadonlyMap<string, string> {
 
 /** Where the row leads elsewhere. */
 export function TerminalName({ id }: { readonly id: string }): ReactNode {
-  return useTerminalNames().get(id) ?? id;
+  return <bdi>{useTerminalNames().get(id) ?? id}</bdi>;
 }
 
 export function TerminalLink({ id }: { readonly id: string }): ReactNode {

@@ -41,7 +41,7 @@ export function VerificationDocuments({ kyb, canChange }: VerificationDocumentsP
         {kyb.documents.map(({ id, kind, file_name, size }) => (
           <li key={id} className="row">
             <a href={file(id)} download>
-              {file_name}
+              <bdi>{file_name}</bdi>
             </a>
             <span className="soft small">
               {KINDS[kind]}, {sizeWords(size)}

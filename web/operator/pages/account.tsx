@@ -8,6 +8,7 @@ import { TextField } from '../../ui/field.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus, Status } from '../../ui/status.tsx';
 import { type Column, Fact, FactList, Table } from '../../ui/table.tsx';
+import { named } from '../../ui/text/fixed.ts';
 import { Time } from '../../ui/time.tsx';
 import { useOperator, useRead } from '../operator.ts';
 import { saidOf } from '../parts/proposal-words.ts';
@@ -74,7 +75,7 @@ function Facts({ account }: { readonly account: Account }): ReactNode {
         {account.requested_name === null ? null : (
           <Fact name="New name asked for">
             <span className="row">
-              {account.requested_name}
+              <bdi>{account.requested_name}</bdi>
               <NameSwitch account={account} name={account.requested_name} />
             </span>
           </Fact>
@@ -123,7 +124,7 @@ function ShareSwitch({ account }: { readonly account: Account }): ReactNode {
       <Button onClick={() => setIsOpen(true)}>Change share</Button>
       {isOpen ? (
         <ReasonDialog
-          title={`How much may ${account.name} sell in an hour?`}
+          title={`How much may ${named(account.name)} sell in an hour?`}
           send="Change share"
           hint="Kept in the audit log."
           request={(reason) =>
@@ -169,7 +170,11 @@ function NameSwitch({
       <Button onClick={() => setOpen('rejected')}>Reject name</Button>
       {open === null ? null : (
         <ReasonDialog
-          title={open === 'approved' ? `Call it ${name}?` : `Keep the name ${account.name}?`}
+          title={
+            open === 'approved'
+              ? `Call it ${named(name)}?`
+              : `Keep the name ${named(account.name)}?`
+          }
           send={open === 'approved' ? 'Approve name' : 'Reject name'}
           kind={open === 'approved' ? 'primary' : 'danger'}
           hint={
@@ -182,8 +187,8 @@ function NameSwitch({
           onClose={() => setOpen(null)}
         >
           <p>
-            Payers see {account.name} now. A name that is close to somebody else’s lets a thief pass
-            for them.
+            Payers see <bdi>{account.name}</bdi> now. A name that is close to somebody else’s lets a
+            thief pass for them.
           </p>
         </ReasonDialog>
       )}
@@ -207,7 +212,7 @@ function Switch({ account }: { readonly account: Account }): ReactNode {
       </Button>
       {isOpen && isActive ? (
         <ReasonDialog
-          title={`Stop ${account.name}?`}
+          title={`Stop ${named(account.name)}?`}
           send="Disable"
           kind="danger"
           hint={hint}
@@ -220,7 +225,7 @@ function Switch({ account }: { readonly account: Account }): ReactNode {
       ) : null}
       {isOpen && !isActive ? (
         <ReasonDialog
-          title={`Let ${account.name} go on?`}
+          title={`Let ${named(account.name)} go on?`}
           send="Enable"
           hint={hint}
           request={(reason) => call('POST /accounts/{account}/enable', { path, body: { reason } })}

@@ -23,7 +23,7 @@ const WATCH_MS = 5_000;
 
 function What({ entry: { id, payment_intent: intent } }: { readonly entry: Entry }): ReactNode {
   const words = <span className="id">{id}</span>;
-  return intent === null ? words : <Link href={`/operator/support/${intent}`}>{words}</Link>;
+  return intent === null ? <>{words}</> : <Link href={`/operator/support/${intent}`}>{words}</Link>;
 }
 
 const COLUMNS: readonly Column<Entry>[] = [

@@ -37,7 +37,7 @@ function NotMined({
 }: {
   readonly lane: Lane;
 }): ReactNode {
-  if (oldest === null) return String(unmined);
+  if (oldest === null) return <>{unmined}</>;
   return (
     <>
       {unmined}, the oldest since <Time at={oldest} />

@@ -161,7 +161,7 @@ function Papers({ kyb }: { readonly kyb: Kyb }): ReactNode {
           <figcaption className="stack stack-tight">
             <span className="row">
               <a href={file(id)} download>
-                {name}
+                <bdi>{name}</bdi>
               </a>
               <span className="soft small">
                 {words(kind)}, {sizeWords(size)}

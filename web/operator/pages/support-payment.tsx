@@ -142,12 +142,16 @@ function Facts({ view }: { readonly view: View }): ReactNode {
       <FactList>
         <Fact name="Account">
           <span className="row">
-            <Link href={`/operator/accounts/${account.id}`}>{account.name}</Link>
+            <Link href={`/operator/accounts/${account.id}`}>
+              <bdi>{account.name}</bdi>
+            </Link>
             {account.status === 'active' ? null : <ObjectStatus status={account.status} />}
           </span>
         </Fact>
         <Fact name="Mode">{mode === 'live' ? 'Live' : 'Test'}</Fact>
-        <Fact name="Terminal">{terminal.name}</Fact>
+        <Fact name="Terminal">
+          <bdi>{terminal.name}</bdi>
+        </Fact>
         <Fact name="Terminal seen">
           {terminal.last_seen === null ? 'Never' : <Time at={terminal.last_seen} />}
         </Fact>

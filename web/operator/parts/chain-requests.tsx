@@ -15,7 +15,7 @@ function attemptWords({ noop, mined }: Attempt): string {
 }
 
 function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }): ReactNode {
-  if (attempts.length === 0) return 'Nothing is signed';
+  if (attempts.length === 0) return <>Nothing is signed</>;
   return (
     <ul>
       {attempts.map((attempt) => (

@@ -1,6 +1,7 @@
 import { hashTypedData, hexToBytes, recoverAddress, type TypedDataDefinition, toHex } from 'viem';
 import { publicKeyToAddress } from 'viem/accounts';
 import type { ChipSignature, DeviceApi } from '../../data/device.ts';
+import { type Limit, within } from '../../data/within.ts';
 import { formatAtoms } from '../../ui/money.ts';
 import { proofOf, refusalIn } from './chip-commands.ts';
 import type { Chip } from './nfc.ts';
@@ -71,20 +72,21 @@ export interface Signing {
   readonly askPin: AskPin;
 }
 
-function patienceOf({ byPress }: Chip, usualMs: number, until: AbortSignal): AbortSignal {
-  const ms = byPress === true ? BY_PRESS_MS : usualMs;
-  return AbortSignal.any([until, AbortSignal.timeout(ms)]);
+function patienceOf({ byPress }: Chip, usualMs: number, until: AbortSignal): Limit {
+  return { ms: byPress === true ? BY_PRESS_MS : usualMs, until };
 }
 
 /** The chip's answer, and its answer to the PIN that it wants. null: nobody typed one. */
 async function answerOf(signing: Signing, until: AbortSignal): Promise<Uint8Array | null> {
   const { chip, digest, askPin } = signing;
-  let answer = await chip.sign(digest, patienceOf(chip, PATIENCE_MS, until));
+  const patience = patienceOf(chip, PATIENCE_MS, until);
+  let answer = await within(patience, (signal) => chip.sign(digest, signal));
   for (let wrong = false; refusalIn(answer) === 'wants_pin'; wrong = true) {
     const pin = await askPin(wrong, until);
     if (pin === null) return null;
     const proof = await proofOf(pin, digest);
-    answer = await chip.sign(digest, patienceOf(chip, AFTER_PIN_MS, until), proof);
+    const longer = patienceOf(chip, AFTER_PIN_MS, until);
+    answer = await within(longer, (signal) => chip.sign(digest, signal, proof));
   }
   return answer;
 }

@@ -130,8 +130,8 @@ export function FindScreen(context: TillContext & { readonly receipt: string | n
       )}
       {found?.is === 'sale' ? (
         <PaymentPage
-          {...context}
           key={found.payment.id}
+          {...context}
           payment={found.payment}
           reload={() => setWanted((last) => (last === null ? null : [...last]))}
         />

@@ -87,7 +87,7 @@ export function HistoryScreen(
   const wanted =
     paymentId === 'last' ? payments?.[0] : payments?.find(({ id }) => id === paymentId);
   if (paymentId !== null && wanted !== undefined) {
-    return <PaymentPage {...context} key={wanted.id} payment={wanted} reload={reload} />;
+    return <PaymentPage key={wanted.id} {...context} payment={wanted} reload={reload} />;
   }
   return (
     <div className="stack">

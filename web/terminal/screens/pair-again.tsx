@@ -4,6 +4,7 @@ import { TextField } from '../../ui/field.tsx';
 import { LockScreen } from '../../ui/lock-screen.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Facts } from '../../ui/table.tsx';
+import { named } from '../../ui/text/fixed.ts';
 import { keptSettings } from '../kept.ts';
 import type { ShownDevice } from '../pairing.ts';
 import {
@@ -26,8 +27,8 @@ function DeviceFacts({ title, device }: { title: string; device: ShownDevice | n
       ) : (
         <Facts
           facts={[
-            ['Merchant', device.merchant_name],
-            ['Terminal', device.label],
+            ['Merchant', named(device.merchant_name)],
+            ['Terminal', named(device.label)],
             ['Mode', device.livemode ? 'Real money' : 'Test mode'],
           ]}
         />

@@ -4,6 +4,7 @@ import { Switch } from '../../ui/choice.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { PinForm } from '../../ui/pin-form.tsx';
 import { Facts } from '../../ui/table.tsx';
+import { named } from '../../ui/text/fixed.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { hasCamera } from '../reader/camera.ts';
 import { hasNfc } from '../reader/nfc.ts';
@@ -60,8 +61,8 @@ export function SettingsScreen(context: TillContext): ReactNode {
         <h2>This device</h2>
         <Facts
           facts={[
-            ['Terminal', device?.label ?? null],
-            ['Merchant', device?.merchant_name ?? null],
+            ['Terminal', device === null ? null : named(device.label)],
+            ['Merchant', device === null ? null : named(device.merchant_name)],
             ['Network', device?.network ?? null],
             ['NFC', hasNfc() ? 'reads passes' : 'not in this browser'],
             ['Camera', hasCamera() ? 'reads codes' : 'none, or this page was not opened by https'],

@@ -79,7 +79,9 @@ function TestPass({
         Choose a pass
       </option>
       {passes.map(({ name }) => (
-        <option key={name}>{name}</option>
+        <option key={name} value={name} translate="no">
+          {name}
+        </option>
       ))}
     </Select>
   );
@@ -126,7 +128,11 @@ function Invitation({ phase }: WaitingProps): ReactNode {
             with a tip of <Amount atoms={phase.tip} />
           </p>
         )}
-        {description === null ? null : <p dir="auto">{description}</p>}
+        {description === null ? null : (
+          <p dir="auto" translate="no">
+            {description}
+          </p>
+        )}
       </div>
       <div className="pay-side stack">
         <div className="tap-here">

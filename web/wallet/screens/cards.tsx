@@ -8,6 +8,7 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Status } from '../../ui/status.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
+import { named } from '../../ui/text/fixed.ts';
 import { readSum, sumIn, writeSum } from '../../ui/typed-sum.ts';
 import { useHere } from '../here.tsx';
 import { rowsOf, useCards } from '../queries.ts';
@@ -121,7 +122,10 @@ function RevokeCard({ card, onClose }: CardSheetProps): ReactNode {
     if ((await change(() => api.revokeCard(card.id))) !== null) onClose();
   };
   return (
-    <Dialog title={`Revoke ${card.label === '' ? 'this card' : card.label}?`} onClose={onClose}>
+    <Dialog
+      title={`Revoke ${card.label === '' ? 'this card' : named(card.label)}?`}
+      onClose={onClose}
+    >
       <p>From this moment on no till accepts it. A payment that is on its way is not undone.</p>
       <Refused problem={problem} />
       <Button kind="danger" large busy={busy} onClick={revoke}>
@@ -161,7 +165,7 @@ function CardRow({ card }: { readonly card: Card }): ReactNode {
         <Status tone="plain">Revoked</Status>
       )}
       {open === 'change' ? (
-        <Dialog title={name} onClose={close}>
+        <Dialog title={named(name)} onClose={close}>
           <CardForm action="Change card" card={card} onClose={close} onDone={close} />
         </Dialog>
       ) : null}

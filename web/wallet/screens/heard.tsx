@@ -2,6 +2,7 @@ import { useEffect } from 'react';
 import { leftWallet } from '../../data/left-wallet.ts';
 import type { Pass, PayerPayment } from '../../data/payer.ts';
 import { formatUsdc } from '../../ui/money.ts';
+import { named } from '../../ui/text/fixed.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { keep, kept } from '../kept.ts';
 import { tellOfPass } from '../push.ts';
@@ -40,7 +41,7 @@ function useRefusedTaps(): void {
     if (until !== heardUntil) keep('refusedUntil', until);
     for (const { label } of news.slice(0, MOST)) {
       const name = label === '' ? 'a pass without a name' : label;
-      toast(`A till tapped ${name} and was refused. Not you? Revoke the pass.`);
+      toast(`A till tapped ${named(name)} and was refused. Not you? Revoke the pass.`);
     }
     if (news.length > 0 && document.visibilityState === 'hidden') void tellOfPass();
   }, [rows, toast]);
@@ -60,7 +61,9 @@ export function Heard(): null {
     if (heardUntil === null || until > heardUntil) keep('heardUntil', until);
     for (const payment of news.slice(0, MOST)) {
       const sum = formatUsdc(leftWallet(payment));
-      toast(`${payment.merchant_name} took ${sum} by a static pass. Not you? Revoke the pass.`);
+      toast(
+        `${named(payment.merchant_name)} took ${sum} by a static pass. Not you? Revoke the pass.`,
+      );
     }
     if (news.length > 0 && document.visibilityState === 'hidden') void tellOfPass();
   }, [rows, toast]);

@@ -4,6 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { partOf } from '../../ui/part.ts';
+import { named } from '../../ui/text/fixed.ts';
 import { askOwner, asksEach } from '../each-payment.ts';
 import { useHere } from '../here.tsx';
 import { CountdownRing } from './countdown-ring.tsx';
@@ -46,7 +47,7 @@ export function PassCodeSheet({ pass, made, onClose }: PassCodeSheetProps): Reac
   };
   const isShown = code !== null && !isOver;
   return (
-    <Dialog title={pass.label === '' ? 'A code for the till' : pass.label} onClose={onClose}>
+    <Dialog title={pass.label === '' ? 'A code for the till' : named(pass.label)} onClose={onClose}>
       <p className="soft">A code pays once, within a minute. The till scans it.</p>
       {isShown ? (
         <>

@@ -6,6 +6,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Status } from '../../ui/status.tsx';
+import { named } from '../../ui/text/fixed.ts';
 import { Time } from '../../ui/time.tsx';
 import { useHere } from '../here.tsx';
 import { rowsOf, usePasses } from '../queries.ts';
@@ -79,7 +80,10 @@ function RevokePass({ pass, onClose }: RevokeProps): ReactNode {
     if ((await change(() => api.revokePass(pass.id))) !== null) onClose();
   };
   return (
-    <Dialog title={`Revoke ${pass.label === '' ? 'this pass' : pass.label}?`} onClose={onClose}>
+    <Dialog
+      title={`Revoke ${pass.label === '' ? 'this pass' : named(pass.label)}?`}
+      onClose={onClose}
+    >
       <p>From this moment on no till accepts it. A payment that is on its way is not undone.</p>
       <Refused problem={problem} />
       <Button kind="danger" large busy={busy} onClick={revoke}>

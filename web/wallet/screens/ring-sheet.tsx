@@ -15,6 +15,7 @@ import { leftMs, type Ring, type RingOutcome } from '../ring-machine.ts';
 import { CountdownRing } from './countdown-ring.tsx';
 import { Refused } from './refused.tsx';
 import './ring.css';
+import { named } from '../../ui/text/fixed.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
   FIRST_MERCHANT_PAYMENT: 'You have not paid at this shop before.',
@@ -207,7 +208,7 @@ export function RingSheet(): ReactNode {
   return (
     <Dialog
       key={intent}
-      title={confirmation.merchant_name}
+      title={named(confirmation.merchant_name)}
       // A payer who is asked says yes or no: Escape is neither.
       onClose={() => bell.dispatch({ type: 'closed', intent })}
     >

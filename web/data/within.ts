@@ -1,0 +1,30 @@
+/** When to give up: after so many milliseconds, and when the signal aborts if there is one. */
+export interface Limit {
+  readonly ms: number;
+  readonly until?: AbortSignal | undefined;
+}
+
+/**
+ * Runs a task with a signal that aborts at its limit.
+ *
+ * It is a controller with a timer instead of `AbortSignal.any`: WebKit, and Node before 22, forget
+ * a combined signal at a garbage collection, so it never aborts. `Charge` waited for 9 seconds
+ * because the long poll before it was never aborted.
+ */
+export async function within<T>(
+  { ms, until }: Limit,
+  task: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const control = new AbortController();
+  const stop = () => control.abort(until?.reason);
+  const expire = () => control.abort(new DOMException(`Not done in ${ms} ms`, 'TimeoutError'));
+  const timer = setTimeout(expire, ms);
+  if (until?.aborted === true) stop();
+  until?.addEventListener('abort', stop);
+  try {
+    return await task(control.signal);
+  } finally {
+    clearTimeout(timer);
+    until?.removeEventListener('abort', stop);
+  }
+}
