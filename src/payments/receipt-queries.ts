@@ -101,16 +101,30 @@ export async function selectRefundReceipt(
   return rows[0] ?? null;
 }
 
+/** A payment found by the number of its receipt, or of a refund's. */
+export interface NumberedPayment {
+  readonly payment: Payment;
+  /** What that receipt says: the refund's amount on a refund's. */
+  readonly printedAmount: bigint;
+}
+
 /** The payment with this number, sale or refund, of the account and mode. */
-export async function selectNumbered(sql: Sql, tenant: Tenant, number: string): Promise<Payment[]> {
-  const rows = await sql.query<PaymentRow>(
-    `select ${PAYMENT_COLUMNS} from payments
+export async function selectNumbered(
+  sql: Sql,
+  tenant: Tenant,
+  number: string,
+): Promise<NumberedPayment[]> {
+  const rows = await sql.query<PaymentRow & { printed_amount: bigint }>(
+    `select ${PAYMENT_COLUMNS}, coalesce((
+       select amount from refunds
+       where account_id = $1 and livemode = $2 and receipt_number = $3), amount) as printed_amount
+     from payments
      where account_id = $1 and livemode = $2 and (receipt_number = $3 or id = (
        select payment_id from refunds
        where account_id = $1 and livemode = $2 and receipt_number = $3))`,
     [tenant.accountId, tenant.livemode, number],
   );
-  return rows.map(toPayment);
+  return rows.map((row) => ({ payment: toPayment(row), printedAmount: row.printed_amount }));
 }
 
 /** The payment of a settlement or of a refund, if it is the account's and mode's. */

@@ -77,7 +77,7 @@ export function fileMailer(folder: string): Mailer {
   };
 }
 
-/** Leaves the mail for the worker, in the transaction that causes it; the commit wakes the worker. */
+/** Leaves the mail for the worker, in the transaction that causes it. The commit wakes it. */
 export async function queueMail(
   tx: Tx,
   secretKey: Buffer,

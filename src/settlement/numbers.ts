@@ -42,9 +42,11 @@ const BUSY_MS = 1_000;
  */
 const FIRST_SKIP_BLOCKS = 4_096;
 /**
- * Ids spell numbers, and must not tell a merchant how much the others sell: blocks are handed out
- * with gaps, whose widest is a power of two that each process chooses for itself. If all gaps came
- * from one range, their mean would be known, and with it the number of blocks between two ids.
+ * Ids spell numbers, and must not tell a merchant how much the others sell. So a block's numbers are
+ * handed out in random order: in sequence, two ids of one block would count the intents between
+ * them. And blocks are handed out with gaps, whose widest is a power of two that each process
+ * chooses for itself. If all gaps came from one range, their mean would be known, and with it the
+ * number of blocks between two ids.
  */
 const WIDEST_GAP_BITS = 8;
 /**
@@ -109,10 +111,20 @@ interface Stocks {
 
 function toBlock(block: bigint, epoch: bigint): Block {
   const first = block * BLOCK;
-  // From the end, because `pop` takes the last: ids of one process stay ordered by time.
-  const numbers = Array.from({ length: Number(BLOCK) }, (_, n) => first + BLOCK - 1n - BigInt(n));
+  const numbers = Array.from({ length: Number(BLOCK) }, (_, n) => first + BigInt(n));
+  shuffle(numbers);
   // The contract has no number zero.
   return { epoch, numbers: numbers.filter((number) => number > 0n) };
+}
+
+/** Every order is equally likely (Fisher and Yates), and none can be predicted. */
+function shuffle(numbers: bigint[]): void {
+  for (let last = numbers.length - 1; last > 0; last--) {
+    const other = randomInt(last + 1);
+    const [a, b] = [present(numbers[last], 'number'), present(numbers[other], 'number')];
+    numbers[last] = b;
+    numbers[other] = a;
+  }
 }
 
 /** @param gaps One per block: so many blocks before it are left out. */

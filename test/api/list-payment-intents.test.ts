@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createTestIntent } from '#testing/api.ts';
+import { type AnswerBody, createTestIntent } from '#testing/api.ts';
 import { testEndpoint, WRONG_DATES, wrongPages } from '#testing/endpoint.ts';
 
 const PATH = '/v1/payment_intents';
@@ -111,4 +111,24 @@ test('what has been canceled moves to the list of its status', async () => {
     );
   assert.deepEqual(await listed('canceled'), ['N-0']);
   assert.deepEqual(await listed('requires_payment_method'), ['N-2', 'N-1']);
+});
+
+test('lists are in the order of creation, and ids in none', async () => {
+  const made: string[] = [];
+  for (let i = 0; i < 12; i++) {
+    made.push((await createTestIntent(api(), { order_id: `O-${i}` })).id);
+  }
+  assert.notDeepEqual(made, made.toSorted(), 'ids do not count what was created');
+  const { body } = await api().call({ path: `${PATH}?limit=12` });
+  assert.deepEqual(
+    body.data.map(({ id }) => id),
+    made.toReversed(),
+  );
+  const { body: events } = await api().call({ path: '/v1/events?limit=12' });
+  assert.deepEqual(
+    (events.data as unknown as { data: { object: AnswerBody } }[]).map(
+      ({ data }) => data.object.id,
+    ),
+    made.toReversed(),
+  );
 });

@@ -66,7 +66,8 @@ export interface CreateRefund {
 
 /** What the customer holds: a receipt, or the order and what was paid. */
 export type SaleWanted =
-  | { readonly receipt: string }
+  /** The number of another till's receipt needs the amount; an address in a QR code none. */
+  | { readonly receipt: string; readonly amount: bigint | null }
   | { readonly orderId: string; readonly amount: bigint };
 
 interface Page<T> {
@@ -223,7 +224,10 @@ function salesOf(api: Api): Sales {
         path: '/payments',
         query:
           'receipt' in sale
-            ? { receipt: sale.receipt }
+            ? {
+                receipt: sale.receipt,
+                ...(sale.amount === null ? {} : { amount: Number(sale.amount) }),
+              }
             : { order_id: sale.orderId, amount: Number(sale.amount) },
         timeoutMs: QUICK_TIMEOUT_MS,
       }),

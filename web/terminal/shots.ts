@@ -334,6 +334,7 @@ const SELDOM: readonly Shot[] = [
     await page.getByRole('button', { name: /^Pair/ }).click();
     await page.getByRole('link', { name: 'Find a sale' }).click();
     await page.getByRole('textbox', { name: 'Receipt or order' }).fill(`${paid?.receipt_number}`);
+    await page.getByRole('textbox', { name: 'Amount' }).fill('6.75');
     await page.getByRole('button', { name: 'Look it up' }).click();
     await page.getByRole('button', { name: 'Refund' }).click();
     await page.getByRole('textbox', { name: 'Manager code' }).waitFor();

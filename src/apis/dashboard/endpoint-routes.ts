@@ -213,8 +213,8 @@ function rotateRoute(deps: DashboardDeps) {
           before: null,
           after: { previous_secret_until: until },
           detail:
-            `It is the endpoint for ${hostOf(row)}. The old secret signs beside the new one until ` +
-            `${until}, and then ends.`,
+            `It is the endpoint for ${hostOf(row)}. The old secret signs beside the new one ` +
+            `until ${until}, and then ends.`,
         });
       });
       if (isRefusal(made)) return made;

@@ -224,7 +224,7 @@ test('an admin replaces the address of a tag, and everybody of the account sees 
   assert.equal(trail.text.includes(String(one.body.meta_read_key)), false);
 });
 
-test('once the account is live, rights are given with a fresh factor, and owners are mailed', async () => {
+test('of a live account rights are given with a fresh factor, and owners are mailed', async () => {
   const OWNER = 'boss@live-team.test';
   const { accountId } = await addPerson(OWNER);
   const { userId } = await addPerson('mia@live-team.test');

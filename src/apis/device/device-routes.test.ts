@@ -305,8 +305,8 @@ describe('a sale is found again at any till', () => {
       return body.data as Record<string, unknown>[];
     };
     const queries = [
-      `receipt=${own?.receipt_number}`,
-      `receipt=${own?.receipt_number?.toLowerCase()}`,
+      `receipt=${own?.receipt_number}&amount=${own?.amount}`,
+      `receipt=${own?.receipt_number?.toLowerCase()}&amount=${own?.amount}`,
       `receipt=${encodeURIComponent(own?.receipt_url ?? '')}`,
       `order_id=${own?.order_id}&amount=${own?.amount}`,
     ];
@@ -328,6 +328,34 @@ describe('a sale is found again at any till', () => {
     }
     const alone = await caller.get(`/payments?order_id=${own?.order_id}`);
     assert.equal(errorCodeOf(alone.body), 'parameter_missing');
+  });
+
+  test('a terminal that counts through numbers finds only its own sales', async () => {
+    const { pass } = await addPayer(store);
+    const paid = await tap(device, await addIntent(store), pass);
+    const { body: list } = await device.get('/payments?limit=1');
+    const [own] = list.data as Record<string, string>[];
+    assert.equal(own?.id, paid.body.payment);
+    const { caller } = await otherTerminal();
+    const [prefix, last] = (own?.receipt_number ?? '').split('-');
+    const data = async (till: typeof caller, query: string) =>
+      (await till.get(`/payments?${query}`)).body.data as { id: string }[];
+    for (let n = Math.max(1, Number(last) - 3); n <= Number(last); n += 1) {
+      assert.deepEqual(await data(caller, `receipt=${prefix}-${n}`), [], `${prefix}-${n}`);
+    }
+    const wrong = `receipt=${own?.receipt_number}&amount=${Number(own?.amount) + 1}`;
+    assert.deepEqual(await data(caller, wrong), []);
+    const found = await data(device, `receipt=${own?.receipt_number}`);
+    assert.deepEqual(
+      found.map(({ id }) => id),
+      [own?.id],
+      'its own without an amount',
+    );
+    const both = await caller.get(`/payments?receipt=${own?.receipt_number}&order_id=a&amount=1`);
+    assert.equal(errorCodeOf(both.body), 'parameter_invalid');
+    for (let miss = 0; miss < 10; miss += 1) await data(caller, `receipt=${own?.receipt_number}`);
+    const held = await caller.get(`/payments?receipt=${own?.receipt_number}`);
+    assert.equal(held.status, 429, 'each of them is a miss');
   });
 
   test('but not by another merchant, and ten misses an hour are all', async () => {

@@ -296,7 +296,10 @@ const DevicePaymentsQuery = Type.Object({
   order_id: Type.Optional(OrderId),
   amount: Type.Optional({
     ...Amount,
-    description: 'What was paid, with the tip, in atoms, or rounded to whole cents.',
+    description:
+      'What was paid, with the tip, in atoms, or rounded to whole cents. Needed beside order_id, ' +
+      'and beside the number of another terminal’s receipt; there it may be what a refund’s ' +
+      'receipt says.',
   }),
 });
 
@@ -318,8 +321,8 @@ function paymentsRoute(deps: DeviceDeps) {
     summary: "This terminal's payments, newest first; or a sale of any till of the merchant",
     description:
       'With `receipt`, or with `order_id` and `amount`: the sale that somebody has the receipt ' +
-      'of, without its payer, or an empty list. The eleventh look-up that finds nothing within ' +
-      'an hour is refused.',
+      'of, without its payer, or an empty list. The number of another terminal’s receipt needs ' +
+      '`amount` beside it. The eleventh look-up that finds nothing within an hour is refused.',
     scope: null,
     idempotency: 'ignored',
     query: DevicePaymentsQuery,

@@ -9,7 +9,7 @@ import { selectNumbered, selectSettled } from '#payments/receipt-queries.ts';
 import { findReceipt, findRefundReceipt } from '#payments/receipt-url.ts';
 import { type Allowance, giveBackAttempt, takeAttempt } from '#people/attempts.ts';
 
-/** A clerk mistypes a few; numbers count up, so whoever tries them all is held up. */
+/** A clerk mistypes a few; whoever tries order ids or amounts in turn is held up. */
 const MISSES: Allowance = { attempts: 10, windowMs: 60 * 60_000 };
 /** An order has one payment, and a rebuilt one may have its id too. */
 const OF_ONE_ORDER = 10;
@@ -34,26 +34,49 @@ export function asksForSale({ receipt, order_id, amount }: SaleQuery): boolean {
 
 function checkQuery({ receipt, order_id, amount }: SaleQuery): Refusal | null {
   if (receipt !== undefined) {
-    if (order_id === undefined && amount === undefined) return null;
+    if (order_id === undefined) return null;
     return refuse('parameter_invalid', 'Send receipt, or order_id and amount.', 'receipt');
   }
   if (order_id === undefined) {
-    return refuse('parameter_missing', 'amount needs order_id beside it.', 'order_id');
+    return refuse('parameter_missing', 'amount needs receipt or order_id beside it.', 'order_id');
   }
   if (amount !== undefined) return null;
   const message = 'order_id needs amount beside it: what was paid, with the tip.';
   return refuse('parameter_missing', message, 'amount');
 }
 
-/** By what is printed, or by the address in the QR code: of the sale's receipt or of a refund's. */
-async function byReceipt(
-  { db, idKey }: FindSaleDeps,
-  tenant: Tenant,
-  receipt: string,
+/**
+ * Numbers count up per terminal. So that a terminal cannot read the sales of all the others by
+ * counting, the number of another one needs an amount: the sale's, or what its receipt says.
+ */
+async function byNumber(
+  { db }: FindSaleDeps,
+  { tenant, terminalId, query }: SaleAsked,
+  number: string,
 ): Promise<Payment[]> {
+  const { amount } = query;
+  const numbered = await selectNumbered(db, tenant, number);
+  const shown = numbered.filter(({ payment, printedAmount }) =>
+    amount === undefined
+      ? payment.terminalId === terminalId
+      : isShownAs(payment.amount, amount) || isShownAs(printedAmount, amount),
+  );
+  return shown.map(({ payment }) => payment);
+}
+
+/** A clerk types what a screen or a receipt shows. */
+function isShownAs(atoms: bigint, typed: number): boolean {
+  const { least, most } = shownAs(BigInt(typed));
+  return atoms >= least && atoms <= most;
+}
+
+/** By what is printed, or by the address in the QR code: of the sale's receipt or of a refund's. */
+async function byReceipt(deps: FindSaleDeps, asked: SaleAsked, receipt: string) {
+  const { db, idKey } = deps;
+  const { tenant } = asked;
   const typed = receipt.trim();
   const number = typed.toUpperCase();
-  if (NUMBER.test(number)) return selectNumbered(db, tenant, number);
+  if (NUMBER.test(number)) return byNumber(deps, asked, number);
   const token = typed.split('/').at(-1) ?? '';
   const settled = findReceipt(idKey, token);
   if (settled?.livemode === tenant.livemode) {
@@ -72,21 +95,18 @@ async function byOrder(
   const page = { limit: OF_ONE_ORDER, after: null, createdGte: null, createdLt: null };
   const filters = { order_id: order_id ?? null };
   const found = await selectPaymentPage(db, { tenant, filters }, page);
-  // A clerk types what a screen or a receipt shows.
-  const { least, most } = shownAs(BigInt(amount ?? 0));
-  return found.filter((payment) => payment.amount >= least && payment.amount <= most);
+  return found.filter((payment) => isShownAs(payment.amount, amount ?? 0));
+}
+
+interface SaleAsked {
+  readonly tenant: Tenant;
+  readonly terminalId: string;
+  readonly query: SaleQuery;
+  readonly now: Date;
 }
 
 /** A sale of any till of the merchant, for somebody at the counter who has its receipt. */
-export async function findSale(
-  deps: FindSaleDeps,
-  asked: {
-    readonly tenant: Tenant;
-    readonly terminalId: string;
-    readonly query: SaleQuery;
-    readonly now: Date;
-  },
-): Promise<Payment[] | Refusal> {
+export async function findSale(deps: FindSaleDeps, asked: SaleAsked): Promise<Payment[] | Refusal> {
   const { tenant, terminalId, query, now } = asked;
   const wrong = checkQuery(query);
   if (wrong !== null) return wrong;
@@ -97,7 +117,7 @@ export async function findSale(
   const found =
     receipt === undefined
       ? await byOrder(deps, tenant, query)
-      : await byReceipt(deps, tenant, receipt);
+      : await byReceipt(deps, asked, receipt);
   if (found.length > 0) await giveBackAttempt(deps.db, bucket);
   return found;
 }

@@ -46,6 +46,7 @@ const endpointFields = {
 const Secret = Type.String({
   pattern: '^whsec_[A-Za-z0-9+/]{43}=$',
   description: 'The signing secret. Shown only once: store it now.',
+  examples: [`whsec_${Buffer.alloc(32, 'example-').toString('base64')}`],
 });
 
 export const EndpointSchema = Type.Object(endpointFields, {

@@ -79,6 +79,7 @@ const refund: Journey = {
     await page.getByRole('link', { name: 'Find a sale' }).click();
     const field = page.getByRole('textbox', { name: 'Receipt or order' });
     await field.fill(String(payment?.receipt_number));
+    await page.getByRole('textbox', { name: 'Amount' }).fill('2.50');
     await page.getByRole('button', { name: 'Look it up' }).click();
     await page.getByRole('button', { name: 'Refund' }).click();
     const dialog = page.getByRole('dialog');

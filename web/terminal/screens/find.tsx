@@ -11,14 +11,22 @@ import { PaymentPage } from './history.tsx';
 import { ScanDialog } from './lazy.ts';
 import type { TillContext } from './shift.tsx';
 
+function isNumber(text: string): boolean {
+  return /^[2-9a-z]{5}-\d+$/i.test(text);
+}
+
 /** A receipt's number, or what is in its QR code. Anything else is an order. */
 function isReceipt(text: string): boolean {
-  return /^[2-9a-z]{5}-\d+$/i.test(text) || /^[0-9A-Za-z]{22,35}$/.test(text) || text.includes('/');
+  return isNumber(text) || /^[0-9A-Za-z]{22,35}$/.test(text) || text.includes('/');
 }
+
+const NOT_FOUND = 'No such sale in this shop.';
+const NOT_FOUND_HERE =
+  'No such sale at this till. For a sale of another till, type its amount, too.';
 
 type Found =
   | { readonly is: 'sale'; readonly payment: Payment }
-  | { readonly is: 'nothing' }
+  | { readonly is: 'nothing'; readonly words: string }
   | { readonly is: 'problem'; readonly words: string };
 
 const UNREACHED = 'The service cannot be reached at the moment. Try again.';
@@ -31,14 +39,15 @@ function useSale({ api }: TillContext) {
     async (typed: string, amount: bigint | null) => {
       setBusy(true);
       const answer = await api.find(
-        isReceipt(typed) ? { receipt: typed } : { orderId: typed, amount: amount ?? 0n },
+        isReceipt(typed) ? { receipt: typed, amount } : { orderId: typed, amount: amount ?? 0n },
       );
       setBusy(false);
       if (answer.is === 'refused') setFound({ is: 'problem', words: answer.error.message });
       else if (answer.is !== 'done') setFound({ is: 'problem', words: UNREACHED });
       else {
         const [payment] = answer.value.data;
-        setFound(payment === undefined ? { is: 'nothing' } : { is: 'sale', payment });
+        const words = isNumber(typed) && amount === null ? NOT_FOUND_HERE : NOT_FOUND;
+        setFound(payment === undefined ? { is: 'nothing', words } : { is: 'sale', payment });
       }
     },
     [api],
@@ -61,9 +70,10 @@ function FindForm({
   const [scanning, setScanning] = useState(false);
   const text = typed.trim();
   const isOrder = text !== '' && !isReceipt(text);
+  const takesAmount = isOrder || isNumber(text);
   const read = readSum(sum);
-  const amount = sumIn(read);
-  const isReady = text !== '' && (!isOrder || amount !== null);
+  const amount = takesAmount ? sumIn(read) : null;
+  const isReady = text !== '' && (amount !== null || !(isOrder || (takesAmount && sum !== '')));
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (isReady) onLook(text, amount);
@@ -77,14 +87,18 @@ function FindForm({
         onChange={(event) => setTyped(event.target.value)}
         hint="The number on the receipt, such as K7XQM-12, or the order."
       />
-      {isOrder ? (
+      {takesAmount ? (
         <SumField
           label="Amount"
           value={sum}
           sum={read}
           shows
           onText={setSum}
-          hint="What the sale came to, with the tip."
+          hint={
+            isOrder
+              ? 'What the sale came to, with the tip.'
+              : 'What the sale came to, with the tip. Leave it empty for a sale of this till.'
+          }
         />
       ) : null}
       <div className="row">
@@ -125,7 +139,7 @@ export function FindScreen(context: TillContext & { readonly receipt: string | n
       />
       {found === null || found.is === 'sale' ? null : (
         <Notice tone={found.is === 'nothing' ? 'info' : 'warn'} role="status">
-          <p>{found.is === 'nothing' ? 'No such sale in this shop.' : found.words}</p>
+          <p>{found.words}</p>
         </Notice>
       )}
       {found?.is === 'sale' ? (
