@@ -1,5 +1,5 @@
 import { type Charts, openCharts } from '#apis/dashboard/charts.ts';
-import { dayIn } from '#core/days.ts';
+import { dayIn } from '#core/calendar.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
 import { startPostgres } from '#sandbox/postgres.ts';

@@ -1,4 +1,4 @@
-import { only, present } from '#core/assert.ts';
+import { present } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
@@ -47,34 +47,6 @@ export async function selectTimeZone(sql: Sql, accountId: string): Promise<strin
     [accountId],
   );
   return rows[0]?.time_zone ?? 'UTC';
-}
-
-export interface Bounds {
-  /** Null: from the beginning. */
-  readonly since: Date | null;
-  /** Not in it any more; null: no end. */
-  readonly until: Date | null;
-}
-
-/** From the start of a day to the end of another, in the account's time zone. */
-export async function selectBounds(
-  sql: Sql,
-  accountId: string,
-  days: { readonly from: string | null; readonly to: string | null },
-): Promise<Bounds> {
-  const rows = await sql.query<Bounds>(
-    `select ($2::date)::timestamp at time zone time_zone as since,
-       ($3::date + 1)::timestamp at time zone time_zone as until
-     from accounts where id = $1`,
-    [accountId, days.from, days.to],
-  );
-  return only(rows, 'account');
-}
-
-/** Whether the database can count in the zone. Reads files: for changes, not for requests. */
-export async function hasTimeZone(sql: Sql, name: string): Promise<boolean> {
-  const rows = await sql.query('select from pg_timezone_names where name = $1', [name]);
-  return rows.length > 0;
 }
 
 export async function lockAccount(tx: Tx, id: string): Promise<AccountRow | undefined> {

@@ -1,7 +1,6 @@
 import {
   type AccountRow,
   type AccountUpdate,
-  hasTimeZone,
   type KybStatus,
   lockAccount,
   updateAccount,
@@ -10,8 +9,8 @@ import { saveNameRequest, takeNameRequest } from '#accounts/name-request-queries
 import { type Actor, actorId, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
+import { isTimeZone } from '#core/calendar.ts';
 import type { Json } from '#core/canonical-json.ts';
-import { isTimeZone } from '#core/days.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { readName } from '#core/names.ts';
 import { staleVersion } from '#core/stale-version.ts';
@@ -47,9 +46,8 @@ interface AccountRef {
   readonly now: Date;
 }
 
-/** Both count days: a zone that one of them does not know would fail later, in a request. */
-async function unknownZone(tx: Tx, name: string): Promise<Refusal | null> {
-  if (isTimeZone(name) && (await hasTimeZone(tx, name))) return null;
+function unknownZone(name: string): Refusal | null {
+  if (isTimeZone(name)) return null;
   return refuse(
     'parameter_invalid',
     'time_zone is no time zone that we know. Send an IANA name such as Europe/Berlin.',
@@ -68,7 +66,7 @@ export async function editAccount(
   mayChange: (before: AccountRow, after: AccountUpdate) => Promise<Refusal | null>,
 ): Promise<AccountRow | Refusal> {
   const { timeZone } = edit;
-  const wrongZone = timeZone === undefined ? null : await unknownZone(tx, timeZone);
+  const wrongZone = timeZone === undefined ? null : unknownZone(timeZone);
   if (wrongZone !== null) return wrongZone;
   const before = await lockAccount(tx, ref.accountId);
   if (before === undefined) return refuse('resource_missing', 'No such account.', 'account');

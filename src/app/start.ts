@@ -23,6 +23,7 @@ import { DatabaseUnavailable } from '#db/faults.ts';
 import { openIdKey } from '#db/id-key.ts';
 import { keepMark, readMark } from '#db/mark.ts';
 import { migrate } from '#db/migrate.ts';
+import { reportDifferingZones } from '#db/time-zones.ts';
 import { connectWakeups } from '#db/wakeups.ts';
 import { createDrain, type Drain } from '#http/drain.ts';
 import { buildOpsServer } from '#ops/operational-routes.ts';
@@ -375,6 +376,8 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Up> {
   const clock = new AlignedClock();
   await alignClock(db, clock);
   stops.push(startAligning(db, clock).stop);
+  const zones = reportDifferingZones(db, log, clock.now());
+  stops.push(() => zones);
   const wakeups = await connectWakeups(db);
   stops.push(wakeups.close);
   const ofRoles = ground.networks.map((network) => withKeysOf(config, network));

@@ -1,49 +1,11 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
 
-/** Days of the calendar, spelled YYYY-MM-DD. Which moments they hold depends on a time zone. */
+/** Days of the calendar, spelled YYYY-MM-DD. `calendar.ts` has the moments that they hold. */
 
 const DAY_MS = 86_400_000;
 /** A year and a day, so that the same day of two years can be compared. */
 const MAX_DAYS = 367;
-
-/** The day that it is at this moment, in a time zone (an IANA name). */
-export function dayIn(timeZone: string, at: Date): string {
-  const parts = new Intl.DateTimeFormat('en', {
-    timeZone,
-    calendar: 'iso8601',
-    numberingSystem: 'latn',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-  }).formatToParts(at);
-  const part = (type: string) => parts.find((found) => found.type === type)?.value ?? '';
-  return `${part('year')}-${part('month')}-${part('day')}`;
-}
-
-/**
- * Moments down to the second, as spreadsheets read them: `2026-10-01 14:00:21`. Make it once for
- * many: a formatter costs more than a thousand moments.
- */
-export function secondsIn(timeZone: string): (at: Date) => string {
-  const format = new Intl.DateTimeFormat('sv-SE', {
-    timeZone,
-    calendar: 'iso8601',
-    numberingSystem: 'latn',
-    dateStyle: 'short',
-    timeStyle: 'medium',
-  });
-  return (at) => format.format(at);
-}
-
-/** Whether this program can count in the zone; the database answers for itself. */
-export function isTimeZone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
-}
 
 function startOf(day: string): Date {
   return new Date(`${day}T00:00:00.000Z`);

@@ -21,48 +21,39 @@ export interface TotalsOf {
   readonly tenant: Tenant;
   /** Null: all of them. */
   readonly terminalId: string | null;
-  readonly timeZone: string;
-  readonly from: string;
-  readonly to: string;
-  /** When a shift began and ended, within the first and the last day; null: with those days. */
-  readonly since: Date | null;
-  readonly until: Date | null;
+  readonly since: Date;
+  /** The first moment that is no longer counted. */
+  readonly until: Date;
 }
 
 /** Per terminal and cashier: range scans of the list indexes, which cost what the days hold. */
 export async function selectTotals(sql: Sql, wanted: TotalsOf): Promise<TotalsRow[]> {
   return sql.query<TotalsRow>(
-    `with bounds as (
-       select coalesce($6::timestamptz, ($3::date)::timestamp at time zone $5::text) as since,
-         coalesce($7::timestamptz, ($4::date + 1)::timestamp at time zone $5::text) as until
-     ), rows as (
+    `with rows as (
        select p.terminal_id, i.metadata->>'cashier' as cashier, 1 as payments,
          p.amount - p.tip as sales, p.tip, 0 as refunds, 0::bigint as refunded, 0 as declines
-       from bounds, payments p join payment_intents i on i.id = p.payment_intent_id
-       where p.account_id = $1 and p.livemode = $2 and p.created >= since and p.created < until
+       from payments p join payment_intents i on i.id = p.payment_intent_id
+       where p.account_id = $1 and p.livemode = $2 and p.created >= $3 and p.created < $4
        union all
        select p.terminal_id, r.metadata->>'cashier', 0, 0, 0, 1, r.amount, 0
-       from bounds, refunds r join payments p on p.id = r.payment_id
-       where r.account_id = $1 and r.livemode = $2 and r.created >= since and r.created < until
+       from refunds r join payments p on p.id = r.payment_id
+       where r.account_id = $1 and r.livemode = $2 and r.created >= $3 and r.created < $4
          and r.status = 'succeeded'
        union all
        select i.terminal_id, i.metadata->>'cashier', 0, 0, 0, 0, 0, 1
-       from bounds, payment_intents i
-       where i.account_id = $1 and i.livemode = $2 and i.created >= since and i.created < until
+       from payment_intents i
+       where i.account_id = $1 and i.livemode = $2 and i.created >= $3 and i.created < $4
          and i.last_payment_error is not null
      )
      select r.terminal_id, t.label, r.cashier, sum(payments)::int as payments,
        sum(sales)::bigint as sales, sum(tip)::bigint as tips, sum(refunds)::int as refunds,
        sum(refunded)::bigint as refunded, sum(declines)::int as declines
      from rows r left join terminals t on t.id = r.terminal_id
-     ${wanted.terminalId === null ? '' : 'where r.terminal_id = $8'}
+     ${wanted.terminalId === null ? '' : 'where r.terminal_id = $5'}
      group by r.terminal_id, t.label, r.cashier order by t.label, r.terminal_id, r.cashier`,
     [
       wanted.tenant.accountId,
       wanted.tenant.livemode,
-      wanted.from,
-      wanted.to,
-      wanted.timeZone,
       wanted.since,
       wanted.until,
       ...(wanted.terminalId === null ? [] : [wanted.terminalId]),

@@ -1,3 +1,5 @@
+import { dayAfter, dayStart } from '#core/calendar.ts';
+import { daysBetween } from '#core/days.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database, Sql, Tx } from '#db/database.ts';
 
@@ -19,21 +21,27 @@ interface Days {
   readonly to: string;
 }
 
-// Endpoints ($1 account, $2 mode) and days ($3 zone, $4 to $5) of which nothing is kept.
+// Endpoints ($1 account, $2 mode) and days ($3 zone, $4 days, $5 and $6 their first moments and
+// those of the days after them) of which nothing is kept.
 const NOT_KEPT = `
   days as (
-    select $4::date + n as day, ($4::date + n)::timestamp at time zone $3::text as since,
-      ($4::date + n + 1)::timestamp at time zone $3::text as until
-    from generate_series(0, $5::date - $4::date) n
+    select * from unnest($4::date[], $5::timestamptz[], $6::timestamptz[]) d (day, since, until)
   ), kept as materialized (
     select k.* from webhook_endpoints e
-    join delivery_days k on k.endpoint_id = e.id and k.time_zone = $3 and k.day between $4 and $5
+    join delivery_days k on k.endpoint_id = e.id and k.time_zone = $3 and k.day = any($4::date[])
     where e.account_id = $1 and e.livemode = $2
   ), not_kept as (
     select e.id, d.day, d.since, d.until from webhook_endpoints e cross join days d
     where e.account_id = $1 and e.livemode = $2
       and not exists (select from kept k where k.endpoint_id = e.id and k.day = d.day)
   )`;
+
+function valuesOf({ tenant, timeZone, from, to }: Days): unknown[] {
+  const days = daysBetween(from, to);
+  // A day ends where the next one begins.
+  const starts = daysBetween(from, dayAfter(to, 1)).map((day) => dayStart(timeZone, day));
+  return [tenant.accountId, tenant.livemode, timeZone, days, starts.slice(0, -1), starts.slice(1)];
+}
 
 /** Each count is a range of an index. */
 function finished(status: 'succeeded' | 'failed'): string {
@@ -60,7 +68,7 @@ export async function selectDeliveryDays(sql: Sql, asked: Days): Promise<Deliver
        union all select day, delivered, undelivered, false from counted
      ) c using (day)
      group by d.day order by d.day`,
-    [asked.tenant.accountId, asked.tenant.livemode, asked.timeZone, asked.from, asked.to],
+    valuesOf(asked),
   );
 }
 
@@ -79,9 +87,9 @@ async function insertDays(tx: Tx, asked: Days, now: Date): Promise<void> {
     `with ${NOT_KEPT}
      insert into delivery_days (endpoint_id, time_zone, day, delivered, undelivered)
      select id, $3::text, day, ${finished('succeeded')}, ${finished('failed')} from not_kept o
-     where until <= $6 and (select true ${DUE} limit 1) is null
+     where until <= $7 and (select true ${DUE} limit 1) is null
      on conflict do nothing`,
-    [asked.tenant.accountId, asked.tenant.livemode, asked.timeZone, asked.from, asked.to, now],
+    [...valuesOf(asked), now],
   );
 }
 

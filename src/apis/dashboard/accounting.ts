@@ -1,7 +1,7 @@
 import { selectOfPayments, selectSold } from '#apis/dashboard/export-queries.ts';
+import { localTime } from '#core/calendar.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { csvCell, csvHeader, valueAt } from '#core/csv.ts';
-import { secondsIn } from '#core/days.ts';
 import type { Tenant } from '#core/mode.ts';
 import { exactUsdc } from '#core/money.ts';
 import type { Sql } from '#db/database.ts';
@@ -94,17 +94,12 @@ async function withWords(
   }
 }
 
-interface Clock {
-  readonly timeZone: string;
-  readonly second: (at: Date) => string;
-}
-
-function cellOf(row: Row, column: string, { timeZone, second }: Clock): string {
+function cellOf(row: Row, column: string, timeZone: string): string {
   if (column === 'time_zone') return csvCell(timeZone);
   const value = valueAt(row, column);
   if (value === null || value === undefined) return '';
   if (MONEY.has(column)) return exactUsdc(numberOf(value));
-  if (TIMES.has(column)) return csvCell(second(new Date(String(value))));
+  if (TIMES.has(column)) return csvCell(localTime(timeZone, new Date(String(value))));
   return csvCell(value);
 }
 
@@ -120,8 +115,7 @@ export async function accountingLines(
 ): Promise<string[]> {
   const { name, timeZone } = wanted;
   const columns = ACCOUNTING_COLUMNS[name];
-  const clock = { timeZone, second: secondsIn(timeZone) };
   return (await withWords(db, tenant, wanted)).map(
-    (row) => `${columns.map((column) => cellOf(row, column, clock)).join(',')}\r\n`,
+    (row) => `${columns.map((column) => cellOf(row, column, timeZone)).join(',')}\r\n`,
   );
 }

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import Type from 'typebox';
-import { selectBounds, selectTimeZone } from '#accounts/account-queries.ts';
+import { selectTimeZone } from '#accounts/account-queries.ts';
 import { accountingHeader, accountingLines } from '#apis/dashboard/accounting.ts';
 import { selectOldest, selectPlace } from '#apis/dashboard/export-queries.ts';
 import type { Chunk, Export, Row } from '#apis/dashboard/exports.ts';
@@ -12,9 +12,10 @@ import {
   personRoute,
 } from '#apis/dashboard/person-route.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
+import { dayAfter, dayIn, dayStart } from '#core/calendar.ts';
 import type { ExportFormat } from '#core/csv.ts';
 import { csvHeader, csvLine } from '#core/csv.ts';
-import { checkOrder, dayIn } from '#core/days.ts';
+import { checkOrder } from '#core/days.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database, Sql } from '#db/database.ts';
 import type { Page, Place } from '#db/paging.ts';
@@ -48,11 +49,10 @@ const ExportQuery = Type.Object({
 type DaysQuery = Type.Static<typeof ExportQuery>;
 
 /** Days in the account's time zone, as the moments between which a list reads. */
-async function withMoments(
-  db: Sql,
-  tenant: Tenant,
+function withMoments(
+  timeZone: string,
   query: DaysQuery,
-): Promise<Pick<DaysQuery, 'created_gte' | 'created_lt'> | Refusal> {
+): Pick<DaysQuery, 'created_gte' | 'created_lt'> | Refusal {
   const { from, to, created_gte, created_lt } = query;
   if (from === undefined && to === undefined) return query;
   const wrong = checkOrder(query);
@@ -60,11 +60,10 @@ async function withMoments(
   if (created_gte !== undefined || created_lt !== undefined) {
     return refuse('parameter_invalid', 'Send days or moments, not both.', 'from');
   }
-  const days = { from: from ?? null, to: to ?? null };
-  const { since, until } = await selectBounds(db, tenant.accountId, days);
+  const start = (day: string) => dayStart(timeZone, day).toISOString();
   return {
-    ...(since === null ? {} : { created_gte: since.toISOString() }),
-    ...(until === null ? {} : { created_lt: until.toISOString() }),
+    ...(from === undefined ? {} : { created_gte: start(from) }),
+    ...(to === undefined ? {} : { created_lt: start(dayAfter(to, 1)) }),
   };
 }
 
@@ -82,8 +81,8 @@ function exportRoute({ db, cursorKey, receipts }: DashboardDeps, name: ExportNam
     summary: `All ${name.replaceAll('_', ' ')} of a period, newest first, as a file`,
     description:
       'The period is the days `from` to `to`, or from `created_gte` until before `created_lt`. ' +
-      '`csv` is for accountants: sums with decimals, times in the account’s time zone, labels of ' +
-      'terminals and descriptions. `csv_atoms` has the numbers and names of the API. Both are ' +
+      '`csv` is for accountants: UTF-8 with a byte order mark, sums with decimals, times in the ' +
+      'account’s time zone with their offset, labels of terminals and descriptions. `csv_atoms` has the numbers and names of the API. Both are ' +
       'RFC 4180; a cell that a spreadsheet would run as a formula gets an apostrophe in front. ' +
       '`jsonl` has whole objects, a line each. ' +
       'Streams any number of rows. If the answer breaks off, send the id ' +
@@ -98,7 +97,8 @@ function exportRoute({ db, cursorKey, receipts }: DashboardDeps, name: ExportNam
     example: accountingHeader(name),
     handle: async ({ caller: { tenant }, query, now }) => {
       const walk = { list: `export ${name}`, tenant, query, cursorKey };
-      const moments = await withMoments(db, tenant, query);
+      const timeZone = await selectTimeZone(db, tenant.accountId);
+      const moments = withMoments(timeZone, query);
       if (isRefusal(moments)) return moments;
       const page = readPage(walk, moments);
       if (isRefusal(page)) return page;
@@ -111,7 +111,6 @@ function exportRoute({ db, cursorKey, receipts }: DashboardDeps, name: ExportNam
       const { createdGte: since, createdLt: until } = page;
       const oldest = await selectOldest(db.standby, { table, tenant, since, until });
       const format = query.format ?? 'csv';
-      const timeZone = await selectTimeZone(db, tenant.accountId);
       const wanted = { name, format, tenant, receipts, now, timeZone };
       const day = dayIn(timeZone, now);
       const file = fileName(name, tenant, { format, day });
@@ -149,8 +148,12 @@ interface Wanted {
   readonly timeZone: string;
 }
 
+/** Without it Excel reads the file in the code page of its Windows. */
+const BYTE_ORDER_MARK = '\uFEFF';
+
 function headerOf({ name, format }: Wanted): string {
-  return format === 'csv' ? accountingHeader(name) : csvHeader(EXPORTS[name].columns);
+  if (format !== 'csv') return csvHeader(EXPORTS[name].columns);
+  return `${BYTE_ORDER_MARK}${accountingHeader(name)}`;
 }
 
 function linesOf(db: Sql, wanted: Wanted, rows: readonly Row[]): Promise<string[]> | string[] {

@@ -1,5 +1,5 @@
 import { HOURS, HOURS_NO_LONGER_NEEDED, overFor } from '#apis/dashboard/hours-query.ts';
-import type { DayOf, Span } from '#apis/dashboard/statistics-queries.ts';
+import { type DayOf, dayValues, type Span } from '#apis/dashboard/statistics-queries.ts';
 import type { Sql } from '#db/database.ts';
 
 /** Calls of the merchant API on one day. */
@@ -34,10 +34,6 @@ const COUNTED = `
 /** The log is written behind the answers: by then every request of the hour is in it. */
 const WRITTEN_AFTER_MINUTES = 10;
 
-function valuesOf(asked: DayOf, now: Date): unknown[] {
-  return [asked.tenant.accountId, asked.tenant.livemode, asked.day, asked.timeZone, now];
-}
-
 /** Keeps the counts of the day's hours that are over. Two at once write the same. */
 export async function storeCallHours(sql: Sql, asked: DayOf, now: Date): Promise<void> {
   await sql.query(
@@ -51,7 +47,7 @@ export async function storeCallHours(sql: Sql, asked: DayOf, now: Date): Promise
      insert into health_hours (account_id, livemode, hour, requests, refused, failed)
      select $1, $2, hour, requests, refused, failed from counted
      on conflict do nothing`,
-    valuesOf(asked, now),
+    [...dayValues(asked), now],
   );
 }
 
@@ -64,14 +60,14 @@ export async function selectCalls(sql: Sql, asked: DayOf, now: Date): Promise<Ca
      ), spans as materialized (
        select hour, until from hours where hour not in (select hour from kept)
      ), ${COUNTED}
-     select $3::date::text as day, coalesce(sum(requests), 0)::int as requests,
+     select $6::text as day, coalesce(sum(requests), 0)::int as requests,
        coalesce(sum(refused), 0)::int as refused, coalesce(sum(failed), 0)::int as failed,
        coalesce(bool_and(is_kept), false) as is_kept
      from (
        select requests, refused, failed, true as is_kept from kept
        union all select requests, refused, failed, false from counted
      ) c`,
-    valuesOf(asked, now),
+    [...dayValues(asked), now, asked.day],
   );
 }
 
@@ -83,10 +79,10 @@ export async function storeCalls(sql: Sql, asked: DayOf, calls: CallsRow): Promi
        where account_id = $1 and livemode = $2 and ${HOURS_NO_LONGER_NEEDED}
      )
      insert into health_days (account_id, livemode, day, time_zone, requests, refused, failed)
-     values ($1, $2, $3::date, $4::text, $5, $6, $7)
+     values ($1, $2, $5::date, $6::text, $7, $8, $9)
      on conflict do nothing`,
     [
-      ...[asked.tenant.accountId, asked.tenant.livemode, asked.day, asked.timeZone],
+      ...[...dayValues(asked), asked.day, asked.timeZone],
       ...[calls.requests, calls.refused, calls.failed],
     ],
   );

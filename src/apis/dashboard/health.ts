@@ -7,8 +7,9 @@ import {
   storeCalls,
 } from '#apis/dashboard/health-queries.ts';
 import type { DayOf, Span } from '#apis/dashboard/statistics-queries.ts';
+import { dayIn } from '#core/calendar.ts';
 import { addMs } from '#core/clock.ts';
-import { dayIn, daysBetween } from '#core/days.ts';
+import { daysBetween } from '#core/days.ts';
 import type { Database } from '#db/database.ts';
 import {
   type DeliveriesRow,

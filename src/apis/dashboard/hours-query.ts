@@ -1,16 +1,12 @@
 /**
- * The hours of one day that have begun ($3 day, $4 zone, $5 now), from the day's first moment on.
+ * The hours of one day that have begun ($3 the day's first moment, $4 the next day's, $5 now).
  * The last hour of a day may be cut short where clocks change by half an hour.
  */
 export const HOURS = `
   hours as (
-    select h as hour, least(h + interval '1 hour', b.until) as until
-    from (
-      select ($3::date)::timestamp at time zone $4::text as since,
-        ($3::date + 1)::timestamp at time zone $4::text as until
-    ) b
-    cross join lateral
-      generate_series(b.since, b.until - interval '1 millisecond', interval '1 hour') h
+    select h as hour, least(h + interval '1 hour', $4::timestamptz) as until
+    from generate_series(
+      $3::timestamptz, $4::timestamptz - interval '1 millisecond', interval '1 hour') h
     where h <= $5::timestamptz
   )`;
 
@@ -21,11 +17,10 @@ export function overFor(minutes: number): string {
 }
 
 /**
- * Kept hours that nobody needs any more once the day ($3, zone $4) is kept: its own, and what was
- * left of days long before it. Those of the days right before it are not among them: they are
- * counted at the same time, and each missing hour would be counted again.
+ * Kept hours that are no longer needed once the day ($3 to $4) is kept: its own, and those left
+ * from days long before it. The days right before it are spared: they are counted at the same
+ * time, and each missing hour would be counted again.
  */
 export const HOURS_NO_LONGER_NEEDED = `
-  hour < ($3::date + 1)::timestamp at time zone $4::text and (
-    hour >= ($3::date)::timestamp at time zone $4::text
-    or hour < ($3::date - 7)::timestamp at time zone $4::text)`;
+  hour < $4::timestamptz and (
+    hour >= $3::timestamptz or hour < $3::timestamptz - interval '168 hours')`;

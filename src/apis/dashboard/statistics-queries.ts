@@ -1,4 +1,5 @@
 import { HOURS, HOURS_NO_LONGER_NEEDED, overFor } from '#apis/dashboard/hours-query.ts';
+import { dayBounds } from '#core/calendar.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 
@@ -42,6 +43,12 @@ export interface DayOf {
   /** The zone whose day it is. */
   readonly timeZone: string;
   readonly day: string;
+}
+
+/** $1 account, $2 mode, $3 the first moment of the day, $4 that of the next. */
+export function dayValues({ tenant, timeZone, day }: DayOf): unknown[] {
+  const { since, until } = dayBounds(timeZone, day);
+  return [tenant.accountId, tenant.livemode, since, until];
 }
 
 // Three digits: no more than 900 different times for each power of ten, and nobody sees a fourth.
@@ -114,10 +121,6 @@ const COUNTED = `
 /** Intents live at most 10 minutes, confirmations one, and clocks differ by seconds. */
 const OVER_FOR_MINUTES = 30;
 
-function valuesOf(asked: DayOf, now: Date): unknown[] {
-  return [asked.tenant.accountId, asked.tenant.livemode, asked.day, asked.timeZone, now];
-}
-
 /**
  * Keeps the figures of the day's hours that are over and of which nothing is open any more. Two at
  * once write the same. Each hour is asked for by itself (`limit 1`): as anti-joins these questions
@@ -146,7 +149,7 @@ export async function storeHours(sql: Sql, asked: DayOf, now: Date): Promise<voi
      insert into statistics_hours (account_id, livemode, hour, ${PART_FIELDS})
      select $1, $2, hour, ${PART_FIELDS} from counted
      on conflict do nothing`,
-    valuesOf(asked, now),
+    [...dayValues(asked), now],
   );
 }
 
@@ -165,7 +168,7 @@ export async function selectParts(sql: Sql, asked: DayOf, now: Date): Promise<Pa
      ), ${COUNTED}
      select true as is_kept, ${READ_FIELDS} from kept
      union all select false, ${READ_FIELDS} from counted`,
-    valuesOf(asked, now),
+    [...dayValues(asked), now],
   );
 }
 
@@ -183,18 +186,12 @@ export async function storeDay(sql: Sql, asked: DayOf, rows: readonly DayRow[]):
        where account_id = $1 and livemode = $2 and ${HOURS_NO_LONGER_NEEDED}
      )
      insert into statistics_days (account_id, livemode, day, time_zone, ${DAY_FIELDS})
-     select $1, $2, $3::date, $4::text, ${DAY_FIELDS} from jsonb_to_recordset($5::jsonb) as r (
+     select $1, $2, $5::date, $6::text, ${DAY_FIELDS} from jsonb_to_recordset($7::jsonb) as r (
        terminal_id text, intents integer, succeeded integer, canceled integer, payments integer,
        volume bigint, tips bigint, refunds integer, refunded bigint, settle_ms_median integer,
        settle_ms_p95 integer, declines jsonb)
      on conflict do nothing`,
-    [
-      asked.tenant.accountId,
-      asked.tenant.livemode,
-      asked.day,
-      asked.timeZone,
-      JSON.stringify(texts),
-    ],
+    [...dayValues(asked), asked.day, asked.timeZone, JSON.stringify(texts)],
   );
 }
 
@@ -216,16 +213,13 @@ export async function selectStoredDays(sql: Sql, asked: Span): Promise<DayRow[]>
 }
 
 /** When the account's first intent of the mode was made: nothing is older. */
-export async function selectFirstDay(
-  sql: Sql,
-  { tenant, timeZone }: { readonly tenant: Tenant; readonly timeZone: string },
-): Promise<string | null> {
-  const rows = await sql.query<{ day: string }>(
-    `select (created at time zone $3::text)::date::text as day from payment_intents
+export async function selectFirstCreated(sql: Sql, tenant: Tenant): Promise<Date | null> {
+  const rows = await sql.query<{ created: Date }>(
+    `select created from payment_intents
      where account_id = $1 and livemode = $2 order by created, position limit 1`,
-    [tenant.accountId, tenant.livemode, timeZone],
+    [tenant.accountId, tenant.livemode],
   );
-  return rows[0]?.day ?? null;
+  return rows[0]?.created ?? null;
 }
 
 export interface ReportRow {
@@ -256,32 +250,28 @@ export async function selectSettled(sql: Sql, asked: DayOf): Promise<ReportRow[]
        coalesce(sum(fee_cashback), 0)::bigint as fee_cashback
      from payments
      where account_id = $1 and livemode = $2
-       and created >= ($3::date)::timestamp at time zone $4::text
-       and created < ($3::date + 1)::timestamp at time zone $4::text
+       and created >= $3 and created < $4
      group by grouping sets ((terminal_id), ()) order by 1`,
-    [asked.tenant.accountId, asked.tenant.livemode, asked.day, asked.timeZone],
+    dayValues(asked),
   );
 }
 
 /** What left the balance on a day. */
 export async function selectPaidOut(sql: Sql, asked: DayOf): Promise<DaySums> {
   const rows = await sql.query<DaySums>(
-    `with bounds as (
-       select ($3::date)::timestamp at time zone $4::text as since,
-         ($3::date + 1)::timestamp at time zone $4::text as until
-     ), back as (
+    `with back as (
        select count(*)::int as refunds, coalesce(sum(amount), 0)::bigint as refunded
-       from refunds, bounds
-       where account_id = $1 and livemode = $2 and created >= since and created < until
+       from refunds
+       where account_id = $1 and livemode = $2 and created >= $3 and created < $4
          and status = 'succeeded'
      ), gone as (
        select count(*)::int as withdrawals, coalesce(sum(amount), 0)::bigint as withdrawn
-       from withdrawals, bounds
-       where account_id = $1 and livemode = $2 and created >= since and created < until
+       from withdrawals
+       where account_id = $1 and livemode = $2 and created >= $3 and created < $4
          and status = 'succeeded'
      )
      select * from back, gone`,
-    [asked.tenant.accountId, asked.tenant.livemode, asked.day, asked.timeZone],
+    dayValues(asked),
   );
   return rows[0] ?? { refunds: 0, refunded: 0n, withdrawals: 0, withdrawn: 0n };
 }

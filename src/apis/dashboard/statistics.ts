@@ -5,7 +5,7 @@ import {
   type DaySums,
   type ReportRow,
   type Span,
-  selectFirstDay,
+  selectFirstCreated,
   selectPaidOut,
   selectParts,
   selectSettled,
@@ -14,7 +14,8 @@ import {
   storeHours,
 } from '#apis/dashboard/statistics-queries.ts';
 import { sumParts } from '#apis/dashboard/sum-parts.ts';
-import { dayIn, daysBetween } from '#core/days.ts';
+import { dayIn } from '#core/calendar.ts';
+import { daysBetween } from '#core/days.ts';
 import type { Tenant } from '#core/mode.ts';
 import { accountTime } from '#db/commit-order.ts';
 import type { Database } from '#db/database.ts';
@@ -46,7 +47,8 @@ export async function readStatistics(
   const now = await accountTime(db, tenant, at);
   const stored = await selectStoredDays(db.standby, asked);
   const known = new Set(stored.map((row) => row.day));
-  const first = await selectFirstDay(db.standby, asked);
+  const created = await selectFirstCreated(db.standby, tenant);
+  const first = created === null ? null : dayIn(timeZone, created);
   const today = dayIn(timeZone, now);
   const missing = daysBetween(asked.from, asked.to).filter(
     (day) => !known.has(day) && first !== null && day >= first && day <= today,

@@ -4,16 +4,16 @@ import { selectTimeZone } from '#accounts/account-queries.ts';
 import type { TotalsQuery } from '#apis/merchant/totals-schema.ts';
 import { figures } from '#apis/merchant/totals-schema.ts';
 import { type Answer, answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
+import { type DayBounds, dayBounds, dayIn } from '#core/calendar.ts';
 import { addMs } from '#core/clock.ts';
 import { csvHeader, csvLine } from '#core/csv.ts';
-import { checkDays, dayIn } from '#core/days.ts';
+import { checkDays } from '#core/days.ts';
 import type { Tenant } from '#core/mode.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import type { Sql } from '#db/database.ts';
 import { readDate } from '#http/paging.ts';
 import type { Stream } from '#http/route.ts';
-import type { TotalsOf } from '#payments/totals-queries.ts';
 import { selectTotals, type TotalsRow } from '#payments/totals-queries.ts';
 
 /** End-of-shift totals, as terminals and the dashboard show them. */
@@ -86,8 +86,8 @@ export async function answerTotals(
   const timeZone = await selectTimeZone(db, tenant.accountId);
   const span = readSpan(request, timeZone);
   if (isRefusal(span)) return span;
-  const rows = await selectTotals(db, { tenant, terminalId, timeZone, ...span });
-  const { from, to, since, until } = span;
+  const { from, to, since, until, isShift } = span;
+  const rows = await selectTotals(db, { tenant, terminalId, since, until });
   if (query.format === 'csv') {
     const mode = tenant.livemode ? 'live' : 'test';
     return answerFile(rows, `tapline-${mode}-totals-${from}-${to}.csv`);
@@ -98,8 +98,8 @@ export async function answerTotals(
     network: networkOf(tenant.livemode),
     from,
     to,
-    created_gte: since?.toISOString() ?? null,
-    created_lt: until?.toISOString() ?? null,
+    created_gte: isShift ? since.toISOString() : null,
+    created_lt: isShift ? until.toISOString() : null,
     time_zone: timeZone,
     total: figuresView(rows.reduce<Figures>(addFigures, NOTHING)),
     terminals: byTerminal(rows).map(terminalView),
@@ -118,12 +118,17 @@ interface TotalsRequest {
 /** A shift that nobody ends is no reason to read everything. */
 const LONGEST_SHIFT_MS = 31 * 86_400_000;
 
-type Span = Pick<TotalsOf, 'from' | 'to' | 'since' | 'until'>;
+/** The first and the last day, and the moments that count. */
+interface Span extends DayBounds {
+  readonly from: string;
+  readonly to: string;
+  readonly isShift: boolean;
+}
 
 function readDays({ query, now }: TotalsRequest, timeZone: string): Span | Refusal {
   const from = query.from ?? dayIn(timeZone, now);
   const to = query.to ?? from;
-  return checkDays(from, to) ?? { from, to, since: null, until: null };
+  return checkDays(from, to) ?? { from, to, ...dayBounds(timeZone, from, to), isShift: false };
 }
 
 function readShift({ query }: TotalsRequest, timeZone: string): Span | Refusal {
@@ -140,7 +145,8 @@ function readShift({ query }: TotalsRequest, timeZone: string): Span | Refusal {
   const until = end ?? longest;
   if (until <= since) return wrong('created_lt is not after created_gte.', 'created_lt');
   if (until > longest) return wrong('A shift has at most 31 days.', 'created_gte');
-  return { from: dayIn(timeZone, since), to: dayIn(timeZone, addMs(until, -1)), since, until };
+  const [from, to] = [dayIn(timeZone, since), dayIn(timeZone, addMs(until, -1))];
+  return { from, to, since, until, isShift: true };
 }
 
 /** The days or the shift that a request asks for. */

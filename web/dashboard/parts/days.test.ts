@@ -19,6 +19,10 @@ test('days on which clocks change have 23 or 25 hours', () => {
   assert.equal(dayEnd('2026-10-25', 'Europe/Berlin'), '2026-10-25T23:00:00.000Z');
 });
 
+test('where midnight comes twice the day begins at the first one', () => {
+  assert.equal(dayStart('2026-11-01', 'America/Havana'), '2026-11-01T04:00:00.000Z');
+});
+
 test('where clocks skip midnight the day begins an hour late', () => {
   assert.equal(dayStart('2026-09-06', 'America/Santiago'), '2026-09-06T04:00:00.000Z');
   assert.equal(dayEnd('2026-09-05', 'America/Santiago'), '2026-09-06T04:00:00.000Z');

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  dayAfter,
+  dayBounds,
+  dayIn,
+  dayStart,
+  isTimeZone,
+  localTime,
+  wallTime,
+} from '#core/calendar.ts';
+
+const DAY_MS = 86_400_000;
+const FIRST = Date.UTC(2020, 0, 1);
+const END = Date.UTC(2031, 0, 1);
+/** Morocco leaves its clocks changed for a month: every change lies between two of these. */
+const STEP_MS = 14 * DAY_MS;
+
+const startOf = (zone: string, day: string) => dayStart(zone, day).toISOString();
+
+/** The days around each change of a zone's clocks. */
+function daysOfChanges(zone: string): Set<string> {
+  const offset = (at: number) => wallTime(zone, at) - at;
+  const days = new Set<string>();
+  for (let at = FIRST; at < END; at += STEP_MS) {
+    let [before, after] = [at, at + STEP_MS];
+    if (offset(before) === offset(after)) continue;
+    while (after - before > 3_600_000) {
+      const middle = before + Math.round((after - before) / 2);
+      if (offset(middle) === offset(at)) before = middle;
+      else after = middle;
+    }
+    const day = dayIn(zone, new Date(after));
+    for (const distance of [-1, 0, 1]) days.add(dayAfter(day, distance));
+  }
+  return days;
+}
+
+test('in every zone, at every change of clocks from 2020 to 2030, days follow one another', () => {
+  const zones = Intl.supportedValuesOf('timeZone');
+  assert.ok(zones.length > 400);
+  let seen = 0;
+  for (const zone of zones) {
+    for (const day of daysOfChanges(zone)) {
+      const { since, until } = dayBounds(zone, day);
+      const shown = (at: number) => dayIn(zone, new Date(at));
+      const what = `${zone} ${day}`;
+      assert.equal(shown(since.getTime()), day, what);
+      assert.equal(shown(since.getTime() - 1), dayAfter(day, -1), what);
+      assert.equal(shown(until.getTime() - 1), day, what);
+      assert.equal(shown(until.getTime()), dayAfter(day, 1), what);
+      seen += 1;
+    }
+  }
+  assert.ok(seen > 5_000, `${seen} days`);
+});
+
+test('where midnight comes twice, the day begins at the first one', () => {
+  assert.equal(startOf('America/Havana', '2026-11-01'), '2026-11-01T04:00:00.000Z');
+});
+
+test('where clocks skip midnight, the day begins when they do', () => {
+  assert.equal(startOf('America/Santiago', '2026-09-06'), '2026-09-06T04:00:00.000Z');
+});
+
+test('a day that a zone skipped has no moment', () => {
+  const { since, until } = dayBounds('Pacific/Apia', '2011-12-30');
+  assert.deepEqual(since, until);
+});
+
+test('a local time carries its offset, so that the hour that comes twice is told apart', () => {
+  const at = (text: string) => localTime('Europe/Berlin', new Date(text));
+  assert.equal(at('2026-10-25T00:30:00.999Z'), '2026-10-25T02:30:00+02:00');
+  assert.equal(at('2026-10-25T01:30:00.000Z'), '2026-10-25T02:30:00+01:00');
+  const noon = new Date('2026-11-27T12:00:00Z');
+  assert.equal(localTime('Asia/Kathmandu', noon), '2026-11-27T17:45:00+05:45');
+  assert.equal(localTime('America/St_Johns', noon), '2026-11-27T08:30:00-03:30');
+  assert.equal(localTime('UTC', noon), '2026-11-27T12:00:00+00:00');
+});
+
+test('a zone is an IANA name in its own spelling', () => {
+  for (const name of ['UTC', 'US/Pacific', 'Etc/GMT+5', 'America/Port-au-Prince', 'EST5EDT']) {
+    assert.ok(isTimeZone(name), name);
+  }
+  for (const name of ['+05:00', 'europe/berlin', 'Mars/Base', '', 'UTC ', 'Europe/']) {
+    assert.ok(!isTimeZone(name), name);
+  }
+  for (const name of Intl.supportedValuesOf('timeZone')) assert.ok(isTimeZone(name), name);
+});
