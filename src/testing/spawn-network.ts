@@ -134,7 +134,8 @@ function startWords(root: string): string[] {
  * keep the garbage of a busy second from staying in memory.
  */
 export function startFlags(): string[] {
-  return startWords(ROOT).filter((word) => word.startsWith('--'));
+  // The check of the Node version is no flag, and a former release has none.
+  return startWords(ROOT).filter((word) => word.startsWith('--') && word !== '--import');
 }
 
 /** The file that `npm start` runs, in that release. */
