@@ -5,7 +5,7 @@
 //   curl -X POST http://127.0.0.1:8787/orders -d '{"order": "A-1001", "amount": 2500000}'
 //
 // POST /orders asks the terminal to collect an amount. When the customer has paid, Tapline sends a
-// webhook, the signature is verified, and GET /orders/A-1001 says "paid".
+// webhook, the signature is verified, and GET /orders/A-1001 says "paid"; after a refund it says so.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -32,9 +32,9 @@ async function tapline(method, path, { body, key } = {}) {
   return answer;
 }
 
-// A real server stores orders in its database, and the events that it has seen.
+// A real server stores both in its database: orders, and the newest event of each payment.
 const orders = new Map();
-const seenEvents = new Set();
+const newest = new Map();
 
 /** The key is derived from the order: asking twice for one order makes one payment intent. */
 async function requestPayment({ order, amount }) {
@@ -42,29 +42,37 @@ async function requestPayment({ order, amount }) {
     key: `order-${order}`,
     body: { amount, terminal, order_id: order, description: `Order ${order}` },
   });
-  orders.set(order, { status: 'waiting', paymentIntent: intent.id });
-  return orders.get(order);
+  // The webhook may have been faster, or the order is asked for again after it was paid.
+  if (!orders.has(order)) orders.set(order, { status: 'waiting' });
+  return { ...orders.get(order), paymentIntent: intent.id };
 }
 
 /** Rejects what is not signed with our secret, or was signed more than five minutes ago. */
 function verify(rawBody, header, secret) {
-  const parts = header.split(',').map((part) => part.split('='));
-  const timestamp = parts.find(([name]) => name === 't')?.[1] ?? '';
-  if (Math.abs(Date.now() / 1000 - Number(timestamp)) > 300) return false;
-  const expected = createHmac('sha256', secret).update(`${timestamp}.`).update(rawBody).digest();
+  const parts = header.split(',').map((part) => part.trim().split('='));
+  const times = parts.filter(([name]) => name === 't').map(([, time]) => time);
+  if (times.length !== 1 || !(Math.abs(Date.now() / 1000 - Number(times[0])) <= 300)) return false;
+  const hmac = createHmac('sha256', secret).update(`${times[0]}.`).update(rawBody);
+  const expected = Buffer.from(hmac.digest('hex'));
   return parts
     .filter(([name]) => name === 'v1')
-    .map(([, hex]) => Buffer.from(hex, 'hex'))
+    .map(([, digest = '']) => Buffer.from(digest))
     .some((given) => given.length === expected.length && timingSafeEqual(given, expected));
 }
 
-/** Deliveries may come twice and in any order: the event id tells repetitions apart. */
+const STATUSES = { succeeded: 'paid', partially_refunded: 'partly refunded', refunded: 'refunded' };
+
+/**
+ * Deliveries may come twice and in any order. `sequence` rises from event to event of an object, so
+ * what is not above the newest one is a repetition, or older than what is known.
+ */
 function apply(event) {
-  if (seenEvents.has(event.id)) return;
-  seenEvents.add(event.id);
-  if (event.type !== 'payment.succeeded') return;
+  if (!event.type.startsWith('payment.')) return;
   const payment = event.data.object;
-  orders.set(payment.order_id, { status: 'paid', payment: payment.id });
+  if (event.sequence <= (newest.get(payment.id) ?? 0)) return;
+  newest.set(payment.id, event.sequence);
+  const status = STATUSES[payment.status] ?? payment.status;
+  orders.set(payment.order_id, { status, payment: payment.id });
 }
 
 async function readBody(request) {
@@ -105,7 +113,7 @@ await new Promise((resolve) => server.listen(PORT, '127.0.0.1', resolve));
 // Shown once: a real server stores the secret and reuses its endpoint.
 const address = `http://127.0.0.1:${server.address().port}`;
 const endpoint = await tapline('POST', '/webhook_endpoints', {
-  body: { url: `${address}/webhooks`, enabled_events: ['payment.succeeded'] },
+  body: { url: `${address}/webhooks`, enabled_events: ['payment.*'] },
 });
 console.log(`listening on ${address}`);
 

@@ -22,9 +22,15 @@ sandbox = json.loads(Path(data_dir, "sandbox.json").read_text())
 tapline = Tapline(sandbox["test"]["secret_key"], sandbox["base_url"])
 terminal = sandbox["test"]["terminal"]
 
-# A real server keeps both in its database.
+# A real server keeps both in its database: orders, and the newest event of each payment.
 orders = {}
-seen = set()
+newest = {}
+
+STATUSES = {
+    "succeeded": "paid",
+    "partially_refunded": "partly refunded",
+    "refunded": "refunded",
+}
 
 
 def request_payment(order, amount):
@@ -35,17 +41,20 @@ def request_payment(order, amount):
         order_id=order,
         idempotency_key=f"order-{order}",
     )
-    return orders.setdefault(order, {"status": "waiting", "payment_intent": intent["id"]})
+    known = orders.setdefault(order, {"status": "waiting"})
+    return {**known, "payment_intent": intent["id"]}
 
 
 def apply(event):
-    """Deliveries may come twice and in any order: the event id tells repetitions apart."""
-    if event["id"] in seen:
+    """Deliveries may come twice and in any order: only what is newer than the last one counts."""
+    if not event["type"].startswith("payment."):
         return
-    seen.add(event["id"])
-    if event["type"] == "payment.succeeded":
-        payment = event["data"]["object"]
-        orders[payment["order_id"]] = {"status": "paid", "payment": payment["id"]}
+    payment = event["data"]["object"]
+    if event["sequence"] <= newest.get(payment["id"], 0):
+        return
+    newest[payment["id"]] = event["sequence"]
+    status = STATUSES.get(payment["status"], payment["status"])
+    orders[payment["order_id"]] = {"status": status, "payment": payment["id"]}
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -82,7 +91,7 @@ address = f"http://127.0.0.1:{server.server_address[1]}"
 endpoint = tapline.request(
     "POST",
     "/webhook_endpoints",
-    {"url": f"{address}/webhooks", "enabled_events": ["payment.succeeded"]},
+    {"url": f"{address}/webhooks", "enabled_events": ["payment.*"]},
 )
 print(f"listening on {address}", flush=True)
 

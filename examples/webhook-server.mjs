@@ -10,18 +10,21 @@ import { createServer } from 'node:http';
 import { verify, WebhookVerificationError } from 'tapline/webhooks';
 
 const secret = process.env.TAPLINE_WEBHOOK_SECRET;
-// A real server keeps both in its database.
-const paid = new Map();
-const seen = new Set();
+// A real server keeps both in its database: orders, and the newest event of each payment.
+const orders = new Map();
+const newest = new Map();
+const WORDS = { succeeded: 'paid', partially_refunded: 'partly refunded', refunded: 'refunded' };
 
+/** Deliveries may come twice and in any order: only what is newer than the last one counts. */
 function apply(event) {
-  if (seen.has(event.id)) return; // Deliveries may come twice.
-  seen.add(event.id);
-  if (event.type === 'payment.succeeded') {
-    const { order_id, id } = event.data.object;
-    paid.set(order_id, id);
-    console.log(`${order_id} is paid by ${id}`);
-  }
+  if (!event.type.startsWith('payment.')) return;
+  const { order_id, id, status } = event.data.object;
+  if (event.sequence <= (newest.get(id) ?? 0)) return;
+  newest.set(id, event.sequence);
+  const before = orders.get(order_id);
+  orders.set(order_id, WORDS[status] ?? status);
+  if (orders.get(order_id) !== before)
+    console.log(`${order_id} is ${orders.get(order_id)} by ${id}`);
 }
 
 const server = createServer(async (request, response) => {

@@ -70,6 +70,7 @@ type proof struct {
 }
 
 var (
+	digest   = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	seconds  = regexp.MustCompile(`^[0-9]{1,12}$`)
 	standard = regexp.MustCompile(`^v1,[0-9A-Za-z+/]{43}=$`)
 )
@@ -95,22 +96,25 @@ func proofIn(header http.Header) (*proof, error) {
 }
 
 func ownProof(header string) (*proof, error) {
-	found, time := &proof{}, ""
+	found, times := &proof{}, []string{}
 	for _, part := range strings.Split(header, ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
 		switch name {
 		case "t":
-			if time == "" {
-				time = value
-			}
+			times = append(times, value)
 		case "v1":
-			if bytes, err := hex.DecodeString(value); err == nil && len(bytes) == sha256.Size {
+			// The network writes small letters: one signature has one spelling.
+			if digest.MatchString(value) {
+				bytes, _ := hex.DecodeString(value)
 				found.signatures = append(found.signatures, bytes)
 			}
 		}
 	}
-	found.head = time + "."
-	return found.at(time, "The Service-Signature header is not t=...,v1=....")
+	if len(times) != 1 {
+		return nil, unproved("The Service-Signature header is not t=...,v1=....")
+	}
+	found.head = times[0] + "."
+	return found.at(times[0], "The Service-Signature header is not t=...,v1=....")
 }
 
 func (p *proof) at(time, otherwise string) (*proof, error) {

@@ -17,31 +17,32 @@ import (
 
 // VerifyWebhook says whether the message is from the network and at most five minutes old.
 func VerifyWebhook(rawBody []byte, header, secret string) error {
-	var timestamp string
-	var given []string
+	var times, given []string
 	for _, part := range strings.Split(header, ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
 		switch name {
 		case "t":
-			timestamp = value
+			times = append(times, value)
 		case "v1":
 			given = append(given, value)
 		}
 	}
-	seconds, err := strconv.ParseInt(timestamp, 10, 64)
+	if len(times) != 1 {
+		return errors.New("not one timestamp")
+	}
+	seconds, err := strconv.ParseUint(times[0], 10, 40)
 	if err != nil {
 		return errors.New("no timestamp")
 	}
-	if age := time.Since(time.Unix(seconds, 0)); age > 300*time.Second || age < -300*time.Second {
+	if age := time.Since(time.Unix(int64(seconds), 0)); age > 300*time.Second || age < -300*time.Second {
 		return errors.New("too old")
 	}
 	mac := hmac.New(sha256.New, []byte(secret))
-	fmt.Fprintf(mac, "%s.", timestamp)
+	fmt.Fprintf(mac, "%s.", times[0])
 	mac.Write(rawBody)
-	expected := mac.Sum(nil)
+	expected := hex.EncodeToString(mac.Sum(nil))
 	for _, one := range given {
-		digest, err := hex.DecodeString(one)
-		if err == nil && hmac.Equal(digest, expected) {
+		if hmac.Equal([]byte(one), []byte(expected)) {
 			return nil
 		}
 	}

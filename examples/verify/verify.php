@@ -3,13 +3,14 @@
 
 /** The event, or null when the message is not from the network or older than five minutes. */
 function verify_webhook(string $rawBody, string $header, string $secret): ?array {
-    $timestamp = '';
+    $times = [];
     $given = [];
     foreach (explode(',', $header) as $part) {
         [$name, $value] = array_pad(explode('=', trim($part), 2), 2, '');
-        if ($name === 't') $timestamp = $value;
+        if ($name === 't') $times[] = $value;
         if ($name === 'v1') $given[] = $value;
     }
+    $timestamp = count($times) === 1 ? $times[0] : '';
     if (!ctype_digit($timestamp) || abs(time() - (int) $timestamp) > 300) return null;
     $expected = hash_hmac('sha256', "$timestamp.$rawBody", $secret);
     foreach ($given as $one) {

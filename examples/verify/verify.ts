@@ -5,13 +5,13 @@ import { readFileSync } from 'node:fs';
 /** The event, or null when the message is not from the network or older than five minutes. */
 function verifyWebhook(rawBody: Buffer, header: string, secret: string): { type: string } | null {
   const parts = header.split(',').map((part) => part.trim().split('='));
-  const timestamp = parts.find(([name]) => name === 't')?.[1] ?? '';
+  const [[, timestamp = ''] = [], second] = parts.filter(([name]) => name === 't');
   const age = Math.abs(Date.now() / 1000 - Number(timestamp));
-  if (!/^\d+$/.test(timestamp) || age > 300) return null;
+  if (!/^\d+$/.test(timestamp) || second !== undefined || age > 300) return null;
   const signed = Buffer.concat([Buffer.from(`${timestamp}.`), rawBody]);
-  const expected = createHmac('sha256', secret).update(signed).digest();
+  const expected = Buffer.from(createHmac('sha256', secret).update(signed).digest('hex'));
   const fits = parts.some(([name, value = '']) => {
-    const given = Buffer.from(value, 'hex');
+    const given = Buffer.from(value);
     return name === 'v1' && given.length === expected.length && timingSafeEqual(given, expected);
   });
   return fits ? JSON.parse(rawBody.toString()) : null;

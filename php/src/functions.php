@@ -5,10 +5,13 @@ declare(strict_types=1);
 namespace Tapline;
 
 /** USDC atoms of an amount in words: usdc('2.50') is 2500000. */
-function usdc(string $amount): int
+function usdc(mixed $amount): int
 {
-    if (preg_match('/^([0-9]{1,9})(?:\.([0-9]{1,6}))?$/D', $amount, $found) !== 1) {
-        throw new UsageError("usdc() was given '$amount'. It takes text with at most 6 decimals and"
+    // Not declared as text: PHP would make text of a number, and 0.1 + 0.2 is not 0.3.
+    $text = is_string($amount) ? $amount : '';
+    if (preg_match('/^([0-9]{1,9})(?:\.([0-9]{1,6}))?$/D', $text, $found) !== 1) {
+        $given = is_string($amount) ? "'$amount'" : 'a value of the type ' . get_debug_type($amount);
+        throw new UsageError("usdc() was given $given. It takes text with at most 6 decimals and"
             . " a point: usdc('2.50').");
     }
     return (int) ($found[1] . str_pad($found[2] ?? '', 6, '0'));
@@ -35,18 +38,20 @@ function order_id(string $order): string
  */
 function verify(string $rawBody, ?string $header, string $secret, int $tolerance = 300): array
 {
-    $timestamp = '';
+    $times = [];
     $given = [];
     foreach (explode(',', $header ?? '') as $part) {
         [$name, $value] = array_pad(explode('=', trim($part), 2), 2, '');
         if ($name === 't') {
-            $timestamp = $value;
+            $times[] = $value;
         }
-        if ($name === 'v1') {
+        if ($name === 'v1' && preg_match('/^[0-9a-f]{64}\z/', $value) === 1) {
             $given[] = $value;
         }
     }
-    if (!ctype_digit($timestamp) || $given === []) {
+    // Two times would be two readings of one header.
+    $timestamp = count($times) === 1 ? $times[0] : '';
+    if (preg_match('/^[0-9]{1,12}\z/', $timestamp) !== 1 || $given === []) {
         throw new WebhookVerificationError('There is no Service-Signature header t=...,v1=....');
     }
     if ($secret === '') {

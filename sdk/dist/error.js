@@ -1,6 +1,6 @@
 export class TaplineError extends Error {
     constructor(message, details = {}) {
-        super(message, details.cause === undefined ? undefined : { cause: details.cause });
+        super(message, details);
         this.name = new.target.name;
         const { status = null, type = null, code = null, param = null } = details;
         const { requestId = null, docUrl = null } = details;

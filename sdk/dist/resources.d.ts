@@ -31,6 +31,11 @@ export declare class Refunds extends Resource {
 export declare class Terminals extends Resource {
     retrieve(id: string, options?: Options): import("./call.ts").Call<T.Terminal>;
     list(query?: T.ListTerminalsQuery, options?: Options): import("./list.ts").List<T.Terminal, T.TerminalList & import("./list.ts").Page<T.Terminal>>;
+    /**
+     * Cancels what the terminal asks for now, the oldest of its open intents, and returns it; `null`
+     * if it asks for nothing. Throws, like `cancel`, if that intent was paid meanwhile.
+     */
+    cancelCurrent(id: string, options?: Options): Promise<T.PaymentIntent | null>;
 }
 export declare class Balance extends Resource {
     /** What the settlement contract holds for you. */

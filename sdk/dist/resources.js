@@ -54,6 +54,19 @@ export class Terminals extends Resource {
     list(query, options) {
         return this.pages('GET /v1/terminals', { query }, options);
     }
+    async cancelCurrent(id, options) {
+        let oldest;
+        for (const status of ['requires_payment_method', 'requires_action']) {
+            const query = { terminal: id, status, limit: 100 };
+            for await (const open of this.pages('GET /v1/payment_intents', { query }, options)) {
+                if (oldest === undefined || open.created < oldest.created)
+                    oldest = open;
+            }
+        }
+        if (oldest === undefined)
+            return null;
+        return this.keyed('POST /v1/payment_intents/{id}/cancel', { ids: [oldest.id] }, options);
+    }
 }
 export class Balance extends Resource {
     retrieve(options) {

@@ -24,6 +24,6 @@ export interface VerifyOptions {
  * @param secret the endpoint's `whsec_…`; several while you change endpoints. `undefined` is what
  *   a forgotten setting gives: the message is refused, and the error says so
  */
-export declare function verify(rawBody: string | Uint8Array | ArrayBuffer, headers: WebhookHeaders, secret: string | readonly string[] | undefined, options?: VerifyOptions): Promise<WebhookEvent>;
+export declare function verify(rawBody: string | Uint8Array | ArrayBuffer, headers: WebhookHeaders, secret: string | readonly string[] | undefined, { tolerance, now }?: VerifyOptions): Promise<WebhookEvent>;
 /** The `Service-Signature` of a message, as the service makes it: for tests of your receiver. */
 export declare function sign(rawBody: string | Uint8Array | ArrayBuffer, secret: string, timestamp?: number): Promise<string>;

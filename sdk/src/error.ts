@@ -23,7 +23,7 @@ export class TaplineError extends Error {
   declare readonly docUrl: string | null;
 
   constructor(message: string, details: ErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    super(message, details);
     this.name = new.target.name;
     const { status = null, type = null, code = null, param = null } = details;
     const { requestId = null, docUrl = null } = details;

@@ -78,6 +78,22 @@ export class Terminals extends Resource {
   list(query?: T.ListTerminalsQuery, options?: Options) {
     return this.pages('GET /v1/terminals', { query }, options);
   }
+
+  /**
+   * Cancels what the terminal asks for now, the oldest of its open intents, and returns it; `null`
+   * if it asks for nothing. Throws, like `cancel`, if that intent was paid meanwhile.
+   */
+  async cancelCurrent(id: string, options?: Options): Promise<T.PaymentIntent | null> {
+    let oldest: T.PaymentIntent | undefined;
+    for (const status of ['requires_payment_method', 'requires_action'] as const) {
+      const query = { terminal: id, status, limit: 100 };
+      for await (const open of this.pages('GET /v1/payment_intents', { query }, options)) {
+        if (oldest === undefined || open.created < oldest.created) oldest = open;
+      }
+    }
+    if (oldest === undefined) return null;
+    return this.keyed('POST /v1/payment_intents/{id}/cancel', { ids: [oldest.id] }, options);
+  }
 }
 
 export class Balance extends Resource {

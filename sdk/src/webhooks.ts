@@ -19,8 +19,11 @@ export interface VerifyOptions {
   readonly now?: number;
 }
 
-const TOLERANCE = 300;
 const encoder = /* @__PURE__ */ new TextEncoder();
+
+function refused(why: string): WebhookVerificationError {
+  return new WebhookVerificationError(`The ${why}.`);
+}
 
 /**
  * The event of a webhook, once its signature and age are proved: by `Service-Signature`, or where
@@ -33,17 +36,16 @@ export async function verify(
   rawBody: string | Uint8Array | ArrayBuffer,
   headers: WebhookHeaders,
   secret: string | readonly string[] | undefined,
-  options: VerifyOptions = {},
+  { tolerance = 300, now = Date.now() / 1000 }: VerifyOptions = {},
 ): Promise<WebhookEvent> {
   const body = bytesOf(rawBody);
-  const { timestamp, head, signatures, bytesOfSecret } = proofOf(headers);
-  const now = options.now ?? Date.now() / 1000;
-  if (!(Math.abs(now - Number(timestamp)) <= (options.tolerance ?? TOLERANCE))) {
-    throw new WebhookVerificationError('The signature is too old, or this clock is wrong.');
+  const { time, head, signatures, isStandard } = proofOf(headers);
+  if (!(Math.abs(now - Number(time)) <= tolerance)) {
+    throw refused('signature is too old, or this clock is wrong');
   }
   const signed = signedBytes(head, body);
   for (const one of [secret ?? ''].flat() as string[]) {
-    const key = await keptKey(one, bytesOfSecret);
+    const key = await keptKey(one, isStandard);
     for (const signature of signatures) {
       // `verify` compares in constant time.
       if (await crypto.subtle.verify('HMAC', key, signature, signed)) {
@@ -51,9 +53,7 @@ export async function verify(
       }
     }
   }
-  throw new WebhookVerificationError(
-    'The signature does not fit: another secret, or a changed body.',
-  );
+  throw refused('signature does not fit: another secret, or a changed body');
 }
 
 /** The `Service-Signature` of a message, as the service makes it: for tests of your receiver. */
@@ -63,19 +63,15 @@ export async function sign(
   timestamp: number = Math.floor(Date.now() / 1000),
 ): Promise<string> {
   const bytes = signedBytes(`${timestamp}.`, bytesOf(rawBody));
-  const key = await keyOf(encoder.encode(secret));
-  const digest = new Uint8Array(await crypto.subtle.sign('HMAC', key, bytes));
-  const hex = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
-  return `t=${timestamp},v1=${hex}`;
+  const digest = await crypto.subtle.sign('HMAC', await keyOf(secret, false), bytes);
+  const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0'));
+  return `t=${timestamp},v1=${hex.join('')}`;
 }
 
-function bytesOf(body: unknown): Uint8Array<ArrayBuffer> {
+function bytesOf(body: unknown): Bytes {
   if (typeof body === 'string') return encoder.encode(body);
   if (body instanceof ArrayBuffer || body instanceof Uint8Array) return new Uint8Array(body);
-  throw new WebhookVerificationError(
-    'The body was parsed already. Give verify() the raw bytes: it parses them. In Express, use ' +
-      "express.raw({type: 'application/json'}) for this path.",
-  );
+  throw refused('body was parsed already: use express.raw()');
 }
 
 function headerOf(headers: WebhookHeaders, name: string): string {
@@ -90,61 +86,48 @@ function headerOf(headers: WebhookHeaders, name: string): string {
 type Bytes = Uint8Array<ArrayBuffer>;
 
 interface Proof {
-  readonly timestamp: string;
+  readonly time: string;
   /** What is signed before the body. */
   readonly head: string;
   readonly signatures: readonly Bytes[];
-  readonly bytesOfSecret: (secret: string) => Bytes;
+  /** By Standard Webhooks: the key is what the secret encodes. */
+  readonly isStandard: boolean;
 }
 
 function proofOf(headers: WebhookHeaders): Proof {
-  const header = headerOf(headers, 'service-signature');
-  if (header !== '') return serviceProof(header);
+  const own = headerOf(headers, 'service-signature');
+  const isStandard = own === '';
   const id = headerOf(headers, 'webhook-id');
-  const timestamp = headerOf(headers, 'webhook-timestamp');
-  const signature = headerOf(headers, 'webhook-signature');
-  if (id && timestamp && signature) return standardProof(id, timestamp, signature);
-  throw new WebhookVerificationError(
-    'There is no Service-Signature header, nor the webhook-… headers (id, timestamp, signature).',
-  );
+  const standard = headerOf(headers, 'webhook-signature');
+  if (isStandard && !(id && standard)) {
+    throw refused('request has no Service-Signature header, nor the webhook-… ones');
+  }
+  const parts = own.split(',').map((part) => part.trim().split('='));
+  const valuesOf = (name: string) =>
+    parts.flatMap(([one, text = '']) => (one === name ? text : []));
+  // Two times would be two readings of one header.
+  const [time = '', second] = isStandard ? [headerOf(headers, 'webhook-timestamp')] : valuesOf('t');
+  const signatures = isStandard
+    ? standard
+        .split(' ')
+        .flatMap((one) => (/^v1,[0-9A-Za-z+/]{43}=$/.test(one) ? fromBase64(one.slice(3)) : []))
+    : valuesOf('v1').flatMap((hex) => (/^[0-9a-f]{64}$/.test(hex) ? fromHex(hex) : []));
+  if (!/^\d+$/.test(time) || second !== undefined || signatures.length === 0) {
+    throw refused(
+      isStandard
+        ? 'webhook-signature is not v1,… with a time'
+        : 'Service-Signature is not t=…,v1=…',
+    );
+  }
+  return { time, head: isStandard ? `${id}.${time}.` : `${time}.`, signatures, isStandard };
 }
 
-function serviceProof(header: string): Proof {
-  const parts = header.split(',').map((part) => part.trim().split('='));
-  const timestamp = parts.find(([name]) => name === 't')?.[1] ?? '';
-  const signatures = parts.flatMap(([name, hex = '']) =>
-    name === 'v1' && /^[0-9a-f]{64}$/.test(hex)
-      ? [Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))]
-      : [],
-  );
-  if (!/^\d+$/.test(timestamp) || signatures.length === 0) {
-    throw new WebhookVerificationError('The Service-Signature header is not t=…,v1=….');
-  }
-  const bytesOfSecret = (secret: string) => encoder.encode(secret);
-  return { timestamp, head: `${timestamp}.`, signatures, bytesOfSecret };
-}
-
-function standardProof(id: string, timestamp: string, header: string): Proof {
-  const signatures = header
-    .split(' ')
-    .filter((one) => /^v1,[0-9A-Za-z+/]{43}=$/.test(one))
-    .map((one) => fromBase64(one.slice('v1,'.length)));
-  if (!/^\d+$/.test(timestamp) || signatures.length === 0) {
-    throw new WebhookVerificationError('The webhook-signature header is not v1,… with a time.');
-  }
-  return { timestamp, head: `${id}.${timestamp}.`, signatures, bytesOfSecret: decodedSecret };
+function fromHex(hex: string): Bytes {
+  return Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number(`0x${byte}`));
 }
 
 function fromBase64(text: string): Bytes {
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-}
-
-function decodedSecret(secret: string): Bytes {
-  try {
-    return fromBase64(secret.replace(/^whsec_/, ''));
-  } catch {
-    throw new WebhookVerificationError('The secret is not whsec_… in base64.');
-  }
 }
 
 /** A program has few secrets; what is more, a new one each time, is not kept for ever. */
@@ -152,26 +135,30 @@ const MOST_KEPT = 16;
 const kept = /* @__PURE__ */ new Map<string, ReturnType<typeof keyOf>>();
 
 /** Making a key takes longer than using it, so that of a secret is made once for each form. */
-function keptKey(secret: string, bytesOf: (secret: string) => Bytes) {
-  const name = `${bytesOf === decodedSecret} ${secret}`;
-  const known = kept.get(name) ?? keyOf(bytesOf(secret));
+function keptKey(secret: string, isStandard: boolean) {
+  const name = `${isStandard} ${secret}`;
+  const key = kept.get(name) ?? keyOf(secret, isStandard);
   if (kept.size >= MOST_KEPT) kept.clear();
-  kept.set(name, known);
-  return known;
+  kept.set(name, key);
+  return key;
 }
 
-function keyOf(secret: Bytes) {
-  if (secret.length === 0) {
-    throw new WebhookVerificationError('The secret is empty: it begins with whsec_.');
-  }
+async function keyOf(secret: string, isStandard: boolean) {
+  const bytes = isStandard ? decoded(secret) : encoder.encode(secret);
+  // Anybody can sign with an empty key.
+  if (bytes.length === 0) throw refused('secret is empty: it begins with whsec_');
   const hmac = { name: 'HMAC', hash: 'SHA-256' };
-  return crypto.subtle.importKey('raw', secret, hmac, false, ['sign', 'verify']);
+  return crypto.subtle.importKey('raw', bytes, hmac, false, ['sign', 'verify']);
+}
+
+function decoded(secret: string): Bytes {
+  try {
+    return fromBase64(secret.replace(/^whsec_/, ''));
+  } catch {
+    throw refused('secret is not whsec_… in base64');
+  }
 }
 
 function signedBytes(before: string, body: Bytes): Bytes {
-  const head = encoder.encode(before);
-  const bytes = new Uint8Array(head.length + body.length);
-  bytes.set(head);
-  bytes.set(body, head.length);
-  return bytes;
+  return new Uint8Array([...encoder.encode(before), ...body]);
 }

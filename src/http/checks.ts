@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import type { Call } from '#http/call.ts';
+import { insteadOf } from '#http/foreign-paths.ts';
 import { addressKey, type RateLimiter } from '#http/rate-limit.ts';
 import type { AnyRoute, Caller, Credentials, Surface } from '#http/route.ts';
 import { chooseVersion } from '#http/versions.ts';
@@ -65,7 +66,10 @@ async function countCaller(
 function checkTarget(target: Target, request: FastifyRequest): Refusal | null {
   if (isRoute(target)) return null;
   if (target.allow.length === 0) {
-    return refuse('route_missing', `${request.method} ${pathOf(request)} does not exist.`);
+    const path = pathOf(request);
+    const instead = insteadOf(path);
+    const hint = instead === null ? '' : ` That is a path of Stripe's. Here: ${instead}.`;
+    return refuse('route_missing', `${request.method} ${path} does not exist.${hint}`);
   }
   const allow = target.allow.join(', ');
   return {

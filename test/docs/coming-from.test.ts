@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { insteadOf, STRIPE_PATHS } from '#http/foreign-paths.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 
@@ -24,5 +25,21 @@ test('whatever the page says of our API is in the merchant API', () => {
     }
   }
   const rows = [...guide.matchAll(/^\|.*\|$/gm)].map(([row]) => row);
-  for (const row of rows) assert.ok([6, 7].includes(row.split('|').length), row);
+  for (const row of rows) assert.ok([4, 6, 7].includes(row.split('|').length), row);
+});
+
+test('each path of Stripe Terminal is answered with what there is instead', () => {
+  const guide = readFileSync(path.join(ROOT, 'docs/guides/coming-from.md'), 'utf8');
+  for (const [template, instead] of STRIPE_PATHS) {
+    assert.ok(guide.includes(`\`${template}\``), `${template} is not in the guide`);
+    assert.equal(insteadOf(`/api/v1${template.replace('{id}', 'tmr_1')}`), instead);
+    const { paths } = JSON.parse(readFileSync(path.join(ROOT, 'openapi.json'), 'utf8'));
+    for (const [, ours = ''] of instead.matchAll(/[A-Z]+ (\/v1\/[\w/{}]+)/g)) {
+      assert.ok(paths[ours] !== undefined, `${ours} does not exist`);
+    }
+  }
+  assert.match(insteadOf('/api/v1/terminal/readers/') ?? '', /^GET \/v1\/terminals;/);
+  for (const other of ['/api/v1/terminal', '/terminal/readers', '/api/v1/nothing']) {
+    assert.equal(insteadOf(other), null);
+  }
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
@@ -116,6 +117,13 @@ describe('merchant-server.mjs', () => {
     const { body } = await merchant.get(`/payments?payment_intent=${paymentIntent}`);
     const [payment] = body.data as { id: string }[];
     assert.deepEqual(await order('A-1001'), { status: 'paid', payment: payment?.id });
+    assert.equal((await ask()).paymentIntent, paymentIntent);
+    assert.equal((await order('A-1001')).status, 'paid', 'asking again takes nothing back');
+
+    const refunded = await merchant.post('/refunds', { payment: payment?.id });
+    assert.equal(refunded.status, 201);
+    while ((await order('A-1001')).status !== 'refunded' && Date.now() < until) await sleep(50);
+    assert.deepEqual(await order('A-1001'), { status: 'refunded', payment: payment?.id });
   });
 
   test('a webhook that is not signed with the secret changes nothing', async () => {
@@ -132,6 +140,85 @@ describe('merchant-server.mjs', () => {
     const response = await fetch(`${shop}/orders/X`);
     assert.equal(response.status, 404);
   });
+});
+
+/** Events of one payment: it is paid, half of it is given back, then the rest. */
+function eventsOfPayment() {
+  const states = ['succeeded', 'partially_refunded', 'refunded'];
+  return states.map((status, index) => ({
+    id: `evt_${index}`,
+    type: index === 0 ? 'payment.succeeded' : 'payment.refunded',
+    sequence: index + 7,
+    data: { object: { object: 'payment', id: 'pay_1', order_id: 'R-1', status } },
+  }));
+}
+
+/** All orders in which three events can come, each of them twice. */
+function deliveries() {
+  const [paid, part, all] = eventsOfPayment();
+  const orders = [
+    [paid, part, all],
+    [paid, all, part],
+    [part, paid, all],
+    [part, all, paid],
+    [all, paid, part],
+    [all, part, paid],
+  ];
+  return orders.flatMap((order) => [
+    [...order, ...order],
+    order.flatMap((event) => [event, event]),
+  ]);
+}
+
+/** Each runs the example's own code, and prints what it knows after each row of deliveries. */
+const REPLAYS: readonly (readonly [string, string, (code: string, rows: string) => string[]])[] = [
+  [
+    'merchant-server.mjs',
+    'async function readBody',
+    (code, rows) => [
+      process.execPath,
+      '--input-type=module',
+      '-e',
+      `${code}\nfor (const row of ${rows}) { orders.clear(); newest.clear(); ` +
+        `for (const event of row) apply(event); console.log(orders.get('R-1').status); }`,
+    ],
+  ],
+  [
+    'merchant_server.py',
+    'class Handler',
+    (code, rows) => [
+      'python3',
+      '-B',
+      '-c',
+      `${code.replace('__file__', JSON.stringify(path.join(ROOT, 'examples/merchant_server.py')))}\n` +
+        `for row in json.loads(${JSON.stringify(rows)}):\n  orders.clear(); newest.clear()\n` +
+        `  for event in row: apply(event)\n  print(orders['R-1']['status'])`,
+    ],
+  ],
+];
+for (const [name, end, command] of REPLAYS) {
+  test(`${name} says that an order is refunded, however its events come`, (t) => {
+    const [code = ''] = readFileSync(path.join(ROOT, 'examples', name), 'utf8').split(end);
+    const [program = '', ...args] = command(code, JSON.stringify(deliveries()));
+    if (!isHere(program)) return t.skip(`${program} is not on this machine`);
+    const ran = spawnSync(program, args, { env: { ...process.env, ...env }, encoding: 'utf8' });
+    assert.equal(ran.stdout, 'refunded\n'.repeat(deliveries().length), ran.stderr);
+  });
+}
+
+test('webhook-server.mjs says that an order is refunded, however its events come', async () => {
+  const secret = 'whsec_c2VjcmV0IG9mIGEgdGVzdA==';
+  for (const events of deliveries().slice(0, 4)) {
+    const server = startExample('webhook-server.mjs', { TAPLINE_WEBHOOK_SECRET: secret });
+    const url = await addressOf(server);
+    for (const event of events) {
+      const body = JSON.stringify(event);
+      const headers = { 'Service-Signature': await signWebhook(body, secret) };
+      assert.equal((await fetch(url, { method: 'POST', headers, body })).status, 200);
+    }
+    await server.line(/^R-1 is refunded by pay_1/);
+    assert.match(server.lines.at(-1) ?? '', /refunded/);
+  }
 });
 
 test('webhook-server.mjs takes what listen forwards, and nothing else', async () => {
@@ -283,6 +370,9 @@ for (const [program, args] of SNIPPETS) {
       [`${body} `, good],
       [body, await signWebhook(body, 'whsec_x', now - 301)],
       [body, 'nonsense'],
+      [body, `t=${now},${good}`],
+      [body, good.replace(/v1=.*/, (digest) => `v1=${digest.slice(3).toUpperCase()}`)],
+      [body, `t=${now},v1=é`],
     ];
     for (const [input, header] of wrong) {
       const { status } = spawnSync(program, [...args, 'whsec_x', header], { cwd, input });

@@ -14,6 +14,12 @@ const BUILDS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   reader: [[]],
 };
 
+/** What comes after the compiler. */
+const STEPS: Readonly<Record<string, readonly string[]>> = {
+  sdk: ['minify.mjs'],
+  cli: ['bundle.mjs'],
+};
+
 for (const [name, passes] of Object.entries(BUILDS)) {
   test(`${name}/dist is what ${name}/src says`, () => {
     const folder = mkdtempSync(path.join(tmpdir(), `tapline-${name}-`));
@@ -21,8 +27,8 @@ for (const [name, passes] of Object.entries(BUILDS)) {
     for (const flags of passes) {
       execFileSync(tsc, ['-p', path.join(ROOT, name), '--outDir', folder, ...flags]);
     }
-    if (name === 'cli') {
-      execFileSync(process.execPath, [path.join(ROOT, 'cli/bundle.mjs'), folder]);
+    for (const step of STEPS[name] ?? []) {
+      execFileSync(process.execPath, [path.join(ROOT, name, step), folder]);
     }
     const dist = path.join(ROOT, name, 'dist');
     const list = (place: string) => readdirSync(place, { recursive: true }).map(String).sort();

@@ -208,3 +208,14 @@ test('a stream comes back behind its last event, and never asks the list for eve
   assert.deepEqual([...new Set(asked)], ['/api/v1/events/stream']);
   assert.ok(asked.length >= 4, 'it came back after each cut');
 });
+
+test('cancelCurrent cancels what the terminal asks for now, and tells when that is nothing', async () => {
+  const terminal = network.sandbox.test.agent_terminal;
+  const create = () => tapline.paymentIntents.create({ amount: usdc('2.50'), terminal });
+  const [first, second] = [await create(), await create()];
+  for (const { id } of [first, second]) {
+    const canceled = await tapline.terminals.cancelCurrent(terminal);
+    assert.deepEqual([canceled?.id, canceled?.status], [id, 'canceled']);
+  }
+  assert.equal(await tapline.terminals.cancelCurrent(terminal), null);
+});

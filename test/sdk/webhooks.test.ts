@@ -87,6 +87,22 @@ const refused: readonly (readonly [string, () => Promise<unknown>, RegExp])[] = 
     /not t=/,
   ],
   [
+    'a second time',
+    () => verify(BODY, { 'service-signature': `t=${NOW},${good}` }, SECRET, at),
+    /not t=/,
+  ],
+  [
+    'a digest in capitals',
+    () =>
+      verify(
+        BODY,
+        { 'service-signature': good.replace(/v1=.*/, (hex) => `v1=${hex.slice(3).toUpperCase()}`) },
+        SECRET,
+        at,
+      ),
+    /not t=/,
+  ],
+  [
     'an old message',
     () => verify(BODY, { 'service-signature': good }, SECRET, { now: NOW + 301 }),
     /too old/,
@@ -107,7 +123,8 @@ const refused: readonly (readonly [string, () => Promise<unknown>, RegExp])[] = 
         /too old/,
       ],
       ['a later time', { ...goodToo, 'webhook-timestamp': `${NOW + 1}` }, SECRET, /does not fit/],
-      ['no time', { ...goodToo, 'webhook-timestamp': undefined }, SECRET, /nor the webhook-…/],
+      ['no time', { ...goodToo, 'webhook-timestamp': undefined }, SECRET, /not v1,… with a time/],
+      ['no id', { ...goodToo, 'webhook-id': undefined }, SECRET, /nor the webhook-…/],
       ['a strange time', { ...goodToo, 'webhook-timestamp': 'now' }, SECRET, /not v1,/],
       ['no digest', { ...goodToo, 'webhook-signature': 'v1,x' }, SECRET, /not v1,/],
       ['a secret without bytes', goodToo, 'whsec_', /secret is empty/],

@@ -1,0 +1,53 @@
+/**
+ * Paths of Stripe Terminal, which merchants who come from there still ask for, and what there is
+ * instead. docs/guides/coming-from.md has the same table, and a test compares the two.
+ */
+export const STRIPE_PATHS: readonly (readonly [string, string])[] = [
+  [
+    '/terminal/readers/{id}/process_payment_intent',
+    'POST /v1/payment_intents with `terminal` shows the amount there at once',
+  ],
+  [
+    '/terminal/readers/{id}/collect_payment_method',
+    'POST /v1/payment_intents with `terminal` collects as soon as the customer taps',
+  ],
+  [
+    '/terminal/readers/{id}/confirm_payment_intent',
+    'the tap confirms what POST /v1/payment_intents has asked for',
+  ],
+  [
+    '/terminal/readers/{id}/cancel_action',
+    'POST /v1/payment_intents/{id}/cancel, or terminals.cancelCurrent() of the Node client',
+  ],
+  ['/terminal/readers/{id}/refund_payment', 'POST /v1/refunds with `payment`; no tap is needed'],
+  [
+    '/terminal/readers/{id}/set_reader_display',
+    '`description` of POST /v1/payment_intents is shown while the terminal waits',
+  ],
+  ['/terminal/readers/{id}/process_setup_intent', 'nothing: no means of payment is kept'],
+  ['/terminal/readers/{id}/collect_inputs', 'nothing: the terminal asks only for the payment'],
+  ['/terminal/readers/{id}', 'GET /v1/terminals/{id}; the dashboard changes and deletes terminals'],
+  ['/terminal/readers', 'GET /v1/terminals; terminals are added in the dashboard'],
+  ['/terminal/connection_tokens', 'a device key or a pairing code, from the dashboard'],
+  ['/terminal/locations', 'nothing: a terminal has a `label`, set in the dashboard'],
+  ['/terminal/configurations', 'nothing: terminals are set up in the dashboard'],
+  [
+    '/test_helpers/terminal/readers/{id}/present_payment_method',
+    'POST /v1/test_helpers/terminals/{id}/tap',
+  ],
+  ['/payment_intents/{id}/capture', 'nothing: the tap takes the money'],
+];
+
+function fits(path: string, template: string): boolean {
+  const [one, other] = [path.split('/'), template.split('/')];
+  const isSame = (part: string, at: number) => part === '{id}' || part === one[at];
+  // What lies below a path that has nothing here has nothing either.
+  return one.length >= other.length && other.every(isSame);
+}
+
+/** What there is instead of a path of Stripe's; `null` for any other path. */
+export function insteadOf(path: string): string | null {
+  const [, below] = /^\/api\/v1(\/.*?)\/?$/.exec(path) ?? [];
+  if (below === undefined) return null;
+  return STRIPE_PATHS.find(([template]) => fits(below, template))?.[1] ?? null;
+}
