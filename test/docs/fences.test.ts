@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { Webhook } from 'standardwebhooks';
 import { buildSite } from '#docs/site.ts';
+import { freePort, waitUntil } from '#sandbox/processes.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const PACKAGES = ['sdk/README.md', 'x402/README.md', 'reader/README.md'];
@@ -19,14 +21,11 @@ declare global {
   const tapline: Tapline;
   const usdc: typeof Usdc;
   const OutcomeUnknownError: typeof Unknown;
-  const request: Request;
-  const rawBody: string;
   const id: string;
   const key: string;
   const payment: string;
   const lastSeenId: string;
   let refund: Refund;
-  function markPaid(orderId: string | null): void;
   function handle(event: WebhookEvent): void;
 }
 `;
@@ -65,4 +64,40 @@ test('every fence of every guide compiles in strict TypeScript', async (t) => {
   await promisify(execFile)(tsc, all, { cwd: folder }).catch((error: { stdout: string }) => {
     assert.fail(error.stdout);
   });
+});
+
+test('each receiver of the guide takes a signed message in its own server, and no other', async (t) => {
+  const fences = await allFences();
+  const receivers = [...fences].filter(([name, code]) => {
+    return name.startsWith('webhooks-') && code.includes('createServer(');
+  });
+  assert.equal(receivers.length, 2);
+  const secret = `whsec_${Buffer.alloc(32, 'fence').toString('base64')}`;
+  const body = JSON.stringify({ id: 'evt_1', type: 'payment.succeeded', sequence: 1, data: {} });
+  const now = Math.floor(Date.now() / 1000);
+  const signed = new Webhook(secret).sign('evt_1', new Date(now * 1000), body);
+  const headers = {
+    'webhook-id': 'evt_1',
+    'webhook-timestamp': String(now),
+    'webhook-signature': signed,
+  };
+  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-receivers-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
+  for (const [name, code] of receivers) {
+    const port = await freePort();
+    const file = path.join(folder, name);
+    await writeFile(file, code.replace(/listen\(\d+/, `listen(${port}`));
+    const env = { ...process.env, TAPLINE_WEBHOOK_SECRET: secret };
+    const child = spawn(process.execPath, [file], { env, stdio: 'ignore' });
+    try {
+      const send = (text: string) =>
+        fetch(`http://127.0.0.1:${port}`, { method: 'POST', headers, body: text });
+      const isUp = () => send(body).then(Boolean, () => false);
+      assert.ok(await waitUntil(isUp, 10_000), name);
+      assert.deepEqual([(await send(body)).status, (await send(`${body} `)).status], [200, 400]);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  }
 });
