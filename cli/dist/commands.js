@@ -115,7 +115,7 @@ export function addResourceCommands(program, run) {
         .command('post')
         .description('any POST of the API, once')
         .argument('<path>', 'payment_intents, refunds, payment_intents/pi_…/cancel, …')
-        .argument('[fields...]', 'amount=2500000 metadata.table=7')
+        .argument('[fields...]', 'amount=2500000 metadata.table=7; without terminal=tml_… the first')
         .option('--idempotency-key <key>', 'the same for the same wish; default: a new one')
         .action((path, fields, options) => run((settings) => post(settings, path, { ...options, fields })));
 }

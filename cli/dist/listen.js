@@ -65,9 +65,13 @@ function endOf({ timeout, until }) {
     const seconds = Number(timeout);
     if (!(seconds > 0))
         throw new WrongUse(`--timeout takes seconds, not ${timeout}.`);
-    const timer = AbortSignal.timeout(seconds * 1_000);
-    const signal = AbortSignal.any([control.signal, timer]);
-    return { signal, timedOut: () => timer.aborted && until !== undefined };
+    let isOver = false;
+    const expire = () => {
+        isOver = true;
+        control.abort();
+    };
+    setTimeout(expire, seconds * 1_000).unref();
+    return { signal: control.signal, timedOut: () => isOver && until !== undefined };
 }
 async function follow(settings, { options, after, deliver, ends }) {
     const { events: types, until } = options;

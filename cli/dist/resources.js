@@ -1,14 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { TaplineError } from 'tapline';
+import { someTerminal } from './settings.js';
 import { WrongUse } from './wrong-use.js';
+const TEXT_FIELDS = new Set(['metadata', 'order_id', 'description', 'reason', 'label', 'url']);
 export function fieldsOf(pairs) {
     const fields = {};
     for (const pair of pairs) {
         const [, path = '', text = ''] = /^([\w.]+)=([\s\S]*)$/.exec(pair) ?? [];
         if (path === '')
             throw new WrongUse(`${pair} is no name=value.`);
-        const value = /^(-?\d{1,15}|true|false|null|[[{].*)$/s.test(text) ? JSON.parse(text) : text;
         const names = path.split('.');
+        const isObject = /^(?:null|[[{].*)$/s.test(text);
+        const isText = TEXT_FIELDS.has(names[0] ?? '') && !isObject;
+        const isJson = isObject || /^(?:-?\d{1,15}|true|false)$/.test(text);
+        const value = isJson && !isText ? JSON.parse(text) : text;
         const last = names.pop() ?? '';
         let place = fields;
         for (const name of names) {
@@ -43,7 +48,11 @@ export async function list({ tapline, out }, resource, options) {
 export async function post(settings, path, options) {
     const { idempotencyKey: key = randomUUID() } = options;
     settings.out.note(`Idempotency-Key: ${key}`);
-    const answer = await send(settings, { path, body: fieldsOf(options.fields), key });
+    const body = fieldsOf(options.fields);
+    const isSale = /^\/?(v1\/)?payment_intents\/?$/.test(path);
+    if (isSale && body.terminal === undefined)
+        body.terminal = await someTerminal(settings);
+    const answer = await send(settings, { path, body, key });
     settings.out.show(answer, JSON.stringify(answer, null, 2));
     return 0;
 }

@@ -1,16 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { type List, type Tapline, TaplineError } from 'tapline';
-import type { Settings } from './settings.ts';
+import { type Settings, someTerminal } from './settings.ts';
 import { WrongUse } from './wrong-use.ts';
 
-/** `amount=2500000 metadata.table=7`: numbers and words of JSON are those, all else is text. */
+/** Fields of the API that are text, whatever stands in them. */
+const TEXT_FIELDS = new Set(['metadata', 'order_id', 'description', 'reason', 'label', 'url']);
+
+/**
+ * `amount=2500000 metadata.table=7`: numbers and words of JSON are those, all else is text, and so
+ * is what the API takes as text alone.
+ */
 export function fieldsOf(pairs: readonly string[]): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   for (const pair of pairs) {
     const [, path = '', text = ''] = /^([\w.]+)=([\s\S]*)$/.exec(pair) ?? [];
     if (path === '') throw new WrongUse(`${pair} is no name=value.`);
-    const value = /^(-?\d{1,15}|true|false|null|[[{].*)$/s.test(text) ? JSON.parse(text) : text;
     const names = path.split('.');
+    const isObject = /^(?:null|[[{].*)$/s.test(text);
+    const isText = TEXT_FIELDS.has(names[0] ?? '') && !isObject;
+    const isJson = isObject || /^(?:-?\d{1,15}|true|false)$/.test(text);
+    const value = isJson && !isText ? JSON.parse(text) : text;
     const last = names.pop() ?? '';
     let place = fields;
     for (const name of names) {
@@ -62,7 +71,11 @@ export async function post(
 ): Promise<number> {
   const { idempotencyKey: key = randomUUID() } = options;
   settings.out.note(`Idempotency-Key: ${key}`);
-  const answer = await send(settings, { path, body: fieldsOf(options.fields), key });
+  const body = fieldsOf(options.fields);
+  // A sale needs a terminal, and a sandbox has one for demonstrations.
+  const isSale = /^\/?(v1\/)?payment_intents\/?$/.test(path);
+  if (isSale && body.terminal === undefined) body.terminal = await someTerminal(settings);
+  const answer = await send(settings, { path, body, key });
   settings.out.show(answer, JSON.stringify(answer, null, 2));
   return 0;
 }

@@ -249,6 +249,15 @@ describe('listen and trigger', () => {
     await running.stop();
   });
 
+  test('post takes the example of its help', async () => {
+    const { stdout } = await runCli(['post', '--help'], env);
+    const [example = ''] = /amount=\d+ metadata\.table=\d+/.exec(stdout.replace(/\s+/g, ' ')) ?? [];
+    const made = await cli('post', 'payment_intents', ...example.split(' '), 'order_id=1007');
+    assert.equal(made.code, 0, made.stdout);
+    const { amount, metadata, order_id } = made.objects.at(-1) as Record<string, unknown>;
+    assert.deepEqual([amount, metadata, order_id], [2_500_000, { table: '7' }, '1007']);
+  });
+
   test('doctor finds a receiver that takes everything', async () => {
     const good = await cli('doctor', '--receiver', receiver.url);
     assert.equal(good.code, 0, good.stdout);

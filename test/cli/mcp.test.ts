@@ -129,6 +129,27 @@ async function sell(order_id: string, amount: string): Promise<string> {
   return String((await tapline.paymentIntents.waitFor(id)).payment);
 }
 
+test('a session’s total never falls, whatever parts of one payment it asks for', async () => {
+  const [parts, given] = [await sell('mcp-pt', '12.00'), await sell('mcp-gv', '12.00')];
+  const limits = ['--refund-limit', '6', '--session-limit', '6'];
+  const ask = async (client: McpClient, payment: string, amount: string) =>
+    (await client.call('refund_payment', { payment, amount })).content[0]?.text ?? '';
+  const session = startMcp(limits, env);
+  assert.match(await ask(session, parts, '5.00'), /needs_a_person/);
+  assert.match(await ask(session, parts, '2.00'), /session.*at most 6\.00 USDC/);
+  assert.match(await ask(session, parts, '1.00'), /needs_a_person/);
+  assert.match(await ask(session, parts, '5.00'), /needs_a_person/, 'the same part again');
+  assert.match(await ask(session, parts, '0.50'), /session.*at most 6\.00 USDC/);
+  await session.close();
+  const other = startMcp(limits, env);
+  assert.match(await ask(other, given, '5.00'), /needs_a_person/);
+  // The person gives it back.
+  await tapline.refunds.create({ payment: given, amount: 5_000_000 });
+  assert.match(await ask(other, given, '5.00'), /session.*at most 6\.00 USDC/, 'another 5 USDC');
+  assert.match(await ask(other, given, '1.00'), /needs_a_person/);
+  await other.close();
+});
+
 test('refunds above the limits of each, session and day are not prepared', async () => {
   const [big, small, other] = [
     await sell('mcp-big', '6.00'),

@@ -21,12 +21,12 @@ async function refundPayment(deps, given, person) {
     if (amount < 1 || amount > left) {
         throw new ToolRefusal(`Of ${id} ${formatUsdc(left)} USDC can be given back.`);
     }
-    await checkLimits(deps, id, amount);
+    await checkLimits(deps, payment, amount);
     const status = statusOf(person);
     if (status === 'declined')
-        deps.asked.delete(id);
+        deps.asked.remove(payment, amount);
     else
-        deps.asked.set(id, amount);
+        deps.asked.add(payment, amount);
     const link = new URL(`dashboard/payments/${id}`, deps.webUrl);
     link.searchParams.set('refund', formatUsdc(amount));
     return {
@@ -40,14 +40,14 @@ function refuseAbove(limit, what, option) {
     throw new ToolRefusal(`${what} at most ${formatUsdc(limit)} USDC. A person can give more back in the dashboard, or ` +
         `start \`tapline mcp\` with a higher ${option}.`);
 }
-async function checkLimits(deps, id, amount) {
+async function checkLimits(deps, payment, amount) {
     const { each, session, day } = deps.refundLimits;
     if (amount > each)
         refuseAbove(each, 'Refunds here are', '--refund-limit');
-    const others = [...deps.asked].filter(([payment]) => payment !== id);
-    const asked = others.reduce((sum, [, atoms]) => sum + atoms, amount);
-    if (asked > session)
+    if (deps.asked.totalWith(payment, amount) > session) {
         refuseAbove(session, 'Refunds of one session are', '--session-limit');
+    }
+    const asked = deps.asked.others(payment.id) + amount;
     if ((await refundedToday(deps, day)) + asked > day) {
         refuseAbove(day, 'Refunds of one day are', '--day-limit');
     }

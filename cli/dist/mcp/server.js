@@ -8,6 +8,7 @@ import { EXPLAINING_TOOLS } from './explain.js';
 import { serveOverHttp } from './http.js';
 import { PAYMENT_TOOLS } from './payments.js';
 import { REFUND_TOOL } from './refunds.js';
+import { RefundsAsked } from './refunds-asked.js';
 import { CLIENT_CAPABILITIES_META_KEY, inputRequired, inputResponse, McpServer, StdioServerTransport, serveStdio, } from './sdk.js';
 import { checkArguments, ToolRefusal, } from './tool.js';
 const TOOLS = [
@@ -28,7 +29,7 @@ export async function serveMcp(settings, options) {
         apiKey,
         webUrl: new URL('/', baseUrl).href,
         refundLimits: options.refundLimits,
-        asked: new Map(),
+        asked: new RefundsAsked(),
         terminal: () => someTerminal(settings),
     };
     const create = () => createServer(deps);

@@ -1,4 +1,4 @@
-import { formatUsdc, usdc } from 'tapline';
+import { formatUsdc, type Payment, usdc } from 'tapline';
 import { AMOUNT } from './payments.ts';
 import { holds, inputs, type Person, TEXT, type Tool, type ToolDeps, ToolRefusal } from './tool.ts';
 
@@ -34,10 +34,10 @@ async function refundPayment(
   if (amount < 1 || amount > left) {
     throw new ToolRefusal(`Of ${id} ${formatUsdc(left)} USDC can be given back.`);
   }
-  await checkLimits(deps, id, amount);
+  await checkLimits(deps, payment, amount);
   const status = statusOf(person);
-  if (status === 'declined') deps.asked.delete(id);
-  else deps.asked.set(id, amount);
+  if (status === 'declined') deps.asked.remove(payment, amount);
+  else deps.asked.add(payment, amount);
   const link = new URL(`dashboard/payments/${id}`, deps.webUrl);
   link.searchParams.set('refund', formatUsdc(amount));
   return {
@@ -55,13 +55,13 @@ function refuseAbove(limit: number, what: string, option: string): never {
   );
 }
 
-async function checkLimits(deps: ToolDeps, id: string, amount: number): Promise<void> {
+async function checkLimits(deps: ToolDeps, payment: Payment, amount: number): Promise<void> {
   const { each, session, day } = deps.refundLimits;
   if (amount > each) refuseAbove(each, 'Refunds here are', '--refund-limit');
-  // The same refund again is not another one.
-  const others = [...deps.asked].filter(([payment]) => payment !== id);
-  const asked = others.reduce((sum, [, atoms]) => sum + atoms, amount);
-  if (asked > session) refuseAbove(session, 'Refunds of one session are', '--session-limit');
+  if (deps.asked.totalWith(payment, amount) > session) {
+    refuseAbove(session, 'Refunds of one session are', '--session-limit');
+  }
+  const asked = deps.asked.others(payment.id) + amount;
   if ((await refundedToday(deps, day)) + asked > day) {
     refuseAbove(day, 'Refunds of one day are', '--day-limit');
   }

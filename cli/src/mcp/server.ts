@@ -8,6 +8,7 @@ import { EXPLAINING_TOOLS } from './explain.ts';
 import { serveOverHttp } from './http.ts';
 import { PAYMENT_TOOLS } from './payments.ts';
 import { REFUND_TOOL } from './refunds.ts';
+import { RefundsAsked } from './refunds-asked.ts';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   inputRequired,
@@ -59,7 +60,7 @@ export async function serveMcp(settings: Settings, options: McpOptions): Promise
     apiKey,
     webUrl: new URL('/', baseUrl).href,
     refundLimits: options.refundLimits,
-    asked: new Map(),
+    asked: new RefundsAsked(),
     terminal: () => someTerminal(settings),
   };
   const create = () => createServer(deps);

@@ -1,4 +1,5 @@
 import type { Tapline } from 'tapline';
+import type { RefundsAsked } from './refunds-asked.ts';
 
 /** What the person who started the server has set, in atoms. */
 export interface RefundLimits {
@@ -15,8 +16,8 @@ export interface ToolDeps {
   /** The web root of the network: its documents are there. */
   readonly webUrl: string;
   readonly refundLimits: RefundLimits;
-  /** What this session has asked to give back, in atoms by payment. */
-  readonly asked: Map<string, number>;
+  /** What this session has prepared to give back. */
+  readonly asked: RefundsAsked;
   /** Where payments are taken when no terminal is named. */
   readonly terminal: () => Promise<string>;
 }

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+
+/** `npx tapline` in an empty folder, once the packages are published: into this test's registry. */
+
+const run = promisify(execFile);
+const ROOT = path.join(import.meta.dirname, '../..');
+const FOLDERS = ['sdk', 'cli', 'cli/node_modules/commander'];
+
+let folder: string;
+let registry: Server;
+let address: string;
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** What a registry answers for a package that has one version. */
+function packumentOf(manifest: Manifest): object {
+  const { name, version } = manifest;
+  const dist = { tarball: `${address}/${name}-${version}.tgz` };
+  return { name, 'dist-tags': { latest: version }, versions: { [version]: { ...manifest, dist } } };
+}
+
+before(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'tapline-npx-'));
+  const packed = path.join(folder, 'packed');
+  await mkdir(packed);
+  const manifests: Manifest[] = [];
+  for (const name of FOLDERS) {
+    const cwd = path.join(ROOT, name);
+    await run('npm', ['pack', '--ignore-scripts', '--pack-destination', packed], { cwd });
+    manifests.push(JSON.parse(await readFile(path.join(cwd, 'package.json'), 'utf8')));
+  }
+  assert.equal((await readdir(packed)).length, FOLDERS.length);
+  registry = createServer(async (request, response) => {
+    const asked = decodeURIComponent(request.url?.slice(1) ?? '');
+    const manifest = manifests.find(({ name }) => name === asked);
+    if (manifest !== undefined) return response.end(JSON.stringify(packumentOf(manifest)));
+    const bytes = await readFile(path.join(packed, path.basename(asked))).catch(() => null);
+    return response.writeHead(bytes === null ? 404 : 200).end(bytes);
+  });
+  await once(registry.listen(0, '127.0.0.1'), 'listening');
+  address = `http://127.0.0.1:${(registry.address() as AddressInfo).port}`;
+});
+
+after(async () => {
+  registry?.close().closeAllConnections();
+  await rm(folder, { recursive: true, force: true });
+});
+
+test('npx tapline in an empty folder is the command line', async () => {
+  const cwd = path.join(folder, 'empty');
+  await mkdir(cwd);
+  const env = {
+    ...process.env,
+    npm_config_registry: `${address}/`,
+    npm_config_cache: path.join(folder, 'cache'),
+    npm_config_userconfig: path.join(folder, 'none'),
+  };
+  const npx = (...args: string[]) => run('npx', ['--yes', 'tapline', ...args], { cwd, env });
+  const { version } = JSON.parse(await readFile(path.join(ROOT, 'cli/package.json'), 'utf8'));
+  assert.equal((await npx('--version')).stdout.trim(), version);
+  assert.match((await npx('--help')).stdout, /Usage: tapline/);
+  const wrong = await npx('nonsense').catch((error: { readonly code: number }) => error);
+  assert.equal((wrong as { readonly code: number }).code, 2);
+  assert.deepEqual(await readdir(cwd), [], 'nothing is left there');
+});
