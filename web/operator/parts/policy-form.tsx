@@ -165,7 +165,7 @@ function PolicyForm({ mode, defaults }: PolicyFormProps): ReactNode {
     };
     const onText = (text: string) => setTyped({ ...typed, [name]: text });
     return isSum === true ? (
-      <SumField {...field} key={name} sum={readSum(value)} shows onText={onText} />
+      <SumField key={name} {...field} sum={readSum(value)} shows onText={onText} />
     ) : (
       <TextField
         {...field}
