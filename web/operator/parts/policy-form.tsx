@@ -168,8 +168,8 @@ function PolicyForm({ mode, defaults }: PolicyFormProps): ReactNode {
       <SumField key={name} {...field} sum={readSum(value)} shows onText={onText} />
     ) : (
       <TextField
-        {...field}
         key={name}
+        {...field}
         inputMode="decimal"
         onChange={(event) => onText(event.target.value)}
       />
