@@ -104,7 +104,7 @@ const RING = 'ring';
  */
 function tellOfPush(): Promise<void> {
   return scope.registration.showNotification('A till has asked your wallet to pay', {
-    body: 'It waits a minute for your yes, or a static pass was tapped. Not you? Revoke the pass.',
+    body: 'You have a minute to approve it, or a fixed-code pass was tapped. Not you? Revoke the pass.',
     icon: new URL('icons/tapline.svg', root).href,
     // Each is heard, and a question that was answered takes it away.
     tag: RING,
@@ -114,7 +114,7 @@ function tellOfPush(): Promise<void> {
 
 /** Of an open window, which knows that somebody is asked. */
 function ring(): Promise<void> {
-  return scope.registration.showNotification('A payment waits for your yes', {
+  return scope.registration.showNotification('A payment needs your approval', {
     body: 'Open your wallet within a minute.',
     icon: new URL('icons/tapline.svg', root).href,
     // One at a time, and each is heard.
@@ -124,7 +124,7 @@ function ring(): Promise<void> {
 }
 
 function tellOfPass(): Promise<void> {
-  return scope.registration.showNotification('A static pass of yours was tapped', {
+  return scope.registration.showNotification('Your fixed-code pass was tapped', {
     body: 'Was it not you? Open your wallet and revoke the pass.',
     icon: new URL('icons/tapline.svg', root).href,
     tag: 'paid',

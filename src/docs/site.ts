@@ -121,7 +121,7 @@ function pageHtml(page: Page, { pages, styles, script, isSandbox }: Shell): stri
 <script src="${script}" defer></script>
 </head>
 <body>
-<a class="skip" href="#content">Skip to the text</a>
+<a class="skip" href="#content">Skip to content</a>
 <header class="top">
 <a class="name" href="/docs">Tapline docs</a>
 <form role="search" class="search">

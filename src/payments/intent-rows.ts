@@ -83,6 +83,7 @@ function stateOf(row: IntentRow): IntentState {
         status: row.status,
         canceledAt: present(row.canceled_at, 'canceled_at'),
         cancellationReason: present(row.cancellation_reason, 'cancellation_reason'),
+        ...(row.attempt === null ? {} : { asked: toAttempt(row.attempt) }),
       };
     default:
       return assertNever(row.status);
@@ -152,8 +153,9 @@ export function toStateColumns(intent: PaymentIntent): StateColumns {
       return { ...none, attempt, payment_id: paymentId, tx_hash: txHash };
     }
     case 'canceled': {
-      const { canceledAt, cancellationReason } = intent;
-      return { ...none, canceled_at: canceledAt, cancellation_reason: cancellationReason };
+      const { canceledAt, cancellationReason, asked } = intent;
+      const attempt = asked === undefined ? null : toStoredAttempt(asked);
+      return { ...none, attempt, canceled_at: canceledAt, cancellation_reason: cancellationReason };
     }
     default:
       return assertNever(intent);

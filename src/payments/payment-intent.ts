@@ -58,6 +58,8 @@ export type IntentState =
       readonly status: 'canceled';
       readonly canceledAt: Date;
       readonly cancellationReason: CancellationReason;
+      /** The attempt whose payer was being asked when this ended: their wallet reads the result. */
+      readonly asked?: Attempt;
     };
 
 export type PaymentIntent = IntentFacts & IntentState;
@@ -177,7 +179,8 @@ export function byAccountClock(intent: Pick<PaymentIntent, 'aheadSeconds'>, at: 
 
 function cancel(intent: PaymentIntent, cancellationReason: CancellationReason, at: Date): Step {
   const canceledAt = byAccountClock(intent, at);
-  const state = { status: 'canceled', canceledAt, cancellationReason } as const;
+  const asked = intent.status === 'requires_action' ? { asked: intent.attempt } : {};
+  const state = { status: 'canceled', canceledAt, cancellationReason, ...asked } as const;
   return { intent: { ...factsOf(intent), ...state }, event: 'payment_intent.canceled' };
 }
 

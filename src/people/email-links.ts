@@ -70,8 +70,8 @@ function signUpMail(user: UserRow | undefined): LinkMail {
       subject: 'You already have a Tapline account',
       button: 'Sign in',
       text: (url) =>
-        'Somebody, probably you, asked to open an account with this address. There already is ' +
-        `one: sign in at\n\n${url}\n\nIf it was not you, nothing needs to be done.\n`,
+        'Someone, probably you, asked to open an account with this address, which already has ' +
+        `one. Sign in at\n\n${url}\n\nIf it was not you, you don’t need to do anything.\n`,
     };
   }
   return {
@@ -80,7 +80,7 @@ function signUpMail(user: UserRow | undefined): LinkMail {
     button: 'Open your account',
     text: (url) =>
       `Open this link to choose a password and open your account:\n\n${url}\n\n` +
-      'It is valid for 24 hours and works once. If it was not you who asked, ignore this mail: ' +
+      'It is valid for 24 hours and works once. If you did not ask for it, ignore this email: ' +
       'no account exists until the link is opened.\n',
   };
 }
@@ -93,8 +93,8 @@ function resetMail(user: UserRow | undefined): LinkMail | null {
     button: 'Choose a new password',
     text: (url) =>
       `Open this link to choose a new password:\n\n${url}\n\n` +
-      'It is valid for 30 minutes and works once. Your second factor stays as it is. If it was ' +
-      'not you who asked, ignore this mail; your password has not changed.\n',
+      'It is valid for 30 minutes and works once. Your second factor stays as it is. If you did ' +
+      'not ask for it, ignore this email; your password has not changed.\n',
   };
 }
 

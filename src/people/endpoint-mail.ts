@@ -3,7 +3,7 @@ import { queueMail } from '#people/mail.ts';
 import { selectOwnerEmails } from '#people/membership-queries.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
-  persistent_failure: 'no delivery to it has succeeded for five days',
+  persistent_failure: 'no delivery to it succeeded for five days',
   gone: 'it answered 410 Gone',
 };
 
@@ -18,8 +18,7 @@ export function tellOwners(secretKey: Buffer) {
     const subject = 'A webhook endpoint was disabled';
     const text =
       `Tapline does not send events to ${url} any more: ${REASONS[reason] ?? reason}.\n\n` +
-      'Repair the receiver, enable the endpoint in the dashboard, and replay what it has ' +
-      'missed.\n' +
+      'Fix the receiver, enable the endpoint in the dashboard, and replay what it missed.\n' +
       'Events are kept for 30 days.\n';
     for (const to of await selectOwnerEmails(tx, accountId)) {
       await queueMail(tx, secretKey, { to, subject, text, now });

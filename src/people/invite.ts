@@ -122,7 +122,7 @@ function invitationText(ref: TeamRef, role: Role, url: string): string {
   return (
     `${who} invites you to join ${accountInMail(ref.accountName)} on Tapline as ${role}. ` +
     `Open this link:\n\n${url}\n\n` +
-    'It is valid for 7 days and works once. If you do not know the sender, ignore this mail.\n'
+    'It is valid for 7 days and works once. If you do not know the sender, ignore this email.\n'
   );
 }
 

@@ -27,12 +27,12 @@ export async function mailFactorRecovery(
   const tooMany = await takeAttempt(deps.db, bucket, { allowance: MAILS_PER_MAILBOX, now });
   if (tooMany !== null) return tooMany;
   const words =
-    'If it was you, open this link and press the button. The factor then ends after 72 hours.';
+    'If it was you, open this link and press the button. The factor ends 72 hours later.';
   await deps.db.transaction((tx) =>
     mailChange(tx, deps, {
       userId: user.id,
       accountId: null,
-      what: 'Somebody who knows your password says that your second factor is lost.',
+      what: 'Someone who knows your password reported your second factor as lost.',
       subject: 'Is your second factor lost?',
       to: [user.email],
       yes: { kind: 'recover_factor', words },
@@ -59,7 +59,7 @@ export async function endLostFactors(
   await queueMail(tx, deps.secretKey, {
     to: user.email,
     subject: 'The second factor of your Tapline sign-in has ended',
-    text: 'It was said to be lost 72 hours ago and was not used since. Set up another one now.\n',
+    text: 'It was reported lost 72 hours ago and has not been used since. Set up a new one now.\n',
     now,
   });
   return true;

@@ -55,7 +55,7 @@ export async function loseFactors(
     userId: user.id,
     accountId: null,
     what:
-      'Somebody with your password and this mailbox has said that your second factor is lost. It ' +
+      'Someone with your password and this mailbox reported your second factor as lost. It ' +
       `ends at ${at.toISOString()}, unless it is used before.`,
     subject: 'The second factor of your Tapline sign-in is about to end',
     to: [user.email],

@@ -38,7 +38,7 @@ export type SignedIn =
 
 /** The same words and the same time for a wrong password and for nobody. */
 export function signInFailed(): Refusal {
-  return refuse('sign_in_failed', 'The e-mail address or the password is wrong.');
+  return refuse('sign_in_failed', 'The email address or the password is wrong.');
 }
 
 async function takeAttempts(

@@ -47,7 +47,7 @@ test('a merchant’s wallet takes the whole balance out, and no other wallet doe
   const { stdout } = await run('withdraw.mjs', env);
   assert.match(stdout, /2500000 atoms[\s\S]*success/);
   assert.equal(await network.usdcOf(wallet.address), AMOUNT);
-  await assert.rejects(run('withdraw.mjs', env), /There is nothing to take out/);
+  await assert.rejects(run('withdraw.mjs', env), /There is nothing to withdraw/);
 });
 
 test('a payer’s wallet ends what it has allowed', async () => {

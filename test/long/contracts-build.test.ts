@@ -76,9 +76,9 @@ test('a wallet built for other contracts signs nothing, even at the first use', 
     .dialog()
     .getByRole('button', { name: /^Create wallet/ })
     .click();
-  await wallet.sees(/The wallet signs nothing until you have looked at them/);
+  await wallet.sees(/The wallet signs nothing until you have reviewed them/);
   await wallet.button(/^Sign in/).click();
-  await wallet.sees(/names other contracts or higher fees .* nothing was signed/);
+  await wallet.sees(/names different contracts or higher fees .* nothing was signed/);
   assert.deepEqual(signed, []);
   await wallet.close();
 });

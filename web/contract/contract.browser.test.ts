@@ -105,11 +105,11 @@ for (const [name, options] of [
     const window = await open({ account: network.guardian, options });
     const { page } = window;
     const stop = page.getByRole('region', { name: 'Stop it' });
-    await page.getByText('Goes on').first().waitFor();
+    await page.getByText('Running').first().waitFor();
     await look(window, `guardian-${name}`);
     await window.checkAccessibility();
     await stop.getByRole('button', { name: 'Pause' }).click();
-    await stop.getByText('Done: the chain has it.').waitFor();
+    await stop.getByText('Done: it is on the chain.').waitFor();
     await page.getByRole('button', { name: 'Connect wallet' }).click();
     await stop.getByText('Settling and refunds are paused').waitFor();
     window.checkClean();
@@ -155,7 +155,7 @@ test('whatever is announced is told, and a guardian cancels it', async () => {
   await window.checkAccessibility();
   for (const item of [wallet, rates]) {
     await item.getByRole('button', { name: 'Cancel' }).click();
-    await item.getByText('Done: the chain has it.').waitFor();
+    await item.getByText('Done: it is on the chain.').waitFor();
   }
   await window.page.getByRole('button', { name: 'Connect wallet' }).click();
   await announced.getByText('Nothing is announced.').waitFor();
@@ -171,7 +171,7 @@ test('a merchant’s wallet takes its whole balance out, and no other wallet doe
   await service.settle([payment]);
   const stranger = privateKeyToAccount(generatePrivateKey());
   const other = await open({ account: stranger, merchant: merchantNumber });
-  await other.page.getByText('Only that one takes this money out').waitFor();
+  await other.page.getByText('Only the payout wallet can withdraw this money').waitFor();
   assert.equal(
     await other.page.getByRole('button', { name: /^(Withdraw|Pause|Cancel)/ }).count(),
     0,
@@ -181,7 +181,7 @@ test('a merchant’s wallet takes its whole balance out, and no other wallet doe
   await window.page.getByRole('button', { name: 'Withdraw 2.50 USDC' }).waitFor();
   await look(window, 'merchant-phone');
   await window.page.getByRole('button', { name: 'Withdraw 2.50 USDC' }).click();
-  await window.page.getByText('Done: the chain has it.').waitFor();
+  await window.page.getByText('Done: it is on the chain.').waitFor();
   assert.equal(await network.usdcOf(wallet.address), AMOUNT);
   window.checkClean();
   await window.close();
@@ -192,7 +192,7 @@ test('a payer’s wallet ends what it has allowed', async () => {
   assert.ok(payer !== undefined);
   const window = await open({ account: payer });
   await window.page.getByRole('button', { name: 'Revoke' }).click();
-  await window.page.getByText('Done: the chain has it.').waitFor();
+  await window.page.getByText('Done: it is on the chain.').waitFor();
   const { policy, allowance } = await readPayerAccount(network.chain, payer.address);
   assert.deepEqual([policy.status, allowance], ['revoked', 0n]);
   await window.page.getByRole('button', { name: 'Connect wallet' }).click();

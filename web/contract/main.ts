@@ -38,7 +38,7 @@ function readFacts(form: HTMLFormElement): Facts | string {
   const text = (name: string) => String(typed.get(name) ?? '').trim();
   const settlement = text('settlement');
   if (!/^0x[0-9a-fA-F]{40}$/.test(settlement))
-    return 'The contract’s address has 0x and 40 digits.';
+    return 'The contract’s address is 0x and 40 hex digits.';
   const chainId = Number(text('chain'));
   if (!Number.isSafeInteger(chainId) || chainId <= 0) return 'The chain’s id is a number.';
   const merchant = text('merchant');
@@ -72,7 +72,11 @@ function withoutWallet(): HTMLElement {
   return element(
     'div',
     { class: 'verdict plain' },
-    element('p', {}, 'This browser has no wallet. On a computer, use a browser with a wallet.'),
+    element(
+      'p',
+      {},
+      'This browser has no wallet. On a computer, use a browser with a wallet extension.',
+    ),
     isFile
       ? 'A wallet may have to be allowed to see files. Or put this file on any web server.'
       : element(
@@ -104,12 +108,12 @@ function start(root: HTMLElement): void {
     element(
       'main',
       {},
-      element('h1', {}, 'The contract, by your own wallet'),
+      element('h1', {}, 'The contract, with your own wallet'),
       element(
         'p',
         {},
-        'This page speaks with your wallet and with nobody else. It takes your money out, ends a ' +
-          'permission, or stops the contract, also when the service is gone.',
+        'This page talks only to your wallet. It withdraws your money, ends a permission, or stops ' +
+          'the contract, even when the service is gone.',
       ),
       form,
       status,

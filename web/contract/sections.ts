@@ -36,13 +36,14 @@ async function carryOut({ provider, account }: Deps, steps: readonly Step[]): Pr
   for (const { to, data } of steps) {
     const sending = { provider, from: account, to, data };
     if (!(await wouldBeTaken(sending))) {
-      return 'The contract refuses this now: your wallet may not do it, or it is done already.';
+      return 'The contract refuses this now: your wallet may not do it, or it is already done.';
     }
     const outcome = await send(sending);
     if (outcome === 'refused') return 'The contract has refused it. Nothing has changed.';
-    if (outcome === 'unknown') return 'It is sent, and in no block yet. Your wallet shows it.';
+    if (outcome === 'unknown')
+      return 'It was sent and is not in a block yet. Your wallet shows it.';
   }
-  return 'Done: the chain has it.';
+  return 'Done: it is on the chain.';
 }
 
 /** A button that sends, once, and says what became of it. */
@@ -82,12 +83,12 @@ async function merchantSection(deps: Deps): Promise<HTMLElement[]> {
   const data = call('withdrawOwn(uint32,uint64)', merchant, balance);
   const means =
     balance === 0n
-      ? element('p', {}, 'There is nothing to take out.')
+      ? element('p', {}, 'There is nothing to withdraw.')
       : action(deps, `Withdraw ${usdcWords(balance)}`, [{ to: settlement, data }]);
   const other = element(
     'p',
     {},
-    'Another wallet is connected. Only that one takes this money out.',
+    'Another wallet is connected. Only the payout wallet can withdraw this money.',
   );
   return [section(`Merchant ${merchant}`, facts, isOwn ? means : other)];
 }
@@ -121,7 +122,7 @@ function stopSection(deps: Deps, state: ContractState, roles: ReadonlySet<string
   ];
   const means =
     steps.length === 0
-      ? element('p', {}, 'Settling and refunds are paused. The admin starts them again.')
+      ? element('p', {}, 'Settling and refunds are paused. The admin can resume them.')
       : action(deps, 'Pause', steps);
   return [section('Stop it', means)];
 }
@@ -153,7 +154,7 @@ function announcements(deps: Deps, state: ContractState, roles: ReadonlySet<stri
 }
 
 function paused(isPaused: boolean): string {
-  return isPaused ? 'Paused' : 'Goes on';
+  return isPaused ? 'Paused' : 'Running';
 }
 
 function stateSection(state: ContractState): HTMLElement {
@@ -164,8 +165,8 @@ function stateSection(state: ContractState): HTMLElement {
           element(
             'p',
             { class: 'soft' },
-            'Your wallet’s node lists neither who has which role nor which roles are announced. ' +
-              'Look again with another node before you rely on this page.',
+            'Your wallet’s node lists neither the holders of roles nor announced roles. Check with ' +
+              'another node before you rely on this page.',
           ),
         ]
       : [element('dl', {}, ...holders.map(({ role, account }) => hexFact(role, account)))];

@@ -125,7 +125,7 @@ const SALES: readonly Shot[] = [
     await page.getByRole('button', { name: 'Export' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Download' }).click();
-    await dialog.getByText('The connection broke off').waitFor();
+    await dialog.getByText('The connection was lost').waitFor();
   }),
   pageShot('Payments', '/payments'),
   emptyShot('Payments', '/payments', 'payments'),
@@ -184,7 +184,7 @@ const DEVELOPERS: readonly Shot[] = [
     const made = await owner.post(`/accounts/${sandbox.account}/test/webhook_endpoints`, body);
     await open(`/webhooks/${made.body.id}`, 'Webhook endpoint');
     await page.getByRole('button', { name: 'Check signatures' }).click();
-    await page.getByText('Your server takes forged events').waitFor();
+    await page.getByText('Your server accepts forged events').waitFor();
     close();
   }),
   pageShot('Webhooks', '/webhooks'),

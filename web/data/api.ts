@@ -24,7 +24,8 @@ export type Answer<T> =
     }
   | { readonly is: 'refused'; readonly error: ApiError; readonly status: number }
   | { readonly is: 'not_sent' }
-  | { readonly is: 'unknown' };
+  /** `status`: something answered, such as a proxy, but not the service itself. */
+  | { readonly is: 'unknown'; readonly status?: number };
 
 export interface ApiRequest {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
@@ -48,6 +49,22 @@ export interface ApiOptions {
   readonly root: string;
   /** What each request carries, asked again each time: a key may change. */
   readonly headers?: () => Readonly<Record<string, string>>;
+}
+
+/** A service that is there says so at once. */
+const PROBE_MS = 2_000;
+
+/**
+ * Whether the service can be reached. Browsers say that they are offline where a virtual adapter
+ * or a network without a way out confuses them, so their word alone stops nothing.
+ */
+export async function isReachable(): Promise<boolean> {
+  if (navigator.onLine) return true;
+  const asked = { cache: 'no-store', signal: AbortSignal.timeout(PROBE_MS) } as const;
+  return fetch(fromRoot('livez'), asked).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Longer than the service itself takes before it says that time has run out. */
@@ -98,21 +115,23 @@ function isApiError(body: unknown): body is { readonly error: ApiError } {
  */
 export function createApi(options: ApiOptions): Api {
   return async <T>(request: ApiRequest): Promise<Answer<T>> => {
-    if (!navigator.onLine) return { is: 'not_sent' };
+    if (!(await isReachable())) return { is: 'not_sent' };
+    let status: number | undefined;
     try {
       const limit = { ms: request.timeoutMs ?? TIMEOUT_MS, until: request.signal };
       const { response, text } = await within(limit, (signal) =>
         answerTo(options, request, signal),
       );
-      const { status } = response;
+      status = response.status;
       const body: unknown = text === '' ? null : JSON.parse(text);
       const serverTime = timeOf(response.headers);
       if (response.ok) return { is: 'done', value: body as T, status, serverTime };
       // A proxy's own error page says nothing of what the service did.
-      return isApiError(body) ? { is: 'refused', error: body.error, status } : { is: 'unknown' };
+      if (isApiError(body)) return { is: 'refused', error: body.error, status };
     } catch {
-      return { is: 'unknown' };
+      // Unknown, too.
     }
+    return status === undefined ? { is: 'unknown' } : { is: 'unknown', status };
   };
 }
 

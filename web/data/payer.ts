@@ -83,6 +83,7 @@ export interface PayerApi {
     readonly known: readonly string[];
     readonly signal: AbortSignal;
   }): Promise<Answer<ListConfirmationsResponse>>;
+  confirmation(intent: string): Promise<Answer<Confirmation>>;
   answer(intent: string, yes: boolean): Promise<Answer<Confirmation>>;
   /** Whether this browser gets notifications while the wallet is closed. */
   push(): Promise<Answer<Push>>;
@@ -153,7 +154,7 @@ export interface SessionEvents {
 
 export function createPayerApi(token: string, events: SessionEvents): PayerApi {
   const send = createApi({ root: ROOT, headers: () => ({ Authorization: `Bearer ${token}` }) });
-  const message = 'Nothing was done, because the wallet did not sign.';
+  const message = 'Nothing was done because the wallet did not sign.';
   let offset = 0;
   const signed = async <T>(ask: () => Promise<Answer<T>>): Promise<Answer<T>> => {
     let answer = await ask();
@@ -199,6 +200,7 @@ export function createPayerApi(token: string, events: SessionEvents): PayerApi {
         signal,
         timeoutMs: waitS * 1000 + POLL_GRACE_MS,
       }),
+    confirmation: (intent) => api({ path: `/confirmations/${intent}` }),
     answer: (intent, yes) =>
       post(`/confirmations/${intent}/${yes ? 'approve' : 'reject'}`, undefined, CHAIN_TIMEOUT_MS),
     push: () => api({ path: '/push' }),

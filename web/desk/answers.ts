@@ -6,11 +6,11 @@ export type Trouble = Exclude<Answer<unknown>, { is: 'done' }>;
 /** Where the service's words speak to programs, people get these. */
 const WORDS: Readonly<Record<string, string>> = {
   second_factor_required: 'This needs your second factor. Nothing was changed.',
-  session_missing: 'You are not signed in any more. Sign in and send it again.',
-  csrf_token_invalid: 'This page is out of date. Load it again.',
+  session_missing: 'You are no longer signed in. Sign in and try again.',
+  csrf_token_invalid: 'This page is out of date. Reload it.',
   version_conflict:
-    'Somebody else changed this meanwhile. Look at what is stored now, then send yours again.',
-  idempotency_request_in_progress: 'It is still under way. Look again in a moment.',
+    'Someone else changed this in the meantime. Review the current version, then send yours again.',
+  idempotency_request_in_progress: 'It is still in progress. Check again in a moment.',
 };
 
 /** What happened, and what to do next. */
@@ -19,7 +19,7 @@ export function wordsOf(trouble: Trouble): string {
     return 'There is no connection. Nothing was sent. What you typed is still here.';
   }
   if (trouble.is === 'unknown') {
-    return 'No answer came. It may have been done: look before you send it again.';
+    return 'No response arrived. It may have been done: check before you send it again.';
   }
   const { code, message, param } = trouble.error;
   // The words stand beside the field, which people know by its label.

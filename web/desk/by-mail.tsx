@@ -30,7 +30,7 @@ export function useTokenInLink(): string | null {
 function Sent({ children }: { readonly children: string }): ReactNode {
   return (
     <Notice tone="good" role="status">
-      <strong>Look into your mail</strong>
+      <strong>Check your email</strong>
       <p>{children}</p>
     </Notice>
   );
@@ -47,7 +47,7 @@ export function AddressForm({ send, request, sent }: AddressFormProps): ReactNod
   const [isSent, setIsSent] = useState(false);
   const sending = useSend(['email']);
   const ask = async () => {
-    if (email.trim() === '') return sending.refuse('email', 'Type your e-mail address.');
+    if (email.trim() === '') return sending.refuse('email', 'Enter your email address.');
     if ((await sending.send(() => request(email.trim()))) !== null) setIsSent(true);
   };
   if (isSent) return <Sent>{sent}</Sent>;
@@ -82,7 +82,7 @@ export interface ResetPasswordProps {
 export function ResetPassword({ people, back }: ResetPasswordProps): ReactNode {
   const token = useTokenInLink();
   return (
-    <Sheet title="A new password">
+    <Sheet title="New password">
       {token === null ? (
         <AddressForm
           send="Send me a link"
@@ -93,7 +93,7 @@ export function ResetPassword({ people, back }: ResetPasswordProps): ReactNode {
         <CompleteReset people={people} token={token} />
       )}
       <p>
-        <Link href={back}>Back to signing in</Link>
+        <Link href={back}>Back to sign-in</Link>
       </p>
     </Sheet>
   );

@@ -49,7 +49,7 @@ function FactorDialog({ onClose }: { readonly onClose: (proven: boolean) => void
     );
   }
   return (
-    <Dialog title="Confirm that it is you" onClose={cancel}>
+    <Dialog title="Confirm it’s you" onClose={cancel}>
       <FactorForm
         people={people}
         factors={factors}

@@ -23,7 +23,7 @@ export function FactorForm(props: FactorFormProps): ReactNode {
   const sending = useSend(['code']);
   useEffect(() => document.getElementById(id)?.focus(), [id]);
   const withCode = async () => {
-    if (code.trim() === '') return sending.refuse('code', 'Type the code of your app.');
+    if (code.trim() === '') return sending.refuse('code', 'Enter the code from your app.');
     const body = { code: code.replaceAll(' ', '') };
     const session = await sending.send(() => people.call('POST /session/second_factor', { body }));
     if (session !== null) onProven(session);
@@ -41,7 +41,9 @@ export function FactorForm(props: FactorFormProps): ReactNode {
           id={id}
           value={code}
           onChange={(event) => setCode(event.target.value)}
-          hint={factors.totp ? 'Six digits of your app, or a recovery code.' : 'A recovery code.'}
+          hint={
+            factors.totp ? 'The six digits from your app, or a recovery code.' : 'A recovery code.'
+          }
           error={sending.problemAt('code')}
         />
       </Form>

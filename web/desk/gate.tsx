@@ -156,7 +156,7 @@ function ComeBack({ people, onSession }: ComeBackProps): ReactNode {
     session.status === 'signed_in' ? onSession(session) : setHalf(session);
   return (
     <Dialog title="Your session has ended" onClose={() => location.reload()}>
-      <p className="soft">Sign in again to go on where you were.</p>
+      <p className="soft">Sign in again to continue where you left off.</p>
       {half === null ? (
         <SignInForm people={people} onSession={take} />
       ) : (

@@ -57,10 +57,10 @@ export function NothingHere({ filters, empty }: NothingHereProps): ReactNode {
   return (
     <EmptyState
       drawing={<EmptyDrawing name="search" />}
-      title="Nothing fits"
-      action={<Button onClick={filters.clear}>Show everything</Button>}
+      title="No results match these filters"
+      action={<Button onClick={filters.clear}>Clear filters</Button>}
     >
-      No entry has all of what you filter by.
+      Change or clear the filters to see more.
     </EmptyState>
   );
 }

@@ -40,7 +40,7 @@ export function Loaded<Value>(props: LoadedProps<Value>): ReactNode {
   if (error === null) return <Skeleton shape={shape} />;
   if (isMissing(error)) {
     return (
-      <EmptyState drawing={<EmptyDrawing name="search" />} title="There is nothing with this id">
+      <EmptyState drawing={<EmptyDrawing name="search" />} title="Nothing has this ID">
         {missing ?? 'Check the address. It may belong to another account.'}
       </EmptyState>
     );
@@ -69,7 +69,7 @@ interface StaleProps {
 function Stale({ error, onRetry }: StaleProps): ReactNode {
   return (
     <Notice tone="warn" role="status">
-      <p>What you see is from before: {error.message}</p>
+      <p>This page may be out of date: {error.message}</p>
       <div>
         <Button onClick={onRetry}>Try again</Button>
       </div>

@@ -88,7 +88,7 @@ function AuthenticatorApp(): ReactNode {
           onDone={close}
           onClose={close}
         >
-          <p>Without a second factor you cannot take money out or give rights.</p>
+          <p>Without a second factor you cannot withdraw money or grant rights.</p>
         </ConfirmDialog>
       ) : null}
       {codes === null ? null : <NewCodes codes={codes} onClose={close} />}
@@ -113,7 +113,9 @@ function CodesToKeep({ isDue }: { readonly isDue: boolean }): ReactNode {
   if (!isDue) return null;
   return (
     <Notice tone="warn">
-      <p>You have not confirmed that you keep your recovery codes. Make new ones and keep them.</p>
+      <p>
+        You have not confirmed that you saved your recovery codes. Create new ones and save them.
+      </p>
     </Notice>
   );
 }
@@ -184,7 +186,7 @@ function Sessions(): ReactNode {
         request={() => people.call('DELETE /sessions')}
         onDone={() => location.reload()}
       >
-        End all sessions, this one too
+        End all sessions
       </ActionButton>
     </>
   );

@@ -92,8 +92,8 @@ export function PersonalData(): ReactNode {
   const [asked, setAsked] = useState<Asked | null>(null);
   return (
     <>
-      <Button onClick={() => setAsked('export')}>Copy of my data</Button>
-      <Button onClick={() => setAsked('erase')}>Erase me</Button>
+      <Button onClick={() => setAsked('export')}>Download my data</Button>
+      <Button onClick={() => setAsked('erase')}>Delete my account</Button>
       {asked === null ? null : <DataDialog asked={asked} onClose={() => setAsked(null)} />}
     </>
   );
@@ -133,18 +133,18 @@ function DataDialog({ asked, onClose }: DataDialogProps): ReactNode {
     if (erased !== null) location.reload();
   };
   return (
-    <Dialog title={isExport ? 'A copy of your data' : 'Erase you?'} onClose={onClose}>
+    <Dialog title={isExport ? 'Download your data' : 'Delete your account?'} onClose={onClose}>
       <Form
         sending={sending}
         onSend={run}
-        send={isExport ? 'Copy of my data' : 'Erase me'}
+        send={isExport ? 'Download my data' : 'Delete my account'}
         kind={isExport ? 'primary' : 'danger'}
         onCancel={onClose}
       >
         <p>
           {isExport
-            ? 'Everything that is kept about you, in one file. Secrets are left out.'
-            : 'Your name, address, factors, sessions and memberships go. This cannot be undone.'}
+            ? 'Everything we store about you, in one file, without secrets.'
+            : 'Your name, address, factors, sessions and memberships are deleted. This cannot be undone.'}
         </p>
         {asksPassword ? (
           <TextField

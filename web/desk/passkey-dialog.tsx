@@ -28,7 +28,7 @@ export function AddPasskeyDialog({ onClose }: { readonly onClose: () => void }):
     onClose();
   };
   return (
-    <Dialog title="A passkey of this device" onClose={onClose}>
+    <Dialog title="New passkey on this device" onClose={onClose}>
       {canUsePasskeys() ? (
         <Form sending={sending} onSend={add} send="Add a passkey" onCancel={onClose}>
           <TextField
@@ -45,7 +45,7 @@ export function AddPasskeyDialog({ onClose }: { readonly onClose: () => void }):
               autoComplete="current-password"
               value={password}
               onChange={(event) => setPassword(event.target.value)}
-              hint="The one that you sign in with."
+              hint="The password you sign in with."
               error={sending.problemAt('current_password')}
             />
           ) : null}

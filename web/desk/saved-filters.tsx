@@ -24,7 +24,7 @@ export function SavedFilters({ scope }: { readonly scope: string }): ReactNode {
   if (kept.length === 0 && now === '') return null;
   return (
     <fieldset className="presets">
-      <legend className="unseen">Kept filters</legend>
+      <legend className="unseen">Saved filters</legend>
       {kept.map(({ name, search }) => (
         <button
           key={name}
@@ -38,7 +38,7 @@ export function SavedFilters({ scope }: { readonly scope: string }): ReactNode {
       ))}
       {current === undefined ? null : (
         <Button kind="quiet" onClick={() => store(forget(kept, current.name))}>
-          Forget this filter
+          Delete filter
         </Button>
       )}
       {current === undefined && now !== '' ? (
@@ -57,7 +57,7 @@ function Naming({ onKeep }: NamingProps): ReactNode {
   if (!isNaming) {
     return (
       <Button kind="quiet" onClick={() => setIsNaming(true)}>
-        Keep this filter
+        Save filter
       </Button>
     );
   }
@@ -76,7 +76,7 @@ function NameForm({ onKeep }: NamingProps): ReactNode {
   return (
     <form className="row" onSubmit={send}>
       <TextField
-        label="Name of the filter"
+        label="Filter name"
         id={id}
         maxLength={40}
         value={name}

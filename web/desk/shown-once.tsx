@@ -21,7 +21,7 @@ export function ShownOnce(props: ShownOnceProps): ReactNode {
   return (
     <Dialog title={title} onClose={onClose}>
       <Notice tone="warn">
-        <p>Copy it now. It is not shown again.</p>
+        <p>Copy it now. It won’t be shown again.</p>
       </Notice>
       <CopyField label={label} value={secret} whole={whole} />
       {children}

@@ -21,8 +21,8 @@ export function SignInForm({ people, onSession }: SignInProps): ReactNode {
   const id = useId();
   useEffect(() => document.getElementById(id)?.focus(), [id]);
   const signIn = async () => {
-    if (email.trim() === '') return sending.refuse('email', 'Type your e-mail address.');
-    if (password === '') return sending.refuse('password', 'Type your password.');
+    if (email.trim() === '') return sending.refuse('email', 'Enter your email address.');
+    if (password === '') return sending.refuse('password', 'Enter your password.');
     const body = { email: email.trim(), password };
     const session = await sending.send(() => people.call('POST /session', { body }));
     if (session !== null) onSession(session);
@@ -64,7 +64,11 @@ function LostFactor({ people }: { readonly people: PeopleApi }): ReactNode {
     if (sent !== null) setIsSent(true);
   };
   if (isSent) {
-    return <p role="status">We have sent you a mail. The factor ends 72 hours after its button.</p>;
+    return (
+      <p role="status">
+        We sent you an email. The factor ends 72 hours after you press the button on its page.
+      </p>
+    );
   }
   return (
     <>
@@ -74,7 +78,7 @@ function LostFactor({ people }: { readonly people: PeopleApi }): ReactNode {
         </p>
       )}
       <Button kind="quiet" busy={sending.busy} onClick={ask}>
-        I have lost my second factor
+        I lost my second factor
       </Button>
     </>
   );
@@ -100,7 +104,7 @@ export function SecondStep({ people, session, onSession, onCancel }: SecondStepP
       />
       <LostFactor people={people} />
       <Button kind="quiet" onClick={onCancel}>
-        Start again
+        Start over
       </Button>
     </div>
   );

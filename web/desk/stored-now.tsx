@@ -20,9 +20,9 @@ export function ChangedMeanwhile({ isStale }: { readonly isStale: boolean }): Re
   if (!isStale) return null;
   return (
     <Notice tone="warn" role="status">
-      <strong>Somebody else has changed this since you opened it</strong>
+      <strong>Someone else changed this since you opened it</strong>
       <p>
-        What is stored now is shown below each field that differs. Sending replaces it with yours.
+        The current value is shown below each field that differs. Saving replaces it with yours.
       </p>
     </Notice>
   );

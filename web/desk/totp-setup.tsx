@@ -53,8 +53,8 @@ function Begin({ asksPassword, onBegun, onCancel }: BeginProps): ReactNode {
   return (
     <Form sending={sending} onSend={begin} send="Continue" onCancel={onCancel}>
       <p>
-        An authenticator app on your phone shows a new code every 30 seconds. Money moves, and
-        rights change, only with such a code.
+        An authenticator app on your phone shows a new code every 30 seconds. Moving money and
+        changing rights requires one.
       </p>
       {asksPassword ? (
         <TextField
@@ -63,7 +63,7 @@ function Begin({ asksPassword, onBegun, onCancel }: BeginProps): ReactNode {
           autoComplete="current-password"
           value={password}
           onChange={(event) => setPassword(event.target.value)}
-          hint="The one that you sign in with."
+          hint="The password you sign in with."
           error={sending.problemAt('current_password')}
         />
       ) : null}
@@ -88,7 +88,7 @@ function FirstCode({ begun, onConfirmed, onCancel }: FirstCodeProps): ReactNode 
   };
   return (
     <Form sending={sending} onSend={confirm} send="Confirm" onCancel={onCancel}>
-      <p>Scan this with your authenticator app, or type the key into it.</p>
+      <p>Scan this with your authenticator app, or enter the key in it.</p>
       <Qr value={begun.uri} label="Key for your authenticator app" />
       <CopyField label="Key" value={begun.secret} />
       <TextField
@@ -97,7 +97,7 @@ function FirstCode({ begun, onConfirmed, onCancel }: FirstCodeProps): ReactNode 
         autoComplete="one-time-code"
         value={code}
         onChange={(event) => setCode(event.target.value)}
-        hint="The six digits that the app shows now."
+        hint="The six digits in the app."
         error={sending.problemAt('code')}
       />
     </Form>
@@ -120,8 +120,8 @@ export function RecoveryCodes({ codes, onKept }: RecoveryCodesProps): ReactNode 
   return (
     <div className="stack">
       <Notice tone="warn">
-        <strong>Keep these codes where you find them without your phone</strong>
-        <p>Each signs you in once. They are not shown again.</p>
+        <strong>Store these codes somewhere other than your phone</strong>
+        <p>Each code signs you in once. They won’t be shown again.</p>
       </Notice>
       <CopyField label="Recovery codes" value={codes.join(' ')} />
       <ul className="codes id">
@@ -132,7 +132,7 @@ export function RecoveryCodes({ codes, onKept }: RecoveryCodesProps): ReactNode 
       {sending.problem === null ? null : <Notice tone="bad">{sending.problem}</Notice>}
       <div className="row">
         <Button kind="primary" busy={sending.busy} onClick={kept}>
-          I have kept them
+          I’ve saved them
         </Button>
       </div>
     </div>

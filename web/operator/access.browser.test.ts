@@ -17,9 +17,9 @@ const NEW_PASSWORD = 'another long passphrase';
 /** What support staff may press: their own access, and what changes nothing. */
 const MAY_PRESS = [
   ...['Verify this log', 'Menu'],
-  ...['Sign out', 'Change my name', 'Change my password', 'Erase me', 'Remove the app'],
-  ...['New recovery codes', 'End all sessions, this one too', 'Set up an app', 'Add a passkey'],
-  'Copy of my data',
+  ...['Sign out', 'Change my name', 'Change my password', 'Delete my account', 'Remove the app'],
+  ...['New recovery codes', 'End all sessions', 'Set up an app', 'Add a passkey'],
+  'Download my data',
 ];
 
 const PAGES = [
@@ -65,11 +65,11 @@ test('a forgotten password is chosen anew by a mailed link; the second factor st
   await page.goto(`${sandbox.web_url}/operator`);
   await page.getByRole('link', { name: /password/i }).click();
   await page.getByRole('button', { name: 'Send me a link' }).click();
-  await page.getByText('Type your e-mail address.').waitFor();
+  await page.getByText('Enter your email address.').waitFor();
   await page.getByLabel('Email').fill(email);
   await window.checkAccessibility();
   await page.getByRole('button', { name: 'Send me a link' }).click();
-  await page.getByText('Look into your mail').waitFor();
+  await page.getByText('Check your email').waitFor();
   await page.goto(await mailedLink(mail, email, 'operator/reset-password'));
   await page.getByLabel('Password').fill('short');
   await page.getByRole('button', { name: 'Save' }).click();
@@ -79,7 +79,7 @@ test('a forgotten password is chosen anew by a mailed link; the second factor st
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Your password has changed').waitFor();
   assert.equal((await before.get('/session')).status, 401, 'they are signed out everywhere');
-  await page.getByRole('link', { name: 'Back to signing in' }).click();
+  await page.getByRole('link', { name: 'Back to sign-in' }).click();
   await page.getByRole('textbox', { name: 'Email' }).fill(email);
   await page.getByLabel('Password').fill(password);
   await page.keyboard.press('Enter');
@@ -102,7 +102,7 @@ for (const { name, options, pages } of [
     const window = await browser.open(options);
     const { page } = window;
     await signInAsStaff(window, { sandbox, person });
-    await page.getByText('Support: you see everything, and change nothing.').waitFor();
+    await page.getByText('Read-only access: you can see everything and change nothing.').waitFor();
     for (const path of ['', ...pages, `accounts/${sandbox.account}`]) {
       await page.goto(`${sandbox.web_url}/operator/${path}`);
       await page.getByRole('heading', { level: 1 }).waitFor();

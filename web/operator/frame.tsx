@@ -30,7 +30,7 @@ export function Frame({ children }: { readonly children: ReactNode }): ReactNode
       foot={<Foot />}
     >
       {session.staff_role === 'support' ? (
-        <p className="mode-strip">Support: you see everything, and change nothing.</p>
+        <p className="mode-strip">Read-only access: you can see everything and change nothing.</p>
       ) : null}
       {session.second_factor_at === null ? null : <RecoveryStrip />}
       {session.second_factor_at === null ? <FactorFirst current={current} /> : children}
@@ -68,7 +68,7 @@ function ProveFactor(): ReactNode {
   if (factors.first_choice !== null) {
     return (
       <>
-        <h2>Prove your second factor</h2>
+        <h2>Confirm your second factor</h2>
         <FactorForm people={people} factors={factors} send="Confirm" onProven={done} />
       </>
     );
@@ -76,7 +76,7 @@ function ProveFactor(): ReactNode {
   return (
     <>
       <h2>Set up a second factor first</h2>
-      <p>The network shows itself only to staff who have proven one.</p>
+      <p>The console opens only after you confirm one.</p>
       <TotpSetup asksPassword onDone={done} />
       {canUsePasskeys() ? (
         <div>

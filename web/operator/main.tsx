@@ -33,8 +33,8 @@ function Pages(): ReactNode {
       ))}
       <Route>
         <Page title="Not found">
-          <EmptyState drawing={<EmptyDrawing name="search" />} title="There is no such page">
-            Choose one in the navigation.
+          <EmptyState drawing={<EmptyDrawing name="search" />} title="Page not found">
+            Choose a page in the navigation.
           </EmptyState>
         </Page>
       </Route>

@@ -34,7 +34,7 @@ test('what goes on by itself needs nobody', () => {
 });
 
 test('what was not measured is not taken for good', () => {
-  assert.deepEqual(whats({ cursors: [] }), ['Ledger and chain are not compared']);
+  assert.deepEqual(whats({ cursors: [] }), ['Ledger and chain have not been compared']);
   assert.deepEqual(whats({ networks: [{ ...TESTNET, head: null }] }), ['No node answers']);
 });
 

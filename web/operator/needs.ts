@@ -52,7 +52,7 @@ function needsOfNetwork({ network, head, lanes }: Network): Need[] {
       .map(
         ({ lane, address }): Need => ({
           key: `lane ${network} ${lane}`,
-          what: `Lane ${lane} is low on coin`,
+          what: `Sender ${lane} needs funds`,
           about: `${network}, ${address}`,
           tone: 'bad',
           since: null,
@@ -115,7 +115,7 @@ function needsOfReading({ networks, cursors }: Pick<Known, 'networks' | 'cursors
     .filter(({ network }) => !compared.has(network))
     .map(({ network }) => ({
       key: `reading ${network}`,
-      what: 'Ledger and chain are not compared',
+      what: 'Ledger and chain have not been compared',
       about: network,
       tone: 'warn',
       since: null,
@@ -152,7 +152,7 @@ export function needsOf(known: Known): Need[] {
   const renamings = known.names.map(
     ({ account, name, requested_name: asked, created }): Need => ({
       key: `name ${account}`,
-      what: `Look at the new name of ${name}`,
+      what: `Review the new name of ${name}`,
       about: asked,
       tone: 'warn',
       since: created,

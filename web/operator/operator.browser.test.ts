@@ -21,7 +21,7 @@ const BUDGET_BYTES = 130_000;
 
 const PAGES = [
   ...['Verification', 'Accounts', 'Payers', 'Relayers', 'Queues', 'Reconciliation', 'Alarms'],
-  ...['Audit log', 'Settings', 'Support', 'Needs you'],
+  ...['Audit log', 'Settings', 'Support', 'Action required'],
 ];
 
 const LOOKS = [
@@ -106,8 +106,8 @@ test('staff without a second factor see no more than names, and set one up in pl
   const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
   await page.getByRole('textbox', { name: 'Authentication code' }).fill(code);
   await page.keyboard.press('Enter');
-  await page.getByRole('button', { name: 'I have kept them' }).click();
-  await page.getByText('No alarm is open').waitFor();
+  await page.getByRole('button', { name: 'I’ve saved them' }).click();
+  await page.getByText('No open alarms').waitFor();
   // A session from before the factor was set up has not proven it.
   await other.page.reload();
   await other.page.getByRole('textbox', { name: 'Authentication code' }).waitFor();
@@ -135,7 +135,7 @@ test('nothing moves while a page of the console loads', async () => {
 test('an operator finds the business that waits, looks at its papers and approves it', async () => {
   await handIn();
   const { page } = window;
-  await goTo('Needs you');
+  await goTo('Action required');
   await page.getByRole('link', { name: /^Verify the business/ }).click();
   await page.getByText(DETAILS.legal_name).waitFor();
   const picture = page.getByRole('img', { name: /extract.png/ });
@@ -181,7 +181,7 @@ test('an account is found and disabled, and the reason stands in its audit log',
   await page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor();
   await page.getByText('account.disabled').first().waitFor();
   await page.getByRole('button', { name: 'Verify this log' }).click();
-  await page.getByText('No entry was changed or taken out').waitFor();
+  await page.getByText('No entry was changed or removed').waitFor();
   await window.checkAccessibility();
 });
 

@@ -3,7 +3,7 @@ import { type Part, partOf } from '../ui/part.ts';
 
 /** The pages of the navigation, in its order. Names are promised (behavior.md 21.3). */
 export const PAGES: readonly DeskShellPage[] = [
-  { name: 'Needs you', icon: 'inbox', path: 'operator' },
+  { name: 'Action required', icon: 'inbox', path: 'operator' },
   { name: 'Support', icon: 'support', path: 'operator/support' },
   { name: 'Verification', icon: 'verification', path: 'operator/verification', opensGroup: true },
   { name: 'Accounts', icon: 'account', path: 'operator/accounts' },

@@ -4,7 +4,7 @@ import { DESKTOP, PHONE, type TestWindow } from '../testing/browser.ts';
 import { addStaff, signInAsStaff } from '../testing/staff.ts';
 import { ownStage } from '../testing/stage.ts';
 
-/** What wallets propose to sign, changed by two people; in a network of its own. */
+/** Limits that wallets propose, changed by two people; in a network of its own. */
 
 const PATH = 'operator/settings';
 
@@ -18,20 +18,20 @@ function formOf({ page }: TestWindow, network: 'testnet' | 'mainnet') {
   return {
     form,
     save,
-    perPayment: field(/^At most for one payment/),
-    perPeriod: field(/^At most in one period/),
-    hours: field(/^Hours of a period/),
-    days: field(/^Days that it is valid/),
+    perPayment: field(/^Limit per payment/),
+    perPeriod: field(/^Limit per period/),
+    hours: field(/^Hours per period/),
+    days: field(/^Valid for (days)/),
     fee: field(/^Highest fee/),
   };
 }
 
 const WRONG = [
   { field: 'perPayment', typed: 'a lot', says: 'Enter an amount such as 2.50.' },
-  { field: 'perPeriod', typed: '1', says: 'Type no less than for one payment.' },
-  { field: 'hours', typed: '721', says: 'Type whole hours, 1 to 720.' },
-  { field: 'days', typed: '0', says: 'Type whole days, 1 to 3,650.' },
-  { field: 'fee', typed: '3.01', says: 'Type percent, 0 to 3.00.' },
+  { field: 'perPeriod', typed: '1', says: 'Enter no less than the limit per payment.' },
+  { field: 'hours', typed: '721', says: 'Enter whole hours, 1 to 720.' },
+  { field: 'days', typed: '0', says: 'Enter whole days, 1 to 3,650.' },
+  { field: 'fee', typed: '3.01', says: 'Enter a percentage, 0 to 3.00.' },
 ] as const;
 
 test('a wrong value is said beside its field, and what was typed stays', async () => {
@@ -77,7 +77,7 @@ test('two people who save see both values, and the second decides', async () => 
   await theirs.save.click();
   await second.page.getByText('Saved.').waitFor();
   await mine.save.click();
-  await mine.form.getByText('Somebody else has changed this').waitFor();
+  await mine.form.getByText('Someone else changed this').waitFor();
   await mine.form.getByText('Stored now: 44.50').waitFor();
   await mine.form.getByText('Stored now: 24').waitFor();
   assert.equal(await mine.perPayment.inputValue(), '33', 'nothing that was typed is lost');
@@ -85,7 +85,7 @@ test('two people who save see both values, and the second decides', async () => 
   await first.checkAccessibility();
   await mine.save.click();
   await first.page.getByText('Saved.').waitFor();
-  await mine.form.getByText('Somebody else has changed this').waitFor({ state: 'detached' });
+  await mine.form.getByText('Someone else changed this').waitFor({ state: 'detached' });
   await second.page.reload();
   await theirs.hours.waitFor();
   assert.equal(await theirs.perPayment.inputValue(), '33.00');

@@ -102,11 +102,11 @@ const SUBMISSION = {
 const list = (row: object) => ({ data: [row], has_more: false, next_cursor: null });
 
 export const SHOTS: readonly Shot[] = [
-  pageShot('Needs you', ''),
+  pageShot('Action required', ''),
   staffShot('needs-you', async ({ open, change }) => {
     await change('/alarms', list(ALARM));
     await change('/proposals', list(PROPOSAL));
-    await open('', 'Needs you');
+    await open('', 'Action required');
   }),
   ...(
     [
@@ -196,14 +196,14 @@ export const SHOTS: readonly Shot[] = [
     await open('/settings', 'Settings');
     const save = page.getByRole('button', { name: 'Save for testnet' });
     const form = page.locator('form').filter({ has: save });
-    await form.getByLabel('Hours of a period').fill('721');
+    await form.getByLabel('Hours per period').fill('721');
     await save.click();
-    await form.getByText('Type whole hours, 1 to 720.').waitFor();
+    await form.getByText('Enter whole hours, 1 to 720.').waitFor();
   }),
   staffShot('log-verified', async ({ open, window: { page } }) => {
     await open('/audit-log', 'Audit log');
     await page.getByRole('button', { name: 'Verify this log' }).click();
-    await page.getByText('No entry was changed or taken out').waitFor();
+    await page.getByText('No entry was changed or removed').waitFor();
   }),
   staffShot('rates', async ({ open, window: { page } }) => {
     await open('/contract', 'Contract');
@@ -219,7 +219,7 @@ export const SHOTS: readonly Shot[] = [
         { cell: 3, console_url: null, waiting: null },
       ],
     });
-    await open('', 'Needs you');
+    await open('', 'Action required');
   }),
   staffShot('found-elsewhere', async ({ open, change }) => {
     await change('/search', {

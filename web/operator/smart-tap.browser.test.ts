@@ -39,11 +39,11 @@ async function makeKey(
   await signInAsStaff(window, { sandbox, path: 'operator/settings' });
   const { page } = window;
   const button = (name: RegExp) => page.getByRole('button', { name });
-  await page.getByText('No key yet').waitFor();
-  await button(/^Make a key/).click();
-  const send = page.getByRole('dialog').getByRole('button', { name: 'Make a key' });
+  await page.getByText('No keys yet').waitFor();
+  await button(/^Create a key/).click();
+  const send = page.getByRole('dialog').getByRole('button', { name: 'Create a key' });
   await send.click();
-  await page.getByText('Type the number that Google gave.').waitFor();
+  await page.getByText('Enter the number that Google assigned.').waitFor();
   await page.getByRole('textbox', { name: 'Collector ID' }).fill(String(COLLECTOR_ID));
   await page.getByRole('textbox', { name: 'Reason' }).fill('Readers for the market hall.');
   await send.click();
@@ -72,7 +72,7 @@ test('a key of the console, a switch in the dashboard, and a phone pays at a rea
   await page.goto(`${sandbox.web_url}/terminal/settings`);
   await page.getByRole('button', { name: /^Connect a USB reader/ }).click();
   const command = await page.getByRole('textbox', { name: 'Command' }).inputValue();
-  await page.getByText('The reader program does not run on this computer.').waitFor();
+  await page.getByText('The reader program is not running on this computer.').waitFor();
   let arrive = () => {};
   const feed = await openTillFeed({
     port: PORT,
@@ -84,7 +84,7 @@ test('a key of the console, a switch in the dashboard, and a phone pays at a rea
       if (isThere) arrive();
     },
   });
-  await page.getByText('The program runs. No reader is plugged in.').waitFor();
+  await page.getByText('The program is running, but no reader is plugged in.').waitFor();
   const arrived = new Promise<void>((resolve) => {
     arrive = resolve;
   });

@@ -75,12 +75,12 @@ async function open({ page }: TestWindow, named: string): Promise<void> {
     .first()
     .click();
   await page.getByLabel('Reason').fill('The customer called.');
-  await page.getByRole('button', { name: 'Look at it' }).click();
-  await page.getByRole('region', { name: 'Where it stands' }).waitFor();
+  await page.getByRole('button', { name: 'View' }).click();
+  await page.getByRole('region', { name: 'Status' }).waitFor();
 }
 
 async function says({ page }: TestWindow, ...titles: readonly string[]): Promise<void> {
-  const region = page.getByRole('region', { name: 'Where it stands' });
+  const region = page.getByRole('region', { name: 'Status' });
   for (const title of titles) await region.getByText(title, { exact: true }).waitFor();
 }
 
@@ -101,7 +101,7 @@ const STUCK: readonly Stuck[] = [
   {
     name: 'a till that is closed',
     prepare: async () => (await ask((await addTestTerminal(stage().sandbox)).id)).id,
-    says: ['The terminal has not called for two minutes'],
+    says: ['The terminal has not been seen for two minutes'],
   },
   {
     name: 'a till that shows it, and a customer whose tap was not read',
@@ -111,7 +111,7 @@ const STUCK: readonly Stuck[] = [
       await pollOnce(deviceKey);
       return String(intent.order_id);
     },
-    says: ['The terminal shows it, and nobody has tapped'],
+    says: ['The terminal shows it, and no pass was tapped'],
   },
   {
     name: 'a customer without enough money',
@@ -122,7 +122,7 @@ const STUCK: readonly Stuck[] = [
       await tap(intent, 'insufficient_funds');
       return String(intent.order_id);
     },
-    says: ['The last tap was declined', 'The terminal shows it, and nobody has tapped'],
+    says: ['The last tap was declined', 'The terminal shows it, and no pass was tapped'],
   },
   {
     name: 'a customer who has not confirmed in the app',
@@ -131,7 +131,7 @@ const STUCK: readonly Stuck[] = [
       await tap(intent, 'confirm');
       return intent.id;
     },
-    says: ['The customer has to say yes in the wallet app'],
+    says: ['The customer has to approve it in the wallet app'],
   },
   {
     name: 'a sale that the shop has canceled',
@@ -145,7 +145,7 @@ const STUCK: readonly Stuck[] = [
   {
     name: 'a paid sale of a shop whose server listens to nothing',
     prepare: async () => String((await paid()).receipt_number),
-    says: ['Paid', 'No webhook endpoint of the shop listens for it'],
+    says: ['Paid', 'No webhook endpoint of the shop is subscribed to it'],
   },
   {
     name: 'a paid sale whose webhook the shop’s server refuses',
@@ -161,7 +161,7 @@ const STUCK: readonly Stuck[] = [
       assert.ok(id);
       return String(hash);
     },
-    says: ['Paid', 'The shop’s server does not take the webhook'],
+    says: ['Paid', 'The shop’s server does not accept the webhook'],
   },
   {
     name: 'a paid sale that the shop’s server has confirmed and lost',
@@ -171,7 +171,7 @@ const STUCK: readonly Stuck[] = [
       for (const { id } of endpoints) await call('PATCH', `/webhook_endpoints/${id}`, ENABLED);
       return (await paid()).id;
     },
-    says: ['Paid', 'The shop’s server was told, and has confirmed it'],
+    says: ['Paid', 'The shop’s server was notified and confirmed it'],
   },
   {
     name: 'a paid sale of a shop that has switched its endpoint off',
@@ -208,7 +208,7 @@ test('a queue opens its rows', async () => {
   await page.goto(`${stage().sandbox.web_url}/operator/queues`);
   await page.getByRole('link', { name: 'mails given up' }).click();
   await page.getByRole('heading', { name: 'Mails given up', level: 1 }).waitFor();
-  await page.getByText('Nothing waits here').waitFor();
+  await page.getByText('This queue is empty').waitFor();
   await desk.checkAccessibility();
   await open(desk, (await paid()).id);
 });

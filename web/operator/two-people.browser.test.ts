@@ -56,7 +56,7 @@ test('a pause waits for a colleague, who agrees in another window', async () => 
   await dialog.getByLabel('Reason').fill('The token may have been broken.');
   await dialog.getByRole('button', { name: 'Pause', exact: true }).click();
   const asked = rowOf(anna, 'Pause mainnet');
-  await asked.getByText('Waiting for a colleague').waitFor();
+  await asked.getByText('Awaiting approval').waitFor();
   await asked.getByRole('button', { name: 'Take back' }).waitFor();
   assert.equal(await asked.getByRole('button', { name: 'Approve' }).count(), 0, 'not the own one');
 
@@ -96,14 +96,14 @@ test('rates are typed in percent, and a colleague can say no', async () => {
   await dialog.getByLabel('Cashback').fill('0,05');
   await dialog.getByLabel('Reason').fill('As agreed for next year.');
   await send.click();
-  const beside = dialog.locator('.field').filter({ hasText: 'Type percent' });
+  const beside = dialog.locator('.field').filter({ hasText: 'Enter a percentage' });
   assert.equal(await beside.getByRole('textbox').inputValue(), 'a fifth');
   await dialog.getByLabel('Protocol fee').fill('0.20');
   assert.equal(await dialog.getByLabel('Reason').inputValue(), 'As agreed for next year.');
   await send.click();
   const what =
     'Change the rates of testnet: acquirer fee 0.30 %, protocol fee 0.20 %, cashback 0.05 %';
-  await rowOf(anna, what).getByText('Waiting for a colleague').waitFor();
+  await rowOf(anna, what).getByText('Awaiting approval').waitFor();
   await ben.page.reload();
   await sayWhy(ben, { button: 'Reject', row: what, reason: 'Not before March.' });
   await rowOf(ben, what).getByText('Rejected').waitFor();
@@ -118,7 +118,7 @@ test('who has asked takes it back, and nobody can agree any more', async () => {
   await ben.page.reload();
   await rowOf(ben, what).getByRole('button', { name: 'Approve' }).click();
   await sayWhy(anna, { button: 'Take back', row: what, reason: 'Too early.' });
-  await rowOf(anna, what).getByText('Taken back').waitFor();
+  await rowOf(anna, what).getByText('Retracted').waitFor();
   const dialog = ben.page.getByRole('dialog');
   await dialog.getByLabel('Reason').fill('It is over, yes.');
   await dialog.getByRole('button', { name: 'Approve' }).click();

@@ -122,7 +122,7 @@ test('who makes a wallet first is led back to the payment, and pays it', async (
   const { url } = await askForPayment(sandbox, terminal);
   const wallet = walletOf(await browser.open(PHONE));
   await wallet.page.goto(url);
-  await wallet.page.getByRole('link', { name: 'Make a wallet' }).click();
+  await wallet.page.getByRole('link', { name: 'Set up a wallet' }).click();
   await createWallet(wallet);
   await fundWallet(wallet);
   await wallet.button(/^Receive/).click();
@@ -200,7 +200,7 @@ test('a service that wants something else signed gets no signature', async () =>
     });
     await window.page.goto(url);
     await payButton(window).click();
-    await window.page.getByText(/is not what this page shows/).waitFor();
+    await window.page.getByText(/does not match what this page shows/).waitFor();
     await window.page.unrouteAll();
   }
   assert.equal(wallet.asked.includes('eth_signTypedData_v4'), false);
@@ -274,7 +274,7 @@ test('without a wallet the page says how to get one, and what is wrong says so',
   await window.close();
   const desk = await browser.open();
   await desk.page.goto(url);
-  await desk.page.getByRole('link', { name: 'Make a wallet' }).waitFor();
+  await desk.page.getByRole('link', { name: 'Set up a wallet' }).waitFor();
   assert.equal(await desk.page.getByText('MetaMask').count(), 0, 'a computer has no such app');
   await desk.close();
 });

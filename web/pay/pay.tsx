@@ -108,12 +108,12 @@ function NoWallet(): ReactNode {
   return (
     <section className="card pay-code">
       <h2>No wallet in this browser</h2>
-      <p>Make one here in a minute, or pay with a wallet app that you have.</p>
+      <p>Create one here in a minute, or pay with a wallet app you already have.</p>
       <a
         className={buttonClass({ kind: 'primary', wide: true })}
         href={`wallet?back=${paymentPath()}`}
       >
-        Make a wallet
+        Set up a wallet
       </a>
       {isTouched() ? <WalletAppLinks /> : null}
       {isCodeShown ? (
@@ -143,7 +143,7 @@ function Ways({ step, payment }: { step: OpenStep; payment: Payment }): ReactNod
       {document.querySelector('[name=walletconnect]') && <RelayWay step={step} payment={payment} />}
       {vault === null || provider === null ? null : (
         <Button kind="quiet" onClick={() => setPrefersOther(!prefersOther)}>
-          {ownFirst ? 'Use another wallet' : 'Use the wallet of this site'}
+          {ownFirst ? 'Use another wallet' : 'Use this site’s wallet'}
         </Button>
       )}
     </>
@@ -170,7 +170,7 @@ function OpenScreen({ step, payment }: { step: OpenStep; payment: Payment }): Re
         <Notice tone="bad" role="alert">
           {problem}{' '}
           {problem === WORDS.otherContracts ? (
-            <a href="wallet/contracts">Compare the contracts</a>
+            <a href="wallet/contracts">Compare contracts</a>
           ) : null}
         </Notice>
       )}
@@ -226,7 +226,7 @@ function Screen({ payment }: { readonly payment: Payment }): ReactNode {
     case 'unreachable':
       return (
         <>
-          <h1>Not loaded</h1>
+          <h1>This payment could not be loaded</h1>
           <Notice tone="bad" role="alert">
             {WORDS.unreachable}
           </Notice>

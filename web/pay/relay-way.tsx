@@ -44,7 +44,7 @@ export function RelayWay({ step, payment }: WayProps): ReactNode {
     return (
       <section className="card pay-code">
         <h2>Scan with your wallet app</h2>
-        <p>Allow the connection in the app. It then shows what you sign.</p>
+        <p>Approve the connection in the app. It then shows what you are signing.</p>
         <Qr value={inviting.uri} label="The code for your wallet app" />
         <a className={buttonClass({ wide: true })} href={inviting.uri}>
           Open a wallet app on this device

@@ -132,7 +132,7 @@ export const SHOTS: readonly Shot[] = [
     }, settlement);
     await opened(stage);
     await stage.pay();
-    await sees(stage, /other contracts than those/);
+    await sees(stage, /different contracts/);
   }),
   linkShot('checking', {}, async (stage) => {
     await stage.window.page.route('**/authorization', () => {});

@@ -12,26 +12,26 @@ export const WORDS = {
   outcomeHint: {
     paid: 'The till shows it too.',
     canceled: 'This payment was canceled at the till. Nothing was charged.',
-    expired: 'The time to pay is over. Nothing was charged. Ask at the till to start again.',
+    expired: 'This payment has expired. Nothing was charged. Ask at the till to start again.',
   } satisfies Record<Outcome, string>,
   checking: 'Checking…',
-  checkingHint: 'Waiting for the answer. Leave this page open. Nobody is charged twice.',
+  checkingHint: 'Waiting for the result. Leave this page open. You won’t be charged twice.',
   declined: 'Declined',
   /** For a try whose answer did not come here: the link says only that it can be paid again. */
-  notPaid: 'The last try did not go through. Nothing was charged.',
+  notPaid: 'Your last attempt did not go through. Nothing was charged.',
   refused: 'You did not sign in your wallet. Nothing was charged.',
   offline: 'You are offline. Nothing was sent.',
   otherMessage:
-    'What your wallet was to sign is not what this page shows, so it was not asked. Nothing was ' +
-    'charged. Tell the shop.',
+    'The payment to sign does not match what this page shows, so your wallet was not asked. ' +
+    'Nothing was charged. Tell the shop.',
   otherContracts:
-    'This payment goes through other contracts than those that this browser knows, or has higher ' +
-    'fees, so nothing was signed. Nothing was charged. Tell the shop.',
-  priceChanged: 'The fees have changed. Look at the new sum before you pay.',
-  failed: 'Your wallet could not be asked. Nothing was charged. Try again.',
-  missing: 'There is no such payment. Scan the code on the till once more.',
+    'This payment uses different contracts or higher fees than this browser knows, so nothing ' +
+    'was signed. Nothing was charged. Tell the shop.',
+  priceChanged: 'The fees have changed. Check the new total before you pay.',
+  failed: 'Your wallet could not be reached. Nothing was charged. Try again.',
+  missing: 'This payment does not exist. Scan the code on the till again.',
   unreachable: 'The service cannot be reached. Check the connection.',
-  inWallet: 'Go on in your wallet: it shows what you sign.',
+  inWallet: 'Continue in your wallet. It shows what you are signing.',
 } as const;
 
 const CHAINS: Readonly<Record<number, string>> = {
@@ -53,12 +53,12 @@ export function troubleWords(
 ): string {
   if (trouble.is === 'too_little') {
     const [has, needs] = [formatUsdc(trouble.balance), formatUsdc(price)];
-    return `This wallet holds ${has}; the payment takes ${needs}. Add USDC, or use another wallet.`;
+    return `This wallet holds ${has}, the payment needs ${needs}. Add USDC or use another wallet.`;
   }
   const [here, there] = [chainName(trouble.chainId), chainName(chainId)];
   return trouble.known
     ? `Your wallet is on ${here}. Switch it to ${there} to pay.`
-    : `Your wallet is on ${here} and does not know ${there}. Add it there, or use another wallet.`;
+    : `Your wallet is on ${here} and does not have ${there}. Add it there, or use another wallet.`;
 }
 
 /** `1:05`. */

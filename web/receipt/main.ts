@@ -8,14 +8,14 @@ import { type Verdict, verify } from './verify.ts';
 function words(verdict: Verdict): readonly [string, string] {
   switch (verdict.kind) {
     case 'proven':
-      return ['good', '✓ Checked by your browser: the chain says the same.'];
+      return ['good', '✓ Checked by your browser: it matches the chain.'];
     case 'differs':
       return [
         'bad',
-        `✗ The chain says otherwise about ${verdict.what}. Do not trust this receipt.`,
+        `✗ The chain does not agree about ${verdict.what}. Do not trust this receipt.`,
       ];
     case 'unknown':
-      return ['plain', 'As told by this server. The chain could not be asked just now.'];
+      return ['plain', 'Reported by this server. The chain could not be reached just now.'];
   }
 }
 

@@ -12,7 +12,7 @@ function words(verdict: Verdict): readonly [string, string] {
     case 'covered':
       return [
         'good',
-        `✓ Added up by your browser at block ${verdict.holdings.block}: all of it is there.`,
+        `✓ Added up by your browser at block ${verdict.holdings.block}: all of the money is there.`,
       ];
     case 'short':
       return [
@@ -22,7 +22,7 @@ function words(verdict: Verdict): readonly [string, string] {
     case 'elsewhere':
       return ['bad', '✗ The node does not know this contract. Do not trust these numbers.'];
     case 'unknown':
-      return ['plain', 'As told by this server. The chain could not be asked just now.'];
+      return ['plain', 'Reported by this server. The chain could not be reached just now.'];
   }
 }
 

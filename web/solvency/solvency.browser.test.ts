@@ -76,7 +76,7 @@ test('a contract that holds too little is told apart from a node that is wrong',
     ['short', /✗ .*money is missing/],
     ['other chain', /✗ The node does not know this contract/],
     ['no contract', /✗ The node does not know this contract/],
-    ['silent', /^As told by this server. The chain could not be asked just now/],
+    ['silent', /^Reported by this server. The chain could not be asked just now/],
   ] as const;
   for (const [change, words] of said) {
     const window = await browser.open(DESKTOP);
@@ -93,7 +93,7 @@ test('a contract that holds too little is told apart from a node that is wrong',
 test('without script it is whole, and the first load is small', async () => {
   const bare = await browser.open({ ...DESKTOP, javaScriptEnabled: false } as typeof DESKTOP);
   await bare.page.goto(url);
-  await bare.page.getByText('As told by this server').first().waitFor();
+  await bare.page.getByText('Reported by this server').first().waitFor();
   assert.match((await bare.page.locator('[data-sum="held"]').first().textContent()) ?? '', /USDC$/);
   await bare.close();
   const window = await browser.open();

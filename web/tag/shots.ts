@@ -26,7 +26,7 @@ function tagShot(
 }
 
 export const SHOTS: readonly Shot[] = [
-  tagShot('waiting', () => {}, 'The till has not asked for money yet.'),
+  tagShot('waiting', () => {}, 'The till has not asked for a payment yet.'),
   tagShot('asked', ({ ask }) => ask(), /^Pay /),
   tagShot('paid', ({ ask }) => ask(), 'Receipt'),
 ];

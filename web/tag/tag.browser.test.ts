@@ -25,7 +25,7 @@ after(async () => {
 
 const payButton = ({ page }: TestWindow) => page.getByRole('button', { name: /^Pay / });
 const waiting = ({ page }: TestWindow) =>
-  page.getByRole('status').filter({ hasText: 'The till has not asked for money yet' });
+  page.getByRole('status').filter({ hasText: 'The till has not asked for a payment yet' });
 const paid = ({ page }: TestWindow) =>
   page.getByRole('status').filter({ has: page.getByText('Paid', { exact: true }) });
 

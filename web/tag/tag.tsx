@@ -9,9 +9,9 @@ import { Status } from '../ui/status.tsx';
 import { awaitPayment, sentAt, showStanding, tagApi } from './tag-api.ts';
 
 const WORDS = {
-  waiting: 'The till has not asked for money yet.',
-  waitingHint: 'Leave this page open: the sum comes as soon as the till asks.',
-  missing: 'There is no till with this address, or the shop has replaced it. Ask at the till.',
+  waiting: 'The till has not asked for a payment yet.',
+  waitingHint: 'Leave this page open. The amount appears as soon as the till asks for it.',
+  missing: 'No till has this address, or the shop has replaced it. Ask at the till.',
 } as const;
 
 /** Shorter than what proxies cut off. */

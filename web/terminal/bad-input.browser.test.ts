@@ -152,7 +152,7 @@ test('a key that ended is said at once; paired again, the till goes on where it 
   await other.page.getByRole('button', { name: /^Start shift/ }).waitFor();
   await other.close();
   await till.charge.click();
-  await page.getByRole('alert').getByText('This device is not paired any more').waitFor();
+  await page.getByRole('alert').getByText('This device is no longer paired').waitFor();
   await page.getByRole('button', { name: 'Pair again' }).click();
   await page.getByRole('textbox', { name: 'Pairing code' }).fill(await terminal.pairingCode());
   await page.getByRole('button', { name: /^Pair/ }).click();

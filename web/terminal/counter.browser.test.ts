@@ -117,9 +117,9 @@ test('a tag and a bank card have their own words; a phone opens the page of a ta
   const { page } = till;
   await till.ask('1.00');
   await thing(page, /^Hold the tag/).click();
-  await page.getByText('That is this till’s own tag.').waitFor();
+  await page.getByText('That is this till’s own tag,').waitFor();
   await thing(page, /^Hold a bank card/).click();
-  await page.getByText('Bank cards and tickets do not pay here.').waitFor();
+  await page.getByText('Bank cards and tickets are not accepted.').waitFor();
   const opened = page.context().waitForEvent('page');
   await drag(page, /^Hold the phone/, '.thing-tag');
   await page.mouse.up();
@@ -159,11 +159,11 @@ test('a card with a PIN pays once its PIN is typed, and the PIN stays on the til
     await page.keyboard.press('Enter');
   };
   await thing(page, /^Hold the PIN card/).press('Enter');
-  await page.getByLabel('PIN of the card').waitFor();
+  await page.getByLabel('Card PIN').waitFor();
   await till.checkAccessibility();
   await type('nfc_4821482148214821');
   await thing(page, /^Hold the PIN card/).press('Enter');
-  await page.getByText('That is not the PIN of this card.').waitFor();
+  await page.getByText('That is not this card’s PIN.').waitFor();
   await type('1234');
   await thing(page, /^Hold the PIN card/).press('Enter');
   await till.result('Paid').waitFor();

@@ -1,6 +1,6 @@
 import { tipPercentages } from './machine.ts';
 import type { Outcome, Phase } from './phases.ts';
-import { declineWords } from './words.ts';
+import { customerDecline } from './words.ts';
 
 /**
  * What the customer's window shows. It has no device key and asks the service nothing: the till
@@ -70,7 +70,7 @@ export function shownOf(phase: Phase): Shown {
         return { at: 'tip', intent: intent.id, atoms: sale, percentages };
       }
       const url = intent.payment_url;
-      const words = isDeclined ? declineWords(intent) : '';
+      const words = isDeclined ? customerDecline(intent) : '';
       return { at: 'pay', atoms: sale + (tip ?? 0n), tip: tip ?? 0n, url, isDeclined, words };
     }
     case 'tapping':
@@ -82,7 +82,7 @@ export function shownOf(phase: Phase): Shown {
     }
     case 'result': {
       const { intent, outcome } = phase;
-      const words = outcome === 'declined' ? declineWords(intent) : '';
+      const words = outcome === 'declined' ? customerDecline(intent) : '';
       const atoms = BigInt(intent.amount) + BigInt(intent.tip ?? 0);
       return { at: 'result', atoms, outcome, words };
     }

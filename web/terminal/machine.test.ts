@@ -92,7 +92,7 @@ const following = (part: object = {}): Phase =>
     ...part,
   }) as Phase;
 const canceling = (part: object = {}): Phase =>
-  ({ at: 'canceling', intent: INTENT, quietly: false, since: 10, ...part }) as Phase;
+  ({ at: 'canceling', intent: INTENT, tip: null, quietly: false, since: 10, ...part }) as Phase;
 
 /** What is shown, in one word: the phase, or the outcome. */
 function shown({ phase }: Till): string {
@@ -306,6 +306,25 @@ test('an open payment follows what the service says', () => {
   for (const [name, phase, event, expected] of table) {
     assert.equal(shown(next(till(phase), event)), expected, name);
   }
+});
+
+test('while the customer is asked to confirm, a cancel wins or loses, and the till says which', () => {
+  const asks = intent({ status: 'requires_action', next_action: null });
+  const asked = till(following({ intent: asks, tip: 250_000n }));
+  const sent = next(asked, { type: 'cancel', now: 20 });
+  assert.equal(shown(sent), 'canceling');
+  const answer = (one: Answer<Intent>) =>
+    ({ type: 'cancel_answered', answer: one, now: 30 }) as const;
+  assert.equal(shown(next(sent, answer(done({ status: 'canceled' })))), 'canceled');
+  assert.equal(shown(next(sent, seen({ status: 'requires_action' }, 25))), 'canceling');
+  assert.equal(shown(next(sent, answer(UNKNOWN))), 'canceling', 'it is asked again');
+  const late = next(sent, answer(refused('payment_intent_unexpected_state')));
+  assert.ok(late.phase.at === 'following');
+  assert.equal(late.phase.tip, 250_000n);
+  assert.equal(shown(next(late, seen({ status: 'succeeded' }, 35))), 'paid');
+  const closed = next(sent, answer(refused('service_unavailable', 503)));
+  assert.equal(shown(closed), 'following', 'the customer is still asked');
+  assert.equal(shown(next(closed, { type: 'tap', tap: TAP, now: 40 })), 'following');
 });
 
 test('where a tip may be given, the customer is asked before the pass is taken', () => {

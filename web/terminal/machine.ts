@@ -138,7 +138,7 @@ function onSeen(till: Till, phase: Watched, intent: Intent, now: number): Till {
     return { ...till, phase: { ...phase, intent } };
   }
   if (phase.at === 'canceling') {
-    if (intent.status === 'requires_payment_method') return till;
+    if (intent.status === 'requires_payment_method' || asksCustomer(intent)) return till;
     return canceled(till, phase, intent, now);
   }
   if (phase.at === 'open' && intent.status === 'requires_payment_method') {
@@ -156,15 +156,24 @@ function canceled(till: Till, phase: Canceling, intent: Intent, now: number): Ti
 
 function onCancelAnswered(till: Till, phase: Canceling, answer: Answer<Intent>, now: number): Till {
   if (answer.is === 'done') return canceled(till, phase, answer.value, now);
-  const { intent } = phase;
+  const { intent, tip } = phase;
   if (answer.is !== 'refused') return till;
   if (answer.error.code === 'payment_intent_unexpected_state') {
-    return { ...till, phase: { at: 'following', intent, tip: null, since: now } };
+    return { ...till, phase: { at: 'following', intent, tip, since: now } };
   }
   const remark = knownUndone(answer);
   if (remark === null) return till;
-  const open: Open = { at: 'open', intent, tip: null, declined: false, remark, since: now };
-  return { ...till, phase: open };
+  const before = phaseOf(intent, now, { tip });
+  return { ...till, phase: before.at === 'open' ? { ...before, declined: false, remark } : before };
+}
+
+export function asksCustomer({ status }: Intent): boolean {
+  return status === 'requires_action';
+}
+
+/** Whether the payment may be canceled: nothing was sent yet that could charge the customer. */
+export function takesCancel(phase: Phase): phase is Open | Following {
+  return phase.at === 'open' || (phase.at === 'following' && asksCustomer(phase.intent));
 }
 
 /** Whether a pass may be presented: the customer has been asked for a tip, where one is taken. */
@@ -187,6 +196,7 @@ function onAgain(till: Till, now: number): Till {
   const canceling: Canceling = {
     at: 'canceling',
     intent: phase.intent,
+    tip: phase.tip,
     quietly: true,
     since: now,
   };
@@ -227,13 +237,11 @@ function onDeed(till: Till, event: TillEvent): Till {
       const { intent } = phase;
       return { ...till, phase: { at: 'tapping', intent, tap: event.tap, sends: 0, since: now } };
     }
-    case 'cancel':
-      return phase.at === 'open'
-        ? {
-            ...till,
-            phase: { at: 'canceling', intent: phase.intent, quietly: false, since: now },
-          }
-        : till;
+    case 'cancel': {
+      if (!takesCancel(phase)) return till;
+      const { intent, tip } = phase;
+      return { ...till, phase: { at: 'canceling', intent, tip, quietly: false, since: now } };
+    }
     case 'again':
       return onAgain(till, now);
     default:

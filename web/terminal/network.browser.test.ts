@@ -40,6 +40,33 @@ test('Offline ends within a second of the return of the network', async () => {
   await till.close();
 });
 
+test('a browser that wrongly says it is offline sells on; a proxy’s error is not Offline', async () => {
+  const { sandbox, browser } = stage();
+  const terminal = await addTestTerminal(sandbox);
+  const till = await openTill(browser, sandbox, { terminal });
+  const { page } = till;
+  // As with a virtual adapter, or on a network without a way out.
+  await page.evaluate(() => {
+    Object.defineProperty(navigator, 'onLine', { get: () => false });
+    window.dispatchEvent(new Event('offline'));
+  });
+  await till.ask('2.50');
+  assert.equal(await page.getByText('Offline', { exact: true }).count(), 0);
+  await till.testPass.selectOption('ok');
+  await till.result('Paid').waitFor();
+  await till.newPayment.click();
+  const body = '<h1>502 Bad Gateway</h1>';
+  await page.route('**/api/**', (route) => route.fulfill({ status: 502, body }));
+  await page.evaluate(() => window.dispatchEvent(new Event('online')));
+  await page.getByText('The service is not answering', { exact: true }).waitFor();
+  assert.equal(await page.getByText('Offline', { exact: true }).count(), 0);
+  await page.unroute('**/api/**');
+  await page
+    .getByText('The service is not answering', { exact: true })
+    .waitFor({ state: 'hidden' });
+  await till.close();
+});
+
 test('after a tap that was not sent, the test passes are offered again', async () => {
   const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);

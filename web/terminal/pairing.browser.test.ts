@@ -44,7 +44,7 @@ async function twoTerminals(): Promise<readonly [TillWindow, TestTerminal, TestT
   return [await openTill(browser, sandbox, { terminal: own }), own, other];
 }
 
-const AGAIN = 'This till becomes another terminal';
+const AGAIN = 'Switch this till to another terminal?';
 
 test('a link alone never makes another terminal of a paired till', async () => {
   const [till, own, other] = await twoTerminals();
@@ -57,7 +57,7 @@ test('a link alone never makes another terminal of a paired till', async () => {
     assert.equal(await page.getByText('Test mode', { exact: true }).count(), 2);
     await till.checkAccessibility();
     assert.equal(await keptTerminal(till), own.id);
-    await page.getByRole('button', { name: 'Leave it as it is' }).click();
+    await page.getByRole('button', { name: 'Keep the current terminal' }).click();
     await till.amount.waitFor();
     assert.equal(await keptTerminal(till), own.id);
   }
@@ -77,7 +77,7 @@ test('a till with a PIN asks for it, however the link came', async () => {
   await page.getByRole('button', { name: /^Pair/ }).click();
   await page.getByRole('textbox', { name: 'PIN' }).fill('1111');
   await page.getByRole('button', { name: 'Unlock' }).click();
-  await page.getByText('That is not the PIN.').waitFor();
+  await page.getByText('Wrong PIN.').waitFor();
   assert.equal(await keptTerminal(till), own.id);
   await page.getByRole('textbox', { name: 'PIN' }).fill('2468');
   await page.getByRole('button', { name: 'Unlock' }).click();
@@ -95,7 +95,7 @@ test('a till whose payment is open stays what it is', async () => {
   await openLink(till, `key=${other.deviceKey}`);
   await till.page.getByText('Finish it first.').waitFor();
   assert.equal(await till.page.getByRole('button', { name: /^Pair/ }).count(), 0);
-  await till.page.getByRole('button', { name: 'Leave it as it is' }).click();
+  await till.page.getByRole('button', { name: 'Keep the current terminal' }).click();
   await till.testPass.waitFor();
   assert.equal(await keptTerminal(till), own.id);
   await till.close();
@@ -109,13 +109,13 @@ test('real money is not led away: not to test mode, not without a manager', asyn
   await page.getByRole('button', { name: /^Start shift/ }).waitFor();
   const till = { ...window, page } as TillWindow;
   await openLink(till, `key=${sandbox.test.device_key}`);
-  await page.getByText('A link cannot make a test terminal of it.').waitFor();
+  await page.getByText('A link cannot turn it into a test terminal.').waitFor();
   assert.equal(await page.getByRole('button', { name: /^Pair/ }).count(), 0);
   const other = await addTestTerminal(sandbox, 'Another shop', 'live');
   await openLink(till, `key=${other.deviceKey}`);
-  await page.getByRole('textbox', { name: 'Manager’s code' }).fill(await other.pairingCode());
-  await page.getByRole('button', { name: 'Use the manager’s code' }).click();
-  await page.getByText('That is not enough.').waitFor();
+  await page.getByRole('textbox', { name: 'Unlock code' }).fill(await other.pairingCode());
+  await page.getByRole('button', { name: 'Use the unlock code' }).click();
+  await page.getByText('That is not an unlock code').waitFor();
   assert.equal(await keptTerminal(till), sandbox.live.terminal);
   await window.close();
 });
@@ -128,14 +128,14 @@ test('only a code made with a fresh factor opens a forgotten PIN, and ends it', 
   await page.getByRole('button', { name: /^Forgotten/ }).click();
   await page.getByRole('textbox', { name: 'Pairing code' }).fill(await own.pairingCode());
   await page.getByRole('button', { name: /^Pair/ }).click();
-  await page.getByRole('button', { name: 'Pair with the PIN of this till' }).waitFor();
+  await page.getByRole('button', { name: 'Pair with this till’s PIN' }).waitFor();
   const fresh = await own.openingCode();
   await page.reload();
   await page.getByRole('heading', { name: 'Locked' }).waitFor();
   await page.getByRole('button', { name: /^Forgotten/ }).click();
   await page.getByRole('textbox', { name: 'Pairing code' }).fill(fresh);
   await page.getByRole('button', { name: /^Pair/ }).click();
-  await page.getByRole('button', { name: 'Pair and end the PIN' }).click();
+  await page.getByRole('button', { name: 'Pair and remove the PIN' }).click();
   await page.getByRole('button', { name: 'Set PIN' }).waitFor();
   assert.equal(await page.getByRole('button', { name: 'Lock' }).count(), 0);
   assert.equal(await keptTerminal(till), own.id);

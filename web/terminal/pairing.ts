@@ -139,7 +139,7 @@ export function proofFor(change: Change): Proof | Problem {
     return { problem: 'A payment or refund is open at this till. Finish it first.' };
   }
   if (isLive && !to.device.livemode && way === 'link') {
-    return { problem: 'This till takes real money. A link cannot make a test terminal of it.' };
+    return { problem: 'This till takes real money. A link cannot turn it into a test terminal.' };
   }
   if (hasPin) return 'pin';
   return isLive ? 'manager' : 'press';
@@ -152,8 +152,8 @@ export async function managerAgrees(code: string, pairing: Pairing): Promise<Pro
   if (found.device.id !== pairing.terminal || !found.byFreshFactor) {
     return {
       problem:
-        'That is not enough. It has to be a code of the terminal that this till is now, made ' +
-        'with “Code that opens the till” in the dashboard.',
+        'That is not an unlock code of this till’s current terminal. Get one from its page in the ' +
+        'dashboard: “New unlock code”.',
     };
   }
   return become(found);

@@ -56,7 +56,7 @@ test('a customer types an own tip; of a small sum round ones are offered, too', 
   const sale = { amount: 2_500_000, terminal: terminal.id, tipping };
   await postAsMerchant(sandbox, '/payment_intents', sale);
   await page.getByRole('radio', { name: '0.50 USDC' }).check();
-  const own = page.getByRole('textbox', { name: 'Own tip' });
+  const own = page.getByRole('textbox', { name: 'Custom tip' });
   await own.fill('2.51');
   const add = page.getByRole('button', { name: /^Add tip/ });
   assert.equal(await add.isDisabled(), true, 'a tip is at most the sale');

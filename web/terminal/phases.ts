@@ -60,7 +60,7 @@ export interface Tapping extends Timed {
   readonly sends: number;
 }
 
-/** The service knows of a tap: the chain or the customer has to say something. */
+/** The service knows of a tap. It can be canceled only while the customer is asked to confirm. */
 export interface Following extends Timed {
   readonly at: 'following';
   readonly intent: Intent;
@@ -70,6 +70,8 @@ export interface Following extends Timed {
 export interface Canceling extends Timed {
   readonly at: 'canceling';
   readonly intent: Intent;
+  /** Kept for a cancel that comes too late. */
+  readonly tip: bigint | null;
   /** Back to the keypad when it is done, without showing it. */
   readonly quietly: boolean;
 }

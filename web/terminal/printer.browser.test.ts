@@ -96,7 +96,7 @@ test('a printer on a cable prints receipts and opens the drawer, both only on wi
     (globalThis as unknown as { printed: Printed }).printed.paper = false;
   });
   await page.getByRole('button', { name: /^Print/ }).click();
-  await page.getByText('Not printed: the printer does not answer.').waitFor();
+  await page.getByText('Not printed: the printer is not responding.').waitFor();
   till.checkClean();
   await till.close();
 });

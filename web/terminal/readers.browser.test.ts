@@ -154,14 +154,14 @@ test('a pass that is held against the device is a tap; anything else is none', a
   await till.ask('2.50');
   await page.getByText('Hold the pass against this device').waitFor();
   await holdPass(page, 'https://shop.example.com/menu');
-  await page.getByText('That was no pass. Nothing was sent.').waitFor();
+  await page.getByText('That isn’t a pass. Nothing was charged.').waitFor();
   await holdPass(page, secure(terminal.tagUrl));
-  await page.getByText('That is this till’s own tag.').waitFor();
+  await page.getByText('That is this till’s own tag,').waitFor();
   await holdPass(page, secure((await addTestTerminal(sandbox)).tagUrl));
-  await page.getByText('That tag is of another till, or its address was replaced.').waitFor();
+  await page.getByText('That tag belongs to another till, or its address was replaced.').waitFor();
   const chip = await terminal.tagChip();
   await holdPass(page, secure(chip.tap()));
-  await page.getByText('That is this till’s own tag.').waitFor();
+  await page.getByText('That is this till’s own tag,').waitFor();
   await holdPass(page, passOf(sandbox));
   await till.result('Paid').waitFor();
   // Still in the field: the same pass pays nothing more.
@@ -207,7 +207,7 @@ test('a reader that types is a reader, wherever the focus is', async () => {
   // Its Enter must not press the button that has the focus.
   await till.cancel.focus();
   await read('4006381333931');
-  await till.page.getByText('That was no pass. Nothing was sent.').waitFor();
+  await till.page.getByText('That isn’t a pass. Nothing was charged.').waitFor();
   await read('nfc_cut');
   await typeUnderGerman(till.page, passOf(sandbox), true);
   await till.page.getByText('This reader types with another keyboard layout').waitFor();
@@ -229,7 +229,13 @@ test('what is read twice wipes no result and writes into no field', async () => 
   await till.result('Paid').waitFor();
   await till.newPayment.focus();
   await read();
-  await page.getByText('Already paid', { exact: true }).waitFor();
+  const toast = page.getByText('Already paid', { exact: true });
+  await toast.waitFor();
+  const [said, button] = [await toast.boundingBox(), await till.newPayment.boundingBox()];
+  assert.ok(
+    said !== null && button !== null && said.y + said.height < button.y,
+    'covers no button',
+  );
   await typeAsReader(page, 'nfc_cut');
   assert.equal(await till.result('Paid').count(), 1, 'the result stays');
   await till.newPayment.click();
@@ -238,7 +244,7 @@ test('what is read twice wipes no result and writes into no field', async () => 
   // A pause as after anything that a person types: a reader makes none.
   await page.waitForTimeout(PAUSE_MS);
   await read();
-  await page.getByText('No pass is needed now. Nothing was sent.').first().waitFor();
+  await page.getByText('No pass is needed now. Nothing was charged.').first().waitFor();
   assert.equal(await till.amount.inputValue(), '1.2', 'what was typed stays as it was');
   await page.reload();
   assert.equal(await till.amount.inputValue(), '1.2', 'after a reload too');
@@ -272,6 +278,48 @@ test('a terminal pairs by the QR code of its link', async () => {
   await page.getByText('Counter of a test').waitFor();
   assert.equal(new URL(page.url()).hash, '', 'no code stays in the address');
   window.checkClean();
+  await window.close();
+});
+
+test('a camera that stops says so and starts again', async () => {
+  const { sandbox } = shared;
+  const window = await browser.open(PHONE);
+  const { page } = window;
+  const { pairingCode } = await addTestTerminal(sandbox);
+  await addCamera(page);
+  await page.goto(`${sandbox.web_url}/terminal`);
+  await page.getByRole('button', { name: 'Scan the code' }).click();
+  await page.waitForFunction(() => (window as unknown as { camera: Camera }).camera.running === 1);
+  // Another app takes it.
+  await page.evaluate(() => {
+    const { srcObject } = document.querySelector('video') as HTMLVideoElement;
+    for (const track of (srcObject as MediaStream).getTracks()) {
+      track.dispatchEvent(new Event('ended'));
+    }
+  });
+  const alert = page.getByRole('alert');
+  await alert.getByText('The camera stopped.').waitFor();
+  await alert.getByRole('button', { name: 'Try again' }).click();
+  await page.locator('video').waitFor();
+  await showCode(page, `${sandbox.web_url}/terminal#pair=${await pairingCode()}`);
+  await page.getByRole('button', { name: /^Start shift/ }).waitFor();
+  assert.ok((await cameraOf(page)).asked >= 2);
+  window.checkClean();
+  await window.close();
+});
+
+test('a decoder that does not load is not blamed on the camera', async () => {
+  const { sandbox } = shared;
+  const window = await browser.open({ ...PHONE, serviceWorkers: 'block' });
+  const { page } = window;
+  await addPlainCamera(page, 'any code');
+  await page.route(/qr-decoder/, (route) => route.abort());
+  await page.goto(`${sandbox.web_url}/terminal`);
+  const scan = page.getByRole('button', { name: 'Scan the code' });
+  // The first time the page loads itself again: after an update that brings the file.
+  await Promise.all([page.waitForEvent('load'), scan.click()]);
+  await scan.click();
+  await page.getByRole('alert').getByText('The code reader could not be loaded.').waitFor();
   await window.close();
 });
 

@@ -114,7 +114,7 @@ test('next week, at another till: found by its receipt, with a manager’s code'
   assert.match(print ?? '', /^receipts\/\w+#print$/);
   const number = /\w{5}-\d+/.exec((await slip.textContent()) ?? '')?.[0] ?? '';
   await slip.getByRole('textbox', { name: 'Email' }).fill('jane@example.com');
-  await slip.getByRole('button', { name: 'Send by e-mail' }).click();
+  await slip.getByRole('button', { name: 'Send by email' }).click();
   await slip.getByText('The receipt is on its way.').waitFor();
   await first.checkAccessibility();
   await first.close();
@@ -133,7 +133,7 @@ test('next week, at another till: found by its receipt, with a manager’s code'
   const amount = page.getByRole('textbox', { name: 'Amount' });
   await amount.fill('0.01');
   await page.getByRole('button', { name: 'Look it up' }).click();
-  await page.getByText('No such sale in this shop.').waitFor();
+  await page.getByText('No sale in this shop matches.').waitFor();
   await amount.fill(String(Number(sale?.amount) / 1_000_000));
   await page.getByRole('button', { name: 'Look it up' }).click();
   await page.getByRole('button', { name: 'Refund' }).click();

@@ -68,7 +68,7 @@ test('a bill by amount: each person says one, and nobody pays more than is left'
   await page.getByRole('button', { name: 'Split the bill' }).click();
   await page.getByRole('button', { name: 'By amount' }).click();
   await till.amount.fill('10.01');
-  await page.getByText('More than is left of the bill.').waitFor();
+  await page.getByText('More than is left to pay.').waitFor();
   assert.equal(await till.charge.isDisabled(), true);
   await till.amount.fill('7.25');
   await payPart(till);
@@ -91,7 +91,7 @@ test('a payment that nobody paid expires by itself and says what happened', asyn
   await postAsMerchant(sandbox, `/test_helpers/payment_intents/${intent?.id}/expire`);
   const region = till.result('Expired');
   await region.waitFor();
-  await region.getByText('Nobody presented a pass in time.').waitFor();
+  await region.getByText('No pass was presented in time.').waitFor();
   await till.newPayment.click();
   await till.amount.waitFor();
   await till.close();
@@ -125,7 +125,7 @@ test('the PIN locks the screen, not the payment, and survives a reload', async (
   await page.reload();
   await page.getByRole('textbox', { name: 'PIN' }).fill('1111');
   await page.keyboard.press('Enter');
-  await page.getByText('That is not the PIN.').waitFor();
+  await page.getByText('Wrong PIN.').waitFor();
   await till.checkAccessibility();
   assert.equal(await till.charge.count(), 0);
   await page.getByRole('textbox', { name: 'PIN' }).fill('2468');
@@ -152,7 +152,7 @@ test('the end of a shift: totals to print, and the next one starts at zero', asy
   const textOf = async (name: string) =>
     (await lines.filter({ hasText: name }).textContent()) ?? '';
   assert.match(await textOf('Ada'), /Sum\s*2\.10/);
-  assert.match(await textOf('No cashier named'), /Sum\s*4\.20/);
+  assert.match(await textOf('No cashier'), /Sum\s*4\.20/);
   await page.getByText('6.30 USDC').first().waitFor();
   await page.emulateMedia({ media: 'print' });
   assert.equal(await page.getByRole('button', { name: 'Print' }).isVisible(), false);

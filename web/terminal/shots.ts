@@ -95,7 +95,7 @@ const SELLING: readonly Shot[] = [
   tillShot('card-pin', async ({ till }) => {
     await till.ask('2.50');
     await till.page.getByRole('button', { name: /^Hold the PIN card/ }).press('Enter');
-    await till.page.getByLabel('PIN of the card').waitFor();
+    await till.page.getByLabel('Card PIN').waitFor();
   }),
   tillShot('card-hold', async ({ till }) => {
     await till.page.addInitScript(() => {
@@ -252,7 +252,7 @@ const PAGES: readonly Shot[] = [
     await stage.till.result('Paid').waitFor();
     await stage.till.newPayment.click();
     await stage.till.page.getByRole('link', { name: 'Totals' }).click();
-    await stage.till.page.getByText('Given back (0)').first().waitFor();
+    await stage.till.page.getByText('Refunds (0)').first().waitFor();
   }),
   tillShot('settings', async ({ till }) => {
     await till.page.getByRole('link', { name: 'Settings' }).click();
@@ -294,7 +294,7 @@ const PAGES: readonly Shot[] = [
     await other.page.goto(`${sandbox.web_url}/terminal#pair=${await terminal.pairingCode()}`);
     await other.page.getByRole('button', { name: /^Start shift/ }).waitFor();
     await other.close();
-    await till.page.getByText('This device is not paired any more').waitFor();
+    await till.page.getByText('This device is no longer paired').waitFor();
   }),
   tillShot('elsewhere', async ({ till, sandbox }) => {
     const second = await till.context.newPage();
@@ -318,7 +318,7 @@ async function showWaits({ till }: Stage, waits_for: string): Promise<void> {
     }
   });
   await till.testPass.selectOption('ok');
-  await till.page.getByText('It is on the chain').waitFor();
+  await till.page.getByText('The payment is on the chain').waitFor();
 }
 
 /** What is seldom asked of a clerk. */
@@ -343,7 +343,7 @@ const SELDOM: readonly Shot[] = [
     const other = await addTestTerminal(sandbox, 'Counter 3');
     await till.page.goto(`${sandbox.web_url}/terminal#pair=${await other.pairingCode()}`);
     await till.page.reload();
-    await till.page.getByText('This till becomes another terminal').waitFor();
+    await till.page.getByText('Switch this till to another terminal?').waitFor();
   }),
   tillShot('large-sum', async (stage) => {
     await stage.till.ask('1234.56');

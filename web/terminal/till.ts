@@ -34,6 +34,8 @@ export interface TillView {
   readonly till: Till;
   /** Whether the last request reached the service. */
   readonly reached: boolean;
+  /** False: nothing answered at all. A proxy that answers for the service is a connection. */
+  readonly hasNetwork: boolean;
   /** The device key is not accepted any more: the till has to be paired again. */
   readonly keyEnded: boolean;
   /** What to add to this device's clock to get the service's, in milliseconds. */
@@ -59,7 +61,13 @@ type Deed = TillEvent extends infer One ? (One extends unknown ? Omit<One, 'now'
 export class TillRunner {
   readonly #api: DeviceApi;
   readonly #listeners = new Set<() => void>();
-  #view: TillView = { till: keptTill(), reached: true, keyEnded: false, clockOffsetMs: 0 };
+  #view: TillView = {
+    till: keptTill(),
+    reached: true,
+    hasNetwork: true,
+    keyEnded: false,
+    clockOffsetMs: 0,
+  };
   /** Ends whatever merely waits: a long poll, a pause. Never a request that changes something. */
   #waiting = new AbortController();
   #running = true;
@@ -106,9 +114,10 @@ export class TillRunner {
     this.#waiting.abort();
   }
 
+  /** Whatever the browser believes of its network, the service is asked. */
   readonly #poke = (): void => {
     this.#waiting.abort();
-    if (!navigator.onLine) this.#show({ reached: false });
+    if (!navigator.onLine) void this.device();
   };
 
   /** What is under way may not hear of it: something small is asked, whatever the phase. */
@@ -180,12 +189,13 @@ export class TillRunner {
   /** What an answer says about the connection, whatever it says about the payment. */
   #note<T>(answer: Answer<T>): Answer<T> {
     const reached = answer.is === 'done' || answer.is === 'refused';
+    const hasNetwork = reached || (answer.is === 'unknown' && answer.status !== undefined);
     const isWell = answer.is === 'done';
     this.#failures = isWell ? 0 : this.#failures + 1;
     const keyEnded = answer.is === 'refused' ? answer.status === 401 : this.#view.keyEnded;
     const time = answer.is === 'done' ? answer.serverTime : null;
     const clockOffsetMs = nearerOffset(this.#view.clockOffsetMs, time);
-    this.#show({ reached, keyEnded: isWell ? false : keyEnded, clockOffsetMs });
+    this.#show({ reached, hasNetwork, keyEnded: isWell ? false : keyEnded, clockOffsetMs });
     return answer;
   }
 

@@ -66,12 +66,12 @@ test('a card that is held against a USB reader of this computer pays', async () 
   await page.getByRole('button', { name: /^Connect a USB reader/ }).click();
   const command = await page.getByRole('textbox', { name: 'Command' }).inputValue();
   const code = present(/--pair (\S+)/.exec(command)?.[1], 'a code');
-  await page.getByText('The reader program does not run on this computer.').waitFor();
+  await page.getByText('The reader program is not running on this computer.').waitFor();
   await till.checkAccessibility();
 
   const first = await startProgram(code, null);
   const { feed, kept } = first;
-  await page.getByText('The program runs. No reader is plugged in.').waitFor();
+  await page.getByText('The program is running, but no reader is plugged in.').waitFor();
   feed.tell({ status: 'ready', readers: ['Reader of a test'] });
   await page.getByText('Ready: Reader of a test').waitFor();
 
@@ -83,7 +83,7 @@ test('a card that is held against a USB reader of this computer pays', async () 
   await page.getByText('No pass is needed now').waitFor();
   await till.ask('2.50');
   await hold(feed, bankCard);
-  await page.getByText('This card does not pay here.').waitFor();
+  await page.getByText('This card is not accepted here.').waitFor();
   feed.tell({ status: 'tapped', reader: 'Reader of a test', tap: { status: 'two_cards' } });
   await page.getByText('Two cards at once.').waitFor();
 

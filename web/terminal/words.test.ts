@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { DECLINES, type Decline, paymentError } from '#payments/decline.ts';
 import type { Intent } from '../data/device.ts';
-import { declineWords } from './words.ts';
+import { cashierDecline, customerDecline } from './words.ts';
 
 const GUIDE = new URL('../../docs/guides/declines.md', import.meta.url);
 const AT = new Date('2026-11-20T12:00:30Z');
@@ -12,11 +12,11 @@ function declined(error: unknown): Intent {
   return { last_payment_error: error } as Intent;
 }
 
-test('the till says of each decline what the guide says to the customer', async () => {
+test('the display says of each decline what the guide says to the customer', async () => {
   const rows = (await readFile(GUIDE, 'utf8')).matchAll(/^\| `(\w+)` \| .+ \| (.+) \|$/gm);
   const guide = Object.fromEntries([...rows].map(([, code, words]) => [code, words]));
   const codes = Object.keys(DECLINES) as Decline[];
-  const said = codes.map((code) => [code, declineWords(declined(paymentError(code, AT)))]);
+  const said = codes.map((code) => [code, customerDecline(declined(paymentError(code, AT)))]);
   assert.deepEqual(Object.fromEntries(said), guide);
 });
 
@@ -24,6 +24,20 @@ test('words for developers are never shown, whatever the service leaves out', ()
   const { customer_message, ...bare } = paymentError('insufficient_funds', AT);
   assert.ok(customer_message);
   for (const error of [bare, { ...bare, customer_message: '' }, null]) {
-    assert.equal(declineWords(declined(error)), 'Nobody was charged.');
+    assert.equal(customerDecline(declined(error)), 'Nothing was charged.');
   }
+});
+
+test('the till tells the cashier about the customer, never as if the cashier were one', () => {
+  const codes = Object.keys(DECLINES) as Decline[];
+  const said = codes.map((code) => cashierDecline(declined(paymentError(code, AT))));
+  assert.equal(new Set(said).size, codes.length, 'each code has words of its own');
+  for (const words of said) {
+    assert.match(words, / Nothing was charged\.$/);
+    assert.doesNotMatch(words, /\b(you|your)\b/i);
+  }
+  const full = paymentError('risk_blocked', AT, 'CEILING_REACHED');
+  assert.match(cashierDecline(declined(full)), /^The network takes no more payments this hour\./);
+  const later = { ...paymentError('payer_rejected', AT), decline_code: 'later', reason_code: 'X' };
+  assert.equal(cashierDecline(declined(later)), 'Nothing was charged.');
 });

@@ -110,7 +110,7 @@ test('the first stop of the tab key leads past the navigation', async () => {
   await page.goto(`${shared.sandbox.web_url}/dev/ui`);
   await page.getByRole('heading', { name: 'Components' }).waitFor();
   await page.keyboard.press('Tab');
-  const skip = page.getByRole('link', { name: 'Skip to the content' });
+  const skip = page.getByRole('link', { name: 'Skip to content' });
   await skip.and(page.locator(':focus')).waitFor();
   assert.ok(((await skip.boundingBox())?.height ?? 0) > 30, 'it is seen');
   await page.keyboard.press('Enter');

@@ -15,11 +15,11 @@ export function CopyId({ id }: { readonly id: string }): ReactNode {
   return (
     <span className="copy-id">
       <span className="id soft">{id}</span>
-      <button type="button" className="copy-button" aria-label="Copy id" onClick={copy}>
+      <button type="button" className="copy-button" aria-label="Copy ID" onClick={copy}>
         <Icon name={copied ? 'good' : 'copy'} />
       </button>
       <span className="unseen" role="status">
-        {copied ? 'Id copied' : ''}
+        {copied ? 'ID copied' : ''}
       </span>
     </span>
   );

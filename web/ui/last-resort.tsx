@@ -37,9 +37,9 @@ export class LastResort extends Component<{ readonly children: ReactNode }, Last
     return (
       <main className="sheet">
         <Notice tone="warn" role="alert">
-          <strong>This page cannot be shown at the moment</strong>
-          <p>Check the connection and load it again. What was sent is safe on the service.</p>
-          <Button onClick={() => location.reload()}>Load again</Button>
+          <strong>Something went wrong on this page</strong>
+          <p>Reload it; nothing is sent twice.</p>
+          <Button onClick={() => location.reload()}>Reload</Button>
         </Notice>
       </main>
     );

@@ -45,7 +45,7 @@ export function LockScreen({ pin, owner, onUnlock, otherWay }: LockScreenProps):
           inputMode="numeric"
           autoComplete="off"
           value={typed}
-          error={wrong > 0 && typed === '' ? 'That is not the PIN.' : null}
+          error={wrong > 0 && typed === '' ? 'Wrong PIN.' : null}
           onChange={(event) => setTyped(event.target.value)}
         />
         <Button type="submit" kind="primary" large busy={busy}>

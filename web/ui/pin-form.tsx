@@ -25,7 +25,7 @@ export function PinForm({ title, hint, pin, onChange }: PinFormProps): ReactNode
     <form className="stack" onSubmit={submit} noValidate>
       <h2>{title}</h2>
       <TextField
-        label={pin === null ? 'PIN' : 'Another PIN'}
+        label={pin === null ? 'PIN' : 'Change PIN'}
         type="password"
         inputMode="numeric"
         autoComplete="off"
@@ -38,7 +38,7 @@ export function PinForm({ title, hint, pin, onChange }: PinFormProps): ReactNode
         <Button type="submit">Set PIN</Button>
         {pin === null ? null : (
           <Button kind="quiet" onClick={() => onChange(null)}>
-            Use no PIN
+            Remove PIN
           </Button>
         )}
       </div>

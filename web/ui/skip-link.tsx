@@ -15,7 +15,7 @@ function goToContent(event: MouseEvent): void {
 export function SkipLink(): ReactNode {
   return (
     <a className="skip button button-primary" href={location.href} onClick={goToContent}>
-      Skip to the content
+      Skip to content
     </a>
   );
 }

@@ -6,8 +6,8 @@ import { test } from 'node:test';
 
 /** Every field that takes a sum of money, by the file that draws it. A new one belongs here. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
-  'dashboard/pages/risk-rules.tsx': ['Ask new customers from', 'Ask everybody from'],
-  'dashboard/pages/settings.tsx': ['Most that can be refunded in a day'],
+  'dashboard/pages/risk-rules.tsx': ['Ask new customers from', 'Ask every customer from'],
+  'dashboard/pages/settings.tsx': ['Daily refund limit'],
   'dashboard/parts/refund-dialog.tsx': ['Amount'],
   'dashboard/parts/withdraw-dialog.tsx': ['Amount'],
   'operator/parts/policy-form.tsx': ['At most for one payment', 'At most in one period'],
@@ -15,7 +15,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'terminal/screens/keypad.tsx': ['Amount'],
   'terminal/screens/refund.tsx': ['Amount'],
   // On the till, on the customer's display, on the pay page and on the page of a tag.
-  'ui/tip-choice.tsx': ['Own tip'],
+  'ui/tip-choice.tsx': ['Custom tip'],
   'wallet/screens/agents.tsx': ['Amount'],
   'wallet/screens/allow-sheet.tsx': ['At most per payment', 'At most per day', 'At most in all'],
   'wallet/screens/cards.tsx': ['At most per payment'],

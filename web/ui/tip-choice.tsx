@@ -84,7 +84,7 @@ export function TipChoice(props: TipChoiceProps): ReactNode {
         ))}
       </fieldset>
       <SumField
-        label="Own tip"
+        label="Custom tip"
         placeholder="0.00"
         value={typed}
         sum={own}

@@ -16,12 +16,12 @@ import type { ChainFacts } from './signing.ts';
 /** Where the token takes no permits: `approve`, a transaction whose gas this wallet pays. */
 
 const NO_NODE =
-  'This network’s USDC takes a transaction of your wallet, and there is no node that could send ' +
-  'it: the network names none, and this browser has no wallet of its own.';
+  'This network’s USDC needs a transaction from your wallet, and no node can send it: the ' +
+  'network names none, and this browser has no wallet extension.';
 const OTHER_CHAIN = 'Your browser wallet is on another chain. Switch it and try again.';
 const NODE_AWAY = 'The node of the chain did not answer. Nothing has changed: try again.';
 const REVERTED = 'The chain did not accept it. Nothing has changed: try again.';
-const NOT_YET = 'It is on its way, and not in a block yet. Try again in a minute.';
+const NOT_YET = 'It was sent and is not in a block yet. Try again in a minute.';
 
 /** A slow chain needs half a minute for two blocks. */
 const LOOKS = 40;
@@ -46,8 +46,8 @@ function requireCoin({ coin, maxFeePerGas }: ChainTruth): void {
   const most = GAS_LIMIT * maxFeePerGas;
   if (coin >= most) return;
   throw new NotApproved(
-    'This network’s USDC takes a transaction of your wallet, which pays the gas itself. It needs ' +
-      `${formatCoin(most)} of the chain’s coin and holds ${formatCoin(coin)}: send it some first.`,
+    'This network’s USDC needs a transaction from your wallet, which pays the gas. It needs ' +
+      `${formatCoin(most)} of the chain’s coin and holds ${formatCoin(coin)}. Send it some first.`,
   );
 }
 

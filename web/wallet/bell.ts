@@ -1,5 +1,5 @@
 import type { Confirmation, PayerApi } from '../data/payer.ts';
-import { nextRings, type RingEvent, type Rings } from './ring-machine.ts';
+import { isUnexplained, nextRings, type Ring, type RingEvent, type Rings } from './ring-machine.ts';
 
 /** The service answers before its own limit of 25 s, and a dead connection is noticed. */
 const POLL_S = 20;
@@ -47,6 +47,9 @@ export class Bell {
   readonly dispatch = (event: RingEvent): void => {
     const before = this.#rings;
     this.#rings = nextRings(before, event);
+    for (const ring of this.#rings) {
+      if (isUnexplained(ring) && !before.includes(ring)) void this.#lookUp(ring);
+    }
     // The same rings again: nobody has to look.
     const isSame =
       before.length === this.#rings.length && before.every((ring, at) => ring === this.#rings[at]);
@@ -63,6 +66,13 @@ export class Bell {
       this.dispatch({ type: 'answered', intent, answer });
       if (this.#isAnswering(intent)) await this.#pause(ANSWER_RETRY_MS);
     }
+  }
+
+  /** A question that ended by itself: only the service knows whether the shop canceled it. */
+  async #lookUp({ confirmation: { payment_intent: intent } }: Ring): Promise<void> {
+    const answer = await this.#api.confirmation(intent);
+    if (answer.is !== 'done') return;
+    this.dispatch({ type: 'looked_up', intent, confirmation: answer.value });
   }
 
   stop(): void {

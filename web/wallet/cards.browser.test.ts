@@ -70,7 +70,7 @@ test('a code pays once, and a card pays until it is revoked', async () => {
   await page.getByRole('link', { name: 'Cards with a chip' }).click();
   await wallet.sees('No cards yet');
   await wallet.button(/^Add card/).click();
-  await wallet.field('Name of the card').fill('Blue card');
+  await wallet.field('Card name').fill('Blue card');
   await wallet
     .dialog()
     .getByRole('button', { name: /^Add card/ })

@@ -35,15 +35,15 @@ test('a chip is registered, and its limit and block hold at the till', async () 
   await wallet.goTo('Passes');
   await page.getByRole('link', { name: 'Cards with a chip' }).click();
   await wallet.button(/^Register a chip/).click();
-  await wallet.field('Name of the chip').fill('Ring');
+  await wallet.field('Chip name').fill('Ring');
   await wallet.field('At most per payment').fill('2.00');
   await wallet.checkAccessibility();
   await wallet.button(/^Hold the chip here/).click();
-  await wallet.field('PIN of the card').fill('0000');
+  await wallet.field('Card PIN').fill('0000');
   await wallet.button(/^Use this PIN/).click();
-  await wallet.sees('That is not the PIN of this card.');
+  await wallet.sees('That is not this card’s PIN.');
   await wallet.checkAccessibility();
-  await wallet.field('PIN of the card').fill(PIN);
+  await wallet.field('Card PIN').fill(PIN);
   await wallet.button(/^Use this PIN/).click();
   await wallet.button(/^Change Ring/).waitFor();
 

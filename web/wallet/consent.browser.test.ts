@@ -46,9 +46,9 @@ test('a new pass asks for the wallet’s signature where the last one is too old
   await wallet.button(/^Add pass/).click();
   const add = wallet.dialog().getByRole('button', { name: /^Add pass/ });
   await add.click();
-  const again = page.getByRole('dialog', { name: 'Sign once more' });
+  const again = page.getByRole('dialog', { name: 'Sign again' });
   await again.getByRole('button', { name: 'Not now' }).click();
-  await wallet.sees('Nothing was done, because the wallet did not sign.');
+  await wallet.sees('Nothing was done because the wallet did not sign.');
   await add.click();
   await again.waitFor();
   await wallet.checkAccessibility();
@@ -88,7 +88,7 @@ test('the owner hears of a payment by static pass, and sees it marked', async ()
   assert.equal(paid.status, 'succeeded', 'nobody is asked in the sandbox');
   await wallet.sees(/took 2\.51125 USDC by a static pass/);
   await wallet.goTo('History');
-  await wallet.page.getByText('By a static pass', { exact: true }).waitFor();
+  await wallet.page.getByText('With a fixed-code pass', { exact: true }).waitFor();
   await wallet.checkAccessibility();
   wallet.checkClean();
   await wallet.close();

@@ -41,7 +41,7 @@ for (const { name, options } of LOOKS) {
     await wallet.button(/^Import wallet/).waitFor();
     await wallet.checkAccessibility();
     await createWallet(wallet);
-    await wallet.sees('Shops may not take anything yet');
+    await wallet.sees('Payments are not allowed yet');
     await wallet.checkAccessibility();
     await fundWallet(wallet);
     await wallet.button(/^Allow payments/).click();

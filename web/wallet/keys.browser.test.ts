@@ -59,7 +59,7 @@ test('an imported key is the same wallet; a wrong key is reported; by keyboard a
   await wallet.field('Private key').fill(` ${privateKey.slice(2).toUpperCase()} `);
   await wallet.field('Repeat wallet password').fill('something different');
   await page.keyboard.press('Enter');
-  await wallet.sees('The two passwords are not the same.');
+  await wallet.sees('The two passwords don’t match.');
   for (const field of ['Wallet password', 'Repeat wallet password']) {
     await wallet.field(field).fill('nine char');
   }
@@ -172,7 +172,7 @@ test('after the first payment a backup is asked for, and it is proved', async ()
   await wallet.checkAccessibility();
   await wallet.field('Last 6 characters').fill('zzzzzz');
   await page.keyboard.press('Enter');
-  await wallet.sees('They are not the same.');
+  await wallet.sees('They don’t match.');
   await wallet.field('Last 6 characters').fill(key.slice(-6).toUpperCase());
   await page.keyboard.press('Enter');
   await wallet.sees('The wallet is backed up.');
@@ -220,7 +220,7 @@ test('a PIN locks the screen, the other network opens, and the wallet leaves', a
   await page.reload();
   await wallet.field('PIN').fill('1234');
   await page.keyboard.press('Enter');
-  await wallet.sees('That is not the PIN.');
+  await wallet.sees('Wrong PIN.');
   await wallet.field('PIN').fill('4711');
   await page.keyboard.press('Enter');
 
@@ -258,10 +258,10 @@ test('a token for an agent is shown once and can be revoked', async () => {
   await wallet.goTo('Passes');
   await page.getByRole('link', { name: /^Tokens for AI agents/ }).click();
   await wallet.sees('No tokens yet');
-  await wallet.button(/^Make a token/).click();
-  const make = wallet.dialog().getByRole('button', { name: /^Make a token/ });
+  await wallet.button(/^Create a token/).click();
+  const make = wallet.dialog().getByRole('button', { name: /^Create a token/ });
   await make.click();
-  await wallet.sees('That is no account id. Ask the shop for it.');
+  await wallet.sees('That isn’t a valid account ID. Ask the shop for it.');
   await wallet.checkAccessibility();
   await wallet.field('Shop').fill(shared.sandbox.account);
   await wallet.field('Amount').fill('3.50');

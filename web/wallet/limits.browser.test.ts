@@ -36,11 +36,11 @@ test('limits narrow at once, change on the chain, and stop everything', async ()
   const { wallet, pass } = await readyWallet(browser, sandbox, PHONE);
   const { page } = wallet;
   await wallet.goTo('Limits');
-  await page.getByRole('heading', { name: 'What this network may take from you' }).waitFor();
+  await page.getByRole('heading', { name: 'Spending limits' }).waitFor();
   await page.getByRole('textbox', { name: 'Each payment' }).fill('1');
   await wallet.checkAccessibility();
   await wallet.button(/^Save limits/).click();
-  await wallet.sees('Your limits hold now.');
+  await wallet.sees('Your limits are now in effect.');
   const above = await tapPass(sandbox, { terminal, pass, amount: 2_000_000 });
   assert.equal(declineOf(above), 'limit_exceeded');
 

@@ -25,7 +25,7 @@ async function lock(wallet: WalletWindow): Promise<void> {
   await wallet.goTo('Settings');
   await wallet.field('PIN').fill('2468');
   await wallet.button(/^Set PIN/).click();
-  await wallet.button(/^Use no PIN/).waitFor();
+  await wallet.button(/^Remove PIN/).waitFor();
   await wallet.page.reload();
   await wallet.page.getByRole('heading', { name: 'Locked' }).waitFor();
 }
@@ -67,7 +67,7 @@ export const OWN_SHOTS: readonly Shot[] = [
     await letAsk(wallet);
     await addPass(wallet, 'Keyring');
     await wallet.page.reload();
-    await wallet.sees('Shall this device ring?');
+    await wallet.sees('Notify this device?');
   }),
   walletShot('rings-off', async ({ wallet }) => showRings(wallet, { public_key: PUSH_KEY })),
   walletShot('rings-on', async ({ wallet }) =>
@@ -75,8 +75,8 @@ export const OWN_SHOTS: readonly Shot[] = [
   ),
   walletShot('rings-blocked', async ({ wallet }) => {
     await wallet.goTo('Settings');
-    await wallet.button(/^Ring this device/).click();
-    await wallet.sees(/^This browser does not let the wallet ring/);
+    await wallet.button(/^Notify this device/).click();
+    await wallet.sees(/^This browser blocks notifications from the wallet/);
   }),
   walletShot('locked', async ({ wallet }) => lock(wallet)),
   walletShot('locked-forgotten', async ({ wallet }) => {
@@ -121,11 +121,11 @@ export const OWN_SHOTS: readonly Shot[] = [
   walletShot('agent-new', async ({ wallet }) => {
     await wallet.goTo('Passes');
     await wallet.page.getByRole('link', { name: /^Tokens for AI agents/ }).click();
-    await wallet.button(/^Make a token/).click();
+    await wallet.button(/^Create a token/).click();
     await wallet.field('Shop').fill('Blue Door');
     await wallet
       .dialog()
-      .getByRole('button', { name: /^Make a token/ })
+      .getByRole('button', { name: /^Create a token/ })
       .click();
   }),
   walletShot('offline', async ({ wallet }) => {

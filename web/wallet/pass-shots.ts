@@ -14,7 +14,7 @@ async function openCards(wallet: WalletWindow): Promise<void> {
 
 async function addCard(wallet: WalletWindow, name: string, limit: string): Promise<void> {
   await wallet.button(/^Add card/).click();
-  await wallet.field('Name of the card').fill(name);
+  await wallet.field('Card name').fill(name);
   await wallet.field('At most per payment').fill(limit);
   await wallet
     .dialog()

@@ -53,13 +53,15 @@ test('a permit to a stranger is never signed: a change stops, and is shown', asy
     await wallet.button(/^Allow payments/).click();
     const sheet = wallet.dialog();
     await sheet.getByRole('button', { name: /^Allow payments/ }).click();
-    await sheet.getByText(/names other contracts or higher fees .* nothing was signed/).waitFor();
+    await sheet
+      .getByText(/names different contracts or higher fees .* nothing was signed/)
+      .waitFor();
     await sheet.getByRole('button', { name: /^Not now/ }).click();
     await restore();
   }
   assert.deepEqual(sent, [], 'nothing was signed, so there was nothing to send');
   await wallet.checkAccessibility();
-  await page.getByRole('link', { name: /^Compare the contracts/ }).click();
+  await page.getByRole('link', { name: /^Compare contracts/ }).click();
   await wallet.sees('Named now');
   await wallet.sees('Something else');
   await wallet.checkAccessibility();
@@ -101,7 +103,7 @@ test('who has compared new contracts trusts them by a tick and a press, and sign
     .getByText(/nothing was signed/)
     .waitFor();
   await wallet.button(/^Not now/).click();
-  await page.getByRole('link', { name: /^Compare the contracts/ }).click();
+  await page.getByRole('link', { name: /^Compare contracts/ }).click();
   await wallet.button(/^Trust the new contracts/).click();
   const trust = wallet.dialog().getByRole('button', { name: /^Trust the new contracts/ });
   await trust.click();
@@ -133,7 +135,7 @@ test('raised fees stop the wallet and the pay page, and are shown', async () => 
   await sheet.getByRole('button', { name: /^Change limits/ }).click();
   await sheet.getByText(/higher fees .* nothing was signed/).waitFor();
   await sheet.getByRole('button', { name: /^Not now/ }).click();
-  await page.getByRole('link', { name: /^Compare the contracts/ }).click();
+  await page.getByRole('link', { name: /^Compare contracts/ }).click();
   await wallet.sees('50 %');
   await wallet.checkAccessibility();
   await restore();
@@ -154,7 +156,7 @@ test('raised fees stop the wallet and the pay page, and are shown', async () => 
   });
   await window.page.goto((await askForPayment(sandbox, terminal)).url);
   await pay.click();
-  await window.page.getByText(/or has higher fees/).waitFor();
+  await window.page.getByText(/or higher fees/).waitFor();
   const signed = injected.asked.filter((method) => method === 'eth_signTypedData_v4').length;
   assert.equal(signed, 1, 'only the first was signed');
   await window.close();
@@ -186,11 +188,11 @@ test('the pay page asks no wallet to sign for contracts that are new to this bro
   const second = await askForPayment(sandbox, terminal);
   await page.goto(second.url);
   await pay.click();
-  await page.getByText(/other contracts than those that this browser knows/).waitFor();
+  await page.getByText(/different contracts or higher fees than this browser knows/).waitFor();
   await window.checkAccessibility();
   assert.equal(signed(), 1);
   assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
-  await page.getByRole('link', { name: /^Compare the contracts/ }).click();
+  await page.getByRole('link', { name: /^Compare contracts/ }).click();
   await page.getByText(STRANGER).waitFor();
   await window.close();
 });

@@ -6,11 +6,12 @@ import { asksByPress, readChipByPress } from '../terminal/reader/press.ts';
 import { signDigest } from '../terminal/reader/sign-by-chip.ts';
 import type { ChipAsks } from '../terminal/screens/chip-asks.tsx';
 
-const NO_CHIP = 'That is no chip that signs. Nothing has changed.';
+const NO_CHIP = 'That chip cannot sign. Nothing has changed.';
 const LEFT = 'The chip was taken away too early. Hold it there until this window closes.';
-const NOT_READ = 'This browser does not read chips now. Allow NFC for this page, and try again.';
+const NOT_READ =
+  'This browser cannot read chips right now. Allow NFC for this page, and try again.';
 const NOT_SIGNED = 'The chip did not sign. Nothing has changed.';
-const UNSURE = 'It is not known yet whether it worked. Look at the list before you try again.';
+const UNSURE = 'We don’t know yet whether it worked. Check the list before you try again.';
 
 export interface NewChip {
   readonly label: string;

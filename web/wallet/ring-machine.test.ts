@@ -67,6 +67,12 @@ const say = (yes: boolean): RingEvent => ({ type: 'answer', intent: 'pi_1', yes 
 const listed = (...confirmations: Confirmation[]): RingEvent => ({ type: 'listed', confirmations });
 const tick = (seconds: number): RingEvent => ({ type: 'tick', now: ASKED_AT + seconds * 1000 });
 
+const lookedUp = (status: string): RingEvent => ({
+  type: 'looked_up',
+  intent: 'pi_1',
+  confirmation: questionWith({ status }),
+});
+
 /** What is shown, in a few words. */
 function shown(rings: Rings): string {
   return rings
@@ -145,6 +151,25 @@ test('every state and what may happen in it', () => {
       answered(refused('payment_intent_unexpected_state')),
       'declined',
     ],
+    [
+      'the shop canceled it',
+      [{ ...ended, outcome: 'gone' } as Ring],
+      lookedUp('canceled'),
+      'canceled',
+    ],
+    [
+      'canceled before the yes',
+      [{ ...ended, outcome: 'refused' } as Ring],
+      lookedUp('canceled'),
+      'canceled',
+    ],
+    [
+      'paid by another window',
+      [{ ...ended, outcome: 'gone' } as Ring],
+      lookedUp('succeeded'),
+      'gone',
+    ],
+    ['a look-up that is older than the answer', [answering()], lookedUp('canceled'), 'yes'],
     ['closed', [ended, other], { type: 'closed', intent: 'pi_1' }, 'asked'],
     ['not closed while it is asked', [asked], { type: 'closed', intent: 'pi_1' }, 'asked'],
     [

@@ -2,10 +2,17 @@ import type { Answer } from '../data/api.ts';
 import type { Confirmation } from '../data/payer.ts';
 
 /**
- * How a question ended. `gone`: it is not asked any more, and this window did not answer it.
- * `refused`: this window's yes came to nothing.
+ * How a question ended. `canceled`: by the shop. `gone`: it is no longer asked, and this window did
+ * not answer it. `refused`: this window's yes came too late.
  */
-export type RingOutcome = 'paid' | 'rejected' | 'declined' | 'expired' | 'gone' | 'refused';
+export type RingOutcome =
+  | 'paid'
+  | 'rejected'
+  | 'declined'
+  | 'expired'
+  | 'canceled'
+  | 'gone'
+  | 'refused';
 
 /** One question of the service: may this be paid? */
 export type Ring =
@@ -45,6 +52,8 @@ export type RingEvent =
       | { readonly type: 'answer'; readonly yes: boolean }
       | { readonly type: 'sent' }
       | { readonly type: 'answered'; readonly answer: Answer<Confirmation> }
+      /** What the service says of a question that ended without this window's answer. */
+      | { readonly type: 'looked_up'; readonly confirmation: Confirmation }
       | { readonly type: 'closed' }
     ));
 
@@ -125,6 +134,11 @@ function onAnswered(ring: Answering, answer: Answer<Confirmation>): Ring {
 
 type IntentEvent = Extract<RingEvent, { intent: string }>;
 
+/** Whether it ended here without saying why: the service knows whether the shop canceled it. */
+export function isUnexplained(ring: Ring): boolean {
+  return ring.at === 'ended' && (ring.outcome === 'gone' || ring.outcome === 'refused');
+}
+
 /** @returns null: it leaves the list. */
 function nextRing(ring: Ring, event: IntentEvent): Ring | null {
   const { confirmation } = ring;
@@ -137,6 +151,10 @@ function nextRing(ring: Ring, event: IntentEvent): Ring | null {
       return ring.at === 'answering' ? { ...ring, sends: ring.sends + 1 } : ring;
     case 'answered':
       return ring.at === 'answering' ? onAnswered(ring, event.answer) : ring;
+    case 'looked_up':
+      return isUnexplained(ring) && event.confirmation.status === 'canceled'
+        ? ended(confirmation, 'canceled')
+        : ring;
     case 'closed':
       return ring.at === 'ended' ? null : ring;
   }

@@ -60,10 +60,10 @@ test('the settings let this device ring while the wallet is closed', async () =>
   await page.goto(`${sandbox.web_url}/wallet`);
   await page.getByLabel('Balance').waitFor();
   await wallet.goTo('Settings');
-  await wallet.sees('This device is silent while the wallet is closed.');
+  await wallet.sees('This device is not notified while the wallet is closed.');
   await wallet.checkAccessibility();
   const sent = page.waitForRequest((request) => request.method() === 'PUT');
-  await wallet.button(/^Ring this device/).click();
+  await wallet.button(/^Notify this device/).click();
   assert.deepEqual((await sent).postDataJSON(), { endpoint: ENDPOINT });
   const key = await page.evaluate(() => {
     const { subscribedWith } = window as unknown as { subscribedWith: PushSubscriptionOptionsInit };
@@ -82,7 +82,7 @@ test('once there is a pass, the wallet asks once whether it may ring', async () 
   const { wallet } = await readyWallet(browser, sandbox, PHONE);
   const { page } = wallet;
   await letAsk(page);
-  const question = page.getByText('Shall this device ring?');
+  const question = page.getByText('Notify this device?');
   const listed = () => page.getByRole('button', { name: 'Revoke Keyring' }).waitFor();
   await page.reload();
   await question.waitFor();
@@ -93,17 +93,17 @@ test('once there is a pass, the wallet asks once whether it may ring', async () 
   await listed();
   assert.equal(await question.count(), 0, 'asked once');
   await wallet.goTo('Settings');
-  await wallet.sees('This device is silent while you look at another window.');
-  await wallet.button(/^Ring this device/).click();
-  await wallet.sees(/^This device rings while the wallet is open/);
+  await wallet.sees('This device is not notified while you use another window.');
+  await wallet.button(/^Notify this device/).click();
+  await wallet.sees(/^This device is notified while the wallet is open/);
   wallet.checkClean();
   await wallet.close();
 
   const { wallet: second } = await readyWallet(browser, sandbox);
   await letAsk(second.page);
   await second.page.reload();
-  await second.button(/^Ring this device/).click();
-  await second.page.getByText('Shall this device ring?').waitFor({ state: 'detached' });
+  await second.button(/^Notify this device/).click();
+  await second.page.getByText('Notify this device?').waitFor({ state: 'detached' });
   await second.close();
 });
 
@@ -114,10 +114,10 @@ test('a browser that may not ring is not asked, and says so', async () => {
   // As it is, without a head: refused before anybody was asked.
   await page.reload();
   await page.getByRole('button', { name: 'Revoke Keyring' }).waitFor();
-  assert.equal(await page.getByText('Shall this device ring?').count(), 0);
+  assert.equal(await page.getByText('Notify this device?').count(), 0);
   await wallet.goTo('Settings');
-  await wallet.button(/^Ring this device/).click();
-  await wallet.sees(/^This browser does not let the wallet ring/);
+  await wallet.button(/^Notify this device/).click();
+  await wallet.sees(/^This browser blocks notifications from the wallet/);
   await wallet.close();
 });
 
@@ -145,7 +145,7 @@ async function watchNotifications({ page, context }: WalletWindow) {
 }
 
 const RING = {
-  title: 'A payment waits for your yes',
+  title: 'A payment needs your approval',
   body: 'Open your wallet within a minute.',
   tag: 'ring',
 };
@@ -173,7 +173,7 @@ test('a wallet that is open behind another window rings, until somebody has answ
 
 const PUSH = {
   title: 'A till has asked your wallet to pay',
-  body: 'It waits a minute for your yes, or a static pass was tapped. Not you? Revoke the pass.',
+  body: 'You have a minute to approve it, or a fixed-code pass was tapped. Not you? Revoke the pass.',
   tag: 'ring',
 };
 

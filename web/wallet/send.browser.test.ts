@@ -55,10 +55,13 @@ test('USDC is sent out in two presses, to no wrong address and never twice', asy
   await wallet.field('Recipient').fill(FRIEND);
   await wallet.field('Amount').fill('100.01');
   await wallet.button(/^Review/).click();
-  await wallet.dialog().getByText('The wallet holds 100.00 USDC.', { exact: true }).waitFor();
+  await wallet
+    .dialog()
+    .getByText('Not enough: this wallet holds 100.00 USDC.', { exact: true })
+    .waitFor();
   await wallet.field('Amount').fill('2.50');
   await wallet.button(/^Review/).click();
-  await wallet.sees('None: this network pays the gas');
+  await wallet.sees('None: the network pays the gas');
   await wallet.checkAccessibility();
   // The answer is lost on its way: whoever comes back finds the same transfer, not a second one.
   let lost = 0;

@@ -34,15 +34,15 @@ const UNSEEN: Fate = { is: 'unseen' };
 const failed = (words: string): Fate => ({ is: 'failed', words });
 
 export const SENDING_WORDS = {
-  recipient: 'That is no address: a letter is missing, or one is wrong.',
-  token: 'That is the token’s own contract. What is sent there is lost.',
-  settlement: 'That is this network’s contract. What is sent there is lost.',
-  nobody: 'That is nobody’s address. What is sent there is lost.',
-  itself: 'That is this wallet itself.',
+  recipient: 'That isn’t a valid address: a character is missing or wrong.',
+  token: 'That is the token’s own contract. Anything sent there is lost.',
+  settlement: 'That is this network’s contract. Anything sent there is lost.',
+  nobody: 'That address belongs to no one. Anything sent there is lost.',
+  itself: 'That is this wallet’s own address.',
   amount: 'Enter an amount such as 20.00.',
   notSent: 'Not sent: there is no connection. Nothing has left the wallet.',
-  refusedByChain: 'The token did not accept it. Nothing has left the wallet but the gas.',
-  refusedByNode: 'The node did not take it. Nothing has left the wallet.',
+  refusedByChain: 'The token contract did not accept it. Only the gas has left the wallet.',
+  refusedByNode: 'The node did not accept it. Nothing has left the wallet.',
   replaced: 'Another transaction of this wallet took its place. Nothing was sent by this one.',
 } as const;
 
@@ -72,7 +72,7 @@ export function sendable(sum: TypedSum, wallet: Wallet): bigint | string {
   if (sum.is === 'empty') return SENDING_WORDS.amount;
   const atoms = sum.units;
   const balance = BigInt(wallet.balance);
-  return atoms > balance ? `The wallet holds ${formatUsdc(balance)}.` : atoms;
+  return atoms > balance ? `Not enough: this wallet holds ${formatUsdc(balance)}.` : atoms;
 }
 
 /**

@@ -91,7 +91,7 @@ const LIVING: readonly Shot[] = [
   walletShot('allow-wrong', async ({ wallet }) => {
     await wallet.button(/^Allow payments/).click();
     await wallet.field('At most per day').fill('10');
-    await wallet.field('At most in all').fill('a lot');
+    await wallet.field('At most in total').fill('a lot');
   }),
   walletShot('home-ready', async ({ wallet }) => {
     await fundWallet(wallet);
@@ -217,12 +217,12 @@ const LOOKED_AFTER: readonly Shot[] = [
   walletShot('agent-token', async ({ wallet, sandbox }) => {
     await wallet.goTo('Passes');
     await wallet.page.getByRole('link', { name: /^Tokens for AI agents/ }).click();
-    await wallet.button(/^Make a token/).click();
+    await wallet.button(/^Create a token/).click();
     await wallet.field('Shop').fill(sandbox.account);
     await wallet.field('Amount').fill('3.50');
     await wallet
       .dialog()
-      .getByRole('button', { name: /^Make a token/ })
+      .getByRole('button', { name: /^Create a token/ })
       .click();
     await wallet.button(/^Done/).click();
     await wallet.sees('Can pay');
@@ -239,7 +239,7 @@ const LOOKED_AFTER: readonly Shot[] = [
   }),
   walletShot('contracts-changed', async (stage) => {
     await changeContracts(stage);
-    await stage.wallet.page.getByRole('link', { name: /^Compare the contracts/ }).click();
+    await stage.wallet.page.getByRole('link', { name: /^Compare contracts/ }).click();
     await stage.wallet.sees('Named now');
   }),
   walletShot('contracts-changed-home', changeContracts),

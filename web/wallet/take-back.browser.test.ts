@@ -43,7 +43,7 @@ test('the browser wallet’s node says what may be taken, and takes the end of i
   await wallet.page.getByText('0.1', { exact: true }).waitFor();
   await wallet.field('Wallet password').fill(WALLET_PASSWORD);
   await wallet.button(/^Sign the transaction/).click();
-  await wallet.button(/^Send it by my browser wallet/).click();
+  await wallet.button(/^Send it with my browser wallet/).click();
   await wallet.sees(/On its way: 0x/);
   // Until its block is there.
   const nothing = page.getByRole('definition').getByText(/^0.00/);
@@ -91,7 +91,7 @@ test('without a browser wallet the signed transaction can be carried elsewhere',
   const { page } = wallet;
   await giveCoins(page, sandbox);
   await openWithoutService(wallet);
-  await wallet.sees(/look the token up in a block explorer/);
+  await wallet.sees(/look up the token in a block explorer/);
   await wallet.field('Transactions sent so far').fill('no idea');
   await wallet.sees('A whole number: the nonce.');
   await wallet.field('Transactions sent so far').fill('0');

@@ -77,8 +77,10 @@ export function readTerms(
     const wrong = Object.entries(sums).filter(([, sum]) => typeof sum === 'string');
     return Object.fromEntries(wrong) as TermProblems;
   }
-  if (perDay < perPayment) return { perDay: `At least ${formatUsdc(perPayment)}, one payment.` };
-  if (total < perPayment) return { total: `At least ${formatUsdc(perPayment)}, one payment.` };
+  if (perDay < perPayment)
+    return { perDay: `Must be at least the per-payment limit (${formatUsdc(perPayment)}).` };
+  if (total < perPayment)
+    return { total: `Must be at least the per-payment limit (${formatUsdc(perPayment)}).` };
   return {
     total,
     terms: {

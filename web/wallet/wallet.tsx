@@ -74,7 +74,7 @@ export function Wallet(): ReactNode {
     <SignedIn vault={vault} {...session}>
       <Frame network={session.network} current={current}>
         {hasNewVersion ? (
-          <Notice tone="info">A newer version is here: it is used after a reload.</Notice>
+          <Notice tone="info">A newer version is available. Reload to use it.</Notice>
         ) : null}
         <ContractsNotice network={session.network} />
         <Page />

@@ -8,20 +8,17 @@ import { SHORTEST_PASSWORD, WrongOpener } from './vault.ts';
 export const WORDS = {
   wrongPassword: 'That is not the password of this wallet.',
   shortPassword: `Use at least ${SHORTEST_PASSWORD} characters.`,
-  differentPasswords: 'The two passwords are not the same.',
+  differentPasswords: 'The two passwords don’t match.',
   passkeyRefused: 'The passkey was not used. Try again.',
-  passkeyWithoutSecret:
-    'The passkeys of this device cannot keep a wallet. Choose a password instead.',
+  passkeyWithoutSecret: 'This device’s passkeys cannot store a wallet. Choose a password instead.',
   privateKeyInvalid: 'A private key is 64 digits of 0–9 and a–f.',
   amountInvalid: 'Enter an amount such as 20.00.',
   amountTooLarge: 'At most 1,000,000.00 USDC.',
   otherContracts:
-    'The service names other contracts or higher fees than this wallet knows, so nothing was ' +
-    'signed. Your money is where it was.',
+    'The service names different contracts or higher fees than this wallet knows, so nothing was signed. Your money has not moved.',
   insecureTitle: 'A wallet needs a secure connection',
   insecure:
-    'This page was opened without https, so the browser keeps no secrets for it. Open the wallet ' +
-    'by its https address.',
+    'This page was opened without https, so the browser stores no secrets for it. Open the wallet at its https address.',
 } as const;
 
 /** Why a sum that was typed cannot be used; null: it can. */

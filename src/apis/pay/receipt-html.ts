@@ -4,7 +4,7 @@ import { type ReceiptLine, type Slip, TEST_MODE } from '#apis/pay/receipt-lines.
 import { escapeHtml } from '#core/escape-html.ts';
 import { headlineUsdc } from '#core/money.ts';
 
-const TOLD = 'As told by this server. Your browser has not checked it with the chain.';
+const TOLD = 'Reported by this server. Your browser has not checked it against the chain.';
 
 /** What keeps a browser's translator away: sums, ids and names are the same in every language. */
 const AS_IT_IS = 'translate="no"';

@@ -10,7 +10,7 @@ import { escapeHtml } from '#core/escape-html.ts';
 import { readableUsdc } from '#core/money.ts';
 
 const NAMES = { mainnet: 'Real money', testnet: 'Test money' } as const;
-const TOLD = 'As told by this server. Your browser has not checked it with the chain.';
+const TOLD = 'Reported by this server. Your browser has not checked it against the chain.';
 const NOT_TOLD = 'The chain did not answer this server just now.';
 
 function sum(id: string, name: string, atoms: number | null): string {

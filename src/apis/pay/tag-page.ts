@@ -11,7 +11,7 @@ const LIMIT = { requests: 120, seconds: 60 };
 
 const UNKNOWN = plainPage(
   'Nothing to pay here',
-  '<p>There is no till with this address, or the shop has replaced it. Ask at the till.</p>',
+  '<p>No till has this address, or the shop has replaced it. Ask at the till.</p>',
 );
 const TOO_MANY = plainPage(
   'Too many visits',

@@ -2,12 +2,14 @@ import { selectStandings } from '#accounts/standing-queries.ts';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
 import type { PayerDeps } from '#apis/payer/deps.ts';
 import { ConfirmationSchema, ConfirmationsQuery, shortListOf } from '#apis/payer/schema.ts';
-import { answerWith, isRefusal } from '#core/answer.ts';
+import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
+import type { Attempt } from '#payments/attempt.ts';
 import { awaitSettled } from '#payments/await-settlement.ts';
 import { answerConfirmation, payerOf } from '#payments/confirm.ts';
+import { selectIntents } from '#payments/intent-queries.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { chargeOf } from '#payments/tip.ts';
 
@@ -23,10 +25,18 @@ async function merchantNames(
   return new Map(rows.map((row) => [row.account_id, row.name]));
 }
 
+/** The attempt that the payer was asked about; null if no payer was asked. */
+function askedAttempt(intent: PaymentIntent): Attempt | null {
+  if (intent.status === 'canceled') return intent.asked ?? null;
+  return 'attempt' in intent ? intent.attempt : null;
+}
+
 /** A payment that waits for confirmation, without the merchant's own notes. */
 function renderConfirmation(intent: PaymentIntent, merchantName: string) {
   const { livemode, accountId } = intent.tenant;
   const asked = intent.status === 'requires_action' ? intent : null;
+  const attempt = askedAttempt(intent);
+  const amount = attempt === null ? intent.amount : chargeOf({ amount: intent.amount, attempt });
   return {
     object: 'confirmation',
     livemode,
@@ -35,9 +45,9 @@ function renderConfirmation(intent: PaymentIntent, merchantName: string) {
     status: intent.status,
     account: accountId,
     merchant_name: merchantName,
-    amount: toJsonAtoms('attempt' in intent ? chargeOf(intent) : intent.amount),
+    amount: toJsonAtoms(amount),
     currency: 'usdc',
-    tip: 'attempt' in intent ? toJsonAtoms(intent.attempt.tip) : 0,
+    tip: attempt === null ? 0 : toJsonAtoms(attempt.tip),
     order_id: intent.orderId,
     description: intent.description,
     reason_code: asked?.attempt.reasonCode ?? null,
@@ -87,6 +97,35 @@ function listRoute(deps: PayerDeps) {
   });
 }
 
+function readRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller>({
+    method: 'GET',
+    path: '/confirmations/{intent}',
+    operationId: 'getConfirmation',
+    moves: 'nothing',
+    tag: TAG,
+    summary: 'A payment that the payer was asked to confirm',
+    description:
+      'For an app whose question left the list without its answer: `canceled` if the merchant ' +
+      'canceled the payment meanwhile. A payment that was declined is not found.',
+    scope: null,
+    idempotency: 'ignored',
+    params: { intent: 'paymentIntent' },
+    responses: { 200: { schema: ConfirmationSchema, description: 'Its present status.' } },
+    errors: ['resource_missing'],
+    handle: async ({ caller, params, now }) => {
+      const payer = payerOfCaller(caller);
+      const [found] = await selectIntents(deps.db, [params.intent ?? '']);
+      if (found === undefined || askedAttempt(found)?.payerId !== payer.id) {
+        return resourceMissing('confirmation');
+      }
+      const intent = asOf(found, now);
+      const names = await merchantNames(deps, [intent]);
+      return answerWith(200, renderConfirmation(intent, names.get(intent.tenant.accountId) ?? ''));
+    },
+  });
+}
+
 function answerRoute(deps: PayerDeps, approve: boolean) {
   const verb = approve ? 'approve' : 'reject';
   return defineRoute<PayerCaller>({
@@ -131,5 +170,5 @@ function answerRoute(deps: PayerDeps, approve: boolean) {
 
 /** The payer's yes or no. */
 export function confirmationRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
-  return [listRoute(deps), answerRoute(deps, true), answerRoute(deps, false)];
+  return [listRoute(deps), readRoute(deps), answerRoute(deps, true), answerRoute(deps, false)];
 }

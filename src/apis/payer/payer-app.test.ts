@@ -177,6 +177,23 @@ describe('a confirmation', () => {
     assert.equal(body.status, 'requires_payment_method');
   });
 
+  test('that the merchant cancels tells its payer so, and can no longer be approved', async () => {
+    const payer = await newPayer();
+    const intentId = await asked(payer);
+    const waiting = payer.me.get(`/confirmations?wait=20&known=${intentId}`);
+    const canceled = await merchant.post(`/payment_intents/${intentId}/cancel`);
+    assert.equal(canceled.body.status, 'canceled');
+    assert.deepEqual((await waiting).body.data, []);
+    const { status, body } = await payer.me.get(`/confirmations/${intentId}`);
+    assert.equal(status, 200);
+    assert.equal(body.status, 'canceled');
+    assert.equal(body.amount, 60_000_000);
+    assert.equal((await payer.me.post(`/confirmations/${intentId}/approve`)).status, 404);
+    assert.equal((await payer.me.get(`/confirmations/${intentId}`)).body.status, 'canceled');
+    const other = await newPayer();
+    assert.equal((await other.me.get(`/confirmations/${intentId}`)).status, 404);
+  });
+
   test('of another payer is not there', async () => {
     const payer = await newPayer();
     const intentId = await asked(payer);

@@ -131,7 +131,7 @@ export const FORGOTTEN_PIN: Journey = {
     const code = await terminal.openingCode();
     await page.getByRole('textbox', { name: 'Pairing code' }).fill(code);
     await page.getByRole('button', { name: /^Pair/ }).click();
-    await page.getByRole('button', { name: 'Pair and end the PIN' }).click();
+    await page.getByRole('button', { name: 'Pair and remove the PIN' }).click();
     await page.getByRole('button', { name: 'Set PIN' }).waitFor();
     await close();
   },

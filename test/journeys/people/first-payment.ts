@@ -14,7 +14,7 @@ async function openAccount({ page }: TestWindow, { mail, url }: { mail: Mail; ur
   await page.getByRole('link', { name: 'Open an account' }).click();
   await page.getByLabel('Email').fill(email);
   await page.getByRole('button', { name: 'Send me a link' }).click();
-  await page.getByText('Look into your mail').waitFor();
+  await page.getByText('Check your email').waitFor();
   await page.goto(await mailedLink(mail, email, 'dashboard/sign-up'));
   await page.getByLabel('Your name').fill('Nina New');
   await page.getByLabel('Name of the business').fill('New Café');

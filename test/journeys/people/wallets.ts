@@ -59,14 +59,14 @@ const lostPhone: Journey = {
 };
 
 const wayBack: Journey = {
-  name: 'the way back to the payment after Make a wallet',
+  name: 'the way back to the payment after Set up a wallet',
   width: 390,
   run: async ({ sandbox, browser }) => {
     const terminal = await addTestTerminal(sandbox);
     const { url } = await askForPayment(sandbox, terminal);
     const wallet = walletOf(await browser.open(PHONE));
     await wallet.page.goto(url);
-    await wallet.page.getByRole('link', { name: 'Make a wallet' }).click();
+    await wallet.page.getByRole('link', { name: 'Set up a wallet' }).click();
     await createWallet(wallet);
     await fundWallet(wallet);
     await wallet.page.getByRole('link', { name: 'Back to the payment' }).click();

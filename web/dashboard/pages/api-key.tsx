@@ -38,10 +38,7 @@ export function ApiKeyPage(): ReactNode {
           const found = data.find((one) => one.id === id);
           if (found !== undefined) return <KeyView apiKey={found} />;
           return (
-            <EmptyState
-              drawing={<EmptyDrawing name="search" />}
-              title="There is no key with this id"
-            >
+            <EmptyState drawing={<EmptyDrawing name="search" />} title="No key has this ID">
               <OtherMode />
             </EmptyState>
           );
@@ -69,7 +66,7 @@ function KeyView({ apiKey }: { readonly apiKey: ApiKey }): ReactNode {
         <div className="row">
           <Button onClick={() => setOpen('edit')}>Change</Button>
           <Button onClick={() => setOpen('rotate')}>Replace</Button>
-          <Button onClick={() => setOpen('revoke')}>End now</Button>
+          <Button onClick={() => setOpen('revoke')}>Revoke key</Button>
         </div>
       ) : null}
       {open === 'edit' ? <EditKeyDialog apiKey={apiKey} onClose={close} /> : null}
@@ -101,17 +98,19 @@ function KeyFacts({ apiKey }: { readonly apiKey: ApiKey }): ReactNode {
   return (
     <section className="card">
       <FactList>
-        <Fact name="Begins with">
+        <Fact name="Starts with">
           <span className="id">{apiKey.hint}</span>
         </Fact>
-        <Fact name="It may">
+        <Fact name="Permissions">
           <ul>
             {scopes.map((scope) => (
               <li key={scope}>{SCOPES[scope as Scope] ?? scope}</li>
             ))}
           </ul>
         </Fact>
-        <Fact name="Only from">{addresses.length === 0 ? 'Anywhere' : addresses.join(', ')}</Fact>
+        <Fact name="Allowed IP addresses">
+          {addresses.length === 0 ? 'Any' : addresses.join(', ')}
+        </Fact>
         <Fact name="Last used">{used === null ? 'Never' : <Time at={used} />}</Fact>
         <Fact name="Expires">{end === null ? 'Never' : <Time at={end} />}</Fact>
         <Fact name="Ended">{apiKey.revoked_at && <Time at={apiKey.revoked_at} />}</Fact>
@@ -194,7 +193,7 @@ function RotateKeyDialog({ apiKey, onRotated, onClose }: RotateKeyDialogProps): 
   return (
     <Dialog title="Replace the key" onClose={onClose}>
       <Form sending={sending} onSend={rotate} send="Replace" onCancel={onClose}>
-        <p>You get a new key with the same rights. Put it into your server while both work.</p>
+        <p>You get a new key with the same permissions. Update your server while both keys work.</p>
         <Select
           label="The old key keeps working for"
           value={overlap}
@@ -216,8 +215,8 @@ function RevokeKeyDialog({ apiKey, onClose }: KeyDialogProps): ReactNode {
   const { call } = useMerchant();
   return (
     <ConfirmDialog
-      title="End this key now?"
-      send="End now"
+      title="Revoke this key?"
+      send="Revoke key"
       request={() =>
         call('POST /accounts/{account}/{mode}/api_keys/{id}/revoke', { path: { id: apiKey.id } })
       }
@@ -225,7 +224,7 @@ function RevokeKeyDialog({ apiKey, onClose }: KeyDialogProps): ReactNode {
       onClose={onClose}
     >
       <p>
-        Within a second <bdi>{apiKey.name}</bdi> opens nothing any more. This cannot be undone.
+        Within a second <bdi>{apiKey.name}</bdi> stops working. This cannot be undone.
       </p>
     </ConfirmDialog>
   );

@@ -21,7 +21,7 @@ export type ApiKey = ListApiKeysResponse['data'][number];
 const COLUMNS: readonly Column<ApiKey>[] = [
   { name: 'Key', cell: ({ id }) => <ObjectLink id={id} /> },
   { name: 'Name', cell: ({ name }) => name },
-  { name: 'Begins with', cell: ({ hint }) => <span className="id">{hint}</span> },
+  { name: 'Starts with', cell: ({ hint }) => <span className="id">{hint}</span> },
   { name: 'Status', cell: ({ status }) => <ObjectStatus status={status} /> },
   {
     name: 'Last used',
@@ -54,7 +54,7 @@ export function ApiKeys(): ReactNode {
         columns={COLUMNS}
         keyOf={({ id }) => id}
         empty={
-          <EmptyState title="No key yet">
+          <EmptyState title="No keys yet">
             A key lets your server ask for payments in {mode} mode. It is shown once, when it is
             created.
           </EmptyState>
@@ -93,8 +93,9 @@ function CreateKeyDialog({ onCreated, onClose }: CreateKeyDialogProps): ReactNod
   const [draft, setDraft] = useState(NEW_KEY);
   const sending = useSend(KEY_FIELDS);
   const create = async () => {
-    if (draft.name.trim() === '') return sending.refuse('name', 'Say where the key is used.');
-    if (draft.scopes.length === 0) return sending.refuse('scopes', 'Choose what it may do.');
+    if (draft.name.trim() === '') return sending.refuse('name', 'Enter where the key is used.');
+    if (draft.scopes.length === 0)
+      return sending.refuse('scopes', 'Choose at least one permission.');
     const made = await sending.send(() =>
       call('POST /accounts/{account}/{mode}/api_keys', { body: keyBody(draft) }),
     );

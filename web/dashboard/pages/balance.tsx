@@ -36,7 +36,7 @@ const COLUMNS: readonly Column<Withdrawal>[] = [
   },
   { name: 'Status', cell: ({ status }) => <ObjectStatus status={status} /> },
   { name: 'To', cell: ({ wallet }) => <span className="id">{wallet}</span> },
-  { name: 'Asked for', cell: ({ created }) => <Time at={created} /> },
+  { name: 'Requested', cell: ({ created }) => <Time at={created} /> },
 ];
 
 export function Balance(): ReactNode {
@@ -68,7 +68,7 @@ export function Balance(): ReactNode {
               </div>
               {until === null ? null : <Hold until={until} />}
               {goLive?.live === true && !may('owner') ? (
-                <p className="soft">Only an owner can take money out.</p>
+                <p className="soft">Only an owner can withdraw money.</p>
               ) : null}
             </section>
           )}
@@ -96,8 +96,8 @@ function Hold({ until }: { readonly until: string }): ReactNode {
         The contract holds withdrawals until <Time at={until} />
       </strong>
       <p>
-        Sales are paid into your balance at once. The hold leaves time to give money back, and to
-        notice a wallet that somebody else has set. After it you can withdraw everything.
+        Sales are credited to your balance at once. The hold leaves time for refunds, and for
+        noticing a wallet that someone else has set. After that you can withdraw everything.
       </p>
     </Notice>
   );
@@ -110,20 +110,19 @@ function HeldNotice(): ReactNode {
   if (data?.held !== true) return null;
   return (
     <Notice tone="warn" role="status">
-      <strong>Payouts are held</strong>
+      <strong>Payouts are on hold</strong>
       <p>
-        {data.held_by ?? 'An owner'} has held them after a change of owners
+        {data.held_by ?? 'An owner'} put them on hold after a change of owners
         {data.since === null ? null : (
           <>
             , on <Time at={data.since} />
           </>
         )}
-        . Nothing can be withdrawn, and the wallet cannot be changed, until an owner lets them go
-        on.
+        . Nothing can be withdrawn, and the wallet cannot be changed, until an owner releases them.
       </p>
       {may('owner') ? (
         <ActionButton request={() => call('DELETE /accounts/{account}/payout_hold')}>
-          Let payouts go on
+          Release payouts
         </ActionButton>
       ) : null}
     </Notice>
@@ -147,7 +146,7 @@ function Withdrawals(): ReactNode {
         keyOf={({ id }) => id}
         filters={filters}
         empty={
-          <EmptyState title="Nothing was paid out yet">
+          <EmptyState title="No payouts yet">
             Your money stays on the contract until you move it to your own wallet.
           </EmptyState>
         }

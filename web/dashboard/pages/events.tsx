@@ -75,8 +75,8 @@ export function Events(): ReactNode {
         keyOf={({ id }) => id}
         filters={filters}
         empty={
-          <EmptyState drawing={<EmptyDrawing name="post" />} title="Nothing has happened yet">
-            Each change of a payment, a refund or a withdrawal is listed here for 30 days. Webhooks
+          <EmptyState drawing={<EmptyDrawing name="post" />} title="No events yet">
+            Each change to a payment, refund or withdrawal is listed here for 30 days. Webhooks
             deliver the same events to your server.
           </EmptyState>
         }
@@ -105,7 +105,7 @@ export function EventPage(): ReactNode {
                 <Fact name="Happened">
                   <Time at={event.created} shape="exact" />
                 </Fact>
-                <Fact name="Place in the order">{String(event.sequence)}</Fact>
+                <Fact name="Position">{String(event.sequence)}</Fact>
                 <Fact name="API version">{event.api_version}</Fact>
               </FactList>
               <pre className="code">{JSON.stringify(event.data, null, 2)}</pre>

@@ -40,12 +40,12 @@ async function openAccount(window: TestWindow, email: string): Promise<void> {
   await page.getByRole('link', { name: 'Open an account' }).click();
   await page.getByLabel('Email').fill(email);
   await page.getByRole('button', { name: 'Send me a link' }).click();
-  await page.getByText('Look into your mail').waitFor();
+  await page.getByText('Check your email').waitFor();
   await page.goto(await mailedLink(mail, email, 'dashboard/sign-up'));
   await page.getByLabel('Your name').fill('Nina New');
   await page.getByLabel('Password').fill('short');
   await page.getByRole('button', { name: 'Open account' }).click();
-  await page.locator('.field').filter({ hasText: 'Type its name.' }).waitFor();
+  await page.locator('.field').filter({ hasText: 'Enter the name of the business.' }).waitFor();
   await page.getByLabel('Name of the business').fill('New Café');
   await page.getByRole('button', { name: 'Open account' }).click();
   await page.locator('.field').filter({ hasText: '12 to 256 characters' }).waitFor();

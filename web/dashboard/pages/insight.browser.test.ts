@@ -160,7 +160,7 @@ test('an export that breaks off goes on behind its last row', async () => {
   const coming = page.waitForEvent('download');
   await dialog.getByRole('button', { name: 'Download' }).click();
   const download = await coming;
-  await dialog.getByText('It is there').waitFor();
+  await dialog.getByText('Download complete').waitFor();
   await window.checkAccessibility();
   const text = await textOf(download);
   // Sales of other tests may have come meanwhile, above the first row.

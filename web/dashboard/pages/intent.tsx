@@ -52,7 +52,7 @@ export function IntentPage(): ReactNode {
           onDone={() => setIsCanceling(false)}
           onClose={() => setIsCanceling(false)}
         >
-          <p>The terminal stops asking for it. Nobody is charged.</p>
+          <p>The terminal stops asking for it. Nothing is charged.</p>
         </ConfirmDialog>
       ) : null}
     </Page>
@@ -91,7 +91,9 @@ function IntentView({ intent }: { readonly intent: PaymentIntent }): ReactNode {
         <section className="card stack">
           <h2>Sale</h2>
           <FactList>
-            <Fact name="Asked for">{tip === 0 ? null : <Amount atoms={BigInt(amount)} />}</Fact>
+            <Fact name="Amount requested">
+              {tip === 0 ? null : <Amount atoms={BigInt(amount)} />}
+            </Fact>
             <Fact name="Tip">{tipOf(intent)}</Fact>
             <Fact name="Payment">{intent.payment && <ObjectLink id={intent.payment} />}</Fact>
             <Fact name="Description">{intent.description}</Fact>
@@ -101,7 +103,7 @@ function IntentView({ intent }: { readonly intent: PaymentIntent }): ReactNode {
             <Fact name="Terminal">
               <TerminalLink id={intent.terminal} />
             </Fact>
-            <Fact name="Open until">
+            <Fact name="Expires">
               <Time at={intent.expires_at} />
             </Fact>
             <Fact name="Part of a split">{intent.split_group}</Fact>

@@ -25,7 +25,7 @@ const PAGE = 50;
 
 const COLUMNS: readonly Column<PaymentIntent>[] = [
   {
-    name: 'Sum',
+    name: 'Amount',
     number: true,
     cell: ({ id, amount, tip }) => <SaleSum id={id} amount={amount + (tip ?? 0)} tip={tip} />,
   },
@@ -76,8 +76,8 @@ export function Intents(): ReactNode {
         keyOf={({ id }) => id}
         filters={filters}
         empty={
-          <EmptyState title="Nobody was asked to pay yet">
-            Each amount that your server or a till asks for is listed here, whether it is paid,
+          <EmptyState title="No intents yet">
+            Each amount that your server or a till requests is listed here, whether it is paid,
             declined or never tapped.
           </EmptyState>
         }
@@ -132,7 +132,7 @@ function OtherFilters({ filters }: { readonly filters: Filters }): ReactNode {
         filters={filters}
         name="source"
         label="Created by"
-        all="Anybody"
+        all="Anyone"
         options={[
           ['api', 'Your server'],
           ['terminal', 'A terminal'],

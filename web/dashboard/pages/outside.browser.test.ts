@@ -20,11 +20,11 @@ test('a stranger asks for a link, and a link that is too old says so', async () 
   await page.goto(`${shared.sandbox.web_url}/dashboard`);
   await page.getByRole('link', { name: 'Open an account' }).click();
   await page.getByRole('button', { name: 'Send me a link' }).click();
-  await page.getByText('Type your e-mail address.').waitFor();
+  await page.getByText('Enter your email address.').waitFor();
   await page.getByLabel('Email').fill('somebody@shop.test');
   await window.checkAccessibility();
   await page.getByRole('button', { name: 'Send me a link' }).click();
-  await page.getByText('Look into your mail').waitFor();
+  await page.getByText('Check your email').waitFor();
   await page.goto(`${shared.sandbox.web_url}/dashboard/invitation#token=nothing`);
   await page.getByRole('alert').waitFor();
   await window.checkAccessibility();

@@ -35,13 +35,13 @@ export function SignUp({ people }: OutsideProps): ReactNode {
         <AddressForm
           send="Send me a link"
           request={(email) => call('POST /sign_up', { body: { email } })}
-          sent="The link in it opens your account. It is valid for 24 hours."
+          sent="Open the link in it to create your account. It is valid for 24 hours."
         />
       ) : (
         <CompleteSignUp people={people} token={token} />
       )}
       <p>
-        <Link href="/dashboard">Back to signing in</Link>
+        <Link href="/dashboard">Back to sign-in</Link>
       </p>
     </Sheet>
   );
@@ -57,8 +57,9 @@ function CompleteSignUp({ people, token }: TokenProps): ReactNode {
   const [password, setPassword] = useState('');
   const sending = useSend(['name', 'account_name', 'password']);
   const open = async () => {
-    if (name.trim() === '') return sending.refuse('name', 'Type your name.');
-    if (accountName.trim() === '') return sending.refuse('account_name', 'Type its name.');
+    if (name.trim() === '') return sending.refuse('name', 'Enter your name.');
+    if (accountName.trim() === '')
+      return sending.refuse('account_name', 'Enter the name of the business.');
     const body = { token, name: name.trim(), account_name: accountName.trim(), password };
     const session = await sending.send(() => callOf(people)('POST /sign_up/complete', { body }));
     if (session !== null) enter(people);
@@ -104,7 +105,7 @@ export function Invitation({ people }: OutsideProps): ReactNode {
     <Sheet title="Join a team">
       {token === null || sending.problem !== null ? (
         <Notice tone="bad" role="alert">
-          <p>{sending.problem ?? 'The link is incomplete. Open it again from your mail.'}</p>
+          <p>{sending.problem ?? 'The link is incomplete. Open it again from your email.'}</p>
         </Notice>
       ) : null}
       {token !== null && found !== null ? (
@@ -135,8 +136,8 @@ function AcceptInvitation({ people, token, found }: AcceptProps): ReactNode {
       </p>
       {hasUser ? (
         <p className="soft">
-          You have an account here. <Link href="/dashboard">Sign in</Link> first, then open the link
-          again.
+          You already have an account here. <Link href="/dashboard">Sign in</Link> first, then open
+          the link again.
         </p>
       ) : (
         <>

@@ -70,7 +70,7 @@ function LatestSales(): ReactNode {
         columns={PAYMENT_COLUMNS}
         keyOf={({ id }) => id}
         inPairs
-        empty={<p className="card soft">What is sold from now on appears here.</p>}
+        empty={<p className="card soft">New sales appear here.</p>}
       />
     </section>
   );
@@ -84,7 +84,9 @@ function Warnings(): ReactNode {
   );
   return failing.map(({ id, url, status }) => (
     <Notice key={id} tone="warn">
-      <strong>{status === 'disabled' ? 'An endpoint is turned off' : 'An endpoint fails'}</strong>
+      <strong>
+        {status === 'disabled' ? 'An endpoint is turned off' : 'An endpoint is failing'}
+      </strong>
       <p>
         <Link href={`/dashboard/webhooks/${id}`}>{url}</Link>
       </p>

@@ -116,9 +116,9 @@ test('logo and colour show on the till, where people pay, and on the receipt', a
   await page.getByLabel('Logo', { exact: true }).setInputFiles(file);
   await page.getByRole('button', { name: 'Upload logo' }).click();
   await page.getByRole('button', { name: 'Remove logo' }).waitFor();
-  await page.getByLabel('Colour behind the name').fill('#f0e070');
-  await page.getByRole('button', { name: 'Save colour' }).click();
-  await page.getByRole('button', { name: 'Remove colour' }).waitFor();
+  await page.getByLabel('Color behind the name').fill('#f0e070');
+  await page.getByRole('button', { name: 'Save color' }).click();
+  await page.getByRole('button', { name: 'Remove color' }).waitFor();
   assert.deepEqual(await page.evaluate(LOOK), CHOSEN, 'the preview');
   await window.checkAccessibility();
   const counter = await addTestTerminal(sandbox);
@@ -154,19 +154,19 @@ test('rules say what they would have done last week, and two people see both val
     return window;
   };
   const [first, second] = [await open(), await open()];
-  const often = first.page.getByLabel('Payments of one customer in an hour');
+  const often = first.page.getByLabel('Payments per customer per hour');
   await often.fill('many');
   await first.page.getByRole('button', { name: 'Save' }).click();
-  await first.page.getByText('Type a number.').waitFor();
+  await first.page.getByText('Enter a number.').waitFor();
   await often.fill('2');
   await first.page.getByText(/[1-9]\d* would have been stopped/).waitFor();
   await first.checkAccessibility();
-  await second.page.getByLabel('Payments of one customer in an hour').fill('500');
+  await second.page.getByLabel('Payments per customer per hour').fill('500');
   await second.page.getByText('None of the').waitFor();
   await second.page.getByRole('button', { name: 'Save' }).click();
   await second.page.getByText('Saved.').waitFor();
   await first.page.getByRole('button', { name: 'Save' }).click();
-  await first.page.getByText('Somebody else has changed this').waitFor();
+  await first.page.getByText('Someone else changed this').waitFor();
   await first.page.getByText('Stored now: 500').waitFor();
   assert.equal(await often.inputValue(), '2', 'nothing that was typed is lost');
   await often.fill('');
@@ -211,7 +211,7 @@ test('the verification form is saved, stays, and names what is missing', async (
   await page.getByRole('link', { name: 'Verification', exact: true }).click();
   await page.getByLabel('Legal name').fill('Second Café GmbH');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('This is needed.').waitFor();
+  await page.getByText('This field is required.').waitFor();
   assert.equal(await page.getByLabel('Legal name').inputValue(), 'Second Café GmbH');
   for (const [label, value] of [
     ['Registration number', 'HRB 1'],
@@ -221,7 +221,7 @@ test('the verification form is saved, stays, and names what is missing', async (
   ] as const) {
     await page.getByLabel(label).fill(value);
   }
-  assert.equal(await page.getByText('This is needed.').count(), 0, 'the error has left');
+  assert.equal(await page.getByText('This field is required.').count(), 0, 'the error has left');
   await page.getByLabel('Country').selectOption('Germany');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved.').waitFor();
@@ -295,7 +295,7 @@ test('an owner sets up an app and takes money out, without losing what was typed
   const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
   await dialog.getByRole('textbox', { name: 'Authentication code' }).fill(code);
   await page.keyboard.press('Enter');
-  const kept = dialog.getByRole('button', { name: 'I have kept them' });
+  const kept = dialog.getByRole('button', { name: 'I’ve saved them' });
   await kept.waitFor();
   const [recovery] = /[A-Z2-7]{4}(?:-[A-Z2-7]{4})+/.exec(await dialog.innerText()) ?? [];
   await kept.click();

@@ -94,20 +94,20 @@ function Sums({ payment }: { readonly payment: Payment }): ReactNode {
           {payment.amount_refunded === 0 ? null : atoms(payment.amount_refunded)}
         </Fact>
       </FactList>
-      <p className="soft small">The customer pays the fees on top; you get all of the sale.</p>
+      <p className="soft small">The customer pays the fees on top; you receive the full sale.</p>
     </section>
   );
 }
 
 const CREDENTIALS: Readonly<Record<string, string>> = {
-  nfc_id: 'Tap of a wallet pass',
-  nfc_sun: 'Tap of a card',
-  qr: 'Code of the wallet app',
-  smart_tap: 'Tap of a phone, Google Wallet',
-  apple_vas: 'Tap of a phone, Apple Wallet',
-  agent_token: 'Token of an agent',
-  authorization: 'Any wallet, by the code on the terminal',
-  chip: 'Chip that signed at the terminal',
+  nfc_id: 'Wallet pass',
+  nfc_sun: 'Chip card',
+  qr: 'Wallet app code',
+  smart_tap: 'Phone (Google Wallet)',
+  apple_vas: 'Phone (Apple Wallet)',
+  agent_token: 'Agent token',
+  authorization: 'Any wallet, using the code on the terminal',
+  chip: 'Signing chip',
 };
 
 function Origin({ payment }: { readonly payment: Payment }): ReactNode {
@@ -151,7 +151,7 @@ function Proof({ payment }: { readonly payment: Payment }): ReactNode {
     <section className="card stack">
       <h2>Proof on the chain</h2>
       <p className="soft small">
-        Anybody can look up this transaction. Its log entry {payment.log_index} names your merchant
+        Anyone can look up this transaction. Its log entry {payment.log_index} names your merchant
         number, this amount and this order.
       </p>
       <CopyField label="Transaction" value={payment.tx_hash} />
@@ -159,7 +159,7 @@ function Proof({ payment }: { readonly payment: Payment }): ReactNode {
         <Fact name="Chain">{`${payment.chain_id} (${payment.network})`}</Fact>
         <Fact name="Block">{String(payment.block_number)}</Fact>
         <Fact name="Log entry">{String(payment.log_index)}</Fact>
-        <Fact name="Time of the block">
+        <Fact name="Block time">
           <Time at={payment.settled_at} />
         </Fact>
       </FactList>

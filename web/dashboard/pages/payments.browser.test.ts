@@ -100,7 +100,7 @@ test('a sale comes into the lists while one looks, and its whole row leads to it
   await row.getByText('Succeeded').click({ force: true });
   await page.getByRole('heading', { name: 'Payment', level: 1 }).waitFor();
   assert.match(page.url(), new RegExp(`${payment}$`));
-  await page.getByRole('button', { name: 'Copy id' }).waitFor();
+  await page.getByRole('button', { name: 'Copy ID' }).waitFor();
 
   await page.getByRole('link', { name: 'Overview', exact: true }).click();
   await page.getByRole('heading', { name: 'Latest sales' }).waitFor();
@@ -138,7 +138,7 @@ test('the sales of the last week are one press away; another day is a choice', a
   const { page } = window;
   await signInAt(window, { sandbox, path: `dashboard/payments?terminal=${terminal.id}` });
   await page.getByRole('button', { name: 'Yesterday' }).click();
-  await page.getByText('Nothing fits').waitFor();
+  await page.getByText('No results match these filters').waitFor();
   const week = page.getByRole('button', { name: 'Last 7 days' });
   await week.click();
   await page.getByRole('link', { name: payment }).waitFor();
@@ -295,8 +295,8 @@ test('a filter is kept under a name, comes back by a press, and is forgotten', a
   const { page } = window;
   await signInAt(window, { sandbox, path: 'dashboard/payments?status=refunded' });
   await page.getByRole('button', { name: 'Last 7 days' }).click();
-  await page.getByRole('button', { name: 'Keep this filter' }).click();
-  await page.getByLabel('Name of the filter').and(page.locator(':focus')).waitFor();
+  await page.getByRole('button', { name: 'Save filter' }).click();
+  await page.getByLabel('Filter name').and(page.locator(':focus')).waitFor();
   await window.checkAccessibility();
   await page.keyboard.type('Refunded lately');
   await page.keyboard.press('Enter');
@@ -311,7 +311,7 @@ test('a filter is kept under a name, comes back by a press, and is forgotten', a
   await page.getByRole('heading', { name: 'Refunds', level: 1 }).waitFor();
   assert.equal(await kept.count(), 0, 'another list has filters of its own');
   await page.goBack();
-  await page.getByRole('button', { name: 'Forget this filter' }).click();
+  await page.getByRole('button', { name: 'Delete filter' }).click();
   await kept.waitFor({ state: 'detached' });
   window.checkClean();
   await window.close();

@@ -51,7 +51,7 @@ export function Payments(): ReactNode {
           filters={filters}
           name="search"
           label="Search"
-          placeholder="Order, wallet, sum"
+          placeholder="Order, wallet, amount"
           check={searchProblem}
         />
         {filters.get('search') === undefined ? (
@@ -101,15 +101,14 @@ function NoPayments(): ReactNode {
   return (
     <EmptyState
       drawing={<EmptyDrawing name="sales" />}
-      title="Nobody has paid yet"
+      title="No payments yet"
       action={
         <Link href="/dashboard/terminals" className={buttonClass({ kind: 'primary' })}>
           Set up a till
         </Link>
       }
     >
-      Each sale that a customer pays at one of your tills is listed here, with its proof on the
-      chain.
+      Each sale paid at one of your tills is listed here, with its proof on the chain.
     </EmptyState>
   );
 }

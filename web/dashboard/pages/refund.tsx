@@ -61,13 +61,13 @@ function RefundView({ refund }: { readonly refund: DashboardRefund }): ReactNode
           <Fact name="Payment">
             <ObjectLink id={refund.payment} />
           </Fact>
-          <Fact name="Asked for by">{SOURCES[refund.source]}</Fact>
+          <Fact name="Requested by">{SOURCES[refund.source]}</Fact>
           <Fact name="Reason">{refund.reason}</Fact>
           <Fact name="Transaction">
             {refund.tx_hash && <span className="id">{refund.tx_hash}</span>}
           </Fact>
           <Fact name="Failure">{refund.failure_code}</Fact>
-          <Fact name="Asked for">
+          <Fact name="Requested">
             <Time at={refund.created} />
           </Fact>
           <Fact name="Last change">
@@ -92,27 +92,27 @@ function Waiting({ refund }: { readonly refund: DashboardRefund }): ReactNode {
   if (waiting === null) return null;
   return (
     <Notice tone="warn" role="status">
-      <strong>It waits</strong>
+      <strong>Waiting</strong>
       <p>
-        The transfer is refused for now: {waiting.message} It is tried again every minute, for 24
-        hours from <Time at={waiting.since} />.
+        The transfer cannot be made yet: {waiting.message} We retry it every minute for 24 hours
+        from <Time at={waiting.since} />.
       </p>
       {may('admin') ? (
         <div>
-          <Button onClick={() => setIsEnding(true)}>Give it up</Button>
+          <Button onClick={() => setIsEnding(true)}>Give up</Button>
         </div>
       ) : null}
       {isEnding ? (
         <ConfirmDialog
           title="Give up this refund?"
-          send="Give it up"
+          send="Give up"
           request={() =>
             call('POST /accounts/{account}/{mode}/refunds/{id}/end', { path: { id: refund.id } })
           }
           onDone={() => setIsEnding(false)}
           onClose={() => setIsEnding(false)}
         >
-          <p>The customer gets nothing, and the amount can be refunded again.</p>
+          <p>The customer receives nothing, and the amount can be refunded again.</p>
         </ConfirmDialog>
       ) : null}
     </Notice>

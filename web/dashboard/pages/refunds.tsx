@@ -20,10 +20,10 @@ import { useLive } from '../parts/use-live.ts';
 const PAGE = 50;
 
 export const REFUND_COLUMNS: readonly Column<Refund>[] = [
-  { name: 'Sum', number: true, cell: ({ id, amount }) => <SaleSum id={id} amount={amount} /> },
+  { name: 'Amount', number: true, cell: ({ id, amount }) => <SaleSum id={id} amount={amount} /> },
   { name: 'Status', cell: ({ status }) => <ObjectStatus status={status} /> },
   { name: 'Reason', cell: ({ reason }) => reason ?? '' },
-  { name: 'Asked for', cell: ({ created }) => <Time at={created} /> },
+  { name: 'Requested', cell: ({ created }) => <Time at={created} /> },
 ];
 
 export function Refunds(): ReactNode {
@@ -69,14 +69,14 @@ function NoRefunds(): ReactNode {
   return (
     <EmptyState
       drawing={<EmptyDrawing name="sales" />}
-      title="Nothing has been refunded yet"
+      title="No refunds yet"
       action={
         <Link href="/dashboard/payments" className={buttonClass({})}>
-          Go to the payments
+          Go to payments
         </Link>
       }
     >
-      Open a payment to refund all of it, or a part.
+      Open a payment to refund all or part of it.
     </EmptyState>
   );
 }

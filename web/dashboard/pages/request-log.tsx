@@ -49,7 +49,7 @@ const COLUMNS: readonly Column<Request>[] = [
   },
   { name: 'Status', cell: ({ status }) => <HttpStatus status={status} /> },
   { name: 'Error', cell: ({ code }) => <CodeWords code={code ?? ''} /> },
-  { name: 'Took', number: true, cell: ({ duration_ms }) => `${Math.round(duration_ms)} ms` },
+  { name: 'Duration', number: true, cell: ({ duration_ms }) => `${Math.round(duration_ms)} ms` },
   { name: 'Received', cell: ({ created }) => <Time at={created} shape="exact" /> },
 ];
 
@@ -83,8 +83,8 @@ export function RequestLog(): ReactNode {
         keyOf={({ id }) => id}
         filters={filters}
         empty={
-          <EmptyState drawing={<EmptyDrawing name="post" />} title="No request yet">
-            Each request of your server is listed here for 30 days, with its answer.
+          <EmptyState drawing={<EmptyDrawing name="post" />} title="No requests yet">
+            Each request from your servers is listed here for 30 days, with its response.
           </EmptyState>
         }
       />
@@ -107,7 +107,7 @@ function LogFilters({ filters }: { readonly filters: Filters }): ReactNode {
         name="sent_by"
         label="Sent by"
         all="Your servers"
-        options={[['anybody', 'Anybody']]}
+        options={[['anybody', 'Anyone']]}
       />
       <FilterText filters={filters} name="status" label="Status" placeholder="400" />
       <FilterText filters={filters} name="operation" label="Operation" />

@@ -93,10 +93,10 @@ function useRules(rules: ReadRiskSettingsResponse) {
     const firstFrom = amountOf(sums.first);
     const highFrom = amountOf(sums.high);
     const perHour = readCount(velocity);
-    const wrong = 'Enter an amount such as 50.00, or nothing.';
+    const wrong = 'Enter an amount such as 50.00, or leave it empty.';
     if (firstFrom === undefined) return sending.refuse('first_payment_confirm_from', wrong);
     if (highFrom === undefined) return sending.refuse('high_amount_confirm_from', wrong);
-    if (perHour === undefined) return sending.refuse('velocity_per_hour', 'Type a number.');
+    if (perHour === undefined) return sending.refuse('velocity_per_hour', 'Enter a number.');
     const body = {
       version: rules.version,
       first_payment_confirm_from: firstFrom,
@@ -135,32 +135,32 @@ function RulesForm({ rules }: { readonly rules: ReadRiskSettingsResponse }): Rea
         onText={form.setFirst}
         hint={
           stored(amountText(rules.first_payment_confirm_from), first) ??
-          'In USDC. New customers confirm a first payment of at least this amount. Empty: never.'
+          'In USDC. New customers confirm a first payment from this amount. Leave empty to never ask.'
         }
         error={sending.problemAt('first_payment_confirm_from')}
       />
       <SumField
         {...field}
-        label="Ask everybody from"
+        label="Ask every customer from"
         value={high}
         sum={sums.high}
         shows
         onText={form.setHigh}
         hint={
           stored(amountText(rules.high_amount_confirm_from), high) ??
-          'In USDC. Every customer confirms a payment of at least this amount. Empty: never.'
+          'In USDC. Every customer confirms payments from this amount. Leave empty to never ask.'
         }
         error={sending.problemAt('high_amount_confirm_from')}
       />
       <TextField
         {...field}
-        label="Payments of one customer in an hour, at most"
+        label="Payments per customer per hour, at most"
         inputMode="numeric"
         value={velocity}
         onChange={(event) => form.setVelocity(event.target.value)}
         hint={
           stored(String(rules.velocity_per_hour ?? ''), velocity) ??
-          'The next one is declined. Empty: no limit.'
+          'Further payments are declined. Leave empty for no limit.'
         }
         error={sending.problemAt('velocity_per_hour')}
       />
@@ -212,7 +212,7 @@ function BlockedWallets(): ReactNode {
   const [note, setNote] = useState('');
   const sending = useSend(['address', 'note']);
   const block = async () => {
-    if (address.trim() === '') return sending.refuse('address', 'Type the address of the wallet.');
+    if (address.trim() === '') return sending.refuse('address', 'Enter the address of the wallet.');
     const body = { address: address.trim(), ...(note.trim() === '' ? {} : { note: note.trim() }) };
     const done = await sending.send(() =>
       call('POST /accounts/{account}/{mode}/blocked_payers', { body }),
@@ -235,7 +235,7 @@ function BlockedWallets(): ReactNode {
             label="Wallet address"
             value={address}
             onChange={(event) => setAddress(event.target.value)}
-            hint="You find it on the page of each payment."
+            hint="It is shown on each payment’s page."
             error={sending.problemAt('address')}
           />
           <TextField

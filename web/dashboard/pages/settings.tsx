@@ -35,7 +35,7 @@ export function Settings(): ReactNode {
                 {may('admin') ? (
                   <AccountForm account={account} />
                 ) : (
-                  <p className="soft">An admin or owner changes the account.</p>
+                  <p className="soft">Only an admin or owner can change the account.</p>
                 )}
               </section>
               <Brand name={account.name} />
@@ -46,7 +46,7 @@ export function Settings(): ReactNode {
         <section className="card stack">
           <h2>Another business</h2>
           <p className="soft">
-            It has tills, keys and a balance of its own. Switch accounts in the navigation.
+            It has its own tills, keys and balance. Switch accounts in the navigation.
           </p>
           <div>
             <Button onClick={() => setIsOpening(true)}>Open another account</Button>
@@ -73,14 +73,14 @@ function readLimits(typed: { readonly days: string; readonly limit: TypedSum }) 
   const days = /^\d{1,4}$/.test(typed.days.trim()) ? Number(typed.days.trim()) : null;
   const { limit } = typed;
   const wrong = (field: string, words: string) => ({ wrong: [field, words] as const });
-  if (days === null) return wrong('refund_window_days', 'Type a number of days.');
+  if (days === null) return wrong('refund_window_days', 'Enter a number of days.');
   if (limit.is !== 'sum') return wrong('refund_daily_limit', 'Enter an amount such as 500.00.');
   return { wrong: null, days, limit: limit.units };
 }
 
 const LIMIT_HINT = 'In USDC, for all keys and people together. It limits what a stolen key can do.';
 
-const NAME_WAITS = 'Saved. The network’s staff looks at the new name first.';
+const NAME_WAITS = 'Saved. The network operator reviews the new name first.';
 
 function AccountForm({ account }: { readonly account: ReadAccountResponse }): ReactNode {
   const { call } = useMerchant();
@@ -120,7 +120,7 @@ function AccountForm({ account }: { readonly account: ReadAccountResponse }): Re
         error={sending.problemAt('name')}
       />
       <TextField
-        label="Days within which a sale can be refunded"
+        label="Refund window (days)"
         inputMode="numeric"
         value={days}
         onChange={(event) => setDays(event.target.value)}
@@ -128,7 +128,7 @@ function AccountForm({ account }: { readonly account: ReadAccountResponse }): Re
         error={sending.problemAt('refund_window_days')}
       />
       <SumField
-        label="Most that can be refunded in a day"
+        label="Daily refund limit"
         value={limit}
         sum={sum}
         shows
@@ -149,7 +149,7 @@ function AccountForm({ account }: { readonly account: ReadAccountResponse }): Re
 /** A verified business keeps its name until somebody has looked at the new one. */
 function nameHint({ name, requested_name: asked }: ReadAccountResponse): string | null {
   if (asked === null) return null;
-  return `Customers see “${named(name)}” until the network’s staff has accepted “${named(asked)}”.`;
+  return `Customers see “${named(name)}” until the network operator accepts “${named(asked)}”.`;
 }
 
 interface TimeZoneFieldProps {
@@ -168,7 +168,7 @@ function TimeZoneField(props: TimeZoneFieldProps): ReactNode {
         list="time-zones"
         value={props.value}
         onChange={(event) => props.onChange(event.target.value)}
-        hint={props.stored ?? 'Such as Europe/Berlin. Days of figures and exports are days there.'}
+        hint={props.stored ?? 'Such as Europe/Berlin. Figures and exports use its days.'}
         error={props.error}
       />
       <datalist id="time-zones">

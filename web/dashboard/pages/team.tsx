@@ -22,10 +22,10 @@ type Invitation = ListInvitationsResponse['data'][number];
 
 /** What each role may do beyond the one before it. */
 const ROLES: Readonly<Record<Role, string>> = {
-  viewer: 'Viewer: sees everything but keys',
-  member: 'Member: also refunds, and labels of tills',
-  admin: 'Admin: also keys, tills, webhooks, verification',
-  owner: 'Owner: also the team, the wallet, payouts',
+  viewer: 'Viewer: can see everything except keys',
+  member: 'Member: can also refund, and rename tills',
+  admin: 'Admin: can also manage keys, tills, webhooks and verification',
+  owner: 'Owner: can also manage the team, the wallet and payouts',
 };
 
 export function Team(): ReactNode {
@@ -67,7 +67,7 @@ export function Team(): ReactNode {
       {canChange ? <BelowForOwners isEarly={query.isPending} /> : null}
       {canChange || query.isPending ? null : (
         <>
-          <p className="soft">Only an owner changes the team.</p>
+          <p className="soft">Only an owner can change the team.</p>
           <Leave />
         </>
       )}
@@ -121,20 +121,20 @@ function InviteDialog({ onClose }: { readonly onClose: () => void }): ReactNode 
   const [role, setRole] = useState<Role>('member');
   const sending = useSend(['email', 'role']);
   const invite = async () => {
-    if (email.trim() === '') return sending.refuse('email', 'Type an e-mail address.');
+    if (email.trim() === '') return sending.refuse('email', 'Enter an email address.');
     const body = { email: email.trim(), role };
     const made = await sending.send(() => call('POST /accounts/{account}/invitations', { body }));
     if (made !== null) onClose();
   };
   return (
-    <Dialog title="Invite somebody" onClose={onClose}>
+    <Dialog title="Invite someone" onClose={onClose}>
       <Form sending={sending} onSend={invite} send="Invite" onCancel={onClose}>
         <TextField
           label="Email"
           type="email"
           value={email}
           onChange={(event) => setEmail(event.target.value)}
-          hint="A link goes there. It is valid for seven days."
+          hint="We send a link there. It is valid for seven days."
           error={sending.problemAt('email')}
         />
         <RoleSelect role={role} onChange={setRole} error={sending.problemAt('role')} />
@@ -173,8 +173,7 @@ function RoleDialog({ member, onClose }: MemberDialogProps): ReactNode {
           hint={storedNow({ isStale, stored: ROLES[member.role], typed: ROLES[role] })}
         />
         <p className="soft small">
-          Making somebody owner, and taking that away, asks for your second factor. All owners are
-          told.
+          Granting or removing ownership asks for your second factor. All owners are notified.
         </p>
       </Form>
     </Dialog>
@@ -185,7 +184,7 @@ function RemoveDialog({ member, onClose }: MemberDialogProps): ReactNode {
   const { call } = useMerchant();
   return (
     <ConfirmDialog
-      title={`Take ${named(member.name)} out of the team?`}
+      title={`Remove ${named(member.name)} from the team?`}
       send="Remove"
       request={() =>
         call('DELETE /accounts/{account}/members/{user}', { path: { user: member.user } })
@@ -193,7 +192,7 @@ function RemoveDialog({ member, onClose }: MemberDialogProps): ReactNode {
       onDone={onClose}
       onClose={onClose}
     >
-      <p>{member.email} loses all access at once.</p>
+      <p>{member.email} loses all access immediately.</p>
     </ConfirmDialog>
   );
 }
@@ -242,16 +241,16 @@ function TakeBack({ id, email }: { readonly id: string; readonly email: string }
   const [isAsking, setIsAsking] = useState(false);
   return (
     <>
-      <Button onClick={() => setIsAsking(true)}>Take back</Button>
+      <Button onClick={() => setIsAsking(true)}>Revoke</Button>
       {isAsking ? (
         <ConfirmDialog
-          title="Take the invitation back?"
-          send="Take back"
+          title="Revoke the invitation?"
+          send="Revoke"
           request={() => call('DELETE /accounts/{account}/invitations/{id}', { path: { id } })}
           onDone={() => setIsAsking(false)}
           onClose={() => setIsAsking(false)}
         >
-          <p>The link that {email} got opens nothing any more.</p>
+          <p>The link that {email} received stops working.</p>
         </ConfirmDialog>
       ) : null}
     </>
@@ -273,7 +272,7 @@ function Leave(): ReactNode {
           onDone={() => void refresh()}
           onClose={() => setIsAsking(false)}
         >
-          <p>You lose all access at once. Only a new invitation brings you back.</p>
+          <p>You lose all access immediately. You need a new invitation to return.</p>
         </ConfirmDialog>
       ) : null}
     </div>

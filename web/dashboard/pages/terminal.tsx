@@ -68,7 +68,7 @@ function TerminalView({ terminal }: { readonly terminal: Terminal }): ReactNode 
               <Time at={terminal.created} />
             </Fact>
             <Fact name="Sales">
-              <Link href={`/dashboard/payments?terminal=${id}`}>Its payments</Link>
+              <Link href={`/dashboard/payments?terminal=${id}`}>View payments</Link>
             </Fact>
           </FactList>
           <div className="row">
@@ -97,9 +97,9 @@ function TestTap({ id }: { readonly id: string }): ReactNode {
   const [tapped, setTapped] = useState<PaymentIntent | null>(null);
   return (
     <section className="card stack">
-      <h2>Play the customer</h2>
+      <h2>Act as the customer</h2>
       <p className="soft">
-        When your server or the till has asked for a payment here, a test pass taps it. No device is
+        When your server or the till requests a payment here, tap it with a test pass. No device is
         needed.
       </p>
       <ActionButton
@@ -186,7 +186,7 @@ function OnOff({ id, isActive }: { readonly id: string; readonly isActive: boole
       <Button onClick={() => setIsAsking(true)}>Turn off</Button>
       {isAsking ? (
         <ConfirmDialog
-          title="Turn this till off?"
+          title="Turn off this till?"
           send="Turn off"
           request={() =>
             call('POST /accounts/{account}/{mode}/terminals/{id}/deactivate', { path })
@@ -194,7 +194,7 @@ function OnOff({ id, isActive }: { readonly id: string; readonly isActive: boole
           onDone={() => setIsAsking(false)}
           onClose={() => setIsAsking(false)}
         >
-          <p>It charges and refunds nothing from now on. You can turn it on again.</p>
+          <p>It can no longer charge or refund. You can turn it on again.</p>
         </ConfirmDialog>
       ) : null}
     </>
@@ -223,7 +223,7 @@ function NewKey({ id }: { readonly id: string }): ReactNode {
           }}
           onClose={() => setIsAsking(false)}
         >
-          <p>The device that uses the present key stops working at once.</p>
+          <p>The device with the current key stops working immediately.</p>
         </ConfirmDialog>
       ) : null}
       {key === null ? null : (

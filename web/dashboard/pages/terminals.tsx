@@ -76,7 +76,7 @@ export function Terminals(): ReactNode {
         keyOf={({ id }) => id}
         filters={filters}
         empty={
-          <EmptyState title="No till yet">
+          <EmptyState title="No tills yet">
             Any phone, tablet or computer with a browser becomes a till: add it here, then scan its
             code.
           </EmptyState>

@@ -18,12 +18,12 @@ import { VerificationDocuments } from '../parts/verification-documents.tsx';
 
 /** What the operator wants to know, in words. */
 const FIELDS = {
-  legal_name: ['Legal name', 'As it is written in the register.'],
+  legal_name: ['Legal name', 'As written in the company register.'],
   registration_number: ['Registration number', 'From the company register or the trade office.'],
   country: ['Country', 'Where the business is registered.'],
-  address: ['Business address', 'Street, place, postal code.'],
+  address: ['Business address', 'Street, city, postal code.'],
   website: ['Website', 'Optional.'],
-  business: ['What you sell', 'In a sentence.'],
+  business: ['What you sell', 'In one sentence.'],
   representative: ['Who may sign for the business', 'First and last name.'],
 } as const;
 
@@ -141,7 +141,7 @@ function Editor({ kyb }: { readonly kyb: ReadVerificationResponse }): ReactNode 
   const isStale = opened !== kyb.version;
   const save = async () => {
     const missing = NAMES.find((name) => name !== 'website' && details[name].trim() === '');
-    if (missing !== undefined) return sending.refuse(missing, 'This is needed.');
+    if (missing !== undefined) return sending.refuse(missing, 'This field is required.');
     const { website, ...rest } = details;
     const body = {
       version: kyb.version,

@@ -59,9 +59,9 @@ function EndpointView({ endpoint }: { readonly endpoint: DashboardWebhookEndpoin
       {endpoint.failing_since === null ? null : (
         <Notice tone="warn">
           <strong>
-            Your server has taken nothing since <Time at={endpoint.failing_since} />
+            Your server has accepted nothing since <Time at={endpoint.failing_since} />
           </strong>
-          <p>After five days without one success the endpoint is turned off.</p>
+          <p>After five days without a success, the endpoint is turned off.</p>
         </Notice>
       )}
       <section className="card stack">
@@ -82,8 +82,8 @@ function EndpointView({ endpoint }: { readonly endpoint: DashboardWebhookEndpoin
         <section className="card stack">
           <h2>Does your server check signatures?</h2>
           <p className="soft">
-            One event with a good signature is sent, then one that somebody else has signed, then
-            one that is too old. Your server should take the first and refuse the others.
+            We send one event with a valid signature, one signed by someone else, and one that is
+            too old. Your server should accept the first and reject the others.
           </p>
           <ReceiverCheck id={endpoint.id} />
         </section>
@@ -123,8 +123,8 @@ function Deliveries({ endpoint }: { readonly endpoint: string }): ReactNode {
         keyOf={({ id }) => id}
         filters={filters}
         empty={
-          <EmptyState drawing={<EmptyDrawing name="post" />} title="Nothing was sent yet">
-            The next event that fits is sent within a second. Send a test event to see one.
+          <EmptyState drawing={<EmptyDrawing name="post" />} title="No deliveries yet">
+            The next matching event is sent within a second. Send a test event to see one.
           </EmptyState>
         }
       />

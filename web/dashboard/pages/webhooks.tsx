@@ -53,9 +53,9 @@ export function Webhooks(): ReactNode {
         columns={COLUMNS}
         keyOf={({ id }) => id}
         empty={
-          <EmptyState drawing={<EmptyDrawing name="post" />} title="No endpoint yet">
-            An endpoint is an address of your server. It learns of payments the moment they happen,
-            signed, and again for three days if it does not answer.
+          <EmptyState drawing={<EmptyDrawing name="post" />} title="No endpoints yet">
+            An endpoint is an address on your server. We send each event as it happens, signed, and
+            retry for three days.
           </EmptyState>
         }
       />
@@ -77,8 +77,8 @@ export function Webhooks(): ReactNode {
           onClose={() => navigate(`/dashboard/webhooks/${made.id}`)}
         >
           <p className="soft">
-            Your server checks the signature of each event with it. Once it has the secret, find out
-            here whether it does: one good event is sent, and two that it should refuse.
+            Your server uses it to check each event’s signature. Once it has the secret, test that
+            here: we send one valid event, and two that it should reject.
           </p>
           <ReceiverCheck id={made.id} />
         </ShownOnce>
@@ -99,7 +99,7 @@ function AddEndpointDialog({ onAdded, onClose }: AddEndpointDialogProps): ReactN
   const [draft, setDraft] = useState(NEW_ENDPOINT);
   const sending = useSend(ENDPOINT_FIELDS);
   const add = async () => {
-    if (draft.url.trim() === '') return sending.refuse('url', 'Type the address of your server.');
+    if (draft.url.trim() === '') return sending.refuse('url', 'Enter the address of your server.');
     if (draft.events.length === 0) return sending.refuse('enabled_events', 'Choose what to send.');
     const made = await sending.send(() =>
       call('POST /accounts/{account}/{mode}/webhook_endpoints', { body: endpointBody(draft) }),
@@ -107,7 +107,7 @@ function AddEndpointDialog({ onAdded, onClose }: AddEndpointDialogProps): ReactN
     if (made !== null) onAdded(made);
   };
   return (
-    <Dialog title="A new endpoint" onClose={onClose}>
+    <Dialog title="New endpoint" onClose={onClose}>
       <Form sending={sending} onSend={add} send="Add endpoint" onCancel={onClose}>
         <EndpointFields draft={draft} onChange={setDraft} sending={sending} />
       </Form>

@@ -46,7 +46,7 @@ export function WithdrawalPage(): ReactNode {
                 <Fact name="Transaction">
                   {withdrawal.tx_hash && <span className="id">{withdrawal.tx_hash}</span>}
                 </Fact>
-                <Fact name="Asked for">
+                <Fact name="Requested">
                   <Time at={withdrawal.created} />
                 </Fact>
                 <Fact name="Last change">
@@ -66,11 +66,11 @@ function Waiting({ withdrawal }: { readonly withdrawal: DashboardWithdrawal }): 
   if (waiting === null) return null;
   return (
     <Notice tone="warn" role="status">
-      <strong>It waits</strong>
+      <strong>Waiting</strong>
       <p>
-        {waiting.message} It is tried again every minute, for 24 hours from <Time at={created} />.
-        After that it ends, and the money stays in your balance. Your wallet can take it out by
-        itself at once: <Link href="/balance">Your money without us</Link>.
+        {waiting.message} We retry it every minute for 24 hours from <Time at={created} />. After
+        that it fails, and the money stays in your balance. Your wallet can withdraw it directly, at
+        any time: <Link href="/balance">Your money without us</Link>.
       </p>
     </Notice>
   );

@@ -22,7 +22,7 @@ export function AddTerminalDialog({ onClose }: { readonly onClose: () => void })
   const [added, setAdded] = useState<Added | null>(null);
   const sending = useSend(['label']);
   const add = async () => {
-    if (label.trim() === '') return sending.refuse('label', 'Say where it stands, such as Bar.');
+    if (label.trim() === '') return sending.refuse('label', 'Enter where it is, such as Bar.');
     const made = await sending.send(() =>
       call('POST /accounts/{account}/{mode}/terminals', { body: { label: label.trim() } }),
     );
@@ -37,13 +37,13 @@ export function AddTerminalDialog({ onClose }: { readonly onClose: () => void })
   };
   if (added !== null) return <Connect added={added} onClose={onClose} />;
   return (
-    <Dialog title="A new till" onClose={onClose}>
+    <Dialog title="New till" onClose={onClose}>
       <Form sending={sending} onSend={add} send="Add terminal" onCancel={onClose}>
         <TextField
           label="Label"
           value={label}
           onChange={(event) => setLabel(event.target.value)}
-          hint="Where it stands, or who uses it: Bar, Counter 2."
+          hint="Where it is or who uses it: Bar, Counter 2."
           error={sending.problemAt('label')}
         />
       </Form>
@@ -61,9 +61,9 @@ function Connect({ added, onClose }: ConnectProps): ReactNode {
     <Dialog title={`Connect ${named(added.label)}`} onClose={onClose}>
       <Pairing terminal={added.id} first={added.code} />
       <details className="stack stack-tight">
-        <summary>For a device of your own: its key, shown only once</summary>
+        <summary>For your own device: its key, shown only once</summary>
         <CopyField label="Device key" value={added.deviceKey} />
-        <p className="soft small">It ends when the pairing code is used.</p>
+        <p className="soft small">It stops working when the pairing code is used.</p>
       </details>
       <div className="row">
         <Button kind="primary" onClick={onClose}>

@@ -52,10 +52,13 @@ export function KeyFields({ draft, onChange, sending, stored }: KeyFieldsProps):
         error={sending.problemAt('scopes')}
       />
       <TextField
-        label="Only from these addresses"
+        label="Allowed IP addresses"
         value={draft.addresses}
         onChange={(event) => onChange({ ...draft, addresses: event.target.value })}
-        hint={hint('addresses', 'IP addresses or networks, with commas. Empty: from anywhere.')}
+        hint={hint(
+          'addresses',
+          'IP addresses or networks, separated by commas. Leave empty to allow any.',
+        )}
         error={sending.problemAt('ip_allowlist')}
       />
       <TextField
@@ -63,7 +66,7 @@ export function KeyFields({ draft, onChange, sending, stored }: KeyFieldsProps):
         type="date"
         value={draft.expires}
         onChange={(event) => onChange({ ...draft, expires: event.target.value })}
-        hint={hint('expires', 'Empty: it does not expire.')}
+        hint={hint('expires', 'Leave empty for no expiry.')}
         error={sending.problemAt('expires_at')}
       />
     </>

@@ -12,13 +12,13 @@ import { toLogo } from './brand-picture.ts';
 /** What the field shows while there is no colour: a browser's field is never empty. */
 const UNCHOSEN = '#3346c8';
 
-/** Logo and colour, as customers see them beside the name. */
+/** Logo and color, as customers see them beside the name. */
 export function Brand({ name }: { readonly name: string }): ReactNode {
   const query = useRead('GET /accounts/{account}/brand');
   const { may } = useMerchant();
   return (
     <section className="card stack">
-      <h2>Logo and colour</h2>
+      <h2>Logo and color</h2>
       <p className="soft">
         Customers see them beside your name: on the till, on pages where they pay, and on receipts.
       </p>
@@ -63,13 +63,13 @@ function ColorForm({ color }: { readonly color: string | null }): ReactNode {
   };
   return (
     <>
-      <Form sending={sending} onSend={save} send="Save colour">
+      <Form sending={sending} onSend={save} send="Save color">
         <TextField
-          label="Colour behind the name"
+          label="Color behind the name"
           type="color"
           value={typed}
           onChange={(event) => setTyped(event.target.value)}
-          hint="The name is written on it in black or white, whichever reads better."
+          hint="The name is written on it in black or white, whichever is easier to read."
           error={sending.problemAt('color')}
         />
       </Form>
@@ -78,7 +78,7 @@ function ColorForm({ color }: { readonly color: string | null }): ReactNode {
           <ActionButton
             request={() => call('PUT /accounts/{account}/brand/color', { body: { color: null } })}
           >
-            Remove colour
+            Remove color
           </ActionButton>
         </div>
       )}
@@ -92,9 +92,10 @@ function LogoForm({ hasLogo }: { readonly hasLogo: boolean }): ReactNode {
   const [uploads, setUploads] = useState(0);
   const sending = useSend(['file']);
   const upload = async () => {
-    if (file === null) return sending.refuse('file', 'Choose a picture.');
+    if (file === null) return sending.refuse('file', 'Choose an image.');
     const logo = await toLogo(file);
-    if (logo === null) return sending.refuse('file', 'This file is no picture that can be shown.');
+    if (logo === null)
+      return sending.refuse('file', 'This file is not an image that can be shown.');
     const done = await sending.send(() =>
       call('POST /accounts/{account}/brand/logo', { file: logo }),
     );
@@ -112,7 +113,7 @@ function LogoForm({ hasLogo }: { readonly hasLogo: boolean }): ReactNode {
           type="file"
           accept="image/png,image/jpeg,image/webp"
           onChange={(event) => setFile(event.target.files?.[0] ?? null)}
-          hint="PNG, JPEG or WebP. It is made small here, before it is sent."
+          hint="PNG, JPEG or WebP. It is resized here before it is uploaded."
           error={sending.problemAt('file')}
         />
       </Form>

@@ -50,13 +50,13 @@ function useConsent<Value>({ consentOf, request, onDone }: ConsentDialogProps<Va
     if (found !== null) setSignature(await account.signTypedData(found.typed_data as never));
   };
   const go = async () => {
-    if (wallet.trim() === '') return sending.refuse('wallet', 'Type the address of your wallet.');
+    if (wallet.trim() === '') return sending.refuse('wallet', 'Enter the address of your wallet.');
     const known = consent ?? (await ask(wallet.trim()));
     if (known === null) return;
     if (signature.trim() === '') {
       return sending.refuse(
         'signature',
-        'Sign the message with the wallet, and paste what it says.',
+        'Sign the message with the wallet, and paste the signature.',
       );
     }
     const { deadline } = known;
@@ -89,13 +89,13 @@ export function ConsentDialog<Value>(props: ConsentDialogProps<Value>): ReactNod
           autoComplete="off"
           value={wallet}
           onChange={(event) => form.setWallet(event.target.value)}
-          hint="An EVM address that only you have the key of."
+          hint="An EVM address whose key only you hold."
           error={sending.problemAt('wallet')}
         />
         <div className="row">
           <Button onClick={() => void form.ask(wallet.trim())}>Show the message</Button>
           {mode === 'test' ? (
-            <Button onClick={() => void form.makeTestWallet()}>Make a test wallet</Button>
+            <Button onClick={() => void form.makeTestWallet()}>Create a test wallet</Button>
           ) : null}
         </div>
         {consent === null ? null : (
@@ -107,7 +107,7 @@ export function ConsentDialog<Value>(props: ConsentDialogProps<Value>): ReactNod
           autoComplete="off"
           value={signature}
           onChange={(event) => setSignature(event.target.value)}
-          hint="What the wallet answers to the message (EIP-712)."
+          hint="The wallet’s signature of the message (EIP-712)."
           error={sending.problemAt('signature')}
         />
       </Form>
@@ -142,7 +142,7 @@ function BrowserWallet({ wallet, consent, setSignature }: BrowserWalletProps): R
   };
   return (
     <div className="stack stack-tight">
-      <Button onClick={() => void sign()}>Sign with the wallet of this browser</Button>
+      <Button onClick={() => void sign()}>Sign with this browser’s wallet</Button>
       {problem === null ? null : (
         <p className="field-error" role="alert">
           {problem}

@@ -35,7 +35,7 @@ export function DayReport(): ReactNode {
             <Fact name={`Paid out (${withdrawals})`}>
               <Amount atoms={-BigInt(withdrawn)} />
             </Fact>
-            <Fact name="Change of the balance">
+            <Fact name="Change in balance">
               <Amount atoms={BigInt(net)} />
             </Fact>
           </FactList>

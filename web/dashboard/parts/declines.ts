@@ -8,7 +8,7 @@ const WORDS: Readonly<Record<DeclineCode, string>> = {
   approval_insufficient: 'Not enough approved',
   limit_exceeded: 'Above the payer’s limit',
   risk_blocked: 'Blocked by a rule',
-  payer_rejected: 'The payer said no',
+  payer_rejected: 'Rejected by the payer',
   confirmation_timeout: 'Not confirmed in time',
   settlement_failed: 'Could not be settled',
   authorization_refused: 'Wallet refused',

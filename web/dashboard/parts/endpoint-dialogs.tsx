@@ -34,7 +34,7 @@ export function EndpointDialogs({ endpoint, onDeleted }: EndpointDialogsProps): 
       <div className="row">
         <Button onClick={() => setOpen('edit')}>Change</Button>
         <OnOff endpoint={endpoint} />
-        <Button onClick={() => setOpen('replay')}>Send again since…</Button>
+        <Button onClick={() => setOpen('replay')}>Replay events…</Button>
         <Button onClick={() => setOpen('rotate')}>New signing secret</Button>
         <Button onClick={() => setOpen('delete')}>Delete</Button>
       </div>
@@ -54,7 +54,9 @@ export function EndpointDialogs({ endpoint, onDeleted }: EndpointDialogsProps): 
           }}
           onClose={close}
         >
-          <p>For 24 hours each event is signed with both: time to give your server the new one.</p>
+          <p>
+            For 24 hours each event is signed with both secrets, so that you can update your server.
+          </p>
         </ConfirmDialog>
       ) : null}
       {open === 'delete' ? (
@@ -65,7 +67,7 @@ export function EndpointDialogs({ endpoint, onDeleted }: EndpointDialogsProps): 
           onDone={onDeleted}
           onClose={close}
         >
-          <p>What was not delivered yet is dropped. This cannot be undone.</p>
+          <p>Undelivered events are dropped. This cannot be undone.</p>
         </ConfirmDialog>
       ) : null}
       {secret === null ? null : (

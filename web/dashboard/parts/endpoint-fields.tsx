@@ -45,7 +45,7 @@ export function EndpointFields(props: EndpointFieldsProps): ReactNode {
         onChange={(event) => onChange({ ...draft, url: event.target.value })}
         hint={
           stored(now?.url, draft.url) ??
-          'Where your server takes events, such as https://shop.example/tapline.'
+          'Where your server receives events, such as https://shop.example/tapline.'
         }
         error={sending.problemAt('url')}
       />
@@ -57,7 +57,7 @@ export function EndpointFields(props: EndpointFieldsProps): ReactNode {
         label="Note"
         value={draft.description}
         onChange={(event) => onChange({ ...draft, description: event.target.value })}
-        hint={stored(now?.description, draft.description) ?? 'For you. It can stay empty.'}
+        hint={stored(now?.description, draft.description) ?? 'Optional, for your own use.'}
         error={sending.problemAt('description')}
       />
     </>
@@ -87,7 +87,7 @@ function EventChoices({
         name="events"
         type="checkbox"
         value="*"
-        label="All of them, and those that come later"
+        label="All events, including future types"
         checked={all}
         onChange={(isOn) => onChange({ ...draft, events: isOn ? ['*'] : [] })}
       />

@@ -1,8 +1,8 @@
 /** Families of events, and when each is sent. */
 export const FAMILIES: Readonly<Record<string, string>> = {
-  'payment_intent.*': 'Somebody is asked to pay, pays, is declined, or does not',
-  'payment.*': 'Money has arrived, or was refunded',
-  'refund.*': 'Refunds begin and end',
+  'payment_intent.*': 'A customer is asked to pay, pays, is declined, or does not pay',
+  'payment.*': 'Money arrived, or was refunded',
+  'refund.*': 'Refunds start and end',
   'terminal.*': 'Tills are added and changed',
   'balance.*': 'Money was paid out to your wallet',
   'webhook_endpoint.*': 'An endpoint was turned off because it failed',

@@ -73,14 +73,14 @@ export function ExportDialog(props: ExportDialogProps): ReactNode {
         type="date"
         value={from}
         onChange={(event) => setFrom(event.target.value)}
-        hint={`Empty: from the beginning. Days are those of ${timeZone}.`}
+        hint={`Leave empty for all. Days are in ${timeZone}.`}
       />
       <TextField
         label="To"
         type="date"
         value={to}
         onChange={(event) => setTo(event.target.value)}
-        hint="The whole day is in it. Empty: until now."
+        hint="The whole day is included. Leave empty for up to now."
       />
       <Select
         label="Format"
@@ -108,11 +108,11 @@ interface DownloadProps {
 }
 
 const TITLES: Readonly<Record<ExportState['is'], string>> = {
-  asking: 'It begins…',
-  coming: 'It is coming…',
-  broken: 'The connection broke off',
-  refused: 'It was refused',
-  done: 'It is there',
+  asking: 'Starting…',
+  coming: 'Downloading…',
+  broken: 'The connection was lost',
+  refused: 'The export was refused',
+  done: 'Download complete',
 };
 
 const TONES: Readonly<Record<ExportState['is'], Tone>> = {
@@ -143,7 +143,9 @@ function Download({ url, format, onClose }: DownloadProps): ReactNode {
           {share === null ? 'Coming' : `${Math.round(share * 100)} %`}
         </progress>
       ) : null}
-      {is === 'broken' ? <p>What has come is kept. Going on begins behind the last row.</p> : null}
+      {is === 'broken' ? (
+        <p>The rows received so far are kept. Continue resumes after the last one.</p>
+      ) : null}
       <div className="row">
         {is === 'broken' ? (
           <Button kind="primary" onClick={resume}>

@@ -84,7 +84,7 @@ function NextContract({ goLive }: { readonly goLive: ReadGoLiveResponse }): Reac
       <h2>The network has a new contract</h2>
       <p>
         Agree to it, and new sales settle there. Keys, terminals and your wallet stay. What was paid
-        until then stays on the former contract: refunds are paid from there, and you withdraw it as
+        before stays on the previous contract: refunds are paid from there, and you withdraw it as
         before. For the first days the new contract holds withdrawals, as it did when you went live.
       </p>
       <p className="soft">

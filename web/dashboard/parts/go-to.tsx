@@ -87,7 +87,7 @@ function useLookUp(): (q: string) => Promise<Result> {
     const page = pageFor(q, PAGES);
     const open = path ?? (page === null ? null : `/${page.path}`);
     return open === null
-      ? { is: 'nothing', words: 'Nothing has this id, and no page is about this.' }
+      ? { is: 'nothing', words: 'Nothing has this ID, and no page matches.' }
       : { is: 'open', path: open };
   };
 }
@@ -127,7 +127,7 @@ export function GoTo(): ReactNode {
           type="search"
           aria-label="Go to"
           aria-keyshortcuts="Control+K /"
-          placeholder="Id, order or page"
+          placeholder="ID, order or page"
           list="pages"
           value={typed}
           onChange={(event) => setTyped(event.target.value)}

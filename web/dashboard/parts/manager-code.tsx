@@ -24,12 +24,12 @@ export function ManagerCode(): ReactNode {
       {made === null ? null : (
         <ShownOnce
           title="Manager code"
-          label="Type it at the till"
+          label="Enter it at the till"
           secret={made.code}
           onClose={() => setMade(null)}
         >
           <p className="soft">
-            It allows one refund: of a sale of another till, or of a large sum. It works until{' '}
+            It allows one refund of a sale from another till, or of a large amount. It works until{' '}
             <Time at={made.expires_at} shape="clock" />.
           </p>
         </ShownOnce>

@@ -43,7 +43,9 @@ export function NoAccount({ onMade }: { readonly onMade: (account: string) => vo
   const { session, signOut } = useDesk();
   return (
     <Sheet title="No account">
-      <p>{session.user.email} belongs to no account. Open one, or ask for an invitation.</p>
+      <p>
+        {session.user.email} does not belong to any account. Open one, or ask for an invitation.
+      </p>
       <NewAccountForm onMade={onMade} />
       <Button kind="quiet" onClick={() => void signOut()}>
         Sign out

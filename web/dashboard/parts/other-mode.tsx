@@ -11,7 +11,7 @@ export function OtherMode(): ReactNode {
       <span>
         This is {mode} mode. What belongs to {other} mode is not shown here.
       </span>
-      <Button onClick={() => setMode(other)}>Look in {other} mode</Button>
+      <Button onClick={() => setMode(other)}>Switch to {other} mode</Button>
     </span>
   );
 }

@@ -11,7 +11,7 @@ export const PAGE_WORDS: Readonly<Record<string, string>> = {
   Events: 'history feed',
   'Request log': 'calls errors api developer requests',
   Team: 'people invite colleague roles staff manager code',
-  Settings: 'password passkey second factor time zone account name logo colour brand',
+  Settings: 'password passkey second factor time zone account name logo color brand',
   Verification: 'kyb kyc documents business company go live',
   'Risk rules': 'limits fraud decline block',
   'Audit log': 'changes who history',

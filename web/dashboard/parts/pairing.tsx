@@ -43,7 +43,7 @@ export function Pairing({ terminal, first, brief = false }: PairingProps): React
       </ActionButton>
       {brief ? null : (
         <ActionButton request={request(true)} onDone={setCode}>
-          Code that opens the till
+          New unlock code
         </ActionButton>
       )}
     </>
@@ -55,8 +55,8 @@ export function Pairing({ terminal, first, brief = false }: PairingProps): React
           A code connects a device.{' '}
           {brief
             ? 'It can be this one.'
-            : 'The device that is connected now keeps working until it is used. ' +
-              'One that opens the till also ends a forgotten PIN, and needs your second factor.'}
+            : 'The connected device keeps working until the code is used. An unlock code also ' +
+              'removes a forgotten PIN, and needs your second factor.'}
         </p>
         <div className="row">{make}</div>
       </div>
@@ -67,7 +67,7 @@ export function Pairing({ terminal, first, brief = false }: PairingProps): React
       <Qr value={linkOf(code.code)} label="Link for the device" />
       <CopyField label="Pairing code" value={code.code} />
       <p className="soft small">
-        Scan it with the device, or type it there at{' '}
+        Scan it with the device, or enter it there at{' '}
         <span className="id">{fromRoot('terminal').href}</span>. It works once, until{' '}
         <Time at={code.expires_at} shape="clock" />.
       </p>

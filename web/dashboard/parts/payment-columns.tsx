@@ -7,7 +7,7 @@ import { SaleSum } from './sale-sum.tsx';
 import { TerminalName } from './terminal-names.tsx';
 
 export const PAYMENT_COLUMNS: readonly Column<Payment>[] = [
-  { name: 'Sum', number: true, cell: (payment) => <SaleSum {...payment} /> },
+  { name: 'Amount', number: true, cell: (payment) => <SaleSum {...payment} /> },
   { name: 'Status', cell: ({ status }) => <ObjectStatus status={status} /> },
   { name: 'Order', cell: ({ order_id }) => <span className="id">{order_id}</span> },
   { name: 'Terminal', cell: ({ terminal }) => <TerminalName id={terminal} /> },

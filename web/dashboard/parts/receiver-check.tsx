@@ -17,27 +17,27 @@ const VERDICTS: Readonly<Record<CheckReceiverResponse['verdict'], Verdict>> = {
   checks_signatures: {
     tone: 'good',
     title: 'Your server checks signatures',
-    words: 'It took the good event, and refused a forged one and one that was too old.',
+    words: 'It accepted the valid event, and rejected a forged one and one that was too old.',
   },
   takes_old: {
     tone: 'warn',
-    title: 'Your server takes old events',
+    title: 'Your server accepts old events',
     words:
-      'It refused a forged event, but took one that was signed ten minutes ago. Anyone who has ' +
-      'recorded a request can send it again: refuse what is older than five minutes.',
+      'It rejected a forged event, but accepted one that was signed ten minutes ago. Anyone who ' +
+      'has recorded a request can send it again: reject events older than five minutes.',
   },
   takes_forged: {
     tone: 'bad',
-    title: 'Your server takes forged events',
+    title: 'Your server accepts forged events',
     words:
-      'It answered 2xx to an event that somebody else has signed. Anybody who knows the address ' +
-      'could tell it that a sale was paid. Check the signature before you do anything else.',
+      'It answered 2xx to an event that someone else signed. Anyone who knows the address could ' +
+      'tell it that a sale was paid. Check the signature before you do anything else.',
   },
   not_reached: {
     tone: 'bad',
-    title: 'Your server did not take the good event',
+    title: 'Your server did not accept the valid event',
     words:
-      'It should answer 2xx to an event with a good signature. Does it have this signing secret?',
+      'It should answer 2xx to an event with a valid signature. Does it have this signing secret?',
   },
 };
 
@@ -89,8 +89,8 @@ function Checked({ check }: { readonly check: CheckReceiverResponse }): ReactNod
         <strong>{title}</strong>
         <p>{words}</p>
         <ul className="small">
-          <li>Good signature: {answerWords(delivery)}</li>
-          {forged === null ? null : <li>Signed by somebody else: {probeWords(forged)}</li>}
+          <li>Valid signature: {answerWords(delivery)}</li>
+          {forged === null ? null : <li>Signed by someone else: {probeWords(forged)}</li>}
           {old === null ? null : <li>Signed ten minutes ago: {probeWords(old)}</li>}
         </ul>
         {verdict === 'checks_signatures' ? null : (
@@ -110,5 +110,5 @@ type Probe = NonNullable<CheckReceiverResponse['forged']>;
 
 function probeWords({ response_status: status, error, taken }: Probe): string {
   const answer = status === null ? (error ?? 'no answer') : `answered ${status}`;
-  return taken ? `${answer}, so it was taken` : `${answer}, so it was refused`;
+  return taken ? `${answer}, so it was accepted` : `${answer}, so it was rejected`;
 }

@@ -68,11 +68,11 @@ export function RefundDialog({ payment, onClose }: RefundDialogProps): ReactNode
   if (refund !== null) return <RefundTold refund={refund} onClose={onClose} />;
   const words = atoms === null ? 'Refund' : `Refund ${formatUsdc(atoms)}`;
   return (
-    <Dialog title="Give money back" onClose={onClose}>
+    <Dialog title="Refund" onClose={onClose}>
       <Form sending={sending} onSend={send} send={words} onCancel={onClose}>
         <p>
           It goes to the wallet that paid, <span className="id">{payment.payer}</span>. Fees are not
-          given back.
+          refunded.
         </p>
         <SumField
           label="Amount"
@@ -91,7 +91,7 @@ export function RefundDialog({ payment, onClose }: RefundDialogProps): ReactNode
           value={reason}
           readOnly={isSent}
           onChange={(event) => setReason(event.target.value)}
-          hint="For your records. It can stay empty."
+          hint="Optional, for your records."
           error={sending.problemAt('reason')}
         />
       </Form>
@@ -106,7 +106,7 @@ interface RefundToldProps {
 
 function RefundTold({ refund, onClose }: RefundToldProps): ReactNode {
   return (
-    <Dialog title="Give money back" onClose={onClose}>
+    <Dialog title="Refund" onClose={onClose}>
       <Outcome refund={refund} />
       <div className="row">
         <Button onClick={onClose}>Done</Button>

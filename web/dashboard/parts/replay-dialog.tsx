@@ -40,11 +40,11 @@ export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps): ReactNod
   };
   if (replay !== null) return <Progress replay={replay} onClose={onClose} />;
   return (
-    <Dialog title="Send events again" onClose={onClose}>
-      <Form sending={sending} onSend={start} send="Send again" onCancel={onClose}>
+    <Dialog title="Replay events" onClose={onClose}>
+      <Form sending={sending} onSend={start} send="Replay events" onCancel={onClose}>
         <p>
           Each event of these days that the endpoint listens to is sent again, whether it was
-          delivered or not. Your server recognises duplicates by their id.
+          delivered or not. Your server recognizes duplicates by their ID.
         </p>
         <TextField
           label="From"
@@ -59,7 +59,7 @@ export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps): ReactNod
           type="date"
           value={to}
           onChange={(event) => setTo(event.target.value)}
-          hint="Empty: until now."
+          hint="Leave empty for up to now."
           error={sending.problemAt('until')}
         />
       </Form>
@@ -80,10 +80,10 @@ function Progress({ replay, onClose }: ProgressProps): ReactNode {
   );
   const isDone = data?.status === 'completed';
   return (
-    <Dialog title="Send events again" onClose={onClose}>
+    <Dialog title="Replay events" onClose={onClose}>
       <Notice tone={isDone ? 'good' : 'info'} role="status">
         <strong>{isDone ? 'All are queued' : 'Queueing…'}</strong>
-        <p>{data?.events_queued ?? 0} events. It goes on when you close this.</p>
+        <p>{data?.events_queued ?? 0} events. This continues after you close it.</p>
       </Notice>
       <div className="row">
         <Button onClick={onClose}>Done</Button>

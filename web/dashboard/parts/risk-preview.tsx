@@ -39,7 +39,7 @@ export function RiskPreview({ draft }: { readonly draft: RulesDraft }): ReactNod
   return (
     <Notice tone="info" role="status">
       <strong>Last week under these rules</strong>
-      <p>{query.data === undefined ? 'Looking at last week…' : wordsOf(query.data)}</p>
+      <p>{query.data === undefined ? 'Checking last week…' : wordsOf(query.data)}</p>
     </Notice>
   );
 }

@@ -13,9 +13,9 @@ export function RoleNeeded({ title, needs }: RoleNeededProps): ReactNode {
   const { account } = useMerchant();
   return (
     <Page title={title}>
-      <EmptyState title={`This is for the role ${needs}`}>
-        Your role at <bdi>{account.name}</bdi> is {account.role}. An owner can change it on the page
-        Team.
+      <EmptyState title={`This needs the role ${needs}`}>
+        Your role at <bdi>{account.name}</bdi> is {account.role}. An owner can change it on the Team
+        page.
       </EmptyState>
     </Page>
   );

@@ -8,7 +8,7 @@ export type Scope = CreateApiKeyBody['scopes'][number];
 export const SCOPES: Readonly<Record<Scope, string>> = {
   'payments:write': 'Ask customers to pay, and cancel that',
   'payments:read': 'See payments and intents',
-  'refunds:write': 'Give money back',
+  'refunds:write': 'Make refunds',
   'refunds:read': 'See refunds',
   'terminals:read': 'See terminals',
   'events:read': 'See events',
@@ -29,7 +29,7 @@ export interface ScopeChoicesProps {
 export function ScopeChoices({ chosen, onChange, error }: ScopeChoicesProps): ReactNode {
   return (
     <fieldset className="field">
-      <legend>It may</legend>
+      <legend>Permissions</legend>
       {ALL_SCOPES.map((scope) => (
         <Choice
           key={scope}

@@ -31,7 +31,7 @@ export function SettlementWallet(): ReactNode {
       {contract === null ? null : <WithoutUs contract={contract} former={former} />}
       {isOpen ? (
         <ConsentDialog
-          title="Another settlement wallet"
+          title="Change the settlement wallet"
           send="Change wallet"
           consentOf={(address) =>
             call('GET /accounts/{account}/{mode}/settlement_wallet/consent', {
@@ -43,8 +43,8 @@ export function SettlementWallet(): ReactNode {
           onClose={close}
         >
           <p>
-            All owners are told by mail. The contract makes the new wallet wait before it gets
-            anything; until then it can be stopped.
+            All owners are notified by email. The contract delays payments to the new wallet; until
+            then, the change can be stopped.
           </p>
         </ConsentDialog>
       ) : null}
@@ -65,7 +65,7 @@ function WithoutUs({ contract, former }: WithoutUsProps): ReactNode {
     <div className="stack">
       <h3>Your money without us</h3>
       <p className="soft">
-        Your wallet takes your money out of the contract by itself, with these three facts. Keep
+        With these three facts, your wallet can withdraw your money from the contract directly. Save
         them, and <a href="contract.html">the page as a file</a>.
       </p>
       <ThreeFacts place={contract} name="Contract" />
@@ -113,7 +113,7 @@ function Announced({ change }: AnnouncedProps): ReactNode {
   const { call, may } = useMerchant();
   return (
     <Notice tone="warn" role="status">
-      <strong>Another wallet was announced</strong>
+      <strong>A new wallet was announced</strong>
       <p>
         <span className="id">{change.wallet}</span>
         {change.applicable_at === null ? null : (
@@ -126,8 +126,8 @@ function Announced({ change }: AnnouncedProps): ReactNode {
       </p>
       {change.status === 'announced' ? (
         <p>
-          Nothing is paid out meanwhile: if somebody else has announced it, the key of the present
-          wallet may be stolen as well. Sales and refunds go on.
+          Nothing is paid out meanwhile: if someone else announced it, the key of the current wallet
+          may be stolen, too. Sales and refunds continue.
         </p>
       ) : null}
       {may('owner') ? (

@@ -16,7 +16,7 @@ export function SmartTap({ terminal }: { readonly terminal: DashboardTerminal })
       </div>
       <p className="soft">
         With Smart Tap, a USB reader at this till reads passes that customers keep in Google Wallet.
-        It changes with the next tap.
+        A change takes effect with the next tap.
       </p>
       {may('admin') ? (
         <div>

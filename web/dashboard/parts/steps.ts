@@ -34,7 +34,7 @@ function intentSteps(intent: PaymentIntent): Step[] {
   }
   if (canceled_at !== null) {
     const isExpired = intent.cancellation_reason === 'expired';
-    const title = isExpired ? 'Expired: nobody paid in time' : 'Canceled';
+    const title = isExpired ? 'Expired: not paid in time' : 'Canceled';
     steps.push({ key: 'canceled', at: canceled_at, title, tone: 'plain' });
   }
   return steps;
@@ -54,6 +54,13 @@ const CERTAINTY = {
   final: 'Its block is final.',
 } as const;
 
+/** How a webhook about it is getting on. */
+const SERVER_TOLD = {
+  pending: 'Your server has not been notified yet',
+  succeeded: 'Your server was notified',
+  failed: 'Your server could not be notified',
+} as const;
+
 function settlementSteps(settlement: Settlement, index: number): Step[] {
   const { status, decided_at, signed_at, times_sent, booked_at, final_at } = settlement;
   const { included_at, waits_for, certainty } = settlement;
@@ -62,7 +69,7 @@ function settlementSteps(settlement: Settlement, index: number): Step[] {
     { key: key('decided'), at: decided_at, title: 'Approved, waiting to be signed', tone: 'info' },
   ];
   if (signed_at !== null) {
-    const detail = times_sent > 1 ? `Its price was raised ${times_sent - 1} times.` : undefined;
+    const detail = times_sent > 1 ? `Gas price raised: ${times_sent - 1} ×` : undefined;
     const title = 'Signed and sent to the chain';
     steps.push({
       key: key('signed'),
@@ -85,7 +92,7 @@ function settlementSteps(settlement: Settlement, index: number): Step[] {
     steps.push({ key: key('booked'), at: booked_at, title, tone: 'good', ...how });
   }
   if (final_at !== null && status === 'succeeded') {
-    const title = 'Final: the chain cannot take it back';
+    const title = 'Final: the chain can no longer reverse it';
     steps.push({ key: key('final'), at: final_at, title, tone: 'good' });
   }
   return steps;
@@ -100,9 +107,8 @@ function toldSteps({ events, deliveries }: Timeline): Step[] {
     }),
     ...deliveries.map((delivery): Step => {
       const { id, event, status, attempt, response_status, updated } = delivery;
-      const answer = response_status === null ? 'no answer' : `answer ${response_status}`;
-      const told = { pending: 'not told yet', succeeded: 'told', failed: 'could not be told' };
-      const title = `Your server was ${told[status]}: ${types.get(event) ?? event}`;
+      const answer = response_status === null ? 'no response' : `response ${response_status}`;
+      const title = `${SERVER_TOLD[status]}: ${types.get(event) ?? event}`;
       const detail = `Attempt ${attempt}, ${answer}`;
       const link = `${delivery.webhook_endpoint}/${id}`;
       return { key: id, at: updated, title, tone: TONES[status], detail, link };

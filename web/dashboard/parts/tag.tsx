@@ -20,8 +20,8 @@ export function TerminalTag({ terminal }: { readonly terminal: DashboardTerminal
     <section className="card stack">
       <h2>Tag</h2>
       <p className="soft">
-        An address for the counter: write it on an NFC sticker, or print the card. A phone that is
-        held to it opens what this till asks for, and pays it.
+        An address for the counter: write it to an NFC sticker, or print the card. A phone held to
+        it opens what this till asks for, and pays it.
       </p>
       <div className="tag-card">
         <p className="tag-shop">
@@ -37,9 +37,9 @@ export function TerminalTag({ terminal }: { readonly terminal: DashboardTerminal
       <CopyField label="NDEF bytes" value={hexOf(ndef)} />
       <Files terminal={terminal} ndef={ndef} />
       <p className="soft small">
-        Anyone with a photo of it sees what this till asks for, and can pay it. Nothing else: no
-        order, no earlier sale, no receipt of others. A chip also shows the order and what is sold
-        to the customer who taps it: each tap is good once, and a photo of it is not.
+        Anyone with a photo of it can see what this till asks for, and pay it, but no order, earlier
+        sale or other receipt. A chip also shows the order and the items to the customer who taps
+        it: each tap works once, and a photo does not.
       </p>
       <div className="row">
         <Button onClick={() => window.print()}>Print the card</Button>
@@ -115,15 +115,15 @@ function Chip({ id }: { readonly id: string }): ReactNode {
           onClose={close}
         >
           <p>
-            You need a blank NTAG 424 DNA. A chip that was set up here before opens the same page,
-            but proves nothing any more.
+            You need a blank NTAG 424 DNA. A chip that was set up here before still opens the page,
+            but no longer proves a tap.
           </p>
         </ConfirmDialog>
       ) : (
         <Dialog title="Write the chip" onClose={close}>
           <p className="soft">
             With a USB reader, run <code>npx tapline-reader cards write</code>, paste the first
-            line, and hold the blank chip there. All of this is shown only now.
+            line, and hold the blank chip on it. These keys are shown only once.
           </p>
           <CopyField label="For tapline-reader" value={forReader(made)} />
           <CopyField label="Meta read key" value={made.meta_read_key} />
@@ -154,7 +154,7 @@ function Replace({ id }: { readonly id: string }): ReactNode {
           onDone={() => setIsAsking(false)}
           onClose={() => setIsAsking(false)}
         >
-          <p>Stickers and cards with the present address open nothing any more.</p>
+          <p>Stickers and cards with the current address stop working.</p>
         </ConfirmDialog>
       ) : null}
     </>

@@ -19,7 +19,7 @@ export function Told({ delivery }: { readonly delivery: WebhookDelivery }): Reac
       <strong>{answerWords(delivery)}</strong>
       <FactList>
         <Fact name="Attempt">{String(delivery.attempt)}</Fact>
-        <Fact name="Took">
+        <Fact name="Duration">
           {delivery.duration_ms === null ? null : `${delivery.duration_ms} ms`}
         </Fact>
         <Fact name="Error">{delivery.error}</Fact>
@@ -29,7 +29,7 @@ export function Told({ delivery }: { readonly delivery: WebhookDelivery }): Reac
       </FactList>
       {body === null || body === '' ? null : (
         <>
-          <p className="small">What your server answered:</p>
+          <p className="small">Your server’s response:</p>
           <pre className="code">{body}</pre>
         </>
       )}

@@ -40,7 +40,7 @@ export function Undelivered(): ReactNode {
         filters={filters}
         empty={
           <EmptyState drawing={<EmptyDrawing name="post" />} title="Everything was delivered">
-            What your servers do not take is listed here, with what they answered.
+            Deliveries that your servers did not accept are listed here, with their responses.
           </EmptyState>
         }
       />

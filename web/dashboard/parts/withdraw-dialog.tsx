@@ -29,7 +29,7 @@ export function WithdrawDialog({ available, wallet, onClose }: WithdrawDialogPro
   const isValid = atoms !== null && atoms > 0n && atoms <= most;
   const withdraw = async () => {
     if (!isValid) {
-      return sending.refuse('amount', `Type an amount of at most ${formatAtoms(most)}.`);
+      return sending.refuse('amount', `Enter an amount of at most ${formatAtoms(most)}.`);
     }
     const body = { amount: Number(atoms) };
     const sent = await sending.send((idempotencyKey) =>
@@ -39,7 +39,7 @@ export function WithdrawDialog({ available, wallet, onClose }: WithdrawDialogPro
   };
   if (made !== null) {
     return (
-      <Dialog title="Take money out" onClose={onClose}>
+      <Dialog title="Withdraw" onClose={onClose}>
         <Notice tone="good" role="status">
           <strong>It is on its way</strong>
           <p>
@@ -54,7 +54,7 @@ export function WithdrawDialog({ available, wallet, onClose }: WithdrawDialogPro
     );
   }
   return (
-    <Dialog title="Take money out" onClose={onClose}>
+    <Dialog title="Withdraw" onClose={onClose}>
       <Form
         sending={sending}
         onSend={withdraw}
@@ -62,8 +62,8 @@ export function WithdrawDialog({ available, wallet, onClose }: WithdrawDialogPro
         onCancel={onClose}
       >
         <p>
-          To your settlement wallet <span className="id">{wallet}</span>. You are asked for your
-          second factor.
+          To your settlement wallet <span className="id">{wallet}</span>. This asks for your second
+          factor.
         </p>
         <SumField
           label="Amount"

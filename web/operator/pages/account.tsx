@@ -44,7 +44,7 @@ export function AccountPage(): ReactNode {
       title={data?.name ?? 'Account'}
       actions={data === undefined ? null : <Switch account={data} />}
     >
-      <Loaded query={query} missing="Look for it on the page Accounts.">
+      <Loaded query={query} missing="Search for it on the Accounts page.">
         {(account) => (
           <>
             <Facts account={account} />
@@ -73,7 +73,7 @@ function Facts({ account }: { readonly account: Account }): ReactNode {
           <span className="id">{id}</span>
         </Fact>
         {account.requested_name === null ? null : (
-          <Fact name="New name asked for">
+          <Fact name="Requested name">
             <span className="row">
               <bdi>{account.requested_name}</bdi>
               <NameSwitch account={account} name={account.requested_name} />
@@ -87,7 +87,7 @@ function Facts({ account }: { readonly account: Account }): ReactNode {
         <Fact name="Verification">
           <span className="row">
             <ObjectStatus status={kyb} />
-            <Link href={`/operator/verification/${id}`}>Look at it</Link>
+            <Link href={`/operator/verification/${id}`}>View</Link>
           </span>
         </Fact>
         <Fact name="Opened">
@@ -133,7 +133,7 @@ function ShareSwitch({ account }: { readonly account: Account }): ReactNode {
           said="Changed."
           onClose={() => setIsOpen(false)}
         >
-          <p>Above its share its taps are refused until the next hour begins.</p>
+          <p>Above its share, its taps are refused until the next hour.</p>
           <TextField
             label="Percent of the hourly ceiling"
             type="number"
@@ -172,14 +172,14 @@ function NameSwitch({
         <ReasonDialog
           title={
             open === 'approved'
-              ? `Call it ${named(name)}?`
+              ? `Rename to ${named(name)}?`
               : `Keep the name ${named(account.name)}?`
           }
           send={open === 'approved' ? 'Approve name' : 'Reject name'}
           kind={open === 'approved' ? 'primary' : 'danger'}
           hint={
             open === 'approved'
-              ? 'What you have checked. The audit log keeps it.'
+              ? 'What you checked. It is kept in the audit log.'
               : 'Sent to the owners, and kept in the audit log.'
           }
           request={decide(open)}
@@ -187,8 +187,8 @@ function NameSwitch({
           onClose={() => setOpen(null)}
         >
           <p>
-            Payers see <bdi>{account.name}</bdi> now. A name that is close to somebody else’s lets a
-            thief pass for them.
+            Payers see <bdi>{account.name}</bdi> now. A name close to someone else’s can be used to
+            impersonate them.
           </p>
         </ReasonDialog>
       )}
@@ -220,12 +220,12 @@ function Switch({ account }: { readonly account: Account }): ReactNode {
           said={saidOf('Disabled.')}
           onClose={close}
         >
-          <p>Its keys and terminals are refused within a second. Its money stays its own.</p>
+          <p>Its keys and terminals are refused within a second. Its money remains its own.</p>
         </ReasonDialog>
       ) : null}
       {isOpen && !isActive ? (
         <ReasonDialog
-          title={`Let ${named(account.name)} go on?`}
+          title={`Enable ${named(account.name)}?`}
           send="Enable"
           hint={hint}
           request={(reason) => call('POST /accounts/{account}/enable', { path, body: { reason } })}

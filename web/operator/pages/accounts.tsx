@@ -47,8 +47,8 @@ export function Accounts(): ReactNode {
         filters={filters}
         nextOf={({ data }) => (data.length < PAGE ? null : (data.at(-1)?.id ?? null))}
         empty={
-          <EmptyState title="No account yet">
-            A merchant opens one in the dashboard, and it is listed here.
+          <EmptyState title="No accounts yet">
+            Accounts that merchants open in the dashboard are listed here.
           </EmptyState>
         }
       />

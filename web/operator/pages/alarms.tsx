@@ -46,8 +46,8 @@ export function Alarms(): ReactNode {
         keyOf={({ id }) => id}
         filters={filters}
         empty={
-          <EmptyState drawing={<EmptyDrawing name="calm" />} title="No alarm is open">
-            What a person has to judge is listed here, each with its paragraph of the runbook.
+          <EmptyState drawing={<EmptyDrawing name="calm" />} title="No open alarms">
+            Findings that need a person are listed here, each with its paragraph of the runbook.
           </EmptyState>
         }
       />
@@ -76,8 +76,8 @@ function Resolve({ alarm }: { readonly alarm: Alarm }): ReactNode {
           onClose={close}
         >
           <p>
-            You have looked into <span className="id">{subject}</span>. It is raised again if it
-            happens again.
+            Confirm that you have looked into <span className="id">{subject}</span>. It is raised
+            again if it happens again.
           </p>
         </ReasonDialog>
       ) : null}

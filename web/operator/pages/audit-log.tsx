@@ -39,8 +39,8 @@ export function AuditLog(): ReactNode {
         keyOf={({ sequence }) => String(sequence)}
         filters={filters}
         empty={
-          <EmptyState title="Nothing was changed yet">
-            Each change by staff and by commands is listed here, chained to the one before it.
+          <EmptyState title="No changes yet">
+            Each change by staff or by a command is listed here, chained to the previous one.
           </EmptyState>
         }
       />

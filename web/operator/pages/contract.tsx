@@ -37,7 +37,7 @@ const CONTRACTS: readonly Column<Contract>[] = [
         {former ? <p className="soft">A former contract</p> : null}
         <p>
           <a href={`contract#${new URLSearchParams({ chain: String(chain), settlement })}`}>
-            Pause or cancel by your wallet
+            Pause or cancel with your wallet
           </a>
         </p>
       </div>
@@ -47,26 +47,26 @@ const CONTRACTS: readonly Column<Contract>[] = [
   {
     name: 'Acquirer fee',
     number: true,
-    cell: ({ rates }) => (rates === null ? 'Not known' : percent(rates.acquirer)),
+    cell: ({ rates }) => (rates === null ? 'Unknown' : percent(rates.acquirer)),
   },
   {
     name: 'Protocol fee',
     number: true,
-    cell: ({ rates }) => (rates === null ? 'Not known' : percent(rates.protocol)),
+    cell: ({ rates }) => (rates === null ? 'Unknown' : percent(rates.protocol)),
   },
   {
     name: 'Cashback',
     number: true,
-    cell: ({ rates }) => (rates === null ? 'Not known' : percent(rates.cashback)),
+    cell: ({ rates }) => (rates === null ? 'Unknown' : percent(rates.cashback)),
   },
 ];
 
 function ProposalStatus({ proposal }: { readonly proposal: Proposal }): ReactNode {
-  if (isOpen(proposal)) return <Status tone="warn">Waiting for a colleague</Status>;
+  if (isOpen(proposal)) return <Status tone="warn">Awaiting approval</Status>;
   if (proposal.status === 'approved') return <Status tone="good">Approved</Status>;
   if (proposal.status === 'open') return <Status tone="plain">Expired</Status>;
   const isTakenBack = proposal.decided_by === proposal.proposed_by;
-  return <Status tone="plain">{isTakenBack ? 'Taken back' : 'Rejected'}</Status>;
+  return <Status tone="plain">{isTakenBack ? 'Retracted' : 'Rejected'}</Status>;
 }
 
 /** Who decided, and why. */
@@ -75,7 +75,7 @@ function Decided({ proposal }: { readonly proposal: Proposal }): ReactNode {
   if (status === 'open') return null;
   return (
     <div className="soft">
-      <p>{by === null ? 'Decided alone' : `By ${by}`}</p>
+      <p>{by === null ? 'Self-approved' : `By ${by}`}</p>
       {why === null ? null : <p>{why}</p>}
     </div>
   );
@@ -129,8 +129,8 @@ function nextProposal({ data, has_more: more }: ListPage<Proposal>): string | nu
 
 function NothingAsked(): ReactNode {
   return (
-    <EmptyState drawing={<EmptyDrawing name="calm" />} title="Nobody has asked for anything">
-      Pauses, new rates and blocks that wait for a second person are listed here.
+    <EmptyState drawing={<EmptyDrawing name="calm" />} title="No proposals">
+      Pauses, new rates and blocks that need a second person are listed here.
     </EmptyState>
   );
 }
@@ -167,9 +167,9 @@ export function Contract(): ReactNode {
         {contracts.data?.data.map((contract) => (
           <ContractState key={contract.settlement} contract={contract} />
         ))}
-        <h2>Decisions that take two people</h2>
+        <h2>Decisions that need two people</h2>
         <p className="soft">
-          One operator asks for a pause, new rates or the block of a payer, and another one
+          One operator proposes a pause, new rates or the block of a payer, and another one
           approves. An operator who works alone decides alone, and the audit log says so. The
           service does not hold the contract’s keys: the person who holds one sends the transactions
           that were approved. A guardian’s or admin’s wallet need not wait for it: the contract’s

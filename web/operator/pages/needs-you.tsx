@@ -67,18 +67,18 @@ export function NeedsYou(): ReactNode {
     work: work.data?.data ?? [],
   });
   return (
-    <Page title="Needs you">
+    <Page title="Action required">
       <Arrived>
         {!isRead || needs.length === 0 ? null : (
-          <Table label="Needs you" columns={COLUMNS} rows={needs} keyOf={({ key }) => key} />
+          <Table label="Action required" columns={COLUMNS} rows={needs} keyOf={({ key }) => key} />
         )}
         {isRead && needs.length === 0 ? (
           <EmptyState
             drawing={<EmptyDrawing name="calm" />}
-            title={others.length === 0 ? 'Nothing needs you' : 'Nothing needs you in this cell'}
+            title={others.length === 0 ? 'All clear' : 'All clear in this cell'}
           >
-            No alarm is open, no business waits, ledger and chain agree, and every lane can pay for
-            its transactions.
+            No alarm is open, no business is waiting, ledger and chain agree, and every sender can
+            pay for its transactions.
           </EmptyState>
         ) : null}
         <Loaded query={networks}>{() => <Measured query={networks} />}</Loaded>

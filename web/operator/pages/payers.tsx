@@ -42,7 +42,7 @@ export function Payers(): ReactNode {
         <FilterText filters={filters} name="text" label="Find" placeholder="pyr_… or 0x…" />
       </FilterBar>
       {text === '' ? (
-        <EmptyState drawing={<EmptyDrawing name="search" />} title="Type an id or a wallet">
+        <EmptyState drawing={<EmptyDrawing name="search" />} title="Enter an ID or a wallet">
           Each payment names its payer. Here you see their passes, and block or unblock them.
         </EmptyState>
       ) : (
@@ -98,7 +98,7 @@ function Block({ payer }: { readonly payer: Payer }): ReactNode {
           said={saidOf}
           onClose={close}
         >
-          <p>Taps are judged by the usual rules again, as soon as a colleague agrees.</p>
+          <p>The usual rules apply to taps again as soon as a colleague agrees.</p>
         </ReasonDialog>
       ) : null}
     </>

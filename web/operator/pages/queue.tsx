@@ -28,7 +28,7 @@ function What({ entry: { id, payment_intent: intent } }: { readonly entry: Entry
 
 const COLUMNS: readonly Column<Entry>[] = [
   { name: 'What', cell: (entry) => <What entry={entry} /> },
-  { name: 'Waits since', cell: ({ since }) => <Time at={since} shape="exact" /> },
+  { name: 'Waiting since', cell: ({ since }) => <Time at={since} shape="exact" /> },
   { name: 'So far', cell: ({ note }) => <div className="said">{note}</div> },
   {
     name: 'Account',
@@ -60,8 +60,8 @@ function Entries({
         columns={COLUMNS}
         keyOf={({ id, since }) => `${id} ${since}`}
         empty={
-          <EmptyState drawing={<EmptyDrawing name="calm" />} title="Nothing waits here">
-            What waited is done.
+          <EmptyState drawing={<EmptyDrawing name="calm" />} title="This queue is empty">
+            Everything in it has been processed.
           </EmptyState>
         }
       />

@@ -25,7 +25,7 @@ const QUEUES: readonly Column<Queue>[] = [
   { name: 'Queue', cell: ({ queue }) => <Link href={placeOf(queue)}>{queue}</Link> },
   {
     name: 'Oldest since',
-    cell: ({ oldest }) => (oldest === null ? 'Nothing waits' : <Time at={oldest} />),
+    cell: ({ oldest }) => (oldest === null ? 'Empty' : <Time at={oldest} />),
   },
   { name: 'Waiting', number: true, cell: ({ waiting }) => String(waiting) },
 ];
@@ -74,7 +74,7 @@ export function Queues(): ReactNode {
             const rows = data.flatMap(({ network, queues }) =>
               queues.map((queue) => ({ ...queue, network })),
             );
-            if (rows.length === 0) return <p className="soft">No request is under way.</p>;
+            if (rows.length === 0) return <p className="soft">No requests are in progress.</p>;
             return (
               <Table
                 label="Requests to the chain"

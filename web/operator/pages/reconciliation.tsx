@@ -86,7 +86,7 @@ function Verdict({ cursors, differences }: VerdictProps): ReactNode {
     return (
       <Notice tone="bad">
         <strong>Ledger and chain do not agree</strong>
-        <p>Nothing is corrected by itself. Find the cause of each, then put it right.</p>
+        <p>Nothing is corrected automatically. Find the cause of each, then fix it.</p>
       </Notice>
     );
   }
@@ -130,7 +130,7 @@ function Accept({ difference }: { readonly difference: Difference }): ReactNode 
           said="Accepted."
           onClose={close}
         >
-          <p>It needs nobody any more as long as it stays as it is. Nothing is booked.</p>
+          <p>It no longer needs action unless it changes. Nothing is booked.</p>
         </ReasonDialog>
       ) : null}
     </>

@@ -28,8 +28,8 @@ function count(digits: string): ReactNode {
 }
 
 function CoinStatus({ lane }: { readonly lane: Lane }): ReactNode {
-  if (lane.balanceWei === null) return <Status tone="warn">Not known</Status>;
-  return <Status tone={lane.low ? 'bad' : 'good'}>{lane.low ? 'Send coin' : 'Enough coin'}</Status>;
+  if (lane.balanceWei === null) return <Status tone="warn">Unknown</Status>;
+  return <Status tone={lane.low ? 'bad' : 'good'}>{lane.low ? 'Needs funds' : 'Funded'}</Status>;
 }
 
 function NotMined({
@@ -46,15 +46,15 @@ function NotMined({
 }
 
 const COLUMNS: readonly Column<Lane>[] = [
-  { name: 'Lane', cell: ({ lane, role }) => `${lane} ${role}` },
+  { name: 'Sender', cell: ({ lane, role }) => `${lane} ${role}` },
   { name: 'Address', cell: ({ address }) => <span className="id">{address}</span> },
   {
     name: 'Payments left',
     number: true,
-    cell: ({ paymentsLeft: left }) => (left === null ? 'Not known' : count(left)),
+    cell: ({ paymentsLeft: left }) => (left === null ? 'Unknown' : count(left)),
   },
   {
-    name: 'Coin',
+    name: 'Balance',
     number: true,
     cell: ({ balanceWei: wei }) => <span className="amount">{wei === null ? '' : coin(wei)}</span>,
   },
@@ -72,7 +72,7 @@ export function Relayers(): ReactNode {
           {({ data }) => data.map((network) => <Lanes key={network.network} network={network} />)}
         </Loaded>
         <p className="soft small">
-          Payments left: what the coin pays for, were each sent alone at present fees.
+          Payments left: how many the balance covers at current fees, if each is sent alone.
         </p>
         <Measured query={query} />
       </Arrived>
@@ -84,8 +84,8 @@ export function Relayers(): ReactNode {
 const MANY_DAYS = 3_650;
 
 function daysText(days: number): string {
-  if (days >= MANY_DAYS) return 'Coin for more than ten years';
-  if (days === 0) return 'Coin for less than a day';
+  if (days >= MANY_DAYS) return 'Funds for more than ten years';
+  if (days === 0) return 'Funds for less than a day';
   return `Coin for ${days} ${days === 1 ? 'day' : 'days'}`;
 }
 
@@ -104,7 +104,7 @@ function Lanes({ network: { network, ...rest } }: { readonly network: Network })
         )}
       </div>
       {lanes.length === 0 ? (
-        <p className="soft">No lane yet: a worker makes them when it starts.</p>
+        <p className="soft">No senders yet: a worker creates them when it starts.</p>
       ) : (
         <Table
           label={`Lanes of ${network}`}

@@ -22,8 +22,8 @@ const COLUMNS: readonly Column<Colleague>[] = [
   { name: 'Person', cell: ({ name }) => name },
   { name: 'Address', cell: ({ email }) => email },
   {
-    name: 'May',
-    cell: ({ role }) => (role === 'support' ? 'Look' : 'Change things'),
+    name: 'Access',
+    cell: ({ role }) => (role === 'support' ? 'Read-only' : 'Can edit'),
   },
   { name: 'Status', cell: ({ status }) => <ObjectStatus status={status} /> },
   { name: 'Since', cell: ({ created }) => <Time at={created} /> },
@@ -52,8 +52,8 @@ export function Settings(): ReactNode {
         <SmartTapKeys />
         <h2>Configuration</h2>
         <p className="soft">
-          As the process that answered has read it. Secrets are masked. It is changed where the
-          service is started.
+          As read by the process that answered. Secrets are masked. Change them where the service is
+          started.
         </p>
         <Loaded query={configuration}>
           {(settings) => <pre className="code">{JSON.stringify(settings, null, 2)}</pre>}
@@ -76,7 +76,7 @@ function Disable({ colleague }: { readonly colleague: Colleague }): ReactNode {
       <Button onClick={() => setIsOpen(true)}>Disable {email}</Button>
       {isOpen ? (
         <ReasonDialog
-          title={`Take the access of ${email} away?`}
+          title={`Disable ${email}?`}
           send="Disable"
           kind="danger"
           hint="For the audit log."
@@ -86,7 +86,7 @@ function Disable({ colleague }: { readonly colleague: Colleague }): ReactNode {
           said="Disabled."
           onClose={() => setIsOpen(false)}
         >
-          <p>They are signed out everywhere, at once.</p>
+          <p>They are signed out everywhere immediately.</p>
         </ReasonDialog>
       ) : null}
     </>
@@ -101,13 +101,13 @@ function ChangeRole({ colleague }: { readonly colleague: Colleague }): ReactNode
   const { id, email, status, role } = colleague;
   if (!mayChange || id === session.user.id || status === 'disabled') return null;
   const next = role === 'support' ? 'operator' : 'support';
-  const send = next === 'support' ? 'Let look only' : 'Let change things';
+  const send = next === 'support' ? 'Make read-only' : 'Allow editing';
   return (
     <>
       <Button onClick={() => setIsOpen(true)}>{send}</Button>
       {isOpen ? (
         <ReasonDialog
-          title={`Another role for ${email}?`}
+          title={`Change the role of ${email}?`}
           send={send}
           hint="For the audit log."
           request={(reason) =>
@@ -118,8 +118,8 @@ function ChangeRole({ colleague }: { readonly colleague: Colleague }): ReactNode
         >
           <p>
             {next === 'support'
-              ? 'They go on seeing everything, and change nothing any more.'
-              : 'They can do all that you can do.'}
+              ? 'They can still see everything, and can no longer change anything.'
+              : 'They can do everything that you can do.'}
           </p>
         </ReasonDialog>
       ) : null}

@@ -49,7 +49,7 @@ function WaitsForColleague({ kyb }: { readonly kyb: Kyb }): ReactNode {
     <Notice tone="warn">
       {isOwn
         ? 'You have approved this business. A colleague has to approve it too.'
-        : `${by} has approved this business. It is verified as soon as you approve it too.`}
+        : `${by} has approved this business. It is verified as soon as you approve it, too.`}
     </Notice>
   );
 }
@@ -96,7 +96,7 @@ function Decide({ kyb }: { readonly kyb: Kyb }): ReactNode {
           title="Reject this business?"
           send="Reject"
           kind="danger"
-          hint="Shown to the merchant: say what has to be corrected."
+          hint="Shown to the merchant: say what to correct."
           request={decide('rejected')}
           said="Rejected."
           onClose={close}

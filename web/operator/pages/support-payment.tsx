@@ -48,11 +48,11 @@ export function SupportPayment(): ReactNode {
       title="Payment"
       actions={
         <Button busy={isFetching} onClick={() => void refetch()}>
-          Look again
+          Refresh
         </Button>
       }
     >
-      <Loaded query={query} missing="Look for it on the page Support.">
+      <Loaded query={query} missing="Search for it on the Support page.">
         {(view) => <PaymentView view={view} />}
       </Loaded>
     </Page>
@@ -73,17 +73,17 @@ function Why({ id, onSaid }: { readonly id: string; readonly onSaid: () => void 
   };
   return (
     <section className="card stack">
-      <h2>Why do you look at this payment?</h2>
+      <h2>Why are you viewing this payment?</h2>
       <p>
-        It belongs to a shop and its customer. Your name and what you type here stand in the shop’s
-        audit log. You then have half an hour.
+        It belongs to a shop and its customer. Your name and this reason are recorded in the shop’s
+        audit log. You can then view it for half an hour.
       </p>
-      <Form sending={sending} onSend={run} send="Look at it">
+      <Form sending={sending} onSend={run} send="View">
         <TextField
           label="Reason"
           value={reason}
           onChange={(event) => setReason(event.target.value)}
-          hint="Who asked, about what. Such as: the customer called, ticket 4711."
+          hint="Who asked and why, such as: the customer called, ticket 4711."
           maxLength={500}
           error={sending.problemAt('reason')}
         />
@@ -107,7 +107,7 @@ function PaymentView({ view }: { readonly view: View }): ReactNode {
         <div className="stack">
           <Findings findings={view.findings} />
           <section className="card stack">
-            <h2>What happened, as the shop sees it</h2>
+            <h2>What the shop sees</h2>
             <Timeline
               moments={steps.map(({ key, at, tone, title, detail, codes }) => {
                 return { key, at, tone, title, detail, codes };
@@ -121,7 +121,7 @@ function PaymentView({ view }: { readonly view: View }): ReactNode {
       <ChainRequests rows={view.chain_requests} />
       <h2>Requests to the service</h2>
       {view.requests.length === 0 ? (
-        <p className="soft">No request of the last 30 days has changed it.</p>
+        <p className="soft">No request in the last 30 days changed it.</p>
       ) : (
         <Table
           label="Requests to the service"
@@ -173,7 +173,7 @@ function Facts({ view }: { readonly view: View }): ReactNode {
         <Fact name="Open until">
           <Time at={intent.expires_at} />
         </Fact>
-        <Fact name="You may look until">
+        <Fact name="You can view it until">
           <Time at={view.look_until} shape="clock" />
         </Fact>
       </FactList>
@@ -198,6 +198,6 @@ const REQUESTS: readonly Column<Request>[] = [
   { name: 'Status', number: true, cell: ({ status }) => String(status) },
   { name: 'Error', cell: ({ code }) => <CodeWords code={code ?? ''} /> },
   { name: 'By', cell: ({ caller }) => <span className="id">{caller}</span> },
-  { name: 'Took', number: true, cell: ({ duration_ms: ms }) => `${Math.round(ms)} ms` },
+  { name: 'Duration', number: true, cell: ({ duration_ms: ms }) => `${Math.round(ms)} ms` },
   { name: 'Received', cell: ({ created }) => <Time at={created} shape="exact" /> },
 ];

@@ -75,17 +75,17 @@ export function Support(): ReactNode {
           filters={filters}
           name="text"
           label="Search"
-          placeholder="Order, receipt, transaction, wallet, e-mail or id"
+          placeholder="Order, receipt, transaction, wallet, email or ID"
         />
       </FilterBar>
       {text === '' ? (
         <EmptyState
           drawing={<EmptyDrawing name="search" />}
-          title="What does the caller have at hand?"
+          title="Search by anything the caller has"
         >
-          An order id, the number of a receipt, a transaction, a wallet, the e-mail address of
-          somebody at the shop, or any id. Type it whole. Before you see a payment you say why, and
-          the shop reads that in its audit log.
+          An order ID, receipt number, transaction, wallet, the email address of someone at the
+          shop, or any ID, in full. Before you see a payment you enter a reason, which the shop can
+          read in its audit log.
         </EmptyState>
       ) : (
         <List
@@ -94,9 +94,9 @@ export function Support(): ReactNode {
           columns={COLUMNS}
           keyOf={({ kind, id }) => `${kind} ${id}`}
           empty={
-            <EmptyState drawing={<EmptyDrawing name="search" />} title="Nothing has exactly this">
-              Only whole texts are found. A transaction that the wallet shows and that is not found
-              here was not sent by this network: ask for the order or the receipt.
+            <EmptyState drawing={<EmptyDrawing name="search" />} title="No exact match">
+              Only complete values match. If a transaction shown in the wallet is not found here,
+              this network did not send it: ask for the order or the receipt.
             </EmptyState>
           }
         />

@@ -43,7 +43,7 @@ const NAMES: readonly Column<Renaming>[] = [
     ),
   },
   { name: 'Name now', cell: ({ name }) => name },
-  { name: 'Asks for', cell: ({ requested_name: name }) => name },
+  { name: 'Requested name', cell: ({ requested_name: name }) => name },
   { name: 'Since', cell: ({ created }) => <Time at={created} /> },
 ];
 

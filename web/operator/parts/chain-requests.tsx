@@ -10,7 +10,7 @@ type Attempt = ChainRequest['attempts'][number];
 const GWEI = 1e9;
 
 function attemptWords({ noop, mined }: Attempt): string {
-  const what = noop ? 'Uses the nonce up' : 'Signed';
+  const what = noop ? 'Cancellation transaction' : 'Signed';
   return mined ? `${what}, in a block` : what;
 }
 
@@ -33,7 +33,7 @@ function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }): Reac
 
 const COLUMNS: readonly Column<ChainRequest>[] = [
   {
-    name: 'Asked for',
+    name: 'Requested',
     cell: ({ kind, subject, created }) => (
       <div>
         {kind === 'payment' ? 'Payment' : 'Refund'}
@@ -84,7 +84,7 @@ const COLUMNS: readonly Column<ChainRequest>[] = [
 
 /** What the chain was asked for, under which nonce, by which signed bytes. */
 export function ChainRequests({ rows }: { readonly rows: readonly ChainRequest[] }): ReactNode {
-  if (rows.length === 0) return <p className="soft">The chain was never asked for it.</p>;
+  if (rows.length === 0) return <p className="soft">Nothing was requested from the chain.</p>;
   return (
     <Table
       label="Requests to the chain"

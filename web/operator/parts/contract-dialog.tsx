@@ -14,7 +14,7 @@ const WORDS: Readonly<Record<ContractWish, { title: string; send: string; says: 
   pause: {
     title: 'Pause a network?',
     send: 'Pause',
-    says: 'The contract settles and refunds nothing. Taps are refused; nothing is lost.',
+    says: 'The contract stops settling and refunding. Taps are refused; nothing is lost.',
   },
   unpause: {
     title: 'Resume a network?',
@@ -22,9 +22,9 @@ const WORDS: Readonly<Record<ContractWish, { title: string; send: string; says: 
     says: 'The contract settles and refunds again. Only its admin can do this.',
   },
   change_rates: {
-    title: 'Change what a payment costs?',
+    title: 'Change the rates?',
     send: 'Change rates',
-    says: 'Rates are announced first and come into force after the delay of the contract.',
+    says: 'Rates are announced first and take effect after the contract’s delay.',
   },
 };
 
@@ -74,7 +74,7 @@ export function ContractDialog({ wish, onClose }: ContractDialogProps): ReactNod
   const hasRates = wish === 'change_rates';
   const ask = async () => {
     const wrong = RATES.find((name) => hasRates && readPercent(rates[name]) === null);
-    if (wrong !== undefined) return sending.refuse(wrong, 'Type percent, such as 0.30.');
+    if (wrong !== undefined) return sending.refuse(wrong, 'Enter a percentage, such as 0.30.');
     if (reason.trim() === '') return sending.refuse('reason', 'Say why.');
     const read = RATES.map((name) => [name, readPercent(rates[name]) ?? 0] as const);
     const basisPoints = Object.fromEntries(read) as Record<RateName, number>;

@@ -12,7 +12,7 @@ type State = NonNullable<Contract['state']>;
 const usdc = (atoms: number) => formatUsdc(BigInt(atoms));
 
 function Paused({ is }: { readonly is: boolean }): ReactNode {
-  return is ? <Status tone="bad">Paused</Status> : <Status tone="good">Goes on</Status>;
+  return is ? <Status tone="bad">Paused</Status> : <Status tone="good">Running</Status>;
 }
 
 const hourly = ({ per_hour: most, used }: State['sales']) => `${usdc(used)} of ${usdc(most)}`;
@@ -71,7 +71,7 @@ function Short({ state }: Pick<Contract, 'state'>): ReactNode {
   return (
     <>
       <Paused is={isPaused} />{' '}
-      {state.announced.length === 0 ? null : <Status tone="warn">Something is announced</Status>}
+      {state.announced.length === 0 ? null : <Status tone="warn">Change announced</Status>}
     </>
   );
 }
@@ -83,7 +83,7 @@ const ROLE_NAMES: Readonly<Record<string, string>> = {
   guardian: 'Guardian',
   watch: 'Watchtower',
   treasurer: 'Treasurer',
-  unknown: 'A role that this release does not know',
+  unknown: 'Unknown role',
 };
 
 function Holder({ account, since }: State['roles'][number]): ReactNode {
@@ -101,7 +101,7 @@ function Holder({ account, since }: State['roles'][number]): ReactNode {
 
 function Announced({ announced }: Pick<State, 'announced'>): ReactNode {
   if (announced.length === 0)
-    return <p className="soft">No wallet, ceiling, rate, role or admin is announced.</p>;
+    return <p className="soft">No change of wallet, ceiling, rate, role or admin is announced.</p>;
   return (
     <Notice tone="warn">
       <strong>Announced</strong>

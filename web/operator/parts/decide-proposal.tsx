@@ -37,7 +37,7 @@ export function DecideProposal({ proposal }: { readonly proposal: Proposal }): R
         <ReasonDialog
           title="Approve this?"
           send="Approve"
-          hint="What you have checked. The audit log keeps it."
+          hint="What you checked. It is kept in the audit log."
           request={(why) => call('POST /proposals/{id}/approve', { path, body: { reason: why } })}
           said="Approved."
           onClose={close}
@@ -47,11 +47,11 @@ export function DecideProposal({ proposal }: { readonly proposal: Proposal }): R
       ) : null}
       {open === 'reject' ? (
         <ReasonDialog
-          title={isOwn ? 'Take it back?' : 'Reject this?'}
+          title={isOwn ? 'Retract it?' : 'Reject this?'}
           send={isOwn ? 'Take back' : 'Reject'}
           hint="For your colleague and the audit log."
           request={(why) => call('POST /proposals/{id}/reject', { path, body: { reason: why } })}
-          said={isOwn ? 'Taken back.' : 'Rejected.'}
+          said={isOwn ? 'Retracted.' : 'Rejected.'}
           onClose={close}
         >
           {about}

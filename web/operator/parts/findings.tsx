@@ -32,13 +32,13 @@ function Said({ finding: { code, since, about } }: { readonly finding: Finding }
 export function Findings({ findings }: { readonly findings: readonly Finding[] }): ReactNode {
   const { href } = fromRoot('docs/operating#a-payment-that-hangs');
   return (
-    <section className="stack" aria-label="Where it stands">
+    <section className="stack" aria-label="Status">
       {findings.map((finding) => (
         <Said key={`${finding.code} ${finding.about}`} finding={finding} />
       ))}
       <p className="soft small">
         <a href={href} target="_blank" rel="noreferrer">
-          What to do about a payment that hangs
+          What to do about a stuck payment
         </a>
       </p>
     </section>

@@ -8,9 +8,9 @@ type Cell = ListCellsResponse['data'][number];
 function CellStatus({ waiting }: Pick<Cell, 'waiting'>): ReactNode {
   if (waiting === null) return <Status tone="bad">Does not answer</Status>;
   const { alarms, proposals, verifications } = waiting;
-  if (alarms > 0) return <Status tone="bad">Needs somebody</Status>;
-  if (proposals + verifications > 0) return <Status tone="warn">Something waits</Status>;
-  return <Status tone="good">Nothing waits</Status>;
+  if (alarms > 0) return <Status tone="bad">Action required</Status>;
+  if (proposals + verifications > 0) return <Status tone="warn">Waiting</Status>;
+  return <Status tone="good">Empty</Status>;
 }
 
 const COLUMNS: readonly Column<Cell>[] = [

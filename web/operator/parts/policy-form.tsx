@@ -46,7 +46,7 @@ const showAmount = (atoms: number) => writeSum(BigInt(atoms));
 const FIELDS: readonly FieldOf[] = [
   {
     name: 'per_payment',
-    label: 'At most for one payment',
+    label: 'Limit per payment',
     hint: 'In USDC.',
     show: showAmount,
     read: readAmount,
@@ -55,8 +55,8 @@ const FIELDS: readonly FieldOf[] = [
   },
   {
     name: 'per_period',
-    label: 'At most in one period',
-    hint: 'In USDC, no less than for one payment.',
+    label: 'Limit per period',
+    hint: 'In USDC, no less than the limit per payment.',
     show: showAmount,
     read: readAmount,
     wrong: 'Enter an amount such as 20.50.',
@@ -64,33 +64,33 @@ const FIELDS: readonly FieldOf[] = [
   },
   {
     name: 'period_seconds',
-    label: 'Hours of a period',
+    label: 'Hours per period',
     hint: '1 to 720; 24 is a day.',
     show: (seconds) => String(seconds / HOUR_S),
     read: (typed) => {
       const hours = readCount(typed, { from: 1, to: MOST.hours });
       return hours === null ? null : hours * HOUR_S;
     },
-    wrong: 'Type whole hours, 1 to 720.',
+    wrong: 'Enter whole hours, 1 to 720.',
   },
   {
     name: 'valid_days',
-    label: 'Days that it is valid',
+    label: 'Valid for (days)',
     hint: '1 to 3,650.',
     show: String,
     read: (typed) => readCount(typed, { from: 1, to: MOST.days }),
-    wrong: 'Type whole days, 1 to 3,650.',
+    wrong: 'Enter whole days, 1 to 3,650.',
   },
   {
     name: 'max_fee_rate',
-    label: 'Highest fee that payers agree to',
+    label: 'Highest fee that payers accept',
     hint: 'In percent, 0 to 3.00.',
     show: (basisPoints) => (basisPoints / 100).toFixed(2),
     read: (typed) => {
       const basisPoints = readPercent(typed);
       return basisPoints === null || basisPoints > MOST.basisPoints ? null : basisPoints;
     },
-    wrong: 'Type percent, 0 to 3.00.',
+    wrong: 'Enter a percentage, 0 to 3.00.',
   },
 ];
 
@@ -98,10 +98,10 @@ const FIELDS: readonly FieldOf[] = [
 export function PolicyForms(): ReactNode {
   return (
     <>
-      <h2>What wallets propose to sign</h2>
+      <h2>Limits that wallets propose</h2>
       <p className="soft">
-        A customer signs once how much may be taken. This is what the wallet app proposes; what was
-        signed stays as it is.
+        Customers sign once how much may be taken. These are the limits that the wallet app
+        proposes; signed limits do not change.
       </p>
       <div className="columns">
         <PolicyCard mode="test" />
@@ -144,7 +144,7 @@ function PolicyForm({ mode, defaults }: PolicyFormProps): ReactNode {
     const read = FIELDS.map(({ name, read: readIt }) => [name, readIt(typed[name])] as const);
     const values = Object.fromEntries(read) as Record<Field, number>;
     if (values.per_period < values.per_payment) {
-      return sending.refuse('per_period', 'Type no less than for one payment.');
+      return sending.refuse('per_period', 'Enter no less than the limit per payment.');
     }
     const body = { ...values, version: defaults.version };
     const saved = await sending.send(() =>

@@ -24,9 +24,9 @@ export function proposalWords({ kind, subject, payload }: Proposal): string {
       return `Change the rates of ${subject}: ${fees}, cashback ${rate(cashback)}`;
     }
     case 'accept_foreign':
-      return `Book what was settled for ${subject} with a key that somebody else has used`;
+      return `Book what was settled for ${subject} with a key that someone else used`;
     case 'refuse_foreign':
-      return `Keep apart what was settled for ${subject} with a key that somebody else has used`;
+      return `Keep apart what was settled for ${subject} with a key that someone else used`;
     case 'approve_account':
       return `Verify the business ${subject}`;
     case 'disable_account':
@@ -36,7 +36,7 @@ export function proposalWords({ kind, subject, payload }: Proposal): string {
     case 'rename_account':
       return `Accept the new name of ${subject}`;
     case 'make_operator':
-      return `Let ${subject} change things`;
+      return `Let ${subject} edit`;
     default:
       return kind;
   }

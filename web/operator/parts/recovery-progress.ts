@@ -18,7 +18,7 @@ function count(blocks: bigint): string {
 /** How much of the chain has been read. The head moves on meanwhile, so it never says 1. */
 export function progressOf({ from_block: from, read_to: to, head }: RecoveryPlace): Progress {
   if (head === null)
-    return { share: null, words: 'No node answers. It goes on as soon as one does.' };
+    return { share: null, words: 'No node answers. It continues as soon as one does.' };
   if (from === null || to === null)
     return { share: null, words: 'It has not started reading yet.' };
   const all = BigInt(head) - BigInt(from) + 1n;

@@ -22,10 +22,10 @@ export function RecoveryStrip(): ReactNode {
   const running = useRecoveries().data?.data.filter(({ status }) => status === 'recovering') ?? [];
   return running.map((recovery) => (
     <Notice key={recovery.network} tone="bad" role="status">
-      <strong>{recovery.network} is being recovered: it takes no payments</strong>
+      <strong>{recovery.network} is being recovered and takes no payments</strong>
       <ProgressBar progress={progressOf(recovery)} />
       <p>
-        <Link href="/operator/reconciliation">See what it has found</Link>
+        <Link href="/operator/reconciliation">View what it found</Link>
       </p>
     </Notice>
   ));
@@ -46,10 +46,10 @@ function ProgressBar({ progress }: { readonly progress: Progress }): ReactNode {
 /** Why it began, as the service calls it. */
 const REASONS: Readonly<Record<string, string>> = {
   incarnation: 'Another database answers.',
-  position: 'The database went back to an earlier copy.',
+  position: 'The database was restored from an earlier copy.',
   nonce: 'The chain has transactions that the database does not know.',
   reconciliation: 'Ledger and chain did not agree.',
-  command: 'Somebody started it by a command.',
+  command: 'An operator started it with a command.',
 };
 
 function counted(count: number, one: string, many = `${one}s`): string {
@@ -60,7 +60,7 @@ function foundWords(recovery: Recovery): string {
   const { reason, loss_shown: isLoss, payments, refunds, withdrawals } = recovery;
   const { canceled, credentials } = recovery;
   return [
-    REASONS[reason ?? ''] ?? 'The reason is not known.',
+    REASONS[reason ?? ''] ?? 'The reason is unknown.',
     isLoss ? 'Data was lost.' : 'No loss has been found so far.',
     `Booked from the chain: ${counted(payments, 'payment')}, ${counted(refunds, 'refund')}, ` +
       `${counted(withdrawals, 'withdrawal')}.`,
@@ -113,8 +113,9 @@ export function Recoveries(): ReactNode {
     <section className="stack">
       <h2>Recovery</h2>
       <p className="soft">
-        After the database was replaced by an earlier copy, the service reads the chain and books
-        what the copy lacks. It starts and ends by itself. Until then the network takes no payments.
+        After the database is replaced by an earlier copy, the service reads the chain and books
+        what the copy lacks. It starts and ends automatically. Until then the network takes no
+        payments.
       </p>
       <Loaded query={query}>
         {({ data }) => (

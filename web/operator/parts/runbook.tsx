@@ -33,7 +33,7 @@ function Paragraph({ kind }: { readonly kind: string }): ReactNode {
     queryFn: readGuide,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  if (error !== null) return <p className="soft">The guide could not be read just now.</p>;
+  if (error !== null) return <p className="soft">The guide could not be loaded.</p>;
   if (data === undefined) return <Skeleton />;
-  return <p>{paragraphOf(data, kind) ?? 'The guide of this release does not know it.'}</p>;
+  return <p>{paragraphOf(data, kind) ?? 'This release’s guide does not cover it.'}</p>;
 }

@@ -44,9 +44,9 @@ export function SmartTapKeys(): ReactNode {
     <>
       <h2>Smart Tap</h2>
       <p className="soft">
-        Google knows the public half of each key, under its version. The private half stays here:
-        paired readers have each tap signed. To rotate, make a key, register it at Google, use it,
-        and end the old one.
+        Google knows each public key by its version. The private key stays here, and signs each tap
+        for paired readers. To rotate, create a key, register it with Google, use it, and end the
+        old one.
       </p>
       <List
         label="Keys for Smart Tap"
@@ -54,14 +54,14 @@ export function SmartTapKeys(): ReactNode {
         columns={COLUMNS}
         keyOf={({ version }) => String(version)}
         empty={
-          <EmptyState title="No key yet">
-            Merchants can turn Smart Tap on once a key is in use.
+          <EmptyState title="No keys yet">
+            Merchants can turn on Smart Tap once a key is in use.
           </EmptyState>
         }
       />
       {mayChange ? (
         <div>
-          <Button onClick={() => setIsMaking(true)}>Make a key</Button>
+          <Button onClick={() => setIsMaking(true)}>Create a key</Button>
         </div>
       ) : null}
       {isMaking ? (
@@ -83,7 +83,7 @@ export function SmartTapKeys(): ReactNode {
           onClose={() => setMade(null)}
         >
           <p className="soft">
-            Only terminals of other makers need it. Register this public key at Google, under its
+            Only other makers’ terminals need it. Register this public key with Google, under its
             version:
           </p>
           <CopyField label="Public key" value={made.public_key} whole />
@@ -108,7 +108,7 @@ function MakeDialog({ collectorId, onMade, onClose }: MakeDialogProps): ReactNod
   const make = async () => {
     const number = /^\d{1,10}$/.test(id.trim()) ? Number(id.trim()) : 0;
     if (number < 1 || number >= 2 ** 32) {
-      return sending.refuse('collector_id', 'Type the number that Google gave.');
+      return sending.refuse('collector_id', 'Enter the number that Google assigned.');
     }
     if (reason.trim() === '') return sending.refuse('reason', 'Say why.');
     const body = { collector_id: number, reason: reason.trim() };
@@ -116,14 +116,14 @@ function MakeDialog({ collectorId, onMade, onClose }: MakeDialogProps): ReactNod
     if (key !== null) onMade(key);
   };
   return (
-    <Dialog title="Make a key for Smart Tap" onClose={onClose}>
-      <Form sending={sending} onSend={make} send="Make a key" onCancel={onClose}>
+    <Dialog title="Create a key for Smart Tap" onClose={onClose}>
+      <Form sending={sending} onSend={make} send="Create a key" onCancel={onClose}>
         <TextField
           label="Collector ID"
           value={id}
           onChange={(event) => setId(event.target.value)}
           inputMode="numeric"
-          hint="The number that Google gave to this network."
+          hint="The number that Google assigned to this network."
           error={sending.problemAt('collector_id')}
         />
         <TextField
@@ -172,10 +172,10 @@ function KeyActions({ collectorKey }: { readonly collectorKey: CollectorKey }): 
           send="Use"
           hint="For the audit log."
           request={(reason) => call('POST /smart_tap/keys/use', { body: { version, reason } })}
-          said="Readers use it from the next tap on."
+          said="Readers use it from the next tap."
           onClose={close}
         >
-          <p>Google has to know its public half first: phones give nothing to a key they miss.</p>
+          <p>Register its public key with Google first: phones ignore keys they do not know.</p>
         </ReasonDialog>
       ) : null}
       {asked === 'end' ? (
@@ -191,7 +191,7 @@ function KeyActions({ collectorKey }: { readonly collectorKey: CollectorKey }): 
           <p>
             {status === 'in_use'
               ? 'Readers stop reading Google Wallet, until another key is in use.'
-              : 'Its private half is erased. It cannot be used again.'}
+              : 'Its private key is erased. It cannot be used again.'}
           </p>
         </ReasonDialog>
       ) : null}

@@ -62,7 +62,7 @@ function Outcome({ verified }: { readonly verified: Verified }): ReactNode {
   if (!intact) {
     return (
       <Notice tone="bad" role="alert">
-        <strong>The log does not fit together</strong>
+        <strong>The log was altered</strong>
         <p>
           Entry {brokenAt}: {reason}. Up to entry {count} nothing was changed.
         </p>
@@ -72,10 +72,10 @@ function Outcome({ verified }: { readonly verified: Verified }): ReactNode {
   return (
     <>
       <Notice tone="good" role="status">
-        <strong>No entry was changed or taken out</strong>
+        <strong>No entry was changed or removed</strong>
         <p>
-          Each entry fits the one before it, up to entry {count}. To see whether newer ones were cut
-          off, compare the hash below with one that was kept outside of the database.
+          Each entry matches the one before it, up to entry {count}. To check that no newer ones
+          were cut off, compare the hash below with one stored outside the database.
         </p>
       </Notice>
       <CopyField label={`Hash of entry ${count}`} value={hash} />

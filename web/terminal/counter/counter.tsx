@@ -29,7 +29,7 @@ const WORDS: Readonly<Record<Name, { readonly label: string; readonly hint: stri
   card: { label: 'Hold the card', hint: 'A chip that signs' },
   pin: { label: 'Hold the PIN card', hint: `Signs with its PIN, ${PIN}` },
   tag: { label: 'Hold the tag', hint: 'The sticker on the counter' },
-  bank: { label: 'Hold a bank card', hint: 'Pays nothing here' },
+  bank: { label: 'Hold a bank card', hint: 'Not accepted here' },
 };
 
 function isOver(element: Element | null, { clientX, clientY }: PointerEvent): boolean {
@@ -153,7 +153,7 @@ export function Counter({ passes, tag, onRead }: CounterProps): ReactNode {
     <section className="counter" aria-labelledby="counter">
       <h2 id="counter">Virtual counter</h2>
       <p className="soft small">
-        Drag a thing onto the till and keep it there, or press it. Drag the phone onto the tag to
+        Drag an item onto the till and hold it there, or click it. Drag the phone onto the tag to
         open its page.
       </p>
       <div className="things" ref={things}>

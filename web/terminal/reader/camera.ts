@@ -20,6 +20,9 @@ export function hasCamera(): boolean {
   return navigator.mediaDevices !== undefined;
 }
 
+/** Why a camera reads no codes: its permission or device, our decoder, or its picture has ended. */
+export type CameraProblem = 'refused' | 'no_decoder' | 'stopped';
+
 /** The browser's own reader of codes; ours where it has none, or has one that reads no QR codes. */
 async function createDetector(): Promise<BarcodeDetector> {
   const Own = detectorClass();
@@ -43,26 +46,41 @@ export async function askForCamera(): Promise<void> {
   await openCamera().then(closeCamera, () => {});
 }
 
-/**
- * Shows the camera in `video` and reads codes from it until the signal ends it.
- *
- * @throws DOMException when there is no camera, or no permission.
- */
+export interface CameraEvents {
+  readonly onCode: (text: string) => void;
+  /** No more codes are read; another {@link readCamera} may help. */
+  readonly onProblem: (problem: CameraProblem) => void;
+}
+
+/** Shows the camera in `video` and reads codes from it until the signal ends it. */
 export async function readCamera(
   video: HTMLVideoElement,
-  onCode: (text: string) => void,
+  { onCode, onProblem }: CameraEvents,
   signal: AbortSignal,
 ): Promise<void> {
-  const stream = await openCamera();
-  signal.addEventListener('abort', () => closeCamera(stream));
-  if (signal.aborted) return closeCamera(stream);
-  const detector = await createDetector();
+  const stream = await openCamera().catch(() => null);
+  if (stream === null) return signal.aborted ? undefined : onProblem('refused');
+  const end = () => closeCamera(stream);
+  signal.addEventListener('abort', end);
+  if (signal.aborted) return end();
+  const detector = await createDetector().catch(() => null);
   if (signal.aborted) return;
+  if (detector === null) {
+    end();
+    return onProblem('no_decoder');
+  }
   video.srcObject = stream;
-  await video.play();
+  // Refused where the dialog was closed meanwhile.
+  await video.play().catch(() => {});
   const timer = setInterval(async () => {
     const [found] = await detector.detect(video).catch(() => []);
     if (found !== undefined && !signal.aborted) onCode(found.rawValue);
   }, LOOK_EVERY_MS);
   signal.addEventListener('abort', () => clearInterval(timer));
+  const stopped = () => {
+    clearInterval(timer);
+    if (!signal.aborted) onProblem('stopped');
+  };
+  // Another app took the camera, it was unplugged, or its permission was withdrawn.
+  for (const track of stream.getTracks()) track.addEventListener('ended', stopped);
 }

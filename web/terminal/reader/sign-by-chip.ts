@@ -58,10 +58,10 @@ async function signatureOf(
 }
 
 function emptyCardWords(balance: bigint): string {
-  return `This card holds ${formatAtoms(balance)} USDC. That is not enough. Nothing was sent.`;
+  return `This card holds only ${formatAtoms(balance)} USDC. Nothing was charged.`;
 }
 
-const LOCKED = 'This card has locked itself after too many wrong PINs. Nothing was sent.';
+const LOCKED = 'This card has locked itself after too many wrong PINs. Nothing was charged.';
 
 /** Asks for the card's PIN; null: nobody typed one. It stays on this device. */
 export type AskPin = (wasWrong: boolean, until: AbortSignal) => Promise<string | null>;

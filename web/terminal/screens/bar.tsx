@@ -52,6 +52,7 @@ export function Bar(props: BarProps): ReactNode {
   const { phase } = view.till;
   const isIdle = phase.at === 'keypad' || phase.at === 'result';
   const mayBePaid = phase.at === 'tapping' || phase.at === 'following';
+  const hints = view.hasNetwork ? WORDS.noAnswerHints : WORDS.offlineHints;
   return (
     <header className="till-bar">
       <SkipLink />
@@ -70,8 +71,8 @@ export function Bar(props: BarProps): ReactNode {
       {isIdle && settings.shiftSince !== null ? <Links {...props} /> : null}
       {view.reached ? null : (
         <Notice tone="warn" icon="offline" role="status">
-          <strong>{WORDS.offline}</strong>
-          <p>{mayBePaid ? WORDS.offlineTapHint : WORDS.offlineHint}</p>
+          <strong>{view.hasNetwork ? WORDS.noAnswer : WORDS.offline}</strong>
+          <p>{hints[mayBePaid ? 'tap' : 'idle']}</p>
         </Notice>
       )}
       {view.keyEnded ? (
@@ -83,7 +84,7 @@ export function Bar(props: BarProps): ReactNode {
       ) : null}
       {hasNewVersion && isIdle ? (
         <Notice tone="info">
-          <p>There is a new version of the terminal.</p>
+          <p>There is a new version of the till.</p>
           <Button onClick={() => location.reload()}>Use the new version</Button>
         </Notice>
       ) : null}

@@ -55,21 +55,25 @@ function PinForm({ asked }: { readonly asked: Extract<Asked, { for: 'pin' }> }):
   return (
     <form className="card stack" data-private="" onSubmit={submit} noValidate>
       <TextField
-        label="PIN of the card"
+        label="Card PIN"
         type="password"
         inputMode="numeric"
         autoComplete="off"
         autoFocus
         value={pin}
-        hint="It stays on this device. Then hold the card here again."
-        error={asked.wasWrong ? 'That is not the PIN of this card. It locks after a few.' : null}
+        hint="The PIN stays on this device. Then hold the card here again."
+        error={
+          asked.wasWrong
+            ? 'That is not this card’s PIN. The card locks after a few wrong PINs.'
+            : null
+        }
         onChange={(event) => setPin(event.target.value)}
       />
       <Button type="submit" kind="primary" large>
         Use this PIN
       </Button>
       <Button kind="quiet" onClick={() => asked.done(null)}>
-        Without this card
+        Continue without this card
       </Button>
     </form>
   );
@@ -79,7 +83,7 @@ export function ChipAsksPart({ asked }: { readonly asked: Asked }): ReactNode {
   if (asked.for === 'pin') return <PinForm key={String(asked.wasWrong)} asked={asked} />;
   return (
     <div className="card stack">
-      <p>The card was found. Hold it once more, so that it signs.</p>
+      <p>Card found. Hold it here once more to sign.</p>
       <Button kind="primary" large onClick={asked.done}>
         Hold it again
       </Button>

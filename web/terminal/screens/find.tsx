@@ -20,9 +20,9 @@ function isReceipt(text: string): boolean {
   return isNumber(text) || /^[0-9A-Za-z]{22,35}$/.test(text) || text.includes('/');
 }
 
-const NOT_FOUND = 'No such sale in this shop.';
+const NOT_FOUND = 'No sale in this shop matches.';
 const NOT_FOUND_HERE =
-  'No such sale at this till. For a sale of another till, type its amount, too.';
+  'No sale at this till matches. For a sale at another till, enter its amount, too.';
 
 type Found =
   | { readonly is: 'sale'; readonly payment: Payment }
@@ -85,7 +85,7 @@ function FindForm({
         autoComplete="off"
         value={typed}
         onChange={(event) => setTyped(event.target.value)}
-        hint="The number on the receipt, such as K7XQM-12, or the order."
+        hint="The number on the receipt, such as K7XQM-12, or the order ID."
       />
       {takesAmount ? (
         <SumField
@@ -96,8 +96,8 @@ function FindForm({
           onText={setSum}
           hint={
             isOrder
-              ? 'What the sale came to, with the tip.'
-              : 'What the sale came to, with the tip. Leave it empty for a sale of this till.'
+              ? 'The total of the sale, tip included.'
+              : 'The total of the sale, tip included. Leave it empty for a sale of this till.'
           }
         />
       ) : null}
@@ -130,7 +130,7 @@ export function FindScreen(context: TillContext & { readonly receipt: string | n
   return (
     <div className="stack">
       <title>Find a sale · Tapline</title>
-      <h1>Sale of a receipt</h1>
+      <h1>Find a sale</h1>
       <FindForm
         key={receipt}
         receipt={receipt}

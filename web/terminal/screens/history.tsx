@@ -66,14 +66,14 @@ export function PaymentPage({
           ['Receipt', payment.receipt_number],
           ['Order', payment.order_id],
           ['Tip', tip === 0n ? null : <Amount key="tip" atoms={tip} />],
-          ['Given back', refunded === 0n ? null : <Amount key="refunded" atoms={refunded} />],
+          ['Refunded', refunded === 0n ? null : <Amount key="refunded" atoms={refunded} />],
           ['Customer paid', <Amount key="total" atoms={leftWallet(payment)} />],
           ['Wallet', payment.payer === undefined ? null : endOfAddress(payment.payer)],
         ]}
       />
       <ReceiptButton api={context.api} payment={payment} />
       <RefundPart {...context} payment={payment} onDone={reload} />
-      <Button onClick={() => goTo('history')}>All payments of the shift</Button>
+      <Button onClick={() => goTo('history')}>All payments in this shift</Button>
     </div>
   );
 }
@@ -95,11 +95,11 @@ export function HistoryScreen(
       <div className="row row-apart">
         <h1>History</h1>
         <FindLink />
-        <Button onClick={reload}>Update</Button>
+        <Button onClick={reload}>Refresh</Button>
       </div>
       {failed ? (
         <Notice tone="warn" role="alert">
-          <p>The payments cannot be loaded at the moment. They are safe on the service.</p>
+          <p>The payments could not be loaded. Nothing is lost.</p>
           <Button onClick={reload}>Try again</Button>
         </Notice>
       ) : null}
@@ -111,7 +111,7 @@ export function HistoryScreen(
           title="No payments in this shift"
           action={<Button onClick={() => goTo('')}>Take a payment</Button>}
         >
-          Each payment of this terminal appears here as soon as it is paid.
+          Payments at this till appear here as soon as they are paid.
         </EmptyState>
       ) : null}
       <ul className="entries">

@@ -73,7 +73,7 @@ function chargeable({ typed, split }: Till): Chargeable {
   if (sum.is !== 'sum') return { sum, atoms: null, problem: null };
   const tooMuch = split !== null && sum.units > remaining(split);
   const tooLarge = sum.units > MAX_ATOMS ? WORDS.amountTooLarge : null;
-  const problem = tooMuch ? 'More than is left of the bill.' : tooLarge;
+  const problem = tooMuch ? 'More than is left to pay.' : tooLarge;
   return { sum, atoms: problem === null ? sum.units : null, problem };
 }
 

@@ -14,7 +14,7 @@ export function LockScreen({ settings, change, device, onPairAgain }: LockProps)
       pin={settings.pin}
       owner={device?.merchant_name}
       onUnlock={() => change({ locked: false })}
-      otherWay={<Button onClick={onPairAgain}>Forgotten? Use a manager’s code</Button>}
+      otherWay={<Button onClick={onPairAgain}>Forgot the PIN? Use an unlock code</Button>}
     />
   );
 }

@@ -1,13 +1,16 @@
 import { type ReactNode, useEffect } from 'react';
-import type { Intent } from '../../data/device.ts';
+import type { Intent, Payment } from '../../data/device.ts';
+import { leftWallet } from '../../data/left-wallet.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Sum } from '../../ui/sum.tsx';
+import { Fact, FactList } from '../../ui/table.tsx';
 import { signal } from '../feedback.ts';
+import { asksCustomer } from '../machine.ts';
 import type { Canceling, Creating, Following, Result, Tapping } from '../phases.ts';
-import { declineWords, endHint, formatLeft, OUTCOME_LOOKS, WORDS } from '../words.ts';
-import { ReceiptOfPaid } from './receipt-part.tsx';
+import { cashierDecline, endHint, formatLeft, OUTCOME_LOOKS, WORDS } from '../words.ts';
+import { ReceiptOfPaid, usePaid } from './receipt-part.tsx';
 import type { TillContext } from './shift.tsx';
 import { useLeft } from './waiting.tsx';
 
@@ -24,7 +27,7 @@ export function WorkingScreen({
         <span className="spinner" aria-hidden="true" />
         <h1>{isOpening ? WORDS.opening : WORDS.canceling}</h1>
         <Sum atoms={amount} />
-        <p>{WORDS.openingHint}</p>
+        <p>{!isOpening && asksCustomer(phase.intent) ? WORDS.cancelingHint : WORDS.openingHint}</p>
       </section>
       {isOpening && phase.sends > 1 ? (
         <Button wide onClick={() => runner.dispatch({ type: 'gave_up' })}>
@@ -51,27 +54,63 @@ function waitHint({ waits_for: waitsFor }: Intent): string {
   return waitsFor === null ? WORDS.checkingHint : WORDS.includedHint[waitsFor];
 }
 
-/** Nothing can be done here: whatever one did could charge the customer a second time. */
+/**
+ * After a tap nothing can be done here that could charge the customer a second time. While the
+ * customer is asked, the payment can be canceled; a cancel that comes too late shows `Paid`.
+ */
 export function CheckingScreen({
   phase,
   view,
+  runner,
   settings,
 }: TillContext & { readonly phase: Tapping | Following }): ReactNode {
   const { intent } = phase;
-  const asks = phase.at === 'following' && intent.status === 'requires_action';
+  const asks = phase.at === 'following' && asksCustomer(intent);
   const until = asks ? (intent.next_action?.expires_at ?? null) : null;
   const tip = phase.at === 'tapping' ? phase.tap.tip : phase.tip;
   useEffect(() => signal('wait', settings.sound), [settings.sound]);
   return (
-    <section className="outcome is-full-info" role="status">
+    <div className="stack filling">
       <title>{`${asks ? WORDS.confirming : WORDS.checking} · Tapline`}</title>
-      {asks ? <Icon name="wait" /> : <span className="spinner" aria-hidden="true" />}
-      <h1>{asks ? WORDS.confirming : WORDS.checking}</h1>
-      <Sum atoms={BigInt(intent.amount) + (tip ?? 0n)} />
-      <p>{asks ? WORDS.confirmingHint : waitHint(intent)}</p>
-      {asks ? null : <p>{WORDS.takeAway}</p>}
-      {until === null ? null : <ConfirmLeft until={until} clockOffsetMs={view.clockOffsetMs} />}
-    </section>
+      <section className="outcome is-full-info" role="status">
+        {asks ? <Icon name="wait" /> : <span className="spinner" aria-hidden="true" />}
+        <h1>{asks ? WORDS.confirming : WORDS.checking}</h1>
+        <Sum atoms={BigInt(intent.amount) + (tip ?? 0n)} />
+        <p>{asks ? WORDS.confirmingHint : waitHint(intent)}</p>
+        {asks ? null : <p>{WORDS.takeAway}</p>}
+        {until === null ? null : <ConfirmLeft until={until} clockOffsetMs={view.clockOffsetMs} />}
+      </section>
+      {asks ? (
+        <Button wide large onClick={() => runner.dispatch({ type: 'cancel' })}>
+          Cancel payment
+        </Button>
+      ) : null}
+    </div>
+  );
+}
+
+/** From the sale to what left the customer's wallet, as the receipt has it. */
+function ResultFacts({
+  intent,
+  payment,
+}: {
+  readonly intent: Intent;
+  readonly payment: Payment | null;
+}): ReactNode {
+  const sum = (atoms: bigint) => (atoms === 0n ? null : <Amount exact atoms={atoms} />);
+  const fees = payment === null ? 0n : BigInt(payment.fees.acquirer + payment.fees.protocol);
+  return (
+    <div className="card result-facts">
+      <FactList>
+        <Fact name="Sale">{sum(BigInt(intent.amount))}</Fact>
+        <Fact name="Tip">{sum(BigInt(intent.tip ?? 0))}</Fact>
+        <Fact name="Network fees">{sum(fees)}</Fact>
+        <Fact name="Cashback">{sum(BigInt(-(payment?.fees.cashback ?? 0)))}</Fact>
+        <Fact name="Customer paid">{payment === null ? null : sum(leftWallet(payment))}</Fact>
+        <Fact name="Order">{intent.order_id}</Fact>
+        <Fact name="Receipt">{payment?.receipt_number}</Fact>
+      </FactList>
+    </div>
   );
 }
 
@@ -95,7 +134,9 @@ export function ResultScreen({
     // A drawer that stays shut has a key.
     if (opensDrawer) import('../printer.ts').then((own) => own.openDrawer()).catch(() => {});
   }, [opensDrawer]);
-  const words = outcome === 'declined' ? declineWords(intent) : endHint(outcome, intent);
+  const paid = outcome === 'paid' ? intent.payment : null;
+  const payment = usePaid(api, paid);
+  const words = outcome === 'declined' ? cashierDecline(intent) : endHint(outcome, intent);
   return (
     <div className="stack filling">
       <title>{`${WORDS.outcome[outcome]} · Tapline`}</title>
@@ -111,11 +152,10 @@ export function ResultScreen({
             with a tip of <Amount atoms={tip} />
           </p>
         ) : null}
-        {outcome === 'paid' ? <p>Order {intent.order_id}</p> : <p>{words}</p>}
+        {outcome === 'paid' ? null : <p>{words}</p>}
       </section>
-      {outcome === 'paid' && intent.payment !== null ? (
-        <ReceiptOfPaid api={api} paymentId={intent.payment} />
-      ) : null}
+      <ResultFacts intent={intent} payment={payment} />
+      {paid === null ? null : <ReceiptOfPaid api={api} payment={payment} />}
       <Button
         kind="primary"
         large

@@ -23,7 +23,7 @@ function DeviceFacts({ title, device }: { title: string; device: ShownDevice | n
     <div className="card">
       <h2>{title}</h2>
       {device === null ? (
-        <p className="soft">A terminal whose key has ended.</p>
+        <p className="soft">A terminal whose key is no longer valid.</p>
       ) : (
         <Facts
           facts={[
@@ -54,7 +54,7 @@ function ManagerForm({ change, onAgreed }: { change: Change; onAgreed: () => voi
   return (
     <form className="stack" onSubmit={submit} noValidate>
       <TextField
-        label="Manager’s code"
+        label="Unlock code"
         value={code}
         onChange={(event) => setCode(event.target.value)}
         error={problem}
@@ -62,11 +62,11 @@ function ManagerForm({ change, onAgreed }: { change: Change; onAgreed: () => voi
         autoCapitalize="characters"
         spellCheck={false}
         placeholder="XXXX-XXXX"
-        hint="Made in the dashboard, at the present terminal: “Code that opens the till”."
+        hint="From this terminal’s page in the dashboard: “New unlock code”."
         className="input pair-code"
       />
       <Button type="submit" busy={busy}>
-        Use the manager’s code
+        Use the unlock code
       </Button>
     </form>
   );
@@ -96,7 +96,7 @@ export function PairAgain({ change, onPaired, onBack }: PairAgainProps): ReactNo
     onPaired();
   };
   if (asksPin && pin !== null) {
-    return <LockScreen pin={pin} owner="The PIN of this till" onUnlock={() => void act(false)} />;
+    return <LockScreen pin={pin} owner="This till’s PIN" onUnlock={() => void act(false)} />;
   }
   const agreed = () => {
     if (change.to.device.id !== change.pairing.terminal) return void act(proof === 'pin');
@@ -109,16 +109,16 @@ export function PairAgain({ change, onPaired, onBack }: PairAgainProps): ReactNo
     <main className="sheet">
       <title>Pair this device · Tapline</title>
       <div className="stack">
-        <h1>This till becomes another terminal</h1>
+        <h1>Switch this till to another terminal?</h1>
         <DeviceFacts title="Now" device={change.from} />
         <DeviceFacts title="Then" device={change.to.device} />
         {change.hasPin && !isSameMerchant(change) ? (
-          <Notice tone="info">The PIN, the cashier and the shift of this till end with it.</Notice>
+          <Notice tone="info">This ends the till’s PIN, cashier and shift.</Notice>
         ) : null}
         {problem === null ? null : <Notice tone="bad">{problem}</Notice>}
         <Agreement proof={proof} busy={busy} onPress={press} />
         {asksManager(proof) ? <ManagerForm change={change} onAgreed={agreed} /> : null}
-        <Button onClick={onBack}>Leave it as it is</Button>
+        <Button onClick={onBack}>Keep the current terminal</Button>
       </div>
     </main>
   );
@@ -133,8 +133,8 @@ function asksManager(proof: Answer): proof is 'pin' | 'manager' {
 const WORDS: Record<Proof, string> = {
   nothing: 'Pair',
   press: 'Pair',
-  pin: 'Pair with the PIN of this till',
-  ends_pin: 'Pair and end the PIN',
+  pin: 'Pair with this till’s PIN',
+  ends_pin: 'Pair and remove the PIN',
   manager: 'Pair',
 };
 
@@ -153,7 +153,7 @@ function Agreement({ proof, busy, onPress }: AgreementProps): ReactNode {
     );
   }
   if (proof === 'manager') {
-    return <p>This till takes real money and has no PIN: a manager has to agree.</p>;
+    return <p>This till takes real money and has no PIN, so a manager has to approve.</p>;
   }
   return (
     <Button kind="primary" large busy={busy} onClick={onPress}>

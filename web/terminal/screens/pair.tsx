@@ -70,7 +70,7 @@ export function PairScreen(props: PairScreenProps): ReactNode {
   const { busy, problem, setProblem, change, send } = usePairing(props);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (typed.trim() === '') setProblem('Enter the code that the dashboard shows.');
+    if (typed.trim() === '') setProblem('Enter the code shown in the dashboard.');
     else if (!busy) void send(typed, 'typed');
   };
   if (change !== null) return <PairAgain change={change} {...props} />;
@@ -79,10 +79,10 @@ export function PairScreen(props: PairScreenProps): ReactNode {
       <title>Pair this device · Tapline</title>
       <form className="stack" onSubmit={submit} noValidate>
         <img className="pair-logo" src="icons/tapline.svg" alt="" />
-        <h1>Make this device a terminal</h1>
+        <h1>Set up this device as a till</h1>
         <p className="soft">
-          In the dashboard, open Terminals, choose one and ask for a pairing code. It works once,
-          for ten minutes.
+          In the dashboard, open Terminals, choose one and get a pairing code. It works once, for
+          ten minutes.
         </p>
         <TextField
           label="Pairing code"

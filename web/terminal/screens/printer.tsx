@@ -23,8 +23,8 @@ function ConnectPrinter({ change }: Pick<PrinterProps, 'change'>): ReactNode {
   return (
     <>
       <p className="soft">
-        A printer that understands ESC/POS, on a cable of this computer. Without one, receipts go
-        through the browser’s own print dialog.
+        An ESC/POS printer connected to this computer by cable. Without one, receipts are printed
+        through the browser’s print dialog.
       </p>
       <Button onClick={connect}>Connect a printer</Button>
     </>
@@ -38,7 +38,7 @@ export function PrinterCard({ settings, change }: PrinterProps): ReactNode {
   const [busy, setBusy] = useState(false);
   const tryDrawer = async () => {
     setBusy(true);
-    await openDrawer().catch(() => toast('The printer does not answer.'));
+    await openDrawer().catch(() => toast('The printer is not responding.'));
     setBusy(false);
   };
   if (!hasSerial()) return null;
@@ -50,7 +50,7 @@ export function PrinterCard({ settings, change }: PrinterProps): ReactNode {
       ) : (
         <>
           <fieldset className="stack stack-tight">
-            <legend>Width of the paper</legend>
+            <legend>Paper width</legend>
             {WIDTHS.map(([width, label]) => (
               <Choice
                 key={width}
@@ -68,7 +68,7 @@ export function PrinterCard({ settings, change }: PrinterProps): ReactNode {
             onChange={(drawer) => change({ printer: { ...printer, drawer } })}
           />
           <Button busy={busy} onClick={tryDrawer}>
-            Open the drawer now
+            Open the drawer
           </Button>
           <Button onClick={() => change({ printer: null })}>Remove the printer</Button>
         </>

@@ -42,7 +42,7 @@ function MailForm({ api, payment }: ReceiptProps): ReactNode {
         autoComplete="off"
         value={email}
         onChange={(event) => setEmail(event.target.value)}
-        hint="For this one mail. It is not kept."
+        hint="Used for this email only, and not stored."
       />
       {told === null ? null : (
         <Notice tone={told.is === 'sent' ? 'good' : 'bad'} role="status">
@@ -50,7 +50,7 @@ function MailForm({ api, payment }: ReceiptProps): ReactNode {
         </Notice>
       )}
       <Button type="submit" wide busy={busy}>
-        Send by e-mail
+        Send by email
       </Button>
     </form>
   );
@@ -77,7 +77,7 @@ function PrintButton({ path }: { readonly path: string }): ReactNode {
     setBusy(true);
     await import('../printer.ts')
       .then(({ printReceipt }) => printReceipt(path, printer))
-      .catch(() => toast('Not printed: the printer does not answer.'));
+      .catch(() => toast('Not printed: the printer is not responding.'));
     setBusy(false);
   };
   return (
@@ -98,12 +98,12 @@ function ReceiptDialog({
     <Dialog title="Receipt" onClose={onClose}>
       {payment.receipt_number === null ? null : <p>Number {payment.receipt_number}</p>}
       {path === null ? (
-        <p>There is no receipt of this payment.</p>
+        <p>This payment has no receipt.</p>
       ) : (
         <>
           <Qr value={fromRoot(path).href} label="The receipt, for the customer's phone" />
           <p className="soft small">
-            The customer scans it. On paper it fits rolls of 80 and 58 mm.
+            The customer scans this. Printed receipts fit 80 mm and 58 mm rolls.
           </p>
           <PrintButton path={path} />
           <MailForm api={api} payment={payment} />
@@ -128,16 +128,11 @@ export function ReceiptButton({ api, payment }: ReceiptProps): ReactNode {
   );
 }
 
-/** The same right after a payment, of which the till knows the id only. */
-export function ReceiptOfPaid({
-  api,
-  paymentId,
-}: {
-  readonly api: DeviceApi;
-  readonly paymentId: string;
-}): ReactNode {
+/** The payment right after it was made, of which the till knows the id only; null until it is read. */
+export function usePaid(api: DeviceApi, paymentId: string | null): Payment | null {
   const [payment, setPayment] = useState<Payment | null>(null);
   useEffect(() => {
+    if (paymentId === null) return;
     let isCurrent = true;
     void api.payments(null).then((answer) => {
       const found = answer.is === 'done' ? answer.value.data : [];
@@ -147,8 +142,18 @@ export function ReceiptOfPaid({
       isCurrent = false;
     };
   }, [api, paymentId]);
+  return payment;
+}
+
+/** Its place is kept until the payment is read: nothing moves under a finger. */
+export function ReceiptOfPaid({
+  api,
+  payment,
+}: {
+  readonly api: DeviceApi;
+  readonly payment: Payment | null;
+}): ReactNode {
   if (payment !== null) return <ReceiptButton api={api} payment={payment} />;
-  // Its place is kept: nothing moves under a finger.
   return (
     <Button wide disabled>
       Receipt

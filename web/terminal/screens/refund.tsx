@@ -138,7 +138,7 @@ function RefundDialog(props: RefundDialogProps): ReactNode {
     if (isReady) onRefund(atoms, needsCode ? code.trim() : null);
   };
   return (
-    <Dialog title="Give money back" onClose={onClose}>
+    <Dialog title="Refund" onClose={onClose}>
       <form className="stack" onSubmit={submit} noValidate>
         <SumField
           label="Amount"
@@ -157,18 +157,18 @@ function RefundDialog(props: RefundDialogProps): ReactNode {
             autoComplete="off"
             value={code}
             onChange={(event) => setCode(event.target.value)}
-            hint="From the dashboard, at Terminals. It works once, for ten minutes."
+            hint="From Terminals in the dashboard. It works once, for ten minutes."
           />
         ) : null}
         <p>
-          It goes back to the wallet that paid
-          {payment.payer === undefined ? null : <> ({endOfAddress(payment.payer)})</>} within
-          seconds. It is taken from your balance. The customer's network fee is not given back.
+          It goes back within seconds to the wallet that paid
+          {payment.payer === undefined ? null : <> ({endOfAddress(payment.payer)})</>}. It is taken
+          from your balance. The customer’s network fee is not refunded.
         </p>
         <Button type="submit" kind="danger" large disabled={!isReady}>
           {atoms !== null ? `Refund ${formatUsdc(atoms)}` : 'Refund'}
         </Button>
-        <Button onClick={onClose}>Keep it</Button>
+        <Button onClick={onClose}>Cancel</Button>
       </form>
     </Dialog>
   );

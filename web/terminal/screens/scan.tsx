@@ -2,7 +2,8 @@ import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'rea
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Notice } from '../../ui/notice.tsx';
-import { readCamera } from '../reader/camera.ts';
+import { type CameraProblem, readCamera } from '../reader/camera.ts';
+import { WORDS } from '../words.ts';
 import './scan.css';
 
 export interface ScanDialogProps {
@@ -14,29 +15,38 @@ export interface ScanDialogProps {
 /** The camera's picture until a code is in it. */
 export function ScanDialog({ title, onClose, onCode }: ScanDialogProps): ReactNode {
   const video = useRef<HTMLVideoElement>(null);
-  const [refused, setRefused] = useState(false);
+  const [problem, setProblem] = useState<CameraProblem | null>(null);
+  const [attempt, setAttempt] = useState(0);
   // The camera stays on whatever is drawn again around it.
   const found = useEffectEvent(onCode);
   useEffect(() => {
     const end = new AbortController();
-    if (video.current !== null) {
+    if (video.current !== null && attempt >= 0) {
       // Once: a slow device reads the same picture again before this window is gone.
       const onFirst = (text: string) => {
         end.abort();
         found(text);
       };
-      readCamera(video.current, onFirst, end.signal).catch(() => setRefused(true));
+      void readCamera(video.current, { onCode: onFirst, onProblem: setProblem }, end.signal);
     }
     return () => end.abort();
-  }, []);
+  }, [attempt]);
   return (
     <Dialog title={title} onClose={onClose}>
-      {refused ? (
-        <Notice tone="warn" role="alert">
-          <p>The camera cannot be used. Allow it in the settings of the browser.</p>
-        </Notice>
-      ) : (
+      {problem === null ? (
         <video ref={video} className="scan-video" muted playsInline />
+      ) : (
+        <Notice tone="warn" role="alert">
+          <p>{WORDS.camera[problem]}</p>
+          <Button
+            onClick={() => {
+              setProblem(null);
+              setAttempt(attempt + 1);
+            }}
+          >
+            Try again
+          </Button>
+        </Notice>
       )}
       <Button onClick={onClose}>Done</Button>
     </Dialog>

@@ -38,20 +38,20 @@ export function SettingsScreen(context: TillContext): ReactNode {
         />
         {settings.display ? (
           <p className="soft small">
-            It is a second window of this browser: move it to the screen that faces the customer. It
-            shows what is due, and takes nothing.
+            Opens a second browser window: move it to the screen that faces the customer. It shows
+            the amount due and lets the customer choose a tip.
           </p>
         ) : null}
         <Switch label="Sounds" checked={settings.sound} onChange={(sound) => change({ sound })} />
       </div>
       <div className="card">
         <PinForm
-          title="PIN of the cashier"
-          hint="Locks the screen of this till. At least four digits."
+          title="Cashier PIN"
+          hint="Locks this till’s screen. At least four digits."
           pin={settings.pin}
           onChange={(pin) => {
             change({ pin });
-            if (pin !== null) toast('The PIN is set. The button Lock is above.');
+            if (pin !== null) toast('The PIN is set. Use Lock, above, to lock the till.');
           }}
         />
       </div>
@@ -65,10 +65,13 @@ export function SettingsScreen(context: TillContext): ReactNode {
             ['Merchant', device === null ? null : named(device.merchant_name)],
             ['Network', device?.network ?? null],
             ['NFC', hasNfc() ? 'reads passes' : 'not in this browser'],
-            ['Camera', hasCamera() ? 'reads codes' : 'none, or this page was not opened by https'],
+            [
+              'Camera',
+              hasCamera() ? 'reads codes' : 'none, or this page was not opened over https',
+            ],
           ]}
         />
-        <CopyField label="Id" value={device?.id ?? ''} />
+        <CopyField label="ID" value={device?.id ?? ''} />
       </div>
     </div>
   );

@@ -19,11 +19,11 @@ export function StartScreen(context: TillContext): ReactNode {
   };
   return (
     <div className="stack till-start">
-      <title>Start of the shift · Tapline</title>
-      <h1>{device === null ? 'Start of the shift' : <bdi>{device.merchant_name}</bdi>}</h1>
+      <title>Start of shift · Tapline</title>
+      <h1>{device === null ? 'Start of shift' : <bdi>{device.merchant_name}</bdi>}</h1>
       <p className="soft">
-        The browser may now ask for sound, camera and NFC, so that it does not ask while a customer
-        waits.
+        The browser may ask for sound, camera and NFC now, so that it won’t ask while a customer is
+        waiting.
       </p>
       <CashierField {...context} />
       <Button kind="primary" large wide busy={busy} onClick={start}>

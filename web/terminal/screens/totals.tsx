@@ -44,8 +44,8 @@ function Sums({ figures }: { readonly figures: Figures }): ReactNode {
         ['Declined', <span key="declines">{declines}</span>],
         ['Sales', <Amount key="sales" atoms={BigInt(sales)} />],
         ['Tips', <Amount key="tips" atoms={BigInt(tips)} />],
-        [`Given back (${refunds})`, <Amount key="refunds" atoms={BigInt(refunded)} />],
-        ['Sum', <strong key="net">{<Amount atoms={sum} />}</strong>],
+        [`Refunds (${refunds})`, <Amount key="refunds" atoms={BigInt(refunded)} />],
+        ['Total', <strong key="net">{<Amount atoms={sum} />}</strong>],
       ]}
     />
   );
@@ -56,7 +56,7 @@ function Cashiers({ cashiers }: Pick<Totals, 'cashiers'>): ReactNode {
   if (cashiers.every(({ cashier }) => cashier === null)) return null;
   return cashiers.map(({ cashier, ...figures }) => (
     <section key={cashier ?? ''} className="card stack totals">
-      <h2 dir="auto">{cashier ?? 'No cashier named'}</h2>
+      <h2 dir="auto">{cashier ?? 'No cashier'}</h2>
       <Sums figures={figures} />
     </section>
   ));
@@ -74,15 +74,15 @@ export function TotalsScreen(context: TillContext): ReactNode {
   };
   return (
     <div className="stack">
-      <title>Totals of the shift · Tapline</title>
-      <h1>Totals of the shift</h1>
+      <title>Shift totals · Tapline</title>
+      <h1>Shift totals</h1>
       <p className="soft">
         <bdi>{device?.merchant_name}</bdi>, <bdi>{device?.label}</bdi>.{' '}
         <Time at={settings.shiftSince ?? until} /> to <Time at={until} />
       </p>
       {failed ? (
         <Notice tone="warn" role="alert">
-          <p>The totals cannot be loaded at the moment.</p>
+          <p>The totals could not be loaded.</p>
           <Button onClick={reload}>Try again</Button>
         </Notice>
       ) : null}
@@ -105,7 +105,7 @@ export function TotalsScreen(context: TillContext): ReactNode {
           <Button kind="primary" onClick={end}>
             End shift
           </Button>
-          <Button onClick={() => setEnding(false)}>Go on</Button>
+          <Button onClick={() => setEnding(false)}>Keep the shift open</Button>
         </Dialog>
       ) : null}
     </div>

@@ -19,15 +19,15 @@ function commandFor(port: number, code: string): string {
 function stateWords(state: UsbState): string {
   switch (state.is) {
     case 'away':
-      return 'The reader program does not run on this computer.';
+      return 'The reader program is not running on this computer.';
     case 'no_reader':
-      return 'The program runs. No reader is plugged in.';
+      return 'The program is running, but no reader is plugged in.';
     case 'ready':
       return `Ready: ${state.readers.join(', ')}`;
     case 'refused':
-      return 'The program serves another till. Remove the reader here and add it again.';
+      return 'The program is connected to another till. Remove the reader here and add it again.';
     case 'replaced':
-      return 'Another window of this till has the reader. Reload this one to take it.';
+      return 'Another window of this till is using the reader. Reload this one to use it here.';
   }
 }
 
@@ -49,7 +49,7 @@ export function UsbReaderCard({ state }: { readonly state: UsbState }): ReactNod
         <>
           {usb.token === null && usb.code !== null ? (
             <>
-              <p>Run this once on this computer. The code is good for one reader.</p>
+              <p>Run this once on this computer. The code works for one reader.</p>
               <CopyField label="Command" value={commandFor(usb.port, usb.code)} whole />
             </>
           ) : null}

@@ -12,7 +12,7 @@ import { hasCamera } from '../reader/camera.ts';
 import { type Read, readText } from '../reader/credential.ts';
 import { hasNfc } from '../reader/nfc.ts';
 import { asksByPress } from '../reader/press.ts';
-import { declineWords, formatLeft, remarkWords, unreadWords, WORDS } from '../words.ts';
+import { cashierDecline, formatLeft, remarkWords, unreadWords, WORDS } from '../words.ts';
 import { ChipAsksPart } from './chip-asks.tsx';
 import { Counter, Qr, ScanDialog } from './lazy.ts';
 import type { TillContext } from './shift.tsx';
@@ -67,7 +67,7 @@ function TestPass({
   return (
     <Select
       label="Test pass"
-      hint="Plays the customer: choosing one is the tap."
+      hint="Acts as the customer: choosing a pass taps it."
       value=""
       onChange={(event) => {
         const chosen = passes.find(({ name }) => name === event.target.value);
@@ -106,7 +106,7 @@ function Declined({ phase, runner }: WaitingProps): ReactNode {
       <section className="outcome outcome-small is-full-bad" role="alert">
         <Icon name="bad" />
         <h1>{WORDS.outcome.declined}</h1>
-        <p>{declineWords(phase.intent)}</p>
+        <p>{cashierDecline(phase.intent)}</p>
       </section>
       <Button large wide onClick={() => runner.dispatch({ type: 'again' })}>
         New payment

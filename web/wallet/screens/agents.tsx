@@ -57,11 +57,11 @@ function NewTokenForm({ onClose, onMade }: SheetProps & { onMade: (made: NewAgen
     <form className="stack" onSubmit={submit} noValidate>
       <TextField
         label="Shop"
-        hint="Its account id, as the shop tells it to your agent."
+        hint="The shop’s account ID, as your agent received it."
         autoComplete="off"
         spellCheck={false}
         value={account}
-        error={checked && !isAccount ? 'That is no account id. Ask the shop for it.' : null}
+        error={checked && !isAccount ? 'That isn’t a valid account ID. Ask the shop for it.' : null}
         onChange={(event) => setAccount(event.target.value)}
       />
       <SumField
@@ -73,7 +73,7 @@ function NewTokenForm({ onClose, onMade }: SheetProps & { onMade: (made: NewAgen
         onText={setTyped}
       />
       <Select
-        label="For how long"
+        label="Valid for"
         value={seconds}
         onChange={(event) => setSeconds(Number(event.target.value))}
       >
@@ -85,7 +85,7 @@ function NewTokenForm({ onClose, onMade }: SheetProps & { onMade: (made: NewAgen
       </Select>
       <Refused problem={problem} />
       <Button type="submit" kind="primary" large busy={busy}>
-        Make a token
+        Create a token
       </Button>
       <Button kind="quiet" onClick={onClose}>
         Not now
@@ -154,14 +154,14 @@ export function AgentsPage(): ReactNode {
       <div className="row row-apart">
         <h1>Agent tokens</h1>
         <Button kind="primary" onClick={() => setMaking(true)}>
-          Make a token
+          Create a token
         </Button>
       </div>
       {rows === null && tokens.isError ? <Problem of={tokens.error} /> : null}
       {rows === null && !tokens.isError ? <Waiting /> : null}
       {rows?.length === 0 ? (
         <EmptyState title="No tokens yet">
-          With a token an AI agent pays one sum to one shop, once. It never sees your key.
+          A token lets an AI agent pay one amount to one shop, once. It never sees your key.
         </EmptyState>
       ) : null}
       {rows === null || rows.length === 0 ? null : (

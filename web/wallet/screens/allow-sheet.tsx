@@ -27,7 +27,7 @@ import { OpenerField, openerOf } from './opener.tsx';
 const FIELDS: readonly (readonly [TermField, string])[] = [
   ['perPayment', 'At most per payment'],
   ['perDay', 'At most per day'],
-  ['total', 'At most in all'],
+  ['total', 'At most in total'],
 ];
 
 /** The whole agreement in words that change as one types. */
@@ -37,9 +37,9 @@ function inWords({ terms, total }: ReadTerms): string {
   const daily = formatUsdc(terms.perPeriod);
   const fees = formatRate(terms.maxFeeRate);
   return (
-    `Where you present a pass, up to ${each} may be taken per payment and ${daily} per day, ` +
-    `plus fees of at most ${fees}. In all ${formatUsdc(total)}, fees included, until ${until}. ` +
-    'Nobody can take more.'
+    `When you present a pass, up to ${each} may be taken per payment and ${daily} per day, ` +
+    `plus fees of at most ${fees}. In total ${formatUsdc(total)}, fees included, until ${until}. ` +
+    'No one can take more.'
   );
 }
 
@@ -63,7 +63,7 @@ function TermFields({ typed, problems, onChange }: TermFieldsProps): ReactNode {
         />
       ))}
       <Select
-        label="For how long"
+        label="Valid for"
         value={typed.days}
         onChange={(event) => onChange({ ...typed, days: Number(event.target.value) })}
       >

@@ -14,7 +14,7 @@ export function ApprovalNotice({ flow }: { readonly flow: Approval }): ReactNode
   if (flow.at === 'sending' && flow.sends > 1) {
     return (
       <Notice tone="info" role="status">
-        Checking… It is not known yet whether the network has it.
+        Checking… We don’t know yet whether the network has received it.
       </Notice>
     );
   }

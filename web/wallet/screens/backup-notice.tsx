@@ -15,8 +15,8 @@ export function BackupNotice(): ReactNode {
   if (backedUp || payments === null || payments.length === 0) return null;
   return (
     <Notice tone="warn">
-      <strong>Your wallet is in this browser alone</strong>
-      <p>It works. Now keep its key elsewhere, too, before the device is lost.</p>
+      <strong>This wallet exists only in this browser</strong>
+      <p>Back it up so you don’t lose it.</p>
       <div className="row">
         <Button kind="primary" onClick={() => setOpen(true)}>
           Back up wallet

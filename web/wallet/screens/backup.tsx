@@ -39,8 +39,8 @@ function ShowKey({ onClose, onShown }: StepProps & { onShown: (key: Hex) => void
   return (
     <form className="stack" onSubmit={submit} noValidate>
       <p>
-        The wallet is this key. If this browser or device is lost, only the key brings the money
-        back: nobody else has it.
+        This key is your wallet. If you lose this browser or device, only the key can recover your
+        money: no one else has it.
       </p>
       <OpenerField
         vault={vault}
@@ -80,22 +80,22 @@ function ProveKey({ privateKey, onClose }: StepProps & { privateKey: Hex }): Rea
   return (
     <form className="stack" onSubmit={submit} noValidate>
       <p>
-        Write it on paper or put it into a password manager. Anybody who sees it can take
-        everything: no photo, no e-mail, no chat.
+        Write it down or store it in a password manager. Anyone who sees it can take everything, so
+        don’t photograph, email or message it.
       </p>
       <CopyField label="Private key" value={privateKey} whole />
       <TextField
         label={`Last ${PROOF_LENGTH} characters`}
-        hint="From where you have kept it."
+        hint="From the copy you saved."
         autoComplete="off"
         autoCapitalize="off"
         spellCheck={false}
         value={typed}
-        error={wrong ? 'They are not the same. Compare the whole key.' : null}
+        error={wrong ? 'They don’t match. Compare the whole key.' : null}
         onChange={(event) => setTyped(event.target.value)}
       />
       <Button type="submit" kind="primary" large>
-        Back up: it is safe
+        Back up: I’ve saved it
       </Button>
       <Button kind="quiet" onClick={onClose}>
         Not now

@@ -49,7 +49,7 @@ function CardForm({ action, card, onClose, onDone }: CardFormProps): ReactNode {
   return (
     <form className="stack" onSubmit={submit} noValidate>
       <TextField
-        label="Name of the card"
+        label="Card name"
         maxLength={100}
         value={label}
         onChange={(event) => setLabel(event.target.value)}
@@ -59,7 +59,7 @@ function CardForm({ action, card, onClose, onDone }: CardFormProps): ReactNode {
         value={typed}
         sum={sum}
         shows
-        hint="What a lost card may cost, each time, until you revoke it."
+        hint="What a lost card can cost you, each time, until you revoke it."
         error={wrong}
         onText={setTyped}
       />
@@ -126,7 +126,7 @@ function RevokeCard({ card, onClose }: CardSheetProps): ReactNode {
       title={`Revoke ${card.label === '' ? 'this card' : named(card.label)}?`}
       onClose={onClose}
     >
-      <p>From this moment on no till accepts it. A payment that is on its way is not undone.</p>
+      <p>From now on no till accepts it. Payments already in progress are not undone.</p>
       <Refused problem={problem} />
       <Button kind="danger" large busy={busy} onClick={revoke}>
         Revoke card
@@ -141,7 +141,7 @@ function RevokeCard({ card, onClose }: CardSheetProps): ReactNode {
 function CardRow({ card }: { readonly card: Card }): ReactNode {
   const [open, setOpen] = useState<'change' | 'revoke' | null>(null);
   const close = () => setOpen(null);
-  const name = card.label === '' ? 'Card without a name' : card.label;
+  const name = card.label === '' ? 'Unnamed card' : card.label;
   return (
     <li className="card row row-apart">
       <div className="payment-who">
@@ -191,7 +191,7 @@ export function CardsPage(): ReactNode {
       {rows === null && !cards.isError ? <Waiting /> : null}
       {rows?.length === 0 ? (
         <EmptyState title="No cards yet">
-          A card with a chip that cannot be copied. It has a limit of its own.
+          A chip card cannot be copied and has its own limit.
         </EmptyState>
       ) : null}
       {rows?.some(({ status }) => status === 'active') === true && !adding ? (

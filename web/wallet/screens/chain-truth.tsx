@@ -19,7 +19,7 @@ export interface ChainTruthProps {
 const idOf = (text: string) => <span className="id">{text}</span>;
 
 const NODES: Readonly<Record<ChainNode['kind'], string>> = {
-  browser_wallet: 'The node of your browser wallet',
+  browser_wallet: 'Your browser wallet’s node',
   public_node: 'The public node',
 };
 
@@ -37,8 +37,8 @@ export function ChainTruthPart(props: ChainTruthProps): ReactNode {
   if (node === null) {
     return (
       <Notice tone="info">
-        A browser that has a wallet of its own can ask that wallet’s node what is on the chain. In
-        this browser, look the token up in a block explorer and ask for its allowance:
+        A browser with a wallet extension can ask that wallet’s node. In this browser, look up the
+        token in a block explorer and read its allowance:
         <Facts
           facts={[
             ['Token', idOf(chain.usdc)],
@@ -68,9 +68,9 @@ export function ChainTruthPart(props: ChainTruthProps): ReactNode {
       {truth === null ? null : (
         <Facts
           facts={[
-            ['May be taken', <Amount exact key="allowance" atoms={truth.allowance} />],
+            ['Can be taken', <Amount exact key="allowance" atoms={truth.allowance} />],
             ['In the wallet', <Amount exact key="balance" atoms={truth.balance} />],
-            ['Coins for gas', formatCoin(truth.coin)],
+            ['Gas balance', formatCoin(truth.coin)],
           ]}
         />
       )}

@@ -45,7 +45,7 @@ function ChipFields({ label, limit, onLabel, onLimit }: FieldsProps): ReactNode 
   return (
     <>
       <TextField
-        label="Name of the chip"
+        label="Chip name"
         maxLength={100}
         value={label}
         onChange={(event) => onLabel(event.target.value)}
@@ -55,7 +55,7 @@ function ChipFields({ label, limit, onLabel, onLimit }: FieldsProps): ReactNode 
         value={limit}
         sum={sum}
         shows
-        hint="Empty: as much as the chip holds."
+        hint="Leave empty for no limit."
         error={limitOf(sum) === undefined ? WORDS.amountTooLarge : null}
         onText={onLimit}
       />
@@ -146,7 +146,7 @@ function ChangeChip({ chip, onClose }: SheetProps): ReactNode {
           Remove from this wallet
         </Button>
         <p className="soft small">
-          Once removed, its limit and its block end. The chip still pays with its own money.
+          Removing it ends its limit and its block. The chip can still pay with its own money.
         </p>
       </form>
     </Dialog>
@@ -165,7 +165,7 @@ function ChipRow({ chip }: { readonly chip: Chip }): ReactNode {
         </strong>
         <span className="soft small">
           {limit === null ? (
-            'No limit of its own'
+            'No limit'
           ) : (
             <>
               Up to <Amount atoms={BigInt(limit)} /> per payment
@@ -199,12 +199,12 @@ export function ChipsPart(): ReactNode {
   return (
     <section className="stack" aria-labelledby="chips">
       <div className="row row-apart">
-        <h2 id="chips">Chips that sign</h2>
+        <h2 id="chips">Signing chips</h2>
         {canHold ? <Button onClick={() => setAdding(true)}>Register a chip</Button> : null}
       </div>
       <p className="soft">
-        HaLo and Burner chips hold their own money and sign their payments. Here you give one a
-        limit, or block it.{canHold ? null : ELSEWHERE}
+        HaLo and Burner chips hold their own money and sign their payments. Here you can give one a
+        limit or block it.{canHold ? null : ELSEWHERE}
       </p>
       {chips.isError ? <Problem of={chips.error} /> : null}
       {rows.length === 0 ? null : (

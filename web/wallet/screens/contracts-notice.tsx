@@ -11,9 +11,9 @@ export function ContractsNotice({ network }: { readonly network: Network | null 
   if (!isOther) return null;
   return (
     <Notice tone="bad" role="alert">
-      The service names other contracts or higher fees than this wallet knows. The wallet signs
-      nothing until you have looked at them.{' '}
-      <PageLink path={CONTRACTS}>Compare the contracts</PageLink>
+      The service now names different contracts or higher fees than this wallet knows. The wallet
+      signs nothing until you have reviewed them.{' '}
+      <PageLink path={CONTRACTS}>Compare contracts</PageLink>
     </Notice>
   );
 }

@@ -18,8 +18,8 @@ const NAMES: Readonly<Record<Network, string>> = {
 const FIELD_WORDS: Readonly<Record<PinnedField, string>> = {
   chain: 'Chain',
   token: 'Token',
-  'token name': 'Name of the token',
-  'token version': 'Version of the token',
+  'token name': 'Token name',
+  'token version': 'Token version',
   receiver: 'Who may take it',
   fees: 'Fees on top',
 };
@@ -48,8 +48,8 @@ function TrustSheet(props: { readonly network: Network; readonly onClose: () => 
   return (
     <Dialog title="Trust the new contracts?" onClose={props.onClose}>
       <p>
-        Whoever is named there may take what you allow from then on. A service that was broken into
-        would name a stranger.
+        These contracts may take what you allow from then on. A compromised service would name an
+        attacker’s contract.
       </p>
       <Choice
         type="checkbox"
@@ -68,7 +68,7 @@ function TrustSheet(props: { readonly network: Network; readonly onClose: () => 
         Trust the new contracts
       </Button>
       <Button kind="quiet" onClick={props.onClose}>
-        Keep the known ones
+        Keep the known contracts
       </Button>
     </Dialog>
   );
@@ -93,9 +93,9 @@ function Change(props: {
   return (
     <>
       <Notice tone="bad" role="alert">
-        The service names something else now ({changed.join(', ')}). Nothing was signed for it, and
-        your money is where it was. If the operator has not announced this, do not go on: take back
-        what you have allowed, and tell the operator.
+        The service now names something different ({changed.join(', ')}). Nothing was signed for it,
+        and your money has not moved. If the operator has not announced this, stop here: end what
+        you have allowed, and tell the operator.
       </Notice>
       <h3>Named now</h3>
       <ContractFacts pin={told} />
@@ -106,9 +106,7 @@ function Change(props: {
           </Button>
         </div>
       ) : (
-        <p className="soft">
-          This app was built for the known contracts. Only another version of it signs for others.
-        </p>
+        <p className="soft">This version of the app signs only for the known contracts.</p>
       )}
       {trusting ? <TrustSheet network={network} onClose={() => setTrusting(false)} /> : null}
     </>
@@ -163,11 +161,11 @@ export function ContractsPage(): ReactNode {
       <PageLink path="wallet">Back to the wallet</PageLink>
       <h1>Contracts</h1>
       <p className="soft">
-        This browser signs only for the contracts below: as they were when it first used them.
+        This browser signs only for the contracts below, as they were when it first used them.
       </p>
       {isEmpty ? (
         <EmptyState title="None yet">
-          They are kept when this browser first signs in or pays.
+          They are saved when this browser first signs in or pays.
         </EmptyState>
       ) : (
         (['testnet', 'mainnet'] as const).map((network) => (

@@ -94,7 +94,8 @@ export function Frame({ network, current, children }: FrameProps): ReactNode {
       <main className="wallet-main stack">
         {online ? null : (
           <Notice tone="warn" icon="offline" role="status">
-            Offline. What you see may be old; nothing can be changed until the connection is back.
+            Offline. This page may be out of date, and nothing can be changed until the connection
+            is back.
           </Notice>
         )}
         {children}

@@ -40,7 +40,7 @@ function useRefusedTaps(): void {
     const until = [heardUntil ?? new Date(0).toISOString(), ...times].sort().at(-1) ?? null;
     if (until !== heardUntil) keep('refusedUntil', until);
     for (const { label } of news.slice(0, MOST)) {
-      const name = label === '' ? 'a pass without a name' : label;
+      const name = label === '' ? 'an unnamed pass' : label;
       toast(`A till tapped ${named(name)} and was refused. Not you? Revoke the pass.`);
     }
     if (news.length > 0 && document.visibilityState === 'hidden') void tellOfPass();
@@ -62,7 +62,7 @@ export function Heard(): null {
     for (const payment of news.slice(0, MOST)) {
       const sum = formatUsdc(leftWallet(payment));
       toast(
-        `${named(payment.merchant_name)} took ${sum} by a static pass. Not you? Revoke the pass.`,
+        `${named(payment.merchant_name)} charged ${sum} to a fixed-code pass. Not you? Revoke the pass.`,
       );
     }
     if (news.length > 0 && document.visibilityState === 'hidden') void tellOfPass();

@@ -25,7 +25,7 @@ export function PaymentRow({ payment }: { readonly payment: PayerPayment }): Rea
         </span>
         {payment.status === 'succeeded' ? null : <ObjectStatus status={payment.status} />}
         {payment.payment_method.credential === 'nfc_id' ? (
-          <span className="soft small">By a static pass</span>
+          <span className="soft small">With a fixed-code pass</span>
         ) : null}
         {receipt === null ? null : (
           <a className="small" href={receipt}>
@@ -72,7 +72,7 @@ export function HistoryPage(): ReactNode {
       {rows === null && !payments.isError ? <Waiting /> : null}
       {rows?.length === 0 ? (
         <EmptyState title="No payments yet">
-          Every payment of this wallet will be listed here, with its receipt.
+          Payments from this wallet appear here, with their receipts.
         </EmptyState>
       ) : null}
       {rows === null || rows.length === 0 ? null : (

@@ -35,7 +35,7 @@ function Faucet(): ReactNode {
       toast(answer.value.status === 'succeeded' ? 'Test USDC has arrived.' : 'It is on its way.');
     } else if (answer.is === 'refused') setProblem(answer.error.message);
     else if (answer.is === 'not_sent') setProblem('Not sent: there is no connection.');
-    else setProblem('It is not known yet whether it worked. Look at the balance in a moment.');
+    else setProblem('We don’t know yet whether it worked. Check the balance in a moment.');
     refresh();
     setBusy(false);
   };
@@ -78,9 +78,9 @@ function CodeForTill({ pass }: { readonly pass: Pass }): ReactNode {
 }
 
 const TITLES: Readonly<Record<Standing, string>> = {
-  not_allowed: 'Shops may not take anything yet',
+  not_allowed: 'Payments are not allowed yet',
   expired: 'Your permission has expired',
-  used_up: 'Almost all that you allowed is spent',
+  used_up: 'Your allowance is almost used up',
   no_money: 'The wallet is empty',
   ready: 'Ready to pay',
 };
@@ -98,16 +98,17 @@ function Permission({ wallet }: { readonly wallet: Wallet }): ReactNode {
         <span className={`standing standing-${needsYes ? 'open' : 'done'}`}>
           <Icon name={needsYes ? 'lock' : 'good'} />
         </span>
-        <span>{wallet.former === null ? TITLES[standing] : 'Shops move to a new contract'}</span>
+        <span>
+          {wallet.former === null ? TITLES[standing] : 'Shops are moving to a new contract'}
+        </span>
       </h2>
       {policy === null || needsYes ? (
         <p className="soft">
           {wallet.former === null
-            ? 'Say once how much shops may take when you present a pass. It costs nothing, and ' +
+            ? 'Set how much shops may take when you present a pass. It is free, and ' +
               'you can stop it at any time.'
-            : 'The network has a new contract. Allow payments there ' +
-              'with the limits that you had: it costs nothing. What you allowed before still ' +
-              'holds in shops that have not moved.'}
+            : 'The network has a new contract. Allow payments there with the same limits: it is ' +
+              'free. What you allowed before still applies in shops that have not moved.'}
         </p>
       ) : (
         <p className="soft">
@@ -144,7 +145,7 @@ function Newest(): ReactNode {
             ? 'Present your pass at a till. The payment appears here within seconds.'
             : 'A pass is what you present at a till: a code on your phone, or a card with a chip.'}
         </p>
-        <PageLink path="wallet/passes">{hasPass ? 'See your passes' : 'Make a pass'}</PageLink>
+        <PageLink path="wallet/passes">{hasPass ? 'See your passes' : 'Add a pass'}</PageLink>
       </section>
     );
   }
@@ -152,7 +153,7 @@ function Newest(): ReactNode {
     <section className="stack stack-tight">
       <div className="row row-apart">
         <h2>Latest payments</h2>
-        <PageLink path="wallet/history">All of them</PageLink>
+        <PageLink path="wallet/history">View all</PageLink>
       </div>
       <ul className="payments">
         {rows.slice(0, NEWEST).map((payment) => (

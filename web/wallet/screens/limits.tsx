@@ -42,15 +42,15 @@ function StopSheet({ onClose }: { readonly onClose: () => void }): ReactNode {
   useEffect(() => {
     if (flow.at !== 'done') return;
     refresh();
-    toast('Nothing can be taken from this wallet any more.');
+    toast('Nothing can be taken from this wallet now.');
     onClose();
   }, [flow, refresh, toast, onClose]);
   return (
     <Dialog title="Stop all payments?" onClose={onClose}>
       <form className="stack" onSubmit={send} noValidate>
         <p>
-          The permission ends on the chain: no pass, card or token of this wallet pays any more,
-          until you allow payments again. A payment that is on its way is not undone.
+          This ends the permission on the chain. No pass, card or token of this wallet can pay until
+          you allow payments again. Payments already in progress are not undone.
         </p>
         <OpenerField vault={vault} password={password} onChange={setPassword} />
         <ApprovalNotice flow={flow} />
@@ -67,13 +67,13 @@ function StopSheet({ onClose }: { readonly onClose: () => void }): ReactNode {
 
 function factsOf({ policy, allowance }: Wallet) {
   const sum = (atoms: number) => <Amount atoms={BigInt(atoms)} />;
-  if (policy === null) return [['In all', sum(allowance)]] as const;
+  if (policy === null) return [['Total', sum(allowance)]] as const;
   return [
     ['Per payment', sum(policy.per_payment)],
     ['Per day', sum(policy.per_period)],
-    ['Taken today', sum(policy.spent)],
-    ['Left in all', sum(allowance)],
-    ['Fees at most', formatRate(policy.max_fee_rate)],
+    ['Spent today', sum(policy.spent)],
+    ['Left in total', sum(allowance)],
+    ['Maximum fees', formatRate(policy.max_fee_rate)],
     ['Until', <Time key="until" at={policy.expires_at} shape="day" />],
   ] as const;
 }
@@ -90,7 +90,7 @@ function ChainLimits({ wallet }: { readonly wallet: Wallet }): ReactNode {
       <p className="soft">
         {isClosed
           ? 'Nothing can be taken from this wallet.'
-          : 'The contract takes no more than this, no matter who asks.'}
+          : 'The contract never takes more than this, whoever asks.'}
       </p>
       <Facts facts={factsOf(wallet)} />
       <div className="row">
@@ -136,13 +136,14 @@ function OwnLimits({ payer }: { readonly payer: Payer }): ReactNode {
     event.preventDefault();
     if (each.limit === undefined || daily.limit === undefined) return;
     const limits = { per_payment: each.limit, per_day: daily.limit };
-    if ((await change(() => api.changeLimits(limits))) !== null) toast('Your limits hold now.');
+    if ((await change(() => api.changeLimits(limits))) !== null)
+      toast('Your limits are now in effect.');
   };
   return (
     <form className="card stack" onSubmit={save} noValidate>
-      <h2>Narrower, for now</h2>
+      <h2>Tighter limits</h2>
       <p className="soft">
-        Tighter limits that hold at once and need no signature. Empty: only those above.
+        These take effect at once and need no signature. Leave empty to use the limits above.
       </p>
       <Switch
         label="Ask me before I first pay at a shop"
@@ -171,14 +172,14 @@ export function LimitsPage(): ReactNode {
   return (
     <>
       <title>Limits · Tapline</title>
-      <h1>What this network may take from you</h1>
+      <h1>Spending limits</h1>
       {wallet.data === undefined ? null : <ChainLimits wallet={wallet.data} />}
       {me.data === undefined ? null : <OwnLimits payer={me.data} />}
       <section className="card stack">
         <h2>Without this service</h2>
         <p className="soft">
-          What you see above is what this server has read from the chain. You can look yourself, and
-          end the permission, even if this server were gone.
+          The figures above are what this server read from the chain. You can check them yourself,
+          and end the permission, even if this server is gone.
         </p>
         <PageLink path="wallet/take-back">Ask the chain, or end the permission there</PageLink>
         <PageLink path={CONTRACTS}>Contracts that this wallet signs for</PageLink>

@@ -58,7 +58,7 @@ export function NewOpener(props: NewOpenerProps): ReactNode {
         type="password"
         autoComplete="new-password"
         value={password}
-        hint={`At least ${SHORTEST_PASSWORD} characters. Nobody can reset it.`}
+        hint={`At least ${SHORTEST_PASSWORD} characters. No one can reset it.`}
         error={checked && short ? WORDS.shortPassword : null}
         onChange={(event) => setPassword(event.target.value)}
       />

@@ -51,9 +51,7 @@ export function PassFileButtons({ pass }: { readonly pass: Pass }): ReactNode {
           </Button>
         ) : null}
       </div>
-      <p className="soft small">
-        It opens this wallet, and pays at tills that read passes of phones.
-      </p>
+      <p className="soft small">It opens this wallet and pays at tills that read phone passes.</p>
     </>
   );
 }

@@ -31,13 +31,13 @@ function AddPass({ onClose }: { readonly onClose: () => void }): ReactNode {
     return (
       <Dialog title="Your new pass" onClose={onClose}>
         <p>
-          At the till, press “Show code”. Each code pays once, within a minute, so a photograph of
-          it is worth nothing.
+          At the till, tap “Show code”. Each code pays once, within a minute, so a photo of it is
+          worthless.
         </p>
         <h3>For a plain NFC tag</h3>
         <p className="soft">
-          You can also write this code to a tag. It never changes: anybody who reads it can copy it
-          and pay within your limits, until you revoke the pass. It is shown only now.
+          You can also write this code to a tag. It never changes: anyone who reads it can copy it
+          and pay within your limits until you revoke the pass. It is shown only once.
         </p>
         <CopyField label="Pass code" value={made.nfc_id} />
         <Button kind="primary" large onClick={onClose}>
@@ -84,7 +84,7 @@ function RevokePass({ pass, onClose }: RevokeProps): ReactNode {
       title={`Revoke ${pass.label === '' ? 'this pass' : named(pass.label)}?`}
       onClose={onClose}
     >
-      <p>From this moment on no till accepts it. A payment that is on its way is not undone.</p>
+      <p>From now on no till accepts it. Payments already in progress are not undone.</p>
       <Refused problem={problem} />
       <Button kind="danger" large busy={busy} onClick={revoke}>
         Revoke pass
@@ -130,7 +130,7 @@ function PassFace({ pass, name }: { readonly pass: Pass; readonly name: string }
 function PassRow({ pass }: { readonly pass: Pass }): ReactNode {
   const [revoking, setRevoking] = useState(false);
   const [showing, setShowing] = useState(false);
-  const name = pass.label === '' ? 'Pass without a name' : pass.label;
+  const name = pass.label === '' ? 'Unnamed pass' : pass.label;
   return (
     <li className="pass stack stack-tight">
       <PassFace pass={pass} name={name} />

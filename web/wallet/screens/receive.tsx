@@ -14,8 +14,8 @@ export function ReceiveSheet({ onClose }: { readonly onClose: () => void }): Rea
       <CopyField label="Wallet address" value={vault.address} />
       <p className="soft small">
         {network === 'testnet'
-          ? 'Test money only: what is sent here from another network does not arrive.'
-          : 'USDC of this network only: what is sent from another one does not arrive.'}
+          ? 'Test money only: anything sent here from another network is lost.'
+          : 'USDC on this network only: anything sent from another network is lost.'}
       </p>
       <Button onClick={onClose}>Done</Button>
     </Dialog>

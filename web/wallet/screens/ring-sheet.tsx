@@ -21,31 +21,36 @@ const REASONS: Readonly<Record<string, string>> = {
   FIRST_MERCHANT_PAYMENT: 'You have not paid at this shop before.',
   HIGH_AMOUNT: 'This is more than this shop takes without asking.',
   VELOCITY: 'This is one of several payments within a short time.',
-  STATIC_PASS: 'This pass can be copied, so a first payment and larger sums need your yes.',
-  CARD_AFTER_RECOVERY: 'Is this tap of your card yours? We ask once, to rule out a copy.',
+  STATIC_PASS: 'This pass can be copied, so first payments and larger amounts need your approval.',
+  CARD_AFTER_RECOVERY: 'Did you tap your card? We ask once, to rule out a copy.',
 };
 
 const ENDS: Readonly<
   Record<RingOutcome, { tone: 'good' | 'bad' | 'plain'; title: string; hint: string }>
 > = {
-  paid: { tone: 'good', title: 'Paid', hint: 'You find it in your history.' },
+  paid: { tone: 'good', title: 'Paid', hint: 'It is in your history.' },
   rejected: { tone: 'plain', title: 'Rejected', hint: 'Nothing was paid.' },
   declined: { tone: 'bad', title: 'Declined', hint: 'Nothing was paid.' },
-  expired: { tone: 'plain', title: 'Too late', hint: 'Nobody answered in time. Nothing was paid.' },
+  expired: {
+    tone: 'plain',
+    title: 'Too late',
+    hint: 'There was no answer in time. Nothing was paid.',
+  },
+  canceled: { tone: 'plain', title: 'Canceled', hint: 'The shop canceled it. Nothing was paid.' },
   gone: {
     tone: 'plain',
     title: 'Already answered',
-    hint: 'It was answered in another window, or the shop has ended it.',
+    hint: 'It was answered in another window or on another device.',
   },
   refused: { tone: 'bad', title: 'Not paid', hint: 'Nothing was paid.' },
 };
 
 const DECLINES: Readonly<Record<string, string>> = {
-  insufficient_funds: 'There is too little USDC in the wallet.',
+  insufficient_funds: 'There is not enough USDC in the wallet.',
   approval_insufficient: 'You have not allowed enough: see Limits.',
   limit_exceeded: 'It is above your limits.',
   pass_revoked: 'The pass has been revoked.',
-  settlement_failed: 'The chain did not take it.',
+  settlement_failed: 'The chain did not accept it.',
 };
 
 function useBell(): { readonly bell: Bell | null; readonly ring: Ring | null } {
@@ -84,7 +89,7 @@ function Why({ confirmation }: Ring): ReactNode {
   return (
     <p className="row ring-why">
       <CountdownRing left={() => leftMs(confirmation, api.now())} />
-      <span>{REASONS[confirmation.reason_code ?? ''] ?? 'This payment needs your yes.'}</span>
+      <span>{REASONS[confirmation.reason_code ?? ''] ?? 'This payment needs your approval.'}</span>
     </p>
   );
 }
@@ -130,8 +135,8 @@ function Answering({ ring }: { readonly ring: Extract<Ring, { at: 'answering' }>
   return (
     <Notice tone="info" role="status">
       <strong>{isUnknown ? 'Checking…' : ring.yes ? 'Paying…' : 'Rejecting…'}</strong>
-      {isUnknown ? <p>It is not known yet whether your answer has arrived.</p> : null}
-      {ring.isTaken ? <p>Your yes has arrived. The chain is working on it.</p> : null}
+      {isUnknown ? <p>We don’t know yet whether your answer has arrived.</p> : null}
+      {ring.isTaken ? <p>Your approval has arrived. The chain is processing it.</p> : null}
     </Notice>
   );
 }

@@ -17,7 +17,8 @@ import {
 } from '../push.ts';
 import { Refused } from './refused.tsx';
 
-const BLOCKED = 'This browser does not let the wallet ring. Its settings for this site can.';
+const BLOCKED =
+  'This browser blocks notifications from the wallet. Allow them in its settings for this site.';
 const FAILED = 'This browser could not be reached by its push service. Try again later.';
 
 /** Whether Web Push is set up here, and this browser subscribed. */
@@ -86,17 +87,17 @@ export function RingsQuestion(): ReactNode {
   if (!isOpen && rings.problem === null) return null;
   return (
     <Notice tone="info">
-      <strong>Shall this device ring?</strong>
+      <strong>Notify this device?</strong>
       <p>
-        A shop may ask for your yes, and you have a minute.{' '}
+        A shop may ask for your approval, and you have a minute to answer.{' '}
         {rings.isSetUp
-          ? 'This device can ring then, also while the wallet is closed.'
-          : 'This device can ring then, also while you look at another window.'}
+          ? 'This device can notify you, even while the wallet is closed.'
+          : 'This device can notify you, even while you use another window.'}
       </p>
       <Refused problem={rings.problem} />
       <div className="row">
         <Button busy={rings.busy} onClick={rings.turnOn}>
-          Ring this device
+          Notify this device
         </Button>
         {asked ? null : (
           <Button kind="quiet" onClick={() => keep('askedToRing', true)}>
@@ -111,14 +112,14 @@ export function RingsQuestion(): ReactNode {
 function reachOf({ isSetUp, subscribed }: ReturnType<typeof useRings>): string {
   if (subscribed) {
     return (
-      'This device rings when a payment waits for your yes, and when a static pass is tapped. ' +
-      'Also while the wallet is closed.'
+      'This device is notified when a payment needs your approval and when a fixed-code pass is ' +
+      'tapped, even while the wallet is closed.'
     );
   }
-  if (isSetUp) return 'This device is silent while the wallet is closed.';
+  if (isSetUp) return 'This device is not notified while the wallet is closed.';
   return mayRing() === 'granted'
-    ? 'This device rings while the wallet is open, also when you look at another window.'
-    : 'This device is silent while you look at another window.';
+    ? 'This device is notified while the wallet is open, even when you use another window.'
+    : 'This device is not notified while you use another window.';
 }
 
 export function RingsSection(): ReactNode {
@@ -127,20 +128,20 @@ export function RingsSection(): ReactNode {
   const { busy, subscribed, isSetUp, problem } = rings;
   return (
     <section className="card stack">
-      <h2>Rings</h2>
+      <h2>Notifications</h2>
       {canRing() ? <p className="soft">{reachOf(rings)}</p> : null}
       <Refused problem={problem} />
       {canRing() && !subscribed && (isSetUp || mayRing() !== 'granted') ? (
         <div className="row">
           <Button busy={busy} onClick={rings.turnOn}>
-            Ring this device
+            Notify this device
           </Button>
         </div>
       ) : null}
       {subscribed ? (
         <div className="row">
           <Button busy={busy} onClick={rings.turnOff}>
-            Stop ringing this device
+            Stop notifying this device
           </Button>
         </div>
       ) : null}

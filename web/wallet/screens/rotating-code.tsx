@@ -48,8 +48,8 @@ function ShownCode({ pass, secret }: { readonly pass: Pass; readonly secret: str
       </div>
       <CopyField label="Changing code" value={value} />
       <p className="soft small">
-        It changes every half minute, and each code pays once. This device makes it, also while it
-        has no network.
+        It changes every 30 seconds, and each code pays once. This device makes it even without a
+        network.
       </p>
     </>
   );

@@ -65,7 +65,7 @@ function SendForm({ wallet, problem, onPlanned, onClose }: FormProps): ReactNode
         autoCapitalize="off"
         spellCheck={false}
         value={recipient}
-        hint="The address of a wallet on this network, as its owner has copied it."
+        hint="The address of a wallet on this network, as its owner copied it."
         error={wrong.to ?? null}
         onChange={(event) => setRecipient(event.target.value)}
       />
@@ -73,7 +73,7 @@ function SendForm({ wallet, problem, onPlanned, onClose }: FormProps): ReactNode
         label="Amount"
         value={typed}
         sum={sum}
-        hint={`USDC. The wallet holds ${formatUsdc(BigInt(wallet.balance))}.`}
+        hint={`In USDC. This wallet holds ${formatUsdc(BigInt(wallet.balance))}.`}
         error={wrong.sum ?? null}
         onText={setTyped}
       />
@@ -89,7 +89,7 @@ function SendForm({ wallet, problem, onPlanned, onClose }: FormProps): ReactNode
 }
 
 function feeOf({ how }: Plan): ReactNode {
-  if (how.by === 'service') return 'None: this network pays the gas';
+  if (how.by === 'service') return 'None: the network pays the gas';
   if (how.by === 'nobody') return null;
   const most = TRANSFER_GAS_LIMIT * how.truth.maxFeePerGas;
   return `At most ${formatCoin(most)} of the chain’s coin`;
@@ -138,7 +138,7 @@ function SendReview({ plan, onBack }: ReviewProps): ReactNode {
       {lack === null ? (
         <>
           <p className="soft small">
-            Compare the whole address. What is sent to a wrong one cannot be taken back.
+            Compare the whole address. Anything sent to the wrong one cannot be recovered.
           </p>
           <OpenerField
             vault={vault}
@@ -186,8 +186,8 @@ function UnderWay({ sending, onEnd, onClose }: UnderWayProps): ReactNode {
         <strong>On its way: {formatUsdc(BigInt(amount))}</strong>
       </p>
       <p className="soft small">
-        To the address {endOfAddress(to)}. It is not sent twice: close this and come back whenever
-        you like.
+        To the address {endOfAddress(to)}. It is never sent twice: you can close this and come back
+        whenever you like.
       </p>
       <Button onClick={onClose}>Done</Button>
     </>

@@ -32,18 +32,15 @@ function RemoveSheet({ onClose }: { readonly onClose: () => void }): ReactNode {
     <Dialog title="Remove the wallet from this browser?" onClose={onClose}>
       {backedUp ? null : (
         <Notice tone="bad">
-          This wallet is not backed up. Whatever is in it is lost for good when you go on.
+          This wallet is not backed up. If you continue, everything in it is lost for good.
         </Notice>
       )}
-      <p>
-        Passes and cards go on paying: they live on the chain and at the service. Revoke them, or
-        stop all payments, first.
-      </p>
+      <p>Passes and cards keep working after this. Revoke them or stop all payments first.</p>
       <Choice
         type="checkbox"
         name="agreed"
         value="yes"
-        label="I have the key elsewhere, or do not need this wallet any more"
+        label="I have saved the key elsewhere, or no longer need this wallet"
         checked={agreed}
         onChange={setAgreed}
       />
@@ -85,8 +82,8 @@ function EachPayment(): ReactNode {
         onChange={(on) => void change(on)}
       />
       <p className="soft small">
-        Before each yes to a payment, and before each code for a till. A card or a tag that is
-        presented asks nothing here.
+        Before each approval of a payment and each code for a till. Cards and tags that you tap do
+        not ask for it.
       </p>
       <Refused problem={problem} />
     </>
@@ -138,19 +135,19 @@ export function SettingsPage(): ReactNode {
       <section className="card stack">
         <h2>Wallet</h2>
         <CopyField label="Wallet address" value={vault.address} />
-        <p className="soft small">USDC that is sent to this address arrives here.</p>
+        <p className="soft small">USDC sent to this address arrives here.</p>
         <NetworkSwitch vault={vault} />
       </section>
       <KeySection />
       <RingsSection />
       <section className="card">
         <PinForm
-          title="PIN of this screen"
-          hint="Keeps curious hands off an open wallet. It opens no key. At least four digits."
+          title="Screen PIN"
+          hint="Keeps others out of an open wallet. It does not unlock your key. At least four digits."
           pin={pin}
           onChange={(sealed) => {
             keep('pin', sealed);
-            if (sealed !== null) toast('The PIN is set. It is asked for after each load.');
+            if (sealed !== null) toast('The PIN is set. You enter it each time the wallet loads.');
           }}
         />
       </section>

@@ -26,11 +26,11 @@ export function SignAgainSheet({ vault, network, token, onEnd }: SignAgainProps)
     },
   );
   return (
-    <Dialog title="Sign once more" onClose={() => onEnd(false)}>
+    <Dialog title="Sign again" onClose={() => onEnd(false)}>
       <form className="stack" onSubmit={submit} noValidate>
         <p className="soft">
-          What you are about to do gives somebody a way to pay from this wallet, and the wallet has
-          not signed for a while. Signing moves no money.
+          This step creates a new way to pay from this wallet, so it has to sign again. Signing
+          moves no money.
         </p>
         <OpenerField vault={vault} password={password} error={wrong} onChange={setPassword} />
         <Refused problem={problem} />

@@ -42,7 +42,7 @@ function SignedTransaction({ node, raw, onSent }: SendProps): ReactNode {
       setSaid({ ok: true, words: `On its way: ${hash}` });
       onSent();
     } catch {
-      setSaid({ ok: false, words: 'The node did not take it. Send the copied one elsewhere.' });
+      setSaid({ ok: false, words: 'The node did not accept it. Copy it and send it elsewhere.' });
     }
     setBusy(false);
   };
@@ -50,8 +50,8 @@ function SignedTransaction({ node, raw, onSent }: SendProps): ReactNode {
     <>
       <CopyField label="Signed transaction" value={raw} />
       <p className="soft small">
-        Any node or block explorer of the chain can send it (“broadcast transaction”). It can do
-        nothing but end this permission.
+        Any node or block explorer of the chain can send it (“broadcast transaction”). All it does
+        is end this permission.
       </p>
       {said === null ? null : (
         <Notice tone={said.ok ? 'good' : 'bad'} role={said.ok ? 'status' : 'alert'}>
@@ -63,7 +63,7 @@ function SignedTransaction({ node, raw, onSent }: SendProps): ReactNode {
           <Button kind="danger" busy={busy} onClick={() => void send(node)}>
             {node.kind === 'public_node'
               ? 'Send it to the public node'
-              : 'Send it by my browser wallet'}
+              : 'Send it with my browser wallet'}
           </Button>
         </div>
       )}
@@ -103,7 +103,7 @@ function FeeFields({ typed, truth, onChange }: FeeFieldsProps): ReactNode {
           onChange={(event) => onChange({ ...typed, nonce: event.target.value })}
         />
         <TextField
-          label="Highest price of gas, in gwei"
+          label="Highest gas price, in gwei"
           inputMode="decimal"
           autoComplete="off"
           value={typed.gwei}

@@ -25,8 +25,8 @@ export function TakeBackPage({ vault }: { readonly vault: Vault }): ReactNode {
       <PageLink path="wallet/limits">Back to the wallet</PageLink>
       <h1>Without this service</h1>
       <p className="soft">
-        Nobody can keep you from ending what you have allowed: it is a transaction of your own
-        wallet, and no server has to agree.
+        You can always end what you have allowed: it is a transaction from your own wallet, and no
+        server has to agree.
       </p>
       <NetworkSwitch vault={vault} />
       {chain === undefined ? (

@@ -3,7 +3,7 @@ import type { Answer } from '../../data/api.ts';
 import { useHere } from '../here.tsx';
 
 const NOT_SENT = 'Not sent: there is no connection. Nothing has changed.';
-const UNKNOWN = 'It is not known yet whether it worked. Look at the list before you try again.';
+const UNKNOWN = 'We don’t know yet whether it worked. Check the list before you try again.';
 
 export interface Change {
   readonly busy: boolean;

@@ -52,8 +52,8 @@ function NewWallet({ way, onClose }: { readonly way: Way; onClose: () => void })
     <Dialog title={isImport ? 'Import your wallet' : 'Keep your wallet safe'} onClose={onClose}>
       <p className="soft">
         {isImport
-          ? 'The key is sealed in this browser and never leaves it.'
-          : 'The wallet is made in this browser, and its key never leaves it.'}
+          ? 'The key is encrypted in this browser and never leaves it.'
+          : 'The wallet is created in this browser, and its key never leaves it.'}
       </p>
       <NewOpener
         action={isImport ? 'Import wallet' : 'Create wallet'}
@@ -91,8 +91,8 @@ export function Welcome(): ReactNode {
       <img className="welcome-mark" src="icons/tapline.svg" alt="" />
       <h1>Pay in shops with a tap</h1>
       <p className="soft">
-        A wallet of your own, with USDC in it. You say how much shops may take; a pass on your phone
-        or a card pays within that, in about a second.
+        Your own wallet, with USDC in it. You set how much shops may take; a pass on your phone or a
+        card pays within that, in about a second.
       </p>
       <Button kind="primary" large wide onClick={() => setWay('create')}>
         Create wallet
@@ -100,7 +100,7 @@ export function Welcome(): ReactNode {
       <Button large wide onClick={() => setWay('import')}>
         Import wallet
       </Button>
-      <p className="soft small">No account, no e-mail: the wallet is a key that only you hold.</p>
+      <p className="soft small">No account, no email: the wallet is a key that only you hold.</p>
       {way === null ? null : <NewWallet way={way} onClose={() => setWay(null)} />}
     </main>
   );

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Locator } from 'playwright-core';
+import { PHONE } from '../testing/browser.ts';
+import { sharedStage } from '../testing/stage.ts';
+import {
+  addTestTerminal,
+  openDisplay,
+  openTill,
+  paymentsOf,
+  postAsMerchant,
+  type TillWindow,
+} from '../testing/till.ts';
+import { askFirst, readyWallet } from '../testing/wallet.ts';
+
+const stage = sharedStage();
+
+/** What the cashier is promised of all three screens. */
+const SHOWN_MS = 1_000;
+
+/** A sale whose payer is asked to confirm it. */
+async function tapAsking(till: TillWindow, terminal: string, pass: string): Promise<void> {
+  const { sandbox } = stage();
+  const intent = await postAsMerchant(sandbox, '/payment_intents', { amount: 2_500_000, terminal });
+  await postAsMerchant(sandbox, `/test_helpers/terminals/${terminal}/tap`, {
+    payment_intent: intent.id,
+    credential: { type: 'nfc_id', value: pass },
+  });
+  await till.result('Waiting for the customer to confirm').waitFor();
+}
+
+async function allShow(places: readonly Locator[]): Promise<void> {
+  const from = performance.now();
+  await Promise.all(places.map((place) => place.waitFor({ timeout: 2 * SHOWN_MS })));
+  const tookMs = performance.now() - from;
+  assert.ok(tookMs < SHOWN_MS, `${Math.round(tookMs)} ms`);
+}
+
+test('a cancel while the customer confirms wins on all screens, or loses to the yes', async () => {
+  const { sandbox, browser } = stage();
+  const terminal = await addTestTerminal(sandbox);
+  const till = await openTill(browser, sandbox, { terminal });
+  const display = await openDisplay(till);
+  await till.page.getByRole('link', { name: 'Till' }).click();
+  const { wallet, pass } = await readyWallet(browser, sandbox, PHONE);
+  await askFirst(wallet);
+  await tapAsking(till, terminal.id, pass);
+  await wallet.button(/^Approve/).waitFor();
+  await till.checkAccessibility();
+  await till.cancel.click();
+  const said = (word: string) =>
+    wallet.page.getByRole('status').filter({ has: wallet.page.getByText(word, { exact: true }) });
+  await allShow([
+    till.result('Canceled'),
+    display.getByRole('status').getByText('Canceled', { exact: true }),
+    said('Canceled'),
+  ]);
+  await wallet.button(/^Done/).click();
+  assert.equal((await paymentsOf(sandbox, terminal)).length, 0);
+  await till.newPayment.click();
+
+  await tapAsking(till, terminal.id, pass);
+  await wallet.button(/^Approve/).waitFor();
+  // The customer's yes comes first, and the cancel is on its way meanwhile.
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await till.page.route('**/cancel', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await till.cancel.click();
+  await wallet.button(/^Approve/).click();
+  await said('Paid').waitFor();
+  release();
+  await allShow([
+    till.result('Paid'),
+    display.getByRole('status').getByText('Paid', { exact: true }),
+  ]);
+  assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
+  await Promise.all([till.close(), wallet.close()]);
+});
