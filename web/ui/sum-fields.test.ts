@@ -10,14 +10,14 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'dashboard/pages/settings.tsx': ['Daily refund limit'],
   'dashboard/parts/refund-dialog.tsx': ['Amount'],
   'dashboard/parts/withdraw-dialog.tsx': ['Amount'],
-  'operator/parts/policy-form.tsx': ['At most for one payment', 'At most in one period'],
+  'operator/parts/policy-form.tsx': ['Limit per payment', 'Limit per period'],
   'terminal/screens/find.tsx': ['Amount'],
   'terminal/screens/keypad.tsx': ['Amount'],
   'terminal/screens/refund.tsx': ['Amount'],
   // On the till, on the customer's display, on the pay page and on the page of a tag.
   'ui/tip-choice.tsx': ['Custom tip'],
   'wallet/screens/agents.tsx': ['Amount'],
-  'wallet/screens/allow-sheet.tsx': ['At most per payment', 'At most per day', 'At most in all'],
+  'wallet/screens/allow-sheet.tsx': ['At most per payment', 'At most per day', 'At most in total'],
   'wallet/screens/cards.tsx': ['At most per payment'],
   'wallet/screens/chips.tsx': ['At most per payment'],
   'wallet/screens/limits.tsx': ['Each payment', 'Each day'],
@@ -52,8 +52,8 @@ const NO_MONEY: ReadonlySet<string> = new Set([
 ]);
 /** A label that names money, on a field that takes something else. */
 const NO_SUMS: ReadonlySet<string> = new Set([
-  'Payments of one customer in an hour, at most',
-  'Highest price of gas, in gwei',
+  'Payments per customer per hour, at most',
+  'Highest gas price, in gwei',
 ]);
 const NAMES_MONEY = /amount|\bsum\b|\btip\b|limit|at most|price|each (payment|day)|balance/i;
 
