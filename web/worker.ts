@@ -104,7 +104,7 @@ const RING = 'ring';
  */
 function tellOfPush(): Promise<void> {
   return scope.registration.showNotification('A till has asked your wallet to pay', {
-    body: 'You have a minute to approve it, or a fixed-code pass was tapped. Not you? Revoke the pass.',
+    body: 'Approve it within a minute, or a fixed-code pass was tapped. Not you? Revoke it.',
     icon: new URL('icons/tapline.svg', root).href,
     // Each is heard, and a question that was answered takes it away.
     tag: RING,

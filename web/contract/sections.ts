@@ -165,8 +165,8 @@ function stateSection(state: ContractState): HTMLElement {
           element(
             'p',
             { class: 'soft' },
-            'Your wallet’s node lists neither the holders of roles nor announced roles. Check with ' +
-              'another node before you rely on this page.',
+            'Your wallet’s node lists neither the holders of roles nor announced roles. Check ' +
+              'with another node before you rely on this page.',
           ),
         ]
       : [element('dl', {}, ...holders.map(({ role, account }) => hexFact(role, account)))];

@@ -144,7 +144,7 @@ function DataDialog({ asked, onClose }: DataDialogProps): ReactNode {
         <p>
           {isExport
             ? 'Everything we store about you, in one file, without secrets.'
-            : 'Your name, address, factors, sessions and memberships are deleted. This cannot be undone.'}
+            : 'This deletes your name, address, factors, sessions and memberships for good.'}
         </p>
         {asksPassword ? (
           <TextField

@@ -308,7 +308,7 @@ test('an open payment follows what the service says', () => {
   }
 });
 
-test('while the customer is asked to confirm, a cancel wins or loses, and the till says which', () => {
+test('while the customer is asked, a cancel wins or loses, and the till says which', () => {
   const asks = intent({ status: 'requires_action', next_action: null });
   const asked = till(following({ intent: asks, tip: 250_000n }));
   const sent = next(asked, { type: 'cancel', now: 20 });

@@ -40,7 +40,7 @@ test('Offline ends within a second of the return of the network', async () => {
   await till.close();
 });
 
-test('a browser that wrongly says it is offline sells on; a proxy’s error is not Offline', async () => {
+test('a browser that wrongly says offline sells on; a proxy’s error is not Offline', async () => {
   const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });

@@ -152,8 +152,8 @@ export async function managerAgrees(code: string, pairing: Pairing): Promise<Pro
   if (found.device.id !== pairing.terminal || !found.byFreshFactor) {
     return {
       problem:
-        'That is not an unlock code of this till’s current terminal. Get one from its page in the ' +
-        'dashboard: “New unlock code”.',
+        'That is not an unlock code of this till’s current terminal. Get one from its page in ' +
+        'the dashboard: “New unlock code”.',
     };
   }
   return become(found);

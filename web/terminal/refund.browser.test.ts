@@ -129,7 +129,7 @@ test('next week, at another till: found by its receipt, with a manager’s code'
   const field = page.getByRole('textbox', { name: 'Receipt or order' });
   await field.fill(number.toLowerCase());
   await page.getByRole('button', { name: 'Look it up' }).click();
-  await page.getByText('For a sale of another till, type its amount, too.').waitFor();
+  await page.getByText('For a sale at another till, enter its amount, too.').waitFor();
   const amount = page.getByRole('textbox', { name: 'Amount' });
   await amount.fill('0.01');
   await page.getByRole('button', { name: 'Look it up' }).click();

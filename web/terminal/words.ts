@@ -158,7 +158,10 @@ function noPassWords(why: NoPass | undefined): string {
     case 'foreign_card':
       return 'This card is not accepted here. Bank cards and tickets are not read.';
     case 'other_layout':
-      return 'This reader types with another keyboard layout. Set the reader to this device’s layout. Nothing was charged.';
+      return (
+        'This reader types with another keyboard layout. Set the reader to this device’s layout. ' +
+        'Nothing was charged.'
+      );
     case 'two_cards':
       return 'Two cards at once. Hold only one of them here.';
   }

@@ -173,7 +173,7 @@ test('a wallet that is open behind another window rings, until somebody has answ
 
 const PUSH = {
   title: 'A till has asked your wallet to pay',
-  body: 'You have a minute to approve it, or a fixed-code pass was tapped. Not you? Revoke the pass.',
+  body: 'Approve it within a minute, or a fixed-code pass was tapped. Not you? Revoke it.',
   tag: 'ring',
 };
 

@@ -15,10 +15,12 @@ export const WORDS = {
   amountInvalid: 'Enter an amount such as 20.00.',
   amountTooLarge: 'At most 1,000,000.00 USDC.',
   otherContracts:
-    'The service names different contracts or higher fees than this wallet knows, so nothing was signed. Your money has not moved.',
+    'The service names different contracts or higher fees than this wallet knows, so nothing was ' +
+    'signed. Your money has not moved.',
   insecureTitle: 'A wallet needs a secure connection',
   insecure:
-    'This page was opened without https, so the browser stores no secrets for it. Open the wallet at its https address.',
+    'This page was opened without https, so the browser stores no secrets for it. Open the ' +
+    'wallet at its https address.',
 } as const;
 
 /** Why a sum that was typed cannot be used; null: it can. */

@@ -29,7 +29,7 @@ export function ManagerCode(): ReactNode {
           onClose={() => setMade(null)}
         >
           <p className="soft">
-            It allows one refund of a sale from another till, or of a large amount. It works until{' '}
+            It allows one refund of a sale from another till, or of a large amount, until{' '}
             <Time at={made.expires_at} shape="clock" />.
           </p>
         </ShownOnce>

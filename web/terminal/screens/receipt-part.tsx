@@ -128,7 +128,7 @@ export function ReceiptButton({ api, payment }: ReceiptProps): ReactNode {
   );
 }
 
-/** The payment right after it was made, of which the till knows the id only; null until it is read. */
+/** The payment right after it was made; null until it is read: the till knows the id only. */
 export function usePaid(api: DeviceApi, paymentId: string | null): Payment | null {
   const [payment, setPayment] = useState<Payment | null>(null);
   useEffect(() => {

@@ -38,8 +38,7 @@ export function SettingsScreen(context: TillContext): ReactNode {
         />
         {settings.display ? (
           <p className="soft small">
-            Opens a second browser window: move it to the screen that faces the customer. It shows
-            the amount due and lets the customer choose a tip.
+            Opens a window for the screen that faces the customer, with the amount due and tips.
           </p>
         ) : null}
         <Switch label="Sounds" checked={settings.sound} onChange={(sound) => change({ sound })} />

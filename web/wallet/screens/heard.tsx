@@ -62,7 +62,8 @@ export function Heard(): null {
     for (const payment of news.slice(0, MOST)) {
       const sum = formatUsdc(leftWallet(payment));
       toast(
-        `${named(payment.merchant_name)} charged ${sum} to a fixed-code pass. Not you? Revoke the pass.`,
+        `${named(payment.merchant_name)} charged ${sum} to a fixed-code pass. ` +
+          'Not you? Revoke the pass.',
       );
     }
     if (news.length > 0 && document.visibilityState === 'hidden') void tellOfPass();

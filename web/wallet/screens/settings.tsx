@@ -143,7 +143,7 @@ export function SettingsPage(): ReactNode {
       <section className="card">
         <PinForm
           title="Screen PIN"
-          hint="Keeps others out of an open wallet. It does not unlock your key. At least four digits."
+          hint="Locks this screen. It does not unlock your key. At least four digits."
           pin={pin}
           onChange={(sealed) => {
             keep('pin', sealed);
