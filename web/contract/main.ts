@@ -112,8 +112,8 @@ function start(root: HTMLElement): void {
       element(
         'p',
         {},
-        'This page talks only to your wallet. It withdraws your money, ends a permission, or stops ' +
-          'the contract, even when the service is gone.',
+        'This page talks only to your wallet. It withdraws your money, ends a permission, or ' +
+          'stops the contract, even when the service is gone.',
       ),
       form,
       status,

@@ -1,7 +1,6 @@
 import type { Intent } from '../data/device.ts';
 import { takesPasses } from './machine.ts';
 import type { Outcome, Phase, Remark } from './phases.ts';
-import type { CameraProblem } from './reader/camera.ts';
 import type { NoPass, Unread } from './reader/credential.ts';
 
 /** Every sentence of the terminal, in one place. Names that scripts rely on: behavior.md 21. */
@@ -62,10 +61,13 @@ export const WORDS = {
     refused: 'The camera cannot be used. Allow it in the browser’s settings, then try again.',
     no_decoder: 'The code reader could not be loaded. Check the connection, then try again.',
     stopped: 'The camera stopped. Another app may be using it.',
-  } satisfies Record<CameraProblem, string>,
+  },
   elsewhere: 'The till is open in another window',
   elsewhereHint: 'One device takes one payment at a time.',
 } as const;
+
+/** Why a camera reads no codes: no permission or device, our decoder, or its picture has ended. */
+export type CameraProblem = keyof typeof WORDS.camera;
 
 export const OUTCOME_LOOKS: Readonly<Record<Outcome, 'good' | 'bad' | 'warn' | 'plain'>> = {
   paid: 'good',

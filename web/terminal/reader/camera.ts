@@ -1,3 +1,5 @@
+import type { CameraProblem } from '../words.ts';
+
 /** The Barcode Detection API, as far as it is used here. */
 interface BarcodeDetector {
   detect(image: HTMLVideoElement): Promise<readonly { readonly rawValue: string }[]>;
@@ -19,9 +21,6 @@ function detectorClass(): DetectorClass | null {
 export function hasCamera(): boolean {
   return navigator.mediaDevices !== undefined;
 }
-
-/** Why a camera reads no codes: its permission or device, our decoder, or its picture has ended. */
-export type CameraProblem = 'refused' | 'no_decoder' | 'stopped';
 
 /** The browser's own reader of codes; ours where it has none, or has one that reads no QR codes. */
 async function createDetector(): Promise<BarcodeDetector> {

@@ -2,8 +2,8 @@ import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'rea
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Notice } from '../../ui/notice.tsx';
-import { type CameraProblem, readCamera } from '../reader/camera.ts';
-import { WORDS } from '../words.ts';
+import { readCamera } from '../reader/camera.ts';
+import { type CameraProblem, WORDS } from '../words.ts';
 import './scan.css';
 
 export interface ScanDialogProps {
