@@ -4,8 +4,8 @@ declare(strict_types=1);
 
 // For projects without Composer, whose own autoloader does the same by composer.json.
 spl_autoload_register(static function (string $class): void {
-    $file = __DIR__ . '/src/' . substr($class, strlen('Tapline\\')) . '.php';
-    if (preg_match('/^Tapline\\\\[A-Za-z0-9]+$/D', $class) === 1 && is_file($file)) {
+    $file = __DIR__ . '/src/' . strtr(substr($class, strlen('Tapline\\')), '\\', '/') . '.php';
+    if (preg_match('/^Tapline(\\\\[A-Za-z0-9]+)+$/D', $class) === 1 && is_file($file)) {
         require $file;
     }
 });

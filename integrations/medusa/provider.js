@@ -16,7 +16,7 @@ import { verify } from 'tapline/webhooks';
  * @property {string} apiKey `tlsk_…`, with payments and refunds, read and write
  * @property {string} baseUrl the API of the network: it ends with `/api`
  * @property {string} terminal `tml_…`, where a session names none
- * @property {string} [webhookSecret] `whsec_…` of the endpoint `<medusa>/hooks/payment/tapline_<id>`
+ * @property {string} webhookSecret `whsec_…` of the endpoint `<medusa>/hooks/payment/tapline_<id>`
  * @property {string[]} [currencies] taken one to one for USDC; default `['usdc', 'usd']`
  * @property {number} [waitSeconds] how long completing an order waits for the tap; default 0
  */
@@ -51,14 +51,27 @@ function invalid(message) {
   return new MedusaError(MedusaError.Types.INVALID_DATA, message);
 }
 
-/** Atoms of an amount of Medusa's. More than six decimals would be rounded, so they are refused. */
-function atomsOf(amount) {
-  return usdc(new BigNumber(amount).bigNumber.toFixed());
+/** Medusa computes with more decimals than USDC has. */
+const DECIMALS = 6;
+/** bignumber.js calls it ROUND_HALF_UP. */
+const HALF_UP = 4;
+
+/** An amount of Medusa's, with all its decimals. */
+function exactOf(amount) {
+  return new BigNumber(amount).bigNumber;
 }
 
-/** @param {number} atoms */
-function amountOf(atoms) {
-  return new BigNumber(formatUsdc(atoms));
+/** What is charged for it: rounded once, at the cart's total. */
+function atomsOf(exact) {
+  return usdc(exact.decimalPlaces(DECIMALS, HALF_UP).toFixed());
+}
+
+/** Medusa's amount of an intent or a refund; what was made elsewhere has none of its own. */
+function exactAmountOf({ amount, metadata = {} }) {
+  const exact = exactOf(metadata.medusa_amount ?? formatUsdc(amount));
+  return metadata.medusa_part !== undefined || atomsOf(exact) === amount
+    ? exact
+    : exactOf(formatUsdc(amount));
 }
 
 /** Nobody tapped in time: it can never be paid any more, so a new one charges nobody twice. */
@@ -83,7 +96,7 @@ export class TaplinePaymentProvider extends AbstractPaymentProvider {
   static identifier = 'tapline';
 
   /** @param {Partial<Options>} options */
-  static validateOptions({ apiKey, baseUrl, terminal }) {
+  static validateOptions({ apiKey, baseUrl, terminal, webhookSecret }) {
     if (!/^tlsk_(test|live)_/.test(apiKey ?? '')) {
       throw invalid('The option apiKey of Tapline is a secret key: tlsk_…');
     }
@@ -92,6 +105,10 @@ export class TaplinePaymentProvider extends AbstractPaymentProvider {
     }
     if (!TERMINAL.test(terminal ?? '')) {
       throw invalid('The option terminal of Tapline is the id of a terminal: tml_…');
+    }
+    // An abandoned cart whose payment Medusa never hears of would be paid without an order.
+    if (!/^whsec_./.test(webhookSecret ?? '')) {
+      throw invalid('The option webhookSecret of Tapline is that of its webhook endpoint: whsec_…');
     }
   }
 
@@ -109,37 +126,37 @@ export class TaplinePaymentProvider extends AbstractPaymentProvider {
   async initiatePayment({ amount, currency_code, data = {}, context = {} }) {
     this.#checkCurrency(currency_code);
     const session = String(data.session_id ?? context.idempotency_key ?? crypto.randomUUID());
-    return this.#ask({ session, atoms: atomsOf(amount), terminal: data.terminal, before: '' });
+    return this.#ask({ session, exact: exactOf(amount), terminal: data.terminal, before: '' });
   }
 
   /** Another amount needs another intent: the old one is canceled first, so one at most is paid. */
   async updatePayment({ amount, currency_code, data = {} }) {
     this.#checkCurrency(currency_code);
     const intent = await this.tapline.paymentIntents.retrieve(data.id);
-    const atoms = atomsOf(amount);
-    if (hasExpired(intent)) return this.#renew(intent, data, atoms);
-    if (intent.amount === atoms) return this.#answer(intent, data);
+    const exact = exactOf(amount);
+    if (hasExpired(intent)) return this.#renew(intent, data, exact);
+    if (exactAmountOf(intent).eq(exact)) return this.#answer(intent, data);
     await this.#cancel(intent.id);
-    return this.#renew(intent, data, atoms);
+    return this.#renew(intent, data, exact);
   }
 
   /** The intent that comes after one that cannot be paid any more. */
-  async #renew(intent, { session_id: session = '', terminal }, atoms) {
-    return this.#ask({ session, atoms, terminal, before: intent.id });
+  async #renew(intent, { session_id: session = '', terminal }, exact) {
+    return this.#ask({ session, exact, terminal, before: intent.id });
   }
 
   /** The key is made from the session and the intent before: a repeated call makes no second one. */
-  async #ask({ session, atoms, terminal, before }) {
+  async #ask({ session, exact, terminal, before }) {
     const chosen = terminal ?? this.options.terminal;
     if (!TERMINAL.test(chosen)) throw invalid(`${chosen} is no terminal: tml_…`);
     const intent = await this.tapline.paymentIntents.create(
       {
-        amount: atoms,
+        amount: atomsOf(exact),
         terminal: chosen,
         expires_in: EXPIRES_IN_SECONDS,
-        metadata: { medusa_session: session },
+        metadata: { medusa_session: session, medusa_amount: exact.toFixed() },
       },
-      { idempotencyKey: `medusa ${session} ${before} ${atoms}` },
+      { idempotencyKey: `medusa ${session} ${before} ${exact.toFixed()}` },
     );
     return this.#answer(intent, { session_id: session, terminal: chosen });
   }
@@ -160,7 +177,7 @@ export class TaplinePaymentProvider extends AbstractPaymentProvider {
             .waitFor(data.id, { timeout })
             .catch(() => paymentIntents.retrieve(data.id));
     // The order is still wanted: the terminal asks for it again, for another ten minutes.
-    if (hasExpired(intent)) return this.#renew(intent, data, intent.amount);
+    if (hasExpired(intent)) return this.#renew(intent, data, exactAmountOf(intent));
     return this.#answer(intent, data);
   }
 
@@ -182,20 +199,45 @@ export class TaplinePaymentProvider extends AbstractPaymentProvider {
     );
   }
 
+  /**
+   * Each part is rounded together with the parts before it: the parts of an amount are all of it,
+   * however Medusa divides it.
+   */
   async refundPayment({ amount, data = {}, context = {} }) {
     const { payment } = await this.tapline.paymentIntents.retrieve(data.id);
     if (payment === null) throw invalid(`${data.id} is not paid: there is nothing to give back.`);
     const key = context.idempotency_key;
-    // Without a key of Medusa's every call is a refund of its own, as it is for Medusa.
-    const options = key === undefined ? {} : { idempotencyKey: `medusa refund ${key}` };
-    const refund = await this.tapline.refunds
-      .create({ payment, amount: atomsOf(amount) }, options)
-      .catch(outcomeOf);
-    if (refund.status !== 'failed') return { data: { ...data, payment, refund: refund.id } };
+    const before = [];
+    for await (const one of this.tapline.refunds.list({ payment, limit: 100 })) before.push(one);
+    const known = before.find(({ metadata }) => key !== undefined && metadata.medusa_key === key);
+    const given = before.filter(({ status }) => status !== 'failed');
+    const exact = exactOf(amount).plus(exactOf(data.less_than_an_atom ?? 0));
+    const sum = given.reduce((total, one) => total.plus(exactAmountOf(one)), exact);
+    const atoms = atomsOf(sum) - given.reduce((total, one) => total + one.amount, 0);
+    if (known === undefined && atoms === 0 && exact.gt(0)) {
+      return { data: { ...data, payment, less_than_an_atom: exact.toFixed() } };
+    }
+    const refund = known ?? (await this.#refund({ payment, atoms, exact, key }));
+    if (refund.status !== 'failed') {
+      const { less_than_an_atom: _, ...kept } = data;
+      return { data: { ...kept, payment, refund: refund.id } };
+    }
     throw new MedusaError(
       MedusaError.Types.UNEXPECTED_STATE,
       `The refund failed (${refund.failure_code}): ${refund.failure_message}`,
     );
+  }
+
+  #refund({ payment, atoms, exact, key }) {
+    const metadata = { medusa_amount: exact.toFixed(), medusa_part: 'true' };
+    // Without a key of Medusa's every call is a refund of its own, as it is for Medusa.
+    const [keyed, options] =
+      key === undefined
+        ? [metadata, {}]
+        : [{ ...metadata, medusa_key: key }, { idempotencyKey: `medusa refund ${key}` }];
+    return this.tapline.refunds
+      .create({ payment, amount: atoms, metadata: keyed }, options)
+      .catch(outcomeOf);
   }
 
   async cancelPayment({ data = {} }) {
@@ -222,16 +264,14 @@ export class TaplinePaymentProvider extends AbstractPaymentProvider {
   }
 
   async getWebhookActionAndData({ rawData, headers }) {
-    const { webhookSecret } = this.options;
-    if (webhookSecret === undefined) throw invalid('Set the option webhookSecret of Tapline.');
-    const event = await verify(rawData, headers, webhookSecret);
+    const event = await verify(rawData, headers, this.options.webhookSecret);
     const action = ACTIONS[event.type];
-    const { metadata = {}, amount } = event.data.object;
-    const session_id = metadata.medusa_session;
+    const intent = event.data.object;
+    const session_id = intent.metadata?.medusa_session;
     if (action === undefined || session_id === undefined) {
       return { action: PaymentActions.NOT_SUPPORTED };
     }
-    return { action, data: { session_id, amount: amountOf(amount) } };
+    return { action, data: { session_id, amount: new BigNumber(exactAmountOf(intent)) } };
   }
 
   /** @param {string} code */

@@ -15,11 +15,21 @@ function quoted(value: unknown): string {
   return `'${JSON.stringify(value).replaceAll("'", "'\\''")}'`;
 }
 
+/** Events as they happen, which a program reads one after the other. */
+function isStream({ path }: Endpoint): boolean {
+  return path === '/v1/events/stream';
+}
+
 /** The request with curl. `TAPLINE_BASE_URL` ends in `/api`. */
 export function curlExample(endpoint: Endpoint, parameters: readonly Parameter[]): string {
   const { method, path } = endpoint;
   const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `$${name.toUpperCase()}`);
-  const lines = [`curl "$TAPLINE_BASE_URL${url}"`, '-H "Authorization: Bearer $TAPLINE_API_KEY"'];
+  // A stream is shown as it comes: without -N, curl keeps lines back.
+  const curl = isStream(endpoint) ? 'curl -N' : 'curl';
+  const lines = [
+    `${curl} "$TAPLINE_BASE_URL${url}"`,
+    '-H "Authorization: Bearer $TAPLINE_API_KEY"',
+  ];
   const body = bodyOf(endpoint);
   if (method !== 'GET' && (method !== 'POST' || body === undefined)) {
     lines.splice(1, 0, `-X ${method}`);
@@ -102,7 +112,68 @@ export function typescriptExample(
   parameters: readonly Parameter[],
   methods: PackageMethods,
 ): string {
+  if (isStream(endpoint)) {
+    return [
+      "for await (const event of tapline.events.stream({ types: 'payment.*' })) {",
+      '  console.log(event.id, event.type);',
+      '}',
+    ].join('\n');
+  }
   const method = methods.get(`${endpoint.method} ${endpoint.path}`);
   if (method === undefined) return fetchExample(endpoint, parameters);
   return packageExample(endpoint, parameters, method);
+}
+
+/** JSON as Python writes it. */
+function pythonLiteral(value: unknown, indent = ''): string {
+  if (value === null) return 'None';
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (typeof value !== 'object') return JSON.stringify(value);
+  const inner = `${indent}    `;
+  const [open, close] = Array.isArray(value) ? '[]' : '{}';
+  const parts = Array.isArray(value)
+    ? value.map((one) => pythonLiteral(one, inner))
+    : Object.entries(value).map(([name, one]) => `"${name}": ${pythonLiteral(one, inner)}`);
+  if (parts.length === 0) return `${open}${close}`;
+  return `${open}\n${parts.map((part) => `${inner}${part},\n`).join('')}${indent}${close}`;
+}
+
+const PYTHON_STREAM = `import json, os, urllib.request
+
+request = urllib.request.Request(
+    os.environ["TAPLINE_BASE_URL"] + "/v1/events/stream",
+    headers={"Authorization": "Bearer " + os.environ["TAPLINE_API_KEY"]},
+)
+with urllib.request.urlopen(request) as stream:
+    for line in stream:
+        if line.startswith(b"data: "):
+            event = json.loads(line[len(b"data: "):])
+            print(event["id"], event["type"])`;
+
+/** What the Python client has methods for; it reads everything else by its path. */
+const PYTHON_RESOURCES = ['payment_intents', 'payments', 'refunds', 'terminals', 'events'];
+const PYTHON_ACTIONS = ['create', 'cancel', 'confirm'];
+
+/** The request with the Python client. */
+export function pythonExample(endpoint: Endpoint): string {
+  if (isStream(endpoint)) return PYTHON_STREAM;
+  const { method, path } = endpoint;
+  const body = bodyOf(endpoint);
+  const [resource = '', id, action = 'create'] = path.slice('/v1/'.length).split('/');
+  const isKnown = PYTHON_RESOURCES.includes(resource);
+  if (isKnown && method === 'GET') {
+    return id === undefined
+      ? `for one in tapline.${resource}.list():\n    print(one["id"])`
+      : `result = tapline.${resource}.retrieve(id)`;
+  }
+  if (isKnown && method === 'POST' && PYTHON_ACTIONS.includes(action)) {
+    const named = Object.entries(body ?? {}).map(
+      ([name, value]) => `    ${name}=${pythonLiteral(value, '    ')},\n`,
+    );
+    const given = [...(id === undefined ? [] : ['    id,\n']), ...named].join('');
+    return `result = tapline.${resource}.${action}(\n${given})`;
+  }
+  const f = path.includes('{') ? 'f' : '';
+  const sent = body === undefined ? '' : `, ${pythonLiteral(body)}`;
+  return `result = tapline.request("${method}", ${f}"${path.slice('/v1'.length)}"${sent})`;
 }

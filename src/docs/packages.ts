@@ -5,6 +5,8 @@ import path from 'node:path';
 import type { ApiDocument } from '#docs/api-document.ts';
 import { type Entry, tarball, zip } from '#docs/archive.ts';
 import { brunoCollection, postmanCollection } from '#docs/collections.ts';
+import { phpModels } from '#docs/php-models.ts';
+import { pythonModels } from '#docs/python-models.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 
@@ -17,7 +19,7 @@ const NPM: Readonly<Record<string, readonly string[]>> = {
   cli: ['tapline', 'commander'],
   x402: ['tapline'],
   reader: ['ws'],
-  'integrations/medusa': [],
+  'integrations/medusa': ['tapline'],
 };
 
 const GZIP = 'application/gzip';
@@ -121,6 +123,11 @@ async function npmArchive(place: string, bundled: readonly string[]): Promise<Ar
   });
 }
 
+/** The document that the release is held to. */
+async function merchantDocument(): Promise<ApiDocument> {
+  return JSON.parse(await readFile(path.join(ROOT, 'openapi.json'), 'utf8')) as ApiDocument;
+}
+
 const PYTHON_ABOUT = 'The client of a Tapline payment network for Python.';
 
 /** The Python client as a wheel, which pip installs without building anything. */
@@ -142,6 +149,7 @@ async function pythonArchive(): Promise<Archive> {
     program,
     // Says to type checkers that the annotations are to be believed.
     await read('tapline/py.typed'),
+    { name: 'tapline/models.py', bytes: Buffer.from(pythonModels(await merchantDocument())) },
     { name: `${inside}/METADATA`, bytes: Buffer.from(about) },
     { name: `${inside}/WHEEL`, bytes: Buffer.from(wheel) },
   ];
@@ -171,11 +179,14 @@ async function phpArchive(): Promise<Archive> {
   const files = (await filesBelow(folder, PHP_FILES)).map(async (file) => {
     return { name: file, bytes: await readFile(path.join(folder, file)) };
   });
+  const models = [...phpModels(await merchantDocument())].map(([file, text]) => {
+    return { name: `src/Model/${file}`, bytes: Buffer.from(text) };
+  });
   return archive({
     ...{ name, version, description, install: 'curl -O', type: ZIP },
     file: `tapline-php-${version}.zip`,
     stable: 'tapline-php.zip',
-    bytes: zip(await Promise.all(files)),
+    bytes: zip([...(await Promise.all(files)), ...models]),
   });
 }
 
@@ -199,10 +210,9 @@ async function goArchive(): Promise<Archive> {
   });
 }
 
-/** The merchant API for those who try it by hand: of the document that the release is held to. */
+/** The merchant API for those who try it by hand. */
 async function collections(): Promise<readonly Archive[]> {
-  const text = await readFile(path.join(ROOT, 'openapi.json'), 'utf8');
-  const document = JSON.parse(text) as ApiDocument;
+  const document = await merchantDocument();
   const { version } = await manifestOf(ROOT);
   return [
     archive({

@@ -9,7 +9,12 @@ import {
   resolved,
   type Schema,
 } from '#docs/api-document.ts';
-import { curlExample, type PackageMethods, typescriptExample } from '#docs/code-examples.ts';
+import {
+  curlExample,
+  type PackageMethods,
+  pythonExample,
+  typescriptExample,
+} from '#docs/code-examples.ts';
 import { slug } from '#docs/markdown.ts';
 import { ERROR_MEANINGS } from '#http/error-meanings.ts';
 
@@ -134,6 +139,8 @@ function operation(endpoint: Endpoint, document: ApiDocument, methods: PackageMe
     ...(description === summary ? [] : [description]),
     fence('bash', curlExample(endpoint, parameters)),
     fence('ts', typescriptExample(endpoint, parameters, methods)),
+    // The clients are made for the merchant API.
+    ...(methods.size === 0 ? [] : [fence('python', pythonExample(endpoint))]),
     ...block('Path', parameterLines(parameters, 'path')),
     ...block('Query', parameterLines(parameters, 'query')),
     ...block('Headers', parameterLines(parameters, 'header')),

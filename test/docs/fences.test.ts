@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -100,4 +100,25 @@ test('each receiver of the guide takes a signed message in its own server, and n
       child.kill('SIGKILL');
     }
   }
+});
+
+test('every operation of the merchant API has curl, TypeScript and Python that parses', async (t) => {
+  const document = JSON.parse(await readFile(path.join(ROOT, 'openapi.json'), 'utf8'));
+  const site = await buildSite({ 'openapi.json': document }, { isSandbox: false });
+  const pages = site.filter(({ path: page }) => /^\/docs\/api\/[\w-]+\.md$/.test(page));
+  const operations = pages.flatMap(({ text }) => text.split(/^## /m).slice(1));
+  const python = operations.map((operation) => {
+    assert.match(operation, /^```bash\ncurl /m);
+    assert.match(operation, /^```ts$/m);
+    return /^```python\n([\s\S]*?)^```$/m.exec(operation)?.[1] ?? assert.fail(operation);
+  });
+  assert.ok(python.length > 30, `${python.length} operations`);
+  const stream = operations.find((one) => one.includes('`GET /v1/events/stream`')) ?? '';
+  assert.match(stream, /curl -N /);
+  assert.match(stream, /for await \(const event of tapline\.events\.stream\(/);
+  assert.match(stream, /for line in stream:/);
+  const program = 'import ast, json, sys\nfor code in json.load(sys.stdin): ast.parse(code)';
+  const ran = spawnSync('python3', ['-c', program], { input: JSON.stringify(python) });
+  if (ran.error !== undefined) return t.skip('python3 is not on this machine');
+  assert.equal(ran.status, 0, ran.stderr.toString());
 });

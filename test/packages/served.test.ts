@@ -217,7 +217,13 @@ test('pip installs the Python client, without an index', async () => {
   const quiet = ['--quiet', '--no-index', '--disable-pip-version-check', '--target', to];
   const address = `${origin}/packages/${file}`;
   await run('python3', ['-m', 'pip', 'install', ...quiet, address], { env });
-  const program = 'import tapline; print(tapline.__version__, tapline.usdc("2.50"))';
+  const program = [
+    'import tapline, typing',
+    'from tapline import models',
+    'typing.get_type_hints(models.PaymentIntent, vars(models))',
+    'assert {"id", "amount", "fees"} <= models.Payment.__required_keys__',
+    'print(tapline.__version__, tapline.usdc("2.50"))',
+  ].join('\n');
   const { stdout } = await run('python3', ['-c', program], { env: { ...env, PYTHONPATH: to } });
   assert.match(stdout, /^\d+\.\d+\.\d+ 2500000$/m);
   // Type checkers pass over the annotations of an installed package without it.
@@ -305,8 +311,10 @@ test('the PHP archive is what Composer reads: one class a file, where PSR-4 look
 /** What a shop does first, and an error whose class has a file of its own. */
 const SHOP = `
 echo Tapline\\usdc('2.50'), ' ', Tapline\\Client::VERSION, ' ';
+$fees = ['acquirer' => 1, 'protocol' => 20, 'cashback' => 3, 'of a later version' => 4];
+echo Tapline\\Model\\PaymentFees::from($fees)->protocol, ' ';
 try { new Tapline\\Client('x'); } catch (Tapline\\TaplineError $error) { echo get_class($error); }`;
-const SHOWN = /^2500000 \d+\.\d+\.\d+ Tapline\\UsageError$/;
+const SHOWN = /^2500000 \d+\.\d+\.\d+ 20 Tapline\\UsageError$/;
 const runs = (program: string) =>
   run(program, ['--version'], { env }).then(
     () => true,

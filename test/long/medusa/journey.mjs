@@ -90,7 +90,28 @@ const dropped = await begin(1);
 await payments.deletePaymentSession(dropped.id);
 seen.deleted = (await tapline.paymentIntents.retrieve(dropped.data.id)).status;
 seen.currency = await said(begin(1, 'eur'));
-seen.fraction = await said(begin(0.0000001));
+seen.nothing = await said(begin(0.0000001));
+
+/** A sale of an amount with more decimals than USDC has, given back in parts. */
+async function saleOf(total, parts) {
+  const begun = await begin(total);
+  await tapline.testHelpers.tap(options.terminal, { payment_intent: begun.data.id });
+  const intent = await tapline.paymentIntents.waitFor(begun.data.id);
+  const told = (await hook(options.webhookSecret)).data;
+  const { id } = await payments.authorizePaymentSession(begun.id, {});
+  for (const part of parts) await payments.refundPayment({ payment_id: id, amount: part });
+  return { intent, told, payment: await tapline.payments.retrieve(intent.payment) };
+}
+const fraction = await saleOf('87.957975333', ['29.319325111', '40.5', '18.138650222']);
+seen.fraction = [
+  fraction.intent.amount,
+  fraction.intent.metadata.medusa_amount,
+  String(fraction.told.amount.raw?.value ?? fraction.told.amount.valueOf()),
+  fraction.payment.amount_refunded,
+  fraction.payment.status,
+];
+const halves = await saleOf('2.000001', ['1.0000005', '1.0000005']);
+seen.halves = [halves.payment.amount_refunded, halves.payment.status];
 
 console.log(`\n${JSON.stringify(seen)}`);
 await app.onApplicationShutdown?.();
