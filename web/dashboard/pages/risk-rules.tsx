@@ -112,8 +112,11 @@ function useRules(rules: ReadRiskSettingsResponse) {
   };
   return {
     draft: draftOf({ ...sums, velocity }),
-    sums,
-    ...{ first, setFirst, high, setHigh, velocity, setVelocity },
+    fields: {
+      first: { value: first, sum: sums.first, onText: setFirst, shows: true },
+      high: { value: high, sum: sums.high, onText: setHigh, shows: true },
+    },
+    ...{ first, high, velocity, setVelocity },
     ...{ sending, isStale, stored, save },
   };
 }
@@ -121,7 +124,7 @@ function useRules(rules: ReadRiskSettingsResponse) {
 function RulesForm({ rules }: { readonly rules: ReadRiskSettingsResponse }): ReactNode {
   const { may } = useMerchant();
   const form = useRules(rules);
-  const { first, high, velocity, sums, sending, isStale, stored } = form;
+  const { first, high, velocity, sending, isStale, stored } = form;
   const field = { readOnly: !may('admin') };
   const fields = (
     <>
@@ -129,10 +132,7 @@ function RulesForm({ rules }: { readonly rules: ReadRiskSettingsResponse }): Rea
       <SumField
         {...field}
         label="Ask new customers from"
-        value={first}
-        sum={sums.first}
-        shows
-        onText={form.setFirst}
+        {...form.fields.first}
         hint={
           stored(amountText(rules.first_payment_confirm_from), first) ??
           'In USDC. New customers confirm a first payment of this or more. Leave empty to never ask.'
@@ -142,10 +142,7 @@ function RulesForm({ rules }: { readonly rules: ReadRiskSettingsResponse }): Rea
       <SumField
         {...field}
         label="Ask every customer from"
-        value={high}
-        sum={sums.high}
-        shows
-        onText={form.setHigh}
+        {...form.fields.high}
         hint={
           stored(amountText(rules.high_amount_confirm_from), high) ??
           'In USDC. Every customer confirms payments of this or more. Leave empty to never ask.'

@@ -78,6 +78,13 @@ function readLimits(typed: { readonly days: string; readonly limit: TypedSum }) 
   return { wrong: null, days, limit: limit.units };
 }
 
+/** What the field for the daily limit holds. */
+function useLimit(stored: bigint) {
+  const [wrote] = useState(stored);
+  const [value, onText] = useState(() => writeSum(wrote));
+  return { value, onText, sum: readSum(value, { wrote }), shows: true };
+}
+
 const LIMIT_HINT = 'In USDC, for all keys and people together. It limits what a stolen key can do.';
 
 const NAME_WAITS = 'Saved. The network operator reviews the new name first.';
@@ -90,15 +97,13 @@ function AccountForm({ account }: { readonly account: ReadAccountResponse }): Re
   const [name, setName] = useState(wished);
   const [days, setDays] = useState(String(account.refund_window_days));
   const storedLimit = writeSum(BigInt(account.refund_daily_limit));
-  const [wrote] = useState(BigInt(account.refund_daily_limit));
-  const [limit, setLimit] = useState(storedLimit);
-  const sum = readSum(limit, { wrote });
+  const limit = useLimit(BigInt(account.refund_daily_limit));
   const [timeZone, setTimeZone] = useState(account.time_zone);
   const sending = useSend(['name', 'refund_window_days', 'refund_daily_limit', 'time_zone']);
   const isStale = opened !== account.version;
   const stored = (is: string, typed: string) => storedNow({ isStale, stored: is, typed });
   const save = async () => {
-    const read = readLimits({ days, limit: sum });
+    const read = readLimits({ days, limit: limit.sum });
     if (read.wrong !== null) return sending.refuse(...read.wrong);
     const limits = { refund_window_days: read.days, refund_daily_limit: Number(read.limit) };
     const isRenamed = name.trim() !== wished;
@@ -129,11 +134,8 @@ function AccountForm({ account }: { readonly account: ReadAccountResponse }): Re
       />
       <SumField
         label="Daily refund limit"
-        value={limit}
-        sum={sum}
-        shows
-        onText={setLimit}
-        hint={stored(storedLimit, limit) ?? LIMIT_HINT}
+        {...limit}
+        hint={stored(storedLimit, limit.value) ?? LIMIT_HINT}
         error={sending.problemAt('refund_daily_limit')}
       />
       <TimeZoneField

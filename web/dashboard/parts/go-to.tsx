@@ -69,6 +69,8 @@ function useLookUp(): (q: string) => Promise<Result> {
   const { people } = useDesk();
   const other: Mode = mode === 'test' ? 'live' : 'test';
   return async (q) => {
+    const problem = searchProblem(q);
+    if (problem !== null) return { is: 'nothing', words: problem };
     const amount = sumMeant(q);
     const request = { query: { q, ...(amount === null ? {} : { amount }) } };
     const here = await call('GET /accounts/{account}/{mode}/search', request);
@@ -112,8 +114,6 @@ export function GoTo(): ReactNode {
     const q = typed.trim();
     setResult(null);
     if (q === '') return;
-    const problem = searchProblem(q);
-    if (problem !== null) return setResult({ is: 'nothing', words: problem });
     const found = await lookUp(q);
     if (found.is === 'open') open(found.path);
     else setResult(found);

@@ -19,12 +19,9 @@ export interface WithdrawDialogProps {
 /** Moves money from the contract to the merchant's own wallet. */
 export function WithdrawDialog({ available, wallet, onClose }: WithdrawDialogProps): ReactNode {
   const { call } = useMerchant();
-  const most = useMost(available);
-  const [wrote] = useState(available);
-  const [typed, setTyped] = useState(() => writeSum(wrote));
+  const { most, typed, setTyped, sum } = useAmount(available);
   const [made, setMade] = useState<CreateWithdrawalResponse | null>(null);
   const sending = useSend(['amount']);
-  const sum = readSum(typed, { wrote });
   const atoms = sumIn(sum);
   const isValid = atoms !== null && atoms > 0n && atoms <= most;
   const withdraw = async () => {
@@ -80,7 +77,9 @@ export function WithdrawDialog({ available, wallet, onClose }: WithdrawDialogPro
 }
 
 /** Sales may arrive meanwhile; what this withdrawal takes away does not make it too large. */
-function useMost(available: bigint): bigint {
-  const [first] = useState(available);
-  return available > first ? available : first;
+function useAmount(available: bigint) {
+  const [wrote] = useState(available);
+  const [typed, setTyped] = useState(() => writeSum(wrote));
+  const most = available > wrote ? available : wrote;
+  return { most, typed, setTyped, sum: readSum(typed, { wrote }) };
 }
