@@ -22,6 +22,8 @@ const CUT = [ESC, 0x64, 3, GS, 0x56, 1];
 const PULSE = [ESC, 0x70, 0, 25, 250];
 const NEW_LINE = 0x0a;
 const UNKNOWN = 0x3f;
+/** Code pages have it, and paper shows it only where a line ends. */
+const SOFT_HYPHEN = '\u00ad';
 /** Characters in one QR code. A receipt's address has about 60. */
 const LONGEST_ADDRESS = 300;
 const DOT_SIZE = 6;
@@ -31,7 +33,7 @@ const CORRECTION_M = 49;
 const CODE_PAGE =
   'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐' +
   '└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈ€ÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u00ad±‗¾¶§÷¸°¨·¹³²■\u00a0';
-/** What code pages leave out, in words that they have. */
+/** What code pages leave out, each as wide as before: the lines fit the paper already. */
 const PLAIN: Readonly<Record<string, string>> = {
   '–': '-',
   '—': '-',
@@ -40,9 +42,35 @@ const PLAIN: Readonly<Record<string, string>> = {
   '’': "'",
   '“': '"',
   '”': '"',
-  '…': '...',
+  '…': '.',
   '\u202f': ' ',
 };
+
+/** Two cells: East Asian Width W or F (Unicode 16). */
+const WIDE: readonly (readonly [first: number, last: number])[] = [
+  [0x1100, 0x115f],
+  [0x2329, 0x232a],
+  [0x2e80, 0x303e],
+  [0x3041, 0x3247],
+  [0x3250, 0xa4c6],
+  [0xa960, 0xa97c],
+  [0xac00, 0xd7a3],
+  [0xf900, 0xfaff],
+  [0xfe10, 0xfe19],
+  [0xfe30, 0xfe6b],
+  [0xff01, 0xff60],
+  [0xffe0, 0xffe6],
+  [0x16fe0, 0x18df2],
+  [0x1aff0, 0x1b2fb],
+  [0x1d300, 0x1d376],
+  [0x1f200, 0x1f265],
+  [0x20000, 0x3fffd],
+];
+/** Pictures take two, too. Before U+2600 are signs such as ™ and arrows, of one cell. */
+const PICTURE = /\p{Emoji_Presentation}|(?=[\u2600-\u{1faff}])\p{Extended_Pictographic}/u;
+/** Marks of the letter before, and what is not printed: no cell. */
+const NO_CELL =
+  /[\p{Mn}\p{Me}\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Emoji_Modifier}]/u;
 
 /** The whole ticket, cut off. */
 export function ticketBytes({ text, address }: Ticket): Uint8Array<ArrayBuffer> {
@@ -57,18 +85,22 @@ export function drawerBytes(): Uint8Array<ArrayBuffer> {
 
 /** Names come from people: no character of theirs may reach the printer as a command. */
 function textBytes(text: string): number[] {
-  const bytes: number[] = [];
-  for (const character of text.normalize('NFC').replaceAll('\r', '')) {
-    for (const one of PLAIN[character] ?? character) bytes.push(byteOf(one));
-  }
-  return bytes;
+  return [...text.normalize('NFC')].flatMap((character) => bytesOf(PLAIN[character] ?? character));
 }
 
-function byteOf(character: string): number {
+function isWide(letter: string): boolean {
+  const code = letter.codePointAt(0) ?? 0;
+  return PICTURE.test(letter) || WIDE.some(([first, last]) => first <= code && code <= last);
+}
+
+/** As many bytes as the character has cells, so that lines stay as wide as they were laid out. */
+function bytesOf(character: string): number[] {
   const code = character.codePointAt(0) ?? UNKNOWN;
-  if (code === NEW_LINE || (code >= 0x20 && code < 0x7f)) return code;
+  if (code === NEW_LINE || (code >= 0x20 && code < 0x7f)) return [code];
   const place = CODE_PAGE.indexOf(character);
-  return place === -1 ? UNKNOWN : 0x80 + place;
+  if (place !== -1 && character !== SOFT_HYPHEN) return [0x80 + place];
+  if (NO_CELL.test(character)) return [];
+  return isWide(character) ? [UNKNOWN, UNKNOWN] : [UNKNOWN];
 }
 
 function qrBytes(address: string): number[] {

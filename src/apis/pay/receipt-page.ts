@@ -4,12 +4,7 @@ import { fillPage, fromPage } from '#apis/pay/finished-page.ts';
 import { NO_RECEIPT_PAGE, receiptPage } from '#apis/pay/receipt-html.ts';
 import { type Slip, slipOf } from '#apis/pay/receipt-lines.ts';
 import { type ReceiptDeps, readReceipt } from '#apis/pay/receipt-routes.ts';
-import {
-  NO_RECEIPT_TEXT,
-  receiptText,
-  TEXT_WIDTHS,
-  type TextWidth,
-} from '#apis/pay/receipt-text.ts';
+import { noReceiptText, receiptText, TEXT_WIDTHS, type TextWidth } from '#apis/pay/receipt-text.ts';
 import { readRefundSlip } from '#apis/pay/refund-receipt.ts';
 import { answerRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { withBrand } from '#core/brand-styles.ts';
@@ -53,14 +48,20 @@ function sendRefusal(reply: FastifyReply, refusal: Refusal, docsUrl: string): Fa
 
 const MISSING = refuse('resource_missing', 'No such receipt.', 'token');
 
+interface MissingPage {
+  readonly html: string;
+  readonly webUrl: string;
+  readonly width: TextWidth;
+}
+
 function sendMissing(
   reply: FastifyReply,
   form: Form,
-  { html, webUrl }: { readonly html: string; readonly webUrl: string },
+  { html, webUrl, width }: MissingPage,
 ): FastifyReply {
   if (form === 'json') return sendRefusal(reply, MISSING, webUrl);
   reply.code(statusOf(MISSING.code));
-  if (form === 'txt') return reply.type('text/plain; charset=utf-8').send(NO_RECEIPT_TEXT);
+  if (form === 'txt') return reply.type('text/plain; charset=utf-8').send(noReceiptText(width));
   return reply.type('text/html; charset=utf-8').send(fillPage(html, NO_RECEIPT_PAGE));
 }
 
@@ -111,14 +112,14 @@ export function createReceiptGate(deps: ReceiptPageDeps) {
     const { token, form } = wantedOf(path);
     const found = await find(deps, token);
     const webUrl = deps.webUrl();
-    if (found === null) return sendMissing(reply, form, { html, webUrl });
+    const width = widthOf(request.query);
+    if (found === null) return sendMissing(reply, form, { html, webUrl, width: width ?? 48 });
     const { slip } = found;
     const url = `${webUrl}/receipts/${token}`;
     switch (form) {
       case 'json':
         return reply.type('application/json; charset=utf-8').send(JSON.stringify(slip.document));
       case 'txt': {
-        const width = widthOf(request.query);
         if (width === null) {
           const refusal = refuse('parameter_invalid', 'width is 32 or 48.', 'width');
           return sendRefusal(reply, refusal, webUrl);

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { receiptPage } from '#apis/pay/receipt-html.ts';
 import { slipOf } from '#apis/pay/receipt-lines.ts';
 import { RECEIPT_EXAMPLE, type ShownReceipt } from '#apis/pay/receipt-routes.ts';
-import { receiptText } from '#apis/pay/receipt-text.ts';
+import { noReceiptText, receiptText } from '#apis/pay/receipt-text.ts';
 import { exactUsdc, headlineUsdc, readableUsdc } from '#core/money.ts';
+import { ticketBytes } from '../../../reader/src/printing/escpos.ts';
 
 const URL = 'https://pay.example.com/receipts/0000003Fc2kHq8vXo1TzYd';
 const receipt = RECEIPT_EXAMPLE as unknown as ShownReceipt;
@@ -20,25 +22,83 @@ test('headlines have two decimals, and never say that nothing was paid', () => {
   assert.deepEqual(readable, ['−0.001375', '1,000.25']);
 });
 
-test('a line of a roll is never longer than the roll, whatever a name holds', () => {
-  const names = [
-    'Blue Door Café',
-    'x'.repeat(80),
-    '東京'.repeat(30),
-    'e\u0301'.repeat(60),
-    'a '.repeat(40),
-  ];
-  for (const name of names) {
-    for (const width of [32, 48] as const) {
-      const text = receiptText(slipOf({ ...receipt, merchant: { name } }), URL, width);
-      for (const line of text.split('\n')) {
-        const columns = [...line.replaceAll(/\p{M}/gu, '')].reduce(
-          (sum, letter) => sum + (/\p{Script=Han}/u.test(letter) ? 2 : 1),
-          0,
-        );
-        assert.ok(columns <= width, `${columns} columns: ${line}`);
-      }
+/** Words whose cells are counted by hand. */
+const WORDS: readonly (readonly [text: string, cells: number])[] = [
+  ['Café', 4],
+  ['Cafe\u0301', 4],
+  ['q\u0323\u0302', 1],
+  ['東京', 4],
+  ['ｱｲｽ', 3],
+  ['ＡＢ！', 6],
+  ['「、」', 6],
+  ['한국', 4],
+  ['\u1112\u1161\u11ab', 2],
+  ['☕', 2],
+  ['❤\ufe0f', 2],
+  ['👍🏽', 2],
+  ['👩\u200d🍳', 4],
+  ['™', 1],
+  ['a\u200bb\u00ad\u2060c', 3],
+  ['0x12…ab', 9],
+  ['नमस्ते', 4],
+  ['−1', 2],
+];
+
+/** The lines between the printer's first command and its cut, a byte a cell. */
+function printed(text: string): string[] {
+  const bytes = ticketBytes({ text, address: null });
+  return Buffer.from(bytes.subarray(5, -7)).toString('latin1').split('\n');
+}
+
+test('values end at the right edge, whatever they are made of, in text and on paper', () => {
+  for (const width of [32, 48] as const) {
+    for (const [description, cells] of WORDS) {
+      const text = receiptText(slipOf({ ...receipt, description }), URL, width);
+      const at = text.split('\n').findIndex((line) => line.startsWith('For '));
+      const line = text.split('\n')[at] ?? '';
+      const [, blanks = ''] = /^For( +)/.exec(line) ?? [];
+      assert.equal(3 + blanks.length + cells, width, `${description}: ${line}`);
+      assert.equal(printed(text)[at]?.length, width, `${description} on paper`);
     }
+  }
+});
+
+const LETTER = fc.oneof(
+  fc.constantFrom(...WORDS.map(([text]) => text)),
+  fc.string({ unit: 'binary', maxLength: 3 }),
+  fc.string({ maxLength: 40 }),
+);
+const NAME = fc.array(LETTER, { maxLength: 30 }).map((parts) => parts.join(''));
+
+test('no line is wider than the paper, whatever people write, in text and on paper', () => {
+  fc.assert(
+    fc.property(NAME, NAME, NAME, fc.constantFrom(32, 48), (name, description, zone, width) => {
+      const slip = slipOf({ ...receipt, merchant: { name }, description });
+      const also = `K7XQM-1000000, 1 Oct 2026, 14:00 ${zone}`;
+      const amounts = [...slip.amounts, { name: zone, value: '1.00 USDC', also }];
+      for (const line of printed(receiptText({ ...slip, amounts }, URL, width))) {
+        assert.ok(line.length <= width, `${line.length} cells: ${line}`);
+      }
+    }),
+    { numRuns: 300 },
+  );
+  for (const width of [32, 48] as const) {
+    for (const line of noReceiptText(width).split('\n')) assert.ok(line.length <= width);
+  }
+});
+
+test('no letter is cut in two', () => {
+  const name = 'e\u0301\u0323'.repeat(40) + '👍🏽'.repeat(20);
+  const text = receiptText(slipOf({ ...receipt, merchant: { name } }), URL, 32);
+  for (const line of text.split('\n')) assert.doesNotMatch(line.trimStart(), /^\p{M}/u);
+});
+
+test('the payer stands on one line of paper, at the right edge', () => {
+  for (const width of [32, 48] as const) {
+    const lines = printed(receiptText(slipOf(receipt), URL, width));
+    const payer = lines.filter((line) => line.startsWith('Payer'));
+    assert.deepEqual([payer.length, payer[0]?.length], [1, width]);
+    assert.match(payer[0] ?? '', / 0x\w+\.\.\.\w+$/);
   }
 });
 

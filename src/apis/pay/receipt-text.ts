@@ -8,29 +8,63 @@ export type TextWidth = (typeof TEXT_WIDTHS)[number];
 /** What of the chain's facts is worth its paper: the rest is behind the address. */
 const ON_PAPER: readonly string[] = ['Chain', 'Transaction'];
 
-/** A printer takes these for commands, and a name is written by a merchant. */
-const NOT_PRINTED = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}]/gu;
-/** Printers give these two columns. */
-const WIDE =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}]/u;
-const COMBINING = /\p{M}/u;
+/**
+ * A printer takes some of these for commands, and a name is written by a merchant. The others have
+ * no width of their own: without them a picture is one letter, or several of known width.
+ */
+const NOT_PRINTED =
+  /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Emoji_Modifier}]/gu;
+/** Two cells: East Asian Width W or F (Unicode 16). `escpos.ts` has the same. */
+const WIDE: readonly (readonly [first: number, last: number])[] = [
+  [0x1100, 0x115f],
+  [0x2329, 0x232a],
+  [0x2e80, 0x303e],
+  [0x3041, 0x3247],
+  [0x3250, 0xa4c6],
+  [0xa960, 0xa97c],
+  [0xac00, 0xd7a3],
+  [0xf900, 0xfaff],
+  [0xfe10, 0xfe19],
+  [0xfe30, 0xfe6b],
+  [0xff01, 0xff60],
+  [0xffe0, 0xffe6],
+  [0x16fe0, 0x18df2],
+  [0x1aff0, 0x1b2fb],
+  [0x1d300, 0x1d376],
+  [0x1f200, 0x1f265],
+  [0x20000, 0x3fffd],
+];
+/** Pictures take two, too. Before U+2600 are signs such as ™ and arrows, of one cell. */
+const PICTURE = /\p{Emoji_Presentation}|(?=[\u2600-\u{1faff}])\p{Extended_Pictographic}/u;
+/** They stand on the letter before. */
+const COMBINING = /[\p{Mn}\p{Me}]/u;
 
+/** What a reader sees as one letter, with all its marks. */
+const LETTERS = new Intl.Segmenter('und', { granularity: 'grapheme' });
+
+/** As it can be printed. A printer has no `…`, and prints three points: they are counted here. */
 function printable(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').replaceAll(NOT_PRINTED, '').trim();
+  const composed = text.normalize('NFC').replaceAll('…', '...');
+  return composed.replaceAll(/\s+/g, ' ').replaceAll(NOT_PRINTED, '').trim();
 }
 
-function columnsOf(text: string): number {
-  let columns = 0;
-  for (const letter of text) columns += WIDE.test(letter) ? 2 : COMBINING.test(letter) ? 0 : 1;
-  return columns;
+function isWide(letter: string): boolean {
+  const code = letter.codePointAt(0) ?? 0;
+  return PICTURE.test(letter) || WIDE.some(([first, last]) => first <= code && code <= last);
+}
+
+function cellsOf(text: string): number {
+  let cells = 0;
+  for (const letter of text) cells += COMBINING.test(letter) ? 0 : isWide(letter) ? 2 : 1;
+  return cells;
 }
 
 /** Cuts a word that has no line of its own to fit on. */
 function piecesOf(word: string, width: number): string[] {
   const pieces = [''];
-  for (const letter of word) {
+  for (const { segment: letter } of LETTERS.segment(word)) {
     const last = pieces.at(-1) ?? '';
-    if (columnsOf(last + letter) > width) pieces.push(letter);
+    if (cellsOf(last + letter) > width) pieces.push(letter);
     else pieces[pieces.length - 1] = last + letter;
   }
   return pieces;
@@ -42,7 +76,7 @@ function wrapped(text: string, width: number): string[] {
     for (const piece of piecesOf(word, width)) {
       const last = lines.at(-1);
       const joined = last === undefined ? piece : `${last} ${piece}`;
-      if (last !== undefined && columnsOf(joined) <= width) lines[lines.length - 1] = joined;
+      if (last !== undefined && cellsOf(joined) <= width) lines[lines.length - 1] = joined;
       else lines.push(piece);
     }
   }
@@ -51,23 +85,23 @@ function wrapped(text: string, width: number): string[] {
 
 function centred(text: string, width: number): string[] {
   return wrapped(text, width).map((line) => {
-    const before = Math.floor((width - columnsOf(line)) / 2);
+    const before = Math.floor((width - cellsOf(line)) / 2);
     return ' '.repeat(before) + line;
   });
 }
 
 /** The name at the left, the value at the right; the value below it where both are long. */
 function spread({ name, value, also }: ReceiptLine, width: number): string[] {
-  const right = (text: string) => ' '.repeat(Math.max(0, width - columnsOf(text))) + text;
-  const gap = width - columnsOf(name) - columnsOf(printable(value));
+  const right = (text: string) =>
+    wrapped(text, width).map((line) => ' '.repeat(width - cellsOf(line)) + line);
+  const [left, beside] = [printable(name), printable(value)];
+  const gap = width - cellsOf(left) - cellsOf(beside);
   const first =
-    gap >= 1
-      ? [name + ' '.repeat(gap) + printable(value)]
-      : [name, ...wrapped(value, width).map(right)];
-  return also === undefined ? first : [...first, right(printable(also))];
+    gap >= 1 ? [left + ' '.repeat(gap) + beside] : [...wrapped(name, width), ...right(value)];
+  return also === undefined ? first : [...first, ...right(also)];
 }
 
-/** A receipt as lines of at most `width` columns, for a printer that knows nothing else. */
+/** A receipt as lines of at most `width` printed cells, for a printer that knows nothing else. */
 export function receiptText(slip: Slip, url: string, width: TextWidth): string {
   const rule = '-'.repeat(width);
   const all = (lines: readonly ReceiptLine[]) => lines.flatMap((line) => spread(line, width));
@@ -88,4 +122,6 @@ export function receiptText(slip: Slip, url: string, width: TextWidth): string {
 }
 
 /** The words of a receipt that does not exist. */
-export const NO_RECEIPT_TEXT = 'No such receipt. Is the address complete?\n';
+export function noReceiptText(width: TextWidth): string {
+  return `${wrapped('No such receipt. Is the address complete?', width).join('\n')}\n`;
+}
