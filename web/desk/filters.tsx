@@ -121,7 +121,9 @@ export function FilterText(props: FilterTextProps): ReactNode {
       }}
       onBlur={(event) => apply(event.target.value)}
       onKeyDown={(event) => {
-        if (event.key === 'Enter') apply(event.currentTarget.value);
+        // The Enter that ends an input method's composition chooses a word (Safari: code 229).
+        const isComposing = event.nativeEvent.isComposing || event.keyCode === 229;
+        if (event.key === 'Enter' && !isComposing) apply(event.currentTarget.value);
       }}
     />
   );

@@ -29,7 +29,7 @@ export function daysOfShop(count: number, now: number = Date.now()): readonly Da
     const volume = Math.round(payments * (4.2 + 3 * drawn(ago + 200)) * 100) * (ATOMS / 100);
     return {
       ...{ day: at.toISOString().slice(0, 10), terminal: null, intents: payments + canceled },
-      ...{ succeeded: payments, canceled, success_rate: null, payments, volume },
+      ...{ succeeded: payments, canceled, called_off: 0, success_rate: null, payments, volume },
       ...{ tips: Math.round(volume / 100 / 40) * 100, refunds: 0, refunded: 0 },
       ...{ settle_ms_median: 820, settle_ms_p95: 1_400 },
       declines: canceled > 2 ? { insufficient_funds: canceled - 1, confirmation_timeout: 1 } : {},

@@ -50,6 +50,7 @@ export function TextField({ label, hint, error, ...rest }: TextFieldProps): Reac
         className="input"
         {...rest}
         id={id}
+        data-empty={rest.type === 'date' && rest.value === '' ? '' : undefined}
         aria-invalid={error != null}
         aria-describedby={describedBy(id, described)}
       />

@@ -24,8 +24,14 @@ interface LastResortState {
   readonly failed: boolean;
 }
 
-/** Shown in place of an app that cannot go on: nobody should be left with an empty page. */
-export class LastResort extends Component<{ readonly children: ReactNode }, LastResortState> {
+interface LastResortProps {
+  readonly children: ReactNode;
+  /** Inside of a frame that stays: the navigation goes on. A `key` per page starts over. */
+  readonly isPart?: boolean;
+}
+
+/** Shown in place of what cannot go on: nobody should be left with an empty page. */
+export class LastResort extends Component<LastResortProps, LastResortState> {
   override readonly state: LastResortState = { failed: false };
 
   static getDerivedStateFromError(): LastResortState {
@@ -34,14 +40,15 @@ export class LastResort extends Component<{ readonly children: ReactNode }, Last
 
   override render(): ReactNode {
     if (!this.state.failed) return this.props.children;
+    const Place = this.props.isPart === true ? 'div' : 'main';
     return (
-      <main className="sheet">
+      <Place className="sheet">
         <Notice tone="warn" role="alert">
           <strong>Something went wrong on this page</strong>
           <p>Reload it; nothing is sent twice.</p>
           <Button onClick={() => location.reload()}>Reload</Button>
         </Notice>
-      </main>
+      </Place>
     );
   }
 }

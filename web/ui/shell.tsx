@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useId, useRef, useSyncExternalStore } from 'react';
 import { useArrival } from './arrival.ts';
 import { Icon } from './icon.tsx';
+import { LastResort } from './last-resort.tsx';
 import { SheetGrip } from './sheet-grip.tsx';
 import './shell.css';
 import { SkipLink } from './skip-link.tsx';
@@ -129,7 +130,10 @@ export function Shell(props: ShellProps): ReactNode {
   );
   const page = (
     <main key="main" ref={main} className="shell-main">
-      {children}
+      {/* A page whose code is gone after an update leaves the navigation in its place. */}
+      <LastResort key={current} isPart>
+        {children}
+      </LastResort>
     </main>
   );
   return (

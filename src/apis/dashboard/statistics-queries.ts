@@ -11,6 +11,8 @@ export interface DayRow {
   readonly intents: number;
   readonly succeeded: number;
   readonly canceled: number;
+  /** Of the canceled ones: by the shop, before a pass was declined. */
+  readonly called_off: number;
   readonly payments: number;
   readonly volume: bigint;
   /** How much of the volume is tips. */
@@ -32,8 +34,8 @@ export interface PartRow extends Omit<DayRow, 'day' | 'settle_ms_median' | 'sett
   readonly is_kept: boolean;
 }
 
-const SUMS = `terminal_id, intents, succeeded, canceled, payments, volume, tips, refunds,
-  refunded`;
+const SUMS = `terminal_id, intents, succeeded, canceled, called_off, payments, volume, tips,
+  refunds, refunded`;
 const DAY_FIELDS = `${SUMS}, settle_ms_median, settle_ms_p95, declines`;
 const PART_FIELDS = `${SUMS}, settle_ms, declines`;
 const READ_FIELDS = `${SUMS}, settle_ms::text as settle_ms, declines`;
@@ -63,14 +65,16 @@ const COUNTED = `
   intents as (
     select s.hour, e.* from spans s cross join lateral (
       select terminal_id, sum(intents)::int as intents, sum(succeeded)::int as succeeded,
-        sum(canceled)::int as canceled,
+        sum(canceled)::int as canceled, sum(called_off)::int as called_off,
         jsonb_object_agg(code, intents) filter (where code is not null) as declines
       from (
         select coalesce(terminal_id, '') as terminal_id,
           last_payment_error ->> 'decline_code' as code, count(*)::int as intents,
           (count(*) filter (where status = 'succeeded'))::int as succeeded,
           (count(*) filter (where status = 'canceled'
-            or (status = 'requires_payment_method' and expires_at <= $5)))::int as canceled
+            or (status = 'requires_payment_method' and expires_at <= $5)))::int as canceled,
+          (count(*) filter (where cancellation_reason = 'requested_by_merchant'
+            and last_payment_error is null))::int as called_off
         from payment_intents i
         where account_id = $1 and livemode = $2 and created >= s.hour and created < s.until
         group by grouping sets ((i.terminal_id, 2), (2))
@@ -109,6 +113,7 @@ const COUNTED = `
   ), counted as (
     select t.hour, t.terminal_id, coalesce(i.intents, 0) as intents,
       coalesce(i.succeeded, 0) as succeeded, coalesce(i.canceled, 0) as canceled,
+      coalesce(i.called_off, 0) as called_off,
       coalesce(p.payments, 0) as payments, coalesce(p.volume, 0)::bigint as volume,
       coalesce(p.tips, 0)::bigint as tips, coalesce(b.refunds, 0) as refunds,
       coalesce(b.refunded, 0)::bigint as refunded, coalesce(p.settle_ms, '{}') as settle_ms,
@@ -187,9 +192,9 @@ export async function storeDay(sql: Sql, asked: DayOf, rows: readonly DayRow[]):
      )
      insert into statistics_days (account_id, livemode, day, time_zone, ${DAY_FIELDS})
      select $1, $2, $5::date, $6::text, ${DAY_FIELDS} from jsonb_to_recordset($7::jsonb) as r (
-       terminal_id text, intents integer, succeeded integer, canceled integer, payments integer,
-       volume bigint, tips bigint, refunds integer, refunded bigint, settle_ms_median integer,
-       settle_ms_p95 integer, declines jsonb)
+       terminal_id text, intents integer, succeeded integer, canceled integer,
+       called_off integer, payments integer, volume bigint, tips bigint, refunds integer,
+       refunded bigint, settle_ms_median integer, settle_ms_p95 integer, declines jsonb)
      on conflict do nothing`,
     [...dayValues(asked), asked.day, asked.timeZone, JSON.stringify(texts)],
   );

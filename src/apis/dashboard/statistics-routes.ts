@@ -22,11 +22,14 @@ const DaySchema = Type.Object({
   intents: count('Payment intents that were created.'),
   succeeded: count('Of them: paid.'),
   canceled: count('Of them: canceled or expired.'),
+  called_off: count('Of the canceled ones: by the shop, before a pass was declined.'),
   success_rate: nullable(
     Type.Number({
       minimum: 0,
       maximum: 1,
-      description: 'The paid ones among those that have ended; null: none has.',
+      description:
+        'The paid ones among those that have ended, without those that were called off; null: ' +
+        'none has.',
     }),
   ),
   payments: count('Payments that were settled on the day.'),
@@ -41,9 +44,9 @@ const DaySchema = Type.Object({
   declines: openObject('Decline code to number of intents.'),
 });
 
-/** The share of ended intents that were paid. */
+/** The share of ended intents that were paid. What the shop itself calls off is no failure. */
 function successRate(row: DayRow): number | null {
-  const ended = row.succeeded + row.canceled;
+  const ended = row.succeeded + row.canceled - row.called_off;
   return ended === 0 ? null : Math.round((row.succeeded / ended) * 10_000) / 10_000;
 }
 

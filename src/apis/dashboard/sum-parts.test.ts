@@ -6,7 +6,7 @@ import { sumParts } from '#apis/dashboard/sum-parts.ts';
 
 /** A day out of its hours. */
 
-const NOTHING = { intents: 0, succeeded: 0, canceled: 0, payments: 0, refunds: 0 };
+const NOTHING = { intents: 0, succeeded: 0, canceled: 0, called_off: 0, payments: 0, refunds: 0 };
 const NO_ATOMS = { volume: 0n, tips: 0n, refunded: 0n };
 
 function part(terminal: string, sums: Partial<PartRow>): PartRow {

@@ -41,12 +41,13 @@ function timeWithin(share: number, times: Times): number | null {
 }
 
 function sumOf(rows: readonly PartRow[]) {
-  const sum = { intents: 0, succeeded: 0, canceled: 0, payments: 0, refunds: 0 };
+  const sum = { intents: 0, succeeded: 0, canceled: 0, called_off: 0, payments: 0, refunds: 0 };
   const atoms = { volume: 0n, tips: 0n, refunded: 0n };
   for (const row of rows) {
     sum.intents += row.intents;
     sum.succeeded += row.succeeded;
     sum.canceled += row.canceled;
+    sum.called_off += row.called_off;
     sum.payments += row.payments;
     sum.refunds += row.refunds;
     atoms.volume += row.volume;

@@ -55,6 +55,7 @@ export function receiptPage(
 <p class="soft">${slip.kind}</p>
 <h1 dir="auto" class="branded" ${AS_IT_IS}>${name}</h1>
 <p class="sum" ${AS_IT_IS}>${escapeHtml(headlineUsdc(BigInt(slip.headline)))} USDC</p>
+${slip.state === null ? '' : `<p class="state">${slip.state}</p>`}
 ${slip.livemode ? '' : `<p class="test">${TEST_MODE}</p>`}
 <dl class="amounts">
 ${slip.amounts.map(row).join('\n')}

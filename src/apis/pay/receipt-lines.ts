@@ -19,6 +19,8 @@ export interface Slip {
   readonly kind: 'Receipt' | 'Refund';
   readonly merchantName: string;
   readonly livemode: boolean;
+  /** What became of it since; null: nothing. */
+  readonly state: 'Refunded' | 'Partly refunded' | null;
   /** Atoms. */
   readonly headline: number;
   readonly amounts: readonly ReceiptLine[];
@@ -100,11 +102,19 @@ function chainLines({ proof }: ShownReceipt): ReceiptLine[] {
   ];
 }
 
+/** By what went back so far: a refund on its way may still fail. */
+function stateOf({ sale, tip, refunds }: ShownReceipt): Slip['state'] {
+  const back = refunds.reduce((sum, one) => sum + (one.status === 'succeeded' ? one.amount : 0), 0);
+  if (back === 0) return null;
+  return back >= sale + tip ? 'Refunded' : 'Partly refunded';
+}
+
 export function slipOf(receipt: ShownReceipt): Slip {
   return {
     kind: 'Receipt',
     merchantName: receipt.merchant.name,
     livemode: receipt.livemode,
+    state: stateOf(receipt),
     headline: receipt.paid,
     amounts: amountLines(receipt),
     facts: factLines(receipt),

@@ -93,6 +93,31 @@ test('no letter is cut in two', () => {
   for (const line of text.split('\n')) assert.doesNotMatch(line.trimStart(), /^\p{M}/u);
 });
 
+test('a receipt says at its top that the money went back', () => {
+  const refund = {
+    amount: receipt.sale + receipt.tip,
+    status: 'succeeded',
+    tx_hash: null,
+    receipt_number: null,
+    created: receipt.settled_at,
+  } as const;
+  const stateOf = (refunds: ShownReceipt['refunds']) => slipOf({ ...receipt, refunds }).state;
+  assert.equal(stateOf([]), null);
+  assert.equal(stateOf([{ ...refund, status: 'pending' }]), null);
+  assert.equal(stateOf([{ ...refund, amount: 1 }]), 'Partly refunded');
+  assert.equal(
+    stateOf([
+      { ...refund, amount: 1 },
+      { ...refund, amount: refund.amount - 1 },
+    ]),
+    'Refunded',
+  );
+  const whole = slipOf({ ...receipt, refunds: [refund] });
+  assert.match(receiptText(whole, URL, 32), /^ +Refunded$/m);
+  const { body } = receiptPage(whole, { url: URL, node: null });
+  assert.match(body, /<p class="state">Refunded<\/p>/);
+});
+
 test('the payer stands on one line of paper, at the right edge', () => {
   for (const width of [32, 48] as const) {
     const lines = printed(receiptText(slipOf(receipt), URL, width));

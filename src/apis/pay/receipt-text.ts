@@ -109,6 +109,7 @@ export function receiptText(slip: Slip, url: string, width: TextWidth): string {
     ...centred(slip.merchantName, width),
     ...centred(slip.kind, width),
     ...centred(`${headlineUsdc(BigInt(slip.headline))} USDC`, width),
+    ...(slip.state === null ? [] : centred(slip.state, width)),
     ...(slip.livemode ? [] : wrapped(TEST_MODE, width)),
     rule,
     ...slip.amounts.flatMap((line) => (line.isTotal === true ? [rule] : []).concat(all([line]))),

@@ -42,6 +42,7 @@ function slipOf(shown: ReturnType<typeof renderRefundReceipt>): Slip {
     kind: 'Refund',
     merchantName: shown.merchant.name,
     livemode: shown.livemode,
+    state: null,
     headline: shown.amount,
     amounts: [{ name: 'Refunded', value: usdc(shown.amount), isTotal: true }],
     facts: [

@@ -55,7 +55,7 @@ function PaymentView({ payment }: { readonly payment: Payment }): ReactNode {
   return (
     <>
       <div className="headline">
-        <Sum atoms={BigInt(payment.amount)} />
+        <Sum atoms={leftWallet(payment)} />
         <ObjectStatus status={payment.status} />
         <CopyId id={payment.id} />
       </div>

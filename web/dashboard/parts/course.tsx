@@ -4,7 +4,7 @@ import type { Payment, PaymentIntent } from '../../data/types/dashboard.ts';
 import { Timeline } from '../../desk/timeline.tsx';
 import { useRead } from '../merchant.ts';
 import { pathOf } from './object-link.tsx';
-import { courseOf, type Step } from './steps.ts';
+import { courseOf, type Step, toldOf } from './steps.ts';
 
 /** Soon enough to watch a tap settle. */
 const WATCH_MS = 2_000;
@@ -18,7 +18,7 @@ function isOver(intent: PaymentIntent | undefined): boolean {
   return intent?.status === 'succeeded' || intent?.status === 'canceled';
 }
 
-/** What happened, from the first press of a key to the last delivery. */
+/** What happened, from the first press of a key to the chain, and what programs got of it. */
 export function Course({ intent, payment }: CourseProps): ReactNode {
   const id = intent?.id ?? '';
   const { data: timeline } = useRead(
@@ -26,10 +26,24 @@ export function Course({ intent, payment }: CourseProps): ReactNode {
     { path: { id } },
     { enabled: id !== '', ...(isOver(intent) ? {} : { everyMs: WATCH_MS }) },
   );
-  const steps = courseOf({ intent, payment, timeline });
+  const told = timeline === undefined ? [] : toldOf(timeline);
+  return (
+    <div className="stack">
+      <Steps title="What happened" steps={courseOf({ intent, payment, timeline })} />
+      {told.length === 0 ? null : <Steps title="Events and webhooks" steps={told} />}
+    </div>
+  );
+}
+
+interface StepsProps {
+  readonly title: string;
+  readonly steps: readonly Step[];
+}
+
+function Steps({ title, steps }: StepsProps): ReactNode {
   return (
     <section className="card stack">
-      <h2>What happened</h2>
+      <h2>{title}</h2>
       <Timeline
         moments={steps.map((step) => ({
           key: step.key,

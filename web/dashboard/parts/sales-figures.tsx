@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import type { ReadStatisticsResponse } from '../../data/types/dashboard.ts';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Amount } from '../../ui/amount.tsx';
-import { formatUsdc } from '../../ui/money.ts';
+import { roundAtoms } from '../../ui/money.ts';
 import { useRead } from '../merchant.ts';
 import { changeWords } from './chart-scale.ts';
 import { DayChart } from './day-chart.tsx';
@@ -110,6 +110,10 @@ function Figure({ name, change, children }: FigureProps): ReactNode {
   );
 }
 
+function usdc(atoms: number): string {
+  return `${roundAtoms(BigInt(atoms))} USDC`;
+}
+
 function SalesChart({ days, before, length }: Periods): ReactNode {
   const paymentsOn = (name: string) => days.find(({ day }) => day === name)?.payments ?? 0;
   const beforeOf = (name: string) => volumeOn(before ?? [], later(name, -length));
@@ -123,8 +127,8 @@ function SalesChart({ days, before, length }: Periods): ReactNode {
       tickOf={tickWords}
       labelOf={(name, value) => {
         const earlier = before === undefined ? 0 : beforeOf(name);
-        const words = `${paymentsOn(name)} payments, ${formatUsdc(BigInt(value))}`;
-        return earlier === 0 ? words : `${words}; before: ${formatUsdc(BigInt(earlier))}`;
+        const words = `${paymentsOn(name)} payments, ${usdc(value)}`;
+        return earlier === 0 ? words : `${words}; before: ${usdc(earlier)}`;
       }}
       pathOf={(name) => `/dashboard/payments?from=${name}&to=${name}`}
     />

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Payment, PaymentIntent, Timeline } from '../../data/types/dashboard.ts';
-import { courseOf } from './steps.ts';
+import { courseOf, toldOf } from './steps.ts';
 
 const INTENT: PaymentIntent = {
   id: 'pi_1',
@@ -74,8 +74,6 @@ test('a course tells causes before effects, and names what went wrong', () => {
     steps.map(({ key, tone }) => `${key}: ${tone}`),
     [
       'created: info',
-      'evt_1: plain',
-      'wdl_1: bad',
       'shown: info',
       'tapped: info',
       'decided 0: info',
@@ -85,7 +83,15 @@ test('a course tells causes before effects, and names what went wrong', () => {
   );
   assert.match(steps.at(-1)?.detail ?? '', /Not enough USDC/);
   assert.match(steps.at(-1)?.codes ?? '', /^insufficient_funds /);
-  assert.equal(steps.find(({ key }) => key === 'wdl_1')?.link, 'we_1/wdl_1');
+});
+
+test('events and deliveries stand apart from what people did', () => {
+  const told = toldOf(TIMELINE);
+  assert.deepEqual(
+    told.map(({ key, tone }) => `${key}: ${tone}`),
+    ['evt_1: plain', 'wdl_1: bad'],
+  );
+  assert.equal(told.at(-1)?.link, 'we_1/wdl_1');
 });
 
 test('a block stands after what it settles, though its time is cut to a second', () => {

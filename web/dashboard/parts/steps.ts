@@ -98,12 +98,13 @@ function settlementSteps(settlement: Settlement, index: number): Step[] {
   return steps;
 }
 
-function toldSteps({ events, deliveries }: Timeline): Step[] {
+/** What programs get of it: events, by the names that they know, and their deliveries. */
+export function toldOf({ events, deliveries }: Timeline): Step[] {
   const types = new Map(events.map(({ id, type }) => [id, type]));
   const TONES = { pending: 'info', succeeded: 'good', failed: 'bad' } as const;
-  return [
-    ...events.map(({ id, type, created }) => {
-      return { key: id, at: created, title: type, tone: 'plain' as const, link: id };
+  const steps = [
+    ...events.map(({ id, type, created }): Step => {
+      return { key: id, at: created, title: type, tone: 'plain', link: id };
     }),
     ...deliveries.map((delivery): Step => {
       const { id, event, status, attempt, response_status, updated } = delivery;
@@ -114,6 +115,7 @@ function toldSteps({ events, deliveries }: Timeline): Step[] {
       return { key: id, at: updated, title, tone: TONES[status], detail, link };
     }),
   ];
+  return steps.sort((one, other) => timeIn(one.at) - timeIn(other.at));
 }
 
 function paymentSteps({ settled_at, block_number, tx_hash }: Payment): Step[] {
@@ -125,7 +127,7 @@ function timeIn(at: string | null): number {
   return at === null ? 0 : Date.parse(at);
 }
 
-/** Everything that is known of an intent and its payment, in the order in which it happened. */
+/** What people and the chain did for an intent and its payment, in the order it happened. */
 export function courseOf({
   intent,
   payment,
@@ -139,7 +141,6 @@ export function courseOf({
     ...(intent === undefined ? [] : intentSteps(intent)),
     ...(timeline?.settlements.flatMap(settlementSteps) ?? []),
     ...(payment === undefined ? [] : paymentSteps(payment)),
-    ...(timeline === undefined ? [] : toldSteps(timeline)),
   ];
   const signedAt = timeline?.settlements.at(-1)?.signed_at ?? intent?.tapped_at ?? null;
   // Blocks know whole seconds only: by its own time, one could stand before its cause.

@@ -7,7 +7,7 @@ export interface DaysSum {
   /** How much of the volume is tips. */
   readonly tips: bigint;
   readonly payments: number;
-  /** The share of ended intents that were paid; null: none has ended. */
+  /** The share of ended intents that were paid, but those called off; null: none has ended. */
   readonly successRate: number | null;
   /** The median of the newest day that has one. */
   readonly settleMs: number | null;
@@ -23,7 +23,7 @@ export function sumDays(days: readonly Day[]): DaysSum {
     tips += BigInt(day.tips);
     payments += day.payments;
     succeeded += day.succeeded;
-    ended += day.succeeded + day.canceled;
+    ended += day.succeeded + day.canceled - day.called_off;
     for (const [code, count] of Object.entries(day.declines)) {
       declines[code] = (declines[code] ?? 0) + Number(count);
     }

@@ -45,21 +45,18 @@ function follow(path: string, types: readonly string[], onEvent: () => void): ()
     close();
     if (document.visibilityState === 'hidden') return;
     const opened = new EventSource(fromRoot(path));
+    // What happened between the last read and now is in no event: the feed starts here.
+    opened.addEventListener('open', onEvent);
     for (const type of types) opened.addEventListener(type, onEvent);
     opened.addEventListener('error', () => {
-      if (opened.readyState === EventSource.CLOSED) timer = setTimeout(reopen, OPEN_AGAIN_MS);
+      if (opened.readyState === EventSource.CLOSED) timer = setTimeout(open, OPEN_AGAIN_MS);
     });
     source = opened;
   };
-  /** What happened in between is read at once. */
-  const reopen = () => {
-    open();
-    if (source !== null) onEvent();
-  };
-  document.addEventListener('visibilitychange', reopen);
+  document.addEventListener('visibilitychange', open);
   open();
   return () => {
-    document.removeEventListener('visibilitychange', reopen);
+    document.removeEventListener('visibilitychange', open);
     close();
   };
 }

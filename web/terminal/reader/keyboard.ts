@@ -45,9 +45,11 @@ function isPrivate(event: KeyboardEvent): boolean {
   return fieldOf(event)?.form?.dataset.private !== undefined;
 }
 
-/** AltGr, which types letters, is Control and Alt on Windows. */
-function isShortcut(event: KeyboardEvent): boolean {
-  return event.metaKey || (event.ctrlKey && !event.getModifierState('AltGraph'));
+/** AltGr, which types letters, is Control and Alt on Windows. An input method types by itself. */
+function isNoLetter(event: KeyboardEvent): boolean {
+  return (
+    event.metaKey || event.isComposing || (event.ctrlKey && !event.getModifierState('AltGraph'))
+  );
 }
 
 /** As if nobody had typed. The setter of React's own would hide the change from its component. */
@@ -93,7 +95,7 @@ export function readKeyboard(reader: KeyboardReader, signal: AbortSignal): void 
   const onKey = (event: KeyboardEvent) => {
     const { key, timeStamp } = event;
     // A browser that fills in a form sends events without a key.
-    if (key === undefined || isShortcut(event) || isPrivate(event)) return;
+    if (key === undefined || isNoLetter(event) || isPrivate(event)) return;
     const isEmpty = () => letters === '' && places === '';
     if (isEmpty() || timeStamp - last > GAP_MS) start(timeStamp);
     last = timeStamp;
