@@ -41,8 +41,8 @@ export function relayPath(network: string): string {
 
 /**
  * `POST /chain/<network>`: a JSON-RPC question to an embedded chain, from the origin of the page
- * that shows a receipt. It reads only, and a network with a node of its own has none. A sandbox that
- * is reached under a name of its own needs TAPLINE_PUBLIC_URL.
+ * that shows a receipt. It reads only, and a network with a node of its own has none. A sandbox
+ * that is reached under a name of its own needs TAPLINE_PUBLIC_URL.
  */
 export function addChainRelay(
   app: FastifyInstance,

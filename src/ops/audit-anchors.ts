@@ -1,9 +1,9 @@
-import { open } from 'node:fs/promises';
 import type { AnchorTarget } from '#audit/anchor-target.ts';
 import { type Anchor, anchorLine } from '#audit/verify-trail.ts';
 import { addMs, type Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
+import { openOwn } from '#files/own-files.ts';
 import {
   claimAnchorDay,
   finishAnchorDay,
@@ -69,7 +69,7 @@ async function post(url: string, body: string): Promise<void> {
 
 /** On the disk when it returns: the day counts as anchored from then on. */
 async function append(path: string, line: string): Promise<void> {
-  const file = await open(path, 'a', 0o600);
+  const file = await openOwn(path, 'append');
   try {
     await file.appendFile(`${line}\n`);
     await file.sync();

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { NETWORKS } from '#core/mode.ts';
 import { StartError } from '#core/start-error.ts';
+import { requireClosedFolder } from '#files/own-files.ts';
 import { newKey } from '#ops/deploy-contract.ts';
 import type { Role } from '#settings/arguments.ts';
 import { chainPrefix, type Env } from '#settings/setting-names.ts';
@@ -68,6 +69,7 @@ function signingKeys(role: 'worker' | 'registrar'): { text: string; addresses: s
 /** Makes the files of settings that are not there, with fresh secrets; touches no other. */
 export async function makeSettings(folder: string): Promise<Made> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
+  await requireClosedFolder(folder);
   const example = await readFile(EXAMPLE, 'utf8');
   const [worker, registrar] = [signingKeys('worker'), signingKeys('registrar')];
   const wanted: readonly (readonly [string, { text: string; addresses: string[] }])[] = [

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { addMs } from '#core/clock.ts';
 import { failpoint } from '#core/failpoints.ts';
@@ -7,6 +7,7 @@ import { type Loop, startLoop } from '#core/loop.ts';
 import { decrypt, encrypt } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
+import { makeOwnFolder } from '#files/own-files.ts';
 import { type MailButton, mailHtml } from '#people/mail-html.ts';
 import {
   claimMails,
@@ -68,10 +69,13 @@ export async function checkMailServer(url: string): Promise<string> {
 export function fileMailer(folder: string): Mailer {
   return {
     send: async (mail) => {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await makeOwnFolder(folder);
       const name = `${new Date().toISOString().replaceAll(':', '-')}-${randomUUID()}.json`;
       const file = path.join(folder, name);
-      await writeFile(`${file}.part`, `${JSON.stringify(mail, null, 2)}\n`, { mode: 0o600 });
+      await writeFile(`${file}.part`, `${JSON.stringify(mail, null, 2)}\n`, {
+        mode: 0o600,
+        flag: 'wx',
+      });
       await rename(`${file}.part`, file);
     },
   };

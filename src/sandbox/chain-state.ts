@@ -1,7 +1,8 @@
-import * as fs from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { replaceFile } from './data-folder.ts';
+import { openOwn } from '#files/own-files.ts';
+import { replaceFile } from '#files/replace-file.ts';
 import type { RpcCall } from './json-rpc.ts';
 
 /** The two bytes that a gzip file starts with (RFC 1952). */
@@ -62,9 +63,13 @@ export function createChainSaver(call: RpcCall, file: string): ChainSaver {
 
 /** Unpacks a saved state into the plain JSON that the node loads; false when none was saved. */
 export async function unpackChainState(file: string, plainFile: string): Promise<boolean> {
-  const packed = await fs.open(file, 'r').catch(() => undefined);
+  const packed = await openOwn(file, 'read').catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOENT') return undefined;
+    throw cause;
+  });
   if (packed === undefined) return false;
-  const plain = await fs.open(plainFile, 'w', 0o600);
+  await rm(plainFile, { force: true });
+  const plain = await openOwn(plainFile, 'new');
   await pipeline(packed.createReadStream(), createGunzip(), plain.createWriteStream());
   return true;
 }

@@ -30,6 +30,44 @@ test('a folder that is made is closed to other users', async () => {
   await folder.close();
 });
 
+test('a folder that others may write to is refused with one line', async () => {
+  const path = await emptyPlace();
+  await fs.mkdir(path);
+  for (const mode of [0o777, 0o775, 0o1777]) {
+    await fs.chmod(path, mode);
+    await assert.rejects(openDataFolder(path), (error) => {
+      assert.ok(error instanceof StartError);
+      assert.match(error.message, /^TAPLINE_DATA_DIR: .* others may write to it .*chmod go-w/);
+      return !error.message.includes('\n');
+    });
+  }
+  assert.deepEqual(await fs.readdir(path), []);
+  await fs.chmod(path, 0o755);
+  await (await openDataFolder(path)).close();
+});
+
+test('a link in the folder is refused, and nothing is written where it leads', async () => {
+  for (const name of ['holder.pid', 'lock', 'secrets', 'mail', 'postgres', 'chain-testnet.log']) {
+    const path = await emptyPlace();
+    const outside = `${path}-outside`;
+    await fs.mkdir(path, { mode: 0o700 });
+    const isFolder = ['secrets', 'mail', 'postgres'].includes(name);
+    await (isFolder ? fs.mkdir(outside) : fs.writeFile(outside, 'theirs'));
+    await fs.symlink(outside, join(path, name));
+    await assert.rejects(openDataFolder(path), /^StartError: TAPLINE_DATA_DIR: .* is a link/);
+    if (isFolder) assert.deepEqual(await fs.readdir(outside), [], name);
+    else assert.equal(await fs.readFile(outside, 'utf8'), 'theirs', name);
+  }
+  // One that is put there later, by a program of the same user.
+  const folder = await openDataFolder(await emptyPlace());
+  const outside = `${folder.path}-outside`;
+  await fs.mkdir(outside);
+  await fs.symlink(outside, join(folder.path, 'secrets'));
+  await assert.rejects(folder.secret('one'), StartError);
+  assert.deepEqual(await fs.readdir(outside), []);
+  await folder.close();
+});
+
 test('a folder in use by another process is refused, and its sandbox.json stays', async () => {
   const path = await emptyPlace();
   const holder = await startInstance(path, []);

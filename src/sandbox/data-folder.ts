@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StartError } from '#core/start-error.ts';
+import { makeOwnFolder, readOwn, refuseLinksIn, requireOwnFolder } from '#files/own-files.ts';
+import { acceptExisting, createFile, replaceFile } from '#files/replace-file.ts';
 
 /** Bytes of one secret: 256 bits, enough for every key that is derived from it. */
 const SECRET_BYTES = 32;
@@ -12,6 +14,9 @@ const SQLITE_BUSY = 5;
 
 /** The file that says where a running sandbox is reached; left behind by one that was killed. */
 const SANDBOX_FILE = 'sandbox.json';
+
+/** The process that has the folder. */
+const HOLDER_FILE = 'holder.pid';
 
 /** The one folder that holds all state of a sandbox; open means that no other process has it. */
 export interface DataFolder {
@@ -35,14 +40,15 @@ export interface DataFolder {
  * both find it stale can both win. A lock of the system ends with its holder, kill -9 included.
  * A `sandbox.json` that an earlier holder left is removed.
  *
- * @throws StartError when the folder cannot be made or another instance has it.
+ * @throws StartError when the folder cannot be made, others may write to it, a link is in it, or
+ *   another instance has it.
  */
 export async function openDataFolder(wantedPath: string): Promise<DataFolder> {
   const path = await makeFolder(resolve(wantedPath));
   const lock = await takeLock(path);
   try {
     await fs.rm(join(path, SANDBOX_FILE), { force: true });
-    await fs.writeFile(join(path, 'holder.pid'), `${process.pid}\n`, { mode: 0o600 });
+    await replaceFile(join(path, HOLDER_FILE), `${process.pid}\n`);
   } catch (cause) {
     lock.close();
     throw unusable(path, cause);
@@ -54,7 +60,7 @@ export async function openDataFolder(wantedPath: string): Promise<DataFolder> {
     writeJson: (file, value) =>
       replaceFile(join(path, file), `${JSON.stringify(value, null, 2)}\n`),
     close: async () => {
-      await fs.rm(join(path, 'holder.pid'), { force: true });
+      await fs.rm(join(path, HOLDER_FILE), { force: true });
       lock.close();
     },
   };
@@ -64,8 +70,12 @@ async function makeFolder(path: string): Promise<string> {
   try {
     await fs.mkdir(path, { recursive: true, mode: 0o700 });
     await fs.access(path, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK);
-    return await fs.realpath(path);
+    const real = await fs.realpath(path);
+    await requireOwnFolder(real);
+    await refuseLinksIn(real);
+    return real;
   } catch (cause) {
+    if (cause instanceof StartError) throw new StartError(`TAPLINE_DATA_DIR: ${cause.message}`);
     throw unusable(path, cause);
   }
 }
@@ -92,7 +102,7 @@ async function takeLock(path: string): Promise<DatabaseSync> {
   } catch (cause) {
     lock?.close();
     if (!isBusy(cause)) throw unusable(path, cause);
-    const holder = await fs.readFile(join(path, 'holder.pid'), 'utf8').catch(() => '');
+    const holder = (await readOwn(join(path, HOLDER_FILE)).catch(() => '')) ?? '';
     const who = holder.trim() === '' ? '' : ` (process ${holder.trim()})`;
     throw new StartError(
       `TAPLINE_DATA_DIR: the folder ${path} is in use by another instance${who}; ` +
@@ -108,10 +118,10 @@ function isBusy(cause: unknown): boolean {
 
 async function keepSecret(folder: string, name: string): Promise<Buffer> {
   if (!/^[a-z0-9-]+$/.test(name)) throw new Error(`Not a name for a secret: ${name}`);
+  await makeOwnFolder(folder);
   const file = join(folder, name);
   const kept = await readSecret(file);
   if (kept !== undefined) return kept;
-  await fs.mkdir(folder, { recursive: true, mode: 0o700 });
   await createFile(file, `${randomBytes(SECRET_BYTES).toString('hex')}\n`);
   const made = await readSecret(file);
   if (made === undefined) throw new Error(`The secret ${file} vanished while it was made`);
@@ -119,7 +129,7 @@ async function keepSecret(folder: string, name: string): Promise<Buffer> {
 }
 
 async function readSecret(file: string): Promise<Buffer | undefined> {
-  const text = await readIfThere(file);
+  const text = await readOwn(file);
   if (text === undefined) return undefined;
   const secret = Buffer.from(text.trim(), 'hex');
   if (secret.length === SECRET_BYTES) return secret;
@@ -130,68 +140,11 @@ async function readSecret(file: string): Promise<Buffer | undefined> {
 }
 
 async function readJsonFile(file: string): Promise<unknown> {
-  const text = await readIfThere(file);
+  const text = await readOwn(file);
   if (text === undefined) return undefined;
   try {
     return JSON.parse(text);
   } catch (cause) {
     throw new StartError(`The file ${file} is damaged; remove it and start again.`, { cause });
-  }
-}
-
-async function readIfThere(file: string): Promise<string | undefined> {
-  try {
-    return await fs.readFile(file, 'utf8');
-  } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
-    throw cause;
-  }
-}
-
-/**
- * Replaces a file (mode 0600) by rename, durable when the promise resolves: after a crash at any
- * moment the file holds either all of the old content or all of the new one.
- */
-export async function replaceFile(file: string, content: string | Uint8Array): Promise<void> {
-  const draft = await writeDraft(file, content);
-  await fs.rename(draft, file);
-  await syncFolder(dirname(file));
-}
-
-/** Makes a file (mode 0600) with this content unless it exists; of two at once, the first wins. */
-async function createFile(file: string, content: string): Promise<void> {
-  const draft = await writeDraft(file, content);
-  try {
-    await fs.link(draft, file);
-    await syncFolder(dirname(file));
-  } catch (cause) {
-    acceptExisting(cause);
-  } finally {
-    await fs.rm(draft, { force: true });
-  }
-}
-
-function acceptExisting(cause: unknown): void {
-  if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) throw cause;
-}
-
-async function writeDraft(file: string, content: string | Uint8Array): Promise<string> {
-  const draft = `${file}.${randomBytes(4).toString('hex')}.draft`;
-  const handle = await fs.open(draft, 'wx', 0o600);
-  try {
-    await handle.writeFile(content);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  return draft;
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await fs.open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }

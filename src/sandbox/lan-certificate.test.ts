@@ -5,7 +5,7 @@ import { makeCertificate } from '#sandbox/lan-certificate.ts';
 
 test('a certificate names its hosts, signs itself, and holds for thirty days', () => {
   const now = Date.parse('2026-11-20T12:00:00Z');
-  const made = makeCertificate(['192.168.1.20', 'localhost'], now);
+  const made = makeCertificate(['192.168.1.20', 'localhost'], { now });
   const read = new X509Certificate(made.cert);
   assert.equal(read.verify(read.publicKey), true);
   assert.equal(read.checkIP('192.168.1.20'), '192.168.1.20');

@@ -1,11 +1,17 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 
-/** Made at each start, and good for this long. */
+/** Of one that is made at each start. */
 const VALID_DAYS = 30;
 /** Phones whose clocks are behind take it, too. */
 const EARLIER_MS = 86_400_000;
 const NAME = 'Tapline sandbox';
+
+interface CertificateOptions {
+  readonly now?: number;
+  readonly validDays?: number;
+  readonly name?: string;
+}
 
 export interface LanCertificate {
   /** PEM, as node:https takes them. */
@@ -55,15 +61,19 @@ function nameOf(host: string): Buffer {
 }
 
 /** What the signature covers: version 3, no authority over others. */
-function body(hosts: readonly string[], publicKey: Buffer, now: number): Buffer {
-  const name = sequence(der(0x31, sequence(oid('commonName'), text(0x0c, NAME))));
+function body(
+  hosts: readonly string[],
+  publicKey: Buffer,
+  { now = Date.now(), validDays = VALID_DAYS, name: commonName = NAME }: CertificateOptions,
+): Buffer {
+  const name = sequence(der(0x31, sequence(oid('commonName'), text(0x0c, commonName))));
   const serial = Buffer.concat([Buffer.from([0x01]), randomBytes(15)]);
   return sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
     der(0x02, serial),
     sequence(oid('ecdsaWithSha256')),
     name,
-    sequence(time(now - EARLIER_MS), time(now + VALID_DAYS * 86_400_000)),
+    sequence(time(now - EARLIER_MS), time(now + validDays * 86_400_000)),
     name,
     publicKey,
     der(
@@ -81,9 +91,12 @@ function body(hosts: readonly string[], publicKey: Buffer, now: number): Buffer 
  * camera, NFC, WebCrypto. Written out here because Node makes keys and signatures, but no
  * certificates, and `openssl` is not on every machine.
  */
-export function makeCertificate(hosts: readonly string[], now = Date.now()): LanCertificate {
+export function makeCertificate(
+  hosts: readonly string[],
+  options: CertificateOptions = {},
+): LanCertificate {
   const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const signed = body(hosts, pair.publicKey.export({ type: 'spki', format: 'der' }), now);
+  const signed = body(hosts, pair.publicKey.export({ type: 'spki', format: 'der' }), options);
   const signature = sign('sha256', signed, pair.privateKey);
   const bits = der(0x03, Buffer.from([0]), signature);
   const whole = sequence(signed, sequence(oid('ecdsaWithSha256')), bits);

@@ -5,6 +5,7 @@ import { arch, platform } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { StartError } from '#core/start-error.ts';
+import { replaceFile } from '#files/replace-file.ts';
 import { type PostgresAccount, postgresEnvironment } from './postgres-account.ts';
 
 /** The superuser, used only to make the service's own role and database. */
@@ -56,7 +57,7 @@ export async function initialiseCluster(cluster: {
   const { account, folder } = cluster;
   // Beside the cluster, which must be empty; in a folder of its own, which its user may enter.
   const passwordFile = `${folder}.password`;
-  await fs.writeFile(passwordFile, cluster.superuserPassword, { mode: 0o600 });
+  await replaceFile(passwordFile, cluster.superuserPassword);
   try {
     if (account.owner) await fs.chown(passwordFile, account.owner.uid, account.owner.gid);
     const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];

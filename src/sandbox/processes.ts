@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openOwnSync } from '#files/own-files.ts';
 
 /** How often a process is looked at while somebody waits for it: short beside any start or stop. */
 const POLL_MS = 10;
@@ -185,11 +186,12 @@ export interface ChildLog {
  * adopted by the next instance, which then goes on bounding the same file.
  */
 export function openChildLog(file: string): ChildLog {
-  const fd = fs.openSync(file, 'a', 0o600);
+  const fd = openOwnSync(file, 'append');
   const bound = () => {
     if (fs.fstatSync(fd).size <= LOG_BYTES_MAX) return;
     // Copied and emptied, not renamed: the child keeps its descriptor.
-    fs.copyFileSync(file, `${file}.1`);
+    fs.rmSync(`${file}.1`, { force: true });
+    fs.copyFileSync(file, `${file}.1`, fs.constants.COPYFILE_EXCL);
     fs.ftruncateSync(fd, 0);
   };
   bound();

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { numberToHex, recoverAddress, type Signature } from 'viem';
 import { privateKeyToAccount, sign } from 'viem/accounts';
 import { StartError } from '#core/start-error.ts';
+import { requireClosedFile } from '#files/own-files.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** Signs a digest of 32 bytes. */
@@ -20,6 +21,7 @@ const WORD = 32;
 
 /** A file with the key in hex. @throws StartError */
 export async function keyFromFile(file: string, address: Hex): Promise<KeySource> {
+  await requireClosedFile(file, true);
   const key = (await readFile(file, 'utf8')).trim();
   if (!HEX_KEY.test(key)) throw new StartError(`${file} must hold 0x and 64 hex digits`);
   const own = privateKeyToAccount(key as Hex).address;
@@ -31,10 +33,12 @@ export async function keyFromFile(file: string, address: Hex): Promise<KeySource
 
 /**
  * A program that is given the digest (64 hex digits) as its last argument, and prints the signature
- * in DER, as base64: what key services answer with.
+ * in DER, as base64: what key services answer with. @throws StartError: others may change it.
  */
-export function keyFromCommand(command: readonly string[], address: Hex): KeySource {
+export async function keyFromCommand(command: readonly string[], address: Hex): Promise<KeySource> {
   const [program = '', ...args] = command;
+  // A name without a path is looked for where the system keeps its own programs.
+  if (program.includes('/')) await requireClosedFile(program, false);
   return async (digest) => {
     const options = { timeout: COMMAND_TIMEOUT_MS };
     const { stdout } = await run(program, [...args, digest.slice(2)], options);

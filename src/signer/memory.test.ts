@@ -40,7 +40,7 @@ test('keeps the highest nonces, signs none below, and counts all of the hour', a
   // What a restart reads is what was there.
   for (const after of [await openMemory(folder, 'key'), await openMemory(folder, 'key')]) {
     const now = START + SIGNED;
-    const limit = { perHour: PER_HOUR, now };
+    const limit = { perHour: PER_HOUR, now, used: null };
     const oldest = SIGNED - KEPT;
     const judged = (nonce: number, unsigned?: Hex) => after.judge(asked(nonce, unsigned), limit);
     assert.deepEqual(judged(oldest), { kind: 'again', signed: `${bytesOf(oldest)}aa` });
@@ -52,9 +52,9 @@ test('keeps the highest nonces, signs none below, and counts all of the hour', a
       }
     }
     assert.equal(judged(SIGNED).kind, 'new');
-    const full = after.judge(asked(SIGNED), { perHour: SIGNED, now });
+    const full = after.judge(asked(SIGNED), { ...limit, perHour: SIGNED });
     assert.ok(full.kind === 'refused' && /in an hour/.test(full.reason), 'all are counted');
-    assert.equal(after.judge(asked(SIGNED), { perHour: SIGNED + 1, now }).kind, 'new');
+    assert.equal(after.judge(asked(SIGNED), { ...limit, perHour: SIGNED + 1 }).kind, 'new');
     await after.close();
   }
 });
@@ -62,8 +62,56 @@ test('keeps the highest nonces, signs none below, and counts all of the hour', a
 test('a nonce that would be forgotten at once is not signed', async () => {
   const memory = await openMemory(folder, 'gap');
   for (let i = 0; i < KEPT; i++) await memory.note(lineOf(10 + i, START));
-  const limit = { perHour: PER_HOUR, now: START };
+  const limit = { perHour: PER_HOUR, now: START, used: null };
   assert.equal(memory.judge(asked(5), limit).kind, 'refused');
   assert.equal(memory.judge(asked(10), limit).kind, 'again');
   await memory.close();
+});
+
+test('a nonce more than 64 above the highest signed one is not signed', async () => {
+  const memory = await openMemory(folder, 'far');
+  const kindOf = (nonce: number, used: number | null = null) =>
+    memory.judge(asked(nonce), { perHour: PER_HOUR, now: START, used }).kind;
+  // Nothing was signed: without nodes the key counts as new.
+  assert.deepEqual(
+    [0, 64, 65].map((nonce) => kindOf(nonce)),
+    ['new', 'new', 'far'],
+  );
+  assert.deepEqual(
+    [499, 500, 564, 565].map((nonce) => kindOf(nonce, 500)),
+    ['far', 'new', 'new', 'far'],
+  );
+  await memory.note(lineOf(40, START));
+  assert.deepEqual(
+    [0, 41, 104, 105].map((nonce) => kindOf(nonce)),
+    ['new', 'new', 'new', 'far'],
+  );
+  // The key was used while this folder was away.
+  assert.equal(kindOf(500, 500), 'new');
+  await memory.close();
+});
+
+test('a thief of the token cannot make a key useless where nodes are named', async () => {
+  for (const step of [1, 64]) {
+    const memory = await openMemory(folder, `walk-${step}`);
+    const limit = { perHour: PER_HOUR, now: START, used: 100 };
+    let signed = 0;
+    for (let nonce = 100; memory.judge(asked(nonce), limit).kind === 'new'; nonce += step) {
+      await memory.note(lineOf(nonce, START));
+      signed++;
+    }
+    assert.equal(signed, KEPT, 'the next one would have forgotten a nonce that is not used');
+    for (const nonce of [100, 101]) {
+      // One after the other: each is replaced or signed once the chain has used those before it.
+      const outbids = memory.judge(asked(nonce, bytesOf(9_999)), { ...limit, used: nonce });
+      assert.equal(outbids.kind, 'new', `nonce ${nonce}`);
+    }
+    const far = 100 + KEPT * step;
+    assert.equal(
+      memory.judge(asked(far), { ...limit, used: far - 1 }).kind,
+      'new',
+      'the chain went on',
+    );
+    await memory.close();
+  }
 });

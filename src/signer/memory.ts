@@ -1,5 +1,7 @@
-import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
+import { makeOwnFolder, openOwn, readOwn } from '#files/own-files.ts';
+import { replaceFile } from '#files/replace-file.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** What was signed at a nonce. */
@@ -17,13 +19,27 @@ export type Verdict =
   | { readonly kind: 'again'; readonly signed: Hex }
   /** A replacement has to offer more. */
   | { readonly kind: 'outbid'; readonly reason: string }
+  /** Refused, unless the chain has used more nonces than is known. */
+  | { readonly kind: 'far'; readonly reason: string }
   | { readonly kind: 'refused'; readonly reason: string };
+
+export interface Limit {
+  readonly perHour: number;
+  readonly now: number;
+  /**
+   * How many nonces the chain has used, as far as two nodes have said so. `null`: no node can be
+   * asked. The chain may have used more since.
+   */
+  readonly used: number | null;
+}
 
 export interface Memory {
   judge(
     asked: { readonly nonce: number; readonly unsigned: Hex; readonly maxFeePerGas: bigint },
-    limit: { readonly perHour: number; readonly now: number },
+    limit: Limit,
   ): Verdict;
+  /** True until this key's first signature: it may have sent elsewhere, or lost its folder. */
+  isEmpty(): boolean;
   /** On the disk when it returns: before that, nobody may see the bytes. */
   note(one: Remembered): Promise<void>;
   close(): Promise<void>;
@@ -34,6 +50,8 @@ const HOUR_MS = 3_600_000;
 const RAISED_BY = 10n;
 /** Nonces, the highest ones: a node keeps fewer transactions of one account waiting. */
 const KEPT_NONCES = 256;
+/** How far above the highest signed nonce one may be. A lane has 16 open at most. */
+const MOST_AHEAD = 64;
 /** The file is written anew when it has so many lines. */
 const MOST_LINES = 4 * KEPT_NONCES;
 
@@ -58,16 +76,16 @@ interface State {
  * One file per key, a line for each signature. A caller who got no answer asks again and gets the
  * same bytes. Other bytes for a nonce are signed only as a replacement that outbids the last ones.
  * No caller is believed about what is final: of the nonces only the highest are kept, and below the
- * lowest of them nothing is signed, so what is forgotten cannot be signed a second time.
+ * lowest of them nothing is signed, so what is forgotten cannot be signed a second time. Nor may a
+ * caller with a stolen token move them past what the chain has used, which would make the key
+ * useless for good: no nonce is signed far above the highest one, and where nodes can be asked none
+ * is forgotten before the chain has used it.
  */
 export async function openMemory(folder: string, name: string): Promise<Memory> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeOwnFolder(folder);
   const file = path.join(folder, `${name.toLowerCase()}.jsonl`);
   const state: State = { newest: new Map(), times: [], floor: 0, lines: 0 };
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
+  const text = (await readOwn(file)) ?? '';
   // A line that a power cut left half written was never answered.
   const whole = text.slice(0, text.lastIndexOf('\n') + 1);
   let counted = 0;
@@ -83,7 +101,7 @@ export async function openMemory(folder: string, name: string): Promise<Memory> 
     }
     state.lines++;
   }
-  const handle = await open(file, 'a', 0o600);
+  const handle = await openOwn(file, 'append');
   if (whole.length < text.length) await handle.truncate(Buffer.byteLength(whole));
   return memoryOf({ file, handle }, state);
 }
@@ -104,16 +122,30 @@ function count({ times }: State, at: number): void {
 async function writeAnew(file: string, { newest, times, floor }: State): Promise<FileHandle> {
   const kept = [...newest.values()];
   const head: Head = { floor, times, kept: kept.length };
-  const fresh = `${file}.new`;
-  const handle = await open(fresh, 'w', 0o600);
-  await handle.writeFile([head, ...kept].map((one) => `${JSON.stringify(one)}\n`).join(''));
-  await handle.sync();
-  await handle.close();
-  await rename(fresh, file);
-  const folder = await open(path.dirname(file));
-  await folder.sync();
-  await folder.close();
-  return open(file, 'a', 0o600);
+  await replaceFile(file, [head, ...kept].map((one) => `${JSON.stringify(one)}\n`).join(''));
+  return openOwn(file, 'append');
+}
+
+/** Why a nonce that was never signed waits for the chain; `null`: it does not. */
+function farReason(state: State, nonce: number, used: number | null): string | null {
+  const { newest } = state;
+  const first = used ?? 0;
+  if (newest.size === 0 && nonce < first) return `nonce ${nonce} is used: ${first} is the next one`;
+  const next = Math.max(first, ...newest.keys());
+  if (nonce > next + MOST_AHEAD) {
+    return `nonce ${nonce} is more than ${MOST_AHEAD} above ${next}`;
+  }
+  if (used !== null && floorWith(state, nonce) > used) {
+    return `the chain has used ${used} nonces, and ${KEPT_NONCES} are signed already`;
+  }
+  return null;
+}
+
+/** Below which nothing would be signed any more once this nonce is. */
+function floorWith({ newest, floor }: State, nonce: number): number {
+  if (newest.size + 1 < KEPT_NONCES) return floor;
+  const [lowest = 0, second = lowest] = [...newest.keys(), nonce].sort((a, b) => a - b);
+  return newest.size + 1 > KEPT_NONCES ? second : lowest;
 }
 
 interface Disk {
@@ -123,12 +155,14 @@ interface Disk {
 
 function memoryOf(disk: Disk, state: State): Memory {
   return {
-    judge: ({ nonce, unsigned, maxFeePerGas }, { perHour, now }) => {
+    judge: ({ nonce, unsigned, maxFeePerGas }, { perHour, now, used }) => {
       const last = state.newest.get(nonce);
       if (last?.unsigned === unsigned) return { kind: 'again', signed: last.signed };
       if (nonce < state.floor) {
         return { kind: 'refused', reason: `nonce ${nonce} is below those that are remembered` };
       }
+      const far = last === undefined ? farReason(state, nonce, used) : null;
+      if (far !== null) return { kind: 'far', reason: far };
       const least = last === undefined ? 0n : raised(BigInt(last.maxFeePerGas));
       if (maxFeePerGas < least) {
         return { kind: 'outbid', reason: `nonce ${nonce} was signed, and this offers no more` };
@@ -139,6 +173,7 @@ function memoryOf(disk: Disk, state: State): Memory {
       }
       return { kind: 'new' };
     },
+    isEmpty: () => state.newest.size === 0,
     note: async (one) => {
       await disk.handle.appendFile(`${JSON.stringify(one)}\n`);
       await disk.handle.datasync();

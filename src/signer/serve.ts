@@ -12,7 +12,7 @@ import { describeError } from '#core/log.ts';
 import { equalInConstantTime, hashSecret } from '#core/secrets.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { OFFERS_TOO_LITTLE, requireSame, type SignRequest } from '#settlement/signer.ts';
-import { type Memory, openMemory } from '#signer/memory.ts';
+import { type Memory, openMemory, type Verdict } from '#signer/memory.ts';
 import { check } from '#signer/rules.ts';
 import type { SignerSettings, SigningAccount } from '#signer/settings.ts';
 
@@ -32,6 +32,8 @@ interface Answer {
 interface Desk {
   readonly account: SigningAccount;
   readonly memory: Memory;
+  /** How many nonces the chain had used when its nodes were last asked. */
+  used: number;
   /** One signature at a time: the next is judged by what this one left. */
   turn: Promise<unknown>;
 }
@@ -51,7 +53,7 @@ export async function serveSigner(
     const memory = await openMemory(settings.folder, name);
     const key = account.address.toLowerCase();
     if (desks.has(key)) throw new Error(`${account.address} is named twice`);
-    desks.set(key, { account, memory, turn: Promise.resolve() });
+    desks.set(key, { account, memory, used: 0, turn: Promise.resolve() });
   }
   const expected = hashSecret(`Bearer ${settings.token}`);
   const listener: RequestListener = (request, response) => {
@@ -109,15 +111,32 @@ function readRequest(body: string): SignRequest | null {
   }
 }
 
-async function signAt({ account, memory }: Desk, { unsigned }: SignRequest): Promise<Answer> {
+/** The nodes are asked only for a nonce that waits for them. @throws when they say nothing. */
+async function judge(
+  desk: Desk,
+  asked: Parameters<Memory['judge']>[0],
+  now: number,
+): Promise<Verdict> {
+  const { account, memory } = desk;
+  const { limits, usedNonces } = account;
+  const limit = { perHour: limits.perHour, now };
+  if (usedNonces === null) return memory.judge(asked, { ...limit, used: null });
+  const verdict = memory.judge(asked, { ...limit, used: desk.used });
+  if (verdict.kind !== 'far' && !memory.isEmpty()) return verdict;
+  desk.used = await usedNonces();
+  return memory.judge(asked, { ...limit, used: desk.used });
+}
+
+async function signAt(desk: Desk, { unsigned }: SignRequest): Promise<Answer> {
+  const { account, memory } = desk;
   const { address, limits, source } = account;
   const checked = check(unsigned, address, limits);
   if (!checked.ok) return refuse(REFUSED, checked.reason, checked.code);
   const { nonce = 0, maxFeePerGas = 0n } = checked.transaction;
   const now = Date.now();
   const asked = { nonce, unsigned, maxFeePerGas };
-  const verdict = memory.judge(asked, { perHour: limits.perHour, now });
-  if (verdict.kind === 'refused') return refuse(REFUSED, verdict.reason);
+  const verdict = await judge(desk, asked, now);
+  if (verdict.kind === 'refused' || verdict.kind === 'far') return refuse(REFUSED, verdict.reason);
   if (verdict.kind === 'outbid') return refuse(REFUSED, verdict.reason, OFFERS_TOO_LITTLE);
   if (verdict.kind === 'again') return { status: 200, body: { signed: verdict.signed } };
   const signature = await source(keccak256(unsigned));

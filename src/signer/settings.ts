@@ -1,15 +1,20 @@
 import { readFile } from 'node:fs/promises';
+import { isIPv4 } from 'node:net';
 import path from 'node:path';
 import { StartError } from '#core/start-error.ts';
+import { requireClosedFile } from '#files/own-files.ts';
 import { checksummed } from '#settlement/evm-address.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { type KeySource, keyFromCommand, keyFromFile } from '#signer/key-source.ts';
+import { type UsedNonces, usedNoncesAt } from '#signer/nodes.ts';
 import { FUNCTIONS, type Limits } from '#signer/rules.ts';
 
 export interface SigningAccount {
   readonly address: Hex;
   readonly source: KeySource;
   readonly limits: Limits;
+  /** `null`: the settings name no nodes of its chain. */
+  readonly usedNonces: UsedNonces | null;
 }
 
 export interface SignerSettings {
@@ -29,23 +34,52 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** Paths are relative to the file's own folder. @throws StartError with what is wrong. */
 export async function readSettings(file: string): Promise<SignerSettings> {
+  await requireClosedFile(file, false);
   const json = JSON.parse(await readFile(file, 'utf8')) as Json;
   const here = (name: string) => path.resolve(path.dirname(file), text(json, name));
+  await requireClosedFile(here('token_file'), true);
   const token = (await readFile(here('token_file'), 'utf8')).trim();
   if (token.length < MIN_TOKEN_LENGTH) {
     throw new StartError(`token_file must hold ${MIN_TOKEN_LENGTH} characters or more`);
   }
   const accounts = list(json, 'accounts') as Json[];
   if (accounts.length === 0) throw new StartError('accounts must name an account');
+  const host = text(json, 'host');
+  const tls = json.certificate_file === undefined ? null : await readTls(here);
+  if (tls === null && !isOwnMachine(host)) {
+    throw new StartError(
+      `host ${host} needs certificate_file and certificate_key_file: without TLS it listens ` +
+        'at 127.0.0.1 or ::1, because the token could be read on the way',
+    );
+  }
+  const place = { folder: path.dirname(file), nodes: readNodes(json.nodes) };
   return {
-    ...{ host: text(json, 'host'), port: count(json, 'port') },
-    ...{ token, folder: here('folder') },
-    tls: json.certificate_file === undefined ? null : await readTls(here),
-    accounts: await Promise.all(accounts.map((one) => readAccount(one, path.dirname(file)))),
+    ...{ host, port: count(json, 'port'), token, folder: here('folder'), tls },
+    accounts: await Promise.all(accounts.map((one) => readAccount(one, place))),
   };
 }
 
+function isOwnMachine(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
+}
+
+type Nodes = Readonly<Record<string, readonly string[]>>;
+
+/** `{"8453": ["https://…", "https://…"]}`: by chain, of two providers. */
+function readNodes(value: unknown): Nodes {
+  if (value === undefined) return {};
+  const chains = Object.entries((value ?? {}) as Json);
+  for (const [chain, urls] of chains) {
+    const named = new Set(Array.isArray(urls) ? urls.map(String) : []);
+    if (named.size < 2 || ![...named].every((url) => /^https?:\/\/[^/]/.test(url))) {
+      throw new StartError(`nodes of chain ${chain} must be the addresses of two nodes or more`);
+    }
+  }
+  return Object.fromEntries(chains) as Nodes;
+}
+
 async function readTls(here: (name: string) => string) {
+  await requireClosedFile(here('certificate_key_file'), true);
   const [cert, key] = await Promise.all([
     readFile(here('certificate_file')),
     readFile(here('certificate_key_file')),
@@ -53,7 +87,10 @@ async function readTls(here: (name: string) => string) {
   return { cert, key };
 }
 
-async function readAccount(json: Json, folder: string): Promise<SigningAccount> {
+async function readAccount(
+  json: Json,
+  place: { readonly folder: string; readonly nodes: Nodes },
+): Promise<SigningAccount> {
   const address = addressOf(json.address);
   const { key_file: keyFile, key_command: keyCommand } = json;
   const limits = {
@@ -66,12 +103,16 @@ async function readAccount(json: Json, folder: string): Promise<SigningAccount> 
   };
   const unknown = limits.functions.find((name) => !FUNCTIONS.has(name));
   if (unknown !== undefined) throw new StartError(`the contract has no function ${unknown}`);
+  const { chainId } = limits;
+  const nodes = place.nodes[chainId];
+  const usedNonces = nodes === undefined ? null : usedNoncesAt(nodes, { address, chainId });
   if (typeof keyFile === 'string') {
-    const source = await keyFromFile(path.resolve(folder, keyFile), address);
-    return { address, source, limits };
+    const source = await keyFromFile(path.resolve(place.folder, keyFile), address);
+    return { address, source, limits, usedNonces };
   }
   if (!Array.isArray(keyCommand)) throw new StartError('an account needs key_file or key_command');
-  return { address, source: keyFromCommand(keyCommand.map(String), address), limits };
+  const source = await keyFromCommand(keyCommand.map(String), address);
+  return { address, source, limits, usedNonces };
 }
 
 function addressOf(value: unknown): Hex {

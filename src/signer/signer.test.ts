@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
 import { encodeFunctionData, parseTransaction, recoverTransactionAddress, zeroAddress } from 'viem';
 import { generatePrivateKey, privateKeyToAccount, publicKeyToAddress } from 'viem/accounts';
 import { StartError } from '#core/start-error.ts';
@@ -17,6 +18,7 @@ import { checkSigner, readRemoteKey, signerOf } from '#settlement/signer.ts';
 import { FUNCTIONS } from '#signer/rules.ts';
 import { serveSigner } from '#signer/serve.ts';
 import { readSettings } from '#signer/settings.ts';
+import { type ScriptedNode, startScriptedNode } from '#testing/scripted-node.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 
 /** The program itself, with a key in a file and one in OpenSSL, which stands for a key service. */
@@ -42,8 +44,8 @@ describe('npm run signer', () => {
 
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'tapline-signer-'));
-    await writeFile(path.join(folder, 'file.key'), `${FILE_KEY}\n`);
-    await writeFile(path.join(folder, 'token'), `${TOKEN}\n`);
+    await writeFile(path.join(folder, 'file.key'), `${FILE_KEY}\n`, { mode: 0o600 });
+    await writeFile(path.join(folder, 'token'), `${TOKEN}\n`, { mode: 0o600 });
     const pem = path.join(folder, 'service.pem');
     const curve = ['ecparam', '-name', 'secp256k1', '-genkey', '-noout', '-out', pem];
     execFileSync('openssl', curve, { stdio: 'ignore' });
@@ -199,11 +201,18 @@ describe('npm run signer', () => {
   });
 
   it('ends TLS itself where it has a certificate, which callers have to trust', async () => {
-    const [cert, key] = ['tls.crt', 'tls.key'].map((name) => path.join(folder, name));
-    const asked = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=localhost'];
-    execFileSync('openssl', [...asked, '-keyout', key ?? '', '-out', cert ?? ''], {
-      stdio: 'ignore',
-    });
+    const [cert = '', key = ''] = ['tls.crt', 'tls.key'].map((name) => path.join(folder, name));
+    const make = (...hosts: string[]) =>
+      execFileSync(process.execPath, [COMMAND, 'certificate', key, cert, ...hosts], {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+    assert.match(make('localhost', '127.0.0.1'), /made/);
+    const made = await readFile(cert, 'utf8');
+    assert.match(make('localhost'), /kept/);
+    assert.equal(await readFile(cert, 'utf8'), made, 'a second run changes nothing');
+    assert.throws(() => make('signer'), 'a name that it does not have');
+    assert.equal((await stat(key)).mode & 0o777, 0o600);
     const settings = JSON.parse(await readFile(path.join(folder, 'signer.json'), 'utf8'));
     const files = { certificate_file: 'tls.crt', certificate_key_file: 'tls.key' };
     const own = { ...settings, ...files, folder: 'signed-over-tls' };
@@ -213,13 +222,120 @@ describe('npm run signer', () => {
       const { port } = server.address() as AddressInfo;
       const place = { url: `https://localhost:${port}`, address: fileAddress, token: TOKEN };
       await assert.rejects(checkSigner(place), /self-signed certificate/);
-      const ca = await readFile(cert ?? '');
+      const ca = await readFile(cert);
       const ask = request({ port, host: 'localhost', ca, method: 'POST', path: '/sign' });
       const [response] = await once(ask.end('{}'), 'response');
       assert.equal(response.statusCode, 401);
       response.resume();
+      // As the callers of the signer do, in a process of their own.
+      const script = `console.log((await fetch('https://localhost:${port}/sign')).status)`;
+      const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], {
+        env: { ...process.env, NODE_EXTRA_CA_CERTS: cert },
+      });
+      assert.equal(stdout, '401\n');
     } finally {
       server.close();
+    }
+  });
+
+  /** Settings like those of the program, with these changes. */
+  async function settingsWith(changes: Readonly<Record<string, unknown>>): Promise<string> {
+    const settings = JSON.parse(await readFile(path.join(folder, 'signer.json'), 'utf8'));
+    const file = path.join(folder, 'changed.json');
+    await writeFile(file, JSON.stringify({ ...settings, ...changes }));
+    return file;
+  }
+
+  it('listens to other machines with a certificate only', async () => {
+    for (const host of ['0.0.0.0', '::', '10.0.0.1', 'signer.internal']) {
+      await assert.rejects(readSettings(await settingsWith({ host })), {
+        name: 'StartError',
+        message: /^host \S+ needs certificate_file and certificate_key_file: [^\n]+$/,
+      });
+    }
+    for (const host of ['127.0.0.1', '::1', 'localhost']) {
+      assert.equal((await readSettings(await settingsWith({ host }))).host, host);
+    }
+    const ran = spawn(process.execPath, [COMMAND, await settingsWith({ host: '0.0.0.0' })]);
+    assert.deepEqual(await once(ran, 'exit'), [1, null]);
+  });
+
+  it('takes no key that others can read, and no settings that others can write', async () => {
+    await writeFile(path.join(folder, 'own.key'), 'key', { mode: 0o600 });
+    await writeFile(path.join(folder, 'own.crt'), 'certificate');
+    const tls = { certificate_file: 'own.crt', certificate_key_file: 'own.key' };
+    const file = await settingsWith(tls);
+    const modes: readonly (readonly [string, number, RegExp])[] = [
+      ['file.key', 0o644, /file\.key is not used, because others may read it \(mode 0644\)/],
+      ['file.key', 0o602, /may write it/],
+      ['token', 0o604, /token is not used, because others may read it/],
+      ['own.key', 0o644, /own\.key is not used, because others may read it/],
+      ['changed.json', 0o666, /changed\.json is not used, because others may write it/],
+      ['sign.sh', 0o777, /sign\.sh is not used, because others may write it/],
+    ];
+    for (const [name, mode, message] of modes) {
+      const place = path.join(folder, name);
+      const before = (await stat(place)).mode;
+      await chmod(place, mode);
+      await assert.rejects(readSettings(file), { name: 'StartError', message }, name);
+      await chmod(place, before);
+    }
+    await chmod(path.join(folder, 'file.key'), 0o640);
+    assert.equal((await readSettings(file)).accounts.length, 2, 'a group of its own may read it');
+  });
+
+  it('signs no nonce far above the highest one', async () => {
+    const account = accountAt(serviceAddress);
+    await assert.rejects(account.signTransaction(unsigned(1 + 65)), /more than 64 above 1/);
+    await assert.rejects(account.signTransaction(unsigned(9_000)), /more than 64 above 1/);
+  });
+
+  it('begins, in an empty folder, with the nonce that two nodes confirm', async () => {
+    const nodes = await Promise.all([
+      startScriptedNode('a', 31_337),
+      startScriptedNode('b', 31_337),
+    ]);
+    const [first, second] = nodes as [ScriptedNode, ScriptedNode];
+    const used = (node: ScriptedNode, count: number) => {
+      node.reply = () => ({ body: { result: `0x${count.toString(16)}` } });
+    };
+    used(first, 700);
+    used(second, 0);
+    const changes = { nodes: { 31337: [first.url, second.url] }, folder: 'signed-by-nodes' };
+    const server = await serveSigner(await readSettings(await settingsWith(changes)), () => {});
+    const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const account = signerOf({ url: at, address: fileAddress, token: TOKEN });
+    try {
+      // One of them lies, is at another chain, or says nothing.
+      await assert.rejects(account.signTransaction(unsigned(700)), /more than 64 above 0/);
+      second.chainId = () => ({ body: { result: '0x1' } });
+      await assert.rejects(account.signTransaction(unsigned(700)), /1 of 2 nodes/);
+      second.chainId = null;
+      second.reply = () => ({ status: 503 });
+      await assert.rejects(account.signTransaction(unsigned(700)), /1 of 2 nodes/);
+      used(second, 702);
+      await assert.rejects(account.signTransaction(unsigned(699)), /nonce 699 is used/);
+      await assert.rejects(account.signTransaction(unsigned(765)), /more than 64 above 700/);
+      assert.ok(await account.signTransaction(unsigned(702)));
+      const asked = first.calls.length;
+      assert.ok(await account.signTransaction(unsigned(703)));
+      assert.ok(await account.signTransaction(unsigned(701)));
+      assert.equal(first.calls.length, asked, 'then what was signed says which is next');
+    } finally {
+      server.close();
+      for (const node of nodes) node.stop();
+    }
+  });
+
+  it('needs two nodes of a chain, or none', async () => {
+    for (const urls of [
+      ['http://a.test'],
+      ['http://a.test', 'http://a.test'],
+      'http://a.test',
+      [],
+    ]) {
+      const file = await settingsWith({ nodes: { 31337: urls } });
+      await assert.rejects(readSettings(file), /nodes of chain 31337 must be/);
     }
   });
 

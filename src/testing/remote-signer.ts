@@ -38,7 +38,8 @@ export async function startRemoteSigner(wanted: {
   };
   const accounts = wanted.keys.map((privateKey) => {
     const { address } = privateKeyToAccount(privateKey);
-    return { address, source: (hash: Hex) => sign({ hash, privateKey }), limits };
+    const source = (hash: Hex) => sign({ hash, privateKey });
+    return { address, source, limits, usedNonces: null };
   });
   const settings = { host: '127.0.0.1', port: 0, token: TOKEN, tls: null, folder, accounts };
   let server = await serveSigner(settings, () => {});

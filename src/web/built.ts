@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { access, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { StartError } from '#core/start-error.ts';
+import { makeOwnFolder } from '#files/own-files.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 /** What a build is made from; tests, types and words about it change nothing. */
@@ -30,9 +31,10 @@ async function hashSources(): Promise<string> {
   return hash.digest('hex').slice(0, 16);
 }
 
+/** A link of that name is none: it may lead to what others have built. */
 async function isThere(place: string): Promise<boolean> {
-  return access(place).then(
-    () => true,
+  return lstat(place).then(
+    (stats) => stats.isDirectory(),
     () => false,
   );
 }
@@ -44,7 +46,7 @@ async function cacheFolder(dataDir: string): Promise<string> {
   return mkdir(beside, { recursive: true }).then(
     () => beside,
     async () => {
-      await mkdir(own, { recursive: true });
+      await makeOwnFolder(own);
       return own;
     },
   );

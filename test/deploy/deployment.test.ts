@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { cidrs } from '#settings/read-setting.ts';
 import { SETTING_NAMES } from '#settings/setting-names.ts';
 
 /** The files that a service is deployed with, as far as they can be tried without deploying. */
@@ -18,6 +19,7 @@ const STOP_SECONDS = 15;
 /** Variables of the other programs: Compose and its images, Patroni, etcd, HAProxy, Kubernetes. */
 const OTHER_PROGRAMS = new RegExp(
   '^(POSTGRES_|PATRONI_|ETCD_|HA_|BACKUP_|TAPLINE_HOST$|TAPLINE_IMAGE$|CADDY_IMAGE$|REDIS_IMAGE$|' +
+    '(TAPLINE_)?(OWNER|APP)_PASSWORD$|ON_ERROR_STOP$|SIGNER_CERTIFICATE$|NODE_EXTRA_CA_CERTS$|' +
     'COMPOSE_PROJECT_NAME$|NET_BIND_SERVICE$|AF_)',
 );
 const run = promisify(execFile);
@@ -32,6 +34,7 @@ async function runIfThere(program: string, args: readonly string[], cwd = ROOT) 
 
 const read = (file: string) => readFile(path.join(DEPLOY, file), 'utf8');
 
+const KUSTOMIZATION = 'kubernetes/kustomization.yaml';
 const KUBERNETES = ['kustomization', 'api', 'worker', 'registrar', 'network-policy'];
 
 /** Names with an underscore that are given a value, in every notation of these files. */
@@ -110,6 +113,36 @@ test('init in the image takes what compose sets itself', async (t) => {
   };
   assert.doesNotMatch(await said([]), /DATABASE_DURABILITY/);
   assert.match(await said(['--environment']), /DATABASE_DURABILITY/);
+});
+
+test('a cluster lets only the ingress in, and trusts no network by itself', async () => {
+  const policies = (await read('kubernetes/network-policy.yaml')).split('---\n');
+  assert.equal(policies.length, 2);
+  for (const policy of policies) {
+    const rules = [...policy.matchAll(/^ {4}- (from|ports):/gm)].map(([, first]) => first);
+    assert.deepEqual(rules, ['from'], 'a rule without `from` lets every pod in');
+  }
+  assert.match(policies[1] ?? '', /ingress-nginx[\s\S]*port: 4242/);
+  const [, proxies = ''] = /TRUSTED_PROXIES=(\S+)/.exec(await read(KUSTOMIZATION)) ?? [];
+  assert.throws(() => cidrs({ TRUSTED_PROXIES: proxies }, 'TRUSTED_PROXIES'), {
+    name: 'StartError',
+    message: /^TRUSTED_PROXIES: \S+ is neither an address nor a CIDR range$/,
+  });
+});
+
+test('in a cluster a signer is reached over TLS, and its folder is its own', async () => {
+  assert.match(await read(KUSTOMIZATION), /TAPLINE_DATA_DIR=\/data\/\w+/);
+  for (const role of ['worker', 'registrar', 'watch']) {
+    const text = await read(`kubernetes/${role}.yaml`);
+    const [, name] = /name: NODE_EXTRA_CA_CERTS[\s\S]*?name: ([\w-]+), key: path/.exec(text) ?? [];
+    assert.match(text, new RegExp(`configMap: \\{ name: ${name}, optional: true \\}`), role);
+    assert.match(text, /name: signer-certificate, mountPath: \/signer-certificates/, role);
+  }
+  const signer = await read('kubernetes/signer.yaml');
+  assert.match(signer, /signer -- certificate[\s\S]*path=\/signer-certificates\/tls\.crt/);
+  const compose = await read('container/compose.yaml');
+  assert.match(compose, /signer-certificate: \{ condition: service_completed_successfully \}/);
+  assert.match(compose, /NODE_EXTRA_CA_CERTS: \$\{SIGNER_CERTIFICATE:-\}/);
 });
 
 test('what ends a process gives it its draining and fifteen seconds', async () => {

@@ -10,6 +10,7 @@ import { walletKey } from '#sandbox/wallets.ts';
 import { type ChaosProcess, startChaosProcess } from '#testing/chaos/chaos-process.ts';
 import { outsideService } from '#testing/outside-service.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
+import { runPsqlScript } from '#testing/psql-script.ts';
 import { openRestoreGround, type RestoreGround } from '#testing/restore-ground.ts';
 
 /** A watchtower as its operator starts it, with the database role that `deploy/watch` gives it. */
@@ -61,13 +62,7 @@ async function grantRole(): Promise<string> {
   url.password = Buffer.from(secret.trim(), 'hex').toString('base64url');
   const client = new pg.Client({ connectionString: url.href });
   await client.connect();
-  const text = (await readFile(ROLE, 'utf8')).replaceAll(/^--.*$/gm, '');
-  for (const part of text.split(/;|\\gexec/)) {
-    const sql = part.trim().replace(':password', `'${PASSWORD}'`);
-    if (sql === '') continue;
-    const { rows } = await client.query<Record<string, string>>(sql);
-    for (const row of rows) for (const made of Object.values(row)) await client.query(made);
-  }
+  await runPsqlScript(client, ROLE, { password: PASSWORD });
   await client.end();
   return roleUrl();
 }

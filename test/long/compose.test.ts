@@ -166,7 +166,9 @@ const books = (shop: Sales) => requireWhole({ db, ground }, shop);
 
 step('init makes the files of settings, and says what is missing', async () => {
   await typed(/^cp env\.example/);
-  await edited('.env', 'POSTGRES_PASSWORD=', (line) => line + PASSWORD);
+  for (const name of ['POSTGRES_PASSWORD=', 'TAPLINE_OWNER_PASSWORD=', 'TAPLINE_APP_PASSWORD=']) {
+    await edited('.env', name, (line) => line + PASSWORD);
+  }
   await writeFile(path.join(ourFolder(), 'compose.override.yaml'), OVERRIDE);
   certificates = await makeCertificates(path.join(ourFolder(), 'signed'));
   await edited('Caddyfile', '{$TAPLINE_HOST} {', (line) =>

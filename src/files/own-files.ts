@@ -1,0 +1,146 @@
+import { closeSync, constants, fstatSync, openSync, type Stats } from 'node:fs';
+import * as fs from 'node:fs/promises';
+import path from 'node:path';
+import { StartError } from '#core/start-error.ts';
+
+const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+
+/** Group and others. */
+const WRITABLE_BY_OTHERS = 0o022;
+const READABLE_BY_ALL = 0o004;
+const ALL_MAY_WRITE = 0o002;
+const ROOT = 0;
+
+function modeOf({ mode }: Stats): string {
+  return (mode & 0o7777).toString(8).padStart(4, '0');
+}
+
+/**
+ * True if only this user and root can write there. A folder of another user is not: its owner can
+ * put a link or another file in our place at any moment.
+ */
+function isOwn({ uid, mode }: Stats): boolean {
+  const user = process.geteuid?.();
+  const isOurs = user === undefined || uid === user || uid === ROOT;
+  return isOurs && (mode & WRITABLE_BY_OTHERS) === 0;
+}
+
+/** @throws StartError: it is a link or no folder, or others may write there. */
+export async function requireOwnFolder(folder: string): Promise<void> {
+  const stats = await fs.lstat(folder);
+  if (stats.isSymbolicLink()) throw new StartError(`${folder} is a link: use a folder`);
+  if (!stats.isDirectory()) throw new StartError(`${folder} is no folder`);
+  if (isOwn(stats)) return;
+  const who = `mode ${modeOf(stats)}, owner ${stats.uid}`;
+  throw new StartError(
+    `${folder} is not used, because others may write to it (${who}): ` +
+      `chown it to this user and say chmod go-w ${folder}`,
+  );
+}
+
+/**
+ * For a folder that people work in, too, whose owner and group are theirs. @throws StartError:
+ * every user of this machine may put files there.
+ */
+export async function requireClosedFolder(folder: string): Promise<void> {
+  const stats = await fs.stat(folder);
+  if ((stats.mode & ALL_MAY_WRITE) === 0) return;
+  const mode = `mode ${modeOf(stats)}`;
+  throw new StartError(
+    `${folder} is not used, because others may write to it (${mode}): chmod o-w ${folder}`,
+  );
+}
+
+/** Makes it (mode 0700) where it is missing. @throws StartError as `requireOwnFolder` does. */
+export async function makeOwnFolder(folder: string): Promise<void> {
+  await fs.mkdir(folder, { recursive: true, mode: 0o700 });
+  await requireOwnFolder(folder);
+}
+
+/** @throws StartError: the folder holds a link, which what runs on it would follow. */
+export async function refuseLinksIn(folder: string): Promise<void> {
+  const entries = await fs.readdir(folder, { withFileTypes: true });
+  const link = entries.find((entry) => entry.isSymbolicLink());
+  if (link === undefined) return;
+  throw new StartError(
+    `${path.join(folder, link.name)} is a link, and none is followed: remove it`,
+  );
+}
+
+/**
+ * For settings and keys, which a mounted secret holds behind links. @throws StartError: every user
+ * of this machine may write the file or, where it is secret, read it.
+ */
+export async function requireClosedFile(file: string, isSecret: boolean): Promise<void> {
+  const stats = await fs.stat(file);
+  const wrong = stats.mode & (isSecret ? ALL_MAY_WRITE | READABLE_BY_ALL : ALL_MAY_WRITE);
+  if (wrong === 0) return;
+  const verb = (wrong & READABLE_BY_ALL) === 0 ? 'write' : 'read';
+  const mode = `mode ${modeOf(stats)}`;
+  throw new StartError(
+    `${file} is not used, because others may ${verb} it (${mode}): chmod o-rwx it`,
+  );
+}
+
+type Purpose = 'read' | 'append' | 'new';
+
+/** `O_NONBLOCK`: a named pipe in a file's place is refused, and not waited for. */
+const PLAIN = O_NOFOLLOW | O_NONBLOCK;
+const FLAGS: Readonly<Record<Purpose, number>> = {
+  read: O_RDONLY | PLAIN,
+  append: O_WRONLY | O_APPEND | O_CREAT | PLAIN,
+  new: O_WRONLY | O_CREAT | O_EXCL | PLAIN,
+};
+
+/** A second name of a file leads outside as a link does. */
+function requirePlain(stats: Stats, file: string, purpose: Purpose): void {
+  const isPlain = stats.isFile() && (purpose === 'read' || stats.nlink === 1);
+  if (!isPlain) throw new StartError(`${file} is no file of its own: remove it`);
+}
+
+function asRefusal(cause: unknown, file: string): unknown {
+  const isLink = cause instanceof Error && 'code' in cause && cause.code === 'ELOOP';
+  if (!isLink) return cause;
+  return new StartError(`${file} is a link, and none is followed: remove it`, { cause });
+}
+
+/** Opens a file (mode 0600 where it is made) and no link. @throws StartError: it is one. */
+export async function openOwn(file: string, purpose: Purpose): Promise<fs.FileHandle> {
+  const handle = await fs.open(file, FLAGS[purpose], 0o600).catch((cause) => {
+    throw asRefusal(cause, file);
+  });
+  try {
+    requirePlain(await handle.stat(), file, purpose);
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** As `openOwn`, for a descriptor that a child process gets. */
+export function openOwnSync(file: string, purpose: Purpose): number {
+  let descriptor: number | null = null;
+  try {
+    descriptor = openSync(file, FLAGS[purpose], 0o600);
+    requirePlain(fstatSync(descriptor), file, purpose);
+    return descriptor;
+  } catch (cause) {
+    if (descriptor !== null) closeSync(descriptor);
+    throw asRefusal(cause, file);
+  }
+}
+
+/** The text of a file that is no link; `undefined` if it does not exist. */
+export async function readOwn(file: string): Promise<string | undefined> {
+  const handle = await openOwn(file, 'read').catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOENT') return null;
+    throw cause;
+  });
+  if (handle === null) return undefined;
+  try {
+    return await handle.readFile('utf8');
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import pg from 'pg';
+import { openDatabase } from '#db/database.ts';
+import { migrate } from '#db/migrate.ts';
+import { openDataFolder } from '#sandbox/data-folder.ts';
+import { startPostgres } from '#sandbox/postgres.ts';
+import { SUPERUSER } from '#sandbox/postgres-cluster.ts';
+import { runPsqlScript } from '#testing/psql-script.ts';
+
+/** The two roles that compose.yaml gives the service, in a real PostgreSQL. */
+
+const CONTAINER = path.join(import.meta.dirname, '../../deploy/container');
+const PASSWORDS = { owner_password: 'of-the-owner', app_password: 'of-the-app' };
+const DENIED = /permission denied|must be owner/;
+
+let root: string;
+let stop: () => Promise<void>;
+let urlOf: (user: string, password: string, database: string) => string;
+let superuser: string;
+
+before(async () => {
+  root = await mkdtemp(path.join(tmpdir(), 'tapline-roles-'));
+  const folder = await openDataFolder(path.join(root, 'data'));
+  const postgres = await startPostgres({ folder, log: () => {}, durable: false });
+  stop = async () => {
+    await postgres.stop();
+    await folder.close();
+  };
+  urlOf = (user, password, database) => {
+    const url = new URL(postgres.url);
+    return Object.assign(url, { username: user, password, pathname: `/${database}` }).href;
+  };
+  superuser = (await folder.secret('postgres-superuser')).toString('base64url');
+});
+
+after(async () => {
+  await stop?.();
+  await rm(root, { recursive: true });
+});
+
+async function as<T>(user: string, database: string, work: (client: pg.Client) => Promise<T>) {
+  const passwords: Readonly<Record<string, string>> = {
+    [SUPERUSER]: superuser,
+    tapline_owner: PASSWORDS.owner_password,
+    tapline_app: PASSWORDS.app_password,
+  };
+  const client = new pg.Client(urlOf(user, passwords[user] ?? '', database));
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function migrateAs(user: string, password: string, database: string): Promise<void> {
+  const db = openDatabase({ url: urlOf(user, password, database), maxConnections: 2 });
+  await migrate(db);
+  await db.close();
+}
+
+const giveRoles = (database: string) =>
+  as(SUPERUSER, database, (client) =>
+    runPsqlScript(client, path.join(CONTAINER, 'roles.sql'), PASSWORDS),
+  );
+
+async function requireRoles(database: string): Promise<void> {
+  await as('tapline_app', database, async (client) => {
+    const { rows } = await client.query(
+      'select rolsuper, rolcreaterole, rolcreatedb from pg_roles where rolname = current_user',
+    );
+    assert.deepEqual(rows, [{ rolsuper: false, rolcreaterole: false, rolcreatedb: false }]);
+    await client.query('update accounts set created = created');
+    await client.query('select nextval(c.oid) from pg_class c where relkind = $1 limit 1', ['S']);
+    for (const sql of [
+      'update audit_log set created = created',
+      'delete from audit_log',
+      'truncate audit_log',
+      'create table of_a_thief (id bigint)',
+      'alter table accounts add column of_a_thief bigint',
+      "copy accounts to '/tmp/accounts'",
+    ]) {
+      await assert.rejects(client.query(sql), DENIED, sql);
+    }
+  });
+  await as('tapline_owner', database, async (client) => {
+    await client.query('alter table accounts add column of_the_owner bigint');
+    await client.query('create table of_the_owner (id bigserial)');
+    await assert.rejects(client.query("copy accounts to '/tmp/accounts'"), DENIED);
+  });
+  await as('tapline_app', database, (client) =>
+    client.query('insert into of_the_owner default values'),
+  );
+}
+
+test('the service migrates as one role and serves as another, none a superuser', async () => {
+  await as(SUPERUSER, 'postgres', (client) => client.query('create database fresh'));
+  await giveRoles('fresh');
+  await migrateAs('tapline_owner', PASSWORDS.owner_password, 'fresh');
+  await requireRoles('fresh');
+});
+
+test('a database that a superuser has made is given to the owner, however often', async () => {
+  await as(SUPERUSER, 'postgres', (client) => client.query('create database older'));
+  await migrateAs(SUPERUSER, superuser, 'older');
+  await giveRoles('older');
+  await giveRoles('older');
+  await requireRoles('older');
+});
+
+test('each service of compose.yaml connects as its role', async () => {
+  const text = await readFile(path.join(CONTAINER, 'compose.yaml'), 'utf8');
+  const superusers = text.match(/postgresql:\/\/tapline:/g) ?? [];
+  assert.deepEqual(superusers, [], 'no service has the address of the superuser');
+  const environmentOf = (service: string) =>
+    new RegExp(`^ {2}${service}:\\n(?: {4}.*\\n)*? {4}environment: \\*(\\w+)`, 'm').exec(text)?.[1];
+  assert.match(text, /x-api: &api\n(?: {2}.*\n)*? {2}environment: \*app/);
+  assert.equal(environmentOf('worker'), 'owner');
+  assert.equal(environmentOf('migrate'), 'owner');
+  assert.equal(environmentOf('registrar'), 'app');
+  assert.equal(environmentOf('watch'), 'settings');
+  const settings = /x-settings: &settings\n((?: {2}.*\n)+)/.exec(text)?.[1] ?? '';
+  assert.match(settings, /REDIS_URL/);
+  assert.doesNotMatch(settings, /DATABASE_URL/, 'it would hide what watch.env names');
+});
