@@ -61,6 +61,10 @@ type Client struct {
 
 var secretKey = regexp.MustCompile(`^tlsk_(test|live)_[0-9A-Za-z]+$`)
 
+// https, or plain http on this machine. Before an @ stands a user, and the machine behind it.
+var safeForLive = regexp.MustCompile(
+	`(?i)^(https:.*|http://(localhost|127(\.\d+){3}|\[::1\])(:\d+)?(/.*)?)$`)
+
 // New makes a client; it sends nothing.
 func New(options Options) (*Client, error) {
 	key, address := options.APIKey, options.BaseURL
@@ -85,6 +89,9 @@ func New(options Options) (*Client, error) {
 	}
 	if address == "" {
 		address = sandbox
+	}
+	if found[1] == "live" && !safeForLive.MatchString(address) {
+		return nil, &UsageError{"A live key is sent by https only, not to " + address + "."}
 	}
 	return newClient(key, strings.TrimSuffix(strings.TrimRight(address, "/"), "/v1"), options), nil
 }

@@ -167,3 +167,23 @@ func TestTheEnvironmentsKeyStaysWithItsAddress(t *testing.T) {
 		}
 	}
 }
+
+func TestPlainHTTPIsForThisMachineAndTestKeys(t *testing.T) {
+	for _, address := range []string{
+		"http://x/api", "http://127.0.0.1:80@x/api", "http://localhost.x/api", "x",
+	} {
+		if _, err := New(Options{APIKey: "tlsk_live_x", BaseURL: address}); err == nil {
+			t.Errorf("%s: took a live key", address)
+		}
+	}
+	for _, address := range []string{
+		"https://x/api", "http://localhost/api", "http://127.0.0.1:4242/api", "http://[::1]:1",
+	} {
+		if _, err := New(Options{APIKey: "tlsk_live_x", BaseURL: address}); err != nil {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+	if _, err := New(Options{APIKey: "tlsk_test_x", BaseURL: "http://x/api"}); err != nil {
+		t.Error(err)
+	}
+}

@@ -168,12 +168,20 @@ class BadInput(unittest.TestCase):
             (lambda: tapline.payments.retrieve(""), "id is missing"),
             (lambda: Tapline("tldk_test_x"), "begins with tlsk_test_"),
             (lambda: Tapline("tlsk_live_x"), "needs the base_url"),
-            (lambda: Tapline("tlsk_live_x", "http://x/api").request("POST", "/test_helpers/x"),
+            (lambda: Tapline("tlsk_live_x", "https://x/api").request("POST", "/test_helpers/x"),
              "use a tlsk_test_"),
+            (lambda: Tapline("tlsk_live_x", "http://x/api"), "by https only"),
+            (lambda: Tapline("tlsk_live_x", "http://127.0.0.1:80@x/api"), "by https only"),
+            (lambda: Tapline("tlsk_live_x", "http://localhost.x/api"), "by https only"),
         ]
         for act, words in cases:
             with self.assertRaisesRegex(UsageError, words):
                 act()
+
+    def test_plain_http_is_for_this_machine_and_test_keys(self):
+        for address in ("http://localhost/api", "http://127.0.0.1:4242", "http://[::1]:1/api"):
+            self.assertIsNotNone(Tapline("tlsk_live_x", address))
+        self.assertIsNotNone(Tapline("tlsk_test_x", "http://x/api"))
 
     def test_order_ids_are_those_of_the_other_clients(self):
         self.assertEqual([order_id("A-1001"), order_id("order_01HZX3V0M7"),

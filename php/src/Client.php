@@ -48,6 +48,11 @@ final class Client
         $this->apiKey = $key;
         $trimmed = rtrim($address ?? 'http://127.0.0.1:4242/api', '/');
         $this->baseUrl = preg_replace('#/v1$#', '', $trimmed);
+        // Before an @ stands a user, and the machine behind it.
+        $own = 'http://(localhost|127(\.\d+){3}|\[::1\])(:\d+)?(/.*)?';
+        if ($found[1] === 'live' && preg_match("#^(https:.*|$own)$#Di", $this->baseUrl) !== 1) {
+            throw new UsageError("A live key is sent by https only, not to $this->baseUrl.");
+        }
     }
 
     /** amount, terminal, and optionally order_id, description, metadata, expires_in. */

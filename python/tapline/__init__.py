@@ -229,6 +229,10 @@ class Tapline:
                              "it, or set TAPLINE_BASE_URL.")
         self._api_key, self._timeout, self._max_retries = api_key, timeout, max_retries
         self._base_url = re.sub("/v1$", "", (base_url or _SANDBOX).rstrip("/"))
+        # Before an @ stands a user, and the machine behind it.
+        own = "http://(localhost|127([.][0-9]+){3}|\\[::1\\])(:[0-9]+)?(/.*)?"
+        if found[1] == "live" and not re.fullmatch(f"https:.*|{own}", self._base_url, re.I):
+            raise UsageError(f"A live key is sent by https only, not to {self._base_url}.")
         self._opener = urllib.request.build_opener(_NoRedirect)
         self.payment_intents = _PaymentIntents(self, "/payment_intents")
         self.payments = _Readable(self, "/payments")

@@ -1,6 +1,7 @@
 import { UsageError } from './errors.js';
 import * as resources from './resources.js';
 const SANDBOX = 'http://127.0.0.1:4242/api';
+const OWN_MACHINE = /^http:\/\/(localhost|127(\.\d+){3}|\[::1\])(:\d+)?(\/|$)/i;
 const KEY = /^tlsk_(test|live)_[0-9A-Za-z]+$/;
 export class Tapline {
     paymentIntents;
@@ -49,6 +50,9 @@ function connect(given, options) {
     if (!/^https?:\/\//.test(baseUrl)) {
         const name = isOwn ? 'TAPLINE_BASE_URL' : 'baseUrl';
         throw new UsageError(`${name} is '${baseUrl}', and has to begin with https:// or http://.`);
+    }
+    if (mode === 'live' && !/^https:/.test(baseUrl) && !OWN_MACHINE.test(baseUrl)) {
+        throw new UsageError(`A live key is sent by https only, not to ${baseUrl}.`);
     }
     return { apiKey, baseUrl, options, watching: null };
 }

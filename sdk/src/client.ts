@@ -3,6 +3,8 @@ import type { ClientOptions, Connection } from './request.ts';
 import * as resources from './resources.ts';
 
 const SANDBOX = 'http://127.0.0.1:4242/api';
+/** A port or a path may follow, and no `@`: what stands before one is a user. */
+const OWN_MACHINE = /^http:\/\/(localhost|127(\.\d+){3}|\[::1\])(:\d+)?(\/|$)/i;
 const KEY = /^tlsk_(test|live)_[0-9A-Za-z]+$/;
 
 /** A client of one account and mode. One serves a whole program: its waits share a stream. */
@@ -67,6 +69,9 @@ function connect(given: string | undefined, options: ClientOptions): Connection 
   if (!/^https?:\/\//.test(baseUrl)) {
     const name = isOwn ? 'TAPLINE_BASE_URL' : 'baseUrl';
     throw new UsageError(`${name} is '${baseUrl}', and has to begin with https:// or http://.`);
+  }
+  if (mode === 'live' && !/^https:/.test(baseUrl) && !OWN_MACHINE.test(baseUrl)) {
+    throw new UsageError(`A live key is sent by https only, not to ${baseUrl}.`);
   }
   return { apiKey, baseUrl, options, watching: null };
 }

@@ -227,3 +227,21 @@ test('docs/clients.md shows what each client has kept', (t) => {
   else assert.equal(text, wanted, 'UPDATE=1 writes the table');
   assert.match(text, MARKS);
 });
+
+test('the PHP client sends a live key over plain http to this machine only', async (t) => {
+  if (!isHere('php')) return t.skip('php is not installed');
+  const autoload = path.join(import.meta.dirname, '../../php/autoload.php');
+  const takes = async (key: string, address: string) => {
+    const code = `require '${autoload}'; try { new Tapline\\Client('${key}', '${address}');
+      echo 'taken'; } catch (Tapline\\UsageError $error) { echo $error->getMessage(); }`;
+    return (await run('php', ['-r', code])).stdout;
+  };
+  for (const host of ['x', '127.0.0.1:80@x', 'localhost.x']) {
+    assert.match(await takes('tlsk_live_x', `http://${host}/api`), /by https only/, host);
+  }
+  for (const host of ['localhost', '127.0.0.1:4242', '[::1]:1']) {
+    assert.equal(await takes('tlsk_live_x', `http://${host}/api`), 'taken', host);
+  }
+  assert.equal(await takes('tlsk_live_x', 'https://x/api'), 'taken');
+  assert.equal(await takes('tlsk_test_x', 'http://x/api'), 'taken');
+});

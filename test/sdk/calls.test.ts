@@ -303,6 +303,21 @@ describe('bad input', () => {
     });
   }
 
+  test('a live key is sent over plain http to this machine only', () => {
+    const at = (baseUrl: string) => new Tapline(KEY.replace('test', 'live'), { baseUrl });
+    for (const host of ['shop.test', 'localhost.shop.test', '127.0.0.1@shop.test', '10.0.0.1:80']) {
+      assert.throws(() => at(`http://${host}/api`), {
+        name: 'UsageError',
+        message: /by https only/,
+      });
+    }
+    assert.throws(() => at('http://127.0.0.1:80@shop.test/api'), /by https only/);
+    for (const host of ['localhost', '127.0.0.1:4242', '[::1]:4242'])
+      assert(at(`http://${host}/api`));
+    assert(at('https://pay.example.com/api'));
+    assert(new Tapline(KEY, { baseUrl: 'http://shop.test/api' }), 'a test key moves no money');
+  });
+
   test('an address that is not the API says so', async () => {
     api.script({ status: 404, body: '<html>' });
     await assert.rejects(tapline.payments.retrieve('pay_1'), /Check baseUrl: it ends with \/api/);
