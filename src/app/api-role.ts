@@ -27,7 +27,7 @@ import { payerSurface } from '#apis/payer/routes.ts';
 import { liveRefusal } from '#apis/test-helpers/live-refusal.ts';
 import { testHelperRoutes } from '#apis/test-helpers/routes.ts';
 import { createOperations } from '#app/api-operations.ts';
-import { type ApiDeps, createShared, publicNodes } from '#app/api-shared.ts';
+import { type ApiDeps, createShared, publicNodes, pushNetwork } from '#app/api-shared.ts';
 import { addBrandFiles } from '#app/brand-files.ts';
 import { addChainRelay } from '#app/chain-relay.ts';
 import { operatorDoor } from '#app/operator-door.ts';
@@ -93,7 +93,7 @@ export function createSurfaces(deps: ApiDeps): {
   const { dashboard, operator } = peopleSurfaces(deps, shared, listsOfPeople(shared, merchant));
   const device = deviceSurface(shared);
   const pairing = pairingSurface(shared);
-  const payer = payerSurface(shared);
+  const payer = payerSurface({ ...shared, network: pushNetwork(deps.config) });
   const payLinks = paySurface(shared);
   const pairingRoutes = pairing.routes.map((route) => ({ ...route, path: `/pair${route.path}` }));
   return {

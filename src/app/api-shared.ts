@@ -27,6 +27,7 @@ import { createSettlementNumbers } from '#settlement/numbers.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 import { addressPolicy } from '#webhooks/address-check.ts';
 import { systemResolver } from '#webhooks/resolver.ts';
+import type { Network as OutsideNetwork } from '#webhooks/transport.ts';
 
 export interface ApiDeps extends LoopDeps {
   readonly config: Config;
@@ -52,6 +53,16 @@ export interface ApiDeps extends LoopDeps {
   readonly webFolder?: string | null;
   /** For the browser of a sandbox's own machine; null without demo data. */
   readonly sandboxLinks?: SandboxLinks | null;
+}
+
+/**
+ * Push services are never on this machine, in a sandbox neither: what may ring there is for the
+ * operator alone to say (WEBHOOK_ALLOW_CIDRS).
+ */
+export function pushNetwork({
+  webhookAllowCidrs,
+}: Pick<Config, 'webhookAllowCidrs'>): OutsideNetwork {
+  return { policy: addressPolicy(webhookAllowCidrs), resolver: systemResolver() };
 }
 
 /** The node of each network that browsers may ask: the operator's, or in a sandbox the relay. */

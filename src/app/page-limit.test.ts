@@ -38,7 +38,7 @@ async function statusesOf(path: string, requests: number): Promise<Record<number
   return counts;
 }
 
-for (const path of [CARD_PATH, HOLD_PATH, PERSON_LINK_PATH]) {
+for (const path of [CARD_PATH, HOLD_PATH, PERSON_LINK_PATH, '/brand']) {
   test(`${path}: a /64 that tries links gets ${PAGES.requests} answers a minute`, async () => {
     const { 429: refused, ...answered } = await statusesOf(`${path}/guess`, PAGES.requests + 5);
     assert.equal(refused, 5);

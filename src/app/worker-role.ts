@@ -1,3 +1,4 @@
+import { pushNetwork } from '#app/api-shared.ts';
 import type { AnchorTarget } from '#audit/anchor-target.ts';
 import type { CellSettings } from '#cells/peers.ts';
 import { startTellingEnds } from '#cells/tell-ends.ts';
@@ -31,8 +32,6 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { startReconciler } from '#settlement/reconciliation/reconciler.ts';
 import { startRelayer } from '#settlement/relayer/relayer.ts';
 import type { RequestKind } from '#settlement/requests.ts';
-import { addressPolicy } from '#webhooks/address-check.ts';
-import { systemResolver } from '#webhooks/resolver.ts';
 import { startWebhookWorker } from '#webhooks/worker.ts';
 
 export interface WorkerDeps extends LoopDeps {
@@ -105,10 +104,9 @@ function startLoops(deps: WorkerDeps): Loop[] {
 }
 
 /** Notifies browsers of payers whose confirmation is needed, if the operator has set it up. */
-function startRinging({ push, webhookAllowCidrs, isSandbox, ...deps }: WorkerDeps) {
+function startRinging({ push, ...deps }: WorkerDeps) {
   if (push === null) return [];
-  const policy = addressPolicy(webhookAllowCidrs, { ownMachine: isSandbox });
-  const network = { policy, resolver: systemResolver() };
+  const network = pushNetwork(deps);
   const loop = startLoop({
     name: 'rings of wallets',
     pollMs: RING_POLL_MS,

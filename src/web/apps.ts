@@ -1,3 +1,5 @@
+import type { Feature } from '#core/permissions-policy.ts';
+
 /** Which page is at which path. `*`: the app decides what it shows there. */
 export interface WebApp {
   readonly name: string;
@@ -6,11 +8,16 @@ export interface WebApp {
   readonly page: string;
   /** Can be installed: has a service worker at `/<name>/worker.js`. */
   readonly installable: boolean;
+  /** What of the browser's powers its page uses. */
+  readonly uses?: readonly Feature[];
   /** Shown by a sandbox only. */
   readonly sandboxOnly?: boolean;
   /** Asked each time, and never kept: what it shows is of this moment, and an address can end. */
   readonly unkept?: boolean;
 }
+
+/** For sign-in, second factors, wallet keys, and chips that a till reads as security keys. */
+const PASSKEYS: readonly Feature[] = ['publickey-credentials-create', 'publickey-credentials-get'];
 
 export const WEB_APPS: readonly WebApp[] = [
   { name: 'front', paths: ['/'], page: 'front.html', installable: false },
@@ -19,19 +26,28 @@ export const WEB_APPS: readonly WebApp[] = [
     paths: ['/terminal', '/terminal/*'],
     page: 'terminal.html',
     installable: true,
+    uses: ['camera', 'screen-wake-lock', 'serial', ...PASSKEYS],
   },
-  { name: 'wallet', paths: ['/wallet', '/wallet/*'], page: 'wallet.html', installable: true },
+  {
+    name: 'wallet',
+    paths: ['/wallet', '/wallet/*'],
+    page: 'wallet.html',
+    installable: true,
+    uses: PASSKEYS,
+  },
   {
     name: 'dashboard',
     paths: ['/dashboard', '/dashboard/*'],
     page: 'dashboard.html',
     installable: false,
+    uses: PASSKEYS,
   },
   {
     name: 'operator',
     paths: ['/operator', '/operator/*'],
     page: 'operator.html',
     installable: false,
+    uses: PASSKEYS,
   },
   { name: 'pay', paths: ['/pay/*'], page: 'pay.html', installable: false },
   { name: 'tag', paths: ['/t/*'], page: 'tag.html', installable: false, unkept: true },

@@ -66,6 +66,9 @@ test('a policy allows our own files, and a foreign address to the app that needs
     assert.doesNotMatch(policy, /unsafe/);
     assert.match(policy, /frame-ancestors 'none'/);
     assert.equal(policy.includes('https://rpc.example.com'), name === 'receipt');
+    const permissions = String(answer.headers['permissions-policy']);
+    assert.equal(permissions.includes('camera=(self)'), name === 'terminal', name);
+    assert.match(permissions, /geolocation=\(\)/);
     assert.equal(answer.headers['referrer-policy'], 'no-referrer');
     assert.doesNotMatch(answer.body, /<style|style=|<script>/);
   }
@@ -117,14 +120,16 @@ test('the till may ask a reader of its own computer, once one was added', async 
   assert.equal(again.statusCode, 200);
 });
 
-test('a service worker keeps all files of its app, and may serve the page above it', async () => {
+test('a service worker keeps all files of its app, and may serve that app alone', async () => {
   for (const { name, installable } of WEB_APPS) {
     const answer = await get(`/${name}/worker.js`);
     if (!installable) {
       assert.doesNotMatch(String(answer.headers['content-type']), /javascript/, name);
       continue;
     }
-    assert.equal(answer.headers['service-worker-allowed'], '/');
+    const allowed = String(answer.headers['service-worker-allowed']);
+    const script = `https://pay.test/below/${name}/worker.js`;
+    assert.equal(new URL(allowed, script).pathname, `/below/${name}`);
     // Without it the browser stops the worker's own requests, and nothing is ever kept.
     assert.match(String(answer.headers['content-security-policy']), /connect-src 'self'/);
     const [, json = ''] = /^globalThis\.SHELL=(.*);$/m.exec(answer.body) ?? [];

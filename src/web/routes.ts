@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { present } from '#core/assert.ts';
 import { escapeHtml } from '#core/escape-html.ts';
+import { permissionsOf } from '#core/permissions-policy.ts';
 import { StartError } from '#core/start-error.ts';
 import { WEB_APPS, type WebApp } from '#web/apps.ts';
 import { readBuilt, sendFile, tagOf, type WebFile } from '#web/files.ts';
@@ -98,6 +99,7 @@ function addPage(
 ): void {
   const { files, mayAsk, gate, meta } = serving;
   const html = present(files.get(page.page), page.page).plain.toString();
+  const permissions = permissionsOf(page.uses ?? []);
   for (const path of page.paths) {
     app.get(path, async (request, reply) => {
       const based = html.replace('<head>', `<head>\n<base href="${rootFrom(request.url)}">${meta}`);
@@ -105,6 +107,7 @@ function addPage(
       // Addresses of payments and receipts are secrets of those who hold them.
       reply
         .header('Content-Security-Policy', policy)
+        .header('Permissions-Policy', permissions)
         .header('Referrer-Policy', 'no-referrer')
         .header('Cross-Origin-Opener-Policy', 'same-origin');
       const instead = await gate?.(request, reply, based);
@@ -154,8 +157,9 @@ function addWorker(app: FastifyInstance, { name, page }: WebApp, files: Files): 
   app.get(`/${name}/worker.js`, async (request, reply) => {
     reply
       .header('Content-Security-Policy', WORKER_POLICY)
-      // The app's own page is not below the worker's folder.
-      .header('Service-Worker-Allowed', '/');
+      // The app's own page is not below the worker's folder. Relative to this file: the apps work
+      // below any path.
+      .header('Service-Worker-Allowed', `../${name}`);
     return sendFile(request, reply, file);
   });
 }

@@ -25,6 +25,7 @@ function check(headers: Headers, what: string): void {
   const policy = headers.get('content-security-policy') ?? '';
   assert.match(policy, /default-src 'none'/, what);
   assert.match(policy, /frame-ancestors 'none'/, what);
+  assert.match(headers.get('permissions-policy') ?? '', /camera=\(\), .*geolocation=\(\)/, what);
 }
 
 test('answers and refusals carry a policy and nosniff, and no HSTS over http', async () => {

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { startTestApi, type TestApi } from '#testing/api.ts';
+import { type Caller, caller } from '#testing/api-client.ts';
+import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+
+/** Which push services a wallet of a sandbox may name: a sandbox's webhooks may go to itself. */
+
+let api: TestApi;
+let payer: Caller;
+
+before(async () => {
+  api = await startTestApi({
+    env: {
+      VAPID_PRIVATE_KEY: randomBytes(32).toString('base64url'),
+      VAPID_SUBJECT: 'mailto:push@example.com',
+    },
+  });
+  payer = caller(`${api.url}/api/payer/v1`, await signInWallet(api.url, newWallet()));
+});
+
+after(() => api.close());
+
+test('no browser is rung at an address of this machine or its network', async () => {
+  for (const endpoint of [
+    'http://127.0.0.1:4242/',
+    'http://localhost:4242/',
+    'http://[::1]:4242/',
+    'https://10.0.0.1/',
+    'https://192.168.1.1/',
+    'https://169.254.169.254/',
+    'https://[fd00::1]/',
+  ]) {
+    const { status, body } = await payer.send('PUT', '/push', {
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ endpoint }),
+    });
+    const { error } = body as { error?: { code: string } };
+    assert.deepEqual([status, error?.code], [400, 'url_not_allowed'], endpoint);
+  }
+});
