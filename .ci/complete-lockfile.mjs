@@ -3,8 +3,12 @@
 //
 // npm leaves an optional package out of the lockfile when its registry does not have it (builds
 // for other platforms, mostly), and `npm ci` then refuses the lockfile as out of date. This adds
-// the missing entries: enough for npm to know that they do not belong on this platform.
-import { readFileSync, writeFileSync } from 'node:fs';
+// the missing entries: enough for npm to know that they do not belong on this platform. Then it
+// has npm resolve what has no hash, in a folder of its own: without one, `npm ci` on another
+// platform would take whatever it is given.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 const ROOT = path.join(import.meta.dirname, '..');
@@ -47,6 +51,42 @@ function platformOf(name) {
   };
 }
 
+/** `node_modules/a/node_modules/@b/c` is the place of `@b/c`. */
+function nameAt(place) {
+  return place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
+}
+
+/** Entries of the registry without a hash. */
+function unhashed(packages) {
+  return Object.entries(packages).filter(
+    ([place, entry]) =>
+      place.includes('node_modules/') &&
+      entry.integrity === undefined &&
+      !entry.link &&
+      !entry.inBundle,
+  );
+}
+
+/** By `name@version`, as npm resolves them; what its registry does not have is left out. */
+function hashesOf(specs) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'lockfile-'));
+  try {
+    const optionalDependencies = Object.fromEntries(
+      specs.map((spec, index) => [`of-${index}`, `npm:${spec}`]),
+    );
+    const wanted = { name: 'hashes', version: '0.0.0', private: true, optionalDependencies };
+    writeFileSync(path.join(folder, 'package.json'), JSON.stringify(wanted));
+    const args = ['install', '--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund'];
+    execFileSync('npm', args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+    const { packages } = JSON.parse(readFileSync(path.join(folder, 'package-lock.json'), 'utf8'));
+    return new Map(
+      specs.map((spec, index) => [spec, packages[`node_modules/of-${index}`]?.integrity]),
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
 const lock = JSON.parse(readFileSync(FILE, 'utf8'));
 let added = 0;
 for (const [place, entry] of Object.entries(lock.packages)) {
@@ -68,5 +108,19 @@ for (const [place, entry] of Object.entries(lock.packages)) {
 lock.packages = Object.fromEntries(
   Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : 1)),
 );
+const bare = unhashed(lock.packages);
+const specOf = ([place, entry]) => `${entry.name ?? nameAt(place)}@${entry.version}`;
+const hashes = bare.length === 0 ? new Map() : hashesOf([...new Set(bare.map(specOf))]);
+for (const one of bare) {
+  const [place, { version, ...entry }] = one;
+  const integrity = hashes.get(specOf(one));
+  // Where npm would write it.
+  if (integrity !== undefined) lock.packages[place] = { version, integrity, ...entry };
+}
+const left = unhashed(lock.packages).map(specOf);
 writeFileSync(FILE, `${JSON.stringify(lock, null, 2)}\n`);
-console.log(`${added} entries added`);
+console.log(`${added} entries added, ${bare.length - left.length} hashes`);
+if (left.length > 0) {
+  console.error(`The registry has no hash of ${left.join(', ')}.`);
+  process.exitCode = 1;
+}

@@ -1,5 +1,26 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
 import { askCell, type CellAddress, type CellSettings } from '#cells/peers.ts';
+import { isOwnAddress } from '#core/own-address.ts';
 import { StartError } from '#core/start-error.ts';
+
+/**
+ * What cells ask each other carries their secret, so plain http is for this machine and private
+ * networks. A name that cannot be looked up now reaches no cell either. @throws StartError
+ */
+async function requireClosedWay({ url }: CellAddress): Promise<void> {
+  const { protocol, hostname } = new URL(url);
+  if (protocol === 'https:') return;
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const found = isIP(host) === 0 ? await lookup(host, { all: true }).catch(() => []) : [];
+  const addresses = isIP(host) === 0 ? found.map(({ address }) => address) : [host];
+  const outside = addresses.find((address) => !isOwnAddress(address));
+  if (outside === undefined) return;
+  throw new StartError(
+    `CELL_ADDRESSES: ${url} leads to ${outside}, and CELL_SECRET is sent there: use https, which ` +
+      'only private networks do without',
+  );
+}
 
 /**
  * Each cell says itself which one it is: two of one number would bring money and people to the
@@ -8,6 +29,7 @@ import { StartError } from '#core/start-error.ts';
  * @throws StartError
  */
 export async function checkPeers(cells: CellSettings): Promise<readonly CellAddress[]> {
+  await Promise.all(cells.others.map(requireClosedWay));
   const answers = await Promise.all(
     cells.others.map(async (address) => ({
       address,

@@ -289,6 +289,19 @@ test('only a cell is answered', async () => {
   assert.equal((await ask(passOf(pass), { cells: wrong })).refusal?.rule, 'HOME_CELL_AWAY');
 });
 
+test('cells ask each other over http in private networks only', async () => {
+  const at = (address: string) => settings(1, { others: [{ cell: 2, url: address }] });
+  for (const address of ['http://203.0.113.7:4242', 'http://8.8.8.8', 'http://[2001:4860::1]']) {
+    await assert.rejects(checkPeers(at(address)), {
+      name: 'StartError',
+      message: /^CELL_ADDRESSES: http:\S+ leads to \S+, and CELL_SECRET [^\n]+use https[^\n]+$/,
+    });
+  }
+  for (const address of ['http://127.0.0.1:1', 'http://localhost:1', 'http://nowhere.invalid']) {
+    assert.equal((await checkPeers(at(address))).length, 1, `${address} is only not there`);
+  }
+});
+
 test('two cells of one number find out at the start', async () => {
   assert.deepEqual(await checkPeers(settings(1)), []);
   const other = settings(1, { secret: 'another secret than that of the others' });

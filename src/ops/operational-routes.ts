@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
-import ipaddr from 'ipaddr.js';
 import { isLive, NETWORKS, type Network } from '#core/mode.ts';
+import { isOwnAddress } from '#core/own-address.ts';
 import { RELEASE } from '#core/release.ts';
 import { equalInConstantTime } from '#core/secrets.ts';
 import { isAskedAt, isOwnName } from '#http/asked-host.ts';
@@ -19,13 +19,6 @@ export interface MetricsAccess {
   readonly metricsToken: string | null;
   /** Its host is one of the names that the numbers are read at. */
   readonly publicUrl: string | null;
-}
-
-/** This machine and its own networks, not the public. */
-const OWN_RANGES = new Set(['loopback', 'private', 'uniqueLocal', 'linkLocal']);
-
-function isOwnAddress(address: string): boolean {
-  return ipaddr.isValid(address) && OWN_RANGES.has(ipaddr.process(address).range());
 }
 
 /** Always of the same length, so that the time of a comparison tells nothing. */

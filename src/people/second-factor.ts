@@ -41,8 +41,11 @@ const WINDOW_STEPS = 1;
 const RECOVERY_CODES = 10;
 /** A person mistypes a code once or twice; the third time they hear of it, once an hour. */
 const TOLD_AT_GUESS = 3;
-/** 80 bits: nothing to guess, so a plain hash is enough. */
-const RECOVERY_BYTES = 10;
+/**
+ * 112 bits: nothing to guess, so a plain hash is enough. Codes of 80 bits, from before, stay valid:
+ * their hashes are kept alike.
+ */
+const RECOVERY_BYTES = 14;
 
 /** Session and user that prove, or set up, a factor. */
 export interface FactorRef {
@@ -85,7 +88,7 @@ function hashRecoveryCode(code: string): Buffer {
 
 function newRecoveryCode(): string {
   const { base32 } = new Secret({ size: RECOVERY_BYTES });
-  return present(base32.match(/.{4}/g), 'recovery code').join('-');
+  return present(base32.match(/.{1,4}/g), 'recovery code').join('-');
 }
 
 export function codeRefused(): Refusal {

@@ -261,10 +261,36 @@ test('every Kubernetes file is YAML with what it must have', async (t) => {
 });
 
 interface Locked {
+  readonly integrity?: string;
+  readonly link?: boolean;
+  readonly inBundle?: boolean;
   readonly os?: readonly string[];
   readonly cpu?: readonly string[];
   readonly libc?: readonly string[];
 }
+
+test('every package that npm ci fetches has a hash, for other platforms too', async () => {
+  let files = 0;
+  for await (const file of glob('**/package-lock.json', {
+    cwd: ROOT,
+    exclude: (name) => name.split(path.sep).includes('node_modules'),
+  })) {
+    files++;
+    const text = await readFile(path.join(ROOT, file), 'utf8');
+    assert.doesNotMatch(text, /"resolved": "https?:/, `${file} names no registry`);
+    const { packages } = JSON.parse(text) as { packages: Readonly<Record<string, Locked>> };
+    const bare = Object.entries(packages).filter(
+      ([place, { integrity, link, inBundle }]) =>
+        place.includes('node_modules/') && !link && !inBundle && integrity === undefined,
+    );
+    assert.deepEqual(
+      bare.map(([place]) => place),
+      [],
+      `${file}: run node .ci/complete-lockfile.mjs`,
+    );
+  }
+  assert(files >= 5, `only ${files} lockfiles were found`);
+});
 
 test('what the lockfile has for Linux on x64 it has for arm64 and for macOS too', async () => {
   const text = await readFile(path.join(ROOT, 'package-lock.json'), 'utf8');

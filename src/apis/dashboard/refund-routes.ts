@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { accessRefusal } from '#apis/dashboard/consent.ts';
+import { factorRefusal } from '#apis/dashboard/consent.ts';
 import {
   actorOf,
   type DashboardDeps,
@@ -120,7 +120,6 @@ async function refundRefusal(
   asked: {
     readonly paymentId: string;
     readonly amount: number | null;
-    readonly isSandbox: boolean;
   },
 ): Promise<Refusal | null> {
   const { caller, now } = request;
@@ -131,8 +130,8 @@ async function refundRefusal(
   const amount = asked.amount === null ? payment.amount : BigInt(asked.amount);
   const sum = await addAskedByPeople(tx, { accountId: tenant.accountId, amount, now });
   if (sum <= FREE_REFUNDS) return null;
-  const session = sessionOf(caller);
-  return accessRefusal({ session, now, isSandbox: asked.isSandbox });
+  // Money: without a factor there is none to show, in a sandbox neither.
+  return factorRefusal(sessionOf(caller), now);
 }
 
 function refundRoute(deps: DashboardDeps): PersonRoute {
@@ -157,10 +156,9 @@ function refundRoute(deps: DashboardDeps): PersonRoute {
       const { caller, body, idempotency, requestId, now } = request;
       const { tenant } = caller;
       const asked = refundAskedFor(body);
-      const isSandbox = deps.settings.people.factorAgeMs === 0;
       // Before the refund: whatever happens then, the log knows who asked for it.
       const refused = await deps.db.transaction<Refusal | null>(async (tx) => {
-        const stale = await refundRefusal(tx, request, { ...asked, isSandbox });
+        const stale = await refundRefusal(tx, request, asked);
         if (stale !== null) return new Abandon(stale);
         await recordEntry(tx, {
           trail: tenant.accountId,

@@ -74,6 +74,10 @@ test('above 500 USDC a day a session alone gives nothing back where money is rea
   const codes = answers.map((answer) => answer.body.error?.code ?? '');
   const large = Array(3).fill('amount_too_large');
   assert.deepEqual(codes.sort(), [...large, 'second_factor_required']);
+  // A sandbox lets people without a factor change access right after they signed in: not this.
+  const justIn = await signInAs(server, 'mia@refunds.test');
+  const more = await justIn.post(`${live}/refunds`, body, { 'idempotency-key': 'just in' });
+  assert.equal(more.body.error?.code, 'second_factor_required');
   const again = await member.post(`${base}/refunds`, body, { 'idempotency-key': 'test mode' });
   assert.notEqual(again.body.error?.code, 'second_factor_required', 'test mode asks for none');
 });

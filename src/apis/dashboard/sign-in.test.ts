@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import { Secret, TOTP } from 'otpauth';
 import { createAccountWithOwner } from '#accounts/create-account.ts';
@@ -151,6 +152,30 @@ test('a code and a recovery code work once', async () => {
   const spare = { code: recoveryCodes[0] ?? '' };
   assert.equal((await client.post('/session/second_factor', spare)).status, 200);
   assert.equal((await client.post('/session/second_factor', spare)).status, 401);
+});
+
+test('recovery codes have 112 bits, and one of 80 bits from before is still valid', async () => {
+  const client = await signedIn();
+  const { recoveryCodes } = await withTotp(client);
+  for (const code of recoveryCodes) {
+    // 22 letters of 5 bits and one of the 2 that are left.
+    assert.match(code, /^(?:[A-Z2-7]{4}-){5}[A-Z2-7]{3}$/);
+  }
+  const earlier = 'ABCD-EFGH-IJKL-MNOP';
+  const hash = createHash('sha256').update(earlier.replaceAll('-', '')).digest();
+  await server.db.query(
+    `insert into recovery_codes (user_id, hash)
+     select user_id, $2 from recovery_codes where hash = $1`,
+    [
+      createHash('sha256')
+        .update((recoveryCodes[0] ?? '').replaceAll('-', ''))
+        .digest(),
+      hash,
+    ],
+  );
+  for (const code of [earlier, recoveryCodes[1]?.toLowerCase().replaceAll('-', ' ')]) {
+    assert.equal((await client.post('/session/second_factor', { code })).status, 200, code);
+  }
 });
 
 test('a thief of the password cannot lock the owner out by guessing codes', async () => {

@@ -1,0 +1,13 @@
+import ipaddr from 'ipaddr.js';
+
+/** This machine and private networks, not the public. */
+const OWN_RANGES: ReadonlySet<string> = new Set([
+  'loopback',
+  'private',
+  'uniqueLocal',
+  'linkLocal',
+]);
+
+export function isOwnAddress(address: string): boolean {
+  return ipaddr.isValid(address) && OWN_RANGES.has(ipaddr.process(address).range());
+}
