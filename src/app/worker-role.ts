@@ -20,6 +20,7 @@ import { traceOfEvent } from '#payments/trace-of-event.ts';
 import { applyRegistrations } from '#payouts/apply-registrations.ts';
 import { applyDueWallets, applyWalletOutcomes } from '#payouts/apply-wallet-changes.ts';
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
+import { followAllWallets } from '#payouts/follow-wallets.ts';
 import { tellOfProposal } from '#payouts/foreign-mails.ts';
 import { dropExpired } from '#people/drop-expired.ts';
 import { tellOwners } from '#people/endpoint-mail.ts';
@@ -60,6 +61,11 @@ export interface WorkerDeps extends LoopDeps {
   readonly anchorTarget: AnchorTarget;
 }
 
+/** What mails about wallets are made with. */
+interface WalletMails {
+  readonly people: { readonly secretKey: Buffer; readonly webUrl: string };
+}
+
 /** A hint that got lost delays an outcome by at most this. */
 const OUTCOME_POLL_MS = 500;
 /** How late an expiry is written at most; readers see it in time anyway. */
@@ -76,7 +82,7 @@ const KEY_EXPIRY_POLL_MS = 60_000;
 const ANCHOR_POLL_MS = 60_000;
 
 /** Loops that write down what time and the chains have done. */
-function startLoops(deps: WorkerDeps): Loop[] {
+function startLoops(deps: WorkerDeps & WalletMails): Loop[] {
   const onError = (name: string, error: unknown) =>
     deps.log.error(`the ${name} failed`, { error: describeError(error) });
   const onOutcomes = (kind: RequestKind, name: string, run: () => Promise<boolean>) => {
@@ -144,11 +150,16 @@ export function startRegistrar(
 }
 
 /** Everything that goes on without a caller. Any number of processes may do so at once. */
-export function startWorkers(deps: WorkerDeps): { stop(): Promise<void> } {
+export function startWorkers(settings: WorkerDeps): { stop(): Promise<void> } {
+  const people = { secretKey: settings.peopleKey, webUrl: settings.webUrl };
+  const deps = { ...settings, people };
   const relayers = deps.chains.map((chain) => startRelayer({ ...deps, chain }));
   const recoveries = deps.chains.map((chain) => startRecovery({ ...deps, chain }));
-  const tellMerchant = tellOfProposal({ ...deps, secretKey: deps.peopleKey });
-  const reconcilers = deps.chains.map((chain) => startReconciler({ ...deps, chain, tellMerchant }));
+  const tellMerchant = tellOfProposal(people);
+  const reconcilers = deps.chains.map((chain) => {
+    const followWallets = () => followAllWallets({ ...deps, chain });
+    return startReconciler({ ...deps, chain, tellMerchant, followWallets });
+  });
   const webhooks = startWebhookWorker({
     ...deps,
     secretKey: deps.webhookKey,

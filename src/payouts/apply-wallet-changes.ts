@@ -1,46 +1,59 @@
-import { recordEntry } from '#audit/audit.ts';
-import { isRefusal } from '#core/answer.ts';
 import { addMs, addSeconds } from '#core/clock.ts';
 import { networkOf } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
-import { type PayoutDeps, readOnChain } from '#payouts/merchant-on-chain.ts';
+import { type FollowWalletsDeps, followWallets } from '#payouts/follow-wallets.ts';
+import { chainOf } from '#payouts/merchant-on-chain.ts';
+import { advanceWalletBlock, updateSettlementWallet } from '#payouts/merchant-wallet-queries.ts';
+import { moveWalletChange } from '#payouts/move-wallet-change.ts';
 import {
   lockDueWalletChanges,
+  lockOpenWalletChanges,
   lockWalletChange,
-  updateSettlementWallet,
-  updateWalletChange,
   type WalletChangeRow,
 } from '#payouts/wallet-change-queries.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { readMerchantWallets } from '#settlement/chain/merchant-wallets.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { applied, type Outcome, requestOnChain, takeOutcomes } from '#settlement/requests.ts';
 
-type WalletDeps = LoopDeps & Pick<PayoutDeps, 'chains'>;
+type WalletDeps = Omit<FollowWalletsDeps, 'chain'> & { readonly chains: readonly Chain[] };
 
 const BATCH = 20;
 /** Block times lag behind ours: this much later the contract agrees that the wait is over. */
 const MARGIN_MS = 15_000;
-const ACTOR = { type: 'system', name: 'settlement' } as const;
 
-async function moveTo(
+type Succeeded = Extract<Outcome<'wallet_change'>['result'], { succeeded: true }>;
+
+/**
+ * Writes down what a step of ours has done on the contract. Where the rows follow a later block
+ * already (`follow-wallets.ts`), its status says so, and nothing is left to do.
+ */
+async function follow(
   tx: Tx,
   row: WalletChangeRow,
-  to: Partial<Pick<WalletChangeRow, 'applicable_at' | 'failure_reason'>> &
-    Pick<WalletChangeRow, 'status'> & { readonly now: Date },
+  { step, facts, now }: { step: string; facts: Succeeded['facts']; now: Date },
 ): Promise<void> {
-  const { status, now } = to;
-  const applicableAt = to.applicable_at ?? row.applicable_at;
-  const failureReason = to.failure_reason ?? null;
-  await updateWalletChange(tx, { id: row.id, status, applicableAt, failureReason, now });
-  await recordEntry(tx, {
-    trail: row.account_id,
-    actor: ACTOR,
-    action: `settlement_wallet.${status}`,
-    objectId: row.id,
-    livemode: row.livemode,
-    before: { wallet: row.previous_wallet },
-    after: { wallet: row.wallet, reason: failureReason },
-    now,
-  });
+  const { livemode, account_id: accountId, merchant_number: merchantNumber } = row;
+  if (row.status !== (step === 'propose' ? 'pending' : 'announced')) return;
+  if (merchantNumber !== null) {
+    const blockNumber = BigInt(facts.blockNumber);
+    await advanceWalletBlock(tx, { livemode, merchantNumber, blockNumber });
+  }
+  if (step === 'cancel') return moveWalletChange(tx, row, { status: 'canceled', now });
+  if (step === 'apply') {
+    if (merchantNumber !== null) {
+      await updateSettlementWallet(tx, { livemode, merchantNumber, wallet: row.wallet });
+    }
+    return moveWalletChange(tx, row, { status: 'applied', now });
+  }
+  // The contract holds one announcement, so an earlier one has ended.
+  for (const other of await lockOpenWalletChanges(tx, { accountId, livemode })) {
+    if (other.status !== 'announced' || other.merchant_number !== merchantNumber) continue;
+    await moveWalletChange(tx, other, { status: 'canceled', now });
+  }
+  const applicable_at = addSeconds(new Date(facts.blockTime), row.delay_seconds);
+  await moveWalletChange(tx, row, { status: 'announced', applicable_at, now });
 }
 
 /**
@@ -54,49 +67,34 @@ async function applyStep(
 ): Promise<WalletChangeRow | null> {
   const now = deps.clock.now();
   const { result } = outcome;
-  const [id = '', step] = outcome.subjectId.split(':');
+  const [id = '', step = ''] = outcome.subjectId.split(':');
   const row = await lockWalletChange(tx, id);
   if (row === undefined) return null;
-  if (!result.succeeded) {
-    deps.log.warn('the contract refused a wallet change', { id, step, reason: result.reason });
-    if (step !== 'propose') return result.reason === 'wallet_not_announced' ? row : null;
-    await moveTo(tx, row, { status: 'failed', failure_reason: result.reason, now });
+  if (result.succeeded) {
+    await follow(tx, row, { step, facts: result.facts, now });
     return null;
   }
-  if (step === 'propose') {
-    const announcedAt = new Date(result.facts.blockTime);
-    const applicable_at = addSeconds(announcedAt, row.delay_seconds);
-    await moveTo(tx, row, { status: 'announced', applicable_at, now });
-  } else if (step === 'cancel') {
-    await moveTo(tx, row, { status: 'canceled', now });
-  } else {
-    const tenant = { accountId: row.account_id, livemode: row.livemode };
-    await updateSettlementWallet(tx, { tenant, wallet: row.wallet });
-    await moveTo(tx, row, { status: 'applied', now });
+  deps.log.warn('the contract refused a wallet change', { id, step, reason: result.reason });
+  if (step !== 'propose') return result.reason === 'wallet_not_announced' ? row : null;
+  if (row.status === 'pending') {
+    await moveWalletChange(tx, row, { status: 'failed', failure_reason: result.reason, now });
   }
   return null;
 }
 
 /**
- * Ends a change that the contract does not wait for any more. Anybody may have put it into force;
- * otherwise a guardian or the registrar has dropped it, or it has lapsed. The wallet on the chain
- * says which. When no node answers, the next refusal asks again.
+ * Ends a change that the contract does not wait for any more: it is in force, was canceled by
+ * another key, or has lapsed. When no node answers, reconciliation finds it out.
  */
 async function followContract(deps: WalletDeps, gone: WalletChangeRow): Promise<void> {
-  const tenant = { accountId: gone.account_id, livemode: gone.livemode };
-  const found = await readOnChain(deps, tenant);
-  if (isRefusal(found)) return;
-  await deps.db.transaction(async (tx) => {
-    const now = deps.clock.now();
-    const row = await lockWalletChange(tx, gone.id);
-    if (row?.status !== 'announced') return;
-    if (found.wallet.toLowerCase() === row.wallet.toLowerCase()) {
-      await updateSettlementWallet(tx, { tenant, wallet: row.wallet });
-      await moveTo(tx, row, { status: 'applied', now });
-    } else {
-      await moveTo(tx, row, { status: 'canceled', now });
-    }
-  });
+  if (gone.merchant_number === null) return;
+  const chain = chainOf(deps.chains, gone.livemode);
+  try {
+    const found = await readMerchantWallets(chain, [gone.merchant_number]);
+    await followWallets({ ...deps, chain }, found);
+  } catch (error) {
+    if (!(error instanceof RpcUnavailable)) throw error;
+  }
 }
 
 /** Applies what the chain has said of settlement wallets. @returns whether there may be more. */

@@ -3,42 +3,70 @@ import { recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
+import { type FollowWalletsDeps, followWallets } from '#payouts/follow-wallets.ts';
 import type { WalletChangeRef } from '#payouts/may-change-wallet.ts';
-import { notLive, type PayoutDeps } from '#payouts/merchant-on-chain.ts';
+import { chainOf, notLive, type PayoutDeps, readEverywhere } from '#payouts/merchant-on-chain.ts';
 import {
   hasRequestedCancel,
-  lockWalletChange,
+  lockOpenWalletChanges,
   selectWalletChange,
   type WalletChangeRow,
 } from '#payouts/wallet-change-queries.ts';
 import { requestOnChain } from '#settlement/requests.ts';
 
-/** Stops an announced wallet; the chain answers within seconds. */
+type CancelDeps = PayoutDeps & Omit<FollowWalletsDeps, 'chain'>;
+
+/**
+ * Stops an announced wallet, whoever announced it: what the contract holds is read first. The chain
+ * answers within seconds. While no node answers, what the rows know of is stopped. One that turns
+ * out to be canceled already is what the caller wanted.
+ */
 export async function cancelWalletChange(
-  deps: Pick<PayoutDeps, 'db' | 'wakeups'>,
+  deps: CancelDeps,
   ref: WalletChangeRef,
-): Promise<WalletChangeRow | Refusal> {
+): Promise<Refusal | null> {
+  const before = await selectWalletChange(deps.db, ref.tenant);
+  const found = await readEverywhere(deps, ref.tenant);
+  if (!isRefusal(found)) {
+    const chain = chainOf(deps.chains, ref.tenant.livemode);
+    await followWallets({ ...deps, chain }, found);
+  }
   const result = await deps.db.transaction((tx) => cancelAnnounced(tx, ref));
-  if (!isRefusal(result)) deps.wakeups.send('chain-requests', networkOf(ref.tenant.livemode));
-  return result;
+  if (isRefusal(result)) {
+    const now = await selectWalletChange(deps.db, ref.tenant);
+    const wasStopped = before?.status === 'announced' && now?.status === 'canceled';
+    return wasStopped ? null : result;
+  }
+  deps.wakeups.send('chain-requests', networkOf(ref.tenant.livemode));
+  return null;
 }
 
-/** The same in the caller's transaction. Asked for twice, it is done once. */
+/** What the rows know of, in the caller's transaction. Asked for twice, it is done once. */
 export async function cancelAnnounced(
   tx: Tx,
   ref: WalletChangeRef,
-): Promise<WalletChangeRow | Refusal> {
-  const { tenant, actor, now } = ref;
-  const { accountId, livemode } = tenant;
-  await lockOwnAccount(tx, accountId);
-  const merchantNumber = (await selectMode(tx, tenant))?.merchant_number ?? null;
-  if (merchantNumber === null) return notLive();
-  const newest = await selectWalletChange(tx, tenant);
-  const row = newest === undefined ? undefined : await lockWalletChange(tx, newest.id);
-  if (row?.status !== 'announced') {
+): Promise<readonly WalletChangeRow[] | Refusal> {
+  const { tenant } = ref;
+  await lockOwnAccount(tx, tenant.accountId);
+  const present = (await selectMode(tx, tenant))?.merchant_number ?? null;
+  if (present === null) return notLive();
+  const open = await lockOpenWalletChanges(tx, tenant);
+  const announced = open.filter((row) => row.status === 'announced');
+  if (announced.length === 0) {
     return refuse('unexpected_state', 'No wallet is announced, so there is nothing to cancel.');
   }
-  if (await hasRequestedCancel(tx, row.id)) return row;
+  for (const row of announced) await cancelOne(tx, ref, row, row.merchant_number ?? present);
+  return announced;
+}
+
+async function cancelOne(
+  tx: Tx,
+  { tenant, actor, now }: WalletChangeRef,
+  row: WalletChangeRow,
+  merchantNumber: bigint,
+): Promise<void> {
+  if (await hasRequestedCancel(tx, row.id)) return;
+  const { accountId, livemode } = tenant;
   const payload = { step: 'cancel', merchantNumber: merchantNumber.toString() } as const;
   const subjectId = `${row.id}:cancel`;
   await requestOnChain(tx, { livemode, kind: 'wallet_change', subjectId, payload, now });
@@ -52,5 +80,4 @@ export async function cancelAnnounced(
     after: { wallet: row.previous_wallet },
     now,
   });
-  return row;
 }

@@ -3,8 +3,13 @@ import { isRefusal, type Refusal } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import { networkOf } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
-import { checkMayChange, type WalletChangeRef } from '#payouts/may-change-wallet.ts';
-import type { PayoutDeps } from '#payouts/merchant-on-chain.ts';
+import { type FollowWalletsDeps, followWallets } from '#payouts/follow-wallets.ts';
+import {
+  checkMayChange,
+  otherAnnounced,
+  type WalletChangeRef,
+} from '#payouts/may-change-wallet.ts';
+import { chainOf, type PayoutDeps, readEverywhere } from '#payouts/merchant-on-chain.ts';
 import { readSignedWallet, type SignedWallet } from '#payouts/wallet-change-consent.ts';
 import { insertWalletChange, type WalletChangeRow } from '#payouts/wallet-change-queries.ts';
 import { mailAboutWallet } from '#payouts/wallet-mail.ts';
@@ -13,9 +18,7 @@ import { requestOnChain } from '#settlement/requests.ts';
 
 type MailDeps = Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
 
-interface ChangeWalletDeps extends PayoutDeps {
-  readonly people: MailDeps;
-}
+type ChangeWalletDeps = PayoutDeps & Omit<FollowWalletsDeps, 'chain'>;
 
 interface Announced {
   readonly signed: SignedWallet;
@@ -35,8 +38,10 @@ async function announceWallet(
   if (isRefusal(previousWallet)) return previousWallet;
   const id = newId('walletChange', now);
   const requestedBy = actorId(actor);
-  const change = { id, tenant, wallet, previousWallet, delaySeconds, requestedBy, now };
-  const row = await insertWalletChange(tx, change);
+  const row = await insertWalletChange(tx, {
+    ...{ id, tenant, merchantNumber: signed.merchantNumber, wallet, previousWallet },
+    ...{ status: 'pending', delaySeconds, applicableAt: null, requestedBy, now },
+  });
   const merchantNumber = signed.merchantNumber.toString();
   const deadline = String(consent.deadline);
   const { signature } = consent;
@@ -79,6 +84,12 @@ export async function changeWallet(
 ): Promise<WalletChangeRow | Refusal> {
   const signed = await readSignedWallet(deps, ref.tenant, { consent, now: ref.now });
   if (isRefusal(signed)) return signed;
+  // The contract may have been asked past this service.
+  const found = await readEverywhere(deps, ref.tenant);
+  if (isRefusal(found)) return found;
+  const chain = chainOf(deps.chains, ref.tenant.livemode);
+  await followWallets({ ...deps, chain }, found);
+  if (found.at(-1)?.announced != null) return otherAnnounced();
   const announced = { signed, people: deps.people };
   const row = await deps.db.transaction((tx) => announceWallet(tx, ref, announced));
   deps.wakeups.send('chain-requests', networkOf(ref.tenant.livemode));

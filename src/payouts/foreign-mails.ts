@@ -1,7 +1,7 @@
 import { networkOf } from '#core/mode.ts';
 import { exactUsdc } from '#core/money.ts';
 import type { Tx } from '#db/database.ts';
-import { mailAboutWallet } from '#payouts/wallet-mail.ts';
+import { mailAboutFoundWallet } from '#payouts/wallet-mail.ts';
 import { mailOwners } from '#people/owner-mail.ts';
 import type { PeopleDeps } from '#people/people.ts';
 import type { ForeignMovements } from '#settlement/foreign-settlement-queries.ts';
@@ -13,7 +13,7 @@ type MailDeps = Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
 export function tellOfProposal(people: MailDeps) {
   return async (tx: Tx, proposal: ForeignProposal, now: Date): Promise<void> => {
     const { accountId, livemode, applicableAt, ...rest } = proposal;
-    await mailAboutWallet(tx, people, {
+    await mailAboutFoundWallet(tx, people, {
       accountId,
       proposed: { livemode, ...rest },
       subject: 'Somebody has announced another wallet for your money',
@@ -26,6 +26,47 @@ export function tellOfProposal(people: MailDeps) {
       now,
     });
   };
+}
+
+/** A merchant's own wallet has announced another one on the contract. */
+export function tellOfOwnProposal(people: MailDeps) {
+  return async (tx: Tx, proposal: ForeignProposal, now: Date): Promise<void> => {
+    const { accountId, livemode, applicableAt, ...rest } = proposal;
+    await mailAboutFoundWallet(tx, people, {
+      accountId,
+      proposed: { livemode, ...rest },
+      subject: 'Your settlement wallet has announced another wallet',
+      what:
+        `Payouts on ${networkOf(livemode)} are to go to ${rest.wallet} from ` +
+        `${applicableAt.toISOString()} on. The present settlement wallet announced it on the ` +
+        'contract itself, not through your dashboard. No payout is made meanwhile.',
+      also: 'If none of you did this, the key of the present settlement wallet may be stolen.',
+      now,
+    });
+  };
+}
+
+/** The wallet is another one already, and nobody here had heard of it. */
+export async function mailWalletChanged(
+  tx: Tx,
+  people: MailDeps,
+  changed: Omit<ForeignProposal, 'applicableAt'> & { readonly previousWallet: string },
+  now: Date,
+): Promise<void> {
+  const { accountId, previousWallet, ...proposed } = changed;
+  await mailAboutFoundWallet(tx, people, {
+    accountId,
+    proposed,
+    subject: 'The settlement wallet of your account has changed',
+    what:
+      `Payouts on ${networkOf(proposed.livemode)} go to ${proposed.wallet} from now on, no longer ` +
+      `to ${previousWallet}. The contract says so; your dashboard did not ask for it.`,
+    also:
+      'If you did not want this, tell the operator of the network at once: a key may be stolen. ' +
+      'The wallet is in force, so only another change replaces it.',
+    isInForce: true,
+    now,
+  });
 }
 
 /** A mail names so many; the operators' alarm has the rest. */

@@ -38,6 +38,9 @@ export async function checkMayChange(
 /** Only one wallet can be announced at a time. */
 export async function checkNoneAnnounced(sql: Sql, tenant: Tenant): Promise<Refusal | null> {
   const open = await selectWalletChange(sql, tenant);
-  if (open?.status !== 'pending' && open?.status !== 'announced') return null;
+  return open?.status === 'pending' || open?.status === 'announced' ? otherAnnounced() : null;
+}
+
+export function otherAnnounced(): Refusal {
   return refuse('unexpected_state', 'Another wallet is already announced: cancel it first.');
 }

@@ -2,8 +2,8 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
 import type { MerchantOnChain } from '#payouts/merchant-on-chain.ts';
+import { selectKnownWallets } from '#payouts/merchant-wallet-queries.ts';
 import { checkNotHeld } from '#payouts/payout-holds.ts';
-import { selectWalletChange } from '#payouts/wallet-change-queries.ts';
 import type { WithdrawRequest } from '#payouts/withdrawal-number.ts';
 import { selectSpokenFor } from '#payouts/withdrawal-queries.ts';
 import { selectKeptBack } from '#settlement/foreign-settlement-queries.ts';
@@ -14,10 +14,21 @@ function heldByContract(until: Date): Refusal {
   return refuse('amount_too_large', `Nothing can be withdrawn before ${time}.`, 'amount');
 }
 
-/** The contract pays nothing out meanwhile: the present wallet's key may have been stolen. */
-async function checkNoWalletAnnounced(tx: Tx, tenant: Tenant): Promise<Refusal | null> {
-  const open = await selectWalletChange(tx, tenant);
-  if (open?.status !== 'announced') return null;
+/**
+ * The contract pays nothing out meanwhile: the present wallet's key may have been stolen. It says
+ * whether a wallet is announced. That none is, counts only in a block later than the one in which
+ * the ledger saw it announced.
+ */
+async function checkNoWalletAnnounced(
+  tx: Tx,
+  tenant: Tenant,
+  { announced, merchantNumber, blockNumber }: MerchantOnChain,
+): Promise<Refusal | null> {
+  if (announced === null) {
+    const { livemode } = tenant;
+    const [known] = await selectKnownWallets(tx, { livemode, merchantNumbers: [merchantNumber] });
+    if (known?.announced == null || (known.block_number ?? -1n) < blockNumber) return null;
+  }
   return refuse(
     'unexpected_state',
     'Another settlement wallet is announced: withdraw once it is in force, or cancel it first.',
@@ -42,7 +53,7 @@ export async function checkMayWithdraw(
 ): Promise<Refusal | null> {
   const held = await checkNotHeld(tx, tenant.accountId);
   if (held !== null) return held;
-  const announced = await checkNoWalletAnnounced(tx, tenant);
+  const announced = await checkNoWalletAnnounced(tx, tenant, found);
   if (announced !== null) return announced;
   if (found.heldUntil !== null) return heldByContract(found.heldUntil);
   const left = found.available - (await selectSpokenFor(tx, tenant, found.blockNumber));

@@ -4,10 +4,10 @@ import { present } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
-import { readMerchantBalance } from '#settlement/chain/balance.ts';
+import { readMerchantAccount } from '#settlement/chain/balance.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
+import type { WalletOnChain } from '#settlement/chain/merchant-wallets.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
-import type { Hex } from '#settlement/requests.ts';
 
 /** What a use case of this folder needs from the process. */
 export interface PayoutDeps {
@@ -30,14 +30,11 @@ export function notLive(): Refusal {
   );
 }
 
-/** What the chain knows about the merchant. */
-export interface MerchantOnChain {
-  /** At {@link blockNumber}. */
+/** What the chain knows about the merchant, all of it in one block. */
+export interface MerchantOnChain extends WalletOnChain {
   readonly available: bigint;
-  readonly blockNumber: bigint;
-  readonly wallet: Hex;
   readonly heldUntil: Date | null;
-  readonly merchantNumber: bigint;
+  readonly asOf: Date;
 }
 
 /** On the contract that the account has joined last, read before anything is locked. */
@@ -65,7 +62,7 @@ export async function readPayable(
 }
 
 /** On each contract that the account has joined, the oldest first. */
-async function readEverywhere(
+export async function readEverywhere(
   { db, chains }: Pick<PayoutDeps, 'db' | 'chains'>,
   tenant: Tenant,
 ): Promise<readonly MerchantOnChain[] | Refusal> {
@@ -75,8 +72,8 @@ async function readEverywhere(
   try {
     return await Promise.all(
       numbers.map(async (merchantNumber) => {
-        const balance = await readMerchantBalance(chain, merchantNumber);
-        return { ...balance, merchantNumber };
+        const account = await readMerchantAccount(chain, merchantNumber);
+        return { ...account, merchantNumber };
       }),
     );
   } catch (error) {

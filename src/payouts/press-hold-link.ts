@@ -8,7 +8,11 @@ import type { Tx } from '#db/database.ts';
 import { cancelAnnounced } from '#payouts/cancel-wallet-change.ts';
 import { type HoldLinkRow, insertHold, takeHoldLink } from '#payouts/payout-hold-queries.ts';
 import { findHoldLink, toldOf } from '#payouts/payout-holds.ts';
-import { askWatchtower } from '#payouts/wallet-change-queries.ts';
+import {
+  askWatchtower,
+  BY_CONTRACT,
+  type WalletChangeRow,
+} from '#payouts/wallet-change-queries.ts';
 import { queueMail } from '#people/mail.ts';
 import { accountInMail } from '#people/mail-words.ts';
 import type { PeopleDeps } from '#people/people.ts';
@@ -81,22 +85,26 @@ function aboutOf(link: HoldLinkRow): string {
 
 /**
  * An announced wallet can be put into force by anybody once it has waited: it is stopped, too. One
- * that this service did not announce has no row here, and is canceled by its merchant's number. The
- * contract refuses that where nothing is announced any more.
+ * that somebody else has announced may have no row here yet, and is canceled by its merchant's
+ * number. The contract refuses that where nothing is announced any more.
  */
 async function stopWallets(tx: Tx, link: HoldLinkRow, now: Date): Promise<void> {
-  const own = new Set<boolean>();
+  const stopped: WalletChangeRow[] = [];
   for (const livemode of MODES) {
     const tenant = { accountId: link.account_id, livemode };
     // Refused where none is announced.
-    const row = await cancelAnnounced(tx, { tenant, actor: ACTOR, now });
-    if (!isRefusal(row)) own.add(livemode);
+    const rows = await cancelAnnounced(tx, { tenant, actor: ACTOR, now });
+    if (!isRefusal(rows)) stopped.push(...rows);
   }
-  if (link.change_id !== null || own.has(link.livemode)) return;
+  if (link.change_id !== null) return;
   const { livemode, merchant_number } = link;
-  const payload = { step: 'cancel', merchantNumber: merchant_number.toString() } as const;
-  const subjectId = `${newId('walletChange', now)}:cancel`;
-  await requestOnChain(tx, { livemode, kind: 'wallet_change', subjectId, payload, now });
+  const known = stopped.find((row) => row.livemode === livemode);
+  if (known !== undefined && known.requested_by !== BY_CONTRACT) return;
+  const subjectId = `${known?.id ?? newId('walletChange', now)}:cancel`;
+  if (known === undefined) {
+    const payload = { step: 'cancel', merchantNumber: merchant_number.toString() } as const;
+    await requestOnChain(tx, { livemode, kind: 'wallet_change', subjectId, payload, now });
+  }
   // The registrar's lane stands still if a thief has used its key: the watchtower has its own.
   const reason = `link in a mail ${subjectId}`;
   await askWatchtower(tx, { livemode, merchantNumber: merchant_number, reason, now });

@@ -7,8 +7,8 @@ import type { WithdrawalRow } from '#payouts/withdrawal-queries.ts';
 export const WITHDRAWAL_FAILURES: { readonly [code: string]: string } = {
   insufficient_balance: 'The merchant balance on the contract does not cover the withdrawal.',
   wallet_changed:
-    'Another settlement wallet was announced or registered before this was paid. Nothing was ' +
-    'moved: withdraw again once the wallet is the one that you want.',
+    'Another settlement wallet was registered before this was paid. Nothing was moved: withdraw ' +
+    'again if the wallet is the one that you want.',
   transfer_blocked:
     'For 24 hours the settlement contract would have paid out more in one hour than it may. ' +
     'Nothing was moved: withdraw less at a time, or with the settlement wallet itself.',

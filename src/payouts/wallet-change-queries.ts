@@ -2,10 +2,15 @@ import { only } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
+/** In place of a person: the contract has announced or changed the wallet, and nobody asked here. */
+export const BY_CONTRACT = 'contract';
+
 export interface WalletChangeRow {
   readonly id: string;
   readonly account_id: string;
   readonly livemode: boolean;
+  /** null: an earlier release asked for it. */
+  readonly merchant_number: bigint | null;
   readonly wallet: string;
   readonly previous_wallet: string;
   readonly status: 'pending' | 'announced' | 'applied' | 'canceled' | 'failed';
@@ -17,7 +22,7 @@ export interface WalletChangeRow {
   readonly updated: Date;
 }
 
-const COLUMNS = `id, account_id, livemode, wallet, previous_wallet, status, delay_seconds,
+const COLUMNS = `id, account_id, livemode, merchant_number, wallet, previous_wallet, status, delay_seconds,
   applicable_at, failure_reason, requested_by, created, updated`;
 
 export async function insertWalletChange(
@@ -25,42 +30,58 @@ export async function insertWalletChange(
   change: {
     readonly id: string;
     readonly tenant: Tenant;
+    readonly merchantNumber: bigint;
     readonly wallet: string;
     readonly previousWallet: string;
+    readonly status: WalletChangeRow['status'];
     readonly delaySeconds: number;
+    readonly applicableAt: Date | null;
     readonly requestedBy: string;
     readonly now: Date;
   },
 ): Promise<WalletChangeRow> {
   const rows = await tx.query<WalletChangeRow>(
     `insert into wallet_changes (id, account_id, livemode, wallet, previous_wallet, status,
-       delay_seconds, requested_by, created, updated)
-     values ($1, $2, $3, $4, $5, 'pending', $6, $7, $8, $8) returning ${COLUMNS}`,
+       delay_seconds, requested_by, created, updated, merchant_number, applicable_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11) returning ${COLUMNS}`,
     [
       change.id,
       change.tenant.accountId,
       change.tenant.livemode,
       change.wallet,
       change.previousWallet,
+      change.status,
       change.delaySeconds,
       change.requestedBy,
       change.now,
+      change.merchantNumber,
+      change.applicableAt,
     ],
   );
   return only(rows, 'wallet change');
 }
 
-/** The newest change of the account and mode. */
+/** The change of the account and mode that is announced; without one, the newest. */
 export async function selectWalletChange(
   sql: Sql,
   tenant: Tenant,
 ): Promise<WalletChangeRow | undefined> {
   const rows = await sql.query<WalletChangeRow>(
     `select ${COLUMNS} from wallet_changes where account_id = $1 and livemode = $2
-     order by created desc, id desc limit 1`,
+     order by status = 'announced' desc, created desc, id desc limit 1`,
     [tenant.accountId, tenant.livemode],
   );
   return rows[0];
+}
+
+/** The changes of the account and mode that are under way, on each of its contracts. */
+export async function lockOpenWalletChanges(tx: Tx, tenant: Tenant): Promise<WalletChangeRow[]> {
+  return tx.query<WalletChangeRow>(
+    `select ${COLUMNS} from wallet_changes
+     where account_id = $1 and livemode = $2 and status in ('pending', 'announced')
+     order by id for update`,
+    [tenant.accountId, tenant.livemode],
+  );
 }
 
 export async function lockWalletChange(tx: Tx, id: string): Promise<WalletChangeRow | undefined> {
@@ -71,25 +92,29 @@ export async function lockWalletChange(tx: Tx, id: string): Promise<WalletChange
   return rows[0];
 }
 
-/** Announced changes whose wait is over, not held, that nobody has asked the chain to apply. */
+/**
+ * Announced changes whose wait is over, not held, that the chain was not asked to apply. Only those
+ * that an owner asked for here: a wallet that somebody else has announced is not helped along.
+ */
 export async function lockDueWalletChanges(
   tx: Tx,
   wanted: { readonly now: Date; readonly limit: number },
-): Promise<(WalletChangeRow & { merchant_number: bigint })[]> {
+): Promise<(WalletChangeRow & { readonly merchant_number: bigint })[]> {
   return tx.query(
     `select w.id, w.account_id, w.livemode, w.wallet, w.previous_wallet, w.status,
        w.delay_seconds, w.applicable_at, w.failure_reason, w.requested_by, w.created, w.updated,
-       m.merchant_number
+       coalesce(w.merchant_number, m.merchant_number) as merchant_number
      from wallet_changes w
      join account_modes m on m.account_id = w.account_id and m.livemode = w.livemode
-     where w.status = 'announced' and w.applicable_at <= $1 and not exists (
+     where w.status = 'announced' and w.applicable_at <= $1 and w.requested_by <> $3
+       and not exists (
        select from chain_requests r
        where r.kind = 'wallet_change' and r.subject_id = w.id || ':apply'
          and r.status in ('queued', 'submitted', 'succeeded'))
        and not exists (
          select from payout_holds h where h.account_id = w.account_id and h.lifted_at is null)
      order by w.applicable_at limit $2 for update of w skip locked`,
-    [wanted.now, wanted.limit],
+    [wanted.now, wanted.limit, BY_CONTRACT],
   );
 }
 
@@ -140,15 +165,5 @@ export async function updateWalletChange(
     `update wallet_changes set status = $2, applicable_at = $3, failure_reason = $4, updated = $5
      where id = $1`,
     [change.id, change.status, change.applicableAt, change.failureReason, change.now],
-  );
-}
-
-export async function updateSettlementWallet(
-  tx: Tx,
-  change: { readonly tenant: Tenant; readonly wallet: string },
-): Promise<void> {
-  await tx.query(
-    'update account_modes set settlement_wallet = $3 where account_id = $1 and livemode = $2',
-    [change.tenant.accountId, change.tenant.livemode, change.wallet],
   );
 }

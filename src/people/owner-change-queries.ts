@@ -43,6 +43,20 @@ function walletColumns({ livemode, merchantNumber, wallet }: ProposedWallet) {
   return [livemode, merchantNumber, wallet];
 }
 
+/** Whether owners were mailed a link about this wallet since that time. */
+export async function hasHoldLink(
+  sql: Sql,
+  { accountId, since, ...wallet }: ProposedWallet & { accountId: string; since: Date },
+): Promise<boolean> {
+  const rows = await sql.query(
+    `select 1 from payout_hold_links
+     where account_id = $1 and created > $2 and livemode = $3 and merchant_number = $4
+       and lower(wallet) = lower($5) limit 1`,
+    [accountId, since, ...walletColumns(wallet)],
+  );
+  return rows.length > 0;
+}
+
 export async function insertHoldLink(
   tx: Tx,
   link: {

@@ -47,7 +47,9 @@ beforeEach(async () => {
   const clock = new FakeClock();
   store = await addStore(shared, clock);
   const { db, wakeups, idKey, receipts } = store;
-  deps = { chain: network.chain, db, wakeups, clock, idKey, receipts, log: silentLog };
+  const people = { secretKey: Buffer.alloc(32), webUrl: 'http://127.0.0.1:4242' };
+  const loop = { db, wakeups, clock, log: silentLog };
+  deps = { ...loop, chain: network.chain, idKey, receipts, people };
   await db.query('delete from chain_payments');
   await db.query('delete from chain_transfers');
 });

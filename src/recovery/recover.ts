@@ -6,6 +6,7 @@ import { type Loop, startLoop } from '#core/loop.ts';
 import { lockAllOrders, raisePlaces } from '#db/commit-order.ts';
 import { giveUpUnpaid } from '#payments/give-up.ts';
 import { beginSeriesAnew } from '#payments/receipt-numbers.ts';
+import { followAllWallets } from '#payouts/follow-wallets.ts';
 import { endCredentials } from '#recovery/end-credentials.ts';
 import { awaitLostBytes, raiseNonces } from '#recovery/lost-nonces.ts';
 import { forgetFigures } from '#recovery/lost-queries.ts';
@@ -83,6 +84,7 @@ async function recover(deps: RecoveryDeps, taken: RecoveryRun): Promise<void> {
     });
   }
   const comparedBlock = await readChain(deps, run);
+  await followAllWallets(deps);
   await inRun(deps, run, (tx) => raiseNumbers(tx, livemode));
   if (run.loss_shown) await giveUp(deps, run);
   const finished = await inRun(deps, run, async (tx) => {

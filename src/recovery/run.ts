@@ -2,6 +2,7 @@ import type { IdKey } from '#core/ids.ts';
 import type { Tx } from '#db/database.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
+import type { PeopleDeps } from '#people/people.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { holdRecovery, type RecoveryRun } from '#settlement/network-recovery-queries.ts';
 
@@ -9,6 +10,8 @@ export interface RecoveryDeps extends LoopDeps {
   readonly chain: Chain;
   readonly idKey: IdKey;
   readonly receipts: ReceiptPages;
+  /** What mails about wallets are made with. */
+  readonly people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
 }
 
 /** Longer than any step; a process that died makes the others wait no longer than this. */

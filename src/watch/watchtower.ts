@@ -22,7 +22,7 @@ import {
   logNews,
   type NotedRules,
   type NoteRulesDeps,
-  noteRulesIn,
+  noteRules,
 } from '#settlement/reconciliation/note-rules.ts';
 import type { SigningKey } from '#settlement/signer.ts';
 import { readAgreed, type Sight } from '#watch/agreed-events.ts';
@@ -171,11 +171,8 @@ async function note(tx: Tx, deps: WatchDeps, { events }: Pick<Sight, 'events'>):
   });
   const fresh = await saveFindings(tx, livemode, findings, now);
   await insertAlarms(tx, livemode, alarmsOfForeign(moved), now);
-  const rules = await noteRulesIn(
-    tx,
-    { ...deps, chain },
-    { events: all.filter(changesRules).filter(isSinceDeployment), isFirst: false },
-  );
+  const changes = all.filter(changesRules).filter(isSinceDeployment);
+  const rules = await noteRules(tx, { ...deps, chain }, { events: changes, isOlder: () => false });
   const steps: NewStep[] = [];
   if (deps.watchKey !== null) {
     const sure = rules.unexplained.filter((event) => confirmed.has(placeOf(event)));

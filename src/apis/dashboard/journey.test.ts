@@ -340,7 +340,11 @@ async function walletStatus(wanted: string): Promise<string> {
     await applyWalletOutcomes({ ...server, chains: [network.chain], log: silentLog });
     const { body } = await merchant.get(path('test/settlement_wallet'));
     const { status } = body.change as { status: string };
-    return status === wanted ? String(body.wallet) : null;
+    // The dashboard reads the contract, so it may know before the row does.
+    const [row] = await server.db.query<{ status: string }>(
+      'select status from wallet_changes order by created desc limit 1',
+    );
+    return status === wanted && row?.status === wanted ? String(body.wallet) : null;
   });
 }
 

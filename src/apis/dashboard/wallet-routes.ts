@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { selectMerchantNumbers, selectMode } from '#accounts/account-queries.ts';
+import { selectMerchantNumbers } from '#accounts/account-queries.ts';
 import { ConsentBody, ConsentSchema } from '#apis/dashboard/account-schema.ts';
 import { orUnavailable } from '#apis/dashboard/or-unavailable.ts';
 import {
@@ -16,7 +16,7 @@ import { nullable, oneOf, Timestamp, text, textOut } from '#http/schema.ts';
 import { cancelWalletChange } from '#payouts/cancel-wallet-change.ts';
 import { changeWallet } from '#payouts/change-wallet.ts';
 import { walletChangeConsent } from '#payouts/wallet-change-consent.ts';
-import { selectWalletChange } from '#payouts/wallet-change-queries.ts';
+import { readWalletView } from '#payouts/wallet-view.ts';
 import { contractOf, numberOnContract } from '#settlement/editions.ts';
 
 const TAG = 'Settlement wallet';
@@ -34,6 +34,9 @@ function readRoute(deps: DashboardDeps) {
     moves: 'nothing',
     tag: TAG,
     summary: 'Where withdrawals go, and a change that is under way',
+    description:
+      'What the settlement contract holds now, also where the wallet was announced or changed on ' +
+      'the contract itself. While no node answers: what was last known.',
     access: 'viewer',
     response: WalletSchema,
     handle: async ({ caller }) => answerWith(200, await walletView(deps, caller.tenant)),
@@ -98,13 +101,16 @@ function cancelRoute(deps: DashboardDeps) {
     asks: 'never',
     tag: TAG,
     summary: 'Cancel an announced change of the settlement wallet',
+    description:
+      'Whoever announced it, here or on the contract itself. The contract answers within seconds.',
     access: 'owner',
     status: 202,
     response: WalletSchema,
     errors: ['account_not_live', 'unexpected_state'],
     handle: async (request) => {
-      const row = await cancelWalletChange(deps, ref(request));
-      if (isRefusal(row)) return row;
+      const { people } = deps.settings;
+      const refused = await cancelWalletChange({ ...deps, people }, ref(request));
+      if (refused !== null) return refused;
       return answerWith(202, await walletView(deps, request.caller.tenant));
     },
   });
@@ -158,18 +164,18 @@ async function walletView(
   { db, chains }: Pick<DashboardDeps, 'db' | 'chains'>,
   tenant: Tenant,
 ): Promise<object> {
-  const [mode, row] = await Promise.all([selectMode(db, tenant), selectWalletChange(db, tenant)]);
+  const view = await readWalletView({ db, chains }, tenant);
+  const { wallet, merchantNumber: number } = view;
   const change =
-    row === undefined
+    view.change === null
       ? null
       : {
-          wallet: row.wallet,
-          status: row.status,
-          applicable_at: row.applicable_at,
-          failure_reason: row.failure_reason,
-          created: row.created,
+          wallet: view.change.wallet,
+          status: view.change.status,
+          applicable_at: view.change.applicable_at,
+          failure_reason: view.change.failure_reason,
+          created: view.change.created,
         };
-  const number = mode?.merchant_number ?? null;
   const config = chains.find((chain) => chain.config.livemode === tenant.livemode)?.config;
   const contract =
     number === null || config === undefined
@@ -187,6 +193,5 @@ async function walletView(
           settlement: contractOf(config, former),
           merchant_number: numberOnContract(former),
         }));
-  const wallet = mode?.settlement_wallet ?? null;
   return { wallet, contract, former_contracts: formerContracts, change };
 }

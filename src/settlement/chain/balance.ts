@@ -1,7 +1,11 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
-import { present } from '#core/assert.ts';
 import { type Atoms, atoms } from '#core/money.ts';
-import { type Chain, decodeView } from '#settlement/chain/chain.ts';
+import { type Block, type CallAnswer, type Chain, decodeView } from '#settlement/chain/chain.ts';
+import {
+  type AnnouncedWallet,
+  changeCall,
+  decodeChange,
+} from '#settlement/chain/merchant-wallets.ts';
 import { contractOf, numberOnContract } from '#settlement/editions.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
@@ -22,21 +26,33 @@ export async function readMerchantBalance(
   chain: Chain,
   merchantNumber: bigint,
 ): Promise<MerchantBalance> {
-  const block = await chain.block('latest');
-  const head = present(block, 'newest block');
-  const data = encodeFunctionData({
-    abi: settlementAbi,
-    functionName: 'merchantAccount',
-    args: [numberOnContract(merchantNumber)],
-  });
-  const call = { to: contractOf(chain.config, merchantNumber), data, words: 3 };
-  const [answer] = await chain.calls([call], head.number);
-  const [wallet, available, held] = decodeView(answer, (returned) =>
-    decodeFunctionResult({
-      abi: settlementAbi,
-      functionName: 'merchantAccount',
-      data: returned,
-    }),
+  const head = await chain.newest();
+  const [answer] = await chain.calls([accountCall(chain, merchantNumber)], head.number);
+  return decodeBalance(answer, head);
+}
+
+/** The balance, and the wallet that waits to get the next withdrawals, in the same block. */
+export async function readMerchantAccount(
+  chain: Chain,
+  merchantNumber: bigint,
+): Promise<MerchantBalance & { readonly announced: AnnouncedWallet | null }> {
+  const head = await chain.newest();
+  const calls = [accountCall(chain, merchantNumber), changeCall(chain, merchantNumber)];
+  const [account, change] = await chain.calls(calls, head.number);
+  return { ...decodeBalance(account, head), announced: decodeView(change, decodeChange) };
+}
+
+const ACCOUNT = { abi: settlementAbi, functionName: 'merchantAccount' } as const;
+
+function accountCall(chain: Chain, merchantNumber: bigint) {
+  const args = [numberOnContract(merchantNumber)] as const;
+  const data = encodeFunctionData({ ...ACCOUNT, args });
+  return { to: contractOf(chain.config, merchantNumber), data, words: 3 };
+}
+
+function decodeBalance(answer: CallAnswer | undefined, head: Block): MerchantBalance {
+  const [wallet, available, held] = decodeView(answer, (data) =>
+    decodeFunctionResult({ ...ACCOUNT, data }),
   );
   const until = new Date(held * 1000);
   return {

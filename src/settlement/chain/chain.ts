@@ -45,7 +45,7 @@ export interface Receipt {
   readonly host: string;
 }
 
-type BlockTag = 'latest' | 'safe' | 'finalized' | bigint;
+export type BlockTag = 'latest' | 'safe' | 'finalized' | bigint;
 
 export type CallAnswer =
   | { readonly ok: true; readonly data: Hex }

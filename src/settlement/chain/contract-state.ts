@@ -2,6 +2,7 @@ import { type Abi, decodeFunctionResult, encodeFunctionData } from 'viem';
 import { type Chain, decodeView, type EthCall } from '#settlement/chain/chain.ts';
 import type { FeeRates } from '#settlement/chain/fee-rates.ts';
 import { readHoldings } from '#settlement/chain/holdings.ts';
+import { readAnnounced } from '#settlement/chain/merchant-wallets.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
@@ -35,8 +36,6 @@ export interface ContractState {
   readonly announced: readonly Announced[];
 }
 
-/** As many in one call: a node answers within its limits. */
-const MERCHANTS_PER_CALL = 500;
 const MS = 1_000;
 
 type Decoded<T> = { readonly call: EthCall; readonly decode: (data: Hex) => T };
@@ -62,17 +61,8 @@ function viewsOf(settlement: Hex) {
 }
 
 async function readWallets(chain: Chain, settlement: Hex, merchants: number): Promise<Announced[]> {
-  const to = lensOf(settlement);
-  const view = { abi: settlementLensAbi, functionName: 'walletChanges' } as const;
-  const pages = Array.from({ length: Math.ceil(merchants / MERCHANTS_PER_CALL) }, (_, page) => {
-    const last = Math.min(merchants, (page + 1) * MERCHANTS_PER_CALL);
-    const args = [page * MERCHANTS_PER_CALL + 1, last] as const;
-    return {
-      call: { to, data: encodeFunctionData({ ...view, args }), words: 'any' as const },
-      decode: (data: Hex) => decodeFunctionResult({ ...view, data }),
-    };
-  });
-  return (await ask(chain, pages)).flat().map(({ merchant, from, to, applicableAt, proposer }) => ({
+  const announced = await readAnnounced(chain, { settlement, merchants });
+  return announced.map(({ merchant, from, to, applicableAt, proposer }) => ({
     says: `Merchant ${merchant} is paid to ${to}, no longer to ${from}.`,
     by: proposer,
     applicableAt: new Date(applicableAt * MS),

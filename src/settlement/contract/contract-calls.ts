@@ -253,6 +253,10 @@ const HOUR_FULL = 'OutflowCeilingReached';
 const HOUR_FULL_WORDS =
   'The contract has paid out as much as it may in one hour, or this would exceed it.';
 
+/** Another wallet is announced: operators pay nothing out until it is in force or canceled. */
+const WALLET_PENDING = 'WalletChangePending';
+const WALLET_PENDING_WORDS = 'Another settlement wallet is announced';
+
 /** What people read about a refusal that holds only for now. */
 function wordsOf(data: unknown): string {
   const name = errorName(data);
@@ -268,6 +272,13 @@ export type Revert =
   /** The contract pays out only so much per hour: the next hour, or a higher ceiling, lets it. */
   | {
       readonly kind: 'hour_full';
+      readonly reason: FailureReason;
+      readonly error: string;
+      readonly words: string;
+    }
+  /** A withdrawal waits for what becomes of an announced wallet, as long as that takes. */
+  | {
+      readonly kind: 'wallet_pending';
       readonly reason: FailureReason;
       readonly error: string;
       readonly words: string;
@@ -288,6 +299,10 @@ export function readRevert(data: unknown): Revert {
   if (PASSING.has(error)) return { kind: 'passing', error };
   const reason = 'transaction_reverted';
   if (error === HOUR_FULL) return { kind: 'hour_full', reason, error, words: HOUR_FULL_WORDS };
+  if (error === WALLET_PENDING) {
+    const words = WALLET_PENDING_WORDS;
+    return { kind: 'wallet_pending', reason: 'wallet_changed', error, words };
+  }
   if (BLOCKING.has(error)) return { kind: 'blocked', reason, error, words: wordsOf(data) };
   return { kind: 'refused', reason: REASONS[error] ?? reason, error };
 }
@@ -296,7 +311,6 @@ export function readRevert(data: unknown): Revert {
 const REASONS: { readonly [error: string]: FailureReason } = {
   InsufficientMerchantBalance: 'insufficient_balance',
   NotMerchantWallet: 'wallet_changed',
-  WalletChangePending: 'wallet_changed',
   NoWalletProposed: 'wallet_not_announced',
 };
 

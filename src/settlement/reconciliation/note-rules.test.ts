@@ -41,7 +41,9 @@ describe('a step on the contract that this service did not make', () => {
   });
 
   const mailed: ForeignProposal[] = [];
+  let isDying = false;
   const tellMerchant = async (_tx: Tx, proposal: ForeignProposal) => {
+    if (isDying) throw new Error('the process dies');
     mailed.push(proposal);
   };
 
@@ -187,5 +189,45 @@ describe('a step on the contract that this service did not make', () => {
       `delete from chain_alarms where kind = 'contract_changed' and subject like 'CeilingChanged%'`,
     );
     assert.deepEqual(await told({ rebuild: true }), ['CeilingChanged']);
+  });
+
+  /** By the registrar's key, past the service. */
+  async function stealWallet(): Promise<string> {
+    const stolen = await proposal(await newMerchant());
+    const thief = heldAccount(world.network.config.registrarKey);
+    await world.network.send(thief, world.network.config.settlement, walletChangeCall(stolen));
+    return stolen.wallet;
+  }
+
+  it('is told once more if the process dies while it is written down', async () => {
+    const wallet = await stealWallet();
+    isDying = true;
+    await assert.rejects(told(), /dies/);
+    isDying = false;
+    assert.deepEqual(await told(), ['WalletProposed']);
+    assert.equal(mailed.at(-1)?.wallet, wallet);
+  });
+
+  it('is an alarm and a mail in the first run after a recovery, as in any other', async () => {
+    const wallet = await stealWallet();
+    await govern(world.network.admin, 'scheduleRates', [
+      { acquirer: 50, protocol: 20, cashback: 5 },
+    ]);
+    // As `finishRecovery` leaves it.
+    await world.database.db.query(
+      'update reconciliation_cursors set compared_block = null, compared_at = null',
+    );
+    assert.deepEqual(await told(), ['RatesScheduled', 'WalletProposed']);
+    assert.equal(mailed.at(-1)?.wallet, wallet);
+  });
+
+  it('also where the copy that was put back is older than the first run', async () => {
+    const { db } = world.database;
+    await db.query(`delete from chain_alarms where kind = 'contract_changed'`);
+    await db.query('delete from reconciliation_cursors');
+    const { number } = await world.network.chain.newest();
+    await db.query('update network_recoveries set lost_to = $1 where not livemode', [number]);
+    const news = await told();
+    assert.ok(news.includes('RatesScheduled') && news.includes('WalletProposed'), news.join());
   });
 });

@@ -65,7 +65,8 @@ async function resolveAlarms(
 interface MerchantRow {
   readonly merchant_number: bigint;
   readonly account_id: string;
-  readonly settlement_wallet: string;
+  /** The present one and those before it, in lower case. */
+  readonly wallets: readonly string[];
 }
 
 async function selectMerchants(
@@ -77,17 +78,23 @@ async function selectMerchants(
     typeof details.merchant === 'number' ? [details.merchant] : [],
   );
   const rows = await tx.query<MerchantRow>(
-    `select merchant_number, account_id, settlement_wallet from merchant_accounts
+    `select merchant_number, account_id, array(
+       select lower(m.settlement_wallet)
+       union
+       select lower(w.previous_wallet) from wallet_changes w
+       where w.account_id = m.account_id and w.livemode = m.livemode and w.status = 'applied'
+     ) as wallets
+     from merchant_accounts m
      where livemode = $1 and merchant_number = any($2::bigint[]) and settlement_wallet is not null`,
     [livemode, numbers],
   );
   return new Map(rows.map((row) => [Number(row.merchant_number), row]));
 }
 
-/** What a merchant's own wallet proposes is the merchant's own affair. */
+/** What a merchant's own wallet proposes is the merchant's own affair, also if it has gone since. */
 function isOwnProposal({ name, details }: OtherEvent, merchant: MerchantRow | undefined): boolean {
   if (name !== 'WalletProposed' || merchant === undefined) return false;
-  return merchant.settlement_wallet.toLowerCase() === String(details.proposer).toLowerCase();
+  return merchant.wallets.includes(String(details.proposer).toLowerCase());
 }
 
 /** A wallet that somebody else wants to be paid a merchant's money to. */
@@ -115,35 +122,34 @@ function alarmOf(event: OtherEvent): Alarm {
   return { kind: 'contract_changed', subject: subjectOf(event), details: told };
 }
 
-/**
- * Tells a person of each step on the contract that somebody made past this service: an announced
- * role or wallet, other rates, a pause. Nothing is stopped by it. One alarm for each, once.
- *
- * @param read `isFirst`: nothing was read before. It holds the deployment itself, and what was done
- *   before this service watched: that is written down, and no news.
- */
-export async function noteRules(
-  deps: NoteRulesDeps,
-  read: { readonly events: readonly OtherEvent[]; readonly isFirst: boolean },
-): Promise<void> {
-  if (read.events.length === 0) return;
-  const { news } = await deps.db.transaction((tx) => noteRulesIn(tx, deps, read));
-  if (!read.isFirst) logNews(deps, news);
-}
-
 export interface NotedRules {
   /** Made past this service, whether an alarm told of it before or not. */
   readonly unexplained: readonly OtherEvent[];
-  /** Those of them that no alarm had told of. */
+  /** Those of them that no alarm had told of, and that are not older than the service. */
   readonly news: readonly OtherEvent[];
 }
 
-/** As {@link noteRules}, in the caller's transaction. Behind its commit, log the news. */
-export async function noteRulesIn(
+/** Rule changes that were read from the contract. */
+export interface ReadRules {
+  readonly events: readonly OtherEvent[];
+  /**
+   * Whether it is older than this service, as the deployment itself is: then it is recorded as a
+   * resolved alarm, and no news.
+   */
+  readonly isOlder: (event: OtherEvent) => boolean;
+}
+
+/**
+ * Raises an alarm for each step on the contract that was made past this service: an announced role
+ * or wallet, other rates, a pause. Nothing is stopped by it. One alarm for each, once. In the
+ * caller's transaction; after its commit, log the news.
+ */
+export async function noteRules(
   tx: Tx,
   deps: Pick<NoteRulesDeps, 'chain' | 'clock' | 'tellMerchant'>,
-  { events, isFirst }: { readonly events: readonly OtherEvent[]; readonly isFirst: boolean },
+  { events, isOlder }: ReadRules,
 ): Promise<NotedRules> {
+  if (events.length === 0) return { unexplained: [], news: [] };
   const { livemode } = deps.chain.config;
   const now = deps.clock.now();
   const ours = await selectOurs(tx, events);
@@ -153,12 +159,11 @@ export async function noteRulesIn(
   const unexplained = events.filter(
     (event) => !ours.has(event.txHash) && !isOwnProposal(event, merchantOf(event)),
   );
-  const news = unexplained.filter((event) => !told.has(subjectOf(event)));
-  await insertAlarms(tx, livemode, news.map(alarmOf), now);
-  if (isFirst) {
-    await resolveAlarms(tx, { livemode, subjects: news.map(subjectOf), now });
-    return { unexplained, news };
-  }
+  const fresh = unexplained.filter((event) => !told.has(subjectOf(event)));
+  await insertAlarms(tx, livemode, fresh.map(alarmOf), now);
+  const older = fresh.filter(isOlder);
+  await resolveAlarms(tx, { livemode, subjects: older.map(subjectOf), now });
+  const news = fresh.filter((event) => !older.includes(event));
   for (const { name, details } of news) {
     const merchant = merchants.get(Number(details.merchant));
     if (name !== 'WalletProposed' || merchant === undefined) continue;

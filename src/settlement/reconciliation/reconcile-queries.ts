@@ -1,3 +1,4 @@
+import { only } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { columnOfText, numberText, toNumberColumn } from '#settlement/number-columns.ts';
 
@@ -42,21 +43,37 @@ export async function selectLastRun(sql: Sql, livemode: boolean): Promise<Date |
   return rows[0]?.updated ?? null;
 }
 
+interface Cursor {
+  readonly next_block: bigint;
+  /** What was done on the contract before this block is older than the service. */
+  readonly watched_from: bigint;
+}
+
 /**
  * Takes the row's lock, so that two runs at once count nothing twice. @returns the earlier cursor.
  */
 export async function lockCursor(
   tx: Tx,
-  wanted: { readonly livemode: boolean; readonly start: bigint },
+  wanted: { readonly livemode: boolean; readonly start: bigint; readonly watchedFrom: bigint },
   now: Date,
-): Promise<bigint> {
-  const rows = await tx.query<{ next_block: bigint }>(
-    `insert into reconciliation_cursors (livemode, next_block, updated) values ($1, $2, $3)
+): Promise<Cursor> {
+  const rows = await tx.query<Cursor>(
+    `insert into reconciliation_cursors (livemode, next_block, updated, watched_from)
+     values ($1, $2, $3, $4)
      on conflict (livemode) do update set updated = excluded.updated
-     returning next_block`,
-    [wanted.livemode, wanted.start, now],
+     returning next_block, watched_from`,
+    [wanted.livemode, wanted.start, now, wanted.watchedFrom],
   );
-  return rows[0]?.next_block ?? wanted.start;
+  return only(rows, 'cursor of a network');
+}
+
+/** The newest block of the time that a restored database had lost; null: none has lost anything. */
+export async function selectLostTo(sql: Sql, livemode: boolean): Promise<bigint | null> {
+  const rows = await sql.query<{ lost_to: bigint | null }>(
+    'select lost_to from network_recoveries where livemode = $1',
+    [livemode],
+  );
+  return rows[0]?.lost_to ?? null;
 }
 
 export async function moveCursor(tx: Tx, livemode: boolean, nextBlock: bigint): Promise<void> {
@@ -66,12 +83,17 @@ export async function moveCursor(tx: Tx, livemode: boolean, nextBlock: bigint): 
   ]);
 }
 
-/** Begins again at the contract's deployment. */
-export async function deleteCursor(tx: Tx, livemode: boolean): Promise<void> {
+/**
+ * Begins again at this block, the contract's deployment. What no alarm has named yet is news then,
+ * however old it is.
+ */
+export async function resetCursor(tx: Tx, livemode: boolean, start: bigint): Promise<void> {
   await tx.query(
     `with balances as (delete from reconciliation_balances where livemode = $1)
-     delete from reconciliation_cursors where livemode = $1`,
-    [livemode],
+     update reconciliation_cursors set next_block = $2, watched_from = 0,
+       compared_block = null, compared_at = null
+     where livemode = $1`,
+    [livemode, start],
   );
 }
 

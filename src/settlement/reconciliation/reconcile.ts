@@ -19,6 +19,8 @@ import { raiseAboveChain } from '#settlement/numbers.ts';
 import { noteForeign } from '#settlement/reconciliation/note-foreign.ts';
 import {
   changesRules,
+  logNews,
+  type NotedRules,
   type NoteRulesDeps,
   noteRules,
 } from '#settlement/reconciliation/note-rules.ts';
@@ -27,17 +29,18 @@ import {
   type BlockRange,
   type Compared,
   type DifferenceRow,
-  deleteCursor,
   lockCursor,
   markRead,
   moveCompared,
   moveCursor,
   type OpenDifferenceRow,
+  resetCursor,
   saveDifferences,
   selectCompared,
   selectCursor,
   selectExpectedBalances,
   selectFirstWaiting,
+  selectLostTo,
   selectOpenDifferences,
   selectPaymentDifferences,
   selectRefundDifferences,
@@ -99,7 +102,7 @@ export async function reconcileOnce(
   const { livemode, network } = chain.config;
   if (options.rebuild === true) {
     await db.transaction(async (tx) => {
-      await deleteCursor(tx, livemode);
+      await resetCursor(tx, livemode, firstBlockOf(chain.config));
       await forgetCompared(tx, livemode);
     });
   }
@@ -108,8 +111,13 @@ export async function reconcileOnce(
   const final = await shownBlock(chain, head.number);
   const fromBlock = (await selectCursor(db, livemode)) ?? firstBlockOf(chain.config);
   const compared = await selectCompared(db, livemode);
-  const walked = { fromBlock, toBlock: head.number, final, settledBefore };
-  const { events, rules, final: readTo } = await storeEvents(deps, walked);
+  const unread = await selectUnread(db, livemode);
+  const walked: Walk = {
+    ...{ fromBlock, toBlock: head.number, final, settledBefore, unread },
+    watchedFrom: options.rebuild === true ? 0n : head.number + 1n,
+    lostTo: await selectLostTo(db, livemode),
+  };
+  const { events, final: readTo } = await storeEvents(deps, walked);
   await db.transaction((tx) => raiseAboveChain(tx, livemode));
   // A run that was cut off has moved the cursor, and compared nothing.
   const first = compared === null ? fromBlock : least(fromBlock, compared.compared_block);
@@ -132,11 +140,7 @@ export async function reconcileOnce(
   const foreignMs = Math.min(options.graceMs ?? FOREIGN_GRACE_MS, FOREIGN_GRACE_MS);
   const before = addMs(clock.now(), -foreignMs);
   await db.transaction((tx) => noteForeign(tx, { ...range, before }, clock.now()));
-  const isFirst = compared === null && options.rebuild !== true;
-  const unread = await selectUnread(db, livemode);
-  const known = rules.filter(({ edition }) => !unread.includes(edition));
-  await noteRules(deps, { events: known, isFirst });
-  await readUnread(deps, { unread, toBlock: head.number });
+  await readUnread(deps, walked);
   if (!open.some(({ kind, accepted }) => !accepted && kind.endsWith('_unknown_here'))) {
     const { incarnation } = db.watch;
     await markCompared(db, { livemode, incarnation, block: least(readTo, doneTo) });
@@ -149,11 +153,25 @@ export async function reconcileOnce(
 }
 
 /**
- * What was done on a contract until the service first read it: written down once, and no news.
+ * Whether the database has lost what it knew of it: after the contract's deployment, and up to the
+ * block that the last recovery after a loss has read.
+ */
+function isOfLostTime(
+  { chain }: ReconcileDeps,
+  { lostTo }: Pick<Walk, 'lostTo'>,
+  { blockNumber, edition }: OtherEvent,
+): boolean {
+  const deployedAt = contractsOf(chain.config)[edition]?.deployedAtBlock ?? 0n;
+  return lostTo !== null && blockNumber <= lostTo && blockNumber > deployedAt;
+}
+
+/**
+ * What was done on a contract until the service first read it: recorded once, and no news, unless
+ * the service had read it before a loss.
  */
 async function readUnread(
   deps: ReconcileDeps,
-  { unread, toBlock }: { readonly unread: readonly number[]; readonly toBlock: bigint },
+  { unread, toBlock, lostTo }: Pick<Walk, 'unread' | 'toBlock' | 'lostTo'>,
 ): Promise<void> {
   const { chain, db } = deps;
   const { livemode } = chain.config;
@@ -164,8 +182,12 @@ async function readUnread(
     const { settlement: address, deployedAtBlock } = contract;
     const logs = await chain.logs({ address, fromBlock: deployedAtBlock, toBlock });
     const events = readEvents(chain.config, logs).filter(changesRules);
-    await noteRules(deps, { events, isFirst: true });
-    await db.transaction((tx) => markRead(tx, { livemode, edition }));
+    const isOlder = (event: OtherEvent) => !isOfLostTime(deps, { lostTo }, event);
+    const { news } = await db.transaction(async (tx) => {
+      await markRead(tx, { livemode, edition });
+      return noteRules(tx, deps, { events, isOlder });
+    });
+    logNews(deps, news);
   }
 }
 
@@ -174,6 +196,12 @@ interface Walk {
   readonly toBlock: bigint;
   readonly final: bigint;
   readonly settledBefore: Date;
+  /** Where an empty ledger begins to watch: what is older is no news. */
+  readonly watchedFrom: bigint;
+  /** The last block of the time that the database has lost; null: it has lost nothing. */
+  readonly lostTo: bigint | null;
+  /** Contracts whose rule changes {@link readUnread} reads. */
+  readonly unread: readonly number[];
 }
 
 /**
@@ -201,19 +229,20 @@ async function compareSums(
 async function storeEvents(
   deps: ReconcileDeps,
   walk: Walk,
-): Promise<{ events: number; rules: readonly OtherEvent[]; final: bigint }> {
-  const rules: OtherEvent[] = [];
+): Promise<{ events: number; final: bigint }> {
   let events = 0;
   let { final } = walk;
   for await (const range of walkEvents(deps.chain, walk.fromBlock, walk.toBlock)) {
     events += range.events.length;
-    rules.push(...range.events.filter(changesRules));
     // What is too young to be compared is read again, even if its chain calls it final already.
     const young = firstSince(range, walk.settledBefore);
     if (young !== null && young <= final) final = young - 1n;
-    await deps.db.transaction((tx) => storeRange(tx, deps, range, final));
+    const { news } = await deps.db.transaction((tx) =>
+      storeRange(tx, deps, range, { ...walk, final }),
+    );
+    logNews(deps, news);
   }
-  return { events, rules, final };
+  return { events, final };
 }
 
 /** Compares payments, refunds and withdrawals one by one: what can have changed since a run. */
@@ -243,21 +272,31 @@ function firstSince({ times }: WalkedRange, since: Date): bigint | null {
   return young.reduce<bigint | null>((least, n) => (least === null || n < least ? n : least), null);
 }
 
-/** Stores a range's events. The cursor moves over the final part only: the rest is read again. */
+/**
+ * Stores a range's events, and raises alarms for its rule changes in the same transaction. The
+ * cursor moves over the final part only: the rest is read again.
+ */
 async function storeRange(
   tx: Tx,
-  { chain, clock }: ReconcileDeps,
+  deps: ReconcileDeps,
   walked: WalkedRange,
-  final: bigint,
-): Promise<void> {
-  const { livemode } = chain.config;
-  const { fromBlock, toBlock } = walked;
-  const start = await lockCursor(tx, { livemode, start: fromBlock }, clock.now());
+  walk: Walk,
+): Promise<NotedRules> {
+  const { livemode } = deps.chain.config;
+  const { fromBlock, toBlock, events } = walked;
+  const wanted = { livemode, start: fromBlock, watchedFrom: walk.watchedFrom };
+  const cursor = await lockCursor(tx, wanted, deps.clock.now());
+  const { next_block: start, watched_from: watchedFrom } = cursor;
   await stageRange(tx, livemode, walked);
-  const last = least(final, toBlock);
-  if (last < start) return;
-  await addBalances(tx, { livemode, fromBlock: start, toBlock: last });
-  await moveCursor(tx, livemode, last + 1n);
+  const last = least(walk.final, toBlock);
+  if (last >= start) {
+    await addBalances(tx, { livemode, fromBlock: start, toBlock: last });
+    await moveCursor(tx, livemode, last + 1n);
+  }
+  return noteRules(tx, deps, {
+    events: events.filter(changesRules).filter(({ edition }) => !walk.unread.includes(edition)),
+    isOlder: (event) => event.blockNumber < watchedFrom && !isOfLostTime(deps, walk, event),
+  });
 }
 
 /** Compares the contract's balances with the sum of its own events. */

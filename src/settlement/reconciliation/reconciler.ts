@@ -11,7 +11,11 @@ import {
 import { type ReconcileDeps, reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import { selectLastRun } from '#settlement/reconciliation/reconcile-queries.ts';
 
-type ReconcilerDeps = ReconcileDeps & { readonly wakeups: Wakeups };
+type ReconcilerDeps = ReconcileDeps & {
+  readonly wakeups: Wakeups;
+  /** Has the merchants' rows follow the wallets that the contract holds; absent: they stay. */
+  readonly followWallets?: () => Promise<void>;
+};
 
 /** Soon enough to stop a day's trouble, rare enough to cost nothing. */
 const EVERY_MS = 60_000;
@@ -61,6 +65,7 @@ export function startReconciler(deps: ReconcilerDeps): Pick<Loop, 'stop'> {
       // While the ledger is being compared anyway, a difference is no news.
       if (!deps.db.watch.serves(livemode)) return false;
       await reconcileOnce(deps, { tokens: runs % TOKENS_EVERY === 0 });
+      await deps.followWallets?.();
       runs++;
       await askIfUnknown(deps);
       return false;

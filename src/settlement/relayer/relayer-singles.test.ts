@@ -5,12 +5,15 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { present } from '#core/assert.ts';
 import { readPayerAccount, readPermitNonce } from '#settlement/chain/payer.ts';
 import { createPaymentCheck } from '#settlement/chain/payment-check.ts';
+import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import {
   merchantConsent,
   spendingPolicy,
   usdcPermit,
+  walletConsent,
 } from '#settlement/contract/signed-messages.ts';
-import { NOT_IN_TIME } from '#settlement/requests.ts';
+import { NOT_IN_TIME, type RequestPayloads } from '#settlement/requests.ts';
+import { heldAccount } from '#testing/held-key.ts';
 import { askRefund, askWithdrawal, settleSale, switchContract } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
@@ -93,6 +96,46 @@ describe('the relayer, for what is sent alone', () => {
     const [outcome] = await world.outcomes([await world.ask({ kind: 'withdrawal', payload })]);
     assert.deepEqual(outcome, { succeeded: false, reason: 'wallet_changed', txHash: null });
     assert.equal(await balance(), before);
+  });
+
+  it('lets a withdrawal wait while a wallet is announced, and pays it once that has ended', async () => {
+    await settle(2_000_000n);
+    const next = privateKeyToAccount(generatePrivateKey());
+    const { merchantNumber } = world.merchant;
+    const { config } = world.network;
+    const consent = { merchantNumber, wallet: next.address, nonce: 0n, deadline: DEADLINE };
+    const registrar = (change: RequestPayloads['wallet_change']) =>
+      world.network.send(
+        heldAccount(config.registrarKey),
+        config.settlement,
+        walletChangeCall(change),
+      );
+    await registrar({
+      step: 'propose',
+      merchantNumber: `${merchantNumber}`,
+      wallet: next.address,
+      deadline: `${DEADLINE}`,
+      signature: await next.signTypedData(walletConsent(config, consent)),
+    });
+    const before = await balance();
+    const id = await withdraw(1_000_000n);
+    const { db } = world.database;
+    // Longer than anything else would wait.
+    await db.query(
+      `update chain_requests set created = now() - interval '3 days' where subject_id = $1`,
+      [id],
+    );
+    const blocked = `select count(*) from chain_requests
+      where subject_id = '${id}' and status = 'queued' and blocked_by like 'Another settlement%'`;
+    for (const end = Date.now() + 15_000; Date.now() < end; await sleep(20)) {
+      if ((await world.count(blocked)) === 1) break;
+    }
+    assert.equal(await world.count(blocked), 1);
+    assert.equal(await balance(), before);
+    await registrar({ step: 'cancel', merchantNumber: `${merchantNumber}` });
+    const [paid] = await world.outcomes([id]);
+    assert.equal(paid?.succeeded, true);
+    assert.equal(await balance(), before - 1_000_000n);
   });
 
   it('fails a withdrawal with the contract’s reason when another left nothing', async () => {

@@ -46,6 +46,7 @@ export function Balance(): ReactNode {
     everyMs: WATCH_MS,
   });
   const { data: goLive } = useRead('GET /accounts/{account}/{mode}/go_live');
+  const { data: payout } = useRead('GET /accounts/{account}/{mode}/settlement_wallet');
   const available = BigInt(balance.data?.available[0]?.amount ?? 0);
   const canWithdraw = balance.data !== undefined && goLive?.live === true && may('owner');
   const withdraw = canWithdraw ? (
@@ -77,10 +78,10 @@ export function Balance(): ReactNode {
         <SettlementWallet />
         <DayReport />
         <Withdrawals />
-        {isWithdrawing && goLive?.settlement_wallet ? (
+        {isWithdrawing && payout?.wallet ? (
           <WithdrawDialog
             available={available}
-            wallet={goLive.settlement_wallet}
+            wallet={payout.wallet}
             onClose={() => setIsWithdrawing(false)}
           />
         ) : null}

@@ -21,6 +21,7 @@ import {
   markMined,
   movePayments,
   moveTransfers,
+  type Requeued,
   replaceOutcome,
   requeue,
   type SettledInBlock,
@@ -142,8 +143,10 @@ function toMined({ transaction, receipt }: Resolution) {
   return { id: transaction.id, txHash, blockNumber, blockHash };
 }
 
-function toRequeued({ transaction, requeued }: Resolution) {
-  return requeued.map((request) => ({ requestId: request.id, transactionId: transaction.id }));
+function toRequeued({ transaction, requeued }: Resolution): Requeued[] {
+  return requeued.map(({ request, isRefused }) => {
+    return { requestId: request.id, transactionId: transaction.id, isRefused };
+  });
 }
 
 /**
@@ -255,7 +258,13 @@ async function compareLate(tx: Tx, late: readonly Late[]): Promise<Compared> {
       moved.push({ kind: before.kind, subjectId: before.subject_id, result: one.result });
     }
   }
-  await requeue(tx, again);
+  await requeue(
+    tx,
+    again.map(({ requestId, transactionId }) => {
+      const isRefused = byId.get(requestId)?.kind === 'payment';
+      return { requestId, transactionId, isRefused };
+    }),
+  );
   return { alarms, moved, owed: again.length };
 }
 
@@ -289,8 +298,8 @@ export interface Resolution {
   readonly transaction: OpenTransaction;
   readonly receipt: Receipt;
   readonly answered: readonly { readonly request: OpenRequest; readonly result: Result }[];
-  /** These have to go into another transaction: this one gave them no answer. */
-  readonly requeued: readonly OpenRequest[];
+  /** These have to go into another transaction: this one gave them no answer that counts. */
+  readonly requeued: readonly { readonly request: OpenRequest; readonly isRefused: boolean }[];
   readonly settled: readonly SettledInBlock[];
   readonly alarms: readonly Alarm[];
 }
@@ -318,7 +327,7 @@ export async function resolve(relayer: RelayerState, mined: Mined): Promise<Reso
   const events = readEvents(relayer.chain.config, receipt.logs);
   const byNumber = indexEvents(events);
   const answered: { request: OpenRequest; result: Result }[] = [];
-  const requeued: OpenRequest[] = [];
+  const requeued: { request: OpenRequest; isRefused: boolean }[] = [];
   const alarms: Alarm[] = [];
   for (const request of transaction.requests) {
     const answer = await answerOf(relayer, mined, byNumber, request);
@@ -326,7 +335,8 @@ export async function resolve(relayer: RelayerState, mined: Mined): Promise<Reso
       answered.push({ request, result: answer.result });
       alarms.push(...(answer.alarm ? [answer.alarm] : undone(request, answer.result)));
     } else if (mayTryAgain(request, answer)) {
-      requeued.push(request);
+      const isRefused = answer.status === 'answered' && request.kind === 'payment';
+      requeued.push({ request, isRefused });
       if (answer.status === 'answered') alarms.push(...undone(request, answer.result));
     } else {
       answered.push({ request, result: failed(failureOf(request.kind, null), receipt.txHash) });

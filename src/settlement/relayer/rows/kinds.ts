@@ -239,10 +239,11 @@ export function requireWritable(request: OpenRequest, config: NetworkConfig): vo
 
 /**
  * Why a request of this kind stays `pending` over this refusal; null: it does not. A full hour
- * passes by itself, so withdrawals wait for the next one, too.
+ * passes by itself, so withdrawals wait for the next one, too; and an announced wallet comes into
+ * force, is canceled or lapses.
  */
 export function whyItWaits(revert: Revert, kind: RequestKind): string | null {
-  if (revert.kind === 'hour_full') return revert.words;
+  if (revert.kind === 'hour_full' || revert.kind === 'wallet_pending') return revert.words;
   return revert.kind === 'blocked' && KINDS[kind].waits ? revert.words : null;
 }
 

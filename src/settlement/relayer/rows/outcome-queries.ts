@@ -2,6 +2,7 @@ import { columnsFrom, jsonText } from '#db/columns.ts';
 import type { Tx } from '#db/database.ts';
 import type { PaymentSettled } from '#settlement/contract/contract-events.ts';
 import { toNumberColumn } from '#settlement/number-columns.ts';
+import { backOff } from '#settlement/relayer/rows/owed-queries.ts';
 import { hasStatus } from '#settlement/request-queries.ts';
 import type { Hex, RequestKind } from '#settlement/requests.ts';
 
@@ -60,7 +61,8 @@ const OUTCOMES = columnsFrom(1, {
 });
 
 const WRITE_OUTCOMES = `
-  update chain_requests r set status = i.status, outcome = i.outcome
+  update chain_requests r set status = i.status, outcome = i.outcome,
+    owed_since = null, next_attempt = null
   from ${OUTCOMES.table('i')}
   where r.id = i.id and ${hasStatus('queued', 'submitted')}
     and r.transaction_id is not distinct from i.transaction_id
@@ -126,20 +128,25 @@ export async function replaceOutcome(
   );
 }
 
+export interface Requeued {
+  readonly requestId: bigint;
+  readonly transactionId: bigint;
+  /** The ledger relies on it, and the chain has refused it: it waits before it is sent again. */
+  readonly isRefused?: boolean;
+}
+
 /**
  * Back to the queue: the nonce was used up and the chain has not answered the requests, or a
  * reorganisation has undone its answer. Their transactions are retired: see loadOpen.
  */
-export async function requeue(
-  tx: Tx,
-  requests: readonly { readonly requestId: bigint; readonly transactionId: bigint }[],
-): Promise<void> {
+export async function requeue(tx: Tx, requests: readonly Requeued[]): Promise<void> {
   if (requests.length === 0) return;
   await tx.query(
     `with moved as (
        update chain_requests r
-       set status = 'queued', transaction_id = null, outcome = null, tries = r.tries + 1
-       from unnest($1::bigint[], $2::bigint[]) as i (id, transaction_id)
+       set status = 'queued', transaction_id = null, outcome = null,
+         ${backOff('i.refused')}
+       from unnest($1::bigint[], $2::bigint[], $3::boolean[]) as i (id, transaction_id, refused)
        where r.id = i.id and r.transaction_id = i.transaction_id
          and ${hasStatus('submitted', 'succeeded')}
        returning i.transaction_id
@@ -149,6 +156,7 @@ export async function requeue(
     [
       requests.map((one) => one.requestId.toString()),
       requests.map((one) => one.transactionId.toString()),
+      requests.map((one) => one.isRefused === true),
     ],
   );
 }

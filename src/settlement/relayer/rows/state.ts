@@ -162,6 +162,8 @@ export interface OpenRequest {
   readonly deadline: Date | null;
   /** The seconds that it was given. */
   readonly settleWithinS: number | null;
+  /** For a booked sale that the chain refuses: when it is sent no more. */
+  readonly owedUntil?: Date | null;
 }
 
 /** In the order of nonces, as they must be sent. */

@@ -1,6 +1,7 @@
 import { only } from '#core/assert.ts';
 import { columnsFrom } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { OWED_UNTIL } from '#settlement/relayer/rows/owed-queries.ts';
 import type { Attempt, Fees, Offer, OpenRequest } from '#settlement/relayer/rows/state.ts';
 import { hasStatus } from '#settlement/request-queries.ts';
 import type { Hex, RequestKind } from '#settlement/requests.ts';
@@ -18,6 +19,8 @@ export interface RequestRow {
   /** For a payment: it must not settle later than this. What is owed has no deadline. */
   deadline: Date | null;
   settle_within: number | null;
+  /** Where it was asked for: when a booked sale that the chain refuses is sent no more. */
+  owed_until?: Date | null;
 }
 
 /** The ledger counts the request as done, though a reorganisation may have undone it. */
@@ -106,8 +109,9 @@ export async function selectSingles(
   },
 ): Promise<RequestRow[]> {
   return sql.query(
-    `select ${REQUEST} from chain_requests
+    `select ${REQUEST}, ${OWED_UNTIL} as owed_until from chain_requests
      where livemode = $1 and status = 'queued' and (kind <> 'payment' or tries > 0)
+       and (next_attempt is null or next_attempt <= now())
        -- Not a condition for an index: the one of all first tries would seem to serve it.
        and (kind || '') = any($2) and id <> all($3::bigint[]) and ${IN_TIME}
      order by id limit $4`,
@@ -367,6 +371,6 @@ export async function selectOpenNonces(
 }
 
 export function toOpenRequest(row: RequestRow): OpenRequest {
-  const { subject_id: subjectId, settle_within: settleWithinS, ...same } = row;
-  return { ...same, subjectId, settleWithinS };
+  const { subject_id: subjectId, settle_within: settleWithinS, owed_until, ...same } = row;
+  return { ...same, subjectId, settleWithinS, owedUntil: owed_until ?? null };
 }

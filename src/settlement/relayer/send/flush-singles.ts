@@ -8,6 +8,11 @@ import { failed } from '#settlement/relayer/rows/facts.ts';
 import { failureOf, KINDS, kindsOf, requireWritable } from '#settlement/relayer/rows/kinds.ts';
 import { LaneLost, lockHeldLane } from '#settlement/relayer/rows/lane-queries.ts';
 import { type RequestOutcome, writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
+import {
+  endAttempts,
+  postpone,
+  type UnsettledSaleRow,
+} from '#settlement/relayer/rows/owed-queries.ts';
 import type {
   HeldLane,
   OpenRequest,
@@ -58,6 +63,10 @@ export async function flushSingles(relayer: RelayerState, lane: HeldLane): Promi
     const ordered = await inOrder(tx, { relayer, lane }, sorted);
     for (const request of ordered.waiting) deferRequest(relayer, request);
     await writeOutcomes(tx, outcomes);
+    const idsOf = (status: Prepared['status']) =>
+      mine.filter(({ id }) => prepared.get(id)?.status === status).map(({ id }) => id);
+    await postpone(tx, idsOf('postponed'));
+    alarms.push(...(await endAttempts(tx, idsOf('ended'))).map(alarmOfSale));
     await insertAlarms(tx, livemode, [...alarms, ...ordered.alarms], now);
     const stored = await signAndStore(tx, { relayer, lane, nonce }, ordered.planned);
     return { stored, decided };
@@ -67,6 +76,11 @@ export async function flushSingles(relayer: RelayerState, lane: HeldLane): Promi
   await sendAll(relayer, lane, done.stored);
   if (done.stored.length > 0) failpoint('settlement.broadcast_sent');
   return done.stored.length + done.decided.length;
+}
+
+/** Names what a person needs to settle it with payer and merchant. */
+function alarmOfSale({ intent, ...sale }: UnsettledSaleRow): Alarm {
+  return { kind: 'sale_not_settled', subject: intent, details: sale };
 }
 
 async function sendAll(
@@ -99,9 +113,6 @@ function sortOut(mine: readonly OpenRequest[], prepared: Awaited<ReturnType<type
 /** After this long we ask again about a request that a node could not judge; others go first. */
 const DEFER_MS = 2_000;
 
-/** behavior.md 7.7: how often the token is asked whether it transfers again. */
-const BLOCKED_RETRY_MS = 60_000;
-
 /**
  * What to do with each request. Never throws because of one of them: the others go on. They are
  * independent of each other here, and a node that is far away is asked about all of them at once.
@@ -116,7 +127,7 @@ async function prepareAll(
   for (const [index, one] of all.entries()) {
     const request = present(requests[index], 'request');
     if (one !== null) prepared.set(request.id, one);
-    if (one?.status === 'blocked') deferRequest(relayer, request, BLOCKED_RETRY_MS);
+    if (one?.status === 'blocked') deferRequest(relayer, request, one.retryMs);
   }
   return prepared;
 }
@@ -130,6 +141,8 @@ async function prepareOne(
   lane: HeldLane,
   request: OpenRequest,
 ): Promise<Prepared | null> {
+  const { owedUntil = null } = request;
+  if (owedUntil !== null && owedUntil <= relayer.clock.now()) return { status: 'ended' };
   const broken = whyBroken(request, relayer);
   if (broken !== null && !request.owed) return invalid(request, broken);
   try {

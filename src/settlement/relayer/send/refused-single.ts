@@ -12,7 +12,11 @@ import { endOfTransfer } from '#settlement/relayer/send/signed-transfer.ts';
 
 export type Prepared =
   | { readonly status: 'ready'; readonly planned: Planned }
-  | { readonly status: 'blocked' }
+  | { readonly status: 'blocked'; readonly retryMs: number }
+  /** A booked sale that the chain would refuse now: it is tried again after a pause. */
+  | { readonly status: 'postponed' }
+  /** The same, and its time is over: a person has to settle it. */
+  | { readonly status: 'ended' }
   /** It waits for a person to look at it: this fault does not pass by itself. */
   | { readonly status: 'stuck'; readonly alarm: Alarm }
   | { readonly status: 'decided'; readonly result: Result; readonly alarm: Alarm | null };
@@ -20,18 +24,26 @@ export type Prepared =
 /** behavior.md 7.7: then the refund has failed. */
 const BLOCKED_MAX_MS = 24 * 3_600_000;
 
-/** Refused for now. Its amount stays reserved, and it is tried again in a minute. */
+/** A few seconds after the announcement has ended the withdrawal is paid, or fails. */
+const WALLET_RETRY_MS = 5_000;
+
+/** behavior.md 7.7: how often the token is asked whether it transfers again. */
+const BLOCKED_RETRY_MS = 60_000;
+
+/** Refused for now. Its amount stays reserved, and it is tried again. */
 async function holdBack(
   relayer: RelayerState,
   request: OpenRequest,
-  words: string,
+  { words, kind }: { readonly words: string; readonly kind: string },
 ): Promise<Prepared> {
   const now = relayer.clock.now();
-  if (now.getTime() - request.created.getTime() >= BLOCKED_MAX_MS) {
+  const isForWallet = kind === 'wallet_pending';
+  const waitedMs = now.getTime() - request.created.getTime();
+  if (!isForWallet && waitedMs >= BLOCKED_MAX_MS) {
     return { status: 'decided', result: failed('transfer_blocked', null), alarm: null };
   }
   await markBlocked(relayer.db, { id: request.id, by: words }, now);
-  return { status: 'blocked' };
+  return { status: 'blocked', retryMs: isForWallet ? WALLET_RETRY_MS : BLOCKED_RETRY_MS };
 }
 
 /** The simulation reverted, so nothing is sent: it was done before, or it fails with its reason. */
@@ -47,8 +59,11 @@ export async function refusedBy(
   }
   if (revert.kind === 'passing') throw new RpcUnavailable(`not now: ${revert.error}`);
   const waits = whyItWaits(revert, request.kind);
-  if (waits !== null && !request.owed) return holdBack(relayer, request, waits);
+  if (waits !== null && !request.owed) {
+    return holdBack(relayer, request, { words: waits, kind: revert.kind });
+  }
   if (revert.kind !== 'done_before') {
+    if (request.owed && request.kind === 'payment') return { status: 'postponed' };
     if (request.owed) throw new RpcUnavailable(`what is owed is refused: ${revert.error}`);
     relayer.log.warn('the contract would refuse a request', {
       kind: request.kind,

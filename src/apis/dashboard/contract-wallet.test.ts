@@ -1,0 +1,287 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { encodeFunctionData, numberToHex, parseEther, type TypedDataDefinition } from 'viem';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { silentLog } from '#core/log.ts';
+import { applyWalletOutcomes } from '#payouts/apply-wallet-changes.ts';
+import { followAllWallets, followWallets } from '#payouts/follow-wallets.ts';
+import { readMerchantWallets } from '#settlement/chain/merchant-wallets.ts';
+import { merchantReference, walletChangeCall } from '#settlement/contract/contract-calls.ts';
+import { merchantConsent, walletConsent } from '#settlement/contract/signed-messages.ts';
+import { startRelayer } from '#settlement/relayer/relayer.ts';
+import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { heldAccount } from '#testing/held-key.ts';
+import { addOwner, addTotp, signInAs } from '#testing/people.ts';
+import type { PersonClient } from '#testing/person-client.ts';
+import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+
+/** What somebody does on the contract itself, and what the dashboard says of it. */
+
+const DEADLINE = 4_000_000_000n;
+const WALLET_DELAY_S = 60;
+
+let network: TestNetwork;
+let server: DashboardServer;
+const stops: (() => Promise<unknown>)[] = [];
+
+interface Shop {
+  readonly email: string;
+  readonly account: string;
+  readonly wallet: PrivateKeyAccount;
+  readonly merchantNumber: bigint;
+}
+
+/** One for each test. */
+const SHOPS = 7;
+const shops: Shop[] = [];
+/** A merchant of another service, which the contract has registered last. */
+let foreign: bigint;
+
+/** Of the merchant of one test. */
+let owner: PersonClient;
+let email: string;
+let account: string;
+let wallet: PrivateKeyAccount;
+let merchantNumber: bigint;
+
+before(async () => {
+  network = await startTestNetwork();
+  server = await startDashboardServer([network.chain]);
+  server.clock.advance(Date.now() - server.clock.now().getTime());
+  // By the registrar's key, whose nonces are the relayer's as soon as it runs.
+  for (let n = 0; n < SHOPS; n++) shops.push(await openShop(`owner-${n}@shop.test`));
+  foreign = await register('acct_of_another_service', privateKeyToAccount(generatePrivateKey()));
+  const { db, wakeups, clock } = server;
+  const relayer = startRelayer({ chain: network.chain, db, wakeups, clock, log: silentLog });
+  stops.push(network.mineEvery(50), () => relayer.stop());
+});
+
+after(async () => {
+  for (const stop of stops.reverse()) await stop();
+  await server.close();
+  await network.stop();
+});
+
+async function until<T>(what: string, look: () => Promise<T | null>): Promise<T> {
+  for (const deadline = Date.now() + 15_000; Date.now() < deadline; await sleep(20)) {
+    const found = await look();
+    if (found !== null) return found;
+  }
+  throw new Error(`waited for ${what}`);
+}
+
+async function openShop(address: string): Promise<Shop> {
+  const { accountId } = await addOwner(server, address);
+  const payee = privateKeyToAccount(generatePrivateKey());
+  await network.rpc.call('anvil_setBalance', [payee.address, numberToHex(parseEther('1'))]);
+  const number = await register(accountId, payee);
+  await server.db.query(
+    `update account_modes set merchant_number = $2, settlement_wallet = $3, live_at = now()
+     where account_id = $1 and not livemode`,
+    [accountId, number, payee.address],
+  );
+  return { email: address, account: accountId, wallet: payee, merchantNumber: number };
+}
+
+/** An owner with a fresh factor, whose wallet the contract has registered. */
+beforeEach(async () => {
+  const shop = shops.pop();
+  assert.ok(shop, 'a shop for each test');
+  ({ email, account, wallet, merchantNumber } = shop);
+  owner = await signInAs(server, email);
+  await addTotp(server, owner);
+});
+
+/** By the registrar's key; no row is asked. */
+async function register(accountId: string, to: PrivateKeyAccount): Promise<bigint> {
+  const consent = { accountId, wallet: to.address, deadline: DEADLINE };
+  const signature = await to.signTypedData(merchantConsent(network.config, consent));
+  const args = [merchantReference(accountId), to.address, DEADLINE, signature] as const;
+  const functionName = 'registerMerchant';
+  const data = encodeFunctionData({ abi: settlementAbi, functionName, args });
+  await bySettlement(heldAccount(network.config.registrarKey), data);
+  const count = { abi: settlementAbi, functionName: 'merchantCount' } as const;
+  const call = { to: network.config.settlement, data: encodeFunctionData(count), words: 1 };
+  const [answer] = await network.chain.calls([call]);
+  assert.ok(answer?.ok);
+  return BigInt(answer.data);
+}
+
+const bySettlement = (by: PrivateKeyAccount, data: `0x${string}`) =>
+  network.send(by, network.config.settlement, data);
+
+const call = (functionName: 'applyWallet' | 'cancelWallet') =>
+  encodeFunctionData({ abi: settlementAbi, functionName, args: [Number(merchantNumber)] });
+
+/** The merchant's own wallet announces a new one on the contract. */
+async function announceOutside(): Promise<PrivateKeyAccount> {
+  const next = privateKeyToAccount(generatePrivateKey());
+  const consent = { merchantNumber, wallet: next.address, nonce: 0n, deadline: DEADLINE };
+  const data = walletChangeCall({
+    step: 'propose',
+    merchantNumber: `${merchantNumber}`,
+    wallet: next.address,
+    deadline: `${DEADLINE}`,
+    signature: await next.signTypedData(walletConsent(network.config, consent)),
+  });
+  await bySettlement(wallet, data);
+  return next;
+}
+
+async function applyOutside(): Promise<void> {
+  await network.rpc.call('evm_increaseTime', [WALLET_DELAY_S]);
+  await network.mine();
+  await bySettlement(network.guardian, call('applyWallet'));
+}
+
+const path = (rest: string) => `/accounts/${account}/test/${rest}`;
+
+interface Shown {
+  readonly wallet: string;
+  readonly change: { readonly wallet: string; readonly status: string } | null;
+}
+
+async function shown(): Promise<Shown> {
+  const answer = await owner.get(path('settlement_wallet'));
+  assert.equal(answer.status, 200, answer.text);
+  return answer.body as unknown as Shown;
+}
+
+/** Wallet, and status of the change, as the rows say. */
+async function inRows() {
+  const [mode] = await server.db.query<{ wallet: string }>(
+    `select settlement_wallet as wallet from account_modes
+     where account_id = $1 and not livemode`,
+    [account],
+  );
+  const changes = await server.db.query<{ status: string }>(
+    'select status from wallet_changes where account_id = $1 order by created',
+    [account],
+  );
+  return [mode?.wallet, ...changes.map(({ status }) => status)];
+}
+
+const deps = () => ({ ...server, chain: network.chain, log: silentLog });
+const reconcile = () => followAllWallets(deps());
+
+async function subjects(): Promise<string[]> {
+  await server.sendMails();
+  const mine = server.mails.filter((mail) => mail.to === email).map(({ subject }) => subject);
+  return mine.filter((subject) => subject.includes('wallet'));
+}
+
+let keys = 0;
+const withdraw = () =>
+  owner.post(path('withdrawals'), { amount: 1 }, { 'Idempotency-Key': `key ${++keys}` });
+
+async function applyOutcomes(): Promise<void> {
+  while (await applyWalletOutcomes({ ...deps(), chains: [network.chain] }));
+}
+
+async function canceledOnChain(): Promise<true | null> {
+  await applyOutcomes();
+  const [found] = await readMerchantWallets(network.chain, [merchantNumber]);
+  return found?.announced === null ? true : null;
+}
+
+test('a wallet that the merchant’s own wallet announced is shown, mailed and waited for', async () => {
+  const next = await announceOutside();
+  const { change } = await shown();
+  assert.deepEqual([change?.wallet, change?.status], [next.address, 'announced']);
+  const refused = await withdraw();
+  assert.equal(refused.status, 409, refused.text);
+  assert.equal(refused.body.error?.code, 'unexpected_state');
+  await reconcile();
+  await reconcile();
+  assert.deepEqual(await inRows(), [wallet.address, 'announced']);
+  assert.deepEqual(await subjects(), ['Your settlement wallet has announced another wallet']);
+});
+
+test('in force it is the one that the dashboard names and withdrawals pay', async () => {
+  const next = await announceOutside();
+  await reconcile();
+  await applyOutside();
+  assert.equal((await shown()).wallet, next.address);
+  await reconcile();
+  assert.deepEqual(await inRows(), [next.address, 'applied']);
+  assert.equal((await shown()).change?.status, 'applied');
+  assert.equal((await withdraw()).body.error?.code, 'amount_too_large', 'no wallet is waited for');
+});
+
+test('a wallet that came into force unseen is followed, and owners are mailed', async () => {
+  const next = await announceOutside();
+  await applyOutside();
+  await reconcile();
+  assert.deepEqual(await inRows(), [next.address, 'applied']);
+  assert.deepEqual(await subjects(), ['The settlement wallet of your account has changed']);
+});
+
+test('DELETE cancels a wallet that the dashboard did not announce, and payouts go on', async () => {
+  await announceOutside();
+  const answer = await owner.delete(path('settlement_wallet'));
+  assert.equal(answer.status, 202, answer.text);
+  await until('the contract to drop it', canceledOnChain);
+  assert.equal((await shown()).change?.status, 'canceled');
+  assert.equal((await withdraw()).body.error?.code, 'amount_too_large');
+});
+
+test('a wallet that the dashboard announced and the rows have lost is known again', async () => {
+  const next = privateKeyToAccount(generatePrivateKey());
+  const asked = await owner.get(path(`settlement_wallet/consent?wallet=${next.address}`));
+  const signature = await next.signTypedData(asked.body.typed_data as TypedDataDefinition);
+  const body = { wallet: next.address, deadline: asked.body.deadline, signature };
+  assert.equal((await owner.post(path('settlement_wallet'), body)).status, 202);
+  await until('the announcement', async () => {
+    await applyOutcomes();
+    return (await inRows())[1] === 'announced' ? true : null;
+  });
+  await server.db.query('delete from wallet_changes where account_id = $1', [account]);
+  await server.db.query('delete from merchant_wallet_blocks');
+  assert.equal((await shown()).change?.wallet, next.address);
+  assert.equal((await withdraw()).status, 409);
+  await reconcile();
+  assert.deepEqual(await inRows(), [wallet.address, 'announced']);
+  assert.equal((await owner.post(path('settlement_wallet'), body)).status, 409, 'one at a time');
+  assert.equal((await owner.delete(path('settlement_wallet'))).status, 202);
+  await until('the contract to drop it', canceledOnChain);
+  assert.deepEqual(await inRows(), [wallet.address, 'canceled']);
+});
+
+test('an announcement is gone only in a later block: a node that lags is no evidence', async () => {
+  const [before] = await readMerchantWallets(network.chain, [merchantNumber]);
+  assert.ok(before?.announced === null);
+  await announceOutside();
+  await reconcile();
+  await followWallets(deps(), [before]);
+  assert.deepEqual(await inRows(), [wallet.address, 'announced']);
+  const { chain } = network;
+  const lagging: typeof chain = {
+    ...chain,
+    newest: async () => {
+      const block = await chain.block(before.blockNumber);
+      assert.ok(block !== null);
+      return block;
+    },
+  };
+  await followAllWallets({ ...deps(), chain: lagging });
+  assert.deepEqual(await inRows(), [wallet.address, 'announced']);
+  await bySettlement(wallet, call('cancelWallet'));
+  assert.equal((await shown()).change?.status, 'canceled');
+  await reconcile();
+  assert.deepEqual(await inRows(), [wallet.address, 'canceled']);
+});
+
+test('a number that the contract gave to another account is an alarm, and no wallet of ours', async () => {
+  await server.db.query(
+    'update account_modes set merchant_number = $2 where account_id = $1 and not livemode',
+    [account, foreign],
+  );
+  await reconcile();
+  assert.deepEqual(await inRows(), [wallet.address]);
+  const alarms = await server.db.query(
+    `select subject from chain_alarms where kind = 'registration_differs'`,
+  );
+  assert.deepEqual(alarms, [{ subject: account }]);
+});

@@ -1,0 +1,189 @@
+import { lockOwnAccount } from '#accounts/account-queries.ts';
+import { newId } from '#core/ids.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { Tx } from '#db/database.ts';
+import type { LoopDeps } from '#db/loop-deps.ts';
+import { mailWalletChanged, tellOfOwnProposal, tellOfProposal } from '#payouts/foreign-mails.ts';
+import {
+  advanceWalletBlock,
+  type KnownWalletRow,
+  selectKnownWallets,
+  updateSettlementWallet,
+} from '#payouts/merchant-wallet-queries.ts';
+import { moveWalletChange, recordWalletChange } from '#payouts/move-wallet-change.ts';
+import {
+  BY_CONTRACT,
+  insertWalletChange,
+  lockOpenWalletChanges,
+  updateWalletChange,
+  type WalletChangeRow,
+} from '#payouts/wallet-change-queries.ts';
+import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
+import { insertAlarms } from '#settlement/alarms.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import {
+  isRegisteredAs,
+  readMerchantWallets,
+  sameWallet,
+  type WalletOnChain,
+} from '#settlement/chain/merchant-wallets.ts';
+import { merchantReference } from '#settlement/contract/contract-calls.ts';
+import { knowsMerchant } from '#settlement/editions.ts';
+
+export interface FollowWalletsDeps extends Pick<LoopDeps, 'db' | 'clock' | 'log' | 'wakeups'> {
+  readonly chain: Chain;
+  readonly people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
+}
+
+/** Reads what the contracts hold for every merchant of the network, and follows it. */
+export async function followAllWallets(deps: FollowWalletsDeps): Promise<void> {
+  const { chain, db } = deps;
+  const { livemode } = chain.config;
+  const known = await selectKnownWallets(db, { livemode, merchantNumbers: null });
+  const numbers = known.map((row) => row.merchant_number);
+  const readable = numbers.filter((number) => knowsMerchant(chain.config, number));
+  if (readable.length === 0) return;
+  await followWallets(deps, await readMerchantWallets(chain, readable));
+}
+
+/**
+ * The contract is authoritative for a merchant's wallet and for an announced one: the rows follow
+ * it, whoever asked the contract. Owners get a mail about what their dashboard did not ask for.
+ * Reads of a block that the rows follow already change nothing: a node that lags is no evidence.
+ */
+export async function followWallets(
+  deps: FollowWalletsDeps,
+  found: readonly WalletOnChain[],
+): Promise<void> {
+  const { chain, db } = deps;
+  const { livemode } = chain.config;
+  const merchantNumbers = found.map((one) => one.merchantNumber);
+  const known = await selectKnownWallets(db, { livemode, merchantNumbers });
+  const byNumber = new Map(known.map((row) => [row.merchant_number, row]));
+  for (const one of found) {
+    const row = byNumber.get(one.merchantNumber);
+    if (row === undefined || !isNews(row, one)) continue;
+    if (!(await isOurs(deps, row, one))) continue;
+    await db.transaction((tx) => followIn(tx, deps, { accountId: row.account_id, found: one }));
+    deps.wakeups.send(MAIL_TOPIC);
+  }
+}
+
+function isNews(row: KnownWalletRow, { wallet, announced, blockNumber }: WalletOnChain): boolean {
+  if (row.block_number !== null && row.block_number >= blockNumber) return false;
+  const isSame =
+    announced === null
+      ? row.announced === null
+      : row.announced !== null &&
+        sameWallet(row.announced, announced.wallet) &&
+        row.applicable_at?.getTime() === announced.applicableAt.getTime();
+  return !isSame || row.wallet === null || !sameWallet(row.wallet, wallet);
+}
+
+/**
+ * A reorganisation can undo a registration and give its number to another account. Then what the
+ * contract holds under the number is not this account's, and a person has to look at it.
+ */
+async function isOurs(
+  { chain, db, clock, log }: FollowWalletsDeps,
+  row: KnownWalletRow,
+  { merchantNumber, wallet }: WalletOnChain,
+): Promise<boolean> {
+  if (row.wallet !== null && sameWallet(row.wallet, wallet)) return true;
+  const reference = merchantReference(row.account_id);
+  if (await isRegisteredAs(chain, { merchantNumber, reference })) return true;
+  const { livemode, network } = chain.config;
+  const details = { account: row.account_id, merchant_number: merchantNumber, wallet };
+  const alarm = { kind: 'registration_differs', subject: row.account_id, details };
+  await db.transaction((tx) => insertAlarms(tx, livemode, [alarm], clock.now()));
+  const what = { network, account: row.account_id, merchantNumber: merchantNumber.toString() };
+  log.error('the contract knows a merchant by another number', what);
+  return false;
+}
+
+interface Followed {
+  readonly tenant: Tenant;
+  readonly found: WalletOnChain;
+  /** What the ledger knew until now. */
+  readonly known: KnownWalletRow;
+  readonly now: Date;
+}
+
+async function followIn(
+  tx: Tx,
+  deps: FollowWalletsDeps,
+  { accountId, found }: { readonly accountId: string; readonly found: WalletOnChain },
+): Promise<void> {
+  const { livemode } = deps.chain.config;
+  const { merchantNumber, blockNumber } = found;
+  await lockOwnAccount(tx, accountId);
+  const merchantNumbers = [merchantNumber];
+  const [known] = await selectKnownWallets(tx, { livemode, merchantNumbers });
+  const isNewer = await advanceWalletBlock(tx, { livemode, merchantNumber, blockNumber });
+  if (known === undefined || !isNewer) return;
+  const followed = { tenant: { accountId, livemode }, found, known, now: deps.clock.now() };
+  const open = (await lockOpenWalletChanges(tx, followed.tenant)).filter(
+    (row) => (row.merchant_number ?? merchantNumber) === merchantNumber,
+  );
+  await followAnnouncement(tx, deps, followed, open);
+  await followWallet(tx, deps, followed, open);
+}
+
+/** One row is announced where the contract has announced a wallet, and none where it has not. */
+async function followAnnouncement(
+  tx: Tx,
+  { people }: FollowWalletsDeps,
+  { tenant, found, known, now }: Followed,
+  open: readonly WalletChangeRow[],
+): Promise<void> {
+  const { announced, merchantNumber, wallet: inForce } = found;
+  const before = open.find((row) => row.status === 'announced');
+  if (before !== undefined && announced !== null && sameWallet(before.wallet, announced.wallet)) {
+    const { id, status, failure_reason: failureReason } = before;
+    const { applicableAt } = announced;
+    await updateWalletChange(tx, { id, status, applicableAt, failureReason, now });
+    return;
+  }
+  if (before !== undefined) {
+    const status = sameWallet(before.wallet, inForce) ? 'applied' : 'canceled';
+    await moveWalletChange(tx, before, { status, now });
+  }
+  if (announced === null) return;
+  const { wallet, applicableAt, proposer } = announced;
+  const asked = open.find((row) => row.status === 'pending' && sameWallet(row.wallet, wallet));
+  if (asked !== undefined) {
+    await moveWalletChange(tx, asked, { status: 'announced', applicable_at: applicableAt, now });
+    return;
+  }
+  const previousWallet = known.wallet ?? inForce;
+  const row = await insertWalletChange(tx, {
+    ...{ id: newId('walletChange', now), tenant, merchantNumber, wallet, previousWallet },
+    ...{ status: 'announced', delaySeconds: 0, applicableAt, requestedBy: BY_CONTRACT, now },
+  });
+  await recordWalletChange(tx, row, now);
+  const isOwn = sameWallet(proposer, inForce) || sameWallet(proposer, previousWallet);
+  const mail = isOwn ? tellOfOwnProposal(people) : tellOfProposal(people);
+  await mail(tx, { ...tenant, merchantNumber, wallet, applicableAt }, now);
+}
+
+async function followWallet(
+  tx: Tx,
+  { people }: FollowWalletsDeps,
+  { tenant, found, known, now }: Followed,
+  open: readonly WalletChangeRow[],
+): Promise<void> {
+  const { wallet, merchantNumber } = found;
+  if (known.wallet !== null && sameWallet(known.wallet, wallet)) return;
+  await updateSettlementWallet(tx, { livemode: tenant.livemode, merchantNumber, wallet });
+  const asked = open.find((row) => sameWallet(row.wallet, wallet));
+  if (asked?.status === 'pending') await moveWalletChange(tx, asked, { status: 'applied', now });
+  if (asked !== undefined || known.wallet === null) return;
+  const row = await insertWalletChange(tx, {
+    ...{ id: newId('walletChange', now), tenant, merchantNumber, wallet },
+    ...{ previousWallet: known.wallet, status: 'applied', delaySeconds: 0, applicableAt: null },
+    ...{ requestedBy: BY_CONTRACT, now },
+  });
+  await recordWalletChange(tx, row, now);
+  const changed = { ...tenant, merchantNumber, wallet, previousWallet: known.wallet };
+  await mailWalletChanged(tx, people, changed, now);
+}

@@ -1,0 +1,76 @@
+import type { Sql, Tx } from '#db/database.ts';
+
+// What the ledger knows of the wallets that the contracts hold for merchants. The contract decides;
+// these rows follow it (`follow-wallets.ts`).
+
+/** A merchant of one contract, and what the ledger knows of its wallet. */
+export interface KnownWalletRow {
+  readonly merchant_number: bigint;
+  readonly account_id: string;
+  readonly wallet: string | null;
+  /** The wallet that is announced; null: none. */
+  readonly announced: string | null;
+  readonly applicable_at: Date | null;
+  /** The newest block that the rows are known to agree with. */
+  readonly block_number: bigint | null;
+}
+
+/** Of every merchant of the network, or of these numbers. */
+export async function selectKnownWallets(
+  sql: Sql,
+  wanted: { readonly livemode: boolean; readonly merchantNumbers: readonly bigint[] | null },
+): Promise<KnownWalletRow[]> {
+  return sql.query<KnownWalletRow>(
+    `select m.merchant_number, m.account_id, m.settlement_wallet as wallet,
+       w.wallet as announced, w.applicable_at, b.block_number
+     from merchant_accounts m
+     left join wallet_changes w on w.account_id = m.account_id and w.livemode = m.livemode
+       and w.status = 'announced'
+       and coalesce(w.merchant_number, m.merchant_number) = m.merchant_number
+     left join merchant_wallet_blocks b
+       on b.livemode = m.livemode and b.merchant_number = m.merchant_number
+     where m.livemode = $1 and ($2::bigint[] is null or m.merchant_number = any($2))
+     order by m.merchant_number`,
+    [wanted.livemode, wanted.merchantNumbers?.map(String) ?? null],
+  );
+}
+
+interface Place {
+  readonly livemode: boolean;
+  readonly merchantNumber: bigint;
+}
+
+/**
+ * The rows follow this block from here on. @returns false: they follow a later one already, or this
+ * one, and a node that shows it has nothing new to say.
+ */
+export async function advanceWalletBlock(
+  tx: Tx,
+  { livemode, merchantNumber, blockNumber }: Place & { readonly blockNumber: bigint },
+): Promise<boolean> {
+  const rows = await tx.query(
+    `insert into merchant_wallet_blocks as b (livemode, merchant_number, block_number)
+     values ($1, $2, $3)
+     on conflict (livemode, merchant_number) do update set block_number = excluded.block_number
+     where b.block_number < excluded.block_number
+     returning block_number`,
+    [livemode, merchantNumber, blockNumber],
+  );
+  return rows.length > 0;
+}
+
+/** On the contract that the account is on, or on one that it has left. */
+export async function updateSettlementWallet(
+  tx: Tx,
+  { livemode, merchantNumber, wallet }: Place & { readonly wallet: string },
+): Promise<void> {
+  await tx.query(
+    `with present as (
+       update account_modes set settlement_wallet = $3
+       where livemode = $1 and merchant_number = $2
+     )
+     update former_merchants set settlement_wallet = $3
+     where livemode = $1 and merchant_number = $2`,
+    [livemode, merchantNumber, wallet],
+  );
+}

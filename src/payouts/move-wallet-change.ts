@@ -1,0 +1,33 @@
+import { recordEntry } from '#audit/audit.ts';
+import type { Tx } from '#db/database.ts';
+import { updateWalletChange, type WalletChangeRow } from '#payouts/wallet-change-queries.ts';
+
+const ACTOR = { type: 'system', name: 'settlement' } as const;
+
+/** Writes a change's new status down, with its entry in the account's audit log. */
+export async function moveWalletChange(
+  tx: Tx,
+  row: WalletChangeRow,
+  to: Partial<Pick<WalletChangeRow, 'applicable_at' | 'failure_reason'>> &
+    Pick<WalletChangeRow, 'status'> & { readonly now: Date },
+): Promise<void> {
+  const { status, now } = to;
+  const applicableAt = to.applicable_at ?? row.applicable_at;
+  const failureReason = to.failure_reason ?? null;
+  await updateWalletChange(tx, { id: row.id, status, applicableAt, failureReason, now });
+  await recordWalletChange(tx, { ...row, status, failure_reason: failureReason }, now);
+}
+
+/** The entry for a change that has this status from now on. */
+export async function recordWalletChange(tx: Tx, row: WalletChangeRow, now: Date): Promise<void> {
+  await recordEntry(tx, {
+    trail: row.account_id,
+    actor: ACTOR,
+    action: `settlement_wallet.${row.status}`,
+    objectId: row.id,
+    livemode: row.livemode,
+    before: { wallet: row.previous_wallet },
+    after: { wallet: row.wallet, reason: row.failure_reason },
+    now,
+  });
+}

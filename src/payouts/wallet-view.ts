@@ -1,0 +1,72 @@
+import { selectMode } from '#accounts/account-queries.ts';
+import { isRefusal } from '#core/answer.ts';
+import type { Tenant } from '#core/mode.ts';
+import {
+  type MerchantOnChain,
+  type PayoutDeps,
+  readEverywhere,
+} from '#payouts/merchant-on-chain.ts';
+import { selectKnownWallets } from '#payouts/merchant-wallet-queries.ts';
+import { selectWalletChange, type WalletChangeRow } from '#payouts/wallet-change-queries.ts';
+import { sameWallet } from '#settlement/chain/merchant-wallets.ts';
+
+/** A merchant's wallet and the change of it, as the dashboard shows them. */
+export interface WalletView {
+  readonly wallet: string | null;
+  readonly merchantNumber: bigint | null;
+  readonly change: Pick<
+    WalletChangeRow,
+    'wallet' | 'status' | 'applicable_at' | 'failure_reason' | 'created'
+  > | null;
+}
+
+/**
+ * What the contract holds now, whoever asked it. The rows say what is asked for and what has ended,
+ * and all of it while no node answers. Writes nothing: reconciliation has the rows follow.
+ */
+export async function readWalletView(
+  deps: Pick<PayoutDeps, 'db' | 'chains'>,
+  tenant: Tenant,
+): Promise<WalletView> {
+  const found = await readEverywhere(deps, tenant);
+  // Behind the chain: what the rows say of a later block than was read outweighs it.
+  const [mode, row] = await Promise.all([
+    selectMode(deps.db, tenant),
+    selectWalletChange(deps.db, tenant),
+  ]);
+  const merchantNumber = mode?.merchant_number ?? null;
+  const known = { wallet: mode?.settlement_wallet ?? null, merchantNumber, change: row ?? null };
+  if (isRefusal(found)) return known;
+  const read = await laterThanRows(deps, tenant, found);
+  const wallet = read.findLast((one) => one.merchantNumber === merchantNumber)?.wallet;
+  return { ...known, wallet: wallet ?? known.wallet, change: changeOf(row ?? null, read) };
+}
+
+async function laterThanRows(
+  { db }: Pick<PayoutDeps, 'db'>,
+  { livemode }: Tenant,
+  found: readonly MerchantOnChain[],
+): Promise<MerchantOnChain[]> {
+  const merchantNumbers = found.map((one) => one.merchantNumber);
+  const known = await selectKnownWallets(db, { livemode, merchantNumbers });
+  const blocks = new Map(known.map((row) => [row.merchant_number, row.block_number ?? -1n]));
+  return found.filter((one) => one.blockNumber > (blocks.get(one.merchantNumber) ?? -1n));
+}
+
+function changeOf(
+  row: WalletChangeRow | null,
+  read: readonly MerchantOnChain[],
+): WalletView['change'] {
+  const waiting = read.findLast((one) => one.announced !== null);
+  if (waiting?.announced != null) {
+    const { wallet, applicableAt } = waiting.announced;
+    const isOpen = row?.status === 'pending' || row?.status === 'announced';
+    const created = isOpen && sameWallet(row.wallet, wallet) ? row.created : waiting.asOf;
+    const status = 'announced' as const;
+    return { wallet, status, applicable_at: applicableAt, failure_reason: null, created };
+  }
+  if (row?.status !== 'announced') return row;
+  const place = read.find((one) => one.merchantNumber === row.merchant_number);
+  if (place === undefined) return row;
+  return { ...row, status: sameWallet(place.wallet, row.wallet) ? 'applied' : 'canceled' };
+}

@@ -1,0 +1,121 @@
+import { decodeFunctionResult, encodeFunctionData } from 'viem';
+import { type BlockTag, type Chain, decodeView } from '#settlement/chain/chain.ts';
+import { lensOf } from '#settlement/contract/lens.ts';
+import {
+  contractOf,
+  contractsOf,
+  editionOf,
+  merchantNumberOf,
+  numberOnContract,
+} from '#settlement/editions.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
+
+/** A wallet that waits on the contract to replace a merchant's present one. */
+export interface AnnouncedWallet {
+  readonly wallet: Hex;
+  /** From then on anybody can put it into force. */
+  readonly applicableAt: Date;
+  readonly proposer: Hex;
+}
+
+/** What the contract holds of a merchant, once `blockNumber` is applied. */
+export interface WalletOnChain {
+  readonly merchantNumber: bigint;
+  readonly wallet: Hex;
+  readonly announced: AnnouncedWallet | null;
+  readonly blockNumber: bigint;
+}
+
+/** As many in one call: a node answers within its limits. */
+const MERCHANTS_PER_CALL = 500;
+const MS = 1_000;
+
+export function sameWallet(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
+}
+
+const ACCOUNT = { abi: settlementAbi, functionName: 'merchantAccount' } as const;
+const CHANGE = { abi: settlementAbi, functionName: 'walletChange' } as const;
+const REGISTERED = { abi: settlementAbi, functionName: 'merchantOf' } as const;
+const CHANGES = { abi: settlementLensAbi, functionName: 'walletChanges' } as const;
+
+/** The call whose answer {@link decodeChange} reads. */
+export function changeCall(chain: Chain, merchantNumber: bigint) {
+  const args = [numberOnContract(merchantNumber)] as const;
+  const to = contractOf(chain.config, merchantNumber);
+  return { to, data: encodeFunctionData({ ...CHANGE, args }), words: 3 };
+}
+
+export function decodeChange(data: Hex): AnnouncedWallet | null {
+  const [wallet, applicableAt, proposer] = decodeFunctionResult({ ...CHANGE, data });
+  if (BigInt(wallet) === 0n) return null;
+  return { wallet, applicableAt: new Date(applicableAt * MS), proposer };
+}
+
+/** All wallets that are announced on a contract for merchants 1 to `merchants`. */
+export async function readAnnounced(
+  chain: Chain,
+  { settlement, merchants, at }: { settlement: Hex; merchants: number; at?: BlockTag },
+) {
+  const to = lensOf(settlement);
+  const pages = Array.from({ length: Math.ceil(merchants / MERCHANTS_PER_CALL) }, (_, page) => {
+    const last = Math.min(merchants, (page + 1) * MERCHANTS_PER_CALL);
+    const args = [page * MERCHANTS_PER_CALL + 1, last] as const;
+    return { to, data: encodeFunctionData({ ...CHANGES, args }), words: 'any' as const };
+  });
+  const answers = await chain.calls(pages, at);
+  return answers.flatMap((answer) =>
+    decodeView(answer, (data) => decodeFunctionResult({ ...CHANGES, data })),
+  );
+}
+
+/**
+ * Wallets and announcements of these merchants in the newest block. @throws RpcUnavailable
+ */
+export async function readMerchantWallets(
+  chain: Chain,
+  merchantNumbers: readonly bigint[],
+): Promise<WalletOnChain[]> {
+  const { number: blockNumber } = await chain.newest();
+  const accounts = merchantNumbers.map((merchantNumber) => {
+    const args = [numberOnContract(merchantNumber)] as const;
+    const to = contractOf(chain.config, merchantNumber);
+    return { to, data: encodeFunctionData({ ...ACCOUNT, args }), words: 3 };
+  });
+  const answers = await chain.calls(accounts, blockNumber);
+  const announced = new Map<bigint, AnnouncedWallet>();
+  for (const [edition, { settlement }] of contractsOf(chain.config).entries()) {
+    const own = merchantNumbers.filter((one) => editionOf(one) === edition).map(numberOnContract);
+    const merchants = own.reduce((most, one) => Math.max(most, one), 0);
+    for (const one of await readAnnounced(chain, { settlement, merchants, at: blockNumber })) {
+      const { merchant, to: wallet, applicableAt, proposer } = one;
+      const change = { wallet, applicableAt: new Date(applicableAt * MS), proposer };
+      announced.set(merchantNumberOf(edition, merchant), change);
+    }
+  }
+  return merchantNumbers.map((merchantNumber, index) => {
+    const [wallet] = decodeView(answers[index], (data) =>
+      decodeFunctionResult({ ...ACCOUNT, data }),
+    );
+    return {
+      merchantNumber,
+      wallet,
+      announced: announced.get(merchantNumber) ?? null,
+      blockNumber,
+    };
+  });
+}
+
+/** Whether the contract knows the account by this number. @throws RpcUnavailable */
+export async function isRegisteredAs(
+  chain: Chain,
+  { merchantNumber, reference }: { readonly merchantNumber: bigint; readonly reference: Hex },
+): Promise<boolean> {
+  const to = contractOf(chain.config, merchantNumber);
+  const data = encodeFunctionData({ ...REGISTERED, args: [reference] });
+  const [answer] = await chain.calls([{ to, data, words: 1 }]);
+  const found = decodeView(answer, (word) => decodeFunctionResult({ ...REGISTERED, data: word }));
+  return found === numberOnContract(merchantNumber);
+}

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { selectSingles } from '#settlement/relayer/rows/transaction-queries.ts';
+import {
+  applyOutcomes,
+  askRefund,
+  haveOutcomes,
+  mineUntil,
+  signApproval,
+} from '#testing/relayer-scene.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+
+const AMOUNT = 1_000_000n;
+/** Pauses of 1, 2 and 4 s. */
+const WATCHED_MS = 6_500;
+
+/** The ledger relies on it: its customer was told that it is paid. */
+describe('a booked sale that a reorganisation removed and the chain refuses now', () => {
+  let world: RelayerWorld;
+  let payer: PrivateKeyAccount;
+  let intent: string;
+  let paymentId: string;
+
+  before(async () => {
+    world = await startRelayerWorld();
+    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+    world.startRelayer();
+    intent = await world.pay({ payer, amount: AMOUNT });
+    await until(() => haveOutcomes(world, [intent]));
+    await applyOutcomes(world);
+    paymentId = await world.recordPayment(intent);
+    await world.network.mine(1);
+    const { rpc } = world.network;
+    const head = Number(await rpc.call('eth_blockNumber', []));
+    const from = await world.count(
+      `select max(block_number) as count from chain_transactions where status = 'mined'`,
+    );
+    await rpc.call('anvil_reorg', [head - from + 1, [[await approval(3, 0n), 0]]]);
+    await until(async () => (await alarms('outcome_changed')) === 1);
+  });
+
+  after(() => world.stop());
+
+  const until = (done: () => Promise<boolean>) =>
+    mineUntil(world.network, done, { blocks: 200, everyMs: 60 });
+  const approval = (nonce: number, amount: bigint) =>
+    signApproval(world.network, payer, { nonce, amount });
+  const alarms = (kind: string) =>
+    world.count(`select count(*) from chain_alarms where kind = '${kind}'`);
+  const sent = () => world.count(`select count(*) from chain_transactions where kind = 'payment'`);
+  const balance = () => world.network.merchantBalance(world.merchant.merchantNumber);
+
+  it('is sent again after 1, 2, 4 and more seconds, not in every block', async () => {
+    const before = await sent();
+    const stopMining = world.network.mineEvery(100);
+    await sleep(WATCHED_MS);
+    await stopMining();
+    const again = (await sent()) - before;
+    assert.ok(again >= 1 && again <= 3, `sent ${again} times in ${WATCHED_MS} ms`);
+    assert.equal(await balance(), 0n);
+  });
+
+  it('waits a minute at most between two attempts', async () => {
+    const { db } = world.database;
+    await db.query(
+      `update chain_requests set tries = 30, next_attempt = now() where status = 'queued'`,
+    );
+    const before = await sent();
+    const pauses = async () =>
+      db.query<{ seconds: number }>(
+        `select extract(epoch from next_attempt - now())::float as seconds from chain_requests
+         where subject_id = $1 and status = 'queued'`,
+        [intent],
+      );
+    await until(async () => (await sent()) > before && ((await pauses())[0]?.seconds ?? 0) > 50);
+    assert.ok(((await pauses())[0]?.seconds ?? 0) <= 60);
+  });
+
+  it('ends with its authorization, where the payer signed for this sale alone', async () => {
+    const { db } = world.database;
+    const validBefore = 1_900_000_000;
+    const rows = await db.transaction(async (tx) => {
+      await tx.query(
+        `update chain_requests set next_attempt = now(), payload = jsonb_set(payload,
+           '{authorization}', jsonb_build_object('validBefore', $2::text)) where subject_id = $1`,
+        [intent, validBefore],
+      );
+      const wanted = { livemode: false, kinds: ['payment'], except: [], limit: 1 } as const;
+      const found = await selectSingles(tx, wanted);
+      await tx.query(
+        `update chain_requests set payload = payload - 'authorization',
+           next_attempt = now() + interval '1 hour' where subject_id = $1`,
+        [intent],
+      );
+      return found;
+    });
+    assert.deepEqual(
+      rows.map((row) => row.owed_until),
+      [new Date(validBefore * 1_000)],
+    );
+  });
+
+  it('after a day it is sent no more: an alarm names payer, merchant and sum', async () => {
+    const { db } = world.database;
+    await db.query(
+      `update chain_requests set owed_since = now() - interval '25 hours', next_attempt = now()
+       where subject_id = $1`,
+      [intent],
+    );
+    const before = await sent();
+    await until(async () => (await alarms('sale_not_settled')) === 1);
+    const [alarm] = await db.query<{ subject: string; details: Record<string, unknown> }>(
+      `select subject, details from chain_alarms
+       where kind = 'sale_not_settled' and resolved_at is null`,
+    );
+    assert.equal(alarm?.subject, intent);
+    const { payer: who, account, amount, payment } = alarm?.details ?? {};
+    assert.deepEqual([who, amount, payment], [payer.address, `${AMOUNT}`, paymentId]);
+    assert.match(String(account), /^acct_/);
+    await world.network.mine(10);
+    assert.equal(await sent(), before);
+    const [row] = await db.query<{ status: string; applied: boolean }>(
+      `select status, applied_at is not null as applied from chain_requests where subject_id = $1`,
+      [intent],
+    );
+    assert.deepEqual(row, { status: 'queued', applied: true });
+  });
+
+  it('and a refund of it waits, however old it is', async () => {
+    const refund = await askRefund(world, paymentId, AMOUNT);
+    await world.database.db.query(
+      `update chain_requests set created = now() - interval '2 days' where subject_id = $1`,
+      [refund],
+    );
+    const stopMining = world.network.mineEvery(100);
+    await sleep(3_000);
+    await stopMining();
+    assert.equal(await world.outcome(refund), null);
+  });
+
+  it('settles at once when an operator has it sent again and the payer can pay', async () => {
+    const { rpc } = world.network;
+    await rpc.call('eth_sendRawTransaction', [await approval(4, 10n ** 12n)]);
+    await world.database.db.query(
+      `update chain_requests set owed_since = null, next_attempt = null where subject_id = $1`,
+      [intent],
+    );
+    await until(async () => (await balance()) === AMOUNT);
+    await until(() => haveOutcomes(world, [intent]));
+    assert.equal((await world.outcome(intent))?.succeeded, true);
+  });
+});
