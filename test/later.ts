@@ -58,6 +58,7 @@ export const LATER: Readonly<Record<string, string>> = {
       'test/faults/recovery-move.test.ts',
       'test/faults/recovery-nodes.test.ts',
       'test/faults/recovery-put-back.test.ts',
+      'test/faults/wallet-changes.test.ts',
       'test/faults/smoke.test.ts',
       'test/faults/ways.test.ts',
     ],

@@ -59,8 +59,8 @@ export async function mailWalletChanged(
     proposed,
     subject: 'The settlement wallet of your account has changed',
     what:
-      `Payouts on ${networkOf(proposed.livemode)} go to ${proposed.wallet} from now on, no longer ` +
-      `to ${previousWallet}. The contract says so; your dashboard did not ask for it.`,
+      `Payouts on ${networkOf(proposed.livemode)} go to ${proposed.wallet} from now on, no ` +
+      `longer to ${previousWallet}. The contract says so; your dashboard did not ask for it.`,
     also:
       'If you did not want this, tell the operator of the network at once: a key may be stolen. ' +
       'The wallet is in force, so only another change replaces it.',

@@ -2,7 +2,7 @@ import { only } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
-/** In place of a person: the contract has announced or changed the wallet, and nobody asked here. */
+/** In place of a person: the wallet was announced or changed on the contract itself. */
 export const BY_CONTRACT = 'contract';
 
 export interface WalletChangeRow {
@@ -22,8 +22,8 @@ export interface WalletChangeRow {
   readonly updated: Date;
 }
 
-const COLUMNS = `id, account_id, livemode, merchant_number, wallet, previous_wallet, status, delay_seconds,
-  applicable_at, failure_reason, requested_by, created, updated`;
+const COLUMNS = `id, account_id, livemode, merchant_number, wallet, previous_wallet, status,
+  delay_seconds, applicable_at, failure_reason, requested_by, created, updated`;
 
 export async function insertWalletChange(
   tx: Tx,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { silentLog } from '#core/log.ts';
 import { type Database, openDatabase } from '#db/database.ts';
+import type { ContractDelays } from '#sandbox/deploy.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { type Chain, openChain } from '#settlement/chain/chain.ts';
@@ -136,13 +137,17 @@ function watching(ground: ChaosGround, db: Database) {
 
 /**
  * Each chain's node is reached by one address, which can be told to behave as a provider's.
- * `env`: what every process is told besides.
+ * `env`: what every process is told besides. `delays`: those of the contracts.
  */
 export async function openRestoreGround(
   workers = 1,
   env: Readonly<Record<string, string>> = {},
+  delays?: ContractDelays,
 ): Promise<RestoreGround> {
-  const ground = await openChaosGround({ providers: 'only' });
+  const ground = await openChaosGround({
+    providers: 'only',
+    ...(delays === undefined ? {} : { delays }),
+  });
   const first = await makeDemo(ground);
   const { sandbox } = first;
   await first.stop();

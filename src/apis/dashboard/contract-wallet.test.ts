@@ -186,7 +186,7 @@ async function canceledOnChain(): Promise<true | null> {
   return found?.announced === null ? true : null;
 }
 
-test('a wallet that the merchant’s own wallet announced is shown, mailed and waited for', async () => {
+test('what the merchant’s own wallet announced is shown, mailed and waited for', async () => {
   const next = await announceOutside();
   const { change } = await shown();
   assert.deepEqual([change?.wallet, change?.status], [next.address, 'announced']);
@@ -246,6 +246,7 @@ test('a wallet that the dashboard announced and the rows have lost is known agai
   assert.equal((await owner.post(path('settlement_wallet'), body)).status, 409, 'one at a time');
   assert.equal((await owner.delete(path('settlement_wallet'))).status, 202);
   await until('the contract to drop it', canceledOnChain);
+  await reconcile();
   assert.deepEqual(await inRows(), [wallet.address, 'canceled']);
 });
 
@@ -273,9 +274,9 @@ test('an announcement is gone only in a later block: a node that lags is no evid
   assert.deepEqual(await inRows(), [wallet.address, 'canceled']);
 });
 
-test('a number that the contract gave to another account is an alarm, and no wallet of ours', async () => {
+test('a number that the contract gave to another account is an alarm, no wallet', async () => {
   await server.db.query(
-    'update account_modes set merchant_number = $2 where account_id = $1 and not livemode',
+    'update account_modes set merchant_number = $2 where not livemode and account_id = $1',
     [account, foreign],
   );
   await reconcile();

@@ -91,7 +91,7 @@ async function selectMerchants(
   return new Map(rows.map((row) => [Number(row.merchant_number), row]));
 }
 
-/** What a merchant's own wallet proposes is the merchant's own affair, also if it has gone since. */
+/** What a merchant's own wallet proposed is the merchant's own affair, also if it was replaced. */
 function isOwnProposal({ name, details }: OtherEvent, merchant: MerchantRow | undefined): boolean {
   if (name !== 'WalletProposed' || merchant === undefined) return false;
   return merchant.wallets.includes(String(details.proposer).toLowerCase());

@@ -98,7 +98,7 @@ describe('the relayer, for what is sent alone', () => {
     assert.equal(await balance(), before);
   });
 
-  it('lets a withdrawal wait while a wallet is announced, and pays it once that has ended', async () => {
+  it('lets a withdrawal wait while a wallet is announced, and pays it afterwards', async () => {
     await settle(2_000_000n);
     const next = privateKeyToAccount(generatePrivateKey());
     const { merchantNumber } = world.merchant;

@@ -50,10 +50,20 @@ export async function addTill({ db }: RestoreGround, till: Till, label: string):
   return { ...till, terminal: row.id, deviceKey: secret, agentTerminal: row.id };
 }
 
+/** The settlement wallet that the contract has registered for it. */
+export function shopWallet({ secret }: RestoreGround['ground'], accountId: string) {
+  return wallet(secret, `settlement wallet of ${accountId}`);
+}
+
+/** What the owner of a shop signs in with. */
+export function shopOwner(name: string) {
+  return { email: `${name}@shop.test`, password: `the password of ${name}, which is long` };
+}
+
 async function registerOnChain({ db, ground }: RestoreGround, accountId: string): Promise<void> {
   const now = new Date();
   const network = ground.testnet.config;
-  const account = wallet(ground.secret, `settlement wallet of ${accountId}`);
+  const account = shopWallet(ground, accountId);
   const consent = await signMerchantConsent(account, { network, accountId, now });
   const subjectId = `${accountId}:${network.network}`;
   await db.transaction(async (tx) => {
@@ -79,8 +89,7 @@ async function registerOnChain({ db, ground }: RestoreGround, accountId: string)
 /** A merchant that has signed up and was registered on the chain. */
 export async function addShop(world: RestoreGround, name: string): Promise<Till> {
   const { db } = world;
-  const email = `${name}@shop.test`;
-  const owner = { email, password: `the password of ${name}, which is long`, name };
+  const owner = { ...shopOwner(name), name };
   const now = new Date();
   const made = await createAccountWithOwner(db, { accountName: name, owner, actor: ACTOR, now });
   const { accountId } = must(made);

@@ -1,7 +1,7 @@
 import type { Tx } from '#db/database.ts';
 
-// A booked sale that a reorganisation undid, and that the chain refuses now. The ledger relies on it,
-// so it is sent again, each time after a longer pause, until its time is over.
+// A booked sale that a reorganisation undid, and that the chain refuses now. The ledger relies on
+// it, so it is sent again, each time after a longer pause, until its time is over.
 
 /** Seconds: the longest pause between two attempts. */
 const MAX_PAUSE_S = 60;
@@ -9,8 +9,8 @@ const MAX_PAUSE_S = 60;
 const MAX_DOUBLINGS = 6;
 
 /**
- * How an update counts one more try. Where `refused` holds, the first pause is a second, and each one
- * twice the one before.
+ * How an update counts one more try. Where `refused` holds, the first pause is a second, and each
+ * one twice the one before.
  */
 export function backOff(refused: string): string {
   const earlier = 'case when r.owed_since is null then 0 else r.tries end';

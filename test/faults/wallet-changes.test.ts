@@ -1,0 +1,319 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { createWalletClient, encodeFunctionData, http, publicActions } from 'viem';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { isRefusal } from '#core/answer.ts';
+import { systemClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import { openIdKey } from '#db/id-key.ts';
+import { localWakeups } from '#db/wakeups.ts';
+import { changeWallet } from '#payouts/change-wallet.ts';
+import { walletChangeConsent } from '#payouts/wallet-change-consent.ts';
+import { waitUntil } from '#sandbox/processes.ts';
+import { idSealingKey, peopleKey } from '#settings/config.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { readMerchantWallets, sameWallet } from '#settlement/chain/merchant-wallets.ts';
+import { askToWithdraw } from '#testing/ask-to-withdraw.ts';
+import { PUBLIC_URL } from '#testing/chaos/chaos-process.ts';
+import { PersonClient } from '#testing/person-client.ts';
+import { openRestoreGround, REST_MS, type RestoreGround } from '#testing/restore-ground.ts';
+import { addShop, shopOwner, shopWallet } from '#testing/ways/shops.ts';
+import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+
+/**
+ * A settlement wallet is announced, comes into force, or is canceled, while the database is put
+ * back to an earlier copy, a reorganization removes the step, or the worker dies. After each of
+ * them the ledger and the dashboard say what the contract holds.
+ */
+
+const STEPS = ['announced', 'applied', 'canceled'] as const;
+type Step = (typeof STEPS)[number];
+
+const WALLET_DELAY_S = 3;
+/** Long enough for a start and some work. */
+const KILL_EVERY_MS = 12_000;
+/** Reconciliation looks once a minute. */
+const FOLLOWED_MS = 120_000;
+
+interface Shop {
+  readonly name: string;
+  readonly account: string;
+  readonly merchantNumber: bigint;
+  /** The wallet that the contract has for it, as far as the test knows. */
+  wallet: string;
+  /** The last one that was announced. */
+  next: string;
+}
+
+let world: RestoreGround;
+let shops: Readonly<Record<Step, Shop>>;
+/** Anybody: it puts wallets into force. */
+let stranger: PrivateKeyAccount;
+
+async function openOne(step: Step, fault: string): Promise<Shop> {
+  const name = `${step}-${fault}`;
+  const { account } = await addShop(world, name);
+  const [row] = await world.db.query<{ number: bigint }>(
+    'select merchant_number as number from account_modes where account_id = $1 and not livemode',
+    [account],
+  );
+  assert.ok(row !== undefined);
+  const wallet = shopWallet(world.ground, account).address;
+  return { name, account, merchantNumber: row.number, wallet, next: '' };
+}
+
+/** New shops for a fault: nothing is left of the one before. */
+async function openShops(fault: string): Promise<void> {
+  const opened: [Step, Shop][] = [];
+  for (const step of STEPS) opened.push([step, await openOne(step, fault)]);
+  shops = Object.fromEntries(opened) as Record<Step, Shop>;
+}
+
+before(async () => {
+  world = await openRestoreGround(1, {}, { walletDelay: WALLET_DELAY_S, payoutHold: 0 });
+  stranger = privateKeyToAccount(generatePrivateKey());
+  await client().request({
+    method: 'anvil_setBalance' as never,
+    params: [stranger.address, '0xde0b6b3a7640000'] as never,
+  });
+});
+after(() => world?.close());
+
+function client() {
+  const transport = http(world.ground.testnet.config.rpcUrls[0]);
+  return createWalletClient({ account: stranger, transport, pollingInterval: 50 }).extend(
+    publicActions,
+  );
+}
+
+function payouts(chain: Chain) {
+  const { db, ground } = world;
+  const people = { secretKey: peopleKey(ground.secret), webUrl: PUBLIC_URL };
+  const loop = { db, wakeups: localWakeups(), clock: systemClock, log: silentLog };
+  return { ...loop, chains: [chain], people };
+}
+
+/** What the contract holds. */
+function held({ merchantNumber }: Shop) {
+  return world.onChain(async (chain) => {
+    const [found] = await readMerchantWallets(chain, [merchantNumber]);
+    assert.ok(found !== undefined);
+    return { wallet: found.wallet, announced: found.announced?.wallet ?? null };
+  });
+}
+
+/** What the rows say. */
+async function inRows({ account }: Shop) {
+  const [row] = await world.db.query<{ wallet: string; announced: string | null }>(
+    `select m.settlement_wallet as wallet, w.wallet as announced from account_modes m
+     left join wallet_changes w on w.account_id = m.account_id and w.livemode = m.livemode
+       and w.status = 'announced'
+     where m.account_id = $1 and not m.livemode`,
+    [account],
+  );
+  assert.ok(row !== undefined);
+  return row;
+}
+
+async function until(what: string, done: () => Promise<boolean>, ms = REST_MS): Promise<void> {
+  const isDone = () => done().catch(() => false);
+  assert.ok(await waitUntil(isDone, ms), `waited for ${what}`);
+}
+
+async function agrees(shop: Shop): Promise<boolean> {
+  const [chain, rows] = await Promise.all([held(shop), inRows(shop)]);
+  const isSame = (a: string | null, b: string | null) =>
+    a === null || b === null ? a === b : sameWallet(a, b);
+  return isSame(chain.wallet, rows.wallet) && isSame(chain.announced, rows.announced);
+}
+
+async function signIn({ name }: Shop): Promise<PersonClient> {
+  const person = new PersonClient(`${world.nodes[0]?.url}/dashboard/v1`);
+  const answer = await person.post('/session', shopOwner(name));
+  assert.equal(answer.status, 200, answer.text);
+  return person;
+}
+
+const path = ({ account }: Shop) => `/accounts/${account}/test/settlement_wallet`;
+
+async function shown(shop: Shop) {
+  const answer = await (await signIn(shop)).get(path(shop));
+  assert.equal(answer.status, 200, answer.text);
+  return answer.body as {
+    readonly wallet: string;
+    readonly change: { readonly wallet: string; readonly status: string } | null;
+  };
+}
+
+async function cancel(shop: Shop): Promise<void> {
+  const answer = await (await signIn(shop)).delete(path(shop));
+  assert.equal(answer.status, 202, answer.text);
+  await until('the cancellation', async () => (await held(shop)).announced === null);
+}
+
+async function withdraw(shop: Shop): Promise<string> {
+  const { db, ground } = world;
+  const idKey = await openIdKey(db, idSealingKey(ground.secret));
+  const asked = { accountId: shop.account, key: `out ${Math.random()}`, amount: 1n };
+  return world.onChain(async (chain) => (await askToWithdraw({ db, chain, idKey }, asked)).said);
+}
+
+/** As the dashboard does once a second factor was proven. */
+async function ask(shop: Shop): Promise<void> {
+  const account = privateKeyToAccount(generatePrivateKey());
+  shop.next = account.address;
+  const tenant = { accountId: shop.account, livemode: false };
+  await world.onChain(async (chain) => {
+    const deps = payouts(chain);
+    const now = new Date();
+    const wish = await walletChangeConsent(deps, { tenant, wallet: account.address, now });
+    assert.ok(!isRefusal(wish));
+    const signature = await account.signTypedData(wish.typedData as never);
+    const { deadline } = wish;
+    const actor = { type: 'system', name: 'tests' } as const;
+    const consent = { wallet: account.address, deadline, signature };
+    const asked = await changeWallet(deps, { tenant, actor, now }, consent);
+    assert.ok(!isRefusal(asked), JSON.stringify(asked));
+  });
+}
+
+const isAnnounced = async (shop: Shop) => {
+  const { announced } = await held(shop);
+  return announced !== null && sameWallet(announced, shop.next);
+};
+
+async function announce(shop: Shop): Promise<void> {
+  await ask(shop);
+  await until('the announcement', () => isAnnounced(shop));
+}
+
+/** By somebody who is neither the merchant nor the service, once the delay has passed. */
+async function apply(shop: Shop): Promise<void> {
+  const isInForce = async () => sameWallet((await held(shop)).wallet, shop.next);
+  const args = [Number(shop.merchantNumber)] as const;
+  const data = encodeFunctionData({ abi: settlementAbi, functionName: 'applyWallet', args });
+  const to = world.ground.testnet.config.settlement;
+  await until('the wallet to be in force', async () => {
+    if (await isInForce()) return true;
+    await client()
+      .sendTransaction({ chain: null, to, data, gas: 200_000n })
+      .catch(() => null);
+    return isInForce();
+  });
+  shop.wallet = shop.next;
+}
+
+/** What each step has to have led to, whatever fault struck. */
+const IS_KEPT: Readonly<Record<Step, (shop: Shop) => Promise<void>>> = {
+  announced: async (shop) => {
+    const { wallet, change } = await shown(shop);
+    assert.ok(sameWallet(wallet, shop.wallet));
+    assert.deepEqual([change?.wallet, change?.status], [shop.next, 'announced']);
+    assert.match(await withdraw(shop), /409|unexpected_state/);
+    await cancel(shop);
+    assert.notEqual((await shown(shop)).change?.status, 'announced');
+    assert.match(await withdraw(shop), /amount_too_large/);
+  },
+  applied: async (shop) => {
+    const { wallet, change } = await shown(shop);
+    assert.ok(sameWallet(wallet, shop.next), `${wallet} is shown, ${shop.next} is in force`);
+    assert.notEqual(change?.status, 'announced');
+    assert.match(await withdraw(shop), /amount_too_large/);
+  },
+  canceled: async (shop) => {
+    const { wallet, change } = await shown(shop);
+    assert.ok(sameWallet(wallet, shop.wallet));
+    assert.notEqual(change?.status, 'announced');
+    assert.match(await withdraw(shop), /amount_too_large/);
+  },
+};
+
+async function play(): Promise<void> {
+  await Promise.all([
+    announce(shops.announced),
+    announce(shops.applied).then(() => apply(shops.applied)),
+    cancel(shops.canceled),
+  ]);
+}
+
+/** The ledger agrees with the contract again, and the dashboard says the same. */
+function tableOf(): void {
+  for (const step of STEPS) {
+    it(`${step}: the ledger and the dashboard say what the contract holds`, async () => {
+      const shop = shops[step];
+      await until('the ledger', () => agrees(shop), FOLLOWED_MS);
+      await IS_KEPT[step](shop);
+    });
+  }
+}
+
+describe('the database is put back to before the step', () => {
+  before(async () => {
+    await openShops('loss');
+    await announce(shops.canceled);
+    await until('the row', () => agrees(shops.canceled));
+    const { asked } = await world.recovery();
+    await world.ground.database.copy('before');
+    await play();
+    await world.ground.database.putBack('before');
+    await world.recovered(asked);
+  });
+
+  tableOf();
+
+  it('what was announced in the lost time is an open alarm, and a mail', async () => {
+    for (const step of ['announced', 'applied'] as const) {
+      const { merchantNumber, account } = shops[step];
+      await until(
+        'the alarm',
+        async () =>
+          (
+            await world.db.query(
+              `select from chain_alarms where kind = 'contract_changed' and resolved_at is null
+                 and details ->> 'event' = 'WalletProposed' and details ->> 'merchant' = $1`,
+              [`${merchantNumber}`],
+            )
+          ).length > 0,
+        FOLLOWED_MS,
+      );
+      const links = await world.db.query('select from payout_hold_links where account_id = $1', [
+        account,
+      ]);
+      assert.equal(links.length, 1, step);
+    }
+  });
+});
+
+describe('the worker dies', () => {
+  before(async () => {
+    await openShops('kill');
+    await announce(shops.canceled);
+    const [, , worker] = world.nodes;
+    const played = play();
+    worker?.kill();
+    const killing = setInterval(() => worker?.kill(), KILL_EVERY_MS);
+    await played.finally(() => clearInterval(killing));
+    worker?.kill();
+  });
+
+  tableOf();
+});
+
+describe('a reorganization removes the step', () => {
+  before(async () => {
+    await openShops('reorganization');
+    await announce(shops.canceled);
+    const first = await client().getBlockNumber();
+    await play();
+    const last = await client().getBlockNumber();
+    await world.ground.testnet.reorganise(Number(last - first));
+    // What the service sent, it sends again; what others sent is gone.
+    await until('the announcements', async () => {
+      const [waits, gone] = [shops.announced, shops.canceled];
+      return (await isAnnounced(waits)) && (await held(gone)).announced === null;
+    });
+    await apply(shops.applied);
+  });
+
+  tableOf();
+});
