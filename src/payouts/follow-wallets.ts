@@ -35,15 +35,27 @@ export interface FollowWalletsDeps extends Pick<LoopDeps, 'db' | 'clock' | 'log'
   readonly people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
 }
 
-/** Reads what the contracts hold for every merchant of the network, and follows it. */
-export async function followAllWallets(deps: FollowWalletsDeps): Promise<void> {
+/** Merchants that are read together: well within the lease of a recovery. */
+const PORTION = 500;
+
+/**
+ * Reads what the contracts hold for every merchant of the network, and follows it.
+ * @param onPortion called between portions, such as to keep a lease.
+ */
+export async function followAllWallets(
+  deps: FollowWalletsDeps,
+  onPortion: () => Promise<void> = async () => {},
+): Promise<void> {
   const { chain, db } = deps;
   const { livemode } = chain.config;
   const known = await selectKnownWallets(db, { livemode, merchantNumbers: null });
   const numbers = known.map((row) => row.merchant_number);
   const readable = numbers.filter((number) => knowsMerchant(chain.config, number));
-  if (readable.length === 0) return;
-  await followWallets(deps, await readMerchantWallets(chain, readable));
+  for (let first = 0; first < readable.length; first += PORTION) {
+    const portion = readable.slice(first, first + PORTION);
+    await followWallets(deps, await readMerchantWallets(chain, portion));
+    await onPortion();
+  }
 }
 
 /**

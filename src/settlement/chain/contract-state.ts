@@ -61,7 +61,7 @@ function viewsOf(settlement: Hex) {
 }
 
 async function readWallets(chain: Chain, settlement: Hex, merchants: number): Promise<Announced[]> {
-  const announced = await readAnnounced(chain, { settlement, merchants });
+  const announced = await readAnnounced(chain, { settlement, first: 1, last: merchants });
   return announced.map(({ merchant, from, to, applicableAt, proposer }) => ({
     says: `Merchant ${merchant} is paid to ${to}, no longer to ${from}.`,
     by: proposer,

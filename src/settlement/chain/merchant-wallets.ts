@@ -54,15 +54,22 @@ export function decodeChange(data: Hex): AnnouncedWallet | null {
   return { wallet, applicableAt: new Date(applicableAt * MS), proposer };
 }
 
-/** All wallets that are announced on a contract for merchants 1 to `merchants`. */
-export async function readAnnounced(
-  chain: Chain,
-  { settlement, merchants, at }: { settlement: Hex; merchants: number; at?: BlockTag },
-) {
+interface MerchantRange {
+  readonly settlement: Hex;
+  /** Numbers on the contract, both included. */
+  readonly first: number;
+  readonly last: number;
+  /** Default: the newest block. */
+  readonly at?: BlockTag;
+}
+
+/** All wallets that are announced on a contract for these merchants. */
+export async function readAnnounced(chain: Chain, { settlement, first, last, at }: MerchantRange) {
   const to = lensOf(settlement);
-  const pages = Array.from({ length: Math.ceil(merchants / MERCHANTS_PER_CALL) }, (_, page) => {
-    const last = Math.min(merchants, (page + 1) * MERCHANTS_PER_CALL);
-    const args = [page * MERCHANTS_PER_CALL + 1, last] as const;
+  const count = Math.ceil((last - first + 1) / MERCHANTS_PER_CALL);
+  const pages = Array.from({ length: count }, (_, page) => {
+    const from = first + page * MERCHANTS_PER_CALL;
+    const args = [from, Math.min(last, from + MERCHANTS_PER_CALL - 1)] as const;
     return { to, data: encodeFunctionData({ ...CHANGES, args }), words: 'any' as const };
   });
   const answers = await chain.calls(pages, at);
@@ -72,7 +79,8 @@ export async function readAnnounced(
 }
 
 /**
- * Wallets and announcements of these merchants in the newest block. @throws RpcUnavailable
+ * Wallets and announcements of these merchants in the newest block: a portion of them that lies
+ * together. @throws RpcUnavailable
  */
 export async function readMerchantWallets(
   chain: Chain,
@@ -88,8 +96,9 @@ export async function readMerchantWallets(
   const announced = new Map<bigint, AnnouncedWallet>();
   for (const [edition, { settlement }] of contractsOf(chain.config).entries()) {
     const own = merchantNumbers.filter((one) => editionOf(one) === edition).map(numberOnContract);
-    const merchants = own.reduce((most, one) => Math.max(most, one), 0);
-    for (const one of await readAnnounced(chain, { settlement, merchants, at: blockNumber })) {
+    if (own.length === 0) continue;
+    const range = { first: Math.min(...own), last: Math.max(...own), at: blockNumber };
+    for (const one of await readAnnounced(chain, { settlement, ...range })) {
       const { merchant, to: wallet, applicableAt, proposer } = one;
       const change = { wallet, applicableAt: new Date(applicableAt * MS), proposer };
       announced.set(merchantNumberOf(edition, merchant), change);
