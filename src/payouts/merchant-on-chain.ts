@@ -37,15 +37,6 @@ export interface MerchantOnChain extends WalletOnChain {
   readonly asOf: Date;
 }
 
-/** On the contract that the account has joined last, read before anything is locked. */
-export async function readOnChain(
-  deps: Pick<PayoutDeps, 'db' | 'chains'>,
-  tenant: Tenant,
-): Promise<MerchantOnChain | Refusal> {
-  const found = await readEverywhere(deps, tenant);
-  return isRefusal(found) ? found : present(found.at(-1), 'place of a merchant');
-}
-
 /**
  * The contract that a withdrawal of so much is paid from: the oldest one that holds it, so that
  * former contracts are emptied; where none does, the one that holds most.

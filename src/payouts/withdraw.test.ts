@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isRefusal } from '#core/answer.ts';
 import { silentLog } from '#core/log.ts';
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
-import { readOnChain } from '#payouts/merchant-on-chain.ts';
+import { readPayable } from '#payouts/merchant-on-chain.ts';
 import { withdraw } from '#payouts/withdraw.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { type PayGround, startPayGround } from '#testing/pay-ground.ts';
@@ -41,7 +41,8 @@ async function ask(amount: bigint, chain: Chain = ground.world.network.chain): P
 async function balance(): Promise<bigint> {
   const { store, world } = ground;
   const { tenant } = store.standing;
-  const found = await readOnChain({ db: store.db, chains: [world.network.chain] }, tenant);
+  const deps = { db: store.db, chains: [world.network.chain] };
+  const found = await readPayable(deps, tenant, 0n);
   assert(!isRefusal(found));
   return found.available;
 }
