@@ -13,7 +13,6 @@ import {
   walletConsent,
 } from '#settlement/contract/signed-messages.ts';
 import { NOT_IN_TIME, type RequestPayloads } from '#settlement/requests.ts';
-import { heldAccount } from '#testing/held-key.ts';
 import { askRefund, askWithdrawal, settleSale, switchContract } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
@@ -104,13 +103,11 @@ describe('the relayer, for what is sent alone', () => {
     const { merchantNumber } = world.merchant;
     const { config } = world.network;
     const consent = { merchantNumber, wallet: next.address, nonce: 0n, deadline: DEADLINE };
-    const registrar = (change: RequestPayloads['wallet_change']) =>
-      world.network.send(
-        heldAccount(config.registrarKey),
-        config.settlement,
-        walletChangeCall(change),
-      );
-    await registrar({
+    const { wallet } = world.merchant;
+    await world.network.rpc.call('anvil_setBalance', [wallet.address, '0xde0b6b3a7640000']);
+    const say = (change: RequestPayloads['wallet_change']) =>
+      world.network.send(wallet, config.settlement, walletChangeCall(change));
+    await say({
       step: 'propose',
       merchantNumber: `${merchantNumber}`,
       wallet: next.address,
@@ -132,7 +129,7 @@ describe('the relayer, for what is sent alone', () => {
     }
     assert.equal(await world.count(blocked), 1);
     assert.equal(await balance(), before);
-    await registrar({ step: 'cancel', merchantNumber: `${merchantNumber}` });
+    await say({ step: 'cancel', merchantNumber: `${merchantNumber}` });
     const [paid] = await world.outcomes([id]);
     assert.equal(paid?.succeeded, true);
     assert.equal(await balance(), before - 1_000_000n);

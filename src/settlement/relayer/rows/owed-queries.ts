@@ -24,10 +24,12 @@ export function backOff(refused: string): string {
 const OWED_HOURS = 24;
 
 /** When a sale that the ledger relies on is sent no more; null: it was not refused. */
-export const OWED_UNTIL = `case when applied_at is not null and kind = 'payment' then coalesce(
-  -- As a number, because a wallet may name a time that is no date.
-  to_timestamp(least((payload #>> '{authorization,validBefore}')::numeric, 1e11)::double precision),
-  owed_since + interval '${OWED_HOURS} hours') end`;
+export const OWED_UNTIL = `case
+  when applied_at is null or kind <> 'payment' then null
+  when payload ? 'authorization' then to_timestamp(
+    -- As a number, because a wallet may name a time that is no date.
+    least((payload #>> '{authorization,validBefore}')::numeric, 1e11)::double precision)
+  else owed_since + interval '${OWED_HOURS} hours' end`;
 
 /** The simulation says that the chain would refuse them: nothing is sent, and they wait. */
 export async function postpone(tx: Tx, ids: readonly bigint[]): Promise<void> {
