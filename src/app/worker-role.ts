@@ -29,6 +29,7 @@ import { ringPayers } from '#push/ring.ts';
 import type { VapidKeys } from '#push/vapid.ts';
 import { startRecovery } from '#recovery/recover.ts';
 import { applyRefundOutcomes } from '#refunds/apply-outcomes.ts';
+import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { startReconciler } from '#settlement/reconciliation/reconciler.ts';
 import { startRelayer } from '#settlement/relayer/relayer.ts';
@@ -116,7 +117,7 @@ function startRinging({ push, ...deps }: WorkerDeps) {
   const loop = startLoop({
     name: 'rings of wallets',
     pollMs: RING_POLL_MS,
-    run: () => ringPayers({ ...deps, keys: push, network }),
+    run: () => ringPayers({ ...deps, keys: push, network, insertAlarms }),
     onError: (name, error) => deps.log.error(`the ${name} failed`, { error: describeError(error) }),
   });
   deps.wakeups.on('push', '', loop.wake);

@@ -78,11 +78,37 @@ function jwt(signer: GoogleSigner, claims: object): string {
   return `${signed}.${signature}`;
 }
 
+/** Google's documentation: browsers may cut a longer link, and the pass is then not saved. */
+const MAX_LINK_LENGTH = 1_800;
+/** base64url writes three bytes as four characters. */
+const BYTES_PER_CHARACTER = 3 / 4;
+
 /**
  * The link that puts the pass into Google Wallet. The key of its codes is not in it, because links
- * stay in histories: Google hears of the key by REST.
+ * stay in histories: Google receives the key by REST, and with it the whole name of a pass whose
+ * name was too long for the link.
  */
 export function googleLink(signer: GoogleSigner, pass: ShownPass, now: Date): string {
+  const link = linkOf(signer, pass, now);
+  const excess = link.length - MAX_LINK_LENGTH;
+  if (excess <= 0) return link;
+  const name = shortened(pass.name, Math.ceil(excess * BYTES_PER_CHARACTER));
+  return linkOf(signer, { ...pass, name }, now);
+}
+
+/** The name without its end, at least so many bytes shorter. */
+function shortened(name: string, bytes: number): string {
+  const size = (text: string) => Buffer.byteLength(JSON.stringify(text));
+  const letters = [...name];
+  let short = name;
+  while (letters.length > 0 && size(short) > size(name) - bytes) {
+    letters.pop();
+    short = `${letters.join('')}…`;
+  }
+  return short;
+}
+
+function linkOf(signer: GoogleSigner, pass: ShownPass, now: Date): string {
   const { issuer, email } = signer;
   const claims = {
     iss: email,

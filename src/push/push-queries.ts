@@ -6,7 +6,11 @@ export interface DuePush {
   readonly session_hash: Buffer;
   readonly endpoint: string;
   readonly until: Date;
+  readonly livemode: boolean;
 }
+
+const DUE_FIELDS = `p.session_hash, p.endpoint,
+  (select livemode from payers y where y.id = p.payer_id) as livemode`;
 
 /**
  * Takes up to `limit` browsers whose payer has a question they were not notified of. Each is
@@ -26,7 +30,7 @@ export async function takeDuePushes(sql: Sql, now: Date, limit: number): Promise
      )
      update payer_pushes p set rung_until = d.until
      from due d where p.session_hash = d.session_hash
-     returning p.session_hash, p.endpoint, d.until`,
+     returning ${DUE_FIELDS}, d.until`,
     [now, limit],
   );
 }
@@ -46,7 +50,7 @@ export async function takeTappedPushes(sql: Sql, now: Date, limit: number): Prom
      )
      update payer_pushes p set tapped_at = null, told_at = $1
      from due d where p.session_hash = d.session_hash
-     returning p.session_hash, p.endpoint, $3::timestamptz as until`,
+     returning ${DUE_FIELDS}, $3::timestamptz as until`,
     [now, addSeconds(now, -TAPS_APART_S), addSeconds(now, TAP_IS_NEWS_S), limit],
   );
 }
@@ -62,7 +66,9 @@ export async function upsertPush(
 ): Promise<void> {
   await sql.query(
     `insert into payer_pushes (session_hash, payer_id, endpoint, created) values ($1, $2, $3, $4)
-     on conflict (session_hash) do update set endpoint = excluded.endpoint`,
+     on conflict (session_hash) do update set endpoint = excluded.endpoint,
+       refused_at = case when payer_pushes.endpoint = excluded.endpoint
+         then payer_pushes.refused_at end`,
     [made.sessionHash, made.payerId, made.endpoint, made.now],
   );
 }
@@ -71,7 +77,24 @@ export async function deletePush(sql: Sql, sessionHash: Buffer): Promise<void> {
   await sql.query('delete from payer_pushes where session_hash = $1', [sessionHash]);
 }
 
+/** Whether the push service accepts notifications for the browser of this session. */
 export async function isPushed(sql: Sql, sessionHash: Buffer): Promise<boolean> {
-  const rows = await sql.query('select from payer_pushes where session_hash = $1', [sessionHash]);
+  const rows = await sql.query(
+    'select from payer_pushes where session_hash = $1 and refused_at is null',
+    [sessionHash],
+  );
   return rows.length > 0;
+}
+
+/** `refusedAt`: `null` once the push service has accepted a notification. */
+export async function updateRefused(
+  sql: Sql,
+  sessionHash: Buffer,
+  refusedAt: Date | null,
+): Promise<void> {
+  await sql.query(
+    `update payer_pushes set refused_at = $2
+     where session_hash = $1 and (refused_at is null) <> ($2::timestamptz is null)`,
+    [sessionHash, refusedAt],
+  );
 }

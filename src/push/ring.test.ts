@@ -7,6 +7,7 @@ import { addMs, type Clock, FakeClock } from '#core/clock.ts';
 import { ringPayers } from '#push/ring.ts';
 import { vapidAuthorization } from '#push/vapid.ts';
 import { readPushSettings } from '#settings/push-settings.ts';
+import { insertAlarms } from '#settlement/alarms.ts';
 import { keepSettling, openStore, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
@@ -27,7 +28,13 @@ interface Ring {
 let store: TestStore;
 let server: StoreServer;
 /** Somebody else's server: the push service of a browser. */
-let service: { readonly url: string; readonly rings: Ring[]; status: number; close(): void };
+let service: {
+  readonly url: string;
+  readonly rings: Ring[];
+  status: number;
+  answer: string;
+  close(): void;
+};
 
 before(async () => {
   store = await openStore();
@@ -40,12 +47,18 @@ before(async () => {
     });
     request.on('end', () => {
       rings.push({ path: request.url ?? '', headers: request.headers, bytes });
-      response.writeHead(service.status).end();
+      response.writeHead(service.status).end(service.answer);
     });
   });
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   const { port } = http.address() as AddressInfo;
-  service = { url: `http://127.0.0.1:${port}`, rings, status: 201, close: () => http.close() };
+  service = {
+    url: `http://127.0.0.1:${port}`,
+    rings,
+    status: 201,
+    answer: '',
+    close: () => http.close(),
+  };
 });
 
 after(async () => {
@@ -55,7 +68,8 @@ after(async () => {
 });
 
 const network = { policy: addressPolicy(['127.0.0.0/8']), resolver: systemResolver() };
-const ring = (clock: Clock = store.clock) => ringPayers({ ...store, keys, network, clock });
+const ring = (clock: Clock = store.clock) =>
+  ringPayers({ ...store, keys, network, clock, insertAlarms });
 
 /** A payer whose browser is rung, and a payment that waits for them. */
 async function rungPayer(path: string) {
@@ -162,6 +176,32 @@ test('what the browser has ended rings no more, and what ended with its session'
   assert.equal(rungAt('/left').length, 0);
 });
 
+test('a push service that refuses this network raises one alarm with its reason', async () => {
+  const first = await rungPayer('/refused-1');
+  const second = await rungPayer('/refused-2');
+  const alarms = () =>
+    store.db.query<{ subject: string; details: unknown }>(
+      `select subject, details from chain_alarms
+       where kind = 'push_refused' and resolved_at is null and not livemode`,
+    );
+  const subscribed = async ({ payer }: typeof first) => (await payer.get('/push')).body.subscribed;
+  service.status = 403;
+  service.answer = '{"reason":"BadJwtToken"}';
+  for (const one of [first, second]) await one.ask();
+  await ring();
+  assert.deepEqual(await alarms(), [
+    { subject: new URL(service.url).host, details: { status: 403, reason: service.answer } },
+  ]);
+  assert.deepEqual([await subscribed(first), await subscribed(second)], [false, false]);
+  const again = await first.save(`${service.url}/refused-1`);
+  assert.equal(again.body.subscribed, false, 'the same subscription is still refused');
+  service.status = 201;
+  service.answer = '';
+  await first.ask();
+  await ring();
+  assert.deepEqual([await subscribed(first), await subscribed(second)], [true, false]);
+});
+
 test('a push service that is down loses the ring, and nothing else', async () => {
   const { ask, save } = await rungPayer('/down');
   await save('http://127.0.0.1:1/');
@@ -214,5 +254,30 @@ test('settings that do not fit are named', () => {
   assert.equal(read({})(), null);
   assert.throws(read({ VAPID_PRIVATE_KEY: KEY }), /need each other/);
   assert.throws(read({ ...SETTINGS, VAPID_PRIVATE_KEY: 'short' }), /32 bytes/);
-  assert.throws(read({ ...SETTINGS, VAPID_SUBJECT: 'me' }), /mailto/);
+  for (const subject of [
+    ...['me', 'mailto:x@localhost', 'mailto:x@shop', 'mailto:x@shop.local', 'mailto:@shop.example'],
+    ...[
+      'mailto:<x@shop.example>',
+      'mailto: x@shop.example',
+      'mailto:x@127.0.0.1',
+      'mailto:x@a@b.co',
+    ],
+    ...[
+      'https://localhost',
+      'https://10.0.0.1',
+      'https://[::1]',
+      'http://shop.example',
+      'https://',
+    ],
+    ...['https://u:p@shop.example', 'mailto:x@bücher.example'],
+    ...['https://shop.test/contact', 'mailto:x@shop.example?subject=a'],
+  ]) {
+    assert.throws(read({ ...SETTINGS, VAPID_SUBJECT: subject }), /at a public domain/, subject);
+  }
+  for (const subject of [
+    ...['mailto:ops+push@shop.example', 'https://shop.example/contact'],
+    'https://xn--bcher-kva.example',
+  ]) {
+    assert.equal(read({ ...SETTINGS, VAPID_SUBJECT: subject })()?.subject, subject);
+  }
 });

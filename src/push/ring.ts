@@ -1,7 +1,14 @@
 import type { Clock } from '#core/clock.ts';
-import type { Database } from '#db/database.ts';
-import { type DuePush, deletePush, takeDuePushes, takeTappedPushes } from '#push/push-queries.ts';
+import type { Database, Tx } from '#db/database.ts';
+import {
+  type DuePush,
+  deletePush,
+  takeDuePushes,
+  takeTappedPushes,
+  updateRefused,
+} from '#push/push-queries.ts';
 import { type VapidKeys, vapidAuthorization } from '#push/vapid.ts';
+import type { Reply } from '#webhooks/exchange.ts';
 import { type Network, openTransport } from '#webhooks/transport.ts';
 
 export interface RingDeps {
@@ -9,18 +16,31 @@ export interface RingDeps {
   readonly clock: Clock;
   readonly keys: VapidKeys;
   readonly network: Network;
+  readonly insertAlarms: (
+    tx: Tx,
+    livemode: boolean,
+    alarms: readonly {
+      readonly kind: string;
+      readonly subject: string;
+      readonly details: { readonly [key: string]: unknown };
+    }[],
+    now: Date,
+  ) => Promise<void>;
 }
 
 /** They go out at once; each waits for at most 10 s. */
 const BATCH = 20;
 /** The browser has ended the subscription. */
 const GONE: ReadonlySet<number> = new Set([404, 410]);
+/** The push service does not accept this network's VAPID key or subject (RFC 8292 4.2). */
+const REFUSED = 403;
 
 /**
  * Without a body: the push service learns that somebody is asked, and nothing of what. The worker
  * of the wallet says so in words of its own.
  */
-async function ring(deps: RingDeps, { session_hash, endpoint, until }: DuePush): Promise<void> {
+async function ring(deps: RingDeps, due: DuePush): Promise<void> {
+  const { endpoint, until } = due;
   const now = deps.clock.now();
   const url = new URL(endpoint);
   const seconds = Math.max(1, Math.ceil((until.getTime() - now.getTime()) / 1000));
@@ -29,7 +49,23 @@ async function ring(deps: RingDeps, { session_hash, endpoint, until }: DuePush):
   const headers = ['authorization', authorization, 'ttl', `${seconds}`, 'urgency', 'high'];
   const reply = await transport.post(headers, Buffer.alloc(0));
   transport.close();
-  if (reply.answered && GONE.has(reply.status)) await deletePush(deps.db, session_hash);
+  await recordReply(deps, due, reply);
+}
+
+/** One alarm is open per push service: a refusal concerns all of its browsers. */
+async function recordReply(deps: RingDeps, due: DuePush, reply: Reply): Promise<void> {
+  if (!reply.answered) return;
+  const { db, clock } = deps;
+  const { session_hash: session, livemode, endpoint } = due;
+  if (GONE.has(reply.status)) return deletePush(db, session);
+  if (reply.status < 300) return updateRefused(db, session, null);
+  if (reply.status !== REFUSED) return;
+  const details = { status: reply.status, reason: reply.body };
+  const alarm = { kind: 'push_refused', subject: new URL(endpoint).host, details };
+  await db.transaction(async (tx) => {
+    await updateRefused(tx, session, clock.now());
+    await deps.insertAlarms(tx, livemode, [alarm], clock.now());
+  });
 }
 
 /**

@@ -27,6 +27,19 @@ function publicKeyOf(privateKey: Buffer): Buffer {
   }
 }
 
+/** RFC 6761, RFC 6762 and what companies use inside: no push service can reach these. */
+const LOCAL = /(^|\.)(localhost|local|internal|intranet|lan|home|invalid|test|onion|arpa)$/;
+/** Labels of letters, digits and hyphens, of which the last is no number. */
+const DOMAIN = /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]([a-z0-9-]*[a-z0-9])$/;
+
+/** Whether push services accept it as a contact (RFC 8292 2.1; Apple is the strictest). */
+function isReachable(subject: string): boolean {
+  const [, mail] = /^mailto:[^\s@<>,?]+@([^\s@<>,?]+)$/.exec(subject) ?? [];
+  const isWeb = /^https:\/\/[^\s@]+$/.test(subject) && URL.canParse(subject);
+  const domain = mail ?? (isWeb ? new URL(subject).hostname : '');
+  return DOMAIN.test(domain.toLowerCase()) && !LOCAL.test(domain.toLowerCase());
+}
+
 /** null: no notifications are sent. @throws StartError */
 export function readPushSettings(
   read: (name: (typeof PUSH_SETTINGS)[number]) => string | null,
@@ -36,8 +49,11 @@ export function readPushSettings(
   if (key == null || subject == null) {
     throw new StartError('VAPID_PRIVATE_KEY and VAPID_SUBJECT need each other');
   }
-  if (!/^(mailto:\S+@\S+|https:\/\/\S+)$/.test(subject)) {
-    throw new StartError('VAPID_SUBJECT must be mailto:… or https://…');
+  if (!isReachable(subject)) {
+    throw new StartError(
+      'VAPID_SUBJECT must be mailto:… or https://… at a public domain, such as ' +
+        'mailto:ops@example.com: push services refuse localhost and addresses without a domain',
+    );
   }
   const privateKey = Buffer.from(key, 'base64url');
   return { privateKey, publicKey: publicKeyOf(privateKey), subject };

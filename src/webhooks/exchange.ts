@@ -10,8 +10,8 @@ export const DELIVERY_LIMIT_MS = 10_000;
 const MAX_BODY_BYTES = 16 * 1024;
 /** How much of that is kept. */
 const KEPT_BODY_BYTES = 1024;
-/** No server has more to say before its answer; a flood of them would only burn our time. */
-const MAX_INFORMATIONAL = 8;
+/** Some servers send an early hint per resource; a flood would only burn our time. */
+const MAX_INFORMATIONAL = 64;
 
 /** Why an attempt brought no answer, as the delivery object shows it. */
 export type NoAnswer =

@@ -164,6 +164,34 @@ describe('a hostile receiver', { concurrency: true }, () => {
     assert.ok(reply.answered && reply.status === 200);
   });
 
+  test('that sends ten 103 or an unasked 100 before its answer has answered', async () => {
+    const early = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n';
+    const unasked = 'HTTP/1.1 100 Continue\r\n\r\n';
+    const answer = `${OK}content-length: 2\r\nconnection: close\r\n\r\nok`;
+    const withHeaders = 'HTTP/1.1 100 Continue\r\nserver: Microsoft-IIS/6.0\r\n\r\n';
+    for (const before of [early.repeat(10), unasked, withHeaders, `${unasked}${early}${unasked}`]) {
+      const reply = await against((socket) => socket.end(`${before}${answer}`));
+      assert.deepEqual([reply.answered && reply.status, reply.answered && reply.body], [200, 'ok']);
+    }
+  });
+
+  test('whose unasked 100 comes byte by byte has answered', async () => {
+    const all = Buffer.from(`HTTP/1.1 100 Continue\r\n\r\n${OK}content-length: 2\r\n\r\nok`);
+    let at = 0;
+    const reply = await against((socket) => {
+      every(1, socket, () => {
+        if (at === all.length) socket.end();
+        else socket.write(all.subarray(at, ++at));
+      });
+    });
+    assert.deepEqual([reply.answered && reply.status, reply.answered && reply.body], [200, 'ok']);
+  });
+
+  test('that sends nothing but 100 times out or breaks off, and has not answered', async () => {
+    const reply = await against((socket) => socket.end('HTTP/1.1 100 Continue\r\n\r\n'));
+    assert.equal(reply.answered, false);
+  });
+
   test('that sends without end is read to 16 KiB, of which 1 KiB is kept', async () => {
     const count = { bytes: 0 };
     const reply = await against((socket) => {

@@ -5,6 +5,7 @@ import { hostOf } from '#webhooks/endpoint-url.ts';
 import { DELIVERY_LIMIT_MS, Exchange, type Reply } from '#webhooks/exchange.ts';
 import type { Resolver } from '#webhooks/resolver.ts';
 import { MAX_IN_FLIGHT } from '#webhooks/schedule.ts';
+import { skipContinue } from '#webhooks/skip-continue.ts';
 
 /** How this process reaches receivers. */
 export interface Network {
@@ -91,8 +92,8 @@ function connectorOf(guard: Guard, network: Network): buildConnector.connector {
   return (options, callback) => {
     connect(options, (error, socket) => {
       if (error !== null) return callback(error, null);
-      if (guard.isChecked(socket?.remoteAddress)) return callback(null, socket);
-      socket?.destroy();
+      if (guard.isChecked(socket.remoteAddress)) return callback(null, skipContinue(socket));
+      socket.destroy();
       return callback(new AddressRefused('the socket went to an unchecked address'), null);
     });
   };

@@ -60,6 +60,10 @@ const work = () =>
     webUrl: 'https://pay.example',
   });
 
+interface LinkedObject {
+  readonly header: { readonly defaultValue: { readonly value: string } };
+}
+
 interface RotatingBarcode {
   readonly valuePattern: string;
   readonly totpDetails: {
@@ -125,6 +129,26 @@ describe('a pass in Google Wallet', () => {
     await work();
     assert.equal(await pay(codeOnPhone(passId)), 'succeeded');
     assert.equal(google.tokens(), 1, 'a token is kept');
+  });
+
+  test('has a link that no browser cuts, and its whole name by REST', async () => {
+    for (const letter of ['払', '🧾', '"', 'a']) {
+      const me = await newPayer();
+      const label = letter.repeat(100);
+      const { body: pass } = await me.post('/passes', { label });
+      const { status, body } = await me.get(`/passes/${pass.id}/google`);
+      assert.equal(status, 200, JSON.stringify(body));
+      const url = String(body.url);
+      assert.ok(url.length <= 1_800, `${letter}: ${url.length} characters`);
+      const claims = Buffer.from(url.split('.').at(-2) ?? '', 'base64url').toString();
+      const { payload } = JSON.parse(claims) as { payload: { genericObjects: LinkedObject[] } };
+      const shown = payload.genericObjects[0]?.header.defaultValue.value ?? '';
+      assert.ok(shown === label || label.startsWith(shown.replace(/…$/u, '')), shown);
+      assert.ok(shown.length > 20, shown);
+      await work();
+      const { header } = google.objects.get(`${ISSUER}.${pass.id}`) as unknown as LinkedObject;
+      assert.equal(header.defaultValue.value, label);
+    }
   });
 
   test('is void there once it is revoked, or its owner erases what they have set up', async () => {

@@ -87,7 +87,7 @@ function saveRoute(deps: PayerDeps) {
       if (refused !== null) return { ...refused, param: 'endpoint' };
       const sessionHash = sessionOf(caller);
       await upsertPush(deps.db, { sessionHash, payerId: payer.id, endpoint: body.endpoint, now });
-      return answerOf(deps, true);
+      return answerOf(deps, await isPushed(deps.db, sessionHash));
     },
   });
 }
