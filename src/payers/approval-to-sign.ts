@@ -1,7 +1,8 @@
 import { encodeFunctionData } from 'viem';
-import { spendingPolicy, usdcPermit, walletJson } from '#settlement/contract/signed-messages.ts';
+import { spendingPolicy, usdcPermit } from '#settlement/contract/signed-messages.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
+import { walletJson } from '#settlement/wallet-json.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
 /** Terms to begin with, which the wallet's owner may change: 100 USDC at once, 500 a day. */

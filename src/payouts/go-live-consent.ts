@@ -10,8 +10,9 @@ import {
   checkDeadline,
   readWallet,
 } from '#payouts/wallet-consent.ts';
-import { merchantConsent, walletJson } from '#settlement/contract/signed-messages.ts';
+import { merchantConsent } from '#settlement/contract/signed-messages.ts';
 import type { Hex } from '#settlement/requests.ts';
+import { walletJson } from '#settlement/wallet-json.ts';
 
 /** What the settlement wallet has to sign (EIP-712) before {@link goLive}. */
 export function goLiveConsent(

@@ -42,8 +42,9 @@ export async function keepContracts(db: Database, network: Known): Promise<void>
   if (other === undefined) return;
   const prefix = `CHAIN_${network.network.toUpperCase()}_`;
   const known = rows.map(({ settlement }) => getAddress(settlement)).join(', ');
+  const missing = getAddress(other.settlement);
   throw new StartError(
-    `${prefix}SETTLEMENT and ${prefix}PREVIOUS_CONTRACTS leave out ${getAddress(other.settlement)}, where ` +
+    `${prefix}SETTLEMENT and ${prefix}PREVIOUS_CONTRACTS leave out ${missing}, where ` +
       `this database has payments. It knows, the oldest first: ${known}`,
   );
 }

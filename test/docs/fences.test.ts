@@ -66,7 +66,7 @@ test('every fence of every guide compiles in strict TypeScript', async (t) => {
   });
 });
 
-test('each receiver of the guide takes a signed message in its own server, and no other', async (t) => {
+test('each receiver of the guide takes signed messages in its server, and no others', async (t) => {
   const fences = await allFences();
   const receivers = [...fences].filter(([name, code]) => {
     return name.startsWith('webhooks-') && code.includes('createServer(');
@@ -102,7 +102,7 @@ test('each receiver of the guide takes a signed message in its own server, and n
   }
 });
 
-test('every operation of the merchant API has curl, TypeScript and Python that parses', async (t) => {
+test('every operation of the merchant API has curl, TypeScript and sound Python', async (t) => {
   const document = JSON.parse(await readFile(path.join(ROOT, 'openapi.json'), 'utf8'));
   const site = await buildSite({ 'openapi.json': document }, { isSandbox: false });
   const pages = site.filter(({ path: page }) => /^\/docs\/api\/[\w-]+\.md$/.test(page));

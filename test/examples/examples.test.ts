@@ -190,7 +190,7 @@ const REPLAYS: readonly (readonly [string, string, (code: string, rows: string) 
       'python3',
       '-B',
       '-c',
-      `${code.replace('__file__', JSON.stringify(path.join(ROOT, 'examples/merchant_server.py')))}\n` +
+      `__file__ = ${JSON.stringify(path.join(ROOT, 'examples/merchant_server.py'))}\n${code}\n` +
         `for row in json.loads(${JSON.stringify(rows)}):\n  orders.clear(); newest.clear()\n` +
         `  for event in row: apply(event)\n  print(orders['R-1']['status'])`,
     ],

@@ -8,8 +8,8 @@ import { messageOf, ratesOf, sumOf } from '#payments/pay-message.ts';
 import { byAccountClock } from '#payments/payment-intent.ts';
 import { type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
 import { chargesOf } from '#settlement/chain/fee-rates.ts';
-import { withDomainType } from '#settlement/contract/signed-messages.ts';
 import { contractOf, numberOnContract } from '#settlement/editions.ts';
+import { withDomainType } from '#settlement/wallet-json.ts';
 
 /** JSON has no integers of 256 bits; these are far below what it holds exactly. */
 function renderMessage(signable: ReturnType<typeof messageOf>) {

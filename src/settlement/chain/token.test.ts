@@ -89,10 +89,10 @@ test('a token without permits is one whose payers approve by themselves', async 
 const RENAMED = 'Real USD Coin';
 
 for (const [given, usdcDomain] of [
-  ['read from it', UNSET],
-  ['set', { name: 'Test USD Coin', version: '1' }],
+  ['it was read', UNSET],
+  ['it was set', { name: 'Test USD Coin', version: '1' }],
 ] as const) {
-  test(`a token that is renamed is signed for by its new name, though it was ${given}`, async () => {
+  test(`a token that is renamed is signed for by its new name, though ${given}`, async () => {
     const chain = await openChain({ ...network.config, usdcDomain }, silentLog);
     const undo = await renameToken(
       { rpc: network.rpc, usdc: network.config.usdc },

@@ -7,7 +7,6 @@ import {
 } from 'viem';
 import type { Log } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
-import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { NetworkConfig, NetworkSettings } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
@@ -90,6 +89,13 @@ function separatorOf(config: NetworkSettings, domain: Domain): Hex {
   return domainSeparator({ domain: { ...domain, chainId, verifyingContract: usdc } });
 }
 
+/** The part of a chain that keeps what was read of the token. */
+interface CanRefresh extends CanCall {
+  readonly config: Pick<NetworkConfig, 'usdcDomain' | 'token'>;
+  remember<T>(what: string, maxAgeMs: number, read: () => Promise<T>): Promise<T>;
+  isChecked(): boolean;
+}
+
 /** How long a reading of the domain counts: a new name is in what is signed within a minute. */
 const DOMAIN_MS = 30_000;
 
@@ -99,7 +105,7 @@ const DOMAIN_MS = 30_000;
  * an idle network makes no calls for it.
  */
 export function createTokenRefresh(
-  chain: Pick<Chain, 'calls' | 'remember' | 'config' | 'isChecked'>,
+  chain: CanRefresh,
   settings: NetworkSettings,
   log: Log,
 ): () => Promise<void> {

@@ -1,4 +1,3 @@
-import type { Json } from '#core/canonical-json.ts';
 import { merchantReference } from '#settlement/contract/contract-calls.ts';
 import { type Contracts, contractOf, numberOnContract } from '#settlement/editions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
@@ -6,36 +5,6 @@ import type { Hex } from '#settlement/requests.ts';
 
 // What wallets sign (EIP-712), in the form that viem's signTypedData and browser wallets take.
 // The texts are the contract's: contracts/README.md.
-
-const EIP712Domain = [
-  { name: 'name', type: 'string' },
-  { name: 'version', type: 'string' },
-  { name: 'chainId', type: 'uint256' },
-  { name: 'verifyingContract', type: 'address' },
-] as const;
-
-interface Signable {
-  readonly domain: object;
-  readonly types: object;
-  readonly primaryType: string;
-  readonly message: object;
-}
-
-/**
- * With the type of the domain. MetaMask's library takes a domain without a type as one without
- * fields, and signs another digest.
- */
-export function withDomainType<T extends Signable>(signable: T) {
-  return { ...signable, types: { EIP712Domain, ...(signable.types as T['types']) } };
-}
-
-/** As `eth_signTypedData_v4` takes it: with the domain's type, and integers as decimal text. */
-export function walletJson(signable: Signable): Json {
-  const text = JSON.stringify(withDomainType(signable), (_key, value) =>
-    typeof value === 'bigint' ? value.toString() : value,
-  );
-  return JSON.parse(text) as Json;
-}
 
 /** The contract that a message is signed for. */
 type ForContract = Pick<NetworkConfig, 'chainId' | 'settlement'>;

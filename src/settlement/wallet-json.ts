@@ -1,0 +1,31 @@
+import type { Json } from '#core/canonical-json.ts';
+
+const EIP712Domain = [
+  { name: 'name', type: 'string' },
+  { name: 'version', type: 'string' },
+  { name: 'chainId', type: 'uint256' },
+  { name: 'verifyingContract', type: 'address' },
+] as const;
+
+interface Signable {
+  readonly domain: object;
+  readonly types: object;
+  readonly primaryType: string;
+  readonly message: object;
+}
+
+/**
+ * With the type of the domain. MetaMask's library takes a domain without a type as one without
+ * fields, and signs another digest.
+ */
+export function withDomainType<T extends Signable>(signable: T) {
+  return { ...signable, types: { EIP712Domain, ...(signable.types as T['types']) } };
+}
+
+/** As `eth_signTypedData_v4` takes it: with the domain's type, and integers as decimal text. */
+export function walletJson(signable: Signable): Json {
+  const text = JSON.stringify(withDomainType(signable), (_key, value) =>
+    typeof value === 'bigint' ? value.toString() : value,
+  );
+  return JSON.parse(text) as Json;
+}
