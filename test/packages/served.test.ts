@@ -302,8 +302,10 @@ test('the PHP archive is what Composer reads: one class a file, where PSR-4 look
   assert.ok(classes.length >= 6);
   for (const [name, code] of classes) {
     const [, declared, ...more] = /^(?:final )?class (\w+)/m.exec(code) ?? [];
-    assert.deepEqual([`src/${declared}.php`, more], [name, []]);
-    assert.ok(code.includes('\nnamespace Tapline;\n'), name);
+    const inside = name.startsWith('src/Model/') ? 'Model/' : '';
+    assert.deepEqual([`src/${inside}${declared}.php`, more], [name, []]);
+    const space = inside === '' ? 'Tapline' : 'Tapline\\Model';
+    assert.ok(code.includes(`\nnamespace ${space};\n`), name);
   }
   assert.ok(files.get('README.md')?.includes(`tapline-php-${manifest.version}.zip`));
 });

@@ -209,7 +209,7 @@ test('a stream comes back behind its last event, and never asks the list for eve
   assert.ok(asked.length >= 4, 'it came back after each cut');
 });
 
-test('cancelCurrent cancels what the terminal asks for now; null when that is nothing', async () => {
+test('cancelCurrent cancels what the terminal asks for now, or nothing', async () => {
   const terminal = network.sandbox.test.agent_terminal;
   const create = () => tapline.paymentIntents.create({ amount: usdc('2.50'), terminal });
   const [first, second] = [await create(), await create()];
