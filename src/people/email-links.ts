@@ -108,12 +108,14 @@ function pageOf(realm: Realm, purpose: TokenPurpose | null): string {
  * Sends a link to the address, or a mail that says why not, or nothing: the person who asked cannot
  * tell which, and the request takes the same work. One mailbox is not flooded: what is too much is
  * silently not sent, and the links that were sent go on working.
+ *
+ * @returns the link that was mailed, or null. Only a sandbox may show it.
  */
 async function sendLink(
   deps: PeopleDeps,
   request: LinkRequest,
   mailFor: (user: UserRow | undefined) => LinkMail | null,
-): Promise<null | Refusal> {
+): Promise<string | null | Refusal> {
   const { realm, visit } = request;
   const email = readEmail(request.email);
   if (isRefusal(email)) return email;
@@ -123,9 +125,9 @@ async function sendLink(
   if (tooMany !== null) return tooMany;
   const byMailbox = { allowance: MAILS_PER_MAILBOX, now };
   const isFlooded = await takeAttempt(deps.db, emailBucket('mail', realm, email), byMailbox);
-  await deps.db.transaction(async (tx) => {
+  return deps.db.transaction(async (tx) => {
     const mail = mailFor(await selectUserByEmail(tx, { realm, email }));
-    if (mail === null || isFlooded !== null) return;
+    if (mail === null || isFlooded !== null) return null;
     const { purpose } = mail;
     const fragment =
       purpose === null ? '' : `#token=${await issueToken(tx, { purpose, realm, email }, now)}`;
@@ -133,20 +135,24 @@ async function sendLink(
     const { subject, button } = mail;
     const content = { to: email, subject, text: mail.text(url), buttons: [{ url, name: button }] };
     await queueMail(tx, deps.secretKey, { ...content, now });
+    return url;
   });
-  return null;
 }
 
 /** First half of signing up: proves the address. Nothing is stored under it yet. */
-export function requestSignUp(deps: PeopleDeps, request: LinkRequest): Promise<null | Refusal> {
+export function requestSignUp(
+  deps: PeopleDeps,
+  request: LinkRequest,
+): Promise<string | null | Refusal> {
   return sendLink(deps, request, signUpMail);
 }
 
-export function requestPasswordReset(
+export async function requestPasswordReset(
   deps: PeopleDeps,
   request: LinkRequest,
 ): Promise<null | Refusal> {
-  return sendLink(deps, request, resetMail);
+  const sent = await sendLink(deps, request, resetMail);
+  return isRefusal(sent) ? sent : null;
 }
 
 /**

@@ -27,28 +27,47 @@ export function useTokenInLink(): string | null {
   return useSyncExternalStore(onLinkChanged, tokenInLink);
 }
 
-function Sent({ children }: { readonly children: string }): ReactNode {
+/** @param link What was mailed, where a sandbox shows it. */
+export function Sent({
+  children,
+  link = null,
+}: {
+  readonly children: string;
+  readonly link?: string | null;
+}): ReactNode {
   return (
     <Notice tone="good" role="status">
       <strong>Check your email</strong>
       <p>{children}</p>
+      {link === null ? null : (
+        <p className="small">
+          In this sandbox, the link is here, too:{' '}
+          <a className="id" href={link}>
+            {link}
+          </a>
+        </p>
+      )}
     </Notice>
   );
 }
 
-interface AddressFormProps {
+interface AddressFormProps<T> {
   readonly send: string;
-  readonly request: (email: string) => Promise<Answer<unknown>>;
+  readonly request: (email: string) => Promise<Answer<T>>;
   readonly sent: string;
+  readonly onSent?: (answer: T) => void;
 }
 
-export function AddressForm({ send, request, sent }: AddressFormProps): ReactNode {
+export function AddressForm<T>({ send, request, sent, onSent }: AddressFormProps<T>): ReactNode {
   const [email, setEmail] = useState('');
   const [isSent, setIsSent] = useState(false);
   const sending = useSend(['email']);
   const ask = async () => {
     if (email.trim() === '') return sending.refuse('email', 'Enter your email address.');
-    if ((await sending.send(() => request(email.trim()))) !== null) setIsSent(true);
+    const answer = await sending.send(() => request(email.trim()));
+    if (answer === null) return;
+    setIsSent(true);
+    onSent?.(answer);
   };
   if (isSent) return <Sent>{sent}</Sent>;
   return (

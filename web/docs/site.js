@@ -286,6 +286,7 @@ async function fillIn() {
 fillIn().catch(() => {});
 
 // On a narrow screen the contents stand above the text: closed, until somebody asks for them.
-if (matchMedia('(max-width: 60rem)').matches) {
-  document.querySelector('.menu').removeAttribute('open');
-}
+const narrow = matchMedia('(max-width: 60rem)');
+const fold = () => document.querySelector('.menu').toggleAttribute('open', !narrow.matches);
+narrow.addEventListener('change', fold);
+fold();

@@ -32,6 +32,19 @@ function say(id: string, text: string, isTranslated = true): void {
   place.translate = isTranslated;
 }
 
+function offerCopy(app: string, password: string): void {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'button';
+  button.textContent = 'Copy password';
+  button.setAttribute('aria-label', `Copy password for the ${app}`);
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(password);
+    button.textContent = 'Copied';
+  });
+  document.getElementById(app)?.after(' ', button);
+}
+
 function wordsOf([network, { settles, reasons }]: [string, Readiness['networks'][string]]) {
   return settles ? `${network} settles` : `${network} does not settle (${reasons.join(', ')})`;
 }
@@ -44,6 +57,7 @@ if (links !== null) {
   document.getElementById('terminal')?.setAttribute('href', links.terminal);
   for (const app of ['dashboard', 'operator'] as const) {
     say(app, `${links[app].email} / ${links[app].password}`, false);
+    offerCopy(app, links[app].password);
   }
 }
 if (readiness !== null)

@@ -15,10 +15,14 @@ const IS_DISPLAY = new URLSearchParams(location.search).has('display');
 // Asked for before anything is drawn; what fails is asked for again when it is shown.
 (IS_DISPLAY ? DisplayScreen : keptPairing() === null ? PairScreen : Shift).load().catch(() => {});
 
+/** Whether the link asks a test till to begin its shift: nobody waits at its counter. */
+let startsShift = false;
+
 /** What a link or QR code brings along: behind the `#`, which no server ever sees. */
 function takeCode(): string | null {
   const parameters = new URLSearchParams(location.hash.slice(1));
   const code = parameters.get('pair') ?? parameters.get('key');
+  if (parameters.has('start')) startsShift = true;
   // Out of the address, before anybody photographs or bookmarks it.
   if (location.hash !== '') replacePlace('');
   return code;
@@ -94,6 +98,7 @@ function Till(): ReactNode {
       key={pairing.key}
       pairing={pairing}
       hasNewVersion={hasNewVersion}
+      startsShift={startsShift}
       onPairAgain={() => setWantsPairing(true)}
     />
   );

@@ -2,7 +2,6 @@ import Type from 'typebox';
 import { completeSignUp } from '#accounts/sign-up.ts';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import {
-  Done,
   Email,
   MailToken,
   Password,
@@ -22,6 +21,19 @@ const TAG = 'Sign-up';
 
 const SignUpRequest = Type.Object({ email: Email });
 
+/** A browser on the sandbox's own machine. */
+const LOOPBACK_ADDRESS = /^(127\.|::1$|::ffff:127\.)/;
+
+const MailSent = Type.Object(
+  {
+    status: Type.Literal('mail_sent', { description: 'What was done.' }),
+    link: Type.Optional(
+      textOut('The mailed link. Only a sandbox has it, for browsers on its own machine.'),
+    ),
+  },
+  { description: 'What was done.' },
+);
+
 function requestRoute(settings: SurfaceSettings) {
   return personRoute<undefined, typeof SignUpRequest>({
     method: 'POST',
@@ -35,12 +47,15 @@ function requestRoute(settings: SurfaceSettings) {
     access: 'public',
     body: SignUpRequest,
     status: 202,
-    response: Done,
+    response: MailSent,
     errors: ['rate_limit_exceeded'],
     handle: async ({ caller, body }) => {
       const input = { realm: 'merchant', ...body, visit: caller.visit } as const;
-      const refused = await requestSignUp(settings.people, input);
-      return refused ?? answerWith(202, { status: 'mail_sent' });
+      const sent = await requestSignUp(settings.people, input);
+      if (isRefusal(sent)) return sent;
+      const isSandbox = settings.people.factorAgeMs === 0;
+      const shows = isSandbox && sent !== null && LOOPBACK_ADDRESS.test(caller.visit.address);
+      return answerWith(202, { status: 'mail_sent', ...(shows ? { link: sent } : {}) });
     },
   });
 }

@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import type { PeopleApi } from '../../data/people.ts';
 import { createCall } from '../../data/routes.ts';
 import type { LookUpInvitationResponse, Operations } from '../../data/types/dashboard.ts';
-import { AddressForm, NEW_PASSWORD, useTokenInLink } from '../../desk/by-mail.tsx';
+import { AddressForm, NEW_PASSWORD, Sent, useTokenInLink } from '../../desk/by-mail.tsx';
 import { Form } from '../../desk/form.tsx';
 import { useSend } from '../../desk/send.ts';
 import { Sheet } from '../../desk/sheet.tsx';
@@ -26,18 +26,27 @@ function enter(people: PeopleApi): void {
   location.assign(new URL('dashboard', document.baseURI));
 }
 
+const SENT = 'Open the link in it to create your account. It is valid for 24 hours.';
+
 export function SignUp({ people }: OutsideProps): ReactNode {
   const token = useTokenInLink();
+  const [link, setLink] = useState<string | null>(null);
   const call = callOf(people);
   return (
     <Sheet title="Open an account">
-      {token === null ? (
+      {link === null ? null : <Sent link={link}>{SENT}</Sent>}
+      {token === null && link === null ? (
         <AddressForm
           send="Send me a link"
           request={(email) => call('POST /sign_up', { body: { email } })}
-          sent="Open the link in it to create your account. It is valid for 24 hours."
+          sent={SENT}
+          onSent={(answer) => {
+            if (answer.link === undefined) return;
+            setLink(answer.link);
+            location.hash = new URL(answer.link).hash;
+          }}
         />
-      ) : (
+      ) : token === null ? null : (
         <CompleteSignUp people={people} token={token} />
       )}
       <p>

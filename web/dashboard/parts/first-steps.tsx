@@ -7,6 +7,8 @@ import { Step } from './live-steps.tsx';
 import { ObjectLink } from './object-link.tsx';
 import { Pairing } from './pairing.tsx';
 
+/** From here to a till that sells: one press, in a sandbox only. */
+const OpenTestTill = partOf(async () => (await import('./open-test-till.tsx')).OpenTestTill);
 const GoLiveInTest = partOf(async () => (await import('./go-live.tsx')).GoLiveInTest);
 
 /** What is done on a phone or in another window shows here soon after. */
@@ -32,6 +34,7 @@ export function FirstSteps(): ReactNode {
   return (
     <section className="card stack">
       <h2>Your first payment, without code</h2>
+      {till?.last_seen_at == null && !isPaid && may('admin') ? <OpenTestTill /> : null}
       <ol className="stack stack-tight">
         <Step name="Sales can settle in test mode" isDone={goLive.live}>
           {may('admin') ? <GoLiveInTest /> : <Link href="/dashboard/balance">See why</Link>}

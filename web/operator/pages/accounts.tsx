@@ -15,6 +15,7 @@ type Found = SearchAccountsResponse['data'][number];
 const PAGE = 50;
 
 const COLUMNS: readonly Column<Found>[] = [
+  { name: 'Name', cell: ({ name }) => name },
   {
     name: 'Account',
     cell: ({ id }) => (
@@ -23,7 +24,6 @@ const COLUMNS: readonly Column<Found>[] = [
       </Link>
     ),
   },
-  { name: 'Name', cell: ({ name }) => name },
   { name: 'Status', cell: ({ status }) => <ObjectStatus status={status} /> },
   { name: 'Verification', cell: ({ kyb_status: kyb }) => <ObjectStatus status={kyb} /> },
   { name: 'Opened', cell: ({ created }) => <Time at={created} /> },

@@ -146,9 +146,13 @@ export function Contract(): ReactNode {
   });
   const actions = mayChange ? (
     <>
-      <Button onClick={() => setWish('pause')}>Pause</Button>
+      <Button kind="danger" onClick={() => setWish('pause')}>
+        Pause
+      </Button>
       <Button onClick={() => setWish('unpause')}>Resume</Button>
-      <Button onClick={() => setWish('change_rates')}>Change rates</Button>
+      <Button kind="quiet" onClick={() => setWish('change_rates')}>
+        Change rates
+      </Button>
     </>
   ) : null;
   return (

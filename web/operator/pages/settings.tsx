@@ -8,7 +8,7 @@ import { OwnAccess } from '../../desk/own-access.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
-import type { Column } from '../../ui/table.tsx';
+import { type Column, Facts } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useOperator, useRead } from '../operator.ts';
 import { PolicyForms } from '../parts/policy-form.tsx';
@@ -55,12 +55,19 @@ export function Settings(): ReactNode {
           As read by the process that answered. Secrets are masked. Change them where the service is
           started.
         </p>
-        <Loaded query={configuration}>
-          {(settings) => <pre className="code">{JSON.stringify(settings, null, 2)}</pre>}
-        </Loaded>
+        <Loaded query={configuration}>{(settings) => <Facts facts={factsOf(settings)} />}</Loaded>
       </Arrived>
     </Page>
   );
+}
+
+/** One line for each setting, named by its path. */
+function factsOf(value: unknown, path: readonly string[] = []): [string, string][] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    const shown = typeof value === 'string' ? value : JSON.stringify(value);
+    return [[path.join(' › '), value === null ? 'Not set' : shown]];
+  }
+  return Object.entries(value).flatMap(([name, inner]) => factsOf(inner, [...path, name]));
 }
 
 /** Nobody disables themselves: a colleague does. */

@@ -18,6 +18,7 @@ type Waiting = ListVerificationQueueResponse['data'][number];
 const WATCH_MS = 10_000;
 
 const COLUMNS: readonly Column<Waiting>[] = [
+  { name: 'Name', cell: ({ name }) => name },
   {
     name: 'Account',
     cell: ({ account }) => (
@@ -26,7 +27,6 @@ const COLUMNS: readonly Column<Waiting>[] = [
       </Link>
     ),
   },
-  { name: 'Name', cell: ({ name }) => name },
   { name: 'Submitted', cell: ({ submitted_at: at }) => <Time at={at} /> },
   { name: 'Documents', number: true, cell: ({ documents }) => String(documents) },
 ];

@@ -34,6 +34,8 @@ export interface TillContext {
 export interface ShiftProps {
   readonly pairing: Pairing;
   readonly hasNewVersion: boolean;
+  /** Of a test till that its merchant opened on this machine. */
+  readonly startsShift: boolean;
   readonly onPairAgain: () => void;
 }
 
@@ -71,7 +73,8 @@ export function Shift(props: ShiftProps): ReactNode {
 
 type RunningProps = ShiftProps & Pick<TillContext, 'api' | 'runner'>;
 
-function RunningShift({ api, runner, hasNewVersion, onPairAgain }: RunningProps): ReactNode {
+function RunningShift(props: RunningProps): ReactNode {
+  const { api, runner, hasNewVersion, startsShift, onPairAgain } = props;
   const view = useSyncExternalStore(runner.subscribe, runner.view);
   const device = useDevice(runner, view.reached);
   const isKnown = device !== null;
@@ -84,6 +87,10 @@ function RunningShift({ api, runner, hasNewVersion, onPairAgain }: RunningProps)
     keepSettings(changed);
     setSettings(changed);
   }, []);
+  const begins = startsShift && device?.livemode === false && settings.shiftSince === null;
+  useEffect(() => {
+    if (begins) change({ shiftSince: new Date(Date.now()).toISOString() });
+  }, [begins, change]);
   const readers = useReaders({ api, runner, view, settings, device });
   useDisplay({ view, runner, device, settings });
   const context: TillContext = { api, runner, view, device, settings, readers, change };

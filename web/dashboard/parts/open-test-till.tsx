@@ -1,0 +1,86 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import { valueIn } from '../../data/api.ts';
+import { fromRoot } from '../../data/root.ts';
+import { Button } from '../../ui/button.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { useMerchant } from '../merchant.ts';
+
+const ASK_EVERY_MS = 300;
+/** The chain of a sandbox registers a wallet within seconds. */
+const LONGEST_MS = 20_000;
+
+/** Only a sandbox answers, and only browsers on its own machine. */
+function useSandbox(): boolean {
+  const [isSandbox, setIsSandbox] = useState(false);
+  useEffect(() => {
+    let isCurrent = true;
+    void fetch(fromRoot('sandbox-links'), { cache: 'no-store' }).then(
+      ({ ok }) => isCurrent && setIsSandbox(ok),
+      () => {},
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, []);
+  return isSandbox;
+}
+
+function useOpenTill() {
+  const { call } = useMerchant();
+  const read = async () => valueIn(await call('GET /accounts/{account}/{mode}/go_live', {}));
+  return async (): Promise<string> => {
+    if (!(await read()).live) {
+      await call('POST /accounts/{account}/{mode}/go_live/test_wallet', {});
+      const until = Date.now() + LONGEST_MS;
+      while (!(await read()).live && Date.now() < until) {
+        await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
+      }
+    }
+    const [till] = valueIn(await call('GET /accounts/{account}/{mode}/terminals', {})).data;
+    if (till === undefined) throw new Error('the account has no till');
+    const path = { id: till.id };
+    const made = await call('POST /accounts/{account}/{mode}/terminals/{id}/pairing_code', {
+      path,
+      body: { with_factor: false },
+    });
+    return fromRoot(`terminal#pair=${valueIn(made).code}&start`).href;
+  };
+}
+
+/** Goes live in test mode, makes a pairing code and opens the till in a window with its shift. */
+export function OpenTestTill(): ReactNode {
+  const isSandbox = useSandbox();
+  const openTill = useOpenTill();
+  const [busy, setBusy] = useState(false);
+  const [failed, setFailed] = useState(false);
+  if (!isSandbox) return null;
+  const open = async () => {
+    setBusy(true);
+    // Opened by the press itself: browsers stop windows that come later.
+    const till = window.open('about:blank', '_blank');
+    try {
+      const link = await openTill();
+      if (till === null) location.assign(link);
+      else till.location.replace(link);
+    } catch {
+      till?.close();
+      setFailed(true);
+    }
+    setBusy(false);
+  };
+  return (
+    <>
+      <p className="soft">In this sandbox, one click does the first three steps.</p>
+      {failed ? (
+        <Notice tone="bad" role="alert">
+          <p>The till could not be opened. Follow the steps below.</p>
+        </Notice>
+      ) : null}
+      <div className="row">
+        <Button kind="primary" busy={busy} onClick={open}>
+          Open a test till
+        </Button>
+      </div>
+    </>
+  );
+}
