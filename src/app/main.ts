@@ -11,19 +11,26 @@ import { secretValues } from '#settings/secret-settings.ts';
 /** behavior.md 20.7: a stop takes at most 10 s, after DRAIN_SECONDS. */
 const STOP_MS = 9_500;
 
+/** Browsers have no passkeys at an address of numbers. */
+function withPasskeys({ web_url: url }: SandboxFile): string {
+  return url.replace('//127.0.0.1', '//localhost');
+}
+
 function screen(sandbox: SandboxFile, dataDir: string): string {
+  const local = withPasskeys(sandbox);
   return `
   Tapline is running.
 
   Two browser windows, and no code:
   Terminal        ${sandbox.web_url}/terminal#key=${sandbox.test.device_key}
-  Wallet          ${sandbox.web_url}/wallet
+  Wallet          ${local}/wallet
 
-  Front door      ${sandbox.web_url}
+  Front door      ${local}
   API             ${sandbox.base_url}/v1        reference: ${sandbox.web_url}/docs
   Test key        ${sandbox.test.secret_key}
   Test terminal   ${sandbox.test.terminal}
-  Dashboard       ${sandbox.dashboard.email} / ${sandbox.dashboard.password}
+  Dashboard       ${local}/dashboard
+                  ${sandbox.dashboard.email} / ${sandbox.dashboard.password}
   Everything else ${dataDir}/sandbox.json
 
   Ctrl+C stops it; the next start carries on with all of its data.

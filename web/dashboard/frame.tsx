@@ -6,14 +6,17 @@ import { Button } from '../ui/button.tsx';
 import { Switch } from '../ui/choice.tsx';
 import { Select } from '../ui/field.tsx';
 import { Shell } from '../ui/shell.tsx';
+import { AccountTimes } from '../ui/time.tsx';
 import { useMerchant } from './merchant.ts';
 import { PAGES } from './pages.ts';
 import { GoTo } from './parts/go-to.tsx';
+import { useKnownTimeZone } from './parts/time-zone.ts';
 
 /** Navigation, which account, which mode, who is signed in. */
 export function Frame({ children }: { readonly children: ReactNode }): ReactNode {
   const [location, navigate] = useLocation();
   const isTest = useMerchant().mode === 'test';
+  const timeZone = useKnownTimeZone();
   return (
     <Shell
       brand="Dashboard"
@@ -30,7 +33,7 @@ export function Frame({ children }: { readonly children: ReactNode }): ReactNode
       foot={<Foot />}
     >
       {isTest ? <div className="test-line unprinted" /> : null}
-      {children}
+      <AccountTimes timeZone={timeZone}>{children}</AccountTimes>
     </Shell>
   );
 }

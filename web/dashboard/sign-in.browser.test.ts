@@ -50,6 +50,23 @@ for (const { name, options } of LOOKS) {
   });
 }
 
+test('at an address of numbers no passkey is offered, but the address that has them', async () => {
+  const { sandbox } = shared;
+  const window = await browser.open();
+  const { page } = window;
+  await page.goto(`${sandbox.web_url}/dashboard`);
+  const named = sandbox.web_url.replace('127.0.0.1', 'localhost');
+  const link = page.getByRole('link', { name: `Open ${named}`, exact: true });
+  await link.waitFor();
+  assert.equal(await page.getByRole('button', { name: /^Use a passkey/ }).count(), 0);
+  await link.click();
+  await page.getByRole('button', { name: /^Use a passkey/ }).waitFor();
+  assert.equal(page.url(), `${named}/dashboard`);
+  assert.equal(await link.count(), 0);
+  window.checkClean();
+  await window.close();
+});
+
 test('a wrong password says so, and what was typed is kept', async () => {
   const { sandbox } = shared;
   const window = await browser.open();

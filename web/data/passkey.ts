@@ -3,8 +3,20 @@ function isCalledOff(error: unknown): boolean {
   return error instanceof DOMException && ['NotAllowedError', 'AbortError'].includes(error.name);
 }
 
+/** Addresses of numbers have no passkeys: a browser ties them to a name. */
+export function hasName(): boolean {
+  return !/^[\d.]+$|^\[/.test(location.hostname);
+}
+
 export function canUsePasskeys(): boolean {
-  return typeof PublicKeyCredential !== 'undefined';
+  return typeof PublicKeyCredential !== 'undefined' && hasName();
+}
+
+/** Where this machine's own pages have passkeys; null: this is not an address of numbers of it. */
+export function addressWithPasskeys(): string | null {
+  const { hostname, protocol, port } = location;
+  if (!/^127\.|^\[::1\]$/.test(hostname)) return null;
+  return `${protocol}//localhost${port === '' ? '' : `:${port}`}`;
 }
 
 type Json = Readonly<Record<string, unknown>>;

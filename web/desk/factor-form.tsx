@@ -4,6 +4,7 @@ import type { PeopleApi, Session } from '../data/people.ts';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/field.tsx';
 import { Form } from './form.tsx';
+import { PasskeyAddress } from './passkey-address.tsx';
 import { useSend } from './send.ts';
 
 export interface FactorFormProps {
@@ -33,6 +34,7 @@ export function FactorForm(props: FactorFormProps): ReactNode {
       {factors.passkeys > 0 && canUsePasskeys() ? (
         <PasskeyButton people={people} route="factor" onDone={onProven} />
       ) : null}
+      {factors.passkeys > 0 && !canUsePasskeys() ? <PasskeyAddress /> : null}
       <Form sending={sending} onSend={withCode} send={send} {...(onCancel && { onCancel })}>
         <TextField
           label="Authentication code"

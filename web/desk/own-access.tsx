@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { valueIn } from '../data/api.ts';
+import { addressWithPasskeys } from '../data/passkey.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Notice } from '../ui/notice.tsx';
@@ -11,6 +12,7 @@ import { ConfirmDialog } from './confirm-dialog.tsx';
 import { useDesk } from './desk-context.ts';
 import { useFactor } from './factor-context.ts';
 import { ChangeName, ChangePassword, PersonalData } from './own-dialogs.tsx';
+import { PasskeyAddress } from './passkey-address.tsx';
 import { AddPasskeyDialog } from './passkey-dialog.tsx';
 import { RecoveryCodes, TotpSetup } from './totp-setup.tsx';
 
@@ -149,7 +151,11 @@ function Passkeys(): ReactNode {
         ))}
       </ul>
       <div>
-        <Button onClick={() => setIsAdding(true)}>Add a passkey</Button>
+        {addressWithPasskeys() === null ? (
+          <Button onClick={() => setIsAdding(true)}>Add a passkey</Button>
+        ) : (
+          <PasskeyAddress />
+        )}
       </div>
       {isAdding ? <AddPasskeyDialog onClose={() => setIsAdding(false)} /> : null}
     </>

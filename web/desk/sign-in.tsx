@@ -5,6 +5,7 @@ import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/field.tsx';
 import { FactorForm, PasskeyButton } from './factor-form.tsx';
 import { Form } from './form.tsx';
+import { PasskeyAddress } from './passkey-address.tsx';
 import { useSend } from './send.ts';
 
 export interface SignInProps {
@@ -31,7 +32,9 @@ export function SignInForm({ people, onSession }: SignInProps): ReactNode {
     <div className="stack">
       {canUsePasskeys() ? (
         <PasskeyButton people={people} route="sign_in" onDone={onSession} />
-      ) : null}
+      ) : (
+        <PasskeyAddress />
+      )}
       <Form sending={sending} onSend={signIn} send="Sign in" wide>
         <TextField
           id={id}

@@ -4,6 +4,7 @@ import { canUsePasskeys } from '../data/passkey.ts';
 import { useDesk } from '../desk/desk-context.ts';
 import { FactorForm } from '../desk/factor-form.tsx';
 import { withIcon } from '../desk/page-icon.tsx';
+import { PasskeyAddress } from '../desk/passkey-address.tsx';
 import { Button } from '../ui/button.tsx';
 import { partOf } from '../ui/part.ts';
 import { Page, Shell } from '../ui/shell.tsx';
@@ -84,7 +85,9 @@ function ProveFactor(): ReactNode {
             Use a passkey instead
           </Button>
         </div>
-      ) : null}
+      ) : (
+        <PasskeyAddress />
+      )}
       {isAdding ? <AddPasskeyDialog onClose={() => setIsAdding(false)} /> : null}
     </>
   );

@@ -1,5 +1,6 @@
 import type { Answer } from '../data/api.ts';
 import { createDeviceApi, type Device, pairDevice, previewPairing } from '../data/device.ts';
+import { askToLast } from '../data/lasting.ts';
 import {
   keepPairing,
   keepSettings,
@@ -12,7 +13,7 @@ import {
 const UNREACHABLE = 'The service cannot be reached. Check the connection and try again.';
 
 /** What is told of a terminal before this device is it. */
-export type ShownDevice = Omit<Device, 'tag_url' | 'brand_path'>;
+export type ShownDevice = Omit<Device, 'tag_url' | 'brand_path' | 'time_zone'>;
 
 /** What a link, a code or a key would make of this device. */
 export interface Target {
@@ -53,6 +54,7 @@ async function redeem(code: string): Promise<Problem | null> {
   const answer = await pairDevice(code);
   if (answer.is !== 'done') return problemOf(answer);
   keepPairing({ key: answer.value.device_key, terminal: answer.value.terminal });
+  void askToLast();
   return null;
 }
 
@@ -60,6 +62,7 @@ async function redeem(code: string): Promise<Problem | null> {
 export async function become({ code, device }: Target): Promise<Problem | null> {
   if (!isKey(code)) return redeem(code);
   keepPairing({ key: code, terminal: device.id });
+  void askToLast();
   return null;
 }
 

@@ -13,7 +13,7 @@ const SAME_EVERYWHERE = String.raw`/\d\.\d\d(?![\d.])|0x[\da-f]{4}|\b[a-z]+_[A-Z
  * what would be wrong for the reader: a text that the page changed where nobody sees it, and one
  * that differs in no language and was left to the translator.
  */
-const TRANSLATE = `(() => {
+export const TRANSLATE = `(() => {
   const seen = new WeakSet();
   const unseen = new MutationObserver((changes) => {
     for (const { target, oldValue } of changes) {
@@ -43,6 +43,7 @@ const TRANSLATE = `(() => {
     while (texts.nextNode() !== null) all.push(texts.currentNode);
     all.forEach(replace);
   };
+  if (document.body !== null) replaceIn(document.body);
   new MutationObserver((changes) => {
     for (const { addedNodes } of changes) addedNodes.forEach(replaceIn);
   }).observe(document, { childList: true, subtree: true });

@@ -5,6 +5,7 @@ import { LastResort } from './last-resort.tsx';
 import { SheetGrip } from './sheet-grip.tsx';
 import './shell.css';
 import { SkipLink } from './skip-link.tsx';
+import { ZoneNote } from './time.tsx';
 
 export interface ShellPage {
   readonly name: string;
@@ -174,6 +175,7 @@ export function Page({ title, actions, children }: PageProps): ReactNode {
         <h1 tabIndex={-1}>{title}</h1>
         <div className="row">{actions}</div>
       </div>
+      <ZoneNote />
       <div className="stack">{children}</div>
     </>
   );

@@ -1,7 +1,7 @@
-import type { ReactNode } from 'react';
+import { createContext, type ReactNode, useContext } from 'react';
 
-/** The browser's language; some browsers name one that Intl does not know. */
-function language(): string {
+/** The browser's language, for dates; some browsers name one that Intl does not know. */
+export function language(): string {
   try {
     return Intl.getCanonicalLocales(navigator.language)[0] ?? 'en';
   } catch {
@@ -43,19 +43,54 @@ export function formatTime(iso: string, shape: TimeShape, timeZone?: string): st
   return new Intl.DateTimeFormat(language(), { ...options, ...zone }).format(at);
 }
 
+const AccountZone = createContext<string | undefined>(undefined);
+
+export interface AccountTimesProps {
+  /** Undefined until it is known. */
+  readonly timeZone: string | undefined;
+  readonly children: ReactNode;
+}
+
+/** All times inside are those of the account: what its receipts, days and exports go by. */
+export function AccountTimes({ timeZone, children }: AccountTimesProps): ReactNode {
+  return <AccountZone value={timeZone}>{children}</AccountZone>;
+}
+
+/** Whether clocks of both zones show the same, now and half a year on. */
+function showsTheSame(one: string, other: string): boolean {
+  const halfYearMs = 182 * 86_400_000;
+  return [Date.now(), Date.now() + halfYearMs].every((at) => {
+    const iso = new Date(at).toISOString();
+    return formatTime(iso, 'full', one) === formatTime(iso, 'full', other);
+  });
+}
+
+/** Names the zone of the times around it where it is not the reader's own. */
+export function ZoneNote(): ReactNode {
+  const zone = useContext(AccountZone);
+  const own = new Intl.DateTimeFormat('en').resolvedOptions().timeZone;
+  if (zone === undefined || showsTheSame(zone, own)) return null;
+  return (
+    <p className="soft small">
+      Times are in <span translate="no">{zone}</span>.
+    </p>
+  );
+}
+
 export interface TimeProps {
   /** As the API writes it. */
   readonly at: string;
   readonly shape?: TimeShape;
-  /** Default: the device's. */
+  /** Default: the account's around it, or else the device's. */
   readonly timeZone?: string;
 }
 
 /** The one way in which a moment is drawn; the exact one is its title. */
 export function Time({ at, shape = 'full', timeZone }: TimeProps): ReactNode {
+  const zone = useContext(AccountZone);
   return (
     <time dateTime={at} title={at}>
-      {formatTime(at, shape, timeZone)}
+      {formatTime(at, shape, timeZone ?? zone)}
     </time>
   );
 }

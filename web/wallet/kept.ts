@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import type { SealedPin } from '../ui/pin.ts';
 import type { Pin } from './contracts.ts';
+import { forgetHeldWallet } from './held.ts';
 import type { Sending } from './sending.ts';
 import type { ChainFacts } from './signing.ts';
 import type { Vault } from './vault.ts';
@@ -96,6 +97,7 @@ export function keep<N extends Name>(name: N, value: Kept[N]): void {
 /** Everything of this wallet leaves the browser. */
 export function forgetWallet(): void {
   for (const name of Object.keys(EMPTY)) localStorage.removeItem(itemOf(name as Name));
+  forgetHeldWallet();
   for (const listener of listeners) listener();
 }
 

@@ -1,3 +1,4 @@
+import { hasName } from '../data/passkey.ts';
 import { fromBase64, randomBytes, toBase64 } from './bytes.ts';
 
 /** Why a passkey did not open the wallet, or cannot keep it. */
@@ -21,11 +22,6 @@ export interface PasskeySecret {
   readonly credential: string;
   readonly salt: string;
   readonly secret: ArrayBuffer;
-}
-
-/** Addresses of numbers have no passkeys: a browser ties them to a name. */
-function hasName(): boolean {
-  return !/^[\d.]+$|^\[/.test(location.hostname);
 }
 
 /** Whether this device can keep a key behind its own lock. May say yes where PRF is missing. */

@@ -1,3 +1,4 @@
+import { selectTimeZone } from '#accounts/account-queries.ts';
 import { selectBrand } from '#accounts/brand-queries.ts';
 import { DeviceSchema, SoftwareBody, TERMINAL_EXAMPLE } from '#apis/merchant/terminal-schema.ts';
 import { answerWith } from '#core/answer.ts';
@@ -22,6 +23,7 @@ const responses = {
     example: {
       ...TERMINAL_EXAMPLE,
       merchant_name: 'Blue Door Café',
+      time_zone: 'Europe/Berlin',
       tag_url: 'https://pay.example.com/t/3nF8qTz0LwKc5YbRm1XaVe',
       brand_path: null,
     },
@@ -34,10 +36,15 @@ async function renderDevice(
   caller: DeviceCaller,
   row: TerminalRow,
 ) {
-  const brand = await selectBrand(deps.db, caller.tenant.accountId);
+  const { accountId } = caller.tenant;
+  const [brand, timeZone] = await Promise.all([
+    selectBrand(deps.db, accountId),
+    selectTimeZone(deps.db, accountId),
+  ]);
   return {
     ...terminalObject(row),
     merchant_name: caller.standing.name,
+    time_zone: timeZone,
     tag_url: tagUrl(deps, row),
     brand_path: brand === null ? null : brandPath(brand.style),
   };

@@ -43,6 +43,9 @@ export const DeviceSchema = Type.Object(
   {
     ...terminalFields,
     merchant_name: Type.String({ description: 'The name of the merchant.' }),
+    time_zone: Type.String({
+      description: 'The merchant’s time zone (IANA), in which its days begin and end.',
+    }),
     tag_url: Type.String({
       format: 'uri',
       description: 'What this terminal’s tag says, to tell it from the tags of others.',

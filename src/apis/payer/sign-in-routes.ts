@@ -33,6 +33,18 @@ function nonceRoute(deps: PayerDeps) {
   });
 }
 
+/** The longest that browsers keep a cookie: 400 days. */
+const HELD_SECONDS = 400 * 86_400;
+
+/**
+ * The wallet's last digits, for the wallet's own page: it says which wallet this browser held when
+ * the browser has deleted what the page stored. It opens nothing.
+ */
+function heldCookie({ address }: { readonly address: string }): string {
+  const end = address.slice(-4).toLowerCase();
+  return `tapline_wallet_end=${end}; Path=/; Max-Age=${HELD_SECONDS}; SameSite=Strict`;
+}
+
 function signInRoute(deps: PayerDeps) {
   return defineRoute<PayerCaller, undefined, typeof SignInBody>({
     method: 'POST',
@@ -54,12 +66,13 @@ function signInRoute(deps: PayerDeps) {
     handle: async ({ body, now }) => {
       const session = await signIn(deps.signIn, body, now);
       if (isRefusal(session)) return session;
-      return answerWith(201, {
+      const answer = answerWith(201, {
         object: 'payer_session',
         token: session.token,
         expires_at: session.expiresAt.toISOString(),
         payer: renderPayer(session.payer),
       });
+      return { ...answer, headers: { 'Set-Cookie': heldCookie(session.payer) } };
     },
   });
 }

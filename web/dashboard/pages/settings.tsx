@@ -85,7 +85,7 @@ function useLimit(stored: bigint) {
   return { value, onText, sum: readSum(value, { wrote }), shows: true };
 }
 
-const LIMIT_HINT = 'In USDC, for all keys and people together. It limits what a stolen key can do.';
+const LIMIT_HINT = 'In USDC, for all keys and people together. A day is a UTC day.';
 
 const NAME_WAITS = 'Saved. The network operator reviews the new name first.';
 

@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import { dayAtKey, type Scale, scaleFor } from './chart-scale.ts';
 import { dayBefore } from './days.ts';
 import './day-chart.css';
+import { language } from '../../ui/time.tsx';
 import { useTimeZone } from './time-zone.ts';
 
 /** The drawing's own height; its width is one unit per day. */
@@ -35,18 +36,18 @@ function labelEvery(days: number): number {
   return days <= 30 ? LABELS.month : LABELS.quarter;
 }
 
-/** `24 Nov`. */
+/** `Nov 24`, or `24 Nov`: as all dates of the page. */
 function dayWords(day: string): string {
-  return new Intl.DateTimeFormat('en-GB', {
+  return new Intl.DateTimeFormat(language(), {
     day: 'numeric',
     month: 'short',
     timeZone: 'UTC',
   }).format(Date.parse(`${day}T00:00:00.000Z`));
 }
 
-/** `Tue, 24 Nov: 12 payments`. */
+/** `Tue, Nov 24: 12 payments`. */
 function saidOf(day: string, words: string): string {
-  const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short', timeZone: 'UTC' });
+  const weekday = new Intl.DateTimeFormat(language(), { weekday: 'short', timeZone: 'UTC' });
   return `${weekday.format(Date.parse(`${day}T00:00:00.000Z`))}, ${dayWords(day)}: ${words}`;
 }
 

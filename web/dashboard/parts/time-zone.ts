@@ -3,9 +3,14 @@ import { useRead } from '../merchant.ts';
 import { dayEnd, dayStart } from './days.ts';
 import { type Days, presetDays } from './presets.ts';
 
+/** The account's zone, in which its times are shown; undefined until it is known. */
+export function useKnownTimeZone(): string | undefined {
+  return useRead('GET /accounts/{account}').data?.time_zone;
+}
+
 /** The zone in which the account counts days; UTC until it is known. */
 export function useTimeZone(): string {
-  return useRead('GET /accounts/{account}').data?.time_zone ?? 'UTC';
+  return useKnownTimeZone() ?? 'UTC';
 }
 
 /** The days that a list is filtered by: named, or chosen one by one. */

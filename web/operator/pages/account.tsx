@@ -93,7 +93,7 @@ function Facts({ account }: { readonly account: Account }): ReactNode {
         <Fact name="Opened">
           <Time at={created} />
         </Fact>
-        <Fact name="Refunds a day, at most">
+        <Fact name="Refunds a UTC day, at most">
           <Amount atoms={BigInt(account.refund_daily_limit)} />
         </Fact>
         <Fact name="Share of the hourly ceiling">

@@ -9,7 +9,7 @@ import { Notice } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Facts } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Time, ZoneNote } from '../../ui/time.tsx';
 import { goTo } from '../place.ts';
 import { FindLink } from './find-link.tsx';
 import { ReceiptButton } from './receipt-part.tsx';
@@ -60,6 +60,7 @@ export function PaymentPage({
         </h1>
         <ObjectStatus status={payment.status} />
       </div>
+      <ZoneNote />
       <Facts
         facts={[
           ['Time', <Time key="time" at={payment.created} />],
@@ -97,6 +98,7 @@ export function HistoryScreen(
         <FindLink />
         <Button onClick={reload}>Refresh</Button>
       </div>
+      <ZoneNote />
       {failed ? (
         <Notice tone="warn" role="alert">
           <p>The payments could not be loaded. Nothing is lost.</p>

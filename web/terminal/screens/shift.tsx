@@ -1,5 +1,6 @@
 import { type ReactNode, useCallback, useEffect, useState, useSyncExternalStore } from 'react';
 import { createDeviceApi, type Device, type DeviceApi } from '../../data/device.ts';
+import { AccountTimes } from '../../ui/time.tsx';
 import { keepAwake } from '../awake.ts';
 import { keepSettings, keptSettings, type Pairing, type Settings } from '../kept.ts';
 import { replacePlace, usePlace } from '../place.ts';
@@ -112,7 +113,9 @@ function RunningShift(props: RunningProps): ReactNode {
     <div className="till">
       <Bar {...context} hasNewVersion={hasNewVersion} onPairAgain={onPairAgain} />
       <main className="till-main">
-        {settings.shiftSince === null ? <StartScreen {...context} /> : <Screen {...context} />}
+        <AccountTimes timeZone={device?.time_zone}>
+          {settings.shiftSince === null ? <StartScreen {...context} /> : <Screen {...context} />}
+        </AccountTimes>
       </main>
     </div>
   );

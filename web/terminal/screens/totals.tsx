@@ -5,7 +5,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Facts } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Time, ZoneNote } from '../../ui/time.tsx';
 import { replacePlace } from '../place.ts';
 import type { TillContext } from './shift.tsx';
 
@@ -80,6 +80,7 @@ export function TotalsScreen(context: TillContext): ReactNode {
         <bdi>{device?.merchant_name}</bdi>, <bdi>{device?.label}</bdi>.{' '}
         <Time at={settings.shiftSince ?? until} /> to <Time at={until} />
       </p>
+      <ZoneNote />
       {failed ? (
         <Notice tone="warn" role="alert">
           <p>The totals could not be loaded.</p>

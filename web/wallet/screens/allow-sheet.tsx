@@ -37,8 +37,9 @@ function inWords({ terms, total }: ReadTerms): string {
   const daily = formatUsdc(terms.perPeriod);
   const fees = formatRate(terms.maxFeeRate);
   return (
-    `When you present a pass, up to ${each} may be taken per payment and ${daily} per day, ` +
-    `plus fees of at most ${fees}. In total ${formatUsdc(total)}, fees included, until ${until}. ` +
+    `When you present a pass, up to ${each} may be taken per payment and ${daily} per day ` +
+    `(UTC), plus fees of at most ${fees}. In total ${formatUsdc(total)}, fees included, ` +
+    `until ${until}. ` +
     'No one can take more.'
   );
 }

@@ -113,7 +113,7 @@ function Permission({ wallet }: { readonly wallet: Wallet }): ReactNode {
       ) : (
         <p className="soft">
           Up to <Amount atoms={BigInt(policy.per_payment)} /> per payment and{' '}
-          <Amount atoms={BigInt(policy.per_period)} /> a day, until{' '}
+          <Amount atoms={BigInt(policy.per_period)} /> a day (UTC), until{' '}
           <Time at={policy.expires_at} shape="day" />.
         </p>
       )}

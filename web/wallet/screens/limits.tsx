@@ -70,8 +70,8 @@ function factsOf({ policy, allowance }: Wallet) {
   if (policy === null) return [['Total', sum(allowance)]] as const;
   return [
     ['Per payment', sum(policy.per_payment)],
-    ['Per day', sum(policy.per_period)],
-    ['Spent today', sum(policy.spent)],
+    ['Per day (UTC)', sum(policy.per_period)],
+    ['Spent today (UTC)', sum(policy.spent)],
     ['Left in total', sum(allowance)],
     ['Maximum fees', formatRate(policy.max_fee_rate)],
     ['Until', <Time key="until" at={policy.expires_at} shape="day" />],
@@ -143,7 +143,8 @@ function OwnLimits({ payer }: { readonly payer: Payer }): ReactNode {
     <form className="card stack" onSubmit={save} noValidate>
       <h2>Tighter limits</h2>
       <p className="soft">
-        These take effect at once and need no signature. Leave empty to use the limits above.
+        These take effect at once and need no signature. Leave empty to use the limits above. A day
+        begins at midnight UTC.
       </p>
       <Switch
         label="Ask me before I first pay at a shop"

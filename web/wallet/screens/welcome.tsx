@@ -1,8 +1,11 @@
 import { type ReactNode, useState } from 'react';
+import { askToLast } from '../../data/lasting.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import type { Hex } from '../bytes.ts';
+import { heldWallet } from '../held.ts';
 import { keep } from '../kept.ts';
 import { holdKey } from '../keyring.ts';
 import { signIn } from '../sign-in.ts';
@@ -18,6 +21,7 @@ async function keepWallet(privateKey: Hex, opener: Opener, backedUp: boolean): P
   const vault = await sealKey({ privateKey, address: account.address, opener });
   holdKey(privateKey, account.address);
   keep('backedUp', backedUp);
+  void askToLast();
   try {
     await signIn(account, null);
   } finally {
@@ -80,11 +84,26 @@ function NewWallet({ way, onClose }: { readonly way: Way; onClose: () => void })
   );
 }
 
+/** The browser has forgotten the wallet, and its owner may not know. */
+function HeldBefore({ end }: { readonly end: string | null }): ReactNode {
+  if (end === null) return null;
+  return (
+    <Notice tone="warn">
+      <strong>This browser held a wallet ending in {end}</strong>
+      <p>
+        Its key is no longer here: the site’s data was deleted. Import the wallet with the private
+        key of your backup. A new wallet does not have its money.
+      </p>
+    </Notice>
+  );
+}
+
 /** The first screen of a browser that holds no wallet. */
 export function Welcome(): ReactNode {
   // Noted before the way through the wallet's own screens changes the address.
   useState(wayBack);
   const [way, setWay] = useState<Way | null>(null);
+  const [held] = useState(heldWallet);
   return (
     <main className="sheet stack welcome">
       <title>Wallet · Tapline</title>
@@ -94,6 +113,7 @@ export function Welcome(): ReactNode {
         Your own wallet, with USDC in it. You set how much shops may take; a pass on your phone or a
         card pays within that, in about a second.
       </p>
+      <HeldBefore end={held} />
       <Button kind="primary" large wide onClick={() => setWay('create')}>
         Create wallet
       </Button>

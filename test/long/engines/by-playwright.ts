@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { type Browser, chromium, firefox, type Page } from 'playwright-core';
+import { launchChromium } from '#testing/chromium.ts';
+import { type Engine, type Hands, PATIENCE_MS } from './hands.ts';
+
+const WINDOW = { viewport: { width: 1280, height: 800 }, locale: 'en-US', timezoneId: 'UTC' };
+
+function handsOn(page: Page): Hands {
+  page.setDefaultTimeout(PATIENCE_MS);
+  const field = (label: string) => page.getByLabel(label, { exact: true });
+  return {
+    goto: async (url) => {
+      await page.goto(url);
+    },
+    click: (role, name) => page.getByRole(role, { name }).first().click(),
+    clickAt: (selector) => page.locator(selector).first().click(),
+    fill: (label, text) => field(label).fill(text),
+    choose: async (label, option) => {
+      await field(label).selectOption({ label: option });
+    },
+    sees: (text) => page.getByText(text).first().waitFor(),
+    evaluate: (expression) => page.evaluate(expression),
+    close: () => page.context().close(),
+  };
+}
+
+function engineOf(name: string, missing: string | null, launch: () => Promise<Browser>): Engine {
+  let started: Promise<Browser> | null = null;
+  return {
+    name,
+    missing,
+    open: async () => {
+      started ??= launch();
+      const context = await (await started).newContext(WINDOW);
+      return handsOn(await context.newPage());
+    },
+    close: async () => {
+      await (await started)?.close();
+    },
+  };
+}
+
+export function chromiumEngine(): Engine {
+  return engineOf('Chromium', null, async () => {
+    const server = await launchChromium();
+    return chromium.connect(server.wsEndpoint());
+  });
+}
+
+const FIREFOX = process.env.ENGINES_FIREFOX ?? '/usr/bin/firefox-esr';
+
+/** Debian's own, by WebDriver BiDi. */
+export function firefoxEngine(): Engine {
+  const missing = existsSync(FIREFOX) ? null : `${FIREFOX} is missing (Debian: firefox-esr)`;
+  return engineOf('Firefox', missing, () =>
+    firefox.launch({
+      channel: 'moz-firefox',
+      executablePath: path.join(import.meta.dirname, 'firefox-answers.js'),
+    }),
+  );
+}

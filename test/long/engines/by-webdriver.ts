@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { freePort } from '../../../web/testing/free-port.ts';
+import { type Engine, type Hands, until } from './hands.ts';
+
+/** WebKit, the engine of Safari, as Debian builds it, by its own WebDriver on a virtual screen. */
+const DRIVER = process.env.ENGINES_WEBKIT ?? '/usr/bin/WebKitWebDriver';
+const SCREEN = '/usr/bin/xvfb-run';
+const WINDOW = { width: 1280, height: 900 };
+
+/** How WebDriver names an element. */
+const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf';
+type Found = Readonly<Record<string, string>> | null;
+
+/** What is shown, is not covered by a dialog, and has the role and name that are looked for. */
+const CONTROL = `
+  const [role, source, flags] = arguments;
+  const name = new RegExp(source, flags);
+  const tags = role === 'link' ? 'a[href]' : 'button, [role=button]';
+  const root = document.querySelector('dialog[open]') ?? document;
+  const words = (one) => (one.getAttribute('aria-label') ?? one.textContent).replace(/\\s+/g, ' ');
+  const found = [...root.querySelectorAll(tags)].find(
+    (one) => one.getClientRects().length > 0 && name.test(words(one).trim()));
+  found?.scrollIntoView({ block: 'center' });
+  return found ?? null;`;
+
+const FIELD = `
+  const [wanted] = arguments;
+  const root = document.querySelector('dialog[open]') ?? document;
+  const label = [...root.querySelectorAll('label')].find(
+    (one) => one.textContent.replace(/\\s+/g, ' ').trim() === wanted);
+  const found = label?.control ?? root.querySelector('[aria-label="' + wanted + '"]');
+  found?.scrollIntoView({ block: 'center' });
+  return found ?? null;`;
+
+const CHOOSE = `
+  const [list, wanted] = arguments;
+  const option = [...list.options].find((one) => one.textContent.trim() === wanted);
+  if (option === undefined) return false;
+  list.value = option.value;
+  list.dispatchEvent(new Event('change', { bubbles: true }));
+  return true;`;
+
+type Send = <T>(method: 'POST' | 'DELETE', path: string, body?: object) => Promise<T>;
+
+function senderTo(root: string): Send {
+  return async <T>(method: string, path: string, body: object = {}) => {
+    const response = await fetch(`${root}${path}`, {
+      method,
+      ...(method === 'POST' ? { body: JSON.stringify(body) } : {}),
+    });
+    const { value } = (await response.json()) as { value: T & { message?: string } };
+    if (!response.ok) throw new Error(`${path}: ${value.message}`);
+    return value;
+  };
+}
+
+function handsIn(send: Send, session: string): Hands {
+  const root = `/session/${session}`;
+  const run = <T>(script: string, ...args: readonly unknown[]) =>
+    send<T>('POST', `${root}/execute/sync`, { script, args });
+  const find = async (what: string, script: string, ...args: readonly unknown[]) =>
+    until(what, () => run<Found>(script, ...args));
+  const click = async (element: Found) => {
+    const origin = { [ELEMENT]: element?.[ELEMENT] ?? '' };
+    const moved = { type: 'pointerMove', duration: 0, origin, x: 0, y: 0 };
+    const pressed = ['pointerDown', 'pointerUp'].map((type) => ({ type, button: 0 }));
+    const mouse = { type: 'pointer', id: 'mouse', actions: [moved, ...pressed] };
+    await send('POST', `${root}/actions`, { actions: [mouse] });
+  };
+  return {
+    goto: (url) => send('POST', `${root}/url`, { url }),
+    click: async (role, name) => {
+      await click(await find(`${role} ${name}`, CONTROL, role, name.source, name.flags));
+    },
+    clickAt: async (selector) => {
+      const script = `const found = document.querySelector(arguments[0]);
+        found?.scrollIntoView({ block: 'center' });
+        return found;`;
+      await click(await find(selector, script, selector));
+    },
+    fill: async (label, text) => {
+      const field = (await find(label, FIELD, label))?.[ELEMENT];
+      await send('POST', `${root}/element/${field}/clear`);
+      await send('POST', `${root}/element/${field}/value`, { text });
+    },
+    choose: async (label, option) => {
+      const list = await find(label, FIELD, label);
+      await until(`${option} in ${label}`, async () =>
+        (await run<boolean>(CHOOSE, list, option)) ? true : null,
+      );
+    },
+    sees: async (text) => {
+      await until(String(text), async () => {
+        const shown = await run<string>('return document.body.innerText');
+        return text.test(shown.replaceAll(/\s+/g, ' ')) ? true : null;
+      });
+    },
+    evaluate: (expression) => run(`return (${expression})`),
+    close: () => send('DELETE', root),
+  };
+}
+
+export function webkitEngine(): Engine {
+  const absent = [DRIVER, SCREEN].find((file) => !existsSync(file));
+  const needs = 'Debian: webkit2gtk-driver, xvfb';
+  let driver: ChildProcess | null = null;
+  let send: Send | null = null;
+  const start = async (): Promise<Send> => {
+    const port = await freePort();
+    // Its own group: xvfb-run leaves its screen behind when it is killed alone.
+    driver = spawn(SCREEN, ['-a', DRIVER, `--port=${port}`, '--host=127.0.0.1'], {
+      stdio: 'ignore',
+      detached: true,
+    });
+    await until('WebKitWebDriver', () =>
+      fetch(`http://127.0.0.1:${port}/status`).then(
+        ({ ok }) => (ok ? true : null),
+        () => null,
+      ),
+    );
+    return senderTo(`http://127.0.0.1:${port}`);
+  };
+  return {
+    name: 'WebKit',
+    missing: absent === undefined ? null : `${absent} is missing (${needs})`,
+    open: async () => {
+      send ??= await start();
+      const capabilities = { alwaysMatch: { acceptInsecureCerts: true } };
+      const { sessionId } = await send<{ sessionId: string }>('POST', '/session', { capabilities });
+      await send('POST', `/session/${sessionId}/window/rect`, WINDOW);
+      return handsIn(send, sessionId);
+    },
+    close: async () => {
+      if (driver?.pid !== undefined) process.kill(-driver.pid);
+    },
+  };
+}

@@ -1,0 +1,16 @@
+import type { ReactNode } from 'react';
+import { addressWithPasskeys } from '../data/passkey.ts';
+
+/** At 127.0.0.1 browsers have no passkeys: the same page at `localhost`, where they have. */
+export function PasskeyAddress(): ReactNode {
+  const address = addressWithPasskeys();
+  if (address === null) return null;
+  return (
+    <p className="soft small">
+      Passkeys need a host name.{' '}
+      <a href={`${address}${location.pathname}`} translate="no">
+        Open {address}
+      </a>
+    </p>
+  );
+}
