@@ -12,7 +12,7 @@ const PROXY = { target: SERVICE, changeOrigin: false };
 
 /** What every app needs: one file of it packs better than ten. */
 const BASE = new RegExp(
-  'web/(ui/(amount|button|field|icon|last-resort|money|mount|notice|part|skeleton|' +
+  'web/(ui/(amount|button|field|icon|last-resort|money|mount|notice|part|skeleton|typed-sum|' +
     'status|toast|text/fixed|text/jsx-runtime)|' +
     String.raw`data/(api|root|within))\.tsx?$`,
 );
