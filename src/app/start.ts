@@ -360,6 +360,16 @@ function receiptPages(config: Config, idKey: IdKey) {
 
 type Up = Omit<Running, 'stop'> & Pick<Served, 'turnAway'>;
 
+/** The database's clock is the one that counts. */
+async function startClock(db: Database, log: Log, stops: Undo): Promise<AlignedClock> {
+  const clock = new AlignedClock();
+  await alignClock(db, clock);
+  stops.push(startAligning(db, clock).stop);
+  const zones = reportDifferingZones(db, log, clock.now());
+  stops.push(() => zones);
+  return clock;
+}
+
 /** Brings a process up: everything it was told to run, in one order, undone in reverse. */
 async function bringUp(config: Config, log: Log, stops: Undo): Promise<Up> {
   for (const address of listenAddresses(config)) await requirePort(address);
@@ -373,11 +383,7 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Up> {
   const db = await prepareDatabase(config, { url: ground.databaseUrl, folder, log }, stops);
   const passFiles = await loadPassFiles(config.passFiles);
   const idKey = await openIdKey(db, idSealingKey(secret));
-  const clock = new AlignedClock();
-  await alignClock(db, clock);
-  stops.push(startAligning(db, clock).stop);
-  const zones = reportDifferingZones(db, log, clock.now());
-  stops.push(() => zones);
+  const clock = await startClock(db, log, stops);
   const wakeups = await connectWakeups(db);
   stops.push(wakeups.close);
   const ofRoles = ground.networks.map((network) => withKeysOf(config, network));

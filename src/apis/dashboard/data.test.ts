@@ -468,7 +468,8 @@ async function soldAt(at: Date, read: () => Promise<void>): Promise<void> {
     ), sale as (
       update payments p set created = $2 from was where p.id = was.id
     ), wish as (
-      update payment_intents i set created = $2, tapped_at = $2 from was where i.id = was.payment_intent_id
+      update payment_intents i set created = $2, tapped_at = $2
+      from was where i.id = was.payment_intent_id
     )
     select * from was`;
   const [was] = await server.db.query<{ id: string; payment_intent_id: string; created: Date }>(
