@@ -72,7 +72,7 @@ test('an order is paid at the terminal, changed, given back and told of by webho
     captured: [1, 3.25],
     refunded: [3_250_000, 3_250_000, 'refunded'],
     webhook: ['captured', true, 3.25],
-    fraction: [87_957_975, '87.957975333', '87.957975333', 87_957_975, 'refunded'],
+    fraction: [87_957_975, '87.957975333', 87.957975333, 87_957_975, 'refunded'],
     halves: [2_000_001, 'refunded'],
     deleted: 'canceled',
   });

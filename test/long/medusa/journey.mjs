@@ -106,7 +106,7 @@ const fraction = await saleOf('87.957975333', ['29.319325111', '40.5', '18.13865
 seen.fraction = [
   fraction.intent.amount,
   fraction.intent.metadata.medusa_amount,
-  String(fraction.told.amount.raw?.value ?? fraction.told.amount.valueOf()),
+  Number(fraction.told.amount),
   fraction.payment.amount_refunded,
   fraction.payment.status,
 ];
