@@ -135,7 +135,7 @@ function RulesForm({ rules }: { readonly rules: ReadRiskSettingsResponse }): Rea
         {...form.fields.first}
         hint={
           stored(amountText(rules.first_payment_confirm_from), first) ??
-          'In USDC. New customers confirm a first payment of this or more. Leave empty to never ask.'
+          'In USDC. New customers confirm a first payment from this sum. Leave empty to never ask.'
         }
         error={sending.problemAt('first_payment_confirm_from')}
       />
@@ -145,7 +145,7 @@ function RulesForm({ rules }: { readonly rules: ReadRiskSettingsResponse }): Rea
         {...form.fields.high}
         hint={
           stored(amountText(rules.high_amount_confirm_from), high) ??
-          'In USDC. Every customer confirms payments of this or more. Leave empty to never ask.'
+          'In USDC. Every customer confirms payments from this sum. Leave empty to never ask.'
         }
         error={sending.problemAt('high_amount_confirm_from')}
       />

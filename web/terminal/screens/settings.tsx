@@ -37,9 +37,7 @@ export function SettingsScreen(context: TillContext): ReactNode {
           }}
         />
         {settings.display ? (
-          <p className="soft small">
-            Opens a window for the screen that faces the customer, with the amount due and tips.
-          </p>
+          <p className="soft small">A window for the customer’s screen: amount due and tips.</p>
         ) : null}
         <Switch label="Sounds" checked={settings.sound} onChange={(sound) => change({ sound })} />
       </div>
