@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type AuditRow, insertAudit, lockTrail, selectHead } from '#audit/audit-queries.ts';
 import { canonicalJson, type Json } from '#core/canonical-json.ts';
+import { redactJson, redactOwn } from '#core/redact.ts';
 import type { Tx } from '#db/database.ts';
 
 /**
@@ -47,7 +48,10 @@ export interface Entry {
   readonly objectId: string;
   /** null: both modes, or none. */
   readonly livemode: boolean | null;
-  /** The changed fields before and after; never a secret or its hash. */
+  /**
+   * The changed fields before and after; never a secret or its hash. What people have typed may hold
+   * one by mistake, so the log keeps every text without what looks like a secret.
+   */
   readonly before: Values | null;
   readonly after: Values | null;
   /** A sentence for the witness, such as for the owners' mail. The log does not keep it. */
@@ -94,10 +98,10 @@ export async function recordEntry(tx: Tx, entry: Entry): Promise<void> {
     created: entry.now,
     actor: whoIs(actor),
     action: entry.action,
-    object_id: entry.objectId,
+    object_id: redactOwn(entry.objectId),
     livemode: entry.livemode,
-    before: entry.before as Json,
-    after: entry.after as Json,
+    before: redactJson(entry.before),
+    after: redactJson(entry.after),
     request_id: actor.type === 'system' ? null : actor.requestId,
     address: actor.type === 'system' ? null : actor.address,
     previous_hash: head?.hash ?? GENESIS,

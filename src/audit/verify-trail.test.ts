@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, beforeEach, test } from 'node:test';
 import { recordEntry } from '#audit/audit.ts';
 import { type Anchor, parseAnchor, reportAuditLog, verifyStretch } from '#audit/verify-trail.ts';
+import { newSecret, SECRET_PREFIXES, type SecretKind } from '#core/secrets.ts';
 import { openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
@@ -53,6 +54,17 @@ async function tamper(sql: string): Promise<void> {
   await database.db.query(sql);
   await database.db.query('alter table audit_log enable trigger all');
 }
+
+test('no entry keeps a secret that somebody has typed, and the trail stays whole', async () => {
+  const secrets = Object.keys(SECRET_PREFIXES).map((kind) => newSecret(kind as SecretKind));
+  for (const secret of secrets) await record('acct_1', `key ${secret}`);
+  const rows = await database.db.query<{ row: string }>(
+    'select to_jsonb(a)::text as row from audit_log a',
+  );
+  assert.equal(rows.length, secrets.length);
+  for (const [n, secret] of secrets.entries()) assert.ok(!rows[n]?.row.includes(secret.slice(-20)));
+  assert.equal((await verify()).code, 0);
+});
 
 test('forty changes at once make one unbroken trail per account', async () => {
   const changes = Array.from({ length: 40 }, (_, i) => record(`acct_${i % 2}`, `key ${i}`));

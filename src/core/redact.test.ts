@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { redact, redactOwn } from '#core/redact.ts';
+import { redact, redactJson, redactOwn } from '#core/redact.ts';
 import { newSecret, SECRET_PREFIXES, type SecretKind } from '#core/secrets.ts';
 
 test('of a secret of ours its prefix is left, wherever it stands', () => {
@@ -38,4 +38,23 @@ test('ids, hashes, addresses and amounts stay: they are what a log is for', () =
     amount: '2500000',
   });
   assert.equal(redact(line), line);
+});
+
+test('what a tap carries is left out of every text of a value, and the rest stays', () => {
+  const secret = newSecret('pass');
+  const card = 'https://pay.example.com/card/card_01?p=0123456789abcdef0123&c=0123456789ABCDEF';
+  const value = {
+    credential: { type: 'nfc_id', value: secret },
+    urls: [card, 'https://shop.example/?page=2'],
+    code: 'pass_01ABCDEFGHIJ.12345678',
+    amount: 250,
+    none: null,
+  };
+  assert.deepEqual(redactJson(value), {
+    credential: { type: 'nfc_id', value: 'nfc_…' },
+    urls: ['https://pay.example.com/card/card_01?p=…&c=…', 'https://shop.example/?page=2'],
+    code: 'pass_01ABCDEFGHIJ.…',
+    amount: 250,
+    none: null,
+  });
 });

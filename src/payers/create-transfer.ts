@@ -68,6 +68,8 @@ interface Asked {
   readonly isUsed: (payer: Hex, nonce: Hex) => Promise<boolean>;
   /** Whether the operator has switched it on. */
   readonly isOn: boolean;
+  /** Counts it for what is paid in an hour, in the transaction that accepts it. */
+  readonly take: (tx: Tx) => Promise<Refusal | null>;
   readonly signed: SignedTransfer;
   readonly now: Date;
 }
@@ -120,6 +122,8 @@ async function leave(tx: Tx, asked: Asked, isPaid: boolean): Promise<string | Re
     const headers = { 'Retry-After': String(seconds) };
     return { ...refuse('rate_limit_exceeded', message), headers };
   }
+  const tooMany = isPaid ? null : await asked.take(tx);
+  if (tooMany !== null) return tooMany;
   const id = newId('transfer', now);
   await insertTransfer(tx, { ...which, requestId: id, now });
   await insertPayerRequest(tx, { id, payerId: payer.id, kind: 'transfer', now });

@@ -50,6 +50,17 @@ const REQUEST_OBJECTS = {
   transfer: 'transfer',
 } as const;
 
+/** For a failed request. Nothing was moved or allowed then, whatever the code. */
+const FAILURES: Readonly<Record<PayerRequestRow['kind'], string>> = {
+  enrolment:
+    'The chain refused what the wallet signed: another approval was used meanwhile, or it came ' +
+    'too late. Nothing was allowed. Sign again.',
+  faucet: 'The test token refused to give funds. Try again.',
+  transfer:
+    'The token accepted it neither in time nor from anybody else, or it was canceled there. ' +
+    'Nothing was sent. Sign again.',
+};
+
 /** What the payer asked of the chain: an approval, test funds, or a transfer. */
 export function renderPayerRequest(request: PayerRequestRow, livemode: boolean) {
   return {
@@ -59,6 +70,7 @@ export function renderPayerRequest(request: PayerRequestRow, livemode: boolean) 
     network: networkOf(livemode),
     status: request.status,
     failure_code: request.failure_code,
+    failure_message: request.failure_code === null ? null : FAILURES[request.kind],
     tx_hash: request.tx_hash,
     created: request.created.toISOString(),
     updated: request.updated.toISOString(),

@@ -70,10 +70,18 @@ function storedTotp(deps: PeopleDeps, user: UserRow): TOTP | null {
   return totpOf(Secret.fromBase32(decrypt(deps.secretKey, user.totp_secret, user.id)), user);
 }
 
+/** Apps show `123 456`, and that is what people copy. null: it is no code of an app. */
+function digitsOf(code: string): string | null {
+  const digits = code.replaceAll(/[\s-]/g, '');
+  return /^\d{6}$/.test(digits) ? digits : null;
+}
+
 /** The time step whose code this is, or null. */
 function stepOf(totp: TOTP, code: string, now: Date): number | null {
   const timestamp = now.getTime();
-  const delta = totp.validate({ token: code, timestamp, window: WINDOW_STEPS });
+  const token = digitsOf(code);
+  if (token === null) return null;
+  const delta = totp.validate({ token, timestamp, window: WINDOW_STEPS });
   return delta === null ? null : totp.counter({ timestamp }) + delta;
 }
 
@@ -197,7 +205,7 @@ async function acceptCode(
   asked: { readonly user: UserRow; readonly code: string; readonly now: Date },
 ): Promise<boolean> {
   const { user, code, now } = asked;
-  if (!/^\d{6}$/.test(code)) {
+  if (digitsOf(code) === null) {
     const used = await takeRecoveryCode(tx, { userId: user.id, hash: hashRecoveryCode(code), now });
     if (used) await mailFactorChange(tx, deps, { user, change: 'code_used', now });
     return used;

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { type Refusal, refuse } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
+import { redactOwn } from '#core/redact.ts';
 import { equalInConstantTime, hashSecret, isSecret, keysOf, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import type { PeopleDeps, Visit } from '#people/people.ts';
@@ -64,7 +65,7 @@ export async function openSession(
     level,
     secondFactorAt: opening.secondFactorAt,
     address: visit.address,
-    userAgent: visit.userAgent.slice(0, 300),
+    userAgent: redactOwn(visit.userAgent.slice(0, 300)),
     now: visit.now,
     expiresAt,
   });

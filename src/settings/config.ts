@@ -75,6 +75,8 @@ export interface Config {
   readonly staticPass: StaticPass | null;
   /** Where the operator pays the gas of what wallets send out; null: on a sandbox's own chains. */
   readonly gaslessTransfers: readonly Network[] | null;
+  /** Of those, how many within an hour: from one network address, and in all. */
+  readonly gaslessLimits: { readonly perAddress: number; readonly perHour: number };
   /** Percent of the hourly ceiling that one account may use; null: see `commonShare`. */
   readonly ceilingShare: number | null;
   readonly webhookAllowCidrs: readonly string[];
@@ -113,6 +115,16 @@ function metricsToken(env: Env): string | null {
   const token = readSetting(env, 'METRICS_TOKEN');
   if (token === null || /^[\x21-\x7e]{16,}$/.test(token)) return token;
   throw new StartError('METRICS_TOKEN must have 16 or more printable characters without spaces');
+}
+
+/** Transfers within an hour: none at all is GASLESS_TRANSFERS=none. */
+const TRANSFERS = { min: 1, max: 100_000 } as const;
+
+function gaslessLimits(env: Env): Config['gaslessLimits'] {
+  return {
+    perAddress: integer(env, 'GASLESS_TRANSFERS_PER_ADDRESS', { ...TRANSFERS, default: 30 }),
+    perHour: integer(env, 'GASLESS_TRANSFERS_PER_HOUR', { ...TRANSFERS, default: 600 }),
+  };
 }
 
 function rateLimit(env: Env): RateLimit {
@@ -276,6 +288,7 @@ export function readConfig(env: Env, args: readonly string[]): Config {
     settleWithinS: integer(env, 'SETTLEMENT_TIMEOUT_SECONDS', { min: 30, max: 600, default: 60 }),
     staticPass: staticPass(env, isSandbox),
     gaslessTransfers: gaslessTransfers(env),
+    gaslessLimits: gaslessLimits(env),
     ceilingShare: ceilingShare(env),
     webhookAllowCidrs: cidrs(env, 'WEBHOOK_ALLOW_CIDRS'),
     operatorUrl: url(env, 'OPERATOR_URL', ['http:', 'https:']),

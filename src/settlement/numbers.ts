@@ -42,8 +42,8 @@ const BUSY_MS = 1_000;
  */
 const FIRST_SKIP_BLOCKS = 4_096;
 /**
- * Ids spell numbers, and must not tell a merchant how much the others sell. So a block's numbers are
- * handed out in random order: in sequence, two ids of one block would count the intents between
+ * Ids spell numbers, and must not tell a merchant how much the others sell. So the numbers of a
+ * block are handed out in random order: in sequence, two ids would count the intents between
  * them. And blocks are handed out with gaps, whose widest is a power of two that each process
  * chooses for itself. If all gaps came from one range, their mean would be known, and with it the
  * number of blocks between two ids.

@@ -1,4 +1,5 @@
 import { webhookAttempts, webhookDelay, webhookDuration } from '#core/meters.ts';
+import { redactOwn } from '#core/redact.ts';
 import { decrypt } from '#core/secrets.ts';
 import { renderEventForVersion } from '#events/versions.ts';
 import type { Reply } from '#webhooks/exchange.ts';
@@ -113,7 +114,9 @@ function toResult(reply: Reply, now: Date): AttemptResult {
     return { ...base, succeeded: false, responseStatus: null, responseBody: null, error };
   }
   const { status, body } = reply;
-  const answered = { ...base, responseStatus: status, responseBody: body };
+  // A receiver that answers with the request's headers, or with its settings, shows secrets.
+  const responseBody = body === null ? null : redactOwn(body);
+  const answered = { ...base, responseStatus: status, responseBody };
   if (status < 300) return { ...answered, succeeded: true, error: null };
   return {
     ...answered,

@@ -16,6 +16,7 @@ const REQUEST: PayerRequest = {
   network: 'testnet',
   status: 'pending',
   failure_code: null,
+  failure_message: null,
   tx_hash: null,
   created: '2026-11-20T12:00:00.000Z',
   updated: '2026-11-20T12:00:00.000Z',

@@ -10,7 +10,11 @@ export const Email = text(254, 'An e-mail address.', 3);
 export const Password = text(256, '12 to 256 characters.', 1);
 export const PersonName = text(100, 'A name of 1 to 100 characters.', 1);
 export const MailToken = text(100, 'The token of the link: the part after #token=.', 1);
-export const Code = text(40, 'Six digits of the authenticator app, or a recovery code.', 1);
+export const Code = text(
+  40,
+  'Six digits of the authenticator app, also as `123 456`, or a recovery code.',
+  1,
+);
 export const RoleField = oneOf(ROLES, 'viewer, member, admin or owner.');
 export const KYB_STATUSES = ['none', 'pending', 'approved', 'rejected'] as const;
 export const EmailOut = Type.String({ maxLength: 254, description: 'An e-mail address.' });

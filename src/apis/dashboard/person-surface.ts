@@ -11,7 +11,26 @@ import {
 } from '#apis/dashboard/surface.ts';
 import { refuse } from '#core/answer.ts';
 import { assert } from '#core/assert.ts';
+import { redactOwn } from '#core/redact.ts';
 import type { AnyRoute, Surface } from '#http/route.ts';
+
+/** What people write for others to read. */
+const FREE_TEXTS = ['reason', 'note'] as const;
+
+/** A secret that somebody has pasted into such a text is not kept. */
+function withoutSecrets(route: AnyRoute<PersonCaller>): AnyRoute<PersonCaller> {
+  const declared = (route.body as { readonly properties?: object } | undefined)?.properties;
+  if (!FREE_TEXTS.some((name) => name in (declared ?? {}))) return route;
+  const handle: typeof route.handle = (request) => {
+    const body = { ...(request.body as object) } as Record<string, unknown>;
+    for (const name of FREE_TEXTS) {
+      const text = body[name];
+      if (typeof text === 'string') body[name] = redactOwn(text);
+    }
+    return route.handle({ ...request, body: body as never });
+  };
+  return { ...route, handle };
+}
 
 /** The surface of one realm: sessions by cookie, access as each route declares it. */
 export function personSurface(
@@ -35,7 +54,7 @@ export function personSurface(
       const asked = { session, now: request.now, isRealMoney, isSandbox };
       return consentRefusal(route, asked);
     },
-    routes: routes.map((route) => consenting(settings.people, route)),
+    routes: routes.map((route) => consenting(settings.people, withoutSecrets(route))),
   };
   // The server hands each surface the callers that the surface itself made.
   return surface as unknown as Surface;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Secret, TOTP } from 'otpauth';
 import { isRefusal } from '#core/answer.ts';
+import { newSecret } from '#core/secrets.ts';
 import type { Payment } from '#payments/payment.ts';
 import { createOperator } from '#people/create-operator.ts';
 import type { StaffRole } from '#people/user-queries.ts';
@@ -155,6 +156,23 @@ test('what was searched for stands in the network’s own log', async () => {
   const [entry] = log.body.data as { action: string; after: object }[];
   assert.equal(entry?.action, 'network.searched');
   assert.deepEqual(entry?.after, { text: payment.orderId });
+});
+
+test('a secret that staff paste into the search or a reason is kept nowhere', async () => {
+  const secret = newSecret('apiKeyLive');
+  await operator.get(`/search?text=${secret}`);
+  await look(operator, payment.paymentIntentId, `The key ${secret} was refused.`);
+  const tables = ['audit_log', 'request_log'];
+  for (const table of tables) {
+    const [row] = await server.db.query<{ kept: boolean }>(
+      `select exists (select from ${table} t where to_jsonb(t)::text like $1) as kept`,
+      [`%${secret.slice(-20)}%`],
+    );
+    assert.equal(row?.kept, false, table);
+  }
+  const log = await operator.get('/audit_log?limit=1');
+  const [entry] = log.body.data as { action: string; after: object }[];
+  assert.deepEqual([entry?.action, entry?.after], ['network.searched', { text: 'tlsk_live_…' }]);
 });
 
 test('an attempt that waits shows what the chain was asked for', async () => {

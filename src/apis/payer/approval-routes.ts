@@ -3,7 +3,7 @@ import { answerWhenDone, requestResponse } from '#apis/payer/chain-answer.ts';
 import type { PayerDeps } from '#apis/payer/deps.ts';
 import { faucetRoute } from '#apis/payer/faucet-routes.ts';
 import { ApprovalBody, WalletSchema } from '#apis/payer/schema.ts';
-import { paysGas, transferRoute } from '#apis/payer/transfer-routes.ts';
+import { sponsorsNow, transferRoute } from '#apis/payer/transfer-routes.ts';
 import { readWallet, renderWallet } from '#apis/payer/wallet-state.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
@@ -12,12 +12,16 @@ import { LEAST_TRANSFER_ATOMS, transfersLeft } from '#payers/create-transfer.ts'
 import type { PayerRow } from '#payers/payer-queries.ts';
 import { renderPayerRequest } from '#payers/render.ts';
 import { selectPayerRequests } from '#payers/request-queries.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
 
 const TAG = 'Payer app';
 
 /** What the operator pays for still; null: it is not switched on. */
-async function gaslessOf(deps: PayerDeps, payer: PayerRow, now: Date) {
-  if (!paysGas(deps, payer.livemode)) return null;
+async function gaslessOf(
+  deps: PayerDeps,
+  { payer, chain, now }: { readonly payer: PayerRow; readonly chain: Chain; readonly now: Date },
+) {
+  if (!(await sponsorsNow(deps, chain))) return null;
   const left = await transfersLeft(deps.db, { payerId: payer.id, now });
   return { left_today: left, least: LEAST_TRANSFER_ATOMS };
 }
@@ -38,7 +42,7 @@ function walletRoute(deps: PayerDeps) {
       const payer = payerOfCaller(caller);
       const wallet = await readWallet(deps, payer);
       if (isRefusal(wallet)) return wallet;
-      const gasless = await gaslessOf(deps, payer, now);
+      const gasless = await gaslessOf(deps, { payer, chain: wallet.chain, now });
       return answerWith(200, { ...renderWallet(payer, wallet, now), gasless });
     },
   });

@@ -286,6 +286,50 @@ describe('USDC is sent out while the operator pays the gas', () => {
     assert.equal((await me.get('/approvals')).body.balance, 42_500_000);
   });
 
+  test('thirty times an hour from one address and 600 in all, and then there is an alarm', async () => {
+    const fill = (bucket: string, attempts: number) =>
+      store.db.query(
+        `insert into sign_in_attempts (bucket, attempts, since) values ($1, $2, now())
+         on conflict (bucket) do update set attempts = excluded.attempts, since = excluded.since`,
+        [bucket, attempts],
+      );
+    const sendFromNewWallet = async () => {
+      const { me, account } = await newOwner();
+      await me.post('/faucet', { amount: 5_000_000 });
+      return me.post('/transfers', await signTransfer(account));
+    };
+    const alarms = () =>
+      store.db.query(`select livemode from chain_alarms where kind = 'gasless_limit'`);
+    await fill('transfers testnet address 127.0.0.1', 29);
+    assert.equal((await sendFromNewWallet()).status, 201);
+    const refused = await sendFromNewWallet();
+    assert.equal(refused.status, 429);
+    assert.ok(Number(refused.headers.get('retry-after')) > 3_000);
+    assert.deepEqual(await alarms(), []);
+    await fill('transfers testnet address 127.0.0.1', 0);
+    await fill('transfers testnet in all', 600);
+    assert.equal((await sendFromNewWallet()).status, 429);
+    assert.deepEqual(await alarms(), [{ livemode: false }]);
+    await store.db.query("delete from sign_in_attempts where bucket like 'transfers %'");
+  });
+
+  test('not while the sponsor has less than 2 % of its target balance', async () => {
+    const { address } = heldAccount(network.sponsorKey);
+    const { rpc, chain } = world.network;
+    const [before = 0n] = await chain.balances([address]);
+    const { me, account } = await newOwner();
+    await me.post('/faucet', { amount: 5_000_000 });
+    await rpc.call('anvil_setBalance', [address, '0x1']);
+    await sleep(1_100); // A reading of its balance holds for so long.
+    assert.equal((await me.get('/approvals')).body.gasless, null);
+    const refused = await me.post('/transfers', await signTransfer(account));
+    assert.equal(errorCodeOf(refused.body), 'not_configured');
+    await rpc.call('anvil_setBalance', [address, `0x${before.toString(16)}`]);
+    await sleep(1_100);
+    const sent = await me.post('/transfers', await signTransfer(account));
+    assert.equal(sent.status, 201);
+  });
+
   test('by a lane of its own, which no sale waits behind', async () => {
     const { me, account } = await newOwner();
     await me.post('/faucet', { amount: 5_000_000 });

@@ -18,6 +18,8 @@ export interface PayerCaller {
   readonly sessionHash: Buffer | null;
   /** When the wallet signed for this session last. */
   readonly signedAt: Date | null;
+  /** Where the request comes from. */
+  readonly address: string;
   readonly rateKey: string;
   readonly idempotencySpace: string;
   readonly scopes: null;
@@ -36,6 +38,7 @@ function visitor(address: string): PayerCaller {
     payer: null,
     sessionHash: null,
     signedAt: null,
+    address,
     rateKey: addressKey(address),
     idempotencySpace: '',
     scopes: null,
@@ -69,6 +72,7 @@ export function createPayerAuthenticator(db: Database, openPaths: readonly strin
       payer,
       sessionHash,
       signedAt: payer.signed_at,
+      address: request.address,
       rateKey: payer.id,
       idempotencySpace: payer.id,
       scopes: null,

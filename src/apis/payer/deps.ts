@@ -1,3 +1,4 @@
+import type { TransferLimits } from '#apis/payer/transfer-limits.ts';
 import type { Clock } from '#core/clock.ts';
 import type { IdKey } from '#core/ids.ts';
 import type { Network as ChainNetwork } from '#core/mode.ts';
@@ -25,6 +26,7 @@ export interface PayerDeps {
     readonly isSandbox: boolean;
     /** Where the operator pays the gas of what wallets send out; null: on a sandbox’s own. */
     readonly gaslessTransfers: readonly ChainNetwork[] | null;
+    readonly gaslessLimits: TransferLimits;
     /** null: a chain of the sandbox itself. */
     readonly chains: Readonly<Record<ChainNetwork, object | null>>;
   };

@@ -242,6 +242,7 @@ export const PayerRequestSchema = Type.Object(
     network: oneOf(['testnet', 'mainnet'] as const, 'The network.'),
     status: oneOf(['pending', 'succeeded', 'failed'] as const, '`pending` resolves by itself.'),
     failure_code: nullable(textOut('Why it failed, or null. The list may grow.')),
+    failure_message: nullable(textOut('Why it failed and what to do, for people; or null.')),
     tx_hash: nullable(textOut('The transaction; null: none was sent yet.')),
     created: Timestamp,
     updated: Timestamp,

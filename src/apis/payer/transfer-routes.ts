@@ -2,12 +2,15 @@ import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
 import { answerWhenDone, requestResponse } from '#apis/payer/chain-answer.ts';
 import type { PayerDeps } from '#apis/payer/deps.ts';
 import { TransferBody } from '#apis/payer/schema.ts';
+import { takeTransfer } from '#apis/payer/transfer-limits.ts';
 import { readWallet } from '#apis/payer/wallet-state.ts';
 import { isRefusal } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import { defineRoute } from '#http/route.ts';
 import { createTransfer, TRANSFERS_PER_DAY } from '#payers/create-transfer.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
 import { isAuthorizationUsed } from '#settlement/chain/payer.ts';
+import { canSponsor } from '#settlement/relayer/relayer-status.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 const EXAMPLE = {
@@ -28,6 +31,11 @@ export function paysGas({ config }: Pick<PayerDeps, 'config'>, livemode: boolean
   return gaslessTransfers?.includes(network) ?? (isSandbox && chains[network] === null);
 }
 
+/** Whether it is switched on, and the sponsor's key has coin. */
+export async function sponsorsNow(deps: PayerDeps, chain: Chain): Promise<boolean> {
+  return paysGas(deps, chain.config.livemode) && (await canSponsor(deps.db, chain));
+}
+
 export function transferRoute(deps: PayerDeps) {
   return defineRoute<PayerCaller, undefined, typeof TransferBody>({
     method: 'POST',
@@ -40,7 +48,7 @@ export function transferRoute(deps: PayerDeps) {
     summary: 'Send USDC out of the wallet: the operator pays the gas',
     description:
       'Where the operator has switched it on (`gasless` of `GET /approvals`), from 1 USDC, ' +
-      `${TRANSFERS_PER_DAY} a day and wallet; else 409 \`not_configured\`. The body is an ` +
+      `${TRANSFERS_PER_DAY} a day and wallet, and while its key has coin; else 409 \`not_configured\`. The body is an ` +
       'EIP-3009 `TransferWithAuthorization` with `validAfter` 0. ' +
       'Sent again with the same nonce it is the ' +
       'same transfer; `GET /approvals/{id}` follows it.',
@@ -62,10 +70,12 @@ export function transferRoute(deps: PayerDeps) {
       const wallet = await readWallet(deps, payer);
       if (isRefusal(wallet)) return wallet;
       const { chain, account } = wallet;
-      const isOn = paysGas(deps, payer.livemode);
+      const isOn = await sponsorsNow(deps, chain);
       const { balance } = account;
       const isUsed = (from: Hex, nonce: Hex) => isAuthorizationUsed(chain, { from, nonce });
-      const asked = { payer, network: chain.config, balance, isUsed, isOn, signed: body, now };
+      const take = takeTransfer(caller, deps.config.gaslessLimits, now);
+      const network = chain.config;
+      const asked = { payer, network, balance, isUsed, isOn, take, signed: body, now };
       const id = await createTransfer(deps, asked);
       return isRefusal(id) ? id : answerWhenDone(deps, { id, payer, gone: whenGone() });
     },

@@ -96,6 +96,26 @@ export async function readRelayerStatus(
   };
 }
 
+/**
+ * Percent of the sponsor's target balance (`…_LOW_BALANCE` payments) that is kept for what was
+ * accepted already: transfers that cannot be sent would wait until they expire.
+ */
+const SPONSOR_RESERVE_PERCENT = 2n;
+const SPONSOR_BALANCE_AGE_MS = 1_000;
+
+/** Whether the sponsor has coin for another transfer. True if that is not known. */
+export async function canSponsor(sql: Sql, chain: Chain): Promise<boolean> {
+  const { livemode, lowBalance } = chain.config;
+  const rows = await selectLaneStatus(sql, livemode);
+  const sponsors = rows.filter(({ role }) => role === 'sponsor').map(({ address }) => address);
+  if (sponsors.length === 0) return true;
+  const seen = await readChain(chain, sponsors, SPONSOR_BALANCE_AGE_MS);
+  if (seen === null) return true;
+  const balance = seen.balances.reduce((sum, one) => sum + one, 0n);
+  const left = paymentsLeftOf(balance, seen.price);
+  return left === null || left * 100n >= BigInt(lowBalance) * SPONSOR_RESERVE_PERCENT;
+}
+
 /** Only lanes at work: a key that was taken out cannot spend its coin. null: nobody knows. */
 function ofOperators(lanes: readonly LaneStatus[]): bigint | null {
   const known = lanes.flatMap(({ role, owner, paymentsLeft }) =>

@@ -20,6 +20,8 @@ function isReceipt(text: string): boolean {
   return isNumber(text) || /^[0-9A-Za-z]{22,35}$/.test(text) || text.includes('/');
 }
 
+const OF_ORDER = 'The total of the sale, tip included.';
+const OF_NUMBER = `${OF_ORDER} Leave it empty for a sale of this till.`;
 const NOT_FOUND = 'No sale in this shop matches.';
 const NOT_FOUND_HERE =
   'No sale at this till matches. For a sale at another till, enter its amount, too.';
@@ -94,11 +96,7 @@ function FindForm({
           sum={read}
           shows
           onText={setSum}
-          hint={
-            isOrder
-              ? 'The total of the sale, tip included.'
-              : 'The total of the sale, tip included. Leave it empty for a sale of this till.'
-          }
+          hint={isOrder ? OF_ORDER : OF_NUMBER}
         />
       ) : null}
       <div className="row">

@@ -1,0 +1,45 @@
+import type { PayerCaller } from '#apis/payer/authenticate.ts';
+import type { Refusal } from '#core/answer.ts';
+import { networkOf } from '#core/mode.ts';
+import type { Tx } from '#db/database.ts';
+import { addressBucket, takeAttempt } from '#people/attempts.ts';
+import { insertAlarms } from '#settlement/alarms.ts';
+
+/** Transfers within an hour that the operator pays for. */
+export interface TransferLimits {
+  /** Of one network address, whose owner may make as many wallets as they like. */
+  readonly perAddress: number;
+  /** Of one network in all. */
+  readonly perHour: number;
+}
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * Counts a transfer in its own transaction. The limit of all of them is an alarm: nobody drains the
+ * sponsor's coin unseen, and an operator decides whether the shop is busy or under attack.
+ */
+export function takeTransfer(
+  { tenant, address }: PayerCaller,
+  { perAddress, perHour }: TransferLimits,
+  now: Date,
+): (tx: Tx) => Promise<Refusal | null> {
+  const { livemode } = tenant;
+  const network = networkOf(livemode);
+  const within = (attempts: number) => ({ allowance: { attempts, windowMs: HOUR_MS }, now });
+  const paysFor = (what: string) =>
+    `The operator pays for ${what}. This wallet can send by itself.`;
+  return async (tx) => {
+    const bucket = addressBucket(`transfers ${network}`, address);
+    const ofAddress = await takeAttempt(tx, bucket, within(perAddress));
+    if (ofAddress !== null) {
+      const message = paysFor(`${perAddress} transfers an hour from one address`);
+      return { ...ofAddress, message };
+    }
+    const ofAll = await takeAttempt(tx, `transfers ${network} in all`, within(perHour));
+    if (ofAll === null) return null;
+    const alarm = { kind: 'gasless_limit', subject: network, details: { per_hour: perHour } };
+    await insertAlarms(tx, livemode, [alarm], now);
+    return { ...ofAll, message: paysFor(`${perHour} transfers an hour`) };
+  };
+}
