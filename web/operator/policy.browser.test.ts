@@ -21,7 +21,7 @@ function formOf({ page }: TestWindow, network: 'testnet' | 'mainnet') {
     perPayment: field(/^Limit per payment/),
     perPeriod: field(/^Limit per period/),
     hours: field(/^Hours per period/),
-    days: field(/^Valid for (days)/),
+    days: field(/^Valid for \(days\)/),
     fee: field(/^Highest fee/),
   };
 }
