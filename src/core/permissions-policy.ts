@@ -12,9 +12,9 @@ const FEATURES: readonly Feature[] = [
   'screen-wake-lock',
   'serial',
 ];
+/** Without `bluetooth`: where a Chromium has none, it warns of it in the console of each page. */
 const NEVER = [
   'accelerometer=()',
-  'bluetooth=()',
   'browsing-topics=()',
   'display-capture=()',
   'geolocation=()',
