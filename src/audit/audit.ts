@@ -49,8 +49,8 @@ export interface Entry {
   /** null: both modes, or none. */
   readonly livemode: boolean | null;
   /**
-   * The changed fields before and after; never a secret or its hash. What people have typed may hold
-   * one by mistake, so the log keeps every text without what looks like a secret.
+   * The changed fields before and after; never a secret or its hash. What people have typed may
+   * hold one by mistake, so the log keeps every text without what looks like a secret.
    */
   readonly before: Values | null;
   readonly after: Values | null;

@@ -28,7 +28,8 @@ test('health says what is there; chains that are away do not take the process ou
   assert.equal(checks.database?.status, 'ok');
   assert.equal(checks.testnet?.status, 'failing');
   // Nobody has asked a node what the addresses hold: none can be reached.
-  const settles = { settles: true, reasons: [], profile: 'custom', payments_left: null };
+  const token = { name: 'Test USD Coin', version: '1', problem: null };
+  const settles = { settles: true, reasons: [], profile: 'custom', payments_left: null, token };
   assert.deepEqual(networks, { testnet: settles, mainnet: settles });
 });
 

@@ -71,7 +71,7 @@ function hostOf({ url }: EndpointRow): string {
 }
 
 /** Writes the audit log's entry of an endpoint's change; `detail` is for the owners' mail. */
-function record(
+function recordChange(
   { caller, requestId, now }: PersonRequest,
   tx: Tx,
   change: Pick<Entry, 'action' | 'objectId' | 'before' | 'after'> & { readonly detail: string },
@@ -99,7 +99,7 @@ function createRoute(deps: DashboardDeps) {
       const { caller, body, now } = request;
       const input = newEndpointOf(body, caller.apiVersion);
       const made = await createEndpoint(deps, caller.tenant, input, now, (tx, row) =>
-        record(request, tx, {
+        recordChange(request, tx, {
           action: 'webhook_endpoint.created',
           objectId: row.id,
           before: null,
@@ -144,7 +144,7 @@ function updateRoute(deps: DashboardDeps) {
         edit: {
           version: body.version,
           note: (tx, { before, after }) =>
-            record(request, tx, {
+            recordChange(request, tx, {
               action: 'webhook_endpoint.updated',
               objectId: after.id,
               before: editable(before),
@@ -177,7 +177,7 @@ function deleteRoute(deps: DashboardDeps) {
       const { caller, params, now } = request;
       const id = params.id ?? '';
       const removed = await removeEndpoint(deps, caller.tenant, id, now, (tx, row) =>
-        record(request, tx, {
+        recordChange(request, tx, {
           action: 'webhook_endpoint.deleted',
           objectId: id,
           before: editable(row),
@@ -207,7 +207,7 @@ function rotateRoute(deps: DashboardDeps) {
       const { caller, params, now } = request;
       const made = await rotateSecret(deps, caller.tenant, params.id ?? '', now, (tx, row) => {
         const until = present(row.previous_secret_until, 'end of the old secret').toISOString();
-        return record(request, tx, {
+        return recordChange(request, tx, {
           action: 'webhook_endpoint.secret_rotated',
           objectId: row.id,
           before: null,

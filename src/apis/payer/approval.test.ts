@@ -286,7 +286,7 @@ describe('USDC is sent out while the operator pays the gas', () => {
     assert.equal((await me.get('/approvals')).body.balance, 42_500_000);
   });
 
-  test('thirty times an hour from one address and 600 in all, and then there is an alarm', async () => {
+  test('thirty times an hour from one address, 600 in all, and then an alarm', async () => {
     const fill = (bucket: string, attempts: number) =>
       store.db.query(
         `insert into sign_in_attempts (bucket, attempts, since) values ($1, $2, now())

@@ -48,7 +48,8 @@ export function transferRoute(deps: PayerDeps) {
     summary: 'Send USDC out of the wallet: the operator pays the gas',
     description:
       'Where the operator has switched it on (`gasless` of `GET /approvals`), from 1 USDC, ' +
-      `${TRANSFERS_PER_DAY} a day and wallet, and while its key has coin; else 409 \`not_configured\`. The body is an ` +
+      `${TRANSFERS_PER_DAY} a day and wallet, and while its key has coin; else 409 ` +
+      '`not_configured`. The body is an ' +
       'EIP-3009 `TransferWithAuthorization` with `validAfter` 0. ' +
       'Sent again with the same nonce it is the ' +
       'same transfer; `GET /approvals/{id}` follows it.',
