@@ -401,6 +401,29 @@ function bareTexts({ name, text }: Source): string[] {
   return found;
 }
 
+/** For it React has another function, `createElement`, which the runtime above does not have. */
+function keysBehindSpreads({ name, text }: Source): string[] {
+  const found: string[] = [];
+  new Visitor({
+    JSXOpeningElement({ attributes, start }) {
+      const spread = attributes.findIndex(({ type }) => type === 'JSXSpreadAttribute');
+      const key = attributes.findLastIndex(
+        (one) => one.type === 'JSXAttribute' && one.name.name === 'key',
+      );
+      if (spread !== -1 && key > spread) found.push(`${name}: ${text.slice(start, start + 40)}`);
+    },
+  }).visit(parseSync(name, text).program);
+  return found;
+}
+
+test('a key stands before what is spread, or the web apps do not build', () => {
+  const apps = all.filter(({ name }) => name.startsWith('web/') && name.endsWith('.tsx'));
+  assert.ok(apps.length >= FEWEST_FILES, `only ${apps.length} files were seen`);
+  assert.deepEqual(apps.flatMap(keysBehindSpreads), []);
+  const wrong = { name: 'wrong.tsx', text: 'const row = <Row {...all} key="a" />;' };
+  assert.equal(keysBehindSpreads(wrong).length, 1);
+});
+
 test('every text of the web apps sits in an element: a browser may translate the page', () => {
   const apps = all.filter(({ name }) => name.startsWith('web/') && name.endsWith('.tsx'));
   assert.ok(apps.length >= FEWEST_FILES, `only ${apps.length} files were seen`);

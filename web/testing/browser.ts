@@ -84,9 +84,11 @@ function watch(page: Page, problems: string[]): void {
 
 /**
  * The run's one Chromium, or one of its own where a file is run by itself. Each window has its own
- * storage, as another device would.
+ * storage, as another device would. A browser that translates says in the console what is wrong.
  */
-export async function openBrowser(): Promise<TestBrowser> {
+export async function openBrowser({
+  translates = process.env[TRANSLATION_SETTING] === '1',
+} = {}): Promise<TestBrowser> {
   const address = process.env[BROWSER_SETTING];
   const own = address === undefined ? await launchChromium() : null;
   const browser = await chromium.connect(address ?? own?.wsEndpoint() ?? '');
@@ -94,7 +96,7 @@ export async function openBrowser(): Promise<TestBrowser> {
     open: async (options = DESKTOP) => {
       // Chromium names its language `en-US@posix` here, which Intl does not know.
       const context = await browser.newContext({ locale: 'en-US', timezoneId: 'UTC', ...options });
-      if (process.env[TRANSLATION_SETTING] === '1') await translatePages(context);
+      if (translates) await translatePages(context);
       const page = await context.newPage();
       const problems: string[] = [];
       watch(page, problems);

@@ -6,6 +6,9 @@ import { type Engine, type Hands, PATIENCE_MS } from './hands.ts';
 
 const WINDOW = { viewport: { width: 1280, height: 800 }, locale: 'en-US', timezoneId: 'UTC' };
 
+/** What a modal dialog leaves to be clicked: its buttons may have the names of those behind it. */
+const REACHED = 'dialog:modal, body:not(:has(dialog:modal))';
+
 function handsOn(page: Page): Hands {
   page.setDefaultTimeout(PATIENCE_MS);
   const field = (label: string) => page.getByLabel(label, { exact: true });
@@ -13,7 +16,7 @@ function handsOn(page: Page): Hands {
     goto: async (url) => {
       await page.goto(url);
     },
-    click: (role, name) => page.getByRole(role, { name }).first().click(),
+    click: (role, name) => page.locator(REACHED).getByRole(role, { name }).first().click(),
     clickAt: (selector) => page.locator(selector).first().click(),
     fill: (label, text) => field(label).fill(text),
     choose: async (label, option) => {
