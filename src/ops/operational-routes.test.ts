@@ -11,6 +11,7 @@ import {
 } from '#ops/operational-routes.ts';
 import { createProcessHealth, type ProcessHealth } from '#ops/process-health.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { sendRaw } from '#testing/http-kit.ts';
 import { settling } from '#testing/settling.ts';
 
 const TOKEN = 'a-token-of-24-characters';
@@ -80,6 +81,29 @@ test('a page of another site that resolves to this machine reads no numbers', as
   }
   const token = { metricsToken: TOKEN };
   assert.equal(await metricsStatus(token, `Bearer ${TOKEN}`, 'metrics.test'), 200);
+});
+
+test('on a port of their own an invalid Host is 400, whatever the path', async () => {
+  const ops = buildOpsServer(health, { ...OPEN, production: true });
+  await ops.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = ops.addresses()[0] ?? { port: 0 };
+  const ask = async (target: string, ...lines: string[]) =>
+    (await sendRaw(port, [`GET ${target} HTTP/1.1`, ...lines, '', ''].join('\r\n'))).status;
+  try {
+    for (const path of ['/livez', '/readyz', '/metrics', '/nothing']) {
+      for (const host of ['x@pay.test', 'pay.test/x', 'pay.te%73t', 'pay\t.test', '']) {
+        assert.equal(await ask(path, `Host: ${host}`), 400, `${path} at ${host}`);
+      }
+      assert.equal(await ask(path), 400, `${path} without a Host`);
+      assert.equal(await ask(path, 'Host: a.test', 'Host: b.test'), 400, `${path} with two`);
+      assert.equal(await ask(`${path}#x`, 'Host: a.test'), 400, `${path} with a fragment`);
+    }
+    for (const host of ['10.0.0.7:9090', 'api-0.tapline', '[::1]:9090', 'my_service:9090']) {
+      assert.equal(await ask('/livez', `Host: ${host}`, 'Connection: close'), 200, host);
+    }
+  } finally {
+    await ops.close();
+  }
 });
 
 test('with a port of their own the numbers are nowhere else, and probes are on both', async () => {

@@ -5,6 +5,7 @@ import { isOwnAddress } from '#core/own-address.ts';
 import { RELEASE } from '#core/release.ts';
 import { equalInConstantTime } from '#core/secrets.ts';
 import { isAskedAt, isOwnName } from '#http/asked-host.ts';
+import { checkFraming } from '#http/framing.ts';
 import { limitByAddress, PROBES } from '#http/page-limit.ts';
 import { checkReadiness } from '#ops/health.ts';
 import type { ProcessHealth } from '#ops/process-health.ts';
@@ -20,6 +21,8 @@ export interface MetricsAccess {
   /** Its host is one of the names that the numbers are read at. */
   readonly publicUrl: string | null;
 }
+
+const BAD_REQUEST = 400;
 
 /** Always of the same length, so that the time of a comparison tells nothing. */
 function digest(text: string): Buffer {
@@ -108,6 +111,14 @@ export function buildOpsServer(
   { production, publicUrl }: Pick<MetricsAccess, 'production' | 'publicUrl'>,
 ): FastifyInstance {
   const app = fastify({ logger: false, exposeHeadRoutes: false, forceCloseConnections: true });
+  app.addHook('onRequest', async (request, reply) => {
+    const refusal = checkFraming(request.raw, request.originalUrl);
+    if (refusal === null) return;
+    await reply
+      .code(BAD_REQUEST)
+      .headers(refusal.headers ?? {})
+      .send({ error: refusal.message });
+  });
   addProbes(app, health);
   addMetrics(app, health, (request) => production || isAskedAt(request, isOwnName(publicUrl)));
   return app;

@@ -1,4 +1,5 @@
 import { addMs } from '#core/clock.ts';
+import { redactOwn } from '#core/redact.ts';
 import { hashSecret, isSecret, newSecret } from '#core/secrets.ts';
 import type { Sql } from '#db/database.ts';
 import { deviceName, placeOf } from '#people/device-names.ts';
@@ -54,7 +55,7 @@ export async function rememberDevice(
       if (await updateDeviceUsed(tx, used)) return token;
     }
     const fresh = newSecret('knownDevice');
-    const userAgent = visit.userAgent.slice(0, USER_AGENT_LENGTH);
+    const userAgent = redactOwn(visit.userAgent).slice(0, USER_AGENT_LENGTH);
     const hash = hashSecret(fresh);
     await insertDevice(tx, { hash, userId, userAgent, address, now, expiresAt });
     await deleteDevicesBeyond(tx, { userId, keep: MAX_DEVICES });

@@ -65,7 +65,7 @@ export async function openSession(
     level,
     secondFactorAt: opening.secondFactorAt,
     address: visit.address,
-    userAgent: redactOwn(visit.userAgent.slice(0, 300)),
+    userAgent: redactOwn(visit.userAgent).slice(0, 300),
     now: visit.now,
     expiresAt,
   });

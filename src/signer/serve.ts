@@ -10,6 +10,7 @@ import { text } from 'node:stream/consumers';
 import { keccak256, serializeTransaction } from 'viem';
 import { describeError } from '#core/log.ts';
 import { equalInConstantTime, hashSecret } from '#core/secrets.ts';
+import { checkFraming } from '#http/framing.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { OFFERS_TOO_LITTLE, requireSame, type SignRequest } from '#settlement/signer.ts';
 import { type Memory, openMemory, type Verdict } from '#signer/memory.ts';
@@ -84,6 +85,8 @@ async function answer(
   request: IncomingMessage,
   { desks, expected }: { readonly desks: Map<string, Desk>; readonly expected: Buffer },
 ): Promise<Answer> {
+  const malformed = checkFraming(request, request.url ?? '');
+  if (malformed !== null) return refuse(BAD_REQUEST, malformed.message);
   if (!equalInConstantTime(hashSecret(request.headers.authorization ?? ''), expected)) {
     return refuse(UNAUTHORIZED, 'the token is not this signer’s');
   }

@@ -18,6 +18,7 @@ import { checkSigner, readRemoteKey, signerOf } from '#settlement/signer.ts';
 import { FUNCTIONS } from '#signer/rules.ts';
 import { serveSigner } from '#signer/serve.ts';
 import { readSettings } from '#signer/settings.ts';
+import { sendRaw } from '#testing/http-kit.ts';
 import { type ScriptedNode, startScriptedNode } from '#testing/scripted-node.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 
@@ -188,6 +189,20 @@ describe('npm run signer', () => {
     const moved = { from: owner, to: spender, amount: '1', validBefore: '1', nonce: word };
     const call = transferCall({ ...moved, signature });
     assert.ok(call.startsWith(FUNCTIONS.get('transferWithAuthorization') ?? 'none'));
+  });
+
+  it('answers 400 to an invalid Host, whatever the token and the path', async () => {
+    const port = Number(new URL(url).port);
+    const ask = async (path: string, host: string) => {
+      const lines = [`POST ${path} HTTP/1.1`, `Host: ${host}`, `Authorization: Bearer ${TOKEN}`];
+      return (await sendRaw(port, [...lines, 'Content-Length: 0', '', ''].join('\r\n'))).status;
+    };
+    for (const host of ['x@signer.test', 'signer.test/x', 'signer.te%73t', 'signer\t.test', '']) {
+      assert.equal(await ask('/sign', host), 400, host);
+      assert.equal(await ask('/nothing', host), 400, host);
+    }
+    assert.equal(await ask('/sign#x', 'signer.test'), 400);
+    assert.equal(await ask('/nothing', 'signer.test:8443'), 404);
   });
 
   it('says whether it keeps a key, and signs nothing for that', async () => {

@@ -6,6 +6,7 @@ import { after, before, describe, type TestContext, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { addMs } from '#core/clock.ts';
+import { newSecret } from '#core/secrets.ts';
 import { addEndpoint } from '#testing/webhook-endpoints.ts';
 import { drainDeliveries, writeTestEvents } from '#testing/webhook-events.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
@@ -90,6 +91,26 @@ describe('a delivery', () => {
     assert.equal(delivered.response_body, 'ok');
     assert.equal(delivered.error, null);
     assert.equal(delivered.attempt, 1);
+  });
+
+  test('keeps nothing of an answer that looks like a secret', async (t) => {
+    const { bench, receiver, secret, endpointId } = await scene(t);
+    const key = newSecret('apiKeyLive');
+    receiver.answer((_received, response) => {
+      response.writeHead(500).end(`config: {"key": "${key}", "signing": "${secret}"}`);
+    });
+    startWorker(t);
+    await writeTestEvents(bench);
+    const attempt = await eventually('recorded', async () => {
+      const rows = await bench.db.query<{ row: string; response_body: string }>(
+        `select to_jsonb(a)::text as row, response_body from webhook_attempts a
+         where endpoint_id = $1`,
+        [endpointId],
+      );
+      return rows[0];
+    });
+    assert.equal(attempt.response_body, 'config: {"key": "tlsk_live_…", "signing": "whsec_…"}');
+    for (const kept of [key, secret]) assert.ok(!attempt.row.includes(kept.slice(-20)));
   });
 
   test('of one endpoint is one of at most eight in flight, however many workers run', async (t) => {

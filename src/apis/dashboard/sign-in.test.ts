@@ -4,6 +4,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { Secret, TOTP } from 'otpauth';
 import { createAccountWithOwner } from '#accounts/create-account.ts';
 import { isRefusal } from '#core/answer.ts';
+import { newSecret } from '#core/secrets.ts';
 import { createOperator } from '#people/create-operator.ts';
 import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
@@ -53,6 +54,22 @@ test('a session opens with the right password and ends at sign-out', async () =>
   assert.equal((session.body.accounts as { role: string }[])[0]?.role, 'owner');
   assert.equal((await client.delete('/session')).status, 200);
   assert.equal((await client.get('/session')).status, 401);
+});
+
+test('a secret in the name of a browser is kept nowhere', async () => {
+  const secret = newSecret('apiKeyLive');
+  const client = browser();
+  client.extraHeaders = { 'User-Agent': `Tool/1.0 (${secret}) ${'x'.repeat(400)}` };
+  await signedIn(client);
+  for (const table of ['sessions', 'known_devices', 'request_log', 'audit_log']) {
+    const rows = await server.db.query(
+      `select from ${table} t where to_jsonb(t)::text like '%' || $1 || '%'`,
+      [secret.slice(-20)],
+    );
+    assert.equal(rows.length, 0, table);
+  }
+  const [session] = (await client.get('/sessions')).body.data as { user_agent: string }[];
+  assert.match(String(session?.user_agent), /^Tool\/1\.0 \(tlsk_live_…\) x+$/);
 });
 
 test('cookies are HttpOnly, SameSite=Strict, and for https bound to the host', async () => {

@@ -9,7 +9,7 @@ import { createPreflight } from '#payments/preflight.ts';
 import { applySettlements } from '#payments/settle.ts';
 import { openChain } from '#settlement/chain/chain.ts';
 import { readFeeRates } from '#settlement/chain/fee-rates.ts';
-import { transferCall } from '#settlement/contract/contract-calls.ts';
+import { policyCall, transferCall } from '#settlement/contract/contract-calls.ts';
 import { spendingPolicy, usdcPermit } from '#settlement/contract/signed-messages.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
@@ -249,6 +249,67 @@ describe('an approval is refused before it costs gas', () => {
   });
 });
 
+const GWEI = 10n ** 9n;
+type Answer = Awaited<ReturnType<Caller['post']>>;
+
+/** Sends a call from a stranger's key, which pays more than we do to be first. */
+async function sendFirst(to: `0x${string}`, data: `0x${string}`): Promise<void> {
+  const { admin, rpc, chain, mine } = world.network;
+  const [sent] = await chain.nonces([admin.address]);
+  const raw = await admin.signTransaction({
+    ...{ type: 'eip1559', chainId: network.chainId, nonce: Number(sent), to, data },
+    ...{ gas: 200_000n, maxFeePerGas: 50n * GWEI, maxPriorityFeePerGas: 5n * GWEI },
+  });
+  const hash = (await rpc.call('eth_sendRawTransaction', [raw])) as `0x${string}`;
+  await mine();
+  assert.equal((await chain.receipts([hash]))[0]?.succeeded, true, 'the stranger was first');
+}
+
+/** Ours is in no block yet when the stranger's comes. */
+async function overtake(hand: () => Promise<Answer>, stranger: () => Promise<void>) {
+  await stopMining();
+  try {
+    const sending = hand();
+    await world.network.pending();
+    await stranger();
+    return { sending };
+  } finally {
+    stopMining = world.network.mineEvery(100);
+  }
+}
+
+test('an approval that the chain refuses says why in words, and what to do', async () => {
+  const { me, account } = await newOwner();
+  const policy = await signPolicy(account, 0);
+  const other = await signPolicy(account, 0, { ...TERMS, per_payment: 5_000_000 });
+  const data = policyCall(account.address, {
+    perPaymentCap: `${other.per_payment}`,
+    periodCap: `${other.per_period}`,
+    periodSeconds: `${other.period_seconds}`,
+    expiry: `${other.expires_at}`,
+    maxFeeRate: `${other.max_fee_rate}`,
+    nonce: '0',
+    deadline: `${other.deadline}`,
+    signature: other.signature,
+  });
+  const hand = () => me.post('/approvals', { policy });
+  const { sending } = await overtake(hand, () => sendFirst(network.settlement, data));
+  const { id } = (await sending).body;
+  let failed = (await me.get(`/approvals/${id}`)).body;
+  while (failed.status === 'pending') {
+    await sleep(20);
+    failed = (await me.get(`/approvals/${id}`)).body;
+  }
+  assert.equal(failed.status, 'failed');
+  assert.match(String(failed.failure_code), /^[a-z_]+$/);
+  assert.match(
+    String(failed.failure_message),
+    /^The chain refused what the wallet signed: .* Sign/,
+  );
+  const again = await me.post('/approvals', { policy: await signPolicy(account, 1) });
+  assert.deepEqual([again.body.status, again.body.failure_message], ['succeeded', null]);
+});
+
 test('two approvals at once: one is relayed, the other hears that it has to wait', async () => {
   const owner = await newOwner();
   const policy = await signPolicy(owner.account, 0);
@@ -345,8 +406,6 @@ describe('USDC is sent out while the operator pays the gas', () => {
     assert.deepEqual(lanes, [{ role: 'sponsor', address }]);
   });
 
-  const GWEI = 10n ** 9n;
-  type Answer = Awaited<ReturnType<Caller['post']>>;
   type Signed = Awaited<ReturnType<typeof signTransfer>>;
 
   /** Whoever has seen it hands it to the token, and pays more than we do to be first. */
@@ -354,28 +413,7 @@ describe('USDC is sent out while the operator pays the gas', () => {
     const { to, amount, valid_before, nonce, signature } = signed;
     const moved = { from: from.address, to: to as `0x${string}`, amount: String(amount) };
     const data = transferCall({ ...moved, validBefore: String(valid_before), nonce, signature });
-    const { admin, rpc, chain, mine } = world.network;
-    const [sent] = await chain.nonces([admin.address]);
-    const raw = await admin.signTransaction({
-      ...{ type: 'eip1559', chainId: network.chainId, nonce: Number(sent), to: network.usdc, data },
-      ...{ gas: 200_000n, maxFeePerGas: 50n * GWEI, maxPriorityFeePerGas: 5n * GWEI },
-    });
-    const hash = (await rpc.call('eth_sendRawTransaction', [raw])) as `0x${string}`;
-    await mine();
-    assert.equal((await chain.receipts([hash]))[0]?.succeeded, true, 'the stranger was first');
-  }
-
-  /** Ours is in no block yet when the stranger's comes. */
-  async function overtake(hand: () => Promise<Answer>, stranger: () => Promise<void>) {
-    await stopMining();
-    try {
-      const sending = hand();
-      await world.network.pending();
-      await stranger();
-      return { sending };
-    } finally {
-      stopMining = world.network.mineEvery(100);
-    }
+    await sendFirst(network.usdc, data);
   }
 
   /** As after a restore to a copy from before it was handed in. */

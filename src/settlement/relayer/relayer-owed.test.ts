@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { encodeFunctionData, keccak256, toHex } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { selectSingles } from '#settlement/relayer/rows/transaction-queries.ts';
+import { newId } from '#core/ids.ts';
+import { authorizationMessage } from '#settlement/chain/authorization-message.ts';
+import { readFeeRates } from '#settlement/chain/fee-rates.ts';
+import { createSettlementNumbers } from '#settlement/numbers.ts';
+import { requestPayments } from '#settlement/requests.ts';
 import {
   applyOutcomes,
   askRefund,
@@ -11,6 +16,7 @@ import {
   signApproval,
 } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 const AMOUNT = 1_000_000n;
 /** Pauses of 1 and 2 s. */
@@ -78,31 +84,6 @@ describe('a booked sale that a reorganisation removed and the chain refuses now'
     assert.ok(((await pauses())[0]?.seconds ?? 0) <= 60);
   });
 
-  it('ends with its authorization, where the payer signed for this sale alone', async () => {
-    const { db } = world.database;
-    const validBefore = 1_900_000_000;
-    const rows = await db.transaction(async (tx) => {
-      await tx.query(
-        `update chain_requests set next_attempt = now() - interval '1 second',
-           payload = jsonb_set(payload,
-           '{authorization}', jsonb_build_object('validBefore', $2::text)) where subject_id = $1`,
-        [intent, validBefore],
-      );
-      const wanted = { livemode: false, kinds: ['payment'], except: [], limit: 1 } as const;
-      const found = await selectSingles(tx, wanted);
-      await tx.query(
-        `update chain_requests set payload = payload - 'authorization',
-           next_attempt = now() + interval '1 hour' where subject_id = $1`,
-        [intent],
-      );
-      return found;
-    });
-    assert.deepEqual(
-      rows.map((row) => row.owed_until),
-      [new Date(validBefore * 1_000)],
-    );
-  });
-
   it('after a day it is sent no more: an alarm names payer, merchant and sum', async () => {
     const { db } = world.database;
     await db.query(
@@ -152,4 +133,97 @@ describe('a booked sale that a reorganisation removed and the chain refuses now'
     await until(() => haveOutcomes(world, [intent]));
     assert.equal((await world.outcome(intent))?.succeeded, true);
   });
+
+  it('one by authorization is sent again until that ends, and then an alarm names it', async () => {
+    const { db } = world.database;
+    const { rpc } = world.network;
+    const [owner] = (await world.network.addPayers(1, { usdc: 2n * AMOUNT })) as [
+      PrivateKeyAccount,
+    ];
+    const sale = await payByAuthorization(owner);
+    await until(() => haveOutcomes(world, [sale]));
+    assert.equal((await world.outcome(sale))?.succeeded, true);
+    await applyOutcomes(world);
+    await world.recordPayment(sale);
+    const [row] = await db.query<{ block: bigint }>(
+      `select t.block_number as block from chain_transactions t
+       join chain_requests r on r.transaction_id = t.id where r.subject_id = $1`,
+      [sale],
+    );
+    const depth = Number(await rpc.call('eth_blockNumber', [])) - Number(row?.block) + 1;
+    await rpc.call('anvil_reorg', [depth, [[await moveAway(owner, (3n * AMOUNT) / 2n), 0]]]);
+
+    const tries = () =>
+      world.count(
+        `select tries as count from chain_requests
+         where subject_id = '${sale}' and status = 'queued' and next_attempt < 'infinity'`,
+      );
+    await until(async () => (await tries()) > 1);
+    // A day ends a sale by pass only.
+    const before = await tries();
+    await db.query(
+      `update chain_requests set owed_since = now() - interval '25 hours', next_attempt = now()
+       where subject_id = $1`,
+      [sale],
+    );
+    await until(async () => (await tries()) > before);
+    assert.equal(await alarms('sale_not_settled'), 1);
+    // Its hour passes.
+    await db.query(
+      `update chain_requests set next_attempt = now(), payload = jsonb_set(payload,
+         '{authorization,validBefore}', to_jsonb($2::text)) where subject_id = $1`,
+      [sale, String(nowSeconds())],
+    );
+    await until(async () => (await alarms('sale_not_settled')) === 2);
+    const [alarm] = await db.query<{ payer: string; amount: string }>(
+      `select details ->> 'payer' as payer, details ->> 'amount' as amount from chain_alarms
+       where kind = 'sale_not_settled' and subject = $1 and resolved_at is null`,
+      [sale],
+    );
+    assert.deepEqual(alarm, { payer: owner.address, amount: `${AMOUNT}` });
+    assert.equal(await tries(), 0, 'it is not sent any more');
+  });
+
+  const nowSeconds = () => Math.floor(Date.now() / 1_000);
+
+  /** @returns the intent. The authorization is valid for an hour. */
+  async function payByAuthorization(owner: PrivateKeyAccount): Promise<string> {
+    const { database, network, merchant, wakeups } = world;
+    const { config, chain } = network;
+    const { livemode } = config;
+    const [drawn] = await createSettlementNumbers(database.db).take([livemode]);
+    assert.ok(drawn !== undefined);
+    const { number } = drawn;
+    const payment = { payer: owner.address, amount: AMOUNT, orderId: 'SIGNED' };
+    const terms = { salt: keccak256(toHex(number)), validBefore: nowSeconds() + 3_600 };
+    const rates = await readFeeRates(chain);
+    const paid = { ...payment, number, merchantNumber: merchant.merchantNumber };
+    const message = authorizationMessage(config, paid, { ...terms, rates });
+    const signature = await owner.signTypedData(message);
+    const authorization = { salt: terms.salt, validBefore: `${terms.validBefore}`, signature };
+    const subjectId = newId('paymentIntent', new Date());
+    const merchantNumber = `${merchant.merchantNumber}`;
+    const payload = { ...payment, amount: `${AMOUNT}`, merchantNumber, authorization };
+    const request = { livemode, settleWithinS: 60, subjectId, number, payload };
+    await database.db.transaction((tx) => requestPayments(tx, [request], new Date()));
+    wakeups.send('chain-requests', config.network);
+    return subjectId;
+  }
+
+  /** The payer's own transaction that spends what the sale needs. It bids high. */
+  async function moveAway(owner: PrivateKeyAccount, amount: bigint) {
+    const { config, chain, admin } = world.network;
+    const [nonce] = await chain.nonces([owner.address]);
+    const args = [admin.address, amount] as const;
+    return owner.signTransaction({
+      type: 'eip1559',
+      chainId: config.chainId,
+      nonce: Number(nonce),
+      to: config.usdc,
+      data: encodeFunctionData({ abi: testUsdcAbi, functionName: 'transfer', args }),
+      gas: 100_000n,
+      maxFeePerGas: 10_000_000_000n,
+      maxPriorityFeePerGas: 5_000_000_000n,
+    });
+  }
 });
