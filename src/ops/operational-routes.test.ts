@@ -85,8 +85,7 @@ test('a page of another site that resolves to this machine reads no numbers', as
 
 test('on a port of their own an invalid Host is 400, whatever the path', async () => {
   const ops = buildOpsServer(health, { ...OPEN, production: true });
-  await ops.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = ops.addresses()[0] ?? { port: 0 };
+  const port = Number(new URL(await ops.listen({ host: '127.0.0.1', port: 0 })).port);
   const ask = async (target: string, ...lines: string[]) =>
     (await sendRaw(port, [`GET ${target} HTTP/1.1`, ...lines, '', ''].join('\r\n'))).status;
   try {
