@@ -71,6 +71,13 @@ function noSuchRow(): Refusal {
   return refuse('cursor_invalid', 'after must be the id of a row of this export.', 'after');
 }
 
+const FORMATS =
+  '`csv` is for accountants: UTF-8 with a byte order mark, sums with decimals, times in the ' +
+  'account’s time zone with their offset, labels of terminals and descriptions. ' +
+  '`csv_atoms` has the numbers and names of the API. Both are RFC 4180 otherwise: ' +
+  'a cell that a spreadsheet would run as a formula gets an apostrophe in front. ' +
+  '`jsonl` has whole objects, a line each. ';
+
 function exportRoute({ db, cursorKey, receipts }: DashboardDeps, name: ExportName) {
   return personRoute<typeof ExportQuery>({
     method: 'GET',
@@ -81,11 +88,7 @@ function exportRoute({ db, cursorKey, receipts }: DashboardDeps, name: ExportNam
     summary: `All ${name.replaceAll('_', ' ')} of a period, newest first, as a file`,
     description:
       'The period is the days `from` to `to`, or from `created_gte` until before `created_lt`. ' +
-      '`csv` is for accountants: UTF-8 with a byte order mark, sums with decimals, times in the ' +
-      'account’s time zone with their offset, labels of terminals and descriptions. ' +
-      '`csv_atoms` has the numbers and names of the API. Both are RFC 4180 otherwise: ' +
-      'a cell that a spreadsheet would run as a formula gets an apostrophe in front. ' +
-      '`jsonl` has whole objects, a line each. ' +
+      FORMATS +
       'Streams any number of rows. If the answer breaks off, send the id ' +
       'of the last whole row as `after`: the rest follows, without a header. The header ' +
       '`Oldest-Row` is the id of the last row of the file (`none` if it has no rows), ' +

@@ -273,7 +273,7 @@ function firstSince({ times }: WalkedRange, since: Date): bigint | null {
 }
 
 /**
- * Stores a range's events, and raises alarms for its rule changes in the same transaction. The
+ * Stores a range's events, and reports its rule changes in the same transaction. The
  * cursor moves over the final part only: the rest is read again.
  */
 async function storeRange(
