@@ -54,6 +54,7 @@ const NOTHING: Result = {
   p99Ms: 0,
   requests: 0,
   failures: 0,
+  tenths: [0, 0],
   ids: [],
 };
 

@@ -16,6 +16,8 @@ export interface Job {
   readonly terminal: string;
   /** Ids to read, or paths of pages. */
   readonly targets: readonly string[];
+  /** Ends after so many, instead of after `seconds`. */
+  readonly limit?: number;
   /** By the clock, whether answers come or not; left out: each as soon as the last is answered. */
   readonly perSecond?: number;
 }
@@ -27,6 +29,8 @@ export interface Result {
   readonly requests: number;
   /** Answers with another status than the expected one. */
   readonly failures: number;
+  /** Per second, of the first and the last tenth of the requests. */
+  readonly tenths: readonly [first: number, last: number];
   /** Ids of what was created. */
   readonly ids: readonly string[];
 }
@@ -61,6 +65,8 @@ interface Tally {
   turn: number;
   failures: number;
   readonly latencies: number[];
+  /** When each was answered. */
+  readonly answeredAt: number[];
   readonly ids: string[];
 }
 
@@ -108,7 +114,10 @@ function runConnection(job: Job, tally: Tally, connection: number): Promise<void
       if (answer === null) return;
       text = '';
       if (tally.counting) {
-        tally.latencies.push(performance.now() - sentAt);
+        const answeredAt = performance.now();
+        tally.latencies.push(answeredAt - sentAt);
+        tally.answeredAt.push(answeredAt);
+        if (tally.latencies.length === job.limit) tally.done = true;
         if (answer.status !== EXPECTED[job.kind]) tally.failures++;
         if (job.kind === 'create' && tally.ids.length < MAX_IDS) {
           tally.ids.push(answer.body.slice(7, 32));
@@ -128,15 +137,18 @@ async function run(job: Job): Promise<Result> {
     turn: 0,
     failures: 0,
     latencies: [],
+    answeredAt: [],
     ids: [],
   };
   let startedAt = 0;
   let seconds = 0;
-  setTimeout(() => {
+  const begin = () => {
     tally.counting = true;
     startedAt = performance.now();
-  }, job.warmUpSeconds * 1000);
-  setTimeout(
+  };
+  if (job.warmUpSeconds === 0) begin();
+  else setTimeout(begin, job.warmUpSeconds * 1000);
+  const ending = setTimeout(
     () => {
       tally.counting = false;
       tally.done = true;
@@ -147,6 +159,8 @@ async function run(job: Job): Promise<Result> {
   await Promise.all(
     Array.from({ length: job.connections }, (_, n) => runConnection(job, tally, n)),
   );
+  clearTimeout(ending);
+  if (seconds === 0) seconds = (performance.now() - startedAt) / 1000;
   const sorted = tally.latencies.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
   return {
@@ -155,8 +169,17 @@ async function run(job: Job): Promise<Result> {
     p99Ms: at(0.99),
     requests: sorted.length,
     failures: tally.failures,
+    tenths: tenthsOf([startedAt, ...tally.answeredAt]),
     ids: tally.ids,
   };
+}
+
+/** How many a second, at the beginning and at the end of these times. */
+function tenthsOf(times: readonly number[]): [first: number, last: number] {
+  const count = Math.max(1, Math.floor((times.length - 1) / 10));
+  const rate = (from: number, to: number) =>
+    (count * 1000) / ((times[to] ?? Number.NaN) - (times[from] ?? Number.NaN));
+  return [rate(0, count), rate(times.length - 1 - count, times.length - 1)];
 }
 
 process.on('message', (job: Job) => {

@@ -66,14 +66,16 @@ function sender(job: NodesJob, pools: readonly Pool[]): Send {
     return ask(turn, { method: 'POST', path, headers, body: JSON.stringify(body) });
   };
   return (turn) => {
-    const seller = job.sellers[turn % job.sellers.length];
+    // An intent is its seller's: they were made in the order of the sellers.
+    const place = job.kind === 'create' ? turn : turn % job.intents.length;
+    const seller = job.sellers[place % job.sellers.length];
     if (seller === undefined) throw new Error('no seller');
     const { key, terminal, deviceKey } = seller;
     if (job.kind === 'create') {
       const order = { amount: 2_000_000, terminal, expires_in: 600 };
       return post(turn, '/api/v1/payment_intents', key, order);
     }
-    const intent = job.intents[turn % job.intents.length];
+    const intent = job.intents[place];
     if (job.kind === 'get') {
       const headers = { authorization: `Bearer ${key}` };
       return ask(turn, { method: 'GET', path: `/api/v1/payment_intents/${intent}`, headers });

@@ -7,7 +7,7 @@ export interface BenchLine {
   readonly perSecond?: number;
   readonly p50Ms?: number;
   readonly p99Ms?: number;
-  /** Requests that failed: not zero means that the numbers beside it are worth nothing. */
+  /** Requests that failed: with any, the line has no other number. */
   readonly failures?: number;
   /** What a bare loop over the same work does in the same run, per second. */
   readonly floor?: number;
@@ -31,10 +31,19 @@ export function median(values: readonly number[]): number {
 const round = (value: number | undefined, digits: number) =>
   value === undefined || Number.isNaN(value) ? '' : value.toFixed(digits);
 
+/** What failed was not measured: its speed would be that of refusals. */
+function measuredOnly(line: BenchLine): BenchLine {
+  const { work, failures = 0, target } = line;
+  if (failures === 0) return line;
+  process.exitCode = 1;
+  const value = `not measured: ${failures} requests failed`;
+  return { work, failures, value, ...(target !== undefined && { target }) };
+}
+
 /** Every benchmark's lines in one shape. */
 export function printTable(lines: readonly BenchLine[]): void {
   console.table(
-    lines.map((line) => ({
+    lines.map(measuredOnly).map((line) => ({
       work: line.work,
       'per s': round(line.perSecond, 0),
       'p50 ms': round(line.p50Ms, 1),
@@ -52,6 +61,6 @@ export function printTable(lines: readonly BenchLine[]): void {
 export async function report(name: string, lines: readonly BenchLine[]): Promise<void> {
   printTable(lines);
   await mkdir(RESULTS, { recursive: true });
-  const text = JSON.stringify({ at: new Date(), lines }, null, 2);
+  const text = JSON.stringify({ at: new Date(), lines: lines.map(measuredOnly) }, null, 2);
   await writeFile(path.join(RESULTS, `${name}.json`), `${text}\n`);
 }

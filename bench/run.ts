@@ -11,6 +11,7 @@ import { type BenchLine, printTable, RESULTS, report } from './report.ts';
  */
 const PROGRAMS = [
   'start',
+  'young',
   'api',
   'lists',
   'charts',

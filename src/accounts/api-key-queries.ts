@@ -1,6 +1,7 @@
 import type { Scope } from '#accounts/scopes.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { ofTenant } from '#db/plan-shapes.ts';
 
 export interface ApiKeyRow {
   readonly id: string;
@@ -86,7 +87,7 @@ export async function lockApiKey(
   id: string,
 ): Promise<ApiKeyRow | undefined> {
   const rows = await tx.query<ApiKeyRow>(
-    `select ${COLUMNS} from api_keys where id = $3 and account_id = $1 and livemode = $2
+    `select ${COLUMNS} from api_keys where id = $3 and ${ofTenant('$1', '$2')}
      for update`,
     [tenant.accountId, tenant.livemode, id],
   );

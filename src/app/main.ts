@@ -109,13 +109,15 @@ interface Started {
 async function startOrExit(asked: Promise<End>, log: Log): Promise<Started> {
   let end: End | null = null;
   let started = false;
+  const ends = new AbortController();
   void asked.then((asking) => {
     end = asking;
+    ends.abort();
     if (!started) endInTime(asking, 0);
   });
   try {
     const config = readConfig(process.env, process.argv.slice(2));
-    const running = await start(config, log);
+    const running = await start(config, log, ends.signal);
     const { sandbox, lan } = running;
     if (sandbox !== null) console.log(screen(sandbox, config.dataDir));
     else console.log(`Tapline is running: ${[...config.roles].join(', ')}.`);

@@ -9,7 +9,7 @@ import { startWatchtowers } from '#app/watch-role.ts';
 import { startRegistrar, startWorkers } from '#app/worker-role.ts';
 import type { AnchorTarget } from '#audit/anchor-target.ts';
 import { checkPeers } from '#cells/check-peers.ts';
-import { AlignedClock } from '#core/clock.ts';
+import { AlignedClock, StepDetector } from '#core/clock.ts';
 import type { IdKey } from '#core/ids.ts';
 import { describeError, type Log } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
@@ -133,6 +133,22 @@ function startAligning(db: Database, clock: AlignedClock): Loop {
   });
 }
 
+/** A step shows at once in what the service does: so soon it shows in the log, too. */
+const STEPS_POLL_MS = 1_000;
+
+/** Logs each step of the machine's clock once. @returns how to stop. */
+function watchSteps(log: Log): () => Promise<void> {
+  const steps = new StepDetector();
+  const check = () => {
+    const stepMs = steps.check(Date.now(), performance.now());
+    if (stepMs === null) return;
+    log.warn('the clock of this machine has stepped', { seconds: Math.round(stepMs / 1000) });
+  };
+  check();
+  const timer = setInterval(check, STEPS_POLL_MS).unref();
+  return async () => clearInterval(timer);
+}
+
 /** How late a payment that nobody has signed is declined at most. */
 const OVERDUE_POLL_MS = 1_000;
 
@@ -207,9 +223,16 @@ async function prepareGround(
 }
 
 /** The database with our tables, compared with what an earlier life of this process has seen. */
+/** What a start is given besides its settings. */
+interface Asked {
+  readonly log: Log;
+  /** Aborts when the process was told to end: the start waits for nothing more. */
+  readonly ends?: AbortSignal | undefined;
+}
+
 async function prepareDatabase(
   config: Config,
-  { url, folder, log }: { readonly url: string; readonly folder: DataFolder; readonly log: Log },
+  { url, folder, log, ends }: Asked & { readonly url: string; readonly folder: DataFolder },
   stops: Undo,
 ): Promise<Database> {
   const { maxConnections, databaseReadUrl: readUrl, databaseDirectUrl: directUrl } = config;
@@ -220,7 +243,8 @@ async function prepareDatabase(
   await checkDatabase(db, config);
   if (config.roles.has('watch')) await requireMigrated(db);
   else {
-    await migrate(db, { tell: (why) => log.info('the start waits for migrations', { why }) });
+    const tell = (why: string) => log.info('the start waits for migrations', { why });
+    await migrate(db, { tell, ...(ends && { ends }) });
     await keepCell(db);
     await checkPeers(config.cells);
   }
@@ -364,14 +388,14 @@ type Up = Omit<Running, 'stop'> & Pick<Served, 'turnAway'>;
 async function startClock(db: Database, log: Log, stops: Undo): Promise<AlignedClock> {
   const clock = new AlignedClock();
   await alignClock(db, clock);
-  stops.push(startAligning(db, clock).stop);
+  stops.push(startAligning(db, clock).stop, watchSteps(log));
   const zones = reportDifferingZones(db, log, clock.now());
   stops.push(() => zones);
   return clock;
 }
 
 /** Brings a process up: everything it was told to run, in one order, undone in reverse. */
-async function bringUp(config: Config, log: Log, stops: Undo): Promise<Up> {
+async function bringUp(config: Config, { log, ends }: Asked, stops: Undo): Promise<Up> {
   for (const address of listenAddresses(config)) await requirePort(address);
   const folder = await openDataFolder(config.dataDir);
   stops.push(folder.close, startTraceExport(config.tracing, log));
@@ -380,7 +404,7 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Up> {
   const building = config.roles.has('api') ? ensureBuilt(folder.path) : null;
   building?.catch(() => {});
   const ground = await prepareGround(config, { folder, secret, log }, stops);
-  const db = await prepareDatabase(config, { url: ground.databaseUrl, folder, log }, stops);
+  const db = await prepareDatabase(config, { url: ground.databaseUrl, folder, log, ends }, stops);
   const passFiles = await loadPassFiles(config.passFiles);
   const idKey = await openIdKey(db, idSealingKey(secret));
   const clock = await startClock(db, log, stops);
@@ -457,10 +481,10 @@ function demoPages(demo: Demo | null) {
 }
 
 /** @throws StartError for what a person can put right; nothing is left running then. */
-export async function start(config: Config, log: Log): Promise<Running> {
+export async function start(config: Config, log: Log, ends?: AbortSignal): Promise<Running> {
   const stops: Undo = [];
   try {
-    const { turnAway, ...running } = await bringUp(config, log, stops);
+    const { turnAway, ...running } = await bringUp(config, { log, ends }, stops);
     const stop = async (hurry?: AbortSignal) => {
       turnAway();
       const options = hurry === undefined ? {} : { signal: hurry };

@@ -61,5 +61,11 @@ export function answerRefusal(refusal: Refusal, { requestId, docsUrl }: Asked): 
     doc_url: `${docsUrl}/docs/errors#${refusal.code}`,
   };
   const answer = { status: statusOf(refusal.code), body: JSON.stringify({ error }) };
-  return refusal.headers === undefined ? answer : { ...answer, headers: refusal.headers };
+  const headers = refusal.headers ?? HEADERS_OF[refusal.code];
+  return headers === undefined ? answer : { ...answer, headers };
 }
+
+/** Nothing was done, and most of what is unavailable is back within seconds. */
+const HEADERS_OF: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = {
+  service_unavailable: { 'Retry-After': '1' },
+};

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AlignedClock, addMs, addSeconds, type ClockReading, FakeClock } from '#core/clock.ts';
+import {
+  AlignedClock,
+  addMs,
+  addSeconds,
+  type ClockReading,
+  FakeClock,
+  StepDetector,
+} from '#core/clock.ts';
 
 test('a fake clock moves only when it is told to', () => {
   const clock = new FakeClock(new Date('2026-10-01T12:00:00.000Z'));
@@ -34,6 +41,21 @@ test('it moves by what a reading proves, and each quicker reading says more', ()
   assert.equal(offsetAfter({ ...slow, theirs: 61_020 }, { ...quick, theirs: 61_001 }), 59_998);
   assert.equal(offsetAfter({ ...slow, theirs: -59_000 }), -59_999);
   assert.equal(offsetAfter({ ...quick, theirs: 61_001 }, { ...slow, theirs: 61_020 }), 59_998);
+});
+
+test('a step of the clock is noticed once, and slewing never', () => {
+  const steps = new StepDetector();
+  const day = 86_400_000;
+  assert.equal(steps.check(1_000_000, 0), null);
+  // Slewed by half a millisecond a second, for a day.
+  for (let second = 1; second <= 86_400; second++) {
+    assert.equal(steps.check(1_000_000 + second * 1_000.5, second * 1_000), null);
+  }
+  const wall = 1_000_000 + 86_400 * 1_000.5;
+  assert.equal(steps.check(wall + 1_000 + day, day + 1_000), day);
+  assert.equal(steps.check(wall + 2_000 + day, day + 2_000), null);
+  assert.equal(steps.check(wall + 3_000, day + 3_000), -day);
+  assert.equal(steps.check(wall + 4_000, day + 4_000), null);
 });
 
 test('times are added without changing the time that they are added to', () => {

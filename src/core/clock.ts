@@ -38,6 +38,25 @@ export class AlignedClock implements Clock {
   }
 }
 
+/** NTP slews a clock by half a millisecond a second at most: what moves it further is a step. */
+const STEP_MS = 1_000;
+
+/**
+ * Notices when the machine's clock is set: it then differs from the monotonic clock by more, or
+ * less, than before.
+ */
+export class StepDetector {
+  #aheadMs: number | null = null;
+
+  /** @returns the milliseconds of a step since the last call; null if there was none. */
+  check(wallMs: number, monotonicMs: number): number | null {
+    const aheadMs = wallMs - monotonicMs;
+    const stepMs = aheadMs - (this.#aheadMs ?? aheadMs);
+    this.#aheadMs = aheadMs;
+    return Math.abs(stepMs) < STEP_MS ? null : stepMs;
+  }
+}
+
 /** A clock that only moves when a test says so. */
 export class FakeClock implements Clock {
   #now: number;

@@ -89,5 +89,9 @@ export const unknownCommits = new Counter({
 });
 
 // A rate can only be told of what was 0 before it was 1.
-for (const network of NETWORKS) paymentsSettled.inc({ network }, 0);
+for (const network of NETWORKS) {
+  paymentsSettled.inc({ network }, 0);
+  paymentsDeclined.inc({ network, code: 'settlement_failed' }, 0);
+  tapToSettled.zero({ network });
+}
 for (const result of ['succeeded', 'failed']) webhookAttempts.inc({ result }, 0);

@@ -113,6 +113,8 @@ const MAX_RETRY_PAUSE_MS = 20;
 /** A caller rather hears 503 than waits for a connection that does not come. */
 const CONNECT_TIMEOUT_MS = 5_000;
 
+/** SQLSTATE: a statement before this one has failed. */
+const ABORTED = '25P02';
 /**
  * SQLSTATEs of a transaction that met another one. What was checked and is there all the same
  * (a unique violation) was written by somebody since: the next try finds it.
@@ -173,6 +175,7 @@ async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<
     const committed: (() => void)[] = [];
     const hints = new Map<string, readonly [topic: string, key: string]>();
     const finishing: Promise<unknown>[] = [];
+    let first: unknown = null;
     const tx: Tx = {
       inTransaction: true,
       watch: source.watch,
@@ -190,10 +193,16 @@ async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<
       },
       // Of statements that are sent together, one may fail while another has a next step: behind
       // our rollback that would stay written.
-      query: async (text, values) => {
+      query: async <Row>(text: string, values?: readonly unknown[]) => {
         assert(isOpen, 'a statement came after the end of its transaction');
         sendTogether(client);
-        return run(client, text, values);
+        try {
+          return await run<Row>(client, text, values);
+        } catch (error) {
+          // What was sent behind a statement that failed fails of that: it has no reason of its own.
+          first ??= error;
+          throw codeOf(error) === ABORTED ? first : error;
+        }
       },
     };
     const result = await work(tx);

@@ -4,7 +4,7 @@ import type { Migration } from '#db/migration-files.ts';
 
 /** Migrations that may take hours, because nobody waits for them. */
 
-const INDEX = /create (?:unique )?index concurrently if not exists (\w+)\s/i;
+const INDEX = /^create (?:unique )?index concurrently if not exists (\w+)\s+on (\w+)\s/i;
 /** A backfill rests this long, and as long as its part took: half of the disk is others'. */
 const LEAST_REST_MS = 20;
 
@@ -26,22 +26,85 @@ async function dropInvalid(client: pg.Client, index: string): Promise<void> {
   if (rows[0]?.found === true) await client.query(`drop index concurrently ${index}`);
 }
 
+interface NewIndex {
+  readonly name: string;
+  readonly table: string;
+  readonly statement: string;
+}
+
+/** The statements of a file that builds indexes. */
+function indexesOf(text: string): NewIndex[] {
+  const statements = text
+    .replaceAll(/^--.*$/gm, '')
+    .split(';')
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '');
+  return statements.map((statement) => {
+    const [, name, table] = INDEX.exec(statement) ?? [];
+    if (name === undefined || table === undefined) {
+      throw new Error(`not a "create index concurrently if not exists <name>": ${statement}`);
+    }
+    return { name, table, statement };
+  });
+}
+
+/** The partitions of a table; none: it has no partitions. */
+async function partitionsOf(client: pg.Client, table: string): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `select inhrelid::regclass::text as name from pg_inherits
+     where inhparent = $1::regclass order by 1`,
+    [table],
+  );
+  return rows.map(({ name }) => name);
+}
+
+/** Whether the partition has its part of an index; one that was made meanwhile does. */
+async function hasPart(client: pg.Client, index: string, partition: string): Promise<boolean> {
+  const { rows } = await client.query(
+    `select from pg_inherits p join pg_index i on i.indexrelid = p.inhrelid
+     where p.inhparent = $1::regclass and i.indrelid = $2::regclass`,
+    [index, partition],
+  );
+  return rows.length > 0;
+}
+
 /**
- * Builds the file's one index beside the writes. It is not in a transaction: a build that was cut
- * off is found by its invalid index, dropped and begun again.
+ * PostgreSQL builds no index of a partitioned table beside its writes: each partition gets its own,
+ * and those that come meanwhile get theirs from the parent's, which holds nothing.
+ */
+async function buildIndex(client: pg.Client, index: NewIndex): Promise<void> {
+  const { name, table, statement } = index;
+  const partitions = await partitionsOf(client, table);
+  if (partitions.length === 0) {
+    await dropInvalid(client, name);
+    await client.query(statement);
+    return;
+  }
+  const onParent = statement.replace(/ concurrently /i, ' ').replace(/\bon /i, 'on only ');
+  await client.query(onParent);
+  for (const partition of partitions) {
+    const own = `${partition}_${name}`;
+    if (await hasPart(client, name, partition)) continue;
+    await dropInvalid(client, own);
+    await client.query(
+      statement.replace(name, () => own).replace(`on ${table}`, () => `on ${partition}`),
+    );
+    await client.query(`alter index ${name} attach partition ${own}`);
+  }
+}
+
+/**
+ * Builds the file's indexes beside the writes, one after the other. It is not in a transaction: a
+ * build that was cut off is found by its invalid index, dropped and begun again.
  */
 export async function buildConcurrently(client: pg.Client, migration: Migration): Promise<void> {
-  const [, index] = INDEX.exec(migration.text) ?? [];
-  if (index === undefined) {
-    throw new Error('it has no "create index concurrently if not exists <name>"');
-  }
+  const indexes = indexesOf(migration.text);
   // A role's own limits (deploy/pgbouncer/role.sql) are for requests. One process builds: with
   // helpers it takes every core, and requests wait.
   await client.query(`set statement_timeout = 0; set lock_timeout = 0;
     set max_parallel_maintenance_workers = 0`);
   try {
-    await dropInvalid(client, index);
-    await client.query(migration.text);
+    for (const index of indexes) await buildIndex(client, index);
     await noteApplied(client, migration);
   } finally {
     await client

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { StartError } from '#core/start-error.ts';
 import { openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
@@ -150,4 +151,38 @@ test('a statement of a migration does not keep a table for longer than its limit
   const short = { lockMs: 20, statementMs: 100, tries: 1, pauseMs: 10 };
   await assert.rejects(migrate(database.db, { folder, limits: short }), /SQLSTATE 57014/);
   await database.db.query('select from h1');
+});
+
+test('a role without grants waits for them, and waits no longer when its process ends', async () => {
+  await put(1, 'create table granted (n int)');
+  await migrate(database.db, { folder });
+  const role = `reader_${process.pid}_${round}`;
+  await database.db.query(`create role ${role} login password 'x'`);
+  const url = new URL(database.url);
+  url.username = role;
+  url.password = 'x';
+  const db = openDatabase({ url: url.toString(), maxConnections: 1 });
+  const told: string[] = [];
+  const tell = (line: string) => {
+    told.push(line);
+  };
+  try {
+    const ends = new AbortController();
+    const ended = migrate(db, { folder, tell, ends: ends.signal });
+    while (told.length === 0) await sleep(10);
+    assert.match(told[0] ?? '', /grants of this role/);
+    ends.abort();
+    const began = performance.now();
+    await assert.rejects(ended);
+    assert.ok(performance.now() - began < 1_000);
+    const waiting = migrate(db, { folder, tell });
+    while (told.length === 1) await sleep(10);
+    await database.db.query(`grant select on migrations to ${role}`);
+    assert.deepEqual(await waiting, []);
+    assert.equal(told.length, 2, 'one line for each wait');
+  } finally {
+    await db.close();
+    await database.db.query(`revoke all on migrations from ${role}`);
+    await database.db.query(`drop role ${role}`);
+  }
 });

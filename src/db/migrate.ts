@@ -22,8 +22,10 @@ interface MigrationLimits {
 export interface MigrateOptions {
   readonly folder?: string;
   readonly limits?: MigrationLimits;
-  /** Told once what a start waits for. */
+  /** Told what a start waits for, once for each thing. */
   readonly tell?: (line: string) => void;
+  /** Aborts when the process is to end; it then waits no longer. */
+  readonly ends?: AbortSignal;
 }
 
 /**
@@ -168,24 +170,49 @@ async function isOurTurn(client: pg.Client): Promise<boolean> {
   return rows[0]?.got === true;
 }
 
+/** The role may not read the table yet: its grants come behind the first migrations. */
+const NOT_GRANTED = '42501';
+
+/** What is pending; null: the role of this start may not look. */
+async function lookForPending(
+  client: pg.Client,
+  all: readonly Migration[],
+): Promise<Migration[] | null> {
+  try {
+    return await findPending(client, all);
+  } catch (error) {
+    if (codeOf(error) === NOT_GRANTED) return null;
+    throw error;
+  }
+}
+
 /** What is left to do once nobody else is at it; nothing: another start or role has done it. */
 async function waitForTurn(
   client: pg.Client,
   all: readonly Migration[],
-  tell: (line: string) => void,
+  { tell, ends }: { readonly tell: (line: string) => void; readonly ends?: AbortSignal },
 ): Promise<readonly Migration[]> {
-  for (let looks = 0; ; looks++) {
-    const pending = await findPending(client, all);
-    const [next] = pending;
-    if (next === undefined) return [];
+  let told = '';
+  for (;;) {
+    const pending = await lookForPending(client, all);
+    const [next] = pending ?? [];
+    if (pending !== null && next === undefined) return [];
     const may = await mayMigrate(client);
     if (may && (await isOurTurn(client))) return findPending(client, all);
-    if (looks === 0) {
-      const who = may ? 'another process applies it' : 'run "npm run migrate" as its owner';
-      tell(`waiting for the database's migration ${next.name}: ${who}`);
-    }
-    await sleep(LOOK_MS);
+    const why = waitsFor(next, may);
+    if (why !== told) tell(why);
+    told = why;
+    await sleep(LOOK_MS, undefined, { signal: ends });
   }
+}
+
+/** @param next undefined: the role may not read which one is next. */
+function waitsFor(next: Migration | undefined, may: boolean): string {
+  if (next === undefined) {
+    return 'waiting for the grants of this role: run those of docs/operate.md, section 2, as the owner';
+  }
+  const who = may ? 'another process applies it' : 'run "npm run migrate" as its owner';
+  return `waiting for the database's migration ${next.name}: ${who}`;
 }
 
 /**
@@ -197,13 +224,13 @@ async function waitForTurn(
  *   DatabaseUnavailable when the database is lost meanwhile.
  */
 export async function migrate(db: Database, options: MigrateOptions = {}): Promise<string[]> {
-  const { folder = MIGRATIONS_FOLDER, limits = LIMITS, tell = () => {} } = options;
+  const { folder = MIGRATIONS_FOLDER, limits = LIMITS, tell = () => {}, ends } = options;
   const all = await readMigrations(folder);
   const client = await db.connect().catch((error) => {
     throw toFault(error);
   });
   try {
-    const pending = await waitForTurn(client, all, tell);
+    const pending = await waitForTurn(client, all, { tell, ...(ends && { ends }) });
     if (pending.length > 0 && !(await hasTable(client))) await createTable(client);
     for (const migration of pending) await applyMigration(client, migration, limits);
     return pending.map(({ name }) => name);

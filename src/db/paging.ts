@@ -1,5 +1,7 @@
+import { present } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
+import { checked, wholeKey } from '#db/plan-shapes.ts';
 
 /** The place of a row in its list. */
 export interface Place {
@@ -15,14 +17,33 @@ export interface Page {
   readonly createdLt: Date | null;
 }
 
+/** Below every position, in SQL. */
+export const LEAST_POSITION = `'${-(2n ** 63n)}'::bigint`;
+/** The same as a value. */
+const LEAST_POSITION_VALUE = String(-(2n ** 63n));
+
+type Bound = readonly [created: unknown, position: unknown];
+
+function upperBound({ after, createdLt }: Omit<Page, 'limit'>): Bound {
+  if (createdLt !== null && (after === null || createdLt <= after.created)) {
+    return [createdLt, LEAST_POSITION_VALUE];
+  }
+  return after === null ? ['infinity', LEAST_POSITION_VALUE] : [after.created, after.position];
+}
+
+function lowerBound({ createdGte }: Page, since: Date | undefined): Bound {
+  const from = since !== undefined && (createdGte === null || since > createdGte);
+  return [(from ? since : createdGte) ?? '-infinity', LEAST_POSITION_VALUE];
+}
+
 /**
- * The bounds of a page as values that a statement compares with, in this order: the last row's
- * `created` and `position`, the first `created` that counts and the first that does not. What is
- * not asked for lies at infinity. (`$1 is null or …` would be one plan for both: that reads all.)
+ * The bounds of a page as values that a statement compares with, in this order: `created` and
+ * `position` that all rows come before, the first `created` that counts and the first that does
+ * not. What is not asked for lies at infinity. (`$1 is null or …` would be one plan for both: that
+ * reads all.)
  */
 export function boundsOf(page: Omit<Page, 'limit'>): unknown[] {
-  const { created = 'infinity', position = 0n } = page.after ?? {};
-  return [created, position, page.createdGte ?? '-infinity', page.createdLt ?? 'infinity'];
+  return [...upperBound(page), page.createdGte ?? '-infinity', page.createdLt ?? 'infinity'];
 }
 
 /** Sorts behind every id: the bound of a first page that begins with the newest id. */
@@ -30,28 +51,100 @@ export const BEHIND_ALL_IDS = '~';
 /** The same for numbers that the database counts. */
 export const BEHIND_ALL_NUMBERS = 2n ** 63n - 1n;
 
+/** What begins the index over all rows of an account and mode. */
+export const TENANT_KEY = ['account_id', 'livemode'] as const;
+/** The account in indexes of few rows: an expression, so that no index of all rows serves it. */
+export const HIDDEN_TENANT_KEY = ["(account_id || '')", 'livemode'] as const;
+
+/**
+ * The columns that an index begins with; no other index of the table begins with the first of them.
+ * `ordered`: `created` and `position` follow, and a page is a range. Else the key finds few rows,
+ * which are sorted.
+ */
+export interface IndexKey {
+  readonly columns: readonly string[];
+  readonly ordered: boolean;
+}
+
 export interface ListOf {
   /** Table and columns: names written in our code, never a client's. */
   readonly table: string;
   readonly columns: string;
   /** Further equalities, column to value; null values are left out. */
   readonly filters: Readonly<Record<string, unknown>>;
+  /** The index of a filter; of several filters, the one that stands first here is used. */
+  readonly indexes?: Readonly<Record<string, IndexKey>>;
   /** Further conditions. */
   readonly conditions?: readonly Condition[];
+  /** A condition that finds few rows by an index; the others only check them. */
+  readonly found?: Condition;
   /**
-   * Rows that one of these sets of conditions holds for, and no row two of them. Each is a range of
-   * an index of its own, all are read in one statement: a row that moves is never seen twice.
+   * Rows that one of these branches holds, and no row two of them. Each is read by an index of its
+   * own, all are read in one statement: a row that moves is never seen twice.
    */
-  readonly anyOf?: readonly (readonly Condition[])[];
+  readonly anyOf?: readonly Branch[];
+}
+
+export interface Branch {
+  readonly conditions: readonly Condition[];
+  /**
+   * What begins the branch's index; 'few': the conditions find its rows by an index, and they are
+   * sorted. Left out: {@link TENANT_KEY}.
+   */
+  readonly key?: readonly string[] | 'few';
+  /** Values of columns of the key that no filter has. */
+  readonly values?: Readonly<Record<string, unknown>>;
+  /** No older row is in the branch. */
+  readonly since?: Date;
 }
 
 /** Alone, or with one parameter that stands as `?`. `$1` is the account, `$2` the mode. */
 export type Condition = string | { readonly sql: string; readonly value: unknown };
 
+/** The parameters of a page's statement. */
+class Parameters {
+  readonly values: unknown[];
+  readonly #ofColumns: Map<string, string>;
+
+  constructor(tenant: Tenant) {
+    this.values = [tenant.accountId, tenant.livemode];
+    const [account, mode] = ['$1', '$2'];
+    const [hidden] = HIDDEN_TENANT_KEY;
+    this.#ofColumns = new Map([
+      ['account_id', account],
+      [hidden, account],
+      ['livemode', mode],
+    ]);
+  }
+
+  add(value: unknown): string {
+    return `$${this.values.push(value)}`;
+  }
+
+  addFilter(column: string, value: unknown): void {
+    this.#ofColumns.set(column, this.add(value));
+  }
+
+  of(column: string): string {
+    return present(this.#ofColumns.get(column), column);
+  }
+
+  write(condition: Condition): string {
+    if (typeof condition === 'string') return condition;
+    const bound = this.add(condition.value);
+    return condition.sql.replaceAll('?', () => bound);
+  }
+
+  bound([created, position]: Bound): string[] {
+    return [this.add(created), this.add(position)];
+  }
+}
+
 /**
- * One page, newest first, of an account and mode's rows. A range scan of the index over
- * (account_id, livemode, [filter,] created, position): 0.1 ms at any depth of 5,000,000 rows,
- * where OFFSET took a second. One row more than `limit` is read, to know whether there are more.
+ * One page, newest first, of an account and mode's rows: a range scan of the index over
+ * (account_id, livemode, created, position), or of that of a filter: 0.1 ms at any depth of
+ * 5,000,000 rows, where OFFSET took a second. One row more than `limit` is read, to know whether
+ * there are more. A comparison of rows leaves the planner that index alone, see `plan-shapes.ts`.
  */
 export async function selectPage<Row extends Place>(
   sql: Sql,
@@ -59,34 +152,86 @@ export async function selectPage<Row extends Place>(
   tenant: Tenant,
   page: Page,
 ): Promise<Row[]> {
-  const values: unknown[] = [tenant.accountId, tenant.livemode];
-  const parameter = (value: unknown) => `$${values.push(value)}`;
-  const written = (condition: Condition) => {
-    if (typeof condition === 'string') return condition;
-    const bound = parameter(condition.value);
-    return condition.sql.replaceAll('?', () => bound);
-  };
-  const conditions = ['account_id = $1', 'livemode = $2', ...(list.conditions ?? []).map(written)];
-  for (const [column, value] of Object.entries(list.filters)) {
-    if (value !== null && value !== undefined) {
-      conditions.push(`${column} = ${parameter(value)}`);
-    }
-  }
-  if (page.after !== null) {
-    const { created, position } = page.after;
-    conditions.push(`(created, position) < (${parameter(created)}, ${parameter(position)})`);
-  }
-  if (page.createdGte !== null) conditions.push(`created >= ${parameter(page.createdGte)}`);
-  if (page.createdLt !== null) conditions.push(`created < ${parameter(page.createdLt)}`);
-  const order = `order by created desc, position desc limit ${parameter(page.limit + 1)}`;
-  const branches = (list.anyOf ?? [[]]).map(
-    (further) =>
-      `select ${list.columns} from ${list.table}
-     where ${[...conditions, ...further.map(written)].join(' and ')}
-     ${order}`,
-  );
+  const parameters = new Parameters(tenant);
+  const filters = Object.entries(list.filters).filter(([, value]) => value != null);
+  for (const [column, value] of filters) parameters.addFilter(column, value);
+  const filtered = filters.map(([column]) => column);
+  const upper = parameters.bound(upperBound(page));
+  const limit = `limit ${parameters.add(page.limit + 1)}`;
+  const conditions = (list.conditions ?? []).map((one) => parameters.write(one));
+  const found = list.found === undefined ? null : parameters.write(list.found);
+  const branches = (list.anyOf ?? [{ conditions: [] }]).map((branch) => {
+    const lower = parameters.bound(lowerBound(page, branch.since));
+    const key = found === null ? keyOf(list, branch, filtered) : null;
+    const values = Object.entries(branch.values ?? {});
+    const needed = values.filter(([column]) => key?.columns.includes(column));
+    for (const [column, value] of needed) parameters.addFilter(column, value);
+    // What another index would serve is only checked where the rows are found by this one.
+    const isOwn = branch.key !== undefined && (key === null || key.columns === branch.key);
+    const own = branch.conditions
+      .map((one) => parameters.write(one))
+      .map((one) => (isOwn ? one : checked(one)));
+    const read = readBy(key, { parameters, upper, lower });
+    const used = new Set(key?.columns);
+    const rest = [...TENANT_KEY, ...filtered]
+      .filter((column) => !used.has(column) && !used.has(hiddenOf(column)))
+      .map((column) => `${column} = ${parameters.of(column)}`);
+    const where = [
+      ...(found === null ? [] : [found]),
+      ...read.where,
+      ...(rest.length === 0 ? [] : [checked(rest.join(' and '))]),
+      ...conditions,
+      ...own,
+    ];
+    return `select ${list.columns} from ${list.table}
+     where ${where.join(' and ')}
+     ${read.order} ${limit}`;
+  });
   const [only] = branches;
-  if (only !== undefined && branches.length === 1) return sql.query<Row>(only, values);
+  if (only !== undefined && branches.length === 1) return sql.query<Row>(only, parameters.values);
   const union = branches.map((branch) => `(${branch})`).join(' union all ');
-  return sql.query<Row>(`select * from (${union}) as rows ${order}`, values);
+  const text = `select * from (${union}) as rows ${NEWEST_FIRST} ${limit}`;
+  return sql.query<Row>(text, parameters.values);
+}
+
+const NEWEST_FIRST = 'order by created desc, position desc';
+
+function hiddenOf(column: string): string {
+  return column === 'account_id' ? HIDDEN_TENANT_KEY[0] : column;
+}
+
+/** What finds the rows of a branch; null: its own conditions do. */
+function keyOf(list: ListOf, branch: Branch, filtered: readonly string[]): IndexKey | null {
+  const { key = TENANT_KEY } = branch;
+  if (key === 'few') return null;
+  const indexes = Object.entries(list.indexes ?? {});
+  const [, index] = indexes.find(([column]) => filtered.includes(column)) ?? [];
+  return index ?? { columns: key, ordered: true };
+}
+
+/** The conditions and the order by which an index is read. */
+function readBy(
+  key: IndexKey | null,
+  page: {
+    readonly parameters: Parameters;
+    readonly upper: readonly string[];
+    readonly lower: readonly string[];
+  },
+): { readonly where: readonly string[]; readonly order: string } {
+  const { parameters, upper, lower } = page;
+  const range = (columns: readonly string[], values: readonly string[]) => {
+    const row = [...columns, 'created', 'position'].join(', ');
+    return (
+      `(${row}) < (${[...values, ...upper].join(', ')})` +
+      ` and (${row}) >= (${[...values, ...lower].join(', ')})`
+    );
+  };
+  if (key === null) return { where: [checked(range([], []))], order: NEWEST_FIRST };
+  const values = key.columns.map((column) => parameters.of(column));
+  if (!key.ordered) {
+    const where = [wholeKey(key.columns, values), checked(range([], []))];
+    return { where, order: NEWEST_FIRST };
+  }
+  const order = [...key.columns, 'created', 'position'].map((column) => `${column} desc`);
+  return { where: [range(key.columns, values)], order: `order by ${order.join(', ')}` };
 }

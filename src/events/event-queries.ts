@@ -1,7 +1,8 @@
 import { idTime } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
-import { boundsOf, type Page } from '#db/paging.ts';
+import { boundsOf, LEAST_POSITION, type Page } from '#db/paging.ts';
+import { checked } from '#db/plan-shapes.ts';
 
 export interface EventRow {
   created: Date;
@@ -43,6 +44,14 @@ export async function selectEvents(sql: Sql, tenant: Tenant, page: Page): Promis
   );
 }
 
+const TYPE_KEY = '(e.type, e.account_id, e.livemode, e.created, e.position)';
+/** A range of the index that begins with the type: see `plan-shapes.ts`. `$3` is before `$6`. */
+const OF_TYPE = `${TYPE_KEY} < (wanted.type, $1, $2, $3, $4)
+  and ${TYPE_KEY} >= (wanted.type, $1, $2, $5, ${LEAST_POSITION}) and $6::timestamptz is not null`;
+const OF_TYPE_ORDER = `
+  order by e.type desc, e.account_id desc, e.livemode desc, e.created desc, e.position desc
+  limit $7`;
+
 /** The same for some types: each type is a range of an index, and the short ranges are merged. */
 export async function selectEventsOfTypes(
   sql: Sql,
@@ -52,9 +61,8 @@ export async function selectEventsOfTypes(
   return sql.query(
     `select e.created, e.position, e.body from unnest($8::text[]) as wanted (type)
      cross join lateral (
-       select created, position, body from events
-       where account_id = $1 and livemode = $2 and type = wanted.type
-         and ${WITHIN('created', 'position')} ${NEWEST_FIRST}
+       select created, position, body from events e
+       where ${OF_TYPE} ${OF_TYPE_ORDER}
      ) e
      ${NEWEST_FIRST}`,
     [...pageValues(wanted.tenant, page), wanted.types],
@@ -99,20 +107,22 @@ export async function selectDeliveredEvents(
   wanted: { readonly tenant: Tenant; readonly types: readonly string[] },
   page: Page,
 ): Promise<EventRow[]> {
-  const same = 'd.endpoint_id = p.id and d.event_created = e.created';
+  const hasOne = (table: string, condition: string) => `exists (
+    select from webhook_endpoints p cross join lateral (
+      select from ${table} d
+      where d.endpoint_id = p.id and ${condition} d.event_created = e.created
+        and d.event_position = e.position
+      limit 1) d
+    where p.account_id = $1 and p.livemode = $2)`;
+  const hasDue = hasOne('webhook_due', '');
+  const hasFailed = hasOne('webhook_deliveries', "d.status = 'failed' and");
   return sql.query(
-    `select e.created, e.position, e.body from events e
-     where e.account_id = $1 and e.livemode = $2 and e.type = any($8)
-       and ${WITHIN('e.created', 'e.position')}
-       and not exists (
-         select from webhook_endpoints p join webhook_due d
-           on ${same} and d.event_position = e.position
-         where p.account_id = $1 and p.livemode = $2)
-       and not exists (
-         select from webhook_endpoints p join webhook_deliveries d
-           on ${same} and d.event_position = e.position and d.status = 'failed'
-         where p.account_id = $1 and p.livemode = $2)
-     order by e.created desc, e.position desc limit $7`,
+    `select e.created, e.position, e.body from unnest($8::text[]) as wanted (type)
+     cross join lateral (
+       select created, position, body from events e
+       where ${OF_TYPE} and ${checked(`not ${hasDue} and not ${hasFailed}`)} ${OF_TYPE_ORDER}
+     ) e
+     ${NEWEST_FIRST}`,
     [...pageValues(wanted.tenant, page), wanted.types],
   );
 }

@@ -35,7 +35,8 @@ export async function selectNewestPlace(sql: Sql, tenant: Tenant): Promise<Place
 
 /**
  * A free slot of a key, chosen at random, so that two processes rarely want the same one; the
- * slower of two gets none, and asks again.
+ * slower of two gets none, and asks again. A slot that is held for more than twice `holdMs` is free,
+ * too: the database's clock has stepped back since.
  */
 export async function takeStreamSlot(
   sql: Sql,
@@ -47,10 +48,11 @@ export async function takeStreamSlot(
        select wanted.slot from generate_series(1, $2::int) as wanted (slot)
        where not exists (
          select from event_stream_slots s
-         where s.key_id = $1 and s.slot = wanted.slot and s.held_until > now())
+         where s.key_id = $1 and s.slot = wanted.slot
+           and s.held_until > now() and s.held_until <= now() + $3 * interval '2 ms')
        order by random() limit 1) free
      on conflict (key_id, slot) do update set held_until = excluded.held_until
-     where held.held_until <= now()
+     where held.held_until <= now() or held.held_until > now() + $3 * interval '2 ms'
      returning slot`,
     [wanted.keyId, wanted.slots, wanted.holdMs],
   );
@@ -58,10 +60,14 @@ export async function takeStreamSlot(
 }
 
 /** How many streams a key has open, in all processes. */
-export async function countStreamSlots(sql: Sql, keyId: string): Promise<number> {
+export async function countStreamSlots(
+  sql: Sql,
+  wanted: { readonly keyId: string; readonly holdMs: number },
+): Promise<number> {
   const rows = await sql.query<{ open: bigint }>(
-    `select count(*) as open from event_stream_slots where key_id = $1 and held_until > now()`,
-    [keyId],
+    `select count(*) as open from event_stream_slots
+     where key_id = $1 and held_until > now() and held_until <= now() + $2 * interval '2 ms'`,
+    [wanted.keyId, wanted.holdMs],
   );
   return Number(rows[0]?.open ?? 0);
 }

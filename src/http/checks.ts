@@ -59,7 +59,7 @@ async function countCaller(
   call: Call,
 ): Promise<Refusal | null> {
   const key = call.caller === null ? addressKey(request.ip) : call.caller.rateKey;
-  call.rate = await limiter.take(key, call.now.getTime());
+  call.rate = await limiter.take(key);
   return rateExceeded(call);
 }
 

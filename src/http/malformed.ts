@@ -42,7 +42,7 @@ export function createClientErrorHandler(deps: {
     }
     const now = deps.clock.now();
     const address = socket.remoteAddress ?? '';
-    const rate = await deps.limiter.take(addressKey(address), now.getTime());
+    const rate = await deps.limiter.take(addressKey(address));
     const requestId = newId('request', now);
     if (rate.remaining >= LOGGED_REMAINING) {
       deps.log.warn('malformed request', { request: requestId, address, code: error.code });

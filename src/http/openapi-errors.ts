@@ -85,7 +85,10 @@ function errorResponse(status: number, codes: readonly ErrorCode[], headers: Doc
   );
   return {
     description: TITLES[status] ?? 'Refused.',
-    headers: status === 429 ? { ...headers, 'Retry-After': header('RetryAfter') } : headers,
+    headers:
+      status === 429 || status === 503
+        ? { ...headers, 'Retry-After': header('RetryAfter') }
+        : headers,
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples } },
   };
 }

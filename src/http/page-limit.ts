@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Clock, systemClock } from '#core/clock.ts';
 import { plainPage, sendPage } from '#http/plain-page.ts';
 import { addressKey, memoryRateLimiter, type RateLimit } from '#http/rate-limit.ts';
 
@@ -14,11 +13,10 @@ const TOO_MANY = plainPage('Too many requests', '<p>Wait a minute, then try agai
  * For what has no key and belongs to no API, such as the pages of links in mails: by address (IPv6
  * by /64), in this process, before anything is looked up.
  */
-export function limitByAddress(limit: RateLimit, clock: Clock = systemClock) {
+export function limitByAddress(limit: RateLimit) {
   const limiter = memoryRateLimiter(limit);
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    const nowMs = clock.now().getTime();
-    const { allowed, retryAfterSeconds } = limiter.take(addressKey(request.ip), nowMs);
+    const { allowed, retryAfterSeconds } = limiter.take(addressKey(request.ip));
     if (allowed) done();
     else sendPage(reply.header('Retry-After', String(retryAfterSeconds)), 429, TOO_MANY);
   };

@@ -1,14 +1,27 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { addressKey, memoryRateLimiter, type RateDecision } from '#http/rate-limit.ts';
+import {
+  addressKey,
+  decideRate,
+  memoryRateLimiter,
+  type RateDecision,
+  type RateLimit,
+} from '#http/rate-limit.ts';
 
-const take = (limiter: ReturnType<typeof memoryRateLimiter>, key: string, ms: number) =>
-  limiter.take(key, ms) as RateDecision;
+/** Decides at the millisecond that it is told. */
+function limiterOf(limit: RateLimit): (key: string, ms: number) => RateDecision {
+  let now = 0;
+  const limiter = memoryRateLimiter(limit, () => now);
+  return (key, ms) => {
+    now = ms;
+    return limiter.take(key);
+  };
+}
 
 test('a burst up to the quota passes, the next request is told when to come back', () => {
-  const limiter = memoryRateLimiter({ requests: 3, seconds: 6 });
-  const taken = [0, 0, 0].map((ms) => take(limiter, 'a', ms));
+  const take = limiterOf({ requests: 3, seconds: 6 });
+  const taken = [0, 0, 0].map((ms) => take('a', ms));
   assert.deepEqual(
     taken.map(({ allowed, remaining }) => [allowed, remaining]),
     [
@@ -18,17 +31,17 @@ test('a burst up to the quota passes, the next request is told when to come back
     ],
   );
   assert.equal(taken[2]?.resetSeconds, 6);
-  const refused = take(limiter, 'a', 500);
+  const refused = take('a', 500);
   assert.equal(refused.allowed, false);
   assert.equal(refused.retryAfterSeconds, 2);
-  assert.equal(take(limiter, 'a', 2_000).allowed, true);
+  assert.equal(take('a', 2_000).allowed, true);
 });
 
 test('one caller does not use another one’s quota', () => {
-  const limiter = memoryRateLimiter({ requests: 1, seconds: 60 });
-  assert.equal(take(limiter, 'a', 0).allowed, true);
-  assert.equal(take(limiter, 'b', 0).allowed, true);
-  assert.equal(take(limiter, 'a', 1).allowed, false);
+  const take = limiterOf({ requests: 1, seconds: 60 });
+  assert.equal(take('a', 0).allowed, true);
+  assert.equal(take('b', 0).allowed, true);
+  assert.equal(take('a', 1).allowed, false);
 });
 
 test('no window of the length of the limit ever lets more than two quotas through', () => {
@@ -37,12 +50,12 @@ test('no window of the length of the limit ever lets more than two quotas throug
       fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 200 }),
       fc.integer({ min: 1, max: 20 }),
       (gaps, requests) => {
-        const limiter = memoryRateLimiter({ requests, seconds: 1 });
+        const take = limiterOf({ requests, seconds: 1 });
         const passed: number[] = [];
         let now = 1_000_000;
         for (const gap of gaps) {
           now += gap;
-          if (take(limiter, 'a', now).allowed) passed.push(now);
+          if (take('a', now).allowed) passed.push(now);
         }
         for (const start of passed) {
           const inWindow = passed.filter((at) => at >= start && at < start + 1_000).length;
@@ -63,12 +76,34 @@ test('a caller that waits as long as Retry-After says is let in', () => {
       fc.integer({ min: 1, max: 50 }),
       fc.integer({ min: 1, max: 90 }),
       (requests, seconds) => {
-        const limiter = memoryRateLimiter({ requests, seconds });
-        let decision = take(limiter, 'a', 0);
-        while (decision.allowed) decision = take(limiter, 'a', 0);
-        assert.equal(take(limiter, 'a', decision.retryAfterSeconds * 1_000).allowed, true);
+        const take = limiterOf({ requests, seconds });
+        let decision = take('a', 0);
+        while (decision.allowed) decision = take('a', 0);
+        assert.equal(take('a', decision.retryAfterSeconds * 1_000).allowed, true);
       },
     ),
+  );
+});
+
+test('a limit does not follow the wall clock', (t) => {
+  const limiter = memoryRateLimiter({ requests: 2, seconds: 3_600 });
+  const wall = Date.now();
+  t.mock.timers.enable({ apis: ['Date'], now: wall + 86_400_000 });
+  for (let request = 0; request < 2; request++) assert.equal(limiter.take('a').allowed, true);
+  t.mock.timers.setTime(wall);
+  const { allowed, retryAfterSeconds } = limiter.take('a');
+  assert.deepEqual([allowed, retryAfterSeconds], [false, 1_800]);
+});
+
+test('a wait is never longer than the window, whatever was stored', () => {
+  const limit = { requests: 5, seconds: 60 };
+  const day = 86_400_000;
+  const { decision, nextArrivalMs } = decideRate(limit, day, 0);
+  assert.equal(decision.allowed, false);
+  assert.ok(decision.retryAfterSeconds <= 60, `${decision.retryAfterSeconds} s`);
+  assert.equal(
+    decideRate(limit, nextArrivalMs, decision.retryAfterSeconds * 1_000).decision.allowed,
+    true,
   );
 });
 

@@ -18,7 +18,7 @@ export interface RateDecision {
 }
 
 export interface RateLimiter {
-  take(key: string, nowMs: number): Promise<RateDecision> | RateDecision;
+  take(key: string): Promise<RateDecision> | RateDecision;
 }
 
 /** One subscriber usually has a whole /64 of IPv6 addresses to come from. */
@@ -61,7 +61,9 @@ export function decisionOf(limit: RateLimit, found: RateFound): RateDecision {
 
 /**
  * The generic cell rate algorithm: one number per caller (when its next request would fit a
- * steady rhythm), so bursts up to the quota pass and no window edge lets two quotas through.
+ * steady rhythm), so bursts up to the quota pass and no window edge lets two quotas through. An
+ * arrival more than a window ahead was stored before the clock stepped back: it counts as a quota
+ * that has just been used up.
  */
 export function decideRate(
   limit: RateLimit,
@@ -69,7 +71,7 @@ export function decideRate(
   nowMs: number,
 ): { readonly decision: RateDecision; readonly nextArrivalMs: number } {
   const windowMs = limit.seconds * 1000;
-  const start = Math.max(theoreticalArrivalMs, nowMs);
+  const start = Math.min(Math.max(theoreticalArrivalMs, nowMs), nowMs + windowMs);
   const next = start + windowMs / limit.requests;
   const overMs = next - windowMs - nowMs;
   // Half a microsecond of tolerance: the sum of many spacings is not exact.
@@ -81,14 +83,19 @@ export function decideRate(
 
 /** Decides at once: nothing of a request is done before it is counted. */
 export interface MemoryRateLimiter extends RateLimiter {
-  take(key: string, nowMs: number): RateDecision;
+  take(key: string): RateDecision;
 }
 
-export function memoryRateLimiter(limit: RateLimit): MemoryRateLimiter {
+/** @param clock Milliseconds; it never steps, as the wall clock of a machine does. */
+export function memoryRateLimiter(
+  limit: RateLimit,
+  clock: () => number = () => performance.now(),
+): MemoryRateLimiter {
   const arrivals = new Map<string, number>();
-  let sweptMs = 0;
+  let sweptMs = Number.NEGATIVE_INFINITY;
   return {
-    take: (key, nowMs) => {
+    take: (key) => {
+      const nowMs = clock();
       if (arrivals.size >= SWEEP_AT && nowMs - sweptMs >= SWEEP_EVERY_MS) {
         sweptMs = nowMs;
         for (const [known, at] of arrivals) if (at <= nowMs) arrivals.delete(known);

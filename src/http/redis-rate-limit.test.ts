@@ -59,29 +59,28 @@ describe('rate limits shared through Redis', { skip }, () => {
   test('two nodes together let one quota through', async () => {
     const [a, b] = [await node(10, 3600), await node(10, 3600)];
     const taken = await Promise.all(
-      Array.from({ length: 30 }, (_, i) => (i % 2 === 0 ? a : b).take('one', 0)),
+      Array.from({ length: 30 }, (_, i) => (i % 2 === 0 ? a : b).take('one')),
     );
     assert.equal(taken.filter(({ allowed }) => allowed).length, 10);
-    const refused = await a.take('one', 0);
+    const refused = await a.take('one');
     assert.equal(refused.remaining, 0);
     assert.ok(refused.retryAfterSeconds >= 355 && refused.retryAfterSeconds <= 360);
   });
 
   test('remaining and reset count down and up again', async () => {
     const limiter = await node(4, 1);
-    const first = await limiter.take('two', 0);
+    const first = await limiter.take('two');
     assert.deepEqual([first.limit, first.remaining, first.resetSeconds], [4, 3, 1]);
-    assert.equal((await limiter.take('two', 0)).remaining, 2);
+    assert.equal((await limiter.take('two')).remaining, 2);
     await sleep(600);
-    assert.equal((await limiter.take('two', 0)).remaining, 3);
+    assert.equal((await limiter.take('two')).remaining, 3);
   });
 
   test('without Redis nobody waits, and sharing comes back with it', async () => {
     const [a, b] = [await node(5, 3600), await node(5, 3600)];
     await stopRedis(redis);
     const started = performance.now();
-    const now = Date.now();
-    const alone = await Promise.all([a.take('three', now), b.take('three', now)]);
+    const alone = await Promise.all([a.take('three'), b.take('three')]);
     assert.ok(performance.now() - started < 100, 'nobody waits for a Redis that is gone');
     assert.deepEqual(
       alone.map(({ remaining }) => remaining),
@@ -91,8 +90,8 @@ describe('rate limits shared through Redis', { skip }, () => {
     let isShared = false;
     for (let tries = 0; tries < 50 && !isShared; tries++) {
       await sleep(100);
-      await a.take(`back ${tries}`, now);
-      isShared = (await b.take(`back ${tries}`, now)).remaining === 3;
+      await a.take(`back ${tries}`);
+      isShared = (await b.take(`back ${tries}`)).remaining === 3;
     }
     assert.ok(isShared, 'the nodes share again within five seconds');
   });
@@ -102,10 +101,10 @@ describe('rate limits shared through Redis', { skip }, () => {
     redis.kill('SIGSTOP');
     try {
       const first = performance.now();
-      assert.equal((await limiter.take('five', Date.now())).allowed, true);
+      assert.equal((await limiter.take('five')).allowed, true);
       assert.ok(performance.now() - first < 200);
       const rest = performance.now();
-      for (let i = 0; i < 100; i++) await limiter.take('five', Date.now());
+      for (let i = 0; i < 100; i++) await limiter.take('five');
       assert.ok(performance.now() - rest < 50);
     } finally {
       redis.kill('SIGCONT');

@@ -10,13 +10,15 @@ import {
 
 /**
  * The rule of `decideRate`, run by Redis on its own clock, so that nodes whose clocks disagree
- * share one quota. Answers whether the request fits, the debt and the excess in milliseconds.
+ * share one quota. That clock may step back, so what it stored is never more than a window ahead.
+ * Answers whether the request fits, the debt and the excess in milliseconds.
  */
 const SCRIPT = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 local window, spacing = tonumber(ARGV[1]), tonumber(ARGV[2])
 local start = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), now)
+start = math.min(start, now + window)
 local next = start + spacing
 local over = next - window - now
 if over > 0.0005 then
@@ -68,10 +70,10 @@ export function redisRateLimiter(deps: {
   // Each command reports its fault to its caller; without a listener this would be thrown.
   redis.on('error', () => {});
   return {
-    take: async (key, nowMs): Promise<RateDecision> => {
+    take: async (key): Promise<RateDecision> => {
       if (performance.now() < aloneUntilMs || redis.status !== 'ready') {
         note(false);
-        return alone.take(key, nowMs);
+        return alone.take(key);
       }
       try {
         const [fits, debt, over] = (await (redis as Redis & TakeRate).takeRate(
@@ -85,7 +87,7 @@ export function redisRateLimiter(deps: {
       } catch {
         aloneUntilMs = performance.now() + PAUSE_MS;
         note(false);
-        return alone.take(key, nowMs);
+        return alone.take(key);
       }
     },
     close: async () => redis.disconnect(),

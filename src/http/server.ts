@@ -125,7 +125,7 @@ async function refuseEarly(
   options: ServerOptions,
 ): Promise<FastifyReply> {
   const call = asked.request.call ?? startCall(asked.request, options);
-  call.rate ??= await options.limiter.take(addressKey(asked.request.ip), call.now.getTime());
+  call.rate ??= await options.limiter.take(addressKey(asked.request.ip));
   return sendRefusal(asked.reply, call, typeof refusal === 'function' ? refusal(call) : refusal);
 }
 

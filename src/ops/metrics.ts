@@ -118,7 +118,9 @@ export function createMetrics(first: readonly SampleSource[]): Metrics {
     registers: [registry],
   });
   // A rate can only be told of what was 0 before it was 1.
-  for (const network of [...NETWORKS, 'none']) requests.inc({ network, result: 'failed' }, 0);
+  for (const network of [...NETWORKS, 'none']) {
+    for (const result of ['failed', 'answered']) requests.inc({ network, result }, 0);
+  }
   const refusals = new Counter({
     name: 'tapline_http_refusals_total',
     help: 'Refused requests by error code.',

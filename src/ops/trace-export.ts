@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describeError, type Log } from '#core/log.ts';
 import { RELEASE } from '#core/release.ts';
 import { type FinishedSpan, SPAN_KINDS, type TraceSettings, traceInto } from '#core/tracing.ts';
@@ -38,6 +39,9 @@ function render(span: FinishedSpan) {
   };
 }
 
+/** Of this process: another start is another instance. */
+const INSTANCE = randomUUID();
+
 /**
  * Sends the spans of this process as JSON over HTTP (OTLP), many at a time, behind the work.
  * @returns what ends it; null settings: nobody traces.
@@ -46,7 +50,11 @@ export function startTraceExport(settings: TraceSettings | null, log: Log): () =
   if (settings === null) return async () => {};
   const { endpoint, headers, ratio } = settings;
   const url = `${endpoint.replace(/\/$/, '')}/v1/traces`;
-  const named = { 'service.name': 'tapline', 'service.version': RELEASE };
+  const named = {
+    'service.name': 'tapline',
+    'service.version': RELEASE,
+    'service.instance.id': INSTANCE,
+  };
   const resource = { attributes: attributesOf(named) };
   let waiting: FinishedSpan[] = [];
   let lost = 0;

@@ -75,9 +75,14 @@ function stepOf(key: Buffer, code: string, now: Date): number | null {
 /** A wrong code counts; the fifth within ten minutes blocks all of them for ten more. */
 function afterWrong(row: RotatingKeyRow, now: Date): RotatingKeyRow {
   const since = addMs(now, -WRONG_WINDOW_MS);
-  const wrong_at = [...row.wrong_at.filter((at) => at > since), now];
+  const wrong_at = [...row.wrong_at.filter((at) => at > since && at <= now), now];
   if (wrong_at.length < WRONG_ALLOWED) return { ...row, wrong_at };
   return { ...row, wrong_at: [], blocked_until: addMs(now, BLOCKED_MS) };
+}
+
+/** A block that ends later than any that begins now is from before the clock stepped back. */
+function isBlocked({ blocked_until: until }: RotatingKeyRow, now: Date): boolean {
+  return until !== null && until > now && until <= addMs(now, BLOCKED_MS);
 }
 
 /** Pure. `row` is locked, and shows what earlier taps of the same batch have used. */
@@ -86,7 +91,7 @@ export function judgeCode(
   presented: { readonly code: string; readonly key: Buffer; readonly now: Date },
 ): JudgedCode {
   const { code, key, now } = presented;
-  if (row.blocked_until !== null && row.blocked_until > now) {
+  if (isBlocked(row, now)) {
     return { decline: 'pass_code_expired', after: row };
   }
   const step = stepOf(key, code, now);

@@ -2,7 +2,14 @@ import { assertNever } from '#core/assert.ts';
 import { addSeconds } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
-import { type Condition, type Page, selectPage } from '#db/paging.ts';
+import {
+  type Branch,
+  type Condition,
+  HIDDEN_TENANT_KEY,
+  type Page,
+  selectPage,
+  TENANT_KEY,
+} from '#db/paging.ts';
 import { INTENT_COLUMNS } from '#payments/intent-queries.ts';
 import { type IntentRow, toIntent } from '#payments/intent-rows.ts';
 import { asOf, type IntentStatus, type PaymentIntent } from '#payments/payment-intent.ts';
@@ -17,39 +24,56 @@ export interface IntentFilters {
 /** The longest expires_in: an older intent is not open any more. */
 const MAX_OPEN_SECONDS = 600;
 
+/** Read in the order of their index, or the one of a terminal's open intents seems as good. */
+const EXPIRED = `id = any(array(
+  select id from payment_intents where status = 'requires_payment_method' and expires_at <= ?
+  order by expires_at))`;
+
 /**
  * The rows that readers see in this status at `now`: time may have ended what is stored as open or
  * asked (`asOf`). Few are open, asked or processing, and small indexes hold those; the indexes for
  * the other two statuses are not written when an intent is created.
  */
-function inStatus(status: IntentStatus, now: Date): readonly (readonly Condition[])[] {
+function inStatus(status: IntentStatus, now: Date): readonly Branch[] {
   const timedOut: Condition = { sql: "status = 'requires_action' and confirm_by <= ?", value: now };
+  const expired: Condition = { sql: EXPIRED, value: now };
   const isOver: Condition = { sql: 'expires_at <= ?', value: now };
   const isOpen: Condition = { sql: 'expires_at > ?', value: now };
   switch (status) {
     case 'requires_payment_method': {
-      const recent = { sql: 'created > ?', value: addSeconds(now, -MAX_OPEN_SECONDS) };
+      const since = addSeconds(now, -MAX_OPEN_SECONDS);
       return [
-        ["status = 'requires_payment_method'", isOpen, recent],
-        [timedOut, isOpen],
+        { conditions: ["status = 'requires_payment_method'", isOpen], since },
+        { conditions: [timedOut, isOpen], key: 'few' },
       ];
     }
     case 'requires_action':
-      return [[{ sql: "status = 'requires_action' and confirm_by > ?", value: now }]];
+      return [
+        {
+          conditions: [{ sql: "status = 'requires_action' and confirm_by > ?", value: now }],
+          key: 'few',
+        },
+      ];
     case 'processing':
-      return [["status = 'processing'"]];
+      return [{ conditions: ["status = 'processing'", "account_id || '' = $1"], key: 'few' }];
     case 'succeeded':
-      return [["status = 'succeeded'"]];
+      return [{ conditions: ["status = 'succeeded'"], key: HIDDEN_TENANT_KEY }];
     case 'canceled':
       return [
-        ["status = 'canceled'"],
-        ["status = 'requires_payment_method'", isOver],
-        [timedOut, isOver],
+        { conditions: ["status = 'canceled'"], key: HIDDEN_TENANT_KEY },
+        { conditions: [expired], key: 'few' },
+        { conditions: [timedOut, isOver], key: 'few' },
       ];
     default:
       return assertNever(status);
   }
 }
+
+const INDEXES = {
+  order_id: { columns: ['order_id', ...TENANT_KEY], ordered: false },
+  terminal_id: { columns: ['terminal_id'], ordered: true },
+  source: { columns: ['source', ...TENANT_KEY], ordered: true },
+} as const;
 
 /** A page of intents, as they are at `now`. */
 export async function selectIntentPage(
@@ -62,6 +86,7 @@ export async function selectIntentPage(
     table: 'payment_intents',
     columns: INTENT_COLUMNS,
     filters,
+    indexes: INDEXES,
     ...(status === null ? {} : { anyOf: inStatus(status, wanted.now) }),
   };
   const rows = await selectPage<IntentRow>(sql, list, wanted.tenant, page);

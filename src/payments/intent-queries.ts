@@ -2,6 +2,7 @@ import { assert } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import { columnsFrom, jsonText } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { checked, ofTenant, wholeKey } from '#db/plan-shapes.ts';
 import { type IntentRow, toIntent, toStateColumns } from '#payments/intent-rows.ts';
 import type { IntentStatus, PaymentIntent } from '#payments/payment-intent.ts';
 
@@ -50,7 +51,7 @@ export async function selectIntent(
 ): Promise<PaymentIntent | null> {
   const rows = await sql.query<IntentRow>(
     `select ${INTENT_COLUMNS} from payment_intents
-     where id = $1 and account_id = $2 and livemode = $3`,
+     where id = $1 and ${ofTenant('$2', '$3')}`,
     [id, tenant.accountId, tenant.livemode],
   );
   return rows[0] === undefined ? null : toIntent(rows[0]);
@@ -64,7 +65,7 @@ export async function lockIntent(
 ): Promise<PaymentIntent | null> {
   const rows = await tx.query<IntentRow>(
     `select ${INTENT_COLUMNS} from payment_intents
-     where id = $1 and account_id = $2 and livemode = $3 for update`,
+     where id = $1 and ${ofTenant('$2', '$3')} for update`,
     [id, tenant.accountId, tenant.livemode],
   );
   return rows[0] === undefined ? null : toIntent(rows[0]);
@@ -86,9 +87,12 @@ export async function selectAskedIntents(
   payerIds: readonly string[],
 ): Promise<PaymentIntent[]> {
   const rows = await sql.query<IntentRow>(
-    `select ${INTENT_COLUMNS} from payment_intents
-     where attempt ->> 'payerId' = any($1) and status = 'requires_action'
-     order by confirm_by`,
+    `select i.* from unnest($1::text[]) as payer (id) cross join lateral (
+       select ${INTENT_COLUMNS} from payment_intents
+       where attempt ->> 'payerId' = payer.id and status in ('requires_action', 'processing')
+         and ${checked("status = 'requires_action'")}
+       offset 0) i
+     order by i.confirm_by`,
     [payerIds],
   );
   return rows.map(toIntent);
@@ -100,13 +104,16 @@ export async function lockOverdueIntents(
   wanted: { readonly now: Date; readonly modes: readonly boolean[]; readonly limit: number },
 ): Promise<PaymentIntent[]> {
   const rows = await tx.query<IntentRow>(
-    `select ${INTENT_COLUMNS} from payment_intents where id in (
-       select id from payment_intents
-         where status = 'requires_payment_method' and expires_at <= $1 and livemode = any($3)
+    `select ${INTENT_COLUMNS} from payment_intents where id = any(array(
+       (select id from payment_intents
+        where status = 'requires_payment_method' and expires_at <= $1
+          and ${checked('livemode = any($3)')}
+        order by expires_at limit $2)
        union all
-       select id from payment_intents
-         where status = 'requires_action' and confirm_by <= $1 and livemode = any($3)
-       limit $2)
+       (select id from payment_intents
+        where status = 'requires_action' and confirm_by <= $1 and ${checked('livemode = any($3)')}
+        order by confirm_by limit $2)
+       limit $2))
      order by id for update skip locked`,
     [wanted.now, wanted.limit, wanted.modes],
   );
@@ -175,10 +182,11 @@ export async function selectNextForTerminals(
   now: Date,
 ): Promise<PaymentIntent[]> {
   const rows = await sql.query<IntentRow>(
-    `select distinct on (terminal_id) ${INTENT_COLUMNS} from payment_intents
-     where terminal_id = any($1)
-       and status = 'requires_payment_method' and expires_at > $2
-     order by terminal_id, position`,
+    `select i.* from unnest($1::text[]) as asks (id) cross join lateral (
+       select ${INTENT_COLUMNS} from payment_intents
+       where terminal_id = asks.id and status = 'requires_payment_method'
+         and ${checked('expires_at > $2')}
+       order by terminal_id, position limit 1) i`,
     [terminalIds, now],
   );
   return rows.map(toIntent);
@@ -197,7 +205,7 @@ export async function updatePickedUp(
   const rows = await sql.query<{ picked_up_at: Date }>(
     `update payment_intents set picked_up_at = coalesce(
        picked_up_at, least($3::timestamptz + ahead_seconds * interval '1 second', tapped_at))
-     where id = $1 and terminal_id = $2 returning picked_up_at`,
+     where id = $1 and ${checked('terminal_id = $2')} returning picked_up_at`,
     [change.id, change.terminalId, change.now],
   );
   return rows[0]?.picked_up_at;
@@ -285,7 +293,7 @@ const UPDATE_STATES = `
     tx_hash = n.tx_hash, cancellation_reason = n.cancellation_reason,
     canceled_at = n.canceled_at, tapped_at = n.tapped_at
   from ${NEW_STATES.table('n')}
-  where i.id = n.id and i.status = n.from_status
+  where i.id = any(${NEW_STATES.all('id')}) and i.id = n.id and i.status = n.from_status
   returning i.id`;
 
 /**
@@ -325,14 +333,16 @@ export async function selectOrderIdsInUse(
   tx: Tx,
   wanted: readonly { readonly tenant: Tenant; readonly orderId: string }[],
 ): Promise<OrderIdRow[]> {
-  // Each is one look-up by the whole unique key: see `selectKeys`.
+  // Each is one look-up by the whole unique key: see `plan-shapes.ts`.
   return tx.query(
     `select i.* from unnest($1::text[], $2::boolean[], $3::text[])
          as wanted (account_id, livemode, order_id)
        cross join lateral (
          select account_id, livemode, order_id, id, amount, recovered from payment_intents p
-         where p.account_id = wanted.account_id and p.livemode = wanted.livemode
-           and p.order_id = wanted.order_id
+         where ${wholeKey(
+           ['p.order_id', 'p.account_id', 'p.livemode'],
+           ['wanted.order_id', 'wanted.account_id', 'wanted.livemode'],
+         )}
          offset 0) i`,
     [
       wanted.map((want) => want.tenant.accountId),

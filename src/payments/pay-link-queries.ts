@@ -100,7 +100,7 @@ export async function countSignatureFailure(sql: Sql, intentId: string): Promise
   const rows = await sql.query<{ failures: number }>(
     `insert into pay_links as l (payment_intent_id, failures) values ($1, array[now()])
      on conflict (payment_intent_id) do update set failures = array(
-       select at from unnest(l.failures) at where at > now() - interval '1 minute'
+       select at from unnest(l.failures) at where at > now() - interval '1 minute' and at <= now()
        order by at desc limit $2) || now()
      returning cardinality(failures) as failures`,
     [intentId, MAX_FAILURES],

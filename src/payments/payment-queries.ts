@@ -1,7 +1,8 @@
 import type { Tenant } from '#core/mode.ts';
 import { columnsFrom } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import { type Page, type Place, selectPage } from '#db/paging.ts';
+import { type Branch, HIDDEN_TENANT_KEY, type Page, type Place, selectPage } from '#db/paging.ts';
+import { ofTenant, wholeKey } from '#db/plan-shapes.ts';
 import { type Payment, type PaymentRow, type PaymentStatus, toPayment } from '#payments/payment.ts';
 
 export const PAYMENT_COLUMNS = `id, recovered,
@@ -14,7 +15,7 @@ export const PAYMENT_COLUMNS = `id, recovered,
 
 export async function selectPayment(sql: Sql, tenant: Tenant, id: string): Promise<Payment | null> {
   const rows = await sql.query<PaymentRow>(
-    `select ${PAYMENT_COLUMNS} from payments where id = $1 and account_id = $2 and livemode = $3`,
+    `select ${PAYMENT_COLUMNS} from payments where id = $1 and ${ofTenant('$2', '$3')}`,
     [id, tenant.accountId, tenant.livemode],
   );
   return rows[0] === undefined ? null : toPayment(rows[0]);
@@ -24,7 +25,7 @@ export async function selectPayment(sql: Sql, tenant: Tenant, id: string): Promi
 export async function lockPayment(tx: Tx, tenant: Tenant, id: string): Promise<Payment | null> {
   const rows = await tx.query<PaymentRow>(
     `select ${PAYMENT_COLUMNS} from payments
-     where id = $1 and account_id = $2 and livemode = $3 for update`,
+     where id = $1 and ${ofTenant('$2', '$3')} for update`,
     [id, tenant.accountId, tenant.livemode],
   );
   return rows[0] === undefined ? null : toPayment(rows[0]);
@@ -38,36 +39,47 @@ export interface PaymentFilters {
 }
 
 /** The status is derived from the amounts, so its filter is a condition on them, with an index. */
-const STATUS_CONDITIONS: Readonly<Record<PaymentStatus, string>> = {
-  succeeded: 'amount_refunded = 0',
-  partially_refunded: 'amount_refunded > 0 and amount_refunded < amount',
-  refunded: 'amount_refunded > 0 and amount_refunded = amount',
+const OF_STATUS: Readonly<Record<PaymentStatus, Branch>> = {
+  succeeded: { conditions: ['amount_refunded = 0'] },
+  partially_refunded: {
+    conditions: ['amount_refunded > 0 and amount_refunded < amount'],
+    key: HIDDEN_TENANT_KEY,
+  },
+  refunded: {
+    conditions: ['amount_refunded > 0 and amount_refunded = amount'],
+    key: HIDDEN_TENANT_KEY,
+  },
 };
 
 /**
  * Through the intent, whose order id is unique: so payments need no index of their own, which each
  * of them would have to write.
  */
-const OF_ORDER = `order_id = ? and id = any(array(
-  select p.id from payments p join payment_intents i on i.id = p.payment_intent_id
-    where i.account_id = $1 and i.livemode = $2 and i.order_id = ?
+const ORDER_KEY = wholeKey(['order_id', 'account_id', 'livemode'], ['?', '$1', '$2']);
+const OF_ORDER = `id = any(array(
+  select id from payments where payment_intent_id = (
+    select id from payment_intents where ${ORDER_KEY})
   union all
-  select id from payments where account_id = $1 and livemode = $2 and order_id = ? and recovered))`;
+  select id from payments where ${ORDER_KEY} and recovered))`;
+
+const INDEXES = {
+  payment_intent_id: { columns: ['payment_intent_id'], ordered: false },
+  terminal_id: { columns: ['terminal_id'], ordered: true },
+} as const;
 
 export async function selectPaymentPage(
   sql: Sql,
   wanted: { readonly tenant: Tenant; readonly filters: PaymentFilters },
   page: Page,
 ): Promise<Payment[]> {
-  const { status = null, order_id: orderId = null, ...filters } = wanted.filters;
+  const { status = null, order_id: orderId = null, ...others } = wanted.filters;
   const list = {
     table: 'payments',
     columns: PAYMENT_COLUMNS,
-    filters,
-    conditions: [
-      ...(status === null ? [] : [STATUS_CONDITIONS[status]]),
-      ...(orderId === null ? [] : [{ sql: OF_ORDER, value: orderId }]),
-    ],
+    filters: { ...others, order_id: orderId },
+    indexes: INDEXES,
+    ...(orderId === null ? {} : { found: { sql: OF_ORDER, value: orderId } }),
+    ...(status === null ? {} : { anyOf: [OF_STATUS[status]] }),
   };
   return (await selectPage<PaymentRow>(sql, list, wanted.tenant, page)).map(toPayment);
 }

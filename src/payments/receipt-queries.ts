@@ -1,5 +1,6 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { ofTenant, wholeKey } from '#db/plan-shapes.ts';
 import { type Payment, type PaymentRow, toPayment } from '#payments/payment.ts';
 import { PAYMENT_COLUMNS } from '#payments/payment-queries.ts';
 
@@ -49,7 +50,7 @@ export async function selectReceipt(
   if (row === undefined) return null;
   const refunds = await sql.query<RefundOnReceipt>(
     `select amount, status, created, tx_hash, receipt_number from refunds
-     where account_id = $1 and livemode = $2 and payment_id = $3 and status <> 'failed'
+     where payment_id = $3 and ${ofTenant('$1', '$2')} and status <> 'failed'
      order by created, position`,
     [row.account_id, wanted.livemode, row.id],
   );
@@ -101,6 +102,10 @@ export async function selectRefundReceipt(
   return rows[0] ?? null;
 }
 
+const NUMBER_KEY =
+  wholeKey(['receipt_number', 'account_id', 'livemode'], ['$3', '$1', '$2']) +
+  ' and receipt_number is not null';
+
 /** A payment found by the number of its receipt, or of a refund's. */
 export interface NumberedPayment {
   readonly payment: Payment;
@@ -116,12 +121,11 @@ export async function selectNumbered(
 ): Promise<NumberedPayment[]> {
   const rows = await sql.query<PaymentRow & { printed_amount: bigint }>(
     `select ${PAYMENT_COLUMNS}, coalesce((
-       select amount from refunds
-       where account_id = $1 and livemode = $2 and receipt_number = $3), amount) as printed_amount
-     from payments
-     where account_id = $1 and livemode = $2 and (receipt_number = $3 or id = (
-       select payment_id from refunds
-       where account_id = $1 and livemode = $2 and receipt_number = $3))`,
+       select amount from refunds where ${NUMBER_KEY}), amount) as printed_amount
+     from payments where id = any(array(
+       select id from payments where ${NUMBER_KEY}
+       union all
+       select payment_id from refunds where ${NUMBER_KEY}))`,
     [tenant.accountId, tenant.livemode, number],
   );
   return rows.map((row) => ({ payment: toPayment(row), printedAmount: row.printed_amount }));
@@ -136,10 +140,10 @@ export async function selectSettled(
   const [condition, value] =
     'refundId' in wanted
       ? ['id = (select payment_id from refunds where id = $3)', wanted.refundId]
-      : ['settlement_number = $3', wanted.settlementNumber];
+      : ['(livemode, settlement_number) = ($2, $3)', wanted.settlementNumber];
   const rows = await sql.query<PaymentRow>(
     `select ${PAYMENT_COLUMNS} from payments
-     where account_id = $1 and livemode = $2 and ${condition}`,
+     where ${ofTenant('$1', '$2')} and ${condition}`,
     [tenant.accountId, tenant.livemode, value],
   );
   return rows.map(toPayment);

@@ -1,5 +1,6 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
+import { checked } from '#db/plan-shapes.ts';
 
 /** What a till has taken and given back. */
 export interface TotalsRow {
@@ -29,7 +30,7 @@ export interface TotalsOf {
 /** Per terminal and cashier: range scans of the list indexes, which cost what the days hold. */
 export async function selectTotals(sql: Sql, wanted: TotalsOf): Promise<TotalsRow[]> {
   return sql.query<TotalsRow>(
-    `with rows as (
+    `with rows as materialized (
        select p.terminal_id, i.metadata->>'cashier' as cashier, 1 as payments,
          p.amount - p.tip as sales, p.tip, 0 as refunds, 0::bigint as refunded, 0 as declines
        from payments p join payment_intents i on i.id = p.payment_intent_id
@@ -38,7 +39,7 @@ export async function selectTotals(sql: Sql, wanted: TotalsOf): Promise<TotalsRo
        select p.terminal_id, r.metadata->>'cashier', 0, 0, 0, 1, r.amount, 0
        from refunds r join payments p on p.id = r.payment_id
        where r.account_id = $1 and r.livemode = $2 and r.created >= $3 and r.created < $4
-         and r.status = 'succeeded'
+         and ${checked("r.status = 'succeeded'")}
        union all
        select i.terminal_id, i.metadata->>'cashier', 0, 0, 0, 0, 0, 1
        from payment_intents i

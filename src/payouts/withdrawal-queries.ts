@@ -2,6 +2,7 @@ import { only } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { type Page, selectPage } from '#db/paging.ts';
+import { ofTenant, wholeKey } from '#db/plan-shapes.ts';
 
 export interface WithdrawalRow {
   readonly id: string;
@@ -80,7 +81,8 @@ export async function selectSpokenFor(
     `select coalesce((select sum(amount) from withdrawals
          where account_id = $1 and livemode = $2 and status = 'pending'), 0)::bigint
        + coalesce((select sum(amount) from refunds
-         where account_id = $1 and livemode = $2 and status = 'pending'), 0)::bigint
+         where ${wholeKey(['status', 'account_id', 'livemode'], ["'pending'", '$1', '$2'])}
+         ), 0)::bigint
        + coalesce((select sum((r.payload ->> 'amount')::bigint)
          from chain_transactions t
          join chain_requests r on r.transaction_id = t.id and r.status = 'succeeded'
@@ -99,7 +101,7 @@ export async function selectWithdrawal(
   id: string,
 ): Promise<WithdrawalRow | undefined> {
   const rows = await sql.query<WithdrawalRow>(
-    `select ${COLUMNS} from withdrawals where id = $3 and account_id = $1 and livemode = $2`,
+    `select ${COLUMNS} from withdrawals where id = $3 and ${ofTenant('$1', '$2')}`,
     [tenant.accountId, tenant.livemode, id],
   );
   return rows[0];

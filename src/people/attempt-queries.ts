@@ -1,7 +1,11 @@
 import { only } from '#core/assert.ts';
 import type { Sql } from '#db/database.ts';
 
-/** Counts one attempt and says how many there were since when. Exact under concurrency. */
+/**
+ * Counts one attempt and says how many there were since when. Exact under concurrency. A window
+ * that begins in the future was stored before the clock stepped back: it begins now, so that nobody
+ * waits longer than a window.
+ */
 export async function countAttempt(
   sql: Sql,
   wanted: { readonly bucket: string; readonly windowStart: Date; readonly now: Date },
@@ -10,7 +14,7 @@ export async function countAttempt(
     `insert into sign_in_attempts as a (bucket, attempts, since) values ($1, 1, $3)
      on conflict (bucket) do update
      set attempts = case when a.since <= $2 then 1 else a.attempts + 1 end,
-       since = case when a.since <= $2 then $3 else a.since end
+       since = case when a.since <= $2 then $3 else least(a.since, $3) end
      returning attempts, since`,
     [wanted.bucket, wanted.windowStart, wanted.now],
   );

@@ -24,9 +24,9 @@ export async function claimMails(
 ): Promise<WaitingMail[]> {
   return sql.query(
     `update mail_outbox set due_at = $2, attempts = attempts + 1
-     where id in (
+     where id = any(array(
        select id from mail_outbox where sent_at is null and failed_at is null and due_at <= $1
-       order by due_at limit $3 for update skip locked)
+       order by due_at limit $3 for update skip locked))
      returning id, context, sealed, attempts`,
     [wanted.now, wanted.again, wanted.limit],
   );
@@ -45,12 +45,18 @@ export async function markUnsendable(sql: Sql, id: bigint, now: Date): Promise<v
   await sql.query('update mail_outbox set failed_at = $2, sealed = null where id = $1', [id, now]);
 }
 
-/** @returns how many of at most `limit` mails that are done with were dropped. */
+/**
+ * Drops what is done with of the oldest mails; ids are in the order of their creation.
+ * @returns how many of at most `limit` were dropped.
+ */
 export async function deleteSentMails(sql: Sql, before: Date, limit: number): Promise<number> {
   const rows = await sql.query(
-    `delete from mail_outbox where id in
-       (select id from mail_outbox
-        where created <= $1 and (sent_at is not null or failed_at is not null) limit $2)
+    `delete from mail_outbox where id = any(array(
+       select id from (
+         select id, created, sent_at, failed_at from mail_outbox
+         where (select created from mail_outbox order by id limit 1) <= $1
+         order by id limit $2) oldest
+       where created <= $1 and (sent_at is not null or failed_at is not null)))
      returning id`,
     [before, limit],
   );

@@ -2,7 +2,8 @@ import { assert, assertNever, only, present } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import { atoms } from '#core/money.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import { type Page, selectPage } from '#db/paging.ts';
+import { type Page, selectPage, TENANT_KEY } from '#db/paging.ts';
+import { ofTenant } from '#db/plan-shapes.ts';
 import type { Refund, RefundFailure, RefundState, RefundStatus } from '#refunds/refund.ts';
 
 interface RefundRow {
@@ -66,7 +67,7 @@ function toRefund(row: RefundRow): Refund {
 
 export async function selectRefund(sql: Sql, tenant: Tenant, id: string): Promise<Refund | null> {
   const rows = await sql.query<RefundRow>(
-    `select ${COLUMNS} from refunds where id = $1 and account_id = $2 and livemode = $3`,
+    `select ${COLUMNS} from refunds where id = $1 and ${ofTenant('$2', '$3')}`,
     [id, tenant.accountId, tenant.livemode],
   );
   return rows[0] === undefined ? null : toRefund(rows[0]);
@@ -102,7 +103,12 @@ export async function lockRefunds(tx: Tx, ids: readonly string[]): Promise<Refun
 
 /** An intent has one payment at most. */
 const OF_INTENT = `payment_id = (
-  select id from payments where payment_intent_id = ? and account_id = $1 and livemode = $2)`;
+  select id from payments where payment_intent_id = ? and ${ofTenant('$1', '$2')})`;
+
+const INDEXES = {
+  payment_id: { columns: ['payment_id'], ordered: true },
+  status: { columns: ['status', ...TENANT_KEY], ordered: true },
+} as const;
 
 export async function selectRefundPage(
   sql: Sql,
@@ -119,7 +125,8 @@ export async function selectRefundPage(
     table: 'refunds',
     columns: COLUMNS,
     filters: { payment_id: wanted.paymentId, status: wanted.status },
-    conditions: paymentIntentId === null ? [] : [{ sql: OF_INTENT, value: paymentIntentId }],
+    indexes: INDEXES,
+    ...(paymentIntentId === null ? {} : { found: { sql: OF_INTENT, value: paymentIntentId } }),
   };
   return (await selectPage<RefundRow>(sql, list, wanted.tenant, page)).map(toRefund);
 }
@@ -243,7 +250,7 @@ export async function updateReceiptNumbers(tx: Tx, refunds: readonly Refund[]): 
   await tx.query(
     `update refunds r set receipt_number = n.receipt_number
      from unnest($1::text[], $2::text[]) as n (id, receipt_number)
-     where r.id = n.id and r.receipt_number is null`,
+     where r.id = any($1) and r.id = n.id and r.receipt_number is null`,
     [numbered.map(({ id }) => id), numbered.map(({ receiptNumber }) => receiptNumber)],
   );
 }

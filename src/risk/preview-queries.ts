@@ -26,8 +26,8 @@ export async function selectPastPayments(
      ), known as materialized (
        select y.payer_id, (
          select true from payments p
-         where p.payer_id = y.payer_id and p.account_id = $1 and p.settled_at < y.first
-         order by p.settled_at limit 1) is not null as paid_before
+         where p.payer_id || p.account_id = y.payer_id || $1 and p.settled_at < y.first
+         order by p.payer_id || p.account_id, p.settled_at limit 1) is not null as paid_before
        from payers y
      )
      select r.payer_id, r.amount, r.settled_at, r.method_type = 'wallet' as is_signed,

@@ -321,17 +321,22 @@ function keepRunning(site: Site, server: Server, log: ChildLog): RunningPostgres
 
 /**
  * A PostgreSQL of its own in a temporary folder, for tests: ready in about 0.7 s, gone with its
- * folder at `stop()`, and also when the test's process is killed.
+ * folder at `stop()`, and also when the test's process is killed. `settings` are PostgreSQL's own, in
+ * addition; `cluster` is the folder of its files.
  */
-export async function startThrowawayPostgres(): Promise<RunningPostgres> {
+export async function startThrowawayPostgres(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<RunningPostgres & { readonly cluster: string }> {
   const temporary = await openTemporaryFolder('tapline-postgres');
-  const options = { folder: temporary.folder, log: () => undefined, durable: false };
+  const options = { folder: temporary.folder, log: () => undefined, durable: false, settings };
+  const cluster = join(temporary.folder.path, 'postgres');
   try {
     const server = await startPostgres(options);
-    const file = await readServerFile(join(temporary.folder.path, 'postgres'));
+    const file = await readServerFile(cluster);
     if (file !== undefined) temporary.endWithUs(file.pid);
     return {
       ...server,
+      cluster,
       stop: async () => {
         await server.stop();
         await temporary.remove();

@@ -1,6 +1,7 @@
 import { only } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { ofTenant } from '#db/plan-shapes.ts';
 
 export interface CollectorKeyRow {
   readonly version: number;
@@ -83,7 +84,7 @@ export async function selectUsedCollectorKey(sql: Sql): Promise<UsedCollectorKey
 
 export async function selectSmartTap(sql: Sql, tenant: Tenant, id: string): Promise<boolean> {
   const rows = await sql.query<{ smart_tap: boolean }>(
-    'select smart_tap from terminals where id = $1 and account_id = $2 and livemode = $3',
+    `select smart_tap from terminals where id = $1 and ${ofTenant('$2', '$3')}`,
     [id, tenant.accountId, tenant.livemode],
   );
   return rows[0]?.smart_tap ?? false;

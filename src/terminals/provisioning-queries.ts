@@ -2,6 +2,7 @@ import { only } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { type Page, selectPage } from '#db/paging.ts';
+import { ofTenant } from '#db/plan-shapes.ts';
 
 export interface TerminalRow {
   readonly id: string;
@@ -62,7 +63,7 @@ export async function selectManagedTerminal(
   id: string,
 ): Promise<TerminalRow | undefined> {
   const rows = await sql.query<TerminalRow>(
-    `select ${COLUMNS} from terminals where id = $1 and account_id = $2 and livemode = $3`,
+    `select ${COLUMNS} from terminals where id = $1 and ${ofTenant('$2', '$3')}`,
     [id, tenant.accountId, tenant.livemode],
   );
   return rows[0];
@@ -101,7 +102,7 @@ export async function lockTerminal(
   id: string,
 ): Promise<TerminalRow | undefined> {
   const rows = await tx.query<TerminalRow>(
-    `select ${COLUMNS} from terminals where id = $3 and account_id = $1 and livemode = $2
+    `select ${COLUMNS} from terminals where id = $3 and ${ofTenant('$1', '$2')}
      for update`,
     [tenant.accountId, tenant.livemode, id],
   );

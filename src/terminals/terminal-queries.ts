@@ -1,6 +1,7 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import { type Page, selectPage } from '#db/paging.ts';
+import { ofTenant } from '#db/plan-shapes.ts';
 
 /** A row of terminals. */
 export interface TerminalRow {
@@ -26,7 +27,7 @@ export async function selectTerminal(
   id: string,
 ): Promise<TerminalRow | null> {
   const rows = await sql.query<TerminalRow>(
-    `select ${COLUMNS} from terminals where id = $1 and account_id = $2 and livemode = $3`,
+    `select ${COLUMNS} from terminals where id = $1 and ${ofTenant('$2', '$3')}`,
     [id, tenant.accountId, tenant.livemode],
   );
   return rows[0] ?? null;

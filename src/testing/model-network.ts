@@ -4,13 +4,14 @@ import { silentLog } from '#core/log.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { readConfig } from '#settings/config.ts';
 import { groundEnv } from '#testing/chaos/chaos-process.ts';
-import { testDatabase } from '#testing/database.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { temporaryDataDir } from '#testing/spawn-network.ts';
 import { startTestNetwork } from '#testing/test-network.ts';
 
 /** The whole service in this process, on chains whose blocks come so fast that tests can wait. */
 export interface QuickNetwork {
   readonly sandbox: SandboxFile;
+  readonly secret: Buffer;
   close(): Promise<void>;
 }
 
@@ -18,33 +19,42 @@ const BLOCK_MS = 40;
 /** Nothing happens there after the start. */
 const IDLE_BLOCK_MS = 200;
 
-export async function startQuickNetwork(): Promise<QuickNetwork> {
+export async function startQuickNetwork(
+  options: {
+    /** Default: one of its own, which is closed with the network. */
+    readonly database?: TestDatabase;
+    readonly env?: Readonly<Record<string, string>>;
+  } = {},
+): Promise<QuickNetwork> {
   const [database, testnet, mainnet, folder] = await Promise.all([
-    testDatabase(),
+    options.database ?? testDatabase(),
     startTestNetwork(() => ({ network: 'testnet', livemode: false })),
     startTestNetwork(() => ({ network: 'mainnet', livemode: true })),
     temporaryDataDir(),
   ]);
   const stops = [testnet.mineEvery(BLOCK_MS), mainnet.mineEvery(IDLE_BLOCK_MS)];
+  const secret = Buffer.alloc(32, 'model');
   const env = {
     ...groundEnv({
       databaseUrl: database.url,
-      secret: Buffer.alloc(32, 'model'),
+      secret,
       networks: [testnet.config, mainnet.config],
     }),
     PORT: '0',
     TAPLINE_DATA_DIR: folder.path,
+    ...options.env,
   };
   const running: Running = await start(readConfig(env, []), silentLog);
   const { sandbox } = running;
   if (sandbox === null) throw new Error('the network has no demo data');
   return {
     sandbox,
+    secret,
     close: async () => {
       await running.stop();
       for (const stop of stops) await stop();
       await Promise.all([testnet.stop(), mainnet.stop()]);
-      await database.close();
+      if (options.database === undefined) await database.close();
       await rm(folder.path, { recursive: true, force: true });
     },
   };

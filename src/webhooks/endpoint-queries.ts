@@ -1,5 +1,6 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { ofTenant } from '#db/plan-shapes.ts';
 import type { DisabledReason, EndpointRow } from '#webhooks/endpoint.ts';
 
 const COLUMNS = `
@@ -22,7 +23,7 @@ export async function selectEndpoint(
 ): Promise<EndpointRow | undefined> {
   const rows = await sql.query<EndpointRow>(
     `select ${COLUMNS} from webhook_endpoints e
-     where e.id = $1 and e.account_id = $2 and e.livemode = $3`,
+     where e.id = $1 and ${ofTenant('$2', '$3', 'e.')}`,
     [id, tenant.accountId, tenant.livemode],
   );
   return rows[0];

@@ -60,7 +60,8 @@ const CLAIM = `
       where endpoint_id = s.endpoint_id and lease_until <= $2
         and lease_owner is distinct from $1 and not_before <= $2
         and exists (
-          select from webhook_due d where d.endpoint_id = s.endpoint_id and d.due_at <= $2)
+          select from webhook_due d
+          where d.endpoint_id || '' = s.endpoint_id and d.due_at <= $2)
       limit 1
     ) l
   ), picked as (
@@ -144,9 +145,9 @@ const FETCH = `
   ) p
   cross join lateral (
     select * from webhook_due w
-    where w.endpoint_id = asked.endpoint_id and w.due_at <= $2
+    where w.endpoint_id || '' = asked.endpoint_id and w.due_at <= $2
       and w.event_position <> all (asked.held)
-    order by w.due_at limit asked.most
+    order by w.endpoint_id || '', w.due_at limit asked.most
   ) d
   left join lateral (
     select e.body from events e where e.id = d.event_id and e.created = d.event_created limit 1

@@ -1,6 +1,7 @@
 import { only } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { ofTenant } from '#db/plan-shapes.ts';
 
 export interface ReplayRow {
   id: string;
@@ -60,7 +61,7 @@ export async function selectReplay(
 ): Promise<ReplayRow | undefined> {
   const rows = await sql.query<ReplayRow>(
     `select ${COLUMNS} from webhook_replays
-     where id = $1 and account_id = $2 and livemode = $3`,
+     where id = $1 and ${ofTenant('$2', '$3')}`,
     [id, tenant.accountId, tenant.livemode],
   );
   return rows[0];

@@ -127,10 +127,10 @@ test(`any page of ${MANY} intents is a range of an index`, async () => {
     ['payment_intents_list', of({}, behind(MANY / 2))],
     ['payment_intents_list', of({}, behind(30))],
     ['payment_intents_list', of({}, between)],
-    ['payment_intents_list_source', of({ source: 'api' }, behind(MANY / 2))],
-    ['payment_intents_list_terminal', of({ terminal_id: 'tml_other' }, behind(MANY / 2))],
-    ['payment_intents_list_canceled', of({ status: 'canceled' }, behind(MANY / 2))],
-    ['payment_intents_list_succeeded', of({ status: 'succeeded' }, FIRST)],
+    ['payment_intents_source', of({ source: 'api' }, behind(MANY / 2))],
+    ['payment_intents_terminal', of({ terminal_id: 'tml_other' }, behind(MANY / 2))],
+    ['payment_intents_canceled', of({ status: 'canceled' }, behind(MANY / 2))],
+    ['payment_intents_succeeded', of({ status: 'succeeded' }, FIRST)],
   ]);
 });
 
@@ -171,10 +171,7 @@ test(`so is a page of ${MANY_OTHERS} events, deliveries, requests and changes`, 
   await checkPages([
     ['_account_id_livemode_created_position_idx', (sql) => selectEvents(sql, tenant, FIRST)],
     ['_account_id_livemode_created_position_idx', (sql) => selectEvents(sql, tenant, behind(half))],
-    [
-      '_account_id_livemode_type_created_position_idx',
-      (sql) => selectEventsOfTypes(sql, { tenant, types }, behind(half)),
-    ],
+    ['_events_type', (sql) => selectEventsOfTypes(sql, { tenant, types }, behind(half))],
     [
       'webhook_deliveries_default_pkey',
       (sql) => selectDeliveries(sql, { endpointId: 'we_1', status: null }, behind(half)),

@@ -35,6 +35,7 @@ const SLOW_BEGINNINGS = [
 /** A request may wait for a connection to the database for 5 s, and for anything for 30 s. */
 const ANSWERED_MS = 31_000;
 const RECOVERED_MS = 30_000;
+const TAPS = 30;
 /** Longer than a request waits for a connection. */
 const BLOCKED_MS = 6_500;
 
@@ -238,6 +239,10 @@ describe('when the disk of PostgreSQL is full', { skip: reason }, () => {
   });
 
   it('refuses in time, keeps nothing half-written, and goes on when there is room', async () => {
+    const { base_url, test: mode } = stage.network.sandbox;
+    const till = caller(`${base_url}/device/v1`, mode.device_key);
+    const intents: unknown[] = [];
+    for (let n = 0; n < TAPS; n++) intents.push((await create(stage, randomUUID())).body.id);
     const filler = await fill(small?.path ?? '');
     const keys: string[] = [];
     let refused = 0;
@@ -251,6 +256,18 @@ describe('when the disk of PostgreSQL is full', { skip: reason }, () => {
       if (status === 503) refused++;
     }
     assert.ok(refused > 0, 'the disk was not full');
+    const credential = { type: 'nfc_id', value: mode.passes.ok };
+    // Beside each other: they share batches, and each statement of one meets the full disk.
+    const taps = await Promise.all(
+      intents.map((id) => till.post(`/payment_intents/${id}/tap`, { credential })),
+    );
+    for (const { status, body, headers } of taps) {
+      assert.ok(
+        status === 200 || status === 503,
+        `${JSON.stringify(body)}\n${stage.network.logs()}`,
+      );
+      assert.equal(status === 503, headers.get('retry-after') !== null);
+    }
     await rm(filler);
     // A server that could not write its log has ended itself, and its supervisor starts it again.
     await stage.ground.database.start();

@@ -13,6 +13,7 @@ const BUDGETS: readonly (readonly [file: string, settings: Readonly<Record<strin
   ['test/api/fuzz-surfaces.test.ts', { FUZZ_REQUESTS: '20000' }],
   ['test/api/pagination.test.ts', { PAGINATION_ROWS: '1000000' }],
   ['test/reader/read-tap.test.ts', { READER_CONVERSATIONS: '10000' }],
+  ['test/journeys/young-database.test.ts', { YOUNG_ROWS: '100000' }],
   ['src/payments/races.test.ts', { RACES: '10000' }],
   ['test/faults/model.test.ts', { FAULTS_RUNS: '100' }],
   ['test/faults/failpoints.test.ts', { FAULTS: 'nightly' }],

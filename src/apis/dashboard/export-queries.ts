@@ -1,6 +1,7 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import type { Place } from '#db/paging.ts';
+import { ofTenant } from '#db/plan-shapes.ts';
 
 /** Names written in our code, never a client's. */
 export type ExportTable = 'payments' | 'payment_intents' | 'refunds' | 'withdrawals';
@@ -12,7 +13,7 @@ export async function selectPlace(
 ): Promise<Place | null> {
   const rows = await sql.query<Place>(
     `select created, position from ${wanted.table}
-     where id = $3 and account_id = $1 and livemode = $2`,
+     where id = $3 and ${ofTenant('$1', '$2')}`,
     [wanted.tenant.accountId, wanted.tenant.livemode, wanted.id],
   );
   return rows[0] ?? null;

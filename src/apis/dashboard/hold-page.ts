@@ -62,7 +62,7 @@ export function addHoldPage(
 ): void {
   const { people, clock } = deps;
   const path = `${HOLD_PATH}/:token`;
-  const onRequest = limitByAddress(PAGES, clock);
+  const onRequest = limitByAddress(PAGES);
   app.get<{ Params: { token: string } }>(path, { onRequest }, async (request, reply) => {
     const { token } = request.params;
     const link = await findHoldLink(people.db, { token, now: clock.now() });

@@ -77,7 +77,7 @@ interface PageDeps {
 function addPersonLinkPage(app: FastifyInstance, deps: PageDeps): void {
   const { people, clock } = deps;
   const path = `${PERSON_LINK_PATH}/:token`;
-  const onRequest = limitByAddress(PAGES, clock);
+  const onRequest = limitByAddress(PAGES);
   app.get<{ Params: { token: string } }>(path, { onRequest }, async (request, reply) => {
     const { token } = request.params;
     const link = await findPersonLink(people.db, { token, now: clock.now() });

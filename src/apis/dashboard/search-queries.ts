@@ -1,7 +1,8 @@
 import type { Tenant } from '#core/mode.ts';
 import { shownAs } from '#core/money.ts';
 import type { Sql } from '#db/database.ts';
-import { type Condition, type Page, selectPage } from '#db/paging.ts';
+import { type Branch, type Condition, type Page, selectPage, TENANT_KEY } from '#db/paging.ts';
+import { wholeKey } from '#db/plan-shapes.ts';
 import { INTENT_COLUMNS } from '#payments/intent-queries.ts';
 import { type IntentRow, toIntent } from '#payments/intent-rows.ts';
 import { type Payment, type PaymentRow, toPayment } from '#payments/payment.ts';
@@ -21,23 +22,38 @@ export interface PaymentSearch {
  * One range of the index for the exact amount, in the list's order, however many there are. Beside
  * it are the few that are only shown as it.
  */
-function anyOf({ amount, intentId }: PaymentSearch): (readonly Condition[])[] {
+function anyOf({ amount, intentId }: PaymentSearch): readonly Branch[] {
   const ofIntent: Condition[] =
     intentId === null ? [] : [{ sql: 'payment_intent_id = ?', value: intentId }];
-  if (amount === null) return [ofIntent];
+  if (amount === null) {
+    return [intentId === null ? { conditions: [] } : { conditions: ofIntent, key: 'few' }];
+  }
   const { least, most } = shownAs(amount);
-  const from = { sql: 'amount >= ?', value: least };
-  const to = { sql: 'amount <= ?', value: most };
-  const same: (readonly Condition[])[] = [[{ sql: 'amount = ?', value: amount }]];
+  const few = (...conditions: readonly Condition[]): Branch => ({ conditions, key: 'few' });
+  const exact: Branch = {
+    conditions: [{ sql: 'amount = ?', value: amount }],
+    key: AMOUNT_KEY,
+    values: { amount },
+  };
+  const same: Branch[] = [exact];
   if (least < amount) {
-    same.push([from, { sql: 'amount < ?', value: amount }]);
-    same.push([{ sql: 'amount > ?', value: amount }, to]);
+    same.push(
+      few({ sql: 'amount >= ?', value: least }, { sql: 'amount < ?', value: amount }),
+      few({ sql: 'amount > ?', value: amount }, { sql: 'amount <= ?', value: most }),
+    );
   }
   if (intentId === null) return same;
-  const below = [...ofIntent, { sql: 'amount < ?', value: least }];
-  const above = [...ofIntent, { sql: 'amount > ?', value: most }];
+  const below = few(...ofIntent, { sql: 'amount < ?', value: least });
+  const above = few(...ofIntent, { sql: 'amount > ?', value: most });
   return [...same, below, above];
 }
+
+const AMOUNT_KEY = ['amount', ...TENANT_KEY] as const;
+const INDEXES = {
+  tx_hash: { columns: ['tx_hash'], ordered: false },
+  payer_id: { columns: ['payer_id'], ordered: false },
+  terminal_id: { columns: ['terminal_id'], ordered: true },
+} as const;
 
 /** Payments by what a person has at hand; each filter alone is served by an index. */
 export async function searchPayments(
@@ -51,7 +67,13 @@ export async function searchPayments(
     payer_id: search.payerId,
     terminal_id: search.terminalId,
   };
-  const list = { table: 'payments', columns: PAYMENT_COLUMNS, filters, anyOf: anyOf(search) };
+  const list = {
+    table: 'payments',
+    columns: PAYMENT_COLUMNS,
+    filters,
+    indexes: INDEXES,
+    anyOf: anyOf(search),
+  };
   return (await selectPage<PaymentRow>(sql, list, tenant, page)).map(toPayment);
 }
 
@@ -62,11 +84,14 @@ export async function selectIntentIdByOrder(
   orderId: string,
 ): Promise<string | null> {
   const rows = await sql.query<{ id: string }>(
-    `select id from payment_intents where account_id = $1 and livemode = $2 and order_id = $3`,
+    `select id from payment_intents
+     where ${wholeKey(['order_id', 'account_id', 'livemode'], ['$3', '$1', '$2'])}`,
     [tenant.accountId, tenant.livemode, orderId],
   );
   return rows[0]?.id ?? null;
 }
+
+const DECLINE_CODE = `(last_payment_error ->> 'decline_code')`;
 
 /** Intents by the code of their last decline: an index of their own, which holds no others. */
 export async function selectDeclinedIntents(
@@ -82,11 +107,9 @@ export async function selectDeclinedIntents(
   const list = {
     table: 'payment_intents',
     columns: INTENT_COLUMNS,
-    filters: { terminal_id: wanted.terminal },
-    conditions: [
-      'last_payment_error is not null',
-      { sql: `last_payment_error ->> 'decline_code' = ?`, value: wanted.code },
-    ],
+    filters: { terminal_id: wanted.terminal, [DECLINE_CODE]: wanted.code },
+    indexes: { [DECLINE_CODE]: { columns: [DECLINE_CODE, ...TENANT_KEY], ordered: true } },
+    conditions: ['last_payment_error is not null'],
   };
   const rows = await selectPage<IntentRow>(sql, list, wanted.tenant, page);
   return rows.map((row) => asOf(toIntent(row), wanted.now));

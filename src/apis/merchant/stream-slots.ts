@@ -55,7 +55,7 @@ export function createStreamSlots({
           return () => free(mine);
         }
         // Somebody was quicker with the place that was chosen, or there is none.
-        if ((await countStreamSlots(db, keyId)) >= most) return null;
+        if ((await countStreamSlots(db, wanted)) >= most) return null;
       }
     },
   };

@@ -11,6 +11,7 @@ import { checkDays } from '#core/days.ts';
 import type { Tenant } from '#core/mode.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
+import { accountTime } from '#db/commit-order.ts';
 import type { Sql } from '#db/database.ts';
 import { readDate } from '#http/paging.ts';
 import type { Stream } from '#http/route.ts';
@@ -84,7 +85,8 @@ export async function answerTotals(
 ): Promise<Answer | Refusal | Stream> {
   const { tenant, terminalId, query } = request;
   const timeZone = await selectTimeZone(db, tenant.accountId);
-  const span = readSpan(request, timeZone);
+  const now = await accountTime(db, tenant, request.now);
+  const span = readSpan({ ...request, now }, timeZone);
   if (isRefusal(span)) return span;
   const { from, to, since, until, isShift } = span;
   const rows = await selectTotals(db, { tenant, terminalId, since, until });

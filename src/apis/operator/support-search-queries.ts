@@ -27,35 +27,20 @@ export function selectIntentsById(sql: Sql, id: string): Promise<string[]> {
   );
 }
 
-/**
- * One probe per account and mode: orders are unique within each, and no index knows them across all
- * (it would be written with every sale). `limit 1` keeps the planner from reading the table.
- */
+/** Orders are unique within an account and mode: there may be many of one name. */
 export function selectIntentsByOrder(sql: Sql, orderId: string): Promise<string[]> {
-  return idsOf(
-    sql,
-    `select found.id
-     from accounts a cross join (values (false), (true)) as m (livemode) cross join lateral (
-       select i.id from payment_intents i
-       where i.account_id = a.id and i.livemode = m.livemode and i.order_id = $1 limit 1
-     ) as found
-     limit $2`,
-    orderId,
-  );
+  return idsOf(sql, 'select id from payment_intents where order_id = $1 limit $2', orderId);
 }
 
 /** Numbers of sales and of refunds, unique in each account and mode as orders are. */
 export function selectIntentsByReceipt(sql: Sql, receiptNumber: string): Promise<string[]> {
   return idsOf(
     sql,
-    `select found.id
-     from accounts a cross join (values (false), (true)) as m (livemode) cross join lateral (
-       (select p.payment_intent_id as id from payments p
-        where p.account_id = a.id and p.livemode = m.livemode and p.receipt_number = $1 limit 1)
+    `select payment_intent_id as id from payments
+     where id = any(array(
+       select id from payments where receipt_number = $1
        union all
-       (select p.payment_intent_id from refunds r join payments p on p.id = r.payment_id
-        where r.account_id = a.id and r.livemode = m.livemode and r.receipt_number = $1 limit 1)
-     ) as found
+       select payment_id from refunds where receipt_number = $1))
      limit $2`,
     receiptNumber,
   );
@@ -76,12 +61,7 @@ export async function selectIntentsByTransaction(sql: Sql, hash: string): Promis
   if (sent.length > 0) return sent;
   return idsOf(
     sql,
-    `select found.id
-     from accounts a cross join (values (false), (true)) as m (livemode) cross join lateral (
-       select p.payment_intent_id as id from payments p
-       where p.account_id = a.id and p.livemode = m.livemode and p.tx_hash = $1 limit $2
-     ) as found
-     limit $2`,
+    'select payment_intent_id as id from payments where tx_hash = $1 limit $2',
     hash,
   );
 }

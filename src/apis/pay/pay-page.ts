@@ -15,7 +15,7 @@ export function createPayGate({ db, idKey }: { readonly db: Database; readonly i
   return async (request: FastifyRequest, _reply: FastifyReply, html: string): Promise<string> => {
     const { '*': token = '' } = request.params as { readonly '*'?: string };
     const intentId = intentOfToken(idKey, token);
-    const rate = limiter.take(addressKey(request.ip), performance.now());
+    const rate = limiter.take(addressKey(request.ip));
     if (intentId === null || !rate.allowed) return html;
     return withBrand(html, await selectStyleOfIntent(db, intentId));
   };

@@ -102,7 +102,7 @@ export function createReceiptGate(deps: ReceiptPageDeps) {
     reply: FastifyReply,
     html: string,
   ): Promise<FastifyReply> => {
-    const rate = limiter.take(addressKey(request.ip), performance.now());
+    const rate = limiter.take(addressKey(request.ip));
     if (!rate.allowed) {
       return sendPage(reply.header('Retry-After', rate.retryAfterSeconds), 429, TOO_MANY);
     }

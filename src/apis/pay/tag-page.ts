@@ -21,15 +21,15 @@ const TOO_MANY = plainPage(
 /** Lets the page of a tag through, or sends what is shown instead. */
 export function createTagGate(
   deps: { readonly db: Database; readonly idKey: IdKey },
-  nowMs: () => number = () => performance.now(),
+  nowMs?: () => number,
 ) {
-  const limiter = memoryRateLimiter(LIMIT);
+  const limiter = memoryRateLimiter(LIMIT, nowMs);
   return async (
     request: FastifyRequest,
     reply: FastifyReply,
     html: string,
   ): Promise<FastifyReply | string> => {
-    const rate = await limiter.take(addressKey(request.ip), nowMs());
+    const rate = limiter.take(addressKey(request.ip));
     if (!rate.allowed) {
       return sendPage(reply.header('Retry-After', rate.retryAfterSeconds), 429, TOO_MANY);
     }

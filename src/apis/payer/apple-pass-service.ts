@@ -141,8 +141,8 @@ export function addApplePassService(app: FastifyInstance, deps: ApplePassDeps): 
   const apple = deps.passFiles?.apple;
   if (apple == null) return;
   const limits = {
-    asked: limitByAddress(ASKED, deps.clock),
-    logs: limitByAddress(LOGS, deps.clock),
+    asked: limitByAddress(ASKED),
+    logs: limitByAddress(LOGS),
   };
   type Work = (request: Asked, reply: FastifyReply) => Promise<FastifyReply>;
   const ofType = (work: Work): Work => {

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import type { Clock } from '#core/clock.ts';
 import { isId } from '#core/ids.ts';
 import type { Database } from '#db/database.ts';
 import { limitByAddress, PAGES } from '#http/page-limit.ts';
@@ -23,11 +22,8 @@ function describe(card: CardRow): string {
 const UNKNOWN = plainPage('No such card', '<p>This network has no card with this address.</p>');
 
 /** What a phone shows that is held to a card. It reads, whatever the URL says of a tap. */
-export function addCardPage(
-  app: FastifyInstance,
-  { db, clock }: { readonly db: Database; readonly clock: Clock },
-): void {
-  const onRequest = limitByAddress(PAGES, clock);
+export function addCardPage(app: FastifyInstance, { db }: { readonly db: Database }): void {
+  const onRequest = limitByAddress(PAGES);
   app.get<{ Params: { id: string } }>(`${CARD_PATH}/:id`, { onRequest }, async (request, reply) => {
     const { id } = request.params;
     const card = isId('card', id) ? await selectCard(db, id) : undefined;

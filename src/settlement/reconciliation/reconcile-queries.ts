@@ -1,5 +1,6 @@
 import { only } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { checked } from '#db/plan-shapes.ts';
 import { columnOfText, numberText, toNumberColumn } from '#settlement/number-columns.ts';
 
 export interface BlockRange {
@@ -198,8 +199,9 @@ export interface DifferenceRow {
  * more (`…_CONFIRMATION_TIERS`). That may take many minutes.
  */
 const WAITING = `
-  select r.number from chain_transactions t join chain_requests r on r.transaction_id = t.id
-  where t.livemode = $1 and t.status = 'signed' and t.waits_for is not null
+  select r.number from chain_transactions t cross join lateral (
+    select * from chain_requests where transaction_id = t.id offset 0) r
+  where t.status = 'signed' and ${checked('t.livemode = $1')} and t.waits_for is not null
     and r.kind = 'payment' and r.status = 'submitted' and r.number is not null`;
 
 /** The first block with a payment that does not count yet; null: none waits. */

@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '#db/database.ts';
+import { checked } from '#db/plan-shapes.ts';
 import type { LaneRow } from '#settlement/lanes.ts';
 import type { LaneRole } from '#settlement/networks.ts';
 import type { HeldLane, RelayerState } from '#settlement/relayer/rows/state.ts';
@@ -78,7 +79,7 @@ export async function countUnfinished(
 ): Promise<number> {
   const rows = await tx.query<{ count: number }>(
     `select count(*)::int as count from chain_transactions
-     where livemode = $1 and lane = $2 and status in ('signed', 'mined')`,
+     where status in ('signed', 'mined') and ${checked('livemode = $1 and lane = $2')}`,
     [wanted.livemode, wanted.lane],
   );
   return rows[0]?.count ?? 0;
@@ -139,8 +140,8 @@ export async function takeLanes(
          and (lease_owner is null or lease_until < now() or lease_owner = $2)
          and (stopped_at is null or exists (
            select from chain_transactions t
-           where t.livemode = $1 and t.lane = relayer_lanes.lane
-             and t.status in ('signed', 'mined')))
+           where t.status in ('signed', 'mined')
+             and ${checked('t.livemode = $1 and t.lane = relayer_lanes.lane')}))
        order by lane limit $4 for update skip locked
      ) free
      where l.livemode = $1 and l.lane = free.lane

@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '#db/database.ts';
+import { checked } from '#db/plan-shapes.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** Transactions from this nonce on count as not mined: the chain has gone back to before them. */
@@ -29,8 +30,8 @@ export async function reopenBlocks(
   return tx.query(
     `update chain_transactions
      set status = 'signed', tx_hash = null, block_number = null, block_hash = null
-     where livemode = $1 and lane = any($2::int[]) and block_hash = any($3)
-       and status = 'mined'
+     where status = 'mined' and block_hash = any($3)
+       and ${checked('livemode = $1 and lane = any($2::int[])')}
      returning lane`,
     [which.livemode, which.lanes, which.blockHashes],
   );
@@ -78,7 +79,7 @@ export async function selectMinedBlocks(
   return sql.query(
     `with mined as (
        select distinct block_number, block_hash from chain_transactions
-       where livemode = $1 and lane = any($2::int[]) and status = 'mined'
+       where status = 'mined' and ${checked('livemode = $1 and lane = any($2::int[])')}
      )
      (select * from mined where block_number <= $3 order by block_number limit $4)
      union
@@ -152,7 +153,7 @@ export async function markFinalized(
 ): Promise<void> {
   await sql.query(
     `update chain_transactions set status = 'finalized', finalized_at = $3
-     where livemode = $1 and block_hash = any($2) and status = 'mined'`,
+     where status = 'mined' and block_hash = any($2) and ${checked('livemode = $1')}`,
     [change.livemode, change.blockHashes, now],
   );
 }

@@ -1,5 +1,6 @@
 import { columnsFrom, jsonText } from '#db/columns.ts';
 import type { Tx } from '#db/database.ts';
+import { checked } from '#db/plan-shapes.ts';
 import type { PaymentSettled } from '#settlement/contract/contract-events.ts';
 import { toNumberColumn } from '#settlement/number-columns.ts';
 import { backOff } from '#settlement/relayer/rows/owed-queries.ts';
@@ -33,8 +34,7 @@ const MARK_MINED = `
   set status = 'mined', tx_hash = i.tx_hash, block_number = i.block_number,
     block_hash = i.block_hash
   from ${MINED.table('i')}
-  -- Not a condition for an index: the one of all open transactions would seem to serve it.
-  where t.id = i.id and (t.status || '') = 'signed'`;
+  where t.id = any(${MINED.all('id')}) and t.id = i.id and ${checked("t.status = 'signed'")}`;
 
 export async function markMined(tx: Tx, mined: readonly MinedTransaction[]): Promise<void> {
   const rows = mined.map((one) => ({
@@ -64,7 +64,7 @@ const WRITE_OUTCOMES = `
   update chain_requests r set status = i.status, outcome = i.outcome,
     owed_since = null, next_attempt = null
   from ${OUTCOMES.table('i')}
-  where r.id = i.id and ${hasStatus('queued', 'submitted')}
+  where r.id = any(${OUTCOMES.all('id')}) and r.id = i.id and ${hasStatus('queued', 'submitted')}
     and r.transaction_id is not distinct from i.transaction_id
   returning r.id`;
 
@@ -279,7 +279,8 @@ export async function movePayments(
          log_index = c.log_index, batch_number = c.batch_number
        from chain_payments c
        where c.livemode = $1 and c.number = any($2::bigint[])
-         and p.livemode = c.livemode and p.settlement_number = c.number
+         and p.livemode = $1 and p.settlement_number = any($2::bigint[])
+         and p.settlement_number = c.number
          and p.amount = c.amount and lower(p.payer_address) = lower(c.payer)
          and (p.tx_hash, p.block_number, p.log_index) is distinct from
            (c.tx_hash, c.block_number, c.log_index)
@@ -305,10 +306,10 @@ export async function moveTransfers(tx: Tx, moved: readonly MovedTransfer[]): Pr
        select * from unnest($1::text[], $2::text[]) as i (id, tx_hash)
      ), refunded as (
        update refunds f set tx_hash = m.tx_hash from moved m
-       where f.id = m.id and f.status = 'succeeded'
+       where f.id = any($1) and f.id = m.id and f.status = 'succeeded'
      )
      update withdrawals w set tx_hash = m.tx_hash from moved m
-     where w.id = m.id and w.status = 'succeeded'`,
+     where w.id = any($1) and w.id = m.id and w.status = 'succeeded'`,
     [moved.map(({ id }) => id), moved.map(({ txHash }) => txHash)],
   );
 }

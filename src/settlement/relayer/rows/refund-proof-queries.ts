@@ -1,4 +1,5 @@
 import type { Sql } from '#db/database.ts';
+import { checked, wholeKey } from '#db/plan-shapes.ts';
 import { toNumberColumn, withChainNumbers } from '#settlement/number-columns.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -19,8 +20,11 @@ export async function selectPaymentPlace(
        c.merchant_number, m.merchant_number) as merchant_number
      from payments p
      left join account_modes m on m.account_id = p.account_id and m.livemode = p.livemode
-     left join chain_requests r on r.kind = 'payment' and r.subject_id = p.payment_intent_id
-       and r.status in ('queued', 'submitted', 'succeeded')
+     left join lateral (
+       select payload from chain_requests
+       where ${wholeKey(['kind', 'subject_id'], ["'payment'", 'p.payment_intent_id'])}
+         and status in ('queued', 'submitted', 'succeeded')
+       limit 1) r on true
      left join chain_payments c on c.livemode = p.livemode and c.number = p.settlement_number
      where p.id = $1`,
     [paymentId],
@@ -34,8 +38,11 @@ export async function selectPaymentPlace(
 export async function isBeingPaidAgain(sql: Sql, paymentId: string): Promise<boolean> {
   const rows = await sql.query(
     `select from payments p
-     join chain_requests r on r.kind = 'payment' and r.subject_id = p.payment_intent_id
-       and r.status in ('queued', 'submitted', 'succeeded')
+     cross join lateral (
+       select status, transaction_id from chain_requests
+       where ${wholeKey(['kind', 'subject_id'], ["'payment'", 'p.payment_intent_id'])}
+         and status in ('queued', 'submitted', 'succeeded')
+       limit 1) r
      left join chain_transactions t on t.id = r.transaction_id
      where p.id = $1 and (r.status <> 'succeeded' or t.status = 'signed')`,
     [paymentId],
@@ -97,15 +104,23 @@ export async function selectRefundSums(
        select a.id, (r.payload ->> 'amount')::bigint as amount,
          r.status = 'succeeded' and t.status is distinct from 'signed' as settled, t.lane
        from asked a
-       join chain_requests r on r.kind = 'refund' and r.payload ->> 'paymentId' = a.id
-         and r.status in ('submitted', 'succeeded') and r.livemode = $1
+       cross join lateral (
+         select * from chain_requests
+         where kind = 'refund' and payload ->> 'paymentId' = a.id
+           and ${checked("status in ('submitted', 'succeeded') and livemode = $1")}
+         order by payload ->> 'paymentId' offset 0) r
        left join chain_transactions t on t.id = r.transaction_id
        union all
        select a.id, f.amount, true, null
        from asked a
-       join refunds f on f.payment_id = a.id and f.livemode = $1 and f.status = 'succeeded'
+       cross join lateral (
+         select id, amount from refunds
+         where payment_id = a.id and ${checked("livemode = $1 and status = 'succeeded'")}
+         offset 0) f
        where not exists (
-         select from chain_requests r where r.kind = 'refund' and r.subject_id = f.id)
+         select from chain_requests r
+         where r.kind = 'refund' and r.payload ->> 'paymentId' = a.id and r.subject_id = f.id
+         offset 0)
      )
      select a.id as payment_id,
        coalesce(sum(k.amount) filter (where k.settled), 0)::bigint as settled,

@@ -100,12 +100,12 @@ const STATEMENTS: readonly (readonly [name: string, work: Work, by: readonly str
   [
     'payments that can settle no more',
     (tx) => selectPerhapsDead(tx, { livemode: false, time: NOW, limit: 9 }),
-    ['chain_requests_single', 'chain_requests_transaction', 'chain_transactions_open'],
+    ['chain_requests_single', 'chain_requests_transaction', 'chain_transactions_under_way'],
   ],
   [
     'what a payer has paid',
     (tx) => selectPayerActivities(tx, [PAYER]),
-    ['payment_intents_under_way', 'payments_payer', 'payments_payer_account'],
+    ['payment_intents_under_way', 'payments_payer', 'payments_payer_here'],
   ],
 ];
 

@@ -1,4 +1,5 @@
 import type { Sql } from '#db/database.ts';
+import { checked } from '#db/plan-shapes.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { LaneRole } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
@@ -20,7 +21,7 @@ export async function selectLaneStatus(sql: Sql, livemode: boolean): Promise<Lan
        count(t.id)::int as unmined, min(t.created) as oldest_unmined
      from relayer_lanes l
      left join chain_transactions t
-       on t.livemode = l.livemode and t.lane = l.lane and t.status = 'signed'
+       on t.status = 'signed' and ${checked('t.livemode = l.livemode and t.lane = l.lane')}
        and t.included_at is null
      where l.livemode = $1
      group by l.livemode, l.lane order by l.lane`,

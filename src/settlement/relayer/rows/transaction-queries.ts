@@ -1,6 +1,7 @@
 import { only } from '#core/assert.ts';
 import { columnsFrom } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { checked } from '#db/plan-shapes.ts';
 import { OWED_UNTIL } from '#settlement/relayer/rows/owed-queries.ts';
 import type { Attempt, Fees, Offer, OpenRequest } from '#settlement/relayer/rows/state.ts';
 import { hasStatus } from '#settlement/request-queries.ts';
@@ -67,7 +68,7 @@ export async function selectPerhapsDead(
        union all
        select r.* from chain_transactions t cross join lateral (
          select * from chain_requests where transaction_id = t.id offset 0) r
-       where t.livemode = $1 and t.status in ('signed', 'mined') and t.status = 'signed'
+       where t.status = 'signed' and ${checked('t.livemode = $1')}
          and t.valid_until < $2 and r.status = 'submitted'
          -- In a block that waits for more; should it be lost unnoticed, it is looked at after all.
          and (t.included_at is null or t.included_at < now() - interval '10 minutes')
@@ -352,7 +353,7 @@ export async function selectOpenTransactions(
           ) order by r.id), '[]')
         from chain_requests r where r.transaction_id = t.id) as requests
      from chain_transactions t
-     where t.livemode = $1 and t.lane = $2 and t.status = 'signed'
+     where t.status = 'signed' and ${checked('t.livemode = $1 and t.lane = $2')}
      order by t.nonce`,
     [wanted.livemode, wanted.lane],
   );
@@ -365,7 +366,7 @@ export async function selectOpenNonces(
 ): Promise<{ readonly lane: number; readonly nonce: bigint }[]> {
   return sql.query(
     `select lane, nonce from chain_transactions
-     where livemode = $1 and lane = any($2::int[]) and status = 'signed'`,
+     where status = 'signed' and ${checked('livemode = $1 and lane = any($2::int[])')}`,
     [wanted.livemode, wanted.lanes],
   );
 }

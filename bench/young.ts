@@ -1,0 +1,102 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { openDatabase } from '#db/database.ts';
+import { migrate } from '#db/migrate.ts';
+import { startPostgres } from '#sandbox/postgres.ts';
+import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
+import { addTestMerchant, type TestMerchant } from '#testing/merchants.ts';
+import { startFlags } from '#testing/spawn-network.ts';
+import { CREATE_FLOOR } from './floors.ts';
+import type { Job, Result } from './http-load.ts';
+import { findPgbench, runFloor } from './pgbench.ts';
+import { report } from './report.ts';
+
+/**
+ * The first intents of a network: one account creates them from an empty data folder on, before and
+ * while PostgreSQL learns how large its tables are. The floor runs in a database of its own on the
+ * same server, which is as empty.
+ */
+const CREATES = Number(process.env.BENCH_CREATES ?? 100_000);
+const FLOOR_SECONDS = Number(process.env.BENCH_SECONDS ?? 5);
+const CONNECTIONS = 64;
+const FLOOR_CLIENTS = 8;
+/** A run that has not ended by then is hundreds of times too slow. */
+const PATIENCE_SECONDS = 900;
+const TARGET = '>= 0.45 of the floor; the last tenth >= 0.9 of the first';
+
+function child(file: string, env: NodeJS.ProcessEnv = {}, execArgv: string[] = []) {
+  return fork(join(import.meta.dirname, file), { env: { ...process.env, ...env }, execArgv });
+}
+
+async function prepare(url: string): Promise<TestMerchant> {
+  const db = openDatabase({ url, maxConnections: 2 });
+  try {
+    await migrate(db);
+    return await addTestMerchant(db, { now: new Date() });
+  } finally {
+    await db.close();
+  }
+}
+
+async function floorOf(url: string): Promise<number> {
+  const own = new URL(url);
+  own.pathname = '/floor';
+  const db = openDatabase({ url, maxConnections: 1 });
+  await db.query('create database floor');
+  await db.close();
+  const { accountId } = await prepare(own.toString());
+  const { perSecond } = await runFloor(findPgbench(), {
+    databaseUrl: own.toString(),
+    script: CREATE_FLOOR,
+    clients: FLOOR_CLIENTS,
+    seconds: FLOOR_SECONDS,
+    variables: { account: accountId },
+  });
+  return perSecond;
+}
+
+async function createAll(url: string, { test: mode }: TestMerchant): Promise<Result> {
+  const env = { DATABASE_URL: url, RATE_LIMIT: '100000000/1' };
+  const server = child('api-server.ts', env, startFlags());
+  const load = child('http-load.ts');
+  try {
+    const [{ port }] = (await once(server, 'message')) as [{ port: number }];
+    const job: Job = {
+      ...{ port, connections: CONNECTIONS, seconds: PATIENCE_SECONDS, warmUpSeconds: 0 },
+      ...{ key: mode.key, terminal: mode.terminal, kind: 'create', targets: [], limit: CREATES },
+    };
+    load.send(job);
+    const [result] = (await once(load, 'message')) as [Result];
+    return result;
+  } finally {
+    load.disconnect();
+    server.disconnect();
+  }
+}
+
+async function main(): Promise<void> {
+  const temporary = await openTemporaryFolder('tapline-bench');
+  const postgres = await startPostgres({ folder: temporary.folder, log: () => {} });
+  try {
+    const floor = await floorOf(postgres.url);
+    const { perSecond, p50Ms, p99Ms, failures, tenths } = await createAll(
+      postgres.url,
+      await prepare(postgres.url),
+    );
+    const [first, last] = tenths;
+    await report('young', [
+      {
+        work: `the first ${CREATES} creates of a network`,
+        ...{ perSecond, p50Ms, p99Ms, failures, floor, ratio: perSecond / floor },
+        value: `last tenth ${(last / first).toFixed(2)} of the first`,
+        target: TARGET,
+      },
+    ]);
+  } finally {
+    await postgres.stop();
+    await temporary.remove();
+  }
+}
+
+await main();

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createStreamSlots } from '#apis/merchant/stream-slots.ts';
+import { silentLog } from '#core/log.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+
+const MOST = 2;
+
+let database: TestDatabase;
+before(async () => {
+  database = await testDatabase();
+});
+after(() => database.close());
+
+/** The slots that a killed process held for so long from now on. */
+async function leaveSlots(keyId: string, held: string): Promise<void> {
+  await database.db.query(
+    `insert into event_stream_slots (key_id, slot, held_until)
+     select $1, n, now() + $3::interval from generate_series(1, $2::int) as n`,
+    [keyId, MOST, held],
+  );
+}
+
+async function free(keyId: string): Promise<number> {
+  const slots = createStreamSlots({ db: database.db, log: silentLog, most: MOST });
+  const taken: (() => void)[] = [];
+  for (;;) {
+    const release = await slots.take(keyId);
+    if (release === null) break;
+    taken.push(release);
+  }
+  for (const release of taken) release();
+  return taken.length;
+}
+
+test('slots are held for seconds, also where the database had its clock a day ahead', async () => {
+  await leaveSlots('held', '5 s');
+  assert.equal(await free('held'), 0);
+  await leaveSlots('over', '-1 s');
+  assert.equal(await free('over'), MOST);
+  await leaveSlots('stepped', '1 day');
+  assert.equal(await free('stepped'), MOST);
+});

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { addMs, FakeClock } from '#core/clock.ts';
+import { takeAttempt, takeGuess } from '#people/attempts.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+
+const ALLOWANCE = { attempts: 2, windowMs: 600_000 };
+const DAY_MS = 86_400_000;
+const now = new FakeClock().now();
+
+let database: TestDatabase;
+before(async () => {
+  database = await testDatabase();
+});
+after(() => database.close());
+
+for (const [name, take] of [
+  ['attempts', takeAttempt],
+  ['guesses', async (...asked) => (await takeGuess(...asked)).refused],
+] as const satisfies readonly (readonly [string, typeof takeAttempt])[]) {
+  test(`${name} counted while the clock was a day ahead are over after one window`, async () => {
+    const at = (when: Date) =>
+      take(database.db, `step ${name}`, { allowance: ALLOWANCE, now: when });
+    for (let count = 0; count <= ALLOWANCE.attempts; count++) await at(addMs(now, DAY_MS));
+    const refused = await at(now);
+    assert.ok(refused !== null, 'they count');
+    const waits = Number(refused.headers?.['Retry-After']);
+    assert.ok(waits <= ALLOWANCE.windowMs / 1000, `${waits} s`);
+    assert.equal(await at(addMs(now, waits * 1000)), null);
+  });
+}

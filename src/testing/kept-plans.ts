@@ -1,0 +1,124 @@
+import pg from 'pg';
+import { only } from '#core/assert.ts';
+import { codeOf } from '#db/database.ts';
+import { SESSION_SETTINGS } from '#db/session-settings.ts';
+import type { Executed } from '#testing/plan-log.ts';
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
+  readonly 'Actual Rows'?: number;
+  readonly 'Actual Loops'?: number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Index Recheck'?: number;
+  readonly 'Shared Hit Blocks'?: number;
+  readonly 'Shared Read Blocks'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** A statement as it ran with the plan that its connection kept. */
+export interface Reading {
+  readonly statement: Executed;
+  /** The indexes that were read, and tables that were read as a whole. */
+  readonly scans: readonly string[];
+  /** Rows of tables and entries of indexes that were read; null: it was planned, and not run. */
+  readonly rows: number | null;
+  readonly pages: number;
+}
+
+/** A connection of the service's kind, with a generic plan of each statement. */
+export interface KeptPlans {
+  readonly label: string;
+  /** Runs each with its kept plan, and rolls it back. */
+  run(): Promise<Reading[]>;
+  close(): Promise<void>;
+}
+
+/** A statement that inserts what is there already cannot run again. */
+const ALREADY_THERE = new Set(['23505', '23503', '23P01']);
+
+type Explain = (options: string, statement: Executed, index: number) => Promise<PlanNode>;
+
+/** Of the prepared statement with that number, in a transaction that is rolled back. */
+function explainer(client: pg.Client): Explain {
+  return async (options, { values, settings }, index) => {
+    const given = values.map((value) => (value === null ? 'null' : client.escapeLiteral(value)));
+    const call = `execute s${index}${given.length > 0 ? `(${given.join(', ')})` : ''}`;
+    await client.query('begin');
+    try {
+      if (settings !== null) await client.query(settings);
+      const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+        `explain (${options}, format json) ${call}`,
+      );
+      return only(rows, 'plan')['QUERY PLAN'][0].Plan;
+    } finally {
+      await client.query('rollback');
+    }
+  };
+}
+
+async function readingOf(explain: Explain, statement: Executed, index: number): Promise<Reading> {
+  try {
+    const plan = await explain('analyze, buffers, timing off', statement, index);
+    const pages = (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
+    return { statement, scans: scansOf(plan), rows: rowsOf(plan), pages };
+  } catch (error) {
+    if (!ALREADY_THERE.has(codeOf(error))) throw new Error(statement.text, { cause: error });
+    const plan = await explain('costs off', statement, index);
+    return { statement, scans: scansOf(plan), rows: null, pages: 0 };
+  }
+}
+
+/** Plans all statements as the service would now. */
+export async function keepPlans(
+  url: string,
+  label: string,
+  statements: readonly Executed[],
+): Promise<KeptPlans> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  for (const [name, value] of Object.entries(SESSION_SETTINGS)) {
+    await client.query('select set_config($1, $2, false)', [name, value]);
+  }
+  const explain = explainer(client);
+  for (const [index, statement] of statements.entries()) {
+    await client.query(`prepare s${index} as ${statement.text}`);
+    await explain('costs off', statement, index);
+  }
+  return {
+    label,
+    run: async () => {
+      const readings: Reading[] = [];
+      for (const [index, statement] of statements.entries()) {
+        readings.push(await readingOf(explain, statement, index));
+      }
+      return readings;
+    },
+    close: () => client.end(),
+  };
+}
+
+function nodesOf(plan: PlanNode): PlanNode[] {
+  return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+}
+
+function scansOf(plan: PlanNode): string[] {
+  const names = nodesOf(plan).flatMap((node) => {
+    if (node['Node Type'] === 'Seq Scan') return [`all of ${node['Relation Name']}`];
+    return node['Index Name'] ?? [];
+  });
+  return [...new Set(names)].sort();
+}
+
+function rowsOf(plan: PlanNode): number {
+  const counts = nodesOf(plan).map((node) => {
+    if (node['Index Name'] === undefined && node['Relation Name'] === undefined) return 0;
+    const each =
+      (node['Actual Rows'] ?? 0) +
+      (node['Rows Removed by Filter'] ?? 0) +
+      (node['Rows Removed by Index Recheck'] ?? 0);
+    return each * (node['Actual Loops'] ?? 0);
+  });
+  return counts.reduce((sum, count) => sum + count, 0);
+}

@@ -1,0 +1,93 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { openDatabase } from '#db/database.ts';
+import { migrate } from '#db/migrate.ts';
+import { startThrowawayPostgres } from '#sandbox/postgres.ts';
+import type { TestDatabase } from '#testing/database.ts';
+
+/** Of the cluster's folder. */
+const FOLDER = 'statements';
+
+/** `auto_explain` logs each statement that was executed, with its values. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  session_preload_libraries: 'auto_explain',
+  'auto_explain.log_min_duration': '0',
+  'auto_explain.log_format': 'json',
+  'auto_explain.log_parameter_max_length': '-1',
+  logging_collector: 'on',
+  log_destination: 'jsonlog',
+  log_directory: FOLDER,
+  log_rotation_size: '0',
+  log_rotation_age: '0',
+  // Statistics are taken when the test takes them.
+  autovacuum: 'off',
+};
+
+/** A statement as the service sent it, with the values of one of its executions. */
+export interface Executed {
+  readonly text: string;
+  /** As text, `$1` first. */
+  readonly values: readonly (string | null)[];
+  /** The transaction's planner settings; null: the connection's. */
+  readonly settings: string | null;
+}
+
+/** A database whose server logs what it executes. */
+export interface PlanLog {
+  readonly database: TestDatabase;
+  /** Each statement once, with its newest values. */
+  executed(): Promise<Executed[]>;
+  close(): Promise<void>;
+}
+
+export async function openPlanLog(): Promise<PlanLog> {
+  const server = await startThrowawayPostgres(SETTINGS);
+  const db = openDatabase({ url: server.url, maxConnections: 2 });
+  await migrate(db);
+  const folder = path.join(server.cluster, FOLDER);
+  return {
+    // A copy is made of a database that nobody is connected to.
+    database: { db, url: server.url, close: () => db.close() },
+    executed: () => readStatements(folder),
+    close: () => server.stop(),
+  };
+}
+
+interface Line {
+  readonly message?: string;
+  /** Names the transaction. */
+  readonly vxid?: string;
+}
+
+interface Explained {
+  readonly 'Query Text': string;
+  readonly 'Query Parameters'?: string;
+}
+
+const HEAD = /^duration: [\d.]+ ms {2}plan:\n/;
+const PLANNER_SETTINGS = /^\s*select set_config\('enable_/;
+/** The service's own: files of migrations are many statements in one text. */
+const PREPARABLE = /^\s*(?:with|select|insert|update|delete)\b[^;]*$/i;
+const VALUE = /\$\d+ = (?:NULL|'((?:[^']|'')*)')/g;
+
+async function readStatements(folder: string): Promise<Executed[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.json'));
+  const texts = await Promise.all(names.map((name) => readFile(path.join(folder, name), 'utf8')));
+  const statements = new Map<string, Executed>();
+  const settingsOf = new Map<string, string>();
+  for (const line of texts.join('').trimEnd().split('\n')) {
+    const { message = '', vxid = '' } = JSON.parse(line) as Line;
+    if (!HEAD.test(message)) continue;
+    const explained = JSON.parse(message.replace(HEAD, '')) as Explained;
+    const text = explained['Query Text'];
+    if (!PREPARABLE.test(text)) continue;
+    if (PLANNER_SETTINGS.test(text)) settingsOf.set(vxid, text);
+    const values = valuesOf(explained['Query Parameters'] ?? '');
+    statements.set(text, { text, values, settings: settingsOf.get(vxid) ?? null });
+  }
+  return [...statements.values()];
+}
+
+function valuesOf(parameters: string): (string | null)[] {
+  return [...parameters.matchAll(VALUE)].map(([, value]) => value?.replaceAll("''", "'") ?? null);
+}

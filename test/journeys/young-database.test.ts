@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import pg from 'pg';
+import { type Filling, fillTables } from '#testing/fill-tables.ts';
+import { type KeptPlans, keepPlans, type Reading } from '#testing/kept-plans.ts';
+import { startQuickNetwork } from '#testing/model-network.ts';
+import { type Executed, openPlanLog, type PlanLog } from '#testing/plan-log.ts';
+import { openShop } from '#testing/sales-round.ts';
+import { startReceiver } from '#testing/webhook-receiver.ts';
+
+/**
+ * A connection plans a statement once, when a network is young, and keeps the plan until the first
+ * `analyze`. Every statement that the service sends in a round of sales is planned here while the
+ * tables hold more and more rows of one account, without statistics and with those of 100 rows, and
+ * each of these plans is run in the end.
+ */
+
+/** Of each table; the long run has more (test/long/budgets.test.ts). */
+const ROWS = Number(process.env.YOUNG_ROWS ?? 2_000);
+const SIZES = [0, 50, 100, 200, 400, 1_000, 3_000, 10_000, 30_000, 100_000];
+const ANALYZED_AT = 100;
+/** A round twice: the second one finds what the first one has left. */
+const ROUNDS = 2;
+/** What a statement may read: a page of a list, or what is open. */
+const MOST_ROWS = 150;
+const MOST_PAGES = 300;
+/** Fewer would mean that the log was not read. */
+const FEWEST_STATEMENTS = 150;
+
+/** These do in one step what they are for, whatever the plan. */
+const EXEMPT: Readonly<Record<string, RegExp>> = {
+  'a sandbox’s first start': /kind = 'merchant_registration'|subject_id = any\(\$1\) and status/,
+  'an endpoint is disabled, and all of its deliveries end': /'endpoint_disabled'/,
+};
+
+let log: PlanLog;
+let statements: readonly Executed[];
+let account: Omit<Filling, 'from' | 'to'>;
+
+before(async () => {
+  log = await openPlanLog();
+  const receiver = await startReceiver();
+  const network = await startQuickNetwork({ database: log.database });
+  const { account: accountId, test: mode } = network.sandbox;
+  account = { accountId, terminalId: mode.terminal };
+  try {
+    const shop = await openShop(network, receiver.url);
+    for (let round = 0; round < ROUNDS; round++) await shop.round();
+  } finally {
+    await network.close();
+    await receiver.close();
+    await log.database.close();
+  }
+  const exempt = Object.values(EXEMPT);
+  statements = (await log.executed()).filter(({ text }) => !exempt.some((one) => one.test(text)));
+  assert.ok(statements.length >= FEWEST_STATEMENTS, `only ${statements.length} statements`);
+});
+after(() => log?.close());
+
+async function withClient(url: string, work: (client: pg.Client) => Promise<unknown>) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A copy of what the rounds have left. */
+async function copy(name: string): Promise<string> {
+  const url = new URL(log.database.url);
+  const template = url.pathname.slice(1);
+  url.pathname = '/postgres';
+  await withClient(url.toString(), (client) =>
+    client.query(`create database ${name} template ${template} strategy file_copy`),
+  );
+  url.pathname = `/${name}`;
+  return url.toString();
+}
+
+/** Plans at each size, and runs all plans at the last one. */
+async function readAll(url: string, analyzedAt: number | null): Promise<[string, Reading][]> {
+  const kept: KeptPlans[] = [];
+  let filled = 0;
+  for (const size of [...SIZES.filter((one) => one < ROWS), ROWS]) {
+    if (size > filled) await fillTables(url, { ...account, from: filled + 1, to: size });
+    filled = size;
+    if (size === analyzedAt) await withClient(url, (client) => client.query('analyze'));
+    if (size >= (analyzedAt ?? 0)) kept.push(await keepPlans(url, `${size}`, statements));
+  }
+  const readings: [string, Reading][] = [];
+  for (const plans of kept) {
+    for (const reading of await plans.run()) readings.push([plans.label, reading]);
+    await plans.close();
+  }
+  return readings;
+}
+
+/** The indexes by which the busiest statements have to read, whatever the size. */
+const INDEXES = [
+  [/order_id, id, amount, recovered from payment_intents/, ['payment_intents_order_id']],
+  [/from payment_intents\s+where id = \$1 .* for update/s, ['payment_intents_pkey']],
+  [/from payments\s+where id = \$1 .* for update/s, ['payments_pkey']],
+  [/response_body, created, expires_at\s+from idempotency_keys i/, ['idempotency_keys_pkey']],
+] as const;
+
+const describeReading = ([size, { statement, rows, pages, scans }]: [string, Reading]) =>
+  `planned at ${size} rows: ${rows} rows and ${pages} pages by ${scans.join(', ')}\n` +
+  statement.text;
+
+for (const [name, known, analyzedAt] of [
+  ['young_unknown', 'no statistics', null],
+  ['young_known', `those of ${ANALYZED_AT} rows`, ANALYZED_AT],
+] as const) {
+  test(`with ${known}, no statement reads more as the tables grow`, async () => {
+    const readings = await readAll(await copy(name), analyzedAt);
+    const isTooMuch = ({ rows, pages }: Reading) => (rows ?? 0) > MOST_ROWS || pages > MOST_PAGES;
+    const wrong = readings.filter(([, reading]) => isTooMuch(reading)).map(describeReading);
+    assert.deepEqual(wrong, []);
+    for (const [pattern, indexes] of INDEXES) {
+      const found = readings.filter(([, { statement }]) => pattern.test(statement.text));
+      assert.ok(found.length > 0, String(pattern));
+      for (const [size, { scans }] of found) assert.deepEqual(scans, indexes, `at ${size} rows`);
+    }
+    const hasRun = readings.filter(([, { rows }]) => rows !== null).length;
+    assert.ok(hasRun > readings.length / 2, `${hasRun} of ${readings.length} have run`);
+  });
+}
