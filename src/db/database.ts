@@ -199,7 +199,7 @@ async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<
         try {
           return await run<Row>(client, text, values);
         } catch (error) {
-          // What was sent behind a statement that failed fails of that: it has no reason of its own.
+          // What was sent behind a statement that failed has no reason of its own to fail.
           first ??= error;
           throw codeOf(error) === ABORTED ? first : error;
         }

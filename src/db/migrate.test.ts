@@ -153,7 +153,7 @@ test('a statement of a migration does not keep a table for longer than its limit
   await database.db.query('select from h1');
 });
 
-test('a role without grants waits for them, and waits no longer when its process ends', async () => {
+test('a role without grants waits for them until its process ends', async () => {
   await put(1, 'create table granted (n int)');
   await migrate(database.db, { folder });
   const role = `reader_${process.pid}_${round}`;

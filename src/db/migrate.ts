@@ -209,7 +209,7 @@ async function waitForTurn(
 /** @param next undefined: the role may not read which one is next. */
 function waitsFor(next: Migration | undefined, may: boolean): string {
   if (next === undefined) {
-    return 'waiting for the grants of this role: run those of docs/operate.md, section 2, as the owner';
+    return 'waiting for the grants of this role: the owner gives them (docs/operate.md, section 2)';
   }
   const who = may ? 'another process applies it' : 'run "npm run migrate" as its owner';
   return `waiting for the database's migration ${next.name}: ${who}`;

@@ -39,8 +39,8 @@ function lowerBound({ createdGte }: Page, since: Date | undefined): Bound {
 /**
  * The bounds of a page as values that a statement compares with, in this order: `created` and
  * `position` that all rows come before, the first `created` that counts and the first that does
- * not. What is not asked for lies at infinity. (`$1 is null or …` would be one plan for both: that
- * reads all.)
+ * not. What is not asked for lies at infinity. (`$1 is null or …` would be one plan for both:
+ * that reads all.)
  */
 export function boundsOf(page: Omit<Page, 'limit'>): unknown[] {
   return [...upperBound(page), page.createdGte ?? '-infinity', page.createdLt ?? 'infinity'];

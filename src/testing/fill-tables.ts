@@ -13,21 +13,23 @@ export interface Filling {
 const N = 'generate_series($5::int, $6::int) as n';
 const id = (prefix: string) => `'${prefix}_' || lpad(n::text, 22, '0')`;
 const HASH = `'0x' || lpad(to_hex(n / 100), 64, '0')`;
+const ATTEMPT = `'{"payerId": "pyr_filled", "payerAddress": "0x", "reasonCode": null,
+  "credential": {"type": "nfc_id", "passId": "pass_x"}}'::jsonb`;
 /** Newest last, on the days before those that are counted by today's limits. */
 const AT = `date_trunc('day', now()) - interval '3 days' + n * interval '1 s'`;
 
 /**
  * Rows of one account's test mode, as months of sales leave them: settled, refunded, canceled and
- * open intents, with events, deliveries, stored answers, jobs and transactions. `$2` is the account,
- * `$3` the terminal, `$4` an endpoint that is disabled, `$5` the first row and `$6` the last.
+ * open intents, with events, deliveries, stored answers, jobs and transactions. `$2` is the
+ * account, `$3` the terminal, `$4` an endpoint that is disabled, `$5` the first row and `$6` the last.
  */
 const STATEMENTS = [
   `insert into payment_intents (id, account_id, livemode, position, created, amount, terminal_id,
      order_id, metadata, source, expires_at, status, attempt, payment_id, tx_hash,
      cancellation_reason, canceled_at, settlement_number)
-   select ${id('pi')}, $2, false, -1000000000 + n, ${AT}, 2500000, $3, 'f' || lpad(to_hex(n), 7, '0'),
-     '{}', 'api', case when status = 'canceled' then ${AT} else now() + interval '1 hour' end,
-     status, case when status = 'succeeded' then '{"payerId": "pyr_filled", "payerAddress": "0x", "reasonCode": null, "credential": {"type": "nfc_id", "passId": "pass_x"}}'::jsonb end,
+   select ${id('pi')}, $2, false, -1000000000 + n, ${AT}, 2500000, $3,
+     'f' || lpad(to_hex(n), 7, '0'), '{}', 'api', case when status = 'canceled' then ${AT} else now() + interval '1 hour' end,
+     status, case when status = 'succeeded' then ${ATTEMPT} end,
      case when status = 'succeeded' then ${id('pay')} end,
      case when status = 'succeeded' then ${HASH} end,
      case when status = 'canceled' then 'expired' end,
@@ -38,7 +40,8 @@ const STATEMENTS = [
      terminal_id, payer_id, payer_address, order_id, method_type, credential_type, amount,
      fee_acquirer, fee_protocol, fee_cashback, chain_id, settlement_number, batch_number, tx_hash,
      block_number, log_index, settled_at, refundable_until)
-   select ${id('pay')}, $2, false, -1000000000 + n, ${AT}, ${id('pi')}, $3, ${id('pyr')}, '0x' || repeat('0', 40),
+   select ${id('pay')}, $2, false, -1000000000 + n, ${AT}, ${id('pi')}, $3, ${id('pyr')},
+     '0x' || repeat('0', 40),
      'f' || lpad(to_hex(n), 7, '0'), 'wallet_pass', 'nfc_id', 2500000, 7500, 5000, 1250, 31400,
      1000000000 + n, n / 100, ${HASH}, -1, n, ${AT}, now() + interval '180 days'
    from ${N} where n % 10 > 1`,
@@ -81,7 +84,8 @@ const STATEMENTS = [
    from ${N}`,
   `insert into refunds (id, account_id, livemode, position, created, updated, payment_id, amount,
      status, source, metadata, tx_hash)
-   select ${id('re')}, $2, false, -1000000000 + n, ${AT}, ${AT}, ${id('pay')}, 1, 'succeeded', 'api',
+   select ${id('re')}, $2, false, -1000000000 + n, ${AT}, ${AT}, ${id('pay')}, 1,
+     'succeeded', 'api',
      '{}', ${HASH}
    from ${N} where n % 10 = 5`,
   `insert into mail_outbox (context, sealed, created, attempts, due_at, sent_at)

@@ -7,7 +7,7 @@ import type { QuickNetwork } from '#testing/model-network.ts';
 import { TEST_CHAIN_ID } from '#testing/test-network.ts';
 import { signInWallet } from '#testing/wallet-sign-in.ts';
 
-/** Each way of a sale, its refunds and its lists, over HTTP: what a shop's day asks of the service. */
+/** Each way of a sale, its refunds and its lists, over HTTP, as a shop's day has them. */
 export interface Shop {
   /** Sells, refunds and lists once. */
   round(): Promise<void>;
