@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { selectLogo } from '#accounts/brand-queries.ts';
 import { brandStyles } from '#core/brand-styles.ts';
-import type { Clock } from '#core/clock.ts';
 import type { Database } from '#db/database.ts';
 import { limitByAddress, PAGES } from '#http/page-limit.ts';
 
@@ -15,11 +14,8 @@ const LOGO = /^([0-9a-f]{32})\.png$/;
 const STYLES = /^(.*)\.css$/;
 
 /** Logos and colours of merchants, for everybody who sees their name. */
-export function addBrandFiles(
-  app: FastifyInstance,
-  { db, clock }: { readonly db: Database; readonly clock: Clock },
-): void {
-  const onRequest = limitByAddress(PAGES, clock);
+export function addBrandFiles(app: FastifyInstance, { db }: { readonly db: Database }): void {
+  const onRequest = limitByAddress(PAGES);
   app.get<{ Params: { file: string } }>('/brand/:file', { onRequest }, async (request, reply) => {
     const { file } = request.params;
     const styles = brandStyles(STYLES.exec(file)?.[1] ?? '');

@@ -161,6 +161,23 @@ async function commit(
   requireCommitted(result);
 }
 
+/**
+ * Sends the statements of a transaction. What follows a statement that failed fails as well, and
+ * throws the reason of the first.
+ */
+function statementsOf(client: pg.PoolClient): Sql['query'] {
+  let first: unknown = null;
+  return async <Row>(text: string, values?: readonly unknown[]) => {
+    sendTogether(client);
+    try {
+      return await run<Row>(client, text, values);
+    } catch (error) {
+      first ??= error;
+      throw codeOf(error) === ABORTED ? first : error;
+    }
+  };
+}
+
 async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<T>>): Promise<T> {
   const client = await checkout(source);
   let broken: Error | undefined;
@@ -175,7 +192,7 @@ async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<
     const committed: (() => void)[] = [];
     const hints = new Map<string, readonly [topic: string, key: string]>();
     const finishing: Promise<unknown>[] = [];
-    let first: unknown = null;
+    const query = statementsOf(client);
     const tx: Tx = {
       inTransaction: true,
       watch: source.watch,
@@ -193,16 +210,9 @@ async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<
       },
       // Of statements that are sent together, one may fail while another has a next step: behind
       // our rollback that would stay written.
-      query: async <Row>(text: string, values?: readonly unknown[]) => {
+      query: async (text, values) => {
         assert(isOpen, 'a statement came after the end of its transaction');
-        sendTogether(client);
-        try {
-          return await run<Row>(client, text, values);
-        } catch (error) {
-          // What was sent behind a statement that failed has no reason of its own to fail.
-          first ??= error;
-          throw codeOf(error) === ABORTED ? first : error;
-        }
+        return query(text, values);
       },
     };
     const result = await work(tx);

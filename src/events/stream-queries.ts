@@ -35,8 +35,8 @@ export async function selectNewestPlace(sql: Sql, tenant: Tenant): Promise<Place
 
 /**
  * A free slot of a key, chosen at random, so that two processes rarely want the same one; the
- * slower of two gets none, and asks again. A slot that is held for more than twice `holdMs` is free,
- * too: the database's clock has stepped back since.
+ * slower of two gets none, and asks again. A slot that is held for more than twice `holdMs` is
+ * free, too: the database's clock has stepped back since.
  */
 export async function takeStreamSlot(
   sql: Sql,

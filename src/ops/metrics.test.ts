@@ -61,6 +61,7 @@ test('requests are counted by network, so that test mode wakes nobody', async ()
     '{network="mainnet",result="failed"} 1',
     '{network="none",result="answered"} 1',
     '{network="none",result="failed"} 0',
+    '{network="testnet",result="answered"} 0',
     '{network="testnet",result="failed"} 1',
   ]);
 });

@@ -321,8 +321,8 @@ function keepRunning(site: Site, server: Server, log: ChildLog): RunningPostgres
 
 /**
  * A PostgreSQL of its own in a temporary folder, for tests: ready in about 0.7 s, gone with its
- * folder at `stop()`, and also when the test's process is killed. `settings` are PostgreSQL's own, in
- * addition; `cluster` is the folder of its files.
+ * folder at `stop()`, and also when the test's process is killed. `settings` are PostgreSQL's, in
+ * addition to ours; `cluster` is the folder of its files.
  */
 export async function startThrowawayPostgres(
   settings: Readonly<Record<string, string>> = {},

@@ -21,15 +21,16 @@ const AT = `date_trunc('day', now()) - interval '3 days' + n * interval '1 s'`;
 /**
  * Rows of one account's test mode, as months of sales leave them: settled, refunded, canceled and
  * open intents, with events, deliveries, stored answers, jobs and transactions. `$2` is the
- * account, `$3` the terminal, `$4` an endpoint that is disabled, `$5` the first row and `$6` the last.
+ * account, `$3` the terminal, `$4` an endpoint that is disabled, `$5` the first row, `$6` the last.
  */
 const STATEMENTS = [
   `insert into payment_intents (id, account_id, livemode, position, created, amount, terminal_id,
      order_id, metadata, source, expires_at, status, attempt, payment_id, tx_hash,
      cancellation_reason, canceled_at, settlement_number)
    select ${id('pi')}, $2, false, -1000000000 + n, ${AT}, 2500000, $3,
-     'f' || lpad(to_hex(n), 7, '0'), '{}', 'api', case when status = 'canceled' then ${AT} else now() + interval '1 hour' end,
-     status, case when status = 'succeeded' then ${ATTEMPT} end,
+     'f' || lpad(to_hex(n), 7, '0'), '{}', 'api',
+     case when status = 'canceled' then ${AT} else now() + interval '1 hour' end, status,
+     case when status = 'succeeded' then ${ATTEMPT} end,
      case when status = 'succeeded' then ${id('pay')} end,
      case when status = 'succeeded' then ${HASH} end,
      case when status = 'canceled' then 'expired' end,
