@@ -69,7 +69,7 @@ const JOURNEYS: Readonly<Record<string, Journey>> = {
     await sell(2_000_000);
     await signIn(hands, 'dashboard');
     await hands.sees(/Test mode/);
-    await hands.goto(`${shared.sandbox.web_url}/dashboard/payments`);
+    await hands.click('link', /^Payments/);
     const second = `document.querySelectorAll('.row-link')[1]?.href ?? null`;
     const wanted = await until('a second row', () => hands.evaluate<string | null>(second));
     await hands.clickAt('tbody tr:nth-child(2) td:nth-child(3)');

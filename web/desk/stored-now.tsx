@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Notice } from '../ui/notice.tsx';
+import { named } from '../ui/text/fixed.ts';
 
 /** Below a field: what somebody else has stored meanwhile, when it is something else. */
 export function storedNow({
@@ -12,7 +13,7 @@ export function storedNow({
   readonly typed: string;
 }): string | null {
   if (!isStale || stored === typed) return null;
-  return `Stored now: ${stored === '' ? 'nothing' : stored}`;
+  return `Stored now: ${stored === '' ? 'nothing' : named(stored)}`;
 }
 
 /** Over a form whose object was changed by somebody else while it was open. */

@@ -18,7 +18,11 @@ function handsOn(page: Page): Hands {
     },
     click: (role, name) => page.locator(REACHED).getByRole(role, { name }).first().click(),
     clickAt: (selector) => page.locator(selector).first().click(),
-    fill: (label, text) => field(label).fill(text),
+    fill: async (label, text) => {
+      // By keys: what is put into a field at once does not reach the page in Debian's Firefox.
+      await field(label).press('ControlOrMeta+a');
+      await field(label).pressSequentially(text);
+    },
     choose: async (label, option) => {
       await field(label).selectOption({ label: option });
     },

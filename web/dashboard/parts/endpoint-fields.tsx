@@ -3,6 +3,7 @@ import type { Sending } from '../../desk/send.ts';
 import { storedNow } from '../../desk/stored-now.tsx';
 import { Choice } from '../../ui/choice.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { named } from '../../ui/text/fixed.ts';
 import { FAMILIES } from './event-types.ts';
 
 export interface EndpointDraft {
@@ -51,7 +52,7 @@ export function EndpointFields(props: EndpointFieldsProps): ReactNode {
       />
       <EventChoices draft={draft} onChange={onChange} sending={sending} />
       {now === null || now.events.join() === draft.events.join() ? null : (
-        <p className="field-hint">Stored now: {now.events.join(', ')}</p>
+        <p className="field-hint">Stored now: {named(now.events.join(', '))}</p>
       )}
       <TextField
         label="Note"
