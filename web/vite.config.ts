@@ -12,13 +12,26 @@ const PROXY = { target: SERVICE, changeOrigin: false };
 
 /** What every app needs: one file of it packs better than ten. */
 const BASE = new RegExp(
-  'web/(ui/(amount|button|field|icon|last-resort|money|mount|notice|part|skeleton|typed-sum|' +
+  'web/(ui/(amount|button|field|icon|last-resort|money|mount|notice|part|skeleton|' +
     'status|toast|text/fixed|text/jsx-runtime)|' +
     String.raw`data/(api|root|within))\.tsx?$`,
 );
 
 /** What a till needs whatever it shows. */
 const TILL = /web\/(terminal\/(kept|machine|phases|place|split|words)|data\/device)\.ts$/;
+
+/** What dashboard and operator show first: many small files, which pack better as one. */
+const DESK = new RegExp(
+  'web/(desk/(action-button|answers|arrived|desk-context|factor-context|factor-provider|filters|' +
+    'gate|list|loaded|page-icon|reads|send|sheet)|' +
+    String.raw`data/(people|routes))\.tsx?$`,
+);
+
+/** What a wallet shows first, and no other app has. */
+const WALLET = new RegExp(
+  'web/wallet/screens/(contracts-notice|frame|loading|network-switch|refused|use-change|' +
+    String.raw`use-unlocking)\.tsx?$`,
+);
 
 const STYLESHEETS = / *<link rel="stylesheet"[^>]*>\n?/g;
 
@@ -93,9 +106,13 @@ export default defineConfig({
           groups: [
             { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// },
             { name: 'base', test: BASE },
+            // Or it comes with the till's code, to apps that have no till.
+            { name: 'typed-sum', test: /web\/ui\/typed-sum\.ts$/ },
             { name: 'till', test: TILL },
             // Apps with lists need both.
             { name: 'query', test: /node_modules\/(@tanstack|wouter|regexparam|mitt)\// },
+            { name: 'desk', test: DESK, includeDependenciesRecursively: false },
+            { name: 'wallet-first', test: WALLET, includeDependenciesRecursively: false },
           ],
         },
       },

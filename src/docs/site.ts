@@ -258,6 +258,7 @@ export async function buildSite(
     ]),
     { path: '/docs/site.css', type: 'text/css; charset=utf-8', text: style },
     { path: '/docs/site.js', type: SCRIPT, text: script },
+    { path: '/docs/own.js', type: SCRIPT, text: await asset('own.js') },
     { path: '/docs/try.js', type: SCRIPT, text: await asset('try.js') },
     {
       path: '/docs/search.json',

@@ -1,7 +1,9 @@
 import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import { useDesk } from '../desk/desk-context.ts';
+import { partOf } from '../ui/part.ts';
 import { MerchantContext, type Mode } from './merchant.ts';
-import { NoAccount } from './parts/no-account.tsx';
+
+const NoAccount = partOf(async () => (await import('./parts/no-account.tsx')).NoAccount);
 
 const MODE = 'tapline dashboard mode';
 const ACCOUNT = 'tapline dashboard account';

@@ -2,15 +2,19 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
 import type { PeopleApi, Session } from '../data/people.ts';
 import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
 import { fontLooked, showFont } from '../ui/font/font.ts';
 import { Notice } from '../ui/notice.tsx';
+import { partOf } from '../ui/part.ts';
 import './desk.css';
 import { type Trouble, wordsOf } from './answers.ts';
 import { type Desk, DeskContext } from './desk-context.ts';
-import { FactorProvider } from './factor-dialog.tsx';
+import { FactorProvider } from './factor-provider.tsx';
 import { Sheet } from './sheet.tsx';
-import { SecondStep, SignInForm } from './sign-in.tsx';
+
+/** Whoever is signed in needs none of these: they come only where they are shown. */
+const SignInForm = partOf(async () => (await import('./sign-in.tsx')).SignInForm);
+const SecondStep = partOf(async () => (await import('./sign-in.tsx')).SecondStep);
+const ComeBack = partOf(async () => (await import('./come-back.tsx')).ComeBack);
 
 export interface DeskGateProps {
   readonly people: PeopleApi;
@@ -57,7 +61,8 @@ function useSession(people: PeopleApi) {
   );
   const ask = useCallback(async () => {
     if (localStorage.getItem(markOf(people)) === null) {
-      await fontLooked;
+      // The form stands at once when its page does; where its code cannot come, drawing it says so.
+      await Promise.all([fontLooked, SignInForm.load().catch(() => undefined)]);
       return setPlace({ is: 'signed_out' });
     }
     const [answer] = await Promise.all([people.call('GET /session'), fontLooked]);
@@ -141,32 +146,5 @@ export function DeskGate({ people, brand, otherWays, children }: DeskGateProps):
         ) : null}
       </FactorProvider>
     </DeskContext>
-  );
-}
-
-interface ComeBackProps {
-  readonly people: PeopleApi;
-  readonly onSession: (session: Session) => void;
-}
-
-/** Over the page as it stands: nothing that was typed is lost. */
-function ComeBack({ people, onSession }: ComeBackProps): ReactNode {
-  const [half, setHalf] = useState<Session | null>(null);
-  const take = (session: Session) =>
-    session.status === 'signed_in' ? onSession(session) : setHalf(session);
-  return (
-    <Dialog title="Your session has ended" onClose={() => location.reload()}>
-      <p className="soft">Sign in again to continue where you left off.</p>
-      {half === null ? (
-        <SignInForm people={people} onSession={take} />
-      ) : (
-        <SecondStep
-          people={people}
-          session={half}
-          onSession={take}
-          onCancel={() => setHalf(null)}
-        />
-      )}
-    </Dialog>
   );
 }

@@ -1,0 +1,31 @@
+import { type ReactNode, useCallback, useRef, useState } from 'react';
+import { partOf } from '../ui/part.ts';
+import { useDesk } from './desk-context.ts';
+import { FactorContext } from './factor-context.ts';
+
+const FactorDialog = partOf(async () => (await import('./factor-dialog.tsx')).FactorDialog);
+
+/** Lets every form ask for a fresh second factor, in place: what was typed stays. */
+export function FactorProvider({ children }: { readonly children: ReactNode }): ReactNode {
+  const { refresh } = useDesk();
+  const [isAsking, setIsAsking] = useState(false);
+  const answer = useRef<(proven: boolean) => void>(() => {});
+  const prove = useCallback(async () => {
+    // A factor may have been set up in another window since this page read the session.
+    await refresh();
+    setIsAsking(true);
+    return new Promise<boolean>((resolve) => {
+      answer.current = resolve;
+    });
+  }, [refresh]);
+  const close = (proven: boolean) => {
+    setIsAsking(false);
+    answer.current(proven);
+  };
+  return (
+    <FactorContext value={prove}>
+      {children}
+      {isAsking ? <FactorDialog onClose={close} /> : null}
+    </FactorContext>
+  );
+}

@@ -1,0 +1,84 @@
+// The reader's own account, till and address in the examples; site.js asks for it.
+
+const ACCOUNT = 'tapline dashboard account';
+
+async function read(path) {
+  const answer = await fetch(`/api/dashboard/v1${path}`);
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status}`);
+  return answer.json();
+}
+
+/** What of the reader's own is no secret: the address, an account, its first till, its keys' names. */
+async function readOwn() {
+  const { accounts, status } = await read('/session');
+  if (status !== 'signed_in') return null;
+  const chosen = localStorage.getItem(ACCOUNT);
+  const account = accounts.find(({ id }) => id === chosen) ?? accounts[0];
+  if (account === undefined) return null;
+  const place = `/accounts/${account.id}/test`;
+  const [tills, keys] = await Promise.all([
+    read(`${place}/terminals?limit=1`),
+    // Not everybody may see keys.
+    read(`${place}/api_keys`).catch(() => ({ data: [] })),
+  ]);
+  return {
+    account,
+    terminal: tills.data[0]?.id ?? null,
+    key: keys.data.find((one) => one.status === 'active') ?? null,
+  };
+}
+
+/** Writes into one piece of code what it says with placeholders. The secret stays a variable. */
+function fillText(text, { account, terminal }) {
+  const filled = text
+    .replaceAll('$TAPLINE_BASE_URL', `${location.origin}/api`)
+    .replaceAll(/\bacct_(?:…|[0-9A-Za-z]{22}\b)/g, account.id);
+  return terminal === null ? filled : filled.replaceAll(/\btml_(?:…|[0-9A-Za-z]{22}\b)/g, terminal);
+}
+
+function fillCode(own) {
+  for (const code of document.querySelectorAll('main pre code')) {
+    const walker = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+      const filled = fillText(node.data, own);
+      if (filled !== node.data) node.data = filled;
+    }
+  }
+}
+
+function linkTo(path, words) {
+  const anchor = document.createElement('a');
+  anchor.href = path;
+  anchor.textContent = words;
+  return anchor;
+}
+
+/** Says whose examples these are, and where the secret is. */
+function noteOf({ account, key }) {
+  const note = document.createElement('p');
+  note.className = 'own';
+  const name = document.createElement('strong');
+  name.textContent = account.name;
+  note.append('The examples are filled in for ', name, ', in test mode. ');
+  if (key === null) {
+    note.append('Put a secret key into TAPLINE_API_KEY: ');
+    note.append(linkTo('/dashboard/api-keys', 'create one'), '.');
+  } else {
+    note.append(
+      'TAPLINE_API_KEY is the secret of ',
+      linkTo(`/dashboard/api-keys/${key.id}`, key.name),
+    );
+    note.append(
+      ' or of another key. It was shown once, when the key was made; nobody can read it ',
+    );
+    note.append('again, and no page of this site holds it.');
+  }
+  return note;
+}
+
+export async function fillIn() {
+  const own = await readOwn();
+  if (own === null) return;
+  fillCode(own);
+  document.querySelector('main .twin')?.after(noteOf(own));
+}
