@@ -43,17 +43,27 @@ export function useFilters(): Filters {
 export interface FilterBarProps {
   readonly filters: Filters;
   readonly children: ReactNode;
+  /** What stands in a row below the fields: named times, saved filters. */
+  readonly below?: ReactNode;
 }
 
-export function FilterBar({ filters, children }: FilterBarProps): ReactNode {
+export function FilterBar({ filters, children, below }: FilterBarProps): ReactNode {
+  const clear = filters.isFiltered ? (
+    <Button kind="quiet" onClick={filters.clear}>
+      Show all
+    </Button>
+  ) : null;
   return (
     <search className="filters">
       {children}
-      {filters.isFiltered ? (
-        <Button kind="quiet" onClick={filters.clear}>
-          Show all
-        </Button>
-      ) : null}
+      {below === undefined ? (
+        clear
+      ) : (
+        <div className="filters-rest">
+          {below}
+          {clear}
+        </div>
+      )}
     </search>
   );
 }

@@ -35,7 +35,6 @@ function say(id: string, text: string, isTranslated = true): void {
 function offerCopy(app: string, password: string): void {
   const button = document.createElement('button');
   button.type = 'button';
-  button.className = 'button';
   button.textContent = 'Copy password';
   button.setAttribute('aria-label', `Copy password for the ${app}`);
   button.addEventListener('click', async () => {

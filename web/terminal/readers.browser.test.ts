@@ -361,7 +361,7 @@ test("the camera is asked for at the start of the shift, and reads a wallet's co
   await wallet.button(/^Show code/).click();
   await wallet
     .dialog()
-    .getByRole('button', { name: /^Show code/ })
+    .getByRole('button', { name: 'New code' })
     .click();
   const code = await wallet.field('Code').inputValue();
 

@@ -56,7 +56,7 @@ test('a code pays once, and a card pays until it is revoked', async () => {
   await wallet.button(/^Show code of Keyring/).click();
   await wallet
     .dialog()
-    .getByRole('button', { name: /^Show code/ })
+    .getByRole('button', { name: 'New code' })
     .click();
   const code = { type: 'qr', value: await wallet.field('Code').inputValue() };
   await page.getByRole('img', { name: 'Code for the till' }).waitFor();

@@ -38,7 +38,7 @@ for (const { name, offsetMs } of WRONG_CLOCKS) {
     await wallet.button(/^Show code/).click();
     await wallet
       .dialog()
-      .getByRole('button', { name: /^Show code/ })
+      .getByRole('button', { name: 'New code' })
       .click();
     await wallet.field('Code').waitFor();
     const codeLeft = await secondsLeft(wallet);

@@ -32,7 +32,7 @@ async function openCode(wallet: WalletWindow, name: string, expiresAt: () => Dat
   await wallet.button(/^Show code/).click();
   await wallet
     .dialog()
-    .getByRole('button', { name: /^Show code/ })
+    .getByRole('button', { name: 'New code' })
     .click();
 }
 

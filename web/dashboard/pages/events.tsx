@@ -12,7 +12,7 @@ import { Page } from '../../ui/shell.tsx';
 import { type Column, Fact, FactList } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { usePages, useRead } from '../merchant.ts';
-import { DayFilters } from '../parts/day-filters.tsx';
+import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
 import { EVENT_TYPES, FAMILIES } from '../parts/event-types.ts';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
@@ -48,7 +48,7 @@ export function Events(): ReactNode {
   }));
   return (
     <Page title="Events">
-      <FilterBar filters={filters}>
+      <FilterBar filters={filters} below={<NamedFilters filters={filters} />}>
         <FilterSelect
           filters={filters}
           name="type"

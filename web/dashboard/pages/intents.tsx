@@ -14,7 +14,7 @@ import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { usePages } from '../merchant.ts';
-import { DayFilters } from '../parts/day-filters.tsx';
+import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
 import { DECLINE_CODES, type DeclineCode, declineWords } from '../parts/declines.ts';
 import { SaleSum } from '../parts/sale-sum.tsx';
 import { TerminalName, useTerminalNames } from '../parts/terminal-names.tsx';
@@ -89,7 +89,7 @@ export function Intents(): ReactNode {
 function IntentFilters({ filters }: { readonly filters: Filters }): ReactNode {
   const names = useTerminalNames();
   return (
-    <FilterBar filters={filters}>
+    <FilterBar filters={filters} below={<NamedFilters filters={filters} />}>
       <FilterSelect
         filters={filters}
         name="decline"

@@ -11,6 +11,7 @@ import { HealthCharts } from '../parts/health-charts.tsx';
 import { LiveSteps } from '../parts/live-steps.tsx';
 import { PAYMENT_COLUMNS } from '../parts/payment-columns.tsx';
 import { SalesFigures } from '../parts/sales-figures.tsx';
+import { Today } from '../parts/today.tsx';
 import { useLive } from '../parts/use-live.ts';
 
 /** Periods that the charts can span. The usual one stands in no address. */
@@ -26,6 +27,7 @@ export function Overview(): ReactNode {
       <Arrived>
         <Warnings />
         {mode === 'test' ? <FirstSteps /> : <LiveSteps />}
+        <Today />
         <fieldset className="presets">
           <legend className="unseen">Period</legend>
           {PERIODS.map((one) => (

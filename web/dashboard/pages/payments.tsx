@@ -14,7 +14,7 @@ import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { usePages } from '../merchant.ts';
-import { DayFilters } from '../parts/day-filters.tsx';
+import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
 import { ExportDialog } from '../parts/export-dialog.tsx';
 import { PAYMENT_COLUMNS } from '../parts/payment-columns.tsx';
 import { readSearch, searchProblem } from '../parts/search-text.ts';
@@ -46,7 +46,7 @@ export function Payments(): ReactNode {
   const [isExporting, setIsExporting] = useState(false);
   return (
     <Page title="Payments" actions={<Button onClick={() => setIsExporting(true)}>Export</Button>}>
-      <FilterBar filters={filters}>
+      <FilterBar filters={filters} below={<NamedFilters filters={filters} />}>
         <FilterText
           filters={filters}
           name="search"

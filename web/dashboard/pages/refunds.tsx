@@ -11,7 +11,7 @@ import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { usePages } from '../merchant.ts';
-import { DayFilters } from '../parts/day-filters.tsx';
+import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
 import { ExportDialog } from '../parts/export-dialog.tsx';
 import { SaleSum } from '../parts/sale-sum.tsx';
 import { useChosenDays } from '../parts/time-zone.ts';
@@ -37,7 +37,7 @@ export function Refunds(): ReactNode {
   useLive('refund.', pages.at(filters.cursor).queryKey);
   return (
     <Page title="Refunds" actions={<Button onClick={() => setIsExporting(true)}>Export</Button>}>
-      <FilterBar filters={filters}>
+      <FilterBar filters={filters} below={<NamedFilters filters={filters} />}>
         <FilterSelect
           filters={filters}
           name="status"

@@ -19,7 +19,7 @@ import { Status } from '../../ui/status.tsx';
 import { type Column, Fact, FactList, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { usePages, useRead } from '../merchant.ts';
-import { DayFilters } from '../parts/day-filters.tsx';
+import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
 import { type ErrorGroup, groupErrors } from '../parts/error-groups.ts';
 import { ObjectLink, RowLink } from '../parts/object-link.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
@@ -94,7 +94,7 @@ export function RequestLog(): ReactNode {
 
 function LogFilters({ filters }: { readonly filters: Filters }): ReactNode {
   return (
-    <FilterBar filters={filters}>
+    <FilterBar filters={filters} below={<NamedFilters filters={filters} />}>
       <FilterSelect
         filters={filters}
         name="failed"

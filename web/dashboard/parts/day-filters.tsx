@@ -5,11 +5,9 @@ import { useMerchant } from '../merchant.ts';
 import { PRESETS } from './presets.ts';
 import { useDays } from './time-zone.ts';
 
-/** From which days a list is, and below what one has kept: a press for those with a name. */
+/** From which days a list is. */
 export function DayFilters({ filters }: { readonly filters: Filters }): ReactNode {
   const days = useDays(filters);
-  const place = useMerchant().scope.join(' ');
-  const chosen = filters.get('time');
   // A named time shows its days, and a day that is changed is not of that name any more.
   const fields: Filters = {
     ...filters,
@@ -23,6 +21,16 @@ export function DayFilters({ filters }: { readonly filters: Filters }): ReactNod
     <>
       <FilterText filters={fields} name="from" label="From" type="date" />
       <FilterText filters={fields} name="to" label="To" type="date" />
+    </>
+  );
+}
+
+/** Below the fields: a press for days with a name, and for filters that one has kept. */
+export function NamedFilters({ filters }: { readonly filters: Filters }): ReactNode {
+  const place = useMerchant().scope.join(' ');
+  const chosen = filters.get('time');
+  return (
+    <>
       <fieldset className="presets">
         <legend className="unseen">Time</legend>
         {PRESETS.map(([name, words]) => (

@@ -9,6 +9,7 @@ import { changeWords } from './chart-scale.ts';
 import { DayChart } from './day-chart.tsx';
 import { dayBefore, later } from './days.ts';
 import { declineWords } from './declines.ts';
+import { Figure } from './figure.tsx';
 import { sumDays } from './sum-days.ts';
 import { useTimeZone } from './time-zone.ts';
 
@@ -23,7 +24,7 @@ interface Periods {
   readonly length: number;
 }
 
-function useStatistics(from: string, to: string) {
+export function useStatistics(from: string, to: string) {
   return useRead(
     'GET /accounts/{account}/{mode}/statistics',
     { query: { from, to } },
@@ -65,7 +66,7 @@ function Figures(periods: Periods): ReactNode {
     <section className="card stack">
       <h2>The last {length} days</h2>
       <dl className="figures">
-        <Figure name="Sales" change={[sum.volume, sumBefore?.volume]}>
+        <Figure name="Sales" note={changeNote(sum.volume, sumBefore?.volume)}>
           <Amount atoms={sum.volume} />
         </Figure>
         {sum.tips === 0n ? null : (
@@ -73,7 +74,7 @@ function Figures(periods: Periods): ReactNode {
             <Amount atoms={sum.tips} />
           </Figure>
         )}
-        <Figure name="Payments" change={[sum.payments, sumBefore?.payments]}>
+        <Figure name="Payments" note={changeNote(sum.payments, sumBefore?.payments)}>
           {sum.payments.toLocaleString('en-US')}
         </Figure>
         <Figure name="Success rate">
@@ -89,25 +90,10 @@ function Figures(periods: Periods): ReactNode {
   );
 }
 
-interface FigureProps {
-  readonly name: string;
-  /** Now, and before where that is known. */
-  readonly change?: readonly [bigint | number, bigint | number | undefined];
-  readonly children: ReactNode;
-}
-
-function Figure({ name, change, children }: FigureProps): ReactNode {
-  const [now, before] = change ?? [0, undefined];
+/** What stands below a figure: how it changed, where the figure before is known. */
+function changeNote(now: bigint | number, before: bigint | number | undefined): string | null {
   const words = before === undefined ? null : changeWords(Number(now), Number(before));
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>
-        {children}
-        {words === null ? null : <span className="figure-change">{words} on the days before</span>}
-      </dd>
-    </div>
-  );
+  return words === null ? null : `${words} on the days before`;
 }
 
 function usdc(atoms: number): string {

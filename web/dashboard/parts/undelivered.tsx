@@ -6,7 +6,7 @@ import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { usePages } from '../merchant.ts';
-import { DayFilters } from './day-filters.tsx';
+import { DayFilters, NamedFilters } from './day-filters.tsx';
 import { DELIVERY_COLUMNS } from './delivery-columns.tsx';
 import { ObjectLink } from './object-link.tsx';
 import { useChosenDays } from './time-zone.ts';
@@ -29,7 +29,7 @@ export function Undelivered(): ReactNode {
   return (
     <section className="stack">
       <h2>Failed deliveries</h2>
-      <FilterBar filters={filters}>
+      <FilterBar filters={filters} below={<NamedFilters filters={filters} />}>
         <DayFilters filters={filters} />
       </FilterBar>
       <LongList

@@ -2,6 +2,7 @@ import { type ReactNode, useState } from 'react';
 import type { BlockAnyPayerResponse, SearchPayersResponse } from '../../data/types/operator.ts';
 import { FilterBar, FilterText, useFilters } from '../../desk/filters.tsx';
 import { List } from '../../desk/list.tsx';
+import { endOfAddress } from '../../ui/address.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
@@ -15,9 +16,11 @@ import { ReasonDialog } from '../parts/reason-dialog.tsx';
 type Payer = SearchPayersResponse['data'][number];
 
 const COLUMNS: readonly Column<Payer>[] = [
-  { name: 'Payer', cell: ({ id }) => <span className="id">{id}</span> },
+  {
+    name: 'Wallet',
+    cell: ({ address }) => <strong title={address}>Wallet {endOfAddress(address)}</strong>,
+  },
   { name: 'Network', cell: ({ network }) => network },
-  { name: 'Wallet', cell: ({ address }) => <span className="id">{address}</span> },
   { name: 'Passes', number: true, cell: ({ passes }) => String(passes) },
   { name: 'Since', cell: ({ created }) => <Time at={created} /> },
   {
@@ -28,6 +31,8 @@ const COLUMNS: readonly Column<Payer>[] = [
       </Status>
     ),
   },
+  { name: 'Address', cell: ({ address }) => <span className="id">{address}</span> },
+  { name: 'ID', cell: ({ id }) => <span className="id">{id}</span> },
   { name: 'Change', cell: (payer) => <Block payer={payer} /> },
 ];
 

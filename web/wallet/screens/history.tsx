@@ -38,22 +38,22 @@ export function PaymentRow({ payment }: { readonly payment: PayerPayment }): Rea
           <Amount atoms={leftWallet(payment)} />
         </strong>
         <span className="soft small">
-          <Amount atoms={BigInt(payment.amount)} exact unit={false} /> and{' '}
-          <Amount atoms={fees} exact unit={false} /> fees
+          <Amount atoms={BigInt(payment.amount)} unit={false} /> and{' '}
+          <Amount atoms={fees} unit={false} /> fees
         </span>
         {payment.tip === 0 ? null : (
           <span className="soft small">
-            <Amount atoms={BigInt(payment.tip)} exact unit={false} /> of it tip
+            <Amount atoms={BigInt(payment.tip)} unit={false} /> of it tip
           </span>
         )}
         {payment.fees.cashback === 0 ? null : (
           <span className="soft small">
-            <Amount atoms={BigInt(payment.fees.cashback)} exact unit={false} /> back
+            <Amount atoms={BigInt(payment.fees.cashback)} unit={false} /> back
           </span>
         )}
         {payment.amount_refunded === 0 ? null : (
           <span className="small">
-            <Amount atoms={BigInt(payment.amount_refunded)} exact unit={false} /> refunded
+            <Amount atoms={BigInt(payment.amount_refunded)} unit={false} /> refunded
           </span>
         )}
       </div>

@@ -62,7 +62,7 @@ export function PassCodeSheet({ pass, made, onClose }: PassCodeSheetProps): Reac
       <Refused problem={refused ?? problem} />
       {isShown ? null : (
         <Button kind="primary" large busy={busy} onClick={ask}>
-          Show code
+          New code
         </Button>
       )}
       {isShown || asksEach(vault) ? null : <RotatingCode pass={pass} />}
