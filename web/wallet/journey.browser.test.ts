@@ -14,7 +14,7 @@ import {
   WALLET_PASSWORD,
 } from '../testing/wallet.ts';
 
-const BUDGET_BYTES = 120_000;
+const BUDGET_BYTES = 120_500;
 
 let shared: SharedSandbox;
 let browser: TestBrowser;

@@ -30,10 +30,7 @@ async function openCode(wallet: WalletWindow, name: string, expiresAt: () => Dat
     expires_at: expiresAt().toISOString(),
   }));
   await wallet.button(/^Show code/).click();
-  await wallet
-    .dialog()
-    .getByRole('button', { name: 'New code' })
-    .click();
+  await wallet.dialog().getByRole('button', { name: 'New code' }).click();
 }
 
 const CHIP = {
