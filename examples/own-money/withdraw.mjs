@@ -26,7 +26,7 @@ if (wallet !== account.address) throw new Error('This key is not that wallet’s
 if (heldUntil * 1000 > Date.now()) {
   throw new Error(`Nothing is paid out before ${new Date(heldUntil * 1000).toISOString()}.`);
 }
-if (balance === 0n) throw new Error('There is nothing to take out.');
+if (balance === 0n) throw new Error('There is nothing to withdraw.');
 const hash = await client.writeContract({
   chain: null,
   address,

@@ -45,7 +45,7 @@ export const DECLINES = {
     customer: 'This payment cannot be taken. Please pay in another way.',
   },
   payer_rejected: {
-    message: 'The payer said no.',
+    message: 'The payer rejected the payment.',
     customer: 'You said no to this payment. Nothing was charged.',
   },
   confirmation_timeout: {

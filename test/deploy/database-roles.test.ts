@@ -123,7 +123,7 @@ test('each service of compose.yaml connects as its role', async () => {
   assert.equal(environmentOf('migrate'), 'owner');
   assert.equal(environmentOf('registrar'), 'app');
   assert.equal(environmentOf('watch'), 'settings');
-  const settings = /x-settings: &settings\n((?: {2}.*\n)+)/.exec(text)?.[1] ?? '';
+  const settings = /x-settings: &settings\b.*\n((?: {2}.*\n)+)/.exec(text)?.[1] ?? '';
   assert.match(settings, /REDIS_URL/);
   assert.doesNotMatch(settings, /DATABASE_URL/, 'it would hide what watch.env names');
 });

@@ -73,7 +73,7 @@ for (const { name, options } of LOOKS) {
     await dialog.getByRole('textbox', { name: 'Amount' }).fill('1');
     await window.checkAccessibility();
     await dialog.getByRole('button', { name: /^Refund 1.00 USDC/ }).click();
-    await page.getByText('Refunded', { exact: true }).waitFor();
+    await page.getByText('Refunded', { exact: true }).first().waitFor();
     await page.getByText('Partly refunded').waitFor();
     await window.checkAccessibility();
     await page.getByRole('link', { name: 'Totals' }).click();

@@ -65,7 +65,7 @@ test('a refund whose answer got lost is made once, whatever is said between', as
   await till.result('Checking…').waitFor();
   assert.equal(await page.getByText('No refund was made').count(), 0);
   await page.unrouteAll({ behavior: 'wait' });
-  await page.getByText('Refunded', { exact: true }).waitFor();
+  await page.getByText('Refunded', { exact: true }).first().waitFor();
   await checkRefundedOnce(scene);
   await till.close();
 });
@@ -143,7 +143,7 @@ test('next week, at another till: found by its receipt, with a manager’s code'
   const code = await other.managerCode();
   await dialog.getByRole('textbox', { name: 'Manager code' }).fill(code);
   await dialog.getByRole('button', { name: 'Refund' }).click();
-  await page.getByText('Refunded', { exact: true }).waitFor();
+  await page.getByText('Refunded', { exact: true }).first().waitFor();
   const [payment] = await paymentsOf(stage().sandbox, terminal);
   assert.equal(payment?.amount_refunded, 1_000_000);
 

@@ -55,7 +55,9 @@ export function Settings(): ReactNode {
           As read by the process that answered. Secrets are masked. Change them where the service is
           started.
         </p>
-        <Loaded query={configuration}>{(settings) => <Facts facts={factsOf(settings)} />}</Loaded>
+        <Loaded query={configuration}>
+          {(settings) => <Facts facts={factsOf(settings)} areIdentifiers />}
+        </Loaded>
       </Arrived>
     </Page>
   );
