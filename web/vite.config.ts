@@ -13,7 +13,7 @@ const PROXY = { target: SERVICE, changeOrigin: false };
 /** What every app needs: one file of it packs better than ten. */
 const BASE = new RegExp(
   'web/(ui/(amount|button|field|icon|last-resort|money|mount|notice|part|skeleton|' +
-    'status|toast|text/fixed|text/jsx-runtime)|' +
+    'status|toast|text/jsx-runtime)|' +
     String.raw`data/(api|root|within))\.tsx?$`,
 );
 
@@ -105,6 +105,8 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// },
+            // Pages without React have these texts, too.
+            { name: 'text', test: /web\/ui\/text\/(fixed|nodes)\.ts$/ },
             { name: 'base', test: BASE },
             // Or it comes with the till's code, to apps that have no till.
             { name: 'typed-sum', test: /web\/ui\/typed-sum\.ts$/ },

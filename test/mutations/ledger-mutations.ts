@@ -91,7 +91,8 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
     by: 'src/apis/dashboard/journey.test.ts',
     from: `
        + coalesce((select sum(amount) from refunds
-         where account_id = $1 and livemode = $2 and status = 'pending'), 0)::bigint`,
+         where \${wholeKey(['status', 'account_id', 'livemode'], ["'pending'", '$1', '$2'])}
+         ), 0)::bigint`,
     to: '',
   },
   {

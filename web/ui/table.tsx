@@ -142,18 +142,16 @@ export function Table<Row>(props: TableProps<Row>): ReactNode {
 
 export interface FactsProps {
   readonly facts: readonly (readonly [name: string, value: ReactNode])[];
-  /** The names are identifiers, which a translated page keeps. */
-  readonly areIdentifiers?: boolean;
 }
 
 /** Names and values of one object; a value of null is left out. */
-export function Facts({ facts, areIdentifiers = false }: FactsProps): ReactNode {
+export function Facts({ facts }: FactsProps): ReactNode {
   return (
     <dl className="facts">
       {facts.map(([name, value]) =>
         value === null ? null : (
           <div key={name} className="fact">
-            <dt translate={areIdentifiers ? 'no' : undefined}>{name}</dt>
+            <dt>{name}</dt>
             <dd>{value}</dd>
           </div>
         ),

@@ -55,9 +55,7 @@ export function Settings(): ReactNode {
           As read by the process that answered. Secrets are masked. Change them where the service is
           started.
         </p>
-        <Loaded query={configuration}>
-          {(settings) => <Facts facts={factsOf(settings)} areIdentifiers />}
-        </Loaded>
+        <Loaded query={configuration}>{(settings) => <Facts facts={factsOf(settings)} />}</Loaded>
       </Arrived>
     </Page>
   );
@@ -67,7 +65,7 @@ export function Settings(): ReactNode {
 function factsOf(value: unknown, path: readonly string[] = []): [string, string][] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const shown = typeof value === 'string' ? value : JSON.stringify(value);
-    return [[path.join(' › '), value === null ? 'Not set' : shown]];
+    return [[path.join(' › ').replaceAll('_', ' '), value === null ? 'Not set' : shown]];
   }
   return Object.entries(value).flatMap(([name, inner]) => factsOf(inner, [...path, name]));
 }
