@@ -153,7 +153,7 @@ async function runRound(ground: Ground, port: number, pgbench: string | null): P
 }
 
 /** `floorName` stands beside each line: '' where the floor is pgbench's. */
-function summarise(rounds: readonly Round[], floorName: string): BenchLine[] {
+function summarize(rounds: readonly Round[], floorName: string): BenchLine[] {
   const line = (
     kind: 'create' | 'steady' | 'get' | 'list' | 'replay',
     work: string,
@@ -211,7 +211,7 @@ async function main(): Promise<void> {
     for (let i = 0; i < ROUNDS; i++) rounds.push(await runRound(ground, port, pgbench));
     server.send('memory');
     const [{ memory }] = (await once(server, 'message')) as [{ memory: number }];
-    const lines = summarise(rounds, isLowerFloor ? LOWER_FLOOR : '');
+    const lines = summarize(rounds, isLowerFloor ? LOWER_FLOOR : '');
     printTable(lines);
     console.log(`Memory of the API process: ${Math.round(memory / 1e6)} MB`);
     await mkdir(RESULTS, { recursive: true });

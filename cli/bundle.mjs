@@ -1,5 +1,5 @@
 // node bundle.mjs [dist]: puts the SDK that src/mcp/sdk.ts names into dist/mcp/sdk.js, and beside it
-// the licences of what is in there.
+// the licenses of what is in there.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'vite';
@@ -25,10 +25,10 @@ await build({
   },
 });
 
-const licences = BUNDLED.map((name) => {
+const licenses = BUNDLED.map((name) => {
   const folder = path.join(MODULES, name);
   const { version, license } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
   const text = readFileSync(path.join(folder, 'LICENSE'), 'utf8').trim();
   return `${name} ${version} (${license})\n\n${text}\n`;
 });
-writeFileSync(path.join(place, 'sdk.licences.txt'), licences.join(`\n${'-'.repeat(80)}\n\n`));
+writeFileSync(path.join(place, 'sdk.licenses.txt'), licenses.join(`\n${'-'.repeat(80)}\n\n`));

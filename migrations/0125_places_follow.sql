@@ -1,4 +1,4 @@
--- After a reorganisation the ledger follows the chain by itself. What an earlier release has left to
+-- After a reorganization the ledger follows the chain by itself. What an earlier release has left to
 -- a person follows now: a payment that reconciliation has found in another place than the ledger
 -- names, with the same money. Alarms that only told of it are done.
 with moved as (

@@ -1,4 +1,4 @@
--- A merchant's logo and colour, as payers see them beside its name.
+-- A merchant's logo and color, as payers see them beside its name.
 create table brand_logos (
   -- The first 32 hex digits of the SHA-256 of its account and bytes: part of its address.
   id text primary key check (id ~ '^[0-9a-f]{32}$'),

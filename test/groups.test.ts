@@ -22,7 +22,7 @@ describe('the processes of a test run', () => {
     assert.deepEqual(groupFiles(files).flat(), files);
   });
 
-  it('are shared by at most sixteen neighbours, about as many in each', () => {
+  it('are shared by at most sixteen neighbors, about as many in each', () => {
     const groups = groupFiles([...named('src/a', 17), ...named('web/b', 190)]);
     assert.deepEqual(
       groups.slice(0, 2).map((group) => group.length),

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
- * A process per file spends two seconds of a core on imports that its neighbour has just made, and
- * on code that its neighbour has just warmed up. So neighbours share one: each file is a suite of
+ * A process per file spends two seconds of a core on imports that its neighbor has just made, and
+ * on code that its neighbor has just warmed up. So neighbors share one: each file is a suite of
  * its own, with its own `before` and `after`.
  */
 const SHARES = /^(src|web|test\/(api|docs|doors|reader|sdk))\//;

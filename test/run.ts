@@ -49,7 +49,7 @@ const CONCURRENCY = 3;
 const TIMEOUT_MS = 300_000;
 /**
  * Files that failed run once more, one at a time on a ground of their own: what fails then is
- * wrong, what passes then is too sensitive to its neighbours and is named. More than these at
+ * wrong, what passes then is too sensitive to its neighbors and is named. More than these at
  * once are no accident.
  */
 const MOST_AGAIN = 6;

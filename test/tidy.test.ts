@@ -155,7 +155,7 @@ test('no two files import each other, by whatever way round, not even their type
   assert.deepEqual(circles, []);
 });
 
-test('small files that a single neighbour imports become fewer', () => {
+test('small files that a single neighbor imports become fewer', () => {
   const importers = new Map<string, string[]>();
   for (const source of product) {
     for (const target of new Set(importsOf(source))) {

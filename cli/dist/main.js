@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { TaplineError, UsageError } from 'tapline';
-import { inRed, takesColours } from './colours.js';
+import { inRed, takesColors } from './colors.js';
 import { addAgentCommand, addCheckCommands, addEventCommands, addPlayCommands, addResourceCommands, } from './commands.js';
 import { completion } from './completion.js';
 import { login, logout } from './login.js';
@@ -96,8 +96,8 @@ function report(error, json) {
     if (json)
         out.show({ error: { message, code, status, request_id: requestId } }, message);
     else
-        out.note(inErrorColour(code == null ? message : `${message} (${code})`));
+        out.note(inErrorColor(code == null ? message : `${message} (${code})`));
 }
-function inErrorColour(words) {
-    return takesColours(process.stderr) ? inRed(words) : words;
+function inErrorColor(words) {
+    return takesColors(process.stderr) ? inRed(words) : words;
 }

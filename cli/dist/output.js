@@ -1,6 +1,6 @@
-import { coloured, takesColours } from './colours.js';
+import { colored, takesColors } from './colors.js';
 export function createOutput(json) {
-    const paint = takesColours(process.stdout) ? coloured : (words) => words;
+    const paint = takesColors(process.stdout) ? colored : (words) => words;
     return {
         json,
         show: (object, words) => process.stdout.write(`${json ? JSON.stringify(object) : paint(words)}\n`),

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { TaplineError, UsageError } from 'tapline';
-import { inRed, takesColours } from './colours.ts';
+import { inRed, takesColors } from './colors.ts';
 import {
   addAgentCommand,
   addCheckCommands,
@@ -106,9 +106,9 @@ function report(error: unknown, json: boolean): void {
   const { code, status, requestId } = error instanceof TaplineError ? error : ({} as TaplineError);
   const out = createOutput(json);
   if (json) out.show({ error: { message, code, status, request_id: requestId } }, message);
-  else out.note(inErrorColour(code == null ? message : `${message} (${code})`));
+  else out.note(inErrorColor(code == null ? message : `${message} (${code})`));
 }
 
-function inErrorColour(words: string): string {
-  return takesColours(process.stderr) ? inRed(words) : words;
+function inErrorColor(words: string): string {
+  return takesColors(process.stderr) ? inRed(words) : words;
 }

@@ -1,4 +1,4 @@
-import { coloured, takesColours } from './colours.ts';
+import { colored, takesColors } from './colors.ts';
 
 /** Where a command writes: one JSON object per line with `--json`, words for people without. */
 export interface Output {
@@ -10,7 +10,7 @@ export interface Output {
 }
 
 export function createOutput(json: boolean): Output {
-  const paint = takesColours(process.stdout) ? coloured : (words: string) => words;
+  const paint = takesColors(process.stdout) ? colored : (words: string) => words;
   return {
     json,
     show: (object, words) =>

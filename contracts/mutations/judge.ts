@@ -3,7 +3,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Judgement } from '../../test/mutations/judge.ts';
+import type { Judgment } from '../../test/mutations/judge.ts';
 import { type Mutation, mutate } from '../../test/mutations/mutation.ts';
 import { compileContract } from '../compile.ts';
 import { contractsFolder, runForge } from '../forge.ts';
@@ -17,7 +17,7 @@ const SHORT_CAMPAIGN = {
 };
 
 /** Says whether the tests caught a mutation. */
-export async function judge(mutation: Mutation): Promise<Judgement> {
+export async function judge(mutation: Mutation): Promise<Judgment> {
   const folder = mkdtempSync(join(tmpdir(), 'tapline-mutation-'));
   // forge may only read below contracts/; a fresh clone has no such folder yet.
   const artifactPath = join(contractsFolder, 'out', `mutation-${process.pid}.json`);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { ProtocolError } from './protocols/apdu.js';
 import { proofFrom, proofOf } from './protocols/collector.js';
+import { within } from './within.js';
 /** The server's answer when it refuses: nothing moved. */
 export class DeviceApiError extends Error {
     status;
@@ -78,9 +79,7 @@ export class DeviceApi {
     /** What a chip of this address signs to pay; null when the intent cannot be paid now. */
     async toSign(id, from, signal) {
         const path = `/payment_intents/${id}/authorization?from=${from}`;
-        const { typed_data } = await this.#call('GET', path, {
-            signal: AbortSignal.any([signal, AbortSignal.timeout(CHIP_MS)]),
-        });
+        const { typed_data } = await within({ ms: CHIP_MS, until: [signal] }, (soon) => this.#call('GET', path, { signal: soon }));
         return typed_data;
     }
     /** Has a tap of a phone signed by the network, whose key stays there. */
@@ -114,8 +113,7 @@ export class DeviceApi {
     async #call(method, path, options) {
         const { signal, body, key } = options;
         await this.#cleared;
-        const ends = [AbortSignal.timeout(REQUEST_MS), this.#awake.signal];
-        const response = await fetch(`${this.#base}${path}`, {
+        const request = {
             method,
             headers: {
                 authorization: `Bearer ${this.#key}`,
@@ -123,9 +121,9 @@ export class DeviceApi {
                 ...(key === undefined ? {} : { 'idempotency-key': key }),
             },
             body: body === undefined ? null : JSON.stringify(body),
-            signal: AbortSignal.any(signal === undefined ? ends : [signal, ...ends]),
-        });
-        return bodyOf(response);
+        };
+        const until = [this.#awake.signal, ...(signal === undefined ? [] : [signal])];
+        return within({ ms: REQUEST_MS, until }, async (end) => bodyOf(await fetch(`${this.#base}${path}`, { ...request, signal: end })));
     }
 }
 function packageVersion() {

@@ -100,7 +100,11 @@ function toSignOf({ api, signal }, { id }) {
 /** @returns null when the intent was canceled, expired or paid in another way meanwhile. */
 async function tapOrChange(till, intent) {
     const end = new AbortController();
-    const signal = AbortSignal.any([till.signal, end.signal]);
+    const { signal } = end;
+    const stop = () => end.abort(till.signal.reason);
+    till.signal.addEventListener('abort', stop);
+    if (till.signal.aborted)
+        stop();
     const changed = (async () => {
         for (;;) {
             const now = await till.api.changed(intent.id, intent.status, signal);
@@ -112,6 +116,7 @@ async function tapOrChange(till, intent) {
         return await Promise.race([till.taps.next(signal, toSignOf(till, intent)), changed]);
     }
     finally {
+        till.signal.removeEventListener('abort', stop);
         end.abort();
         await changed.catch(() => undefined);
     }

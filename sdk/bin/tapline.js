@@ -9,7 +9,7 @@ const PROGRAM = 'tapline-cli/bin/tapline.js';
 
 /** Beside this package only: a program of whatever folder one stands in is not run. */
 function find() {
-  // Some package managers link packages together; then the file's own place knows no neighbours.
+  // Some package managers link packages together; then the file's own place knows no neighbors.
   for (const from of [import.meta.url, process.argv[1]]) {
     try {
       return createRequire(from).resolve(PROGRAM);

@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '#db/database.ts';
 
-/** A merchant's logo and colour; at least one of them. */
+/** A merchant's logo and color; at least one of them. */
 export interface BrandRow {
   /** Six hex digits. */
   readonly color: string | null;

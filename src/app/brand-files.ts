@@ -13,7 +13,7 @@ const KEPT = {
 const LOGO = /^([0-9a-f]{32})\.png$/;
 const STYLES = /^(.*)\.css$/;
 
-/** Logos and colours of merchants, for everybody who sees their name. */
+/** Logos and colors of merchants, for everybody who sees their name. */
 export function addBrandFiles(app: FastifyInstance, { db }: { readonly db: Database }): void {
   const onRequest = limitByAddress(PAGES);
   app.get<{ Params: { file: string } }>('/brand/:file', { onRequest }, async (request, reply) => {

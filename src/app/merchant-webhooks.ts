@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { eventCatalogue } from '#apis/merchant/event-catalogue.ts';
+import { eventCatalog } from '#apis/merchant/event-catalog.ts';
 import { PaymentIntentSchema, PaymentSchema } from '#apis/merchant/payment-schema.ts';
 import { REFUND_EXAMPLE, RefundSchema } from '#apis/merchant/refund-schema.ts';
 import { TERMINAL_EXAMPLE, TerminalSchema } from '#apis/merchant/terminal-schema.ts';
@@ -63,7 +63,7 @@ const WITHDRAWAL_EXAMPLE = {
 
 /** Every message that merchants receive: OpenAPI `webhooks`. */
 export function merchantWebhooks(): DeclaredWebhook[] {
-  const catalogue = eventCatalogue({
+  const catalog = eventCatalog({
     payment_intent: { schema: PaymentIntentSchema, example: PAYMENT_INTENT_EXAMPLE },
     payment: { schema: PaymentSchema, example: PAYMENT_EXAMPLE },
     refund: { schema: RefundSchema, example: REFUND_EXAMPLE },
@@ -72,7 +72,7 @@ export function merchantWebhooks(): DeclaredWebhook[] {
     kyb: { schema: AccountSchema, example: ACCOUNT_EXAMPLE },
     webhook_endpoint: { schema: EndpointSchema, example: ENDPOINT_EXAMPLE },
   });
-  return catalogue.map(({ type, when, schema, example }) => ({
+  return catalog.map(({ type, when, schema, example }) => ({
     type,
     summary: when,
     schema,

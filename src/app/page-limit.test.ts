@@ -47,7 +47,7 @@ for (const path of [CARD_PATH, HOLD_PATH, PERSON_LINK_PATH, '/brand']) {
     const [count = 0, ...others] = Object.values(answered);
     assert.deepEqual(others, [], 'a link that is wrong has one answer');
     assert.ok(count >= PAGES.requests && count <= PAGES.requests + more, `${count} answers`);
-    const neighbour = await askFrom(`${path}/guess`, '2001:db8:0:2::1');
-    assert.equal(neighbour.status, Number(Object.keys(answered)[0]), 'another /64');
+    const neighbor = await askFrom(`${path}/guess`, '2001:db8:0:2::1');
+    assert.equal(neighbor.status, Number(Object.keys(answered)[0]), 'another /64');
   });
 }

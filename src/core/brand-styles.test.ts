@@ -19,7 +19,7 @@ function contrast(one: string, other: string): number {
   return (light + 0.05) / (dark + 0.05);
 }
 
-test('the name can be read on every colour', () => {
+test('the name can be read on every color', () => {
   assert.equal(inkOn('ffffff'), '000000');
   assert.equal(inkOn('000000'), 'ffffff');
   assert.equal(inkOn('3346c8'), 'ffffff');

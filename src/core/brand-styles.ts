@@ -7,7 +7,7 @@ function luminance(color: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** Black or white, whichever reads better on that colour: always at least 4.5 to 1. */
+/** Black or white, whichever reads better on that color: always at least 4.5 to 1. */
 export function inkOn(color: string): 'ffffff' | '000000' {
   const light = luminance(color);
   return 1.05 / (light + 0.05) >= (light + 0.05) / 0.05 ? 'ffffff' : '000000';
@@ -17,7 +17,7 @@ const STYLE = /^([0-9a-f]{6}|none)-([0-9a-f]{32}|none)$/;
 
 /**
  * The styles that a brand's file holds, made of its name alone: whatever has the class `branded`
- * gets colour and logo. The logo is decoration: the merchant's name stands beside it as text.
+ * gets color and logo. The logo is decoration: the merchant's name stands beside it as text.
  * @returns null: nothing has that name.
  */
 export function brandStyles(style: string): string | null {

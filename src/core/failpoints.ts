@@ -10,7 +10,7 @@ export const FAILPOINTS = [
   'settlement.broadcast_sent',
   'settlement.receipt_seen',
   'settlement.outcome_committed',
-  'reorganisations.queued_again',
+  'reorganizations.queued_again',
   'payments.outcome_committed',
   'recovery.taken',
   'recovery.numbers_raised',

@@ -21,7 +21,7 @@ test('the prefixes are those of the API', () => {
   assert.equal(ID_PREFIXES.withdrawal, 'wdr_');
 });
 
-test('an id is recognised as its own kind and as no other', () => {
+test('an id is recognized as its own kind and as no other', () => {
   for (const kind of KINDS) {
     const id = newId(kind, AT);
     assert.deepEqual(

@@ -100,7 +100,7 @@ export function idTime(kind: IdKind, id: string): Date | null {
 /**
  * Ids and references that can be computed again. What the database lost can be rebuilt from the
  * chain under the id that the merchant knows, because the chain has the number, and a request that
- * comes again with its Idempotency-Key is recognised, because it has the same reference.
+ * comes again with its Idempotency-Key is recognized, because it has the same reference.
  *
  * These formats must never change: objects that exist could not be rebuilt under their ids then.
  */

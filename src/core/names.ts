@@ -23,7 +23,7 @@ const LOOKALIKE_SCRIPTS = [
  */
 const HIDDEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/u;
 const JOINER = /[\u200c\u200d]/u;
-/** Emoji with a colour of skin or a presentation, and the letters that are written joined. */
+/** Emoji with a color of skin or a presentation, and the letters that are written joined. */
 const JOINED = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f|\p{L}|\p{M}/u;
 const TURNS = /[\u202a-\u202e\u2066-\u2069]/u;
 /** More than this on one letter is meant to deface, not to write. */

@@ -54,7 +54,7 @@ test('keys from before the mark of their cell are still known', () => {
   }
 });
 
-test('a secret is recognised as its own kind and as no other', () => {
+test('a secret is recognized as its own kind and as no other', () => {
   for (const kind of KINDS) {
     const secret = newSecret(kind);
     const shape = KEYS.includes(kind) ? /^0[0-9A-Za-z]{38}$/ : /^[0-9A-Za-z]{38}$/;

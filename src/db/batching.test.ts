@@ -66,7 +66,7 @@ test('no more batches than allowed are under way at once', async () => {
   assert.equal((await Promise.all(outcomes)).length, 5);
 });
 
-test('one bad item fails alone: its neighbours are run again and succeed', async () => {
+test('one bad item fails alone: its neighbors are run again and succeed', async () => {
   const batches: number[][] = [];
   const batcher = createBatcher<number, number>({
     maxInFlight: 1,

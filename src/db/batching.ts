@@ -39,7 +39,7 @@ function rejectAll(batch: readonly Pick<Waiting<never, never>, 'reject'>[], erro
 }
 
 /**
- * One bad item must not fail its neighbours: a failed batch is run again item by item. When the
+ * One bad item must not fail its neighbors: a failed batch is run again item by item. When the
  * database goes away meanwhile, the rest hear so at once instead of waiting for it in turn. After
  * a commit that may have happened nobody hears that nothing was done.
  */

@@ -8,7 +8,7 @@ import type { Database } from '#db/database.ts';
  * Hints that something may have changed: the rows are the truth, and a slow poll is the safety
  * net, so a hint that gets lost costs time only. In this process they arrive at once; other
  * processes get them through NOTIFY, sent after the commit on a connection of its own (inside
- * money transactions NOTIFY serialises commits: 8,508 fell to 1,546 per second).
+ * money transactions NOTIFY serializes commits: 8,508 fell to 1,546 per second).
  */
 export interface Wakeups {
   /** Call after the commit. `key` narrows the topic, for example a terminal id. */

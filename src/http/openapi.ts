@@ -111,7 +111,7 @@ function parameterComponents(): Doc {
       name: 'Service-Version',
       in: 'header',
       required: false,
-      description: "The version of shapes and behaviour; without it the key's own.",
+      description: "The version of shapes and behavior; without it the key's own.",
       schema: { type: 'string', enum: [...API_VERSIONS.all] },
     },
     RequiredIdempotencyKey: { ...IDEMPOTENCY_KEY, required: true },

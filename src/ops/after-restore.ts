@@ -41,7 +41,7 @@ const NEWEST = `
     ('chips registered', (select max(created) from chips)),
     ('chips blocked', (select max(blocked_at) from chips)),
     ('webhook endpoints', (select max(created) from webhook_endpoints)),
-    ('logos and colours', (select max(updated) from account_brands)),
+    ('logos and colors', (select max(updated) from account_brands)),
     ('members and roles', (select max(created) from memberships)),
     ('every change by people (audit log)', (select max(created) from audit_log))
   ) as t (kind, newest)`;

@@ -135,9 +135,9 @@ test('a /64 that asks too often is counted before anything is looked up', async 
   });
   const waiting = await refused.promise;
   assert.ok(waiting >= PROBES.requests, `${waiting} looked up, and still waiting`);
-  const neighbour = ask('2001:db8:0:1::1');
+  const neighbor = ask('2001:db8:0:1::1');
   open.resolve();
-  assert.equal((await neighbour).statusCode, 200);
+  assert.equal((await neighbor).statusCode, 200);
   const counts = Object.groupBy(await Promise.all(answers), (status) => status);
   assert.equal(lookups, (counts[200]?.length ?? 0) + 1, 'who is refused costs no lookup');
   assert.ok((counts[429]?.length ?? 0) > asked / 4, `${counts[429]?.length} refused`);

@@ -23,17 +23,17 @@ function holdOrder() {
 
 test("an account whose order somebody holds keeps no other account's creates waiting", async () => {
   const create = createIntentCreator(store);
-  const neighbour = await addStore(store, clock);
+  const neighbor = await addStore(store, clock);
   const order = await holdOrder();
   let isDone = false;
   const own = create(newCreate(store)).finally(() => {
     isDone = true;
   });
   await waitingForLocks(store.db, 1);
-  const answers = [create(newCreate(neighbour)), sleep(2_000, null)];
+  const answers = [create(newCreate(neighbor)), sleep(2_000, null)];
   const first = await Promise.race(answers);
   await order.commit();
-  assert.ok(first !== null, 'the neighbour had to wait');
+  assert.ok(first !== null, 'the neighbor had to wait');
   assert.deepEqual([see(first).status, isDone], [201, false]);
   assert.equal(see(await own).status, 201);
 });

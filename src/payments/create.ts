@@ -10,7 +10,7 @@ import type { CreateRequest } from '#payments/create-request.ts';
 export type CreateIntent = (request: CreateRequest) => Promise<Answer | Refusal>;
 
 const BATCHES = {
-  /** One account's creates go one batch after the other, so more than one serves its neighbours. */
+  /** One account's creates go one batch after the other, so more than one serves its neighbors. */
   maxInFlight: 3,
   maxItems: 64,
 } as const;

@@ -93,7 +93,7 @@ function isNews(row: KnownWalletRow, { wallet, announced, blockNumber }: WalletO
 }
 
 /**
- * A reorganisation can undo a registration and give its number to another account. Then what the
+ * A reorganization can undo a registration and give its number to another account. Then what the
  * contract holds under the number is not this account's, and a person has to look at it.
  */
 async function isOurs(

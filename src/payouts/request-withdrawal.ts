@@ -19,7 +19,7 @@ export async function requestWithdrawal(
   found: MerchantOnChain,
 ): Promise<WithdrawalRow | Refusal> {
   const { tenant, amount, actor, now } = request;
-  // The account's row serialises its withdrawals: two at once cannot both count on one balance.
+  // The account's row serializes its withdrawals: two at once cannot both count on one balance.
   await lockOwnAccount(tx, tenant.accountId);
   const named = await findNumber(tx, idKey, request);
   if (isRefusal(named) || 'status' in named) return named;

@@ -226,7 +226,7 @@ describe('what waits for its settlement when a loss is shown', () => {
     assert.deepEqual(await eventTypes(store, intentId), created);
   });
 
-  it('is owed when it was paid before, and a reorganisation has undone that', async () => {
+  it('is owed when it was paid before, and a reorganization has undone that', async () => {
     const { intentId } = await tapped('tap 6');
     await store.db.query('update chain_requests set applied_at = now() where subject_id = $1', [
       intentId,
@@ -341,7 +341,7 @@ describe('a refund that the ledger tells to have failed', () => {
 });
 
 describe('what recovery has booked', () => {
-  /** `queued` again, should a reorganisation undo it: the relayer sends it from its payload. */
+  /** `queued` again, should a reorganization undo it: the relayer sends it from its payload. */
   async function answeredRequests(subjectId: string) {
     return store.db.query<{ kind: string; payload: Record<string, unknown>; hash: string }>(
       `select kind, payload, outcome -> 'facts' ->> 'txHash' as hash from chain_requests

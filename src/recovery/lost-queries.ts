@@ -199,7 +199,7 @@ const PLACE = `'txHash', c.tx_hash, 'blockNumber', c.block_number::text, 'logInd
 
 /**
  * Gives what recovery has booked the request that it had: done, applied, and carried by no
- * transaction of ours. Should a reorganisation undo it, it is sent again (`watchAnswered`).
+ * transaction of ours. Should a reorganization undo it, it is sent again (`watchAnswered`).
  */
 export async function insertAnswered(
   tx: Tx,

@@ -60,7 +60,7 @@ export interface ChainNode {
  *
  * Nothing is lost by kill -9 of our process alone, because the node outlives it and is adopted. If
  * the node dies too, what came after the last save is gone: about a second of transactions, more
- * when the state is large. That looks like a reorganisation of the newest blocks. Transactions that
+ * when the state is large. That looks like a reorganization of the newest blocks. Transactions that
  * wait for a block are never saved: their senders send them again.
  *
  * No account is funded and no key is known to the node; `anvil_setBalance` funds what is needed.

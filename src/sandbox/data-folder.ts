@@ -20,7 +20,7 @@ const HOLDER_FILE = 'holder.pid';
 
 /** The one folder that holds all state of a sandbox; open means that no other process has it. */
 export interface DataFolder {
-  /** Absolute path with links resolved, so that it can be recognised in a command line. */
+  /** Absolute path with links resolved, so that it can be recognized in a command line. */
   readonly path: string;
   /** The 32 random bytes kept under this name; made at the first call. */
   secret(name: string): Promise<Buffer>;

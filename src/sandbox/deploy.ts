@@ -140,7 +140,7 @@ export async function prepareNetwork(
     chainId: node.chainId,
     rpcUrls: [node.rpcUrl],
     headsUrl: node.rpcUrl.replace('http', 'ws'),
-    // The node is ours, and a reorganisation that a test makes is seen at once.
+    // The node is ours, and a reorganization that a test makes is seen at once.
     idleHeadMs: 1_000,
     usdc,
     settlement,

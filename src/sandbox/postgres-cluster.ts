@@ -46,7 +46,7 @@ const WAL_SEGMENT_MIB = 4;
  * whatever its C library is, so that no library upgrade can break an index. Checksums are on by
  * default since PostgreSQL 18. Every connection needs the password (SCRAM).
  */
-export async function initialiseCluster(cluster: {
+export async function initializeCluster(cluster: {
   programs: PostgresPrograms;
   account: PostgresAccount;
   folder: string;

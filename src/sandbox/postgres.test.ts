@@ -111,7 +111,7 @@ test('a process of somebody else with the id of the old server is left alone', a
   const content = await fs.readFile(pidFile, 'utf8');
   process.kill(await serverPid(path), 'SIGKILL');
   await instance.kill('SIGKILL');
-  // The test's parent plays the stranger: alive, not PostgreSQL, and not to be signalled.
+  // The test's parent plays the stranger: alive, not PostgreSQL, and not to be signaled.
   await fs.writeFile(pidFile, content.replace(/^\d+/, String(process.ppid)));
   const again = await startHere(path);
   assert.equal(isRunning(process.ppid), true);

@@ -13,7 +13,7 @@ import {
 import {
   checkClusterVersion,
   clusterSettings,
-  initialiseCluster,
+  initializeCluster,
   type PostgresPrograms,
   postgresPrograms,
   programsVersion,
@@ -256,7 +256,7 @@ async function ensureCluster(site: Site): Promise<PostgresAccount> {
   await fs.rm(draft, { recursive: true, force: true });
   await fs.mkdir(draft, { mode: 0o700 });
   const account = choosePostgresAccount(site.programs.postgres, draft);
-  await initialiseCluster({ ...site, account, folder: draft });
+  await initializeCluster({ ...site, account, folder: draft });
   await fs.rename(draft, site.cluster);
   return account;
 }

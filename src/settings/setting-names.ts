@@ -136,7 +136,7 @@ export function isOfService(name: string, value: string | undefined): boolean {
 }
 
 /**
- * Letters to add, leave out, replace or swap with their neighbour until one name is the other
+ * Letters to add, leave out, replace or swap with their neighbor until one name is the other
  * (optimal string alignment).
  */
 function editsBetween(a: string, b: string): number {

@@ -39,7 +39,7 @@ export async function selectBlocked(
 
 /**
  * Gives up a refund that waits for the token, but only while no bytes of it exist that could still
- * be mined, and never one that was paid before a reorganisation. @returns whether it was given up.
+ * be mined, and never one that was paid before a reorganization. @returns whether it was given up.
  */
 export async function endBlockedRefund(tx: Tx, refundId: string): Promise<boolean> {
   const rows = await tx.query(

@@ -148,7 +148,7 @@ export interface FoundForeignRow {
 }
 
 /**
- * Writes down what is foreign in these blocks, and forgets what a reorganisation has taken.
+ * Writes down what is foreign in these blocks, and forgets what a reorganization has taken.
  * @returns what was not known before, or has no account to be kept for.
  */
 export async function insertForeign(

@@ -125,7 +125,7 @@ export const NETWORK_DEFAULTS = {
   patienceMs: 1_000,
   /** The mean delay after a block is half of this; an answer costs the node well below 1 ms. */
   headPollMs: 25,
-  /** Four requests a minute: often enough for fees and for noticing a reorganisation. */
+  /** Four requests a minute: often enough for fees and for noticing a reorganization. */
   idleHeadMs: 15_000,
 } as const satisfies Partial<NetworkConfig>;
 

@@ -139,7 +139,7 @@ export async function endUnsigned(
 ): Promise<string[]> {
   const rows = await tx.query<{ subject_id: string }>(
     `with waiting as (
-       -- Applied: the ledger counts it as paid, and a reorganisation has undone it. It is owed.
+       -- Applied: the ledger counts it as paid, and a reorganization has undone it. It is owed.
        select id, status = 'queued' and tries = 0 as unsigned from chain_requests r
        where livemode = $1 and kind = 'payment' and status in ('queued', 'submitted')
          and applied_at is null

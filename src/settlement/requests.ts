@@ -149,7 +149,7 @@ export type Outcome<K extends RequestKind = RequestKind> = {
       | {
           readonly succeeded: true;
           readonly facts: OutcomeFacts[Kind];
-          /** It was declined, and then a reorganisation settled it: the payload's attempt. */
+          /** It was declined, and then a reorganization settled it: the payload's attempt. */
           readonly afterDecline?: unknown;
         }
       | Failure;

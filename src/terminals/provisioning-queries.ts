@@ -169,7 +169,7 @@ export interface TaggedTerminal {
   readonly status: 'active' | 'inactive';
   readonly merchant_name: string;
   readonly account_status: 'active' | 'disabled';
-  /** See `brandStyles`; null: the merchant has neither logo nor colour. */
+  /** See `brandStyles`; null: the merchant has neither logo nor color. */
   readonly brand_style: string | null;
   /** Where the tag is a chip: the number that its keys are made of. */
   readonly chip: string | null;

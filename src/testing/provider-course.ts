@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { headsUrlOf } from '#settlement/chain/heads.ts';
 import { createPaymentCheck } from '#settlement/chain/payment-check.ts';
 import type { TestDatabase } from '#testing/database.ts';
-import { BEHAVIOURS, type BehaviourName } from '#testing/provider-behaviours.ts';
+import { BEHAVIORS, type BehaviorName } from '#testing/provider-behaviors.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { settledNumbers } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
@@ -84,9 +84,9 @@ const KNOWN_MS = 2_000;
  * Taps, payments and refunds while the first address behaves as named. Afterwards chain and rows
  * agree: no payment is doubled or lost, nobody is charged after a decline.
  */
-export async function runBehaviour(
+export async function runBehavior(
   course: ProviderCourse,
-  name: BehaviourName,
+  name: BehaviorName,
   rounds: number,
 ): Promise<CourseResult> {
   const { world, first, second, blockMs } = course;
@@ -103,7 +103,7 @@ export async function runBehaviour(
   const { merchantNumber } = merchant;
   const sale = (address: `0x${string}`) =>
     check({ merchantNumber, payer: address, amount: AMOUNT, orderId: 'A-1' });
-  first.behaviour = BEHAVIOURS[name]();
+  first.behavior = BEHAVIORS[name]();
   const paid: string[] = [];
   for (let round = 0; round < rounds; round++) {
     assert.deepEqual(await sale(payer.address), { status: 'ok' }, `a tap while it ${name}`);
@@ -126,7 +126,7 @@ export async function runBehaviour(
     assert.equal(balance - before, BigInt(paid.length) * AMOUNT - REFUND);
     await eachSettledOnce(world);
   });
-  first.behaviour = null;
+  first.behavior = null;
   const calls = first.calls + second.calls - asked;
   return { taps: rounds * 2, refunds: 1, calls };
 }

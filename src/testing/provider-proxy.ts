@@ -5,13 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { keccak256 } from 'viem';
 import type { ProviderAnswer, ProviderCall } from '#testing/back-ends.ts';
 import { answerSeenAt, asSeenAt } from '#testing/back-ends.ts';
-import type { Behaviour } from '#testing/provider-behaviours.ts';
+import type { Behavior } from '#testing/provider-behaviors.ts';
 
 /** Somebody else's address in front of the test's chain. */
 export interface ProviderProxy {
   readonly url: string;
   /** What it does from now on; null: all is well. */
-  behaviour: Behaviour | null;
+  behavior: Behavior | null;
   /** Whether it answers a broadcast with its receipt (EIP-7966): most do not. */
   offersSync: boolean;
   /** Calls that reached it, each of a batch counted. */
@@ -23,7 +23,7 @@ export interface ProviderProxy {
 
 export async function startProviderProxy(target: string): Promise<ProviderProxy> {
   const watchers: ProviderProxy['watchers'] = new Set();
-  const proxy = { behaviour: null as Behaviour | null, offersSync: false, calls: 0, watchers };
+  const proxy = { behavior: null as Behavior | null, offersSync: false, calls: 0, watchers };
   const held: HeldBroadcast[] = [];
   const releasing = setInterval(() => release(target, held), RELEASE_MS);
   const server = createServer(async (request, response) => {
@@ -34,14 +34,14 @@ export async function startProviderProxy(target: string): Promise<ProviderProxy>
     const calls = (isBatch ? parsed : [parsed]) as ProviderCall[];
     proxy.calls += calls.length;
     for (const call of calls) for (const watch of watchers) watch(call);
-    const { behaviour } = proxy;
-    if (behaviour?.delayMs !== undefined) await sleep(behaviour.delayMs());
-    const whole = behaviour?.whole?.(calls) ?? null;
+    const { behavior } = proxy;
+    if (behavior?.delayMs !== undefined) await sleep(behavior.delayMs());
+    const whole = behavior?.whole?.(calls) ?? null;
     if (whole !== null) return sendWhole(response, whole);
     const node = { target, held, lacks: proxy.offersSync ? null : SYNC };
-    const answers = await answerAll(node, calls, behaviour).catch(() => null);
+    const answers = await answerAll(node, calls, behavior).catch(() => null);
     if (answers === null) return void request.socket.destroy();
-    send(response, isBatch ? answers.reverse() : answers[0], behaviour);
+    send(response, isBatch ? answers.reverse() : answers[0], behavior);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -105,10 +105,10 @@ interface RealNode {
 async function answerAll(
   { target, held, lacks }: RealNode,
   calls: readonly ProviderCall[],
-  behaviour: Behaviour | null,
+  behavior: Behavior | null,
 ): Promise<ProviderAnswer[]> {
-  const head = behaviour === null ? 0n : await headOf(target);
-  const { holdsBlocks } = behaviour ?? {};
+  const head = behavior === null ? 0n : await headOf(target);
+  const { holdsBlocks } = behavior ?? {};
   const isHeld = (call: ProviderCall) =>
     holdsBlocks !== undefined && /^eth_sendRawTransaction(Sync)?$/.test(call.method);
   if (holdsBlocks !== undefined) {
@@ -116,9 +116,9 @@ async function answerAll(
     const taken = calls.filter((call) => call.method !== lacks && isHeld(call));
     held.push(...taken.map((call) => ({ call, fromBlock })));
   }
-  const seen = calls.map((call) => behaviour?.sees?.(call, head) ?? null);
+  const seen = calls.map((call) => behavior?.sees?.(call, head) ?? null);
   const passed = calls.flatMap((call, at) => {
-    if (call.method === lacks || isHeld(call) || behaviour?.keeps?.(call) === true) return [];
+    if (call.method === lacks || isHeld(call) || behavior?.keeps?.(call) === true) return [];
     const block = seen[at] ?? null;
     return [block === null ? call : asSeenAt(call, block)];
   });
@@ -128,7 +128,7 @@ async function answerAll(
     const taken = () => (call.method === lacks ? LACKED : takenAnswer(call, isHeld(call)));
     const told = real.get(call.id) ?? taken();
     const own = block === null ? told : answerSeenAt(call, told, block);
-    const answer = behaviour?.answer === undefined ? own : behaviour.answer(call, own, head);
+    const answer = behavior?.answer === undefined ? own : behavior.answer(call, own, head);
     return answer === undefined ? [] : [{ jsonrpc: '2.0', ...answer, id: call.id }];
   });
 }
@@ -140,7 +140,7 @@ function takenAnswer({ params }: ProviderCall, isHeld: boolean): ProviderAnswer 
 
 function sendWhole(
   response: ServerResponse,
-  whole: Exclude<ReturnType<NonNullable<Behaviour['whole']>>, null>,
+  whole: Exclude<ReturnType<NonNullable<Behavior['whole']>>, null>,
 ): void {
   if (whole === 'silent') return;
   if (whole === 'cut') return void response.socket?.destroy();
@@ -151,8 +151,8 @@ function sendWhole(
   response.writeHead(whole.status, whole.headers).end(whole.body);
 }
 
-function send(response: ServerResponse, answer: unknown, behaviour: Behaviour | null): void {
+function send(response: ServerResponse, answer: unknown, behavior: Behavior | null): void {
   const body = JSON.stringify(answer ?? {});
   response.writeHead(200, { 'content-type': 'application/json' });
-  response.end(behaviour?.text?.(body) ?? body);
+  response.end(behavior?.text?.(body) ?? body);
 }

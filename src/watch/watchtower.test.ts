@@ -65,7 +65,7 @@ describe('a watchtower', () => {
   /** As if the operators had looked at everything and started the contract again. */
   beforeEach(async () => {
     const { db } = world.database;
-    second.behaviour = null;
+    second.behavior = null;
     // What it sent last is no surprise to the next test.
     await world.network.mine();
     await db.query('delete from watch_findings');
@@ -200,11 +200,11 @@ describe('a watchtower', () => {
       answer: (call: ProviderCall, real: ProviderAnswer) =>
         call.method === 'eth_getLogs' ? { result: [] } : real,
     };
-    second.behaviour = hides;
+    second.behavior = hides;
     await steal(LARGE);
     assert.equal(await blocksToStop(), null);
     assert.ok((await alarms()).includes('foreign_key_used payment'), 'an alarm is raised');
-    second.behaviour = null;
+    second.behavior = null;
     assert.notEqual(await blocksToStop(), null);
   });
 
@@ -216,7 +216,7 @@ describe('a watchtower', () => {
       eventName: 'RoleGranted',
       args: { role, account, sender: world.network.admin.address },
     });
-    second.behaviour = {
+    second.behavior = {
       answer: (call: ProviderCall, real: ProviderAnswer) => {
         if (call.method !== 'eth_getLogs' || call.params === undefined) return real;
         const [{ fromBlock }] = call.params as [{ fromBlock: Hex }];
@@ -377,7 +377,7 @@ describe('a watchtower', () => {
     await look();
     const after = await lookedAt();
     assert.ok(after > before);
-    second.behaviour = { whole: () => 'cut' };
+    second.behavior = { whole: () => 'cut' };
     await look({ chains: [chains[1]] });
     assert.equal(await lookedAt(), after, 'nobody answered');
   });

@@ -62,7 +62,7 @@ export function hostOf(url: URL): string {
 }
 
 /**
- * The rules of behavior.md 11.8 that need no look-up. The parser has normalised the host:
+ * The rules of behavior.md 11.8 that need no look-up. The parser has normalized the host:
  * numeric, octal, hexadecimal, short and full-width spellings of IPv4 are dotted quads by now.
  */
 export function parseEndpointUrl(raw: string, livemode: boolean): URL | Refusal {

@@ -55,20 +55,20 @@ describe('fairness', () => {
     ['answers as fast as it can', (_got, response) => void response.end()],
   ] as const satisfies readonly (readonly [string, Answerer])[]) {
     test(`100,000 deliveries for an endpoint that ${name} do not delay another's`, async (t) => {
-      const [us, neighbour] = [await withNewAccount(bench), await withNewAccount(bench)];
+      const [us, neighbor] = [await withNewAccount(bench), await withNewAccount(bench)];
       const [healthy, other] = [await startReceiver(), await startReceiver()];
       t.after(() => Promise.all([healthy.close(), other.close()]));
       other.answer(answer);
       await addEndpoint(us, healthy.url);
-      const { endpoint } = await addEndpoint(neighbour, other.url);
+      const { endpoint } = await addEndpoint(neighbor, other.url);
       const before = await measure(us, healthy);
-      await fillBacklog(neighbour, endpoint.id);
+      await fillBacklog(neighbor, endpoint.id);
       bench.wakeups.send('deliveries');
       await other.waitFor(1);
       const during = await measure(us, healthy);
       t.diagnostic(`p50 ${before.p50.toFixed(1)} -> ${during.p50.toFixed(1)} ms`);
       t.diagnostic(`p99 ${before.p99.toFixed(1)} -> ${during.p99.toFixed(1)} ms`);
-      await removeEndpoint(neighbour, neighbour.tenant, endpoint.id, bench.clock.now());
+      await removeEndpoint(neighbor, neighbor.tenant, endpoint.id, bench.clock.now());
       // The machine may be busy with other tests; behind 100,000 others it would take minutes.
       assert.ok(during.p50 < 250, `p50 ${before.p50} -> ${during.p50}`);
       assert.ok(during.p99 < 1_000, `p99 ${before.p99} -> ${during.p99}`);

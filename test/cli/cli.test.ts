@@ -345,7 +345,7 @@ describe('playing the customer', () => {
     assert.equal((await cli('list', 'payment_intents', 'order_id=S-2')).objects.length, 0);
   });
 
-  test('colours are for people: none in pipes, none where NO_COLOR says so', async () => {
+  test('colors are for people: none in pipes, none where NO_COLOR says so', async () => {
     const esc = '\u001b[';
     const words = (more: Record<string, string>) =>
       runCli(['list', 'payment_intents', 'order_id=S-1'], { ...env, ...more });

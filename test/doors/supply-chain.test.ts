@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-/** What is installed: exact versions, few scripts, known licences. */
+/** What is installed: exact versions, few scripts, known licenses. */
 
 const ROOT = path.join(import.meta.dirname, '../..');
 

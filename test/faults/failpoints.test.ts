@@ -27,7 +27,7 @@ const TESTED_ELSEWHERE = /^(settlement|webhooks)\./;
  * No sale passes there: see `recovery.test.ts`, `relayer-answered.test.ts`, the mails below, and
  * for keys that a signer keeps `relayer-signer.test.ts`.
  */
-const BESIDE_SALES = /^(recovery|mail|reorganisations)\.|\.signature_given$/;
+const BESIDE_SALES = /^(recovery|mail|reorganizations)\.|\.signature_given$/;
 const NIGHTLY = process.env.FAULTS === 'nightly';
 const REST_MS = 30_000;
 const DEATH_MS = 15_000;

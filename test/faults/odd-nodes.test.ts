@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil } from '#sandbox/processes.ts';
-import { BEHAVIOURS, type Behaviour } from '#testing/provider-behaviours.ts';
+import { BEHAVIORS, type Behavior } from '#testing/provider-behaviors.ts';
 import type { ProviderProxy } from '#testing/provider-proxy.ts';
 import { openRestoreGround, persist, type RestoreGround } from '#testing/restore-ground.ts';
 
@@ -21,7 +21,7 @@ before(async () => {
 });
 after(() => world?.close());
 afterEach(() => {
-  provider.behaviour = null;
+  provider.behavior = null;
 });
 
 interface Asked {
@@ -76,17 +76,17 @@ async function alarms(): Promise<string[]> {
 /** Customers tap and a shop refunds meanwhile; afterwards all is as if the node had been well. */
 async function whileNode(
   name: string,
-  odd: { readonly behaviour: Behaviour; readonly ms: number; readonly taps: number },
+  odd: { readonly behavior: Behavior; readonly ms: number; readonly taps: number },
 ): Promise<void> {
   const open = await world.create(0, `${name}-O`);
   const paid = [await world.pay(`${name}-P1`), await world.pay(`${name}-P2`)];
   const before = await world.recovery();
-  provider.behaviour = odd.behaviour;
+  provider.behavior = odd.behavior;
   const since = performance.now();
   const refundable = paid.map(({ payment }) => payment);
   const asked = await ask(name, odd.taps, refundable);
   await sleep(odd.ms - (performance.now() - since));
-  provider.behaviour = null;
+  provider.behavior = null;
   await decidedSoon(asked);
   const { asked: recoveries, loss_shown: lossShown } = await world.recovery();
   assert.deepEqual([recoveries, lossShown], [before.asked, before.loss_shown], 'no recovery');
@@ -100,17 +100,17 @@ async function whileNode(
 
 describe('the only node', () => {
   it('shows no receipts for 12 s and logs of ten blocks only: all waits for it', async () => {
-    const { answer: narrow } = BEHAVIOURS['gives logs of ten blocks']();
-    const behaviour: Behaviour = {
+    const { answer: narrow } = BEHAVIORS['gives logs of ten blocks']();
+    const behavior: Behavior = {
       answer: (call, real, head) =>
         call.method === 'eth_getTransactionReceipt' ? { result: null } : narrow?.(call, real, head),
     };
-    await whileNode('NULL', { behaviour, ms: 12_000, taps: 10 });
+    await whileNode('NULL', { behavior, ms: 12_000, taps: 10 });
   });
 
   it('leads to another chain for 5 s: everything is decided when it is back', async () => {
-    const behaviour = BEHAVIOURS['has become one of another chain']();
-    await whileNode('AWAY', { behaviour, ms: 5_000, taps: 6 });
+    const behavior = BEHAVIORS['has become one of another chain']();
+    await whileNode('AWAY', { behavior, ms: 5_000, taps: 6 });
   });
 });
 
@@ -138,7 +138,7 @@ describe('the chain', () => {
     const [first] = sold;
     assert.ok(first !== undefined);
     const before = await places('payments');
-    await world.ground.testnet.reorganise(4);
+    await world.ground.testnet.reorganize(4);
     const isMoved = async () => {
       const [ours, theirs] = [await places('payments'), await places('chain_payments')];
       return (

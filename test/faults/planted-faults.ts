@@ -38,9 +38,9 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     shows: /no payment of ours|foreign_settlement/,
   },
   {
-    id: 'place-after-reorganisation',
+    id: 'place-after-reorganization',
     mutation: {
-      name: 'a payment that a reorganisation moved keeps its old place',
+      name: 'a payment that a reorganization moved keeps its old place',
       file: 'src/settlement/relayer/rows/outcome-queries.ts',
       from: '         and (p.tx_hash, p.block_number, p.log_index) is distinct from\n',
       to: '         and false and (p.tx_hash, p.block_number, p.log_index) is distinct from\n',

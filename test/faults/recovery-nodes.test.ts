@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { caller } from '#testing/api-client.ts';
 import { PUBLIC_URL } from '#testing/chaos/chaos-process.ts';
 import { outsideService } from '#testing/outside-service.ts';
-import { BEHAVIOURS } from '#testing/provider-behaviours.ts';
+import { BEHAVIORS } from '#testing/provider-behaviors.ts';
 import { openRestoreGround, persist, type RestoreGround } from '#testing/restore-ground.ts';
 import { signTransfer } from '#testing/sign-transfer.ts';
 import { signInWallet } from '#testing/wallet-sign-in.ts';
@@ -24,7 +24,7 @@ describe('the only node gives no logs while the database is put back', () => {
   it('its receipts tell what the copy lacks, and payments go on', async () => {
     const { provider } = world.ground.testnet;
     assert.ok(provider !== null);
-    provider.behaviour = BEHAVIOURS['gives no logs']();
+    provider.behavior = BEHAVIORS['gives no logs']();
     const open = await world.create(0, 'BARE-1');
     const { asked } = await world.recovery();
     await world.ground.database.copy('bare');
@@ -41,7 +41,7 @@ describe('the only node gives no logs while the database is put back', () => {
       assert.equal(await world.settledOnChain(order), 1, order);
     }
     await world.comeToRest();
-    provider.behaviour = null;
+    provider.behavior = null;
   });
 });
 

@@ -316,7 +316,7 @@ describe('a reorganization removes the step', () => {
     const first = await client().getBlockNumber();
     await play();
     const last = await client().getBlockNumber();
-    await world.ground.testnet.reorganise(Number(last - first));
+    await world.ground.testnet.reorganize(Number(last - first));
     const [waits, gone] = [shops.announced, shops.canceled];
     assert.deepEqual([await isAnnounced(waits), (await held(gone)).announced], [false, gone.next]);
     // What the service sent, it sends again; what others sent is gone. While no payment is under

@@ -156,10 +156,10 @@ async function checkAll(plays: readonly Play[]): Promise<string[]> {
 }
 
 describe('every way of paying, when nothing is lost', () => {
-  it('survives a reorganisation of the blocks that settled it', LONG, async () => {
+  it('survives a reorganization of the blocks that settled it', LONG, async () => {
     const { plays } = await beginOld(ways, ONE_EACH, 'reorg');
     await payAll(plays);
-    await ways.world.ground.testnet.reorganise(3);
+    await ways.world.ground.testnet.reorganize(3);
     assert.deepEqual(await checkAll(plays), []);
   });
 

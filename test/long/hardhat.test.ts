@@ -9,12 +9,8 @@ import { freePort, waitUntil } from '#sandbox/processes.ts';
 import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { connectRpc } from '#settlement/chain/rpc.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { BEHAVIOURS, type BehaviourName } from '#testing/provider-behaviours.ts';
-import {
-  type ProviderCourse,
-  runBehaviour,
-  startProviderCourse,
-} from '#testing/provider-course.ts';
+import { BEHAVIORS, type BehaviorName } from '#testing/provider-behaviors.ts';
+import { type ProviderCourse, runBehavior, startProviderCourse } from '#testing/provider-course.ts';
 import type { StartNode } from '#testing/test-network.ts';
 
 /**
@@ -77,9 +73,9 @@ describe("payments and refunds are made once on Hardhat's node, although", () =>
   let taps = 0;
   let refunds = 0;
 
-  for (const name of Object.keys(BEHAVIOURS) as BehaviourName[]) {
+  for (const name of Object.keys(BEHAVIORS) as BehaviorName[]) {
     it(`a provider ${name}`, async () => {
-      const result = await runBehaviour(course, name, ROUNDS);
+      const result = await runBehavior(course, name, ROUNDS);
       taps += result.taps;
       refunds += result.refunds;
     });

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { BEHAVIOURS, type BehaviourName } from '#testing/provider-behaviours.ts';
-import {
-  type ProviderCourse,
-  runBehaviour,
-  startProviderCourse,
-} from '#testing/provider-course.ts';
+import { BEHAVIORS, type BehaviorName } from '#testing/provider-behaviors.ts';
+import { type ProviderCourse, runBehavior, startProviderCourse } from '#testing/provider-course.ts';
 
-const ALL = Object.keys(BEHAVIOURS) as BehaviourName[];
+const ALL = Object.keys(BEHAVIORS) as BehaviorName[];
 /** It takes hundreds of seconds at slow blocks: the others are done meanwhile. */
-const LONGEST: BehaviourName = 'lets broadcasts be mined 20 blocks late';
+const LONGEST: BehaviorName = 'lets broadcasts be mined 20 blocks late';
 const LONGEST_FIRST = [LONGEST, ...ALL.filter((name) => name !== LONGEST)];
 /** Chains of slow blocks wait most of the time, so that many fit beside each other. */
 const SIDE_BY_SIDE = 6;
@@ -49,11 +45,11 @@ for (const { blockMs, rounds, names, courses, offersSync } of [
         const course = free.pop();
         assert(course !== undefined, 'more tests at once than courses');
         try {
-          const result = await runBehaviour(course, name, rounds);
+          const result = await runBehavior(course, name, rounds);
           taps += result.taps;
           refunds += result.refunds;
         } finally {
-          course.first.behaviour = null;
+          course.first.behavior = null;
           free.push(course);
         }
       });

@@ -129,7 +129,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     to: '',
   },
   {
-    name: 'nothing is owed after a reorganisation',
+    name: 'nothing is owed after a reorganization',
     file: 'src/settlement/relayer/follow/finish.ts',
     from: " && KINDS[request.kind].whenUndone !== 'tell' && !result.succeeded;",
     to: " && KINDS[request.kind].whenUndone !== 'tell' && !result.succeeded && result.succeeded;",

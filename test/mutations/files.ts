@@ -250,7 +250,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Of the guard's loop only whole processes with a database that is put back can tell, which takes
- * minutes: nothing is generated into it. Its judgement is tested by itself.
+ * minutes: nothing is generated into it. Its judgment is tested by itself.
  */
 const BY_HAND_ONLY = [
   'src/settlement/relayer/network-guard.ts',

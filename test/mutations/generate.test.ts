@@ -43,7 +43,7 @@ describe('the generator of mutations', () => {
     assert.deepEqual(mutants('lock'), [SAMPLE.replace(' for update skip locked', '')]);
   });
 
-  test('swaps neighbouring arguments', () => {
+  test('swaps neighboring arguments', () => {
     assert.deepEqual(mutants('arguments'), [
       SAMPLE.replace('lock(payer, wallet)', 'lock(wallet, payer)'),
     ]);

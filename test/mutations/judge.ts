@@ -18,14 +18,14 @@ import { type Mutation, mutate, type Verdict } from './mutation.ts';
 const TIMEOUT_MS = 300_000;
 const LINKS = ['node_modules', 'cli/node_modules'];
 
-export interface Judgement {
+export interface Judgment {
   readonly verdict: Verdict;
   readonly by: string;
 }
 
 /** A copy of the tree in which bugs are planted one after the other. */
 export interface Plot {
-  judge(mutation: Mutation, tests: readonly string[]): Promise<Judgement>;
+  judge(mutation: Mutation, tests: readonly string[]): Promise<Judgment>;
   remove(): void;
 }
 
@@ -65,7 +65,7 @@ async function judge(
   place: Place,
   mutation: Mutation,
   tests: readonly string[],
-): Promise<Judgement> {
+): Promise<Judgment> {
   const file = path.join(place.folder, mutation.file);
   const source = readFileSync(file, 'utf8');
   writeFileSync(file, mutate(source, mutation));

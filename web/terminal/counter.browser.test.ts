@@ -35,11 +35,11 @@ async function drag(page: Page, name: RegExp, to: string): Promise<void> {
   await mouse.move(place.x + place.width / 2, place.y + place.height / 2, { steps: 8 });
 }
 
-/** Notes which colours fill the screen from now on. */
-function noteColours(page: Page): Promise<void> {
+/** Notes which colors fill the screen from now on. */
+function noteColors(page: Page): Promise<void> {
   return page.evaluate(() => {
     const seen: string[] = [];
-    Object.assign(window, { seenColours: seen });
+    Object.assign(window, { seenColors: seen });
     const { documentElement: root } = document;
     new MutationObserver(() => {
       if (root.dataset.signal !== undefined) seen.push(root.dataset.signal);
@@ -47,8 +47,8 @@ function noteColours(page: Page): Promise<void> {
   });
 }
 
-function coloursOf(page: Page): Promise<readonly string[]> {
-  return page.evaluate(() => (window as unknown as { seenColours: string[] }).seenColours);
+function colorsOf(page: Page): Promise<readonly string[]> {
+  return page.evaluate(() => (window as unknown as { seenColors: string[] }).seenColors);
 }
 
 test('a phone that is dragged onto the till pays as a real one does', async () => {
@@ -71,22 +71,22 @@ test('a card signs at the till; one that leaves too early pays nothing', async (
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
   const { page } = till;
-  await noteColours(page);
+  await noteColors(page);
   await till.ask('2.50');
   await drag(page, /^Hold the card/, '.pad');
   await page.getByText('Keep the card there').waitFor();
   await page.mouse.move(5, 5);
   await page.mouse.up();
   await page.getByText('The card was taken away too early.').waitFor();
-  assert.ok((await coloursOf(page)).includes('bad'), 'and the screen was red before');
+  assert.ok((await colorsOf(page)).includes('bad'), 'and the screen was red before');
   assert.equal((await paymentsOf(sandbox, terminal)).length, 0);
   await thing(page, /^Hold the card/).press('Enter');
   await till.result('Paid').waitFor();
   const [payment] = await paymentsOf(sandbox, terminal);
   assert.deepEqual(payment?.payment_method, { type: 'wallet', credential: 'chip' });
   assert.equal(payment?.amount, 2_500_000);
-  const colours = await coloursOf(page);
-  assert.deepEqual(colours.slice(-2), ['wait', 'good'], 'read, then paid');
+  const colors = await colorsOf(page);
+  assert.deepEqual(colors.slice(-2), ['wait', 'good'], 'read, then paid');
   await till.close();
 });
 

@@ -9,21 +9,21 @@ const SIGNALS = {
 } as const;
 
 /** Long enough to be seen from the side; the words come up from under it. */
-const COLOUR_MS = 500;
+const COLOR_MS = 500;
 
 export type Signal = keyof typeof SIGNALS;
 
-let colourTimer = 0;
+let colorTimer = 0;
 
-/** Fills the screen with the colour of what has happened, before anybody reads a word. */
-function showColour(kind: Signal): void {
+/** Fills the screen with the color of what has happened, before anybody reads a word. */
+function showColor(kind: Signal): void {
   const { dataset } = document.documentElement;
   delete dataset.signal;
-  // Forces a layout, so that the same colour twice starts its animation twice.
+  // Forces a layout, so that the same color twice starts its animation twice.
   void document.documentElement.offsetWidth;
   dataset.signal = kind;
-  clearTimeout(colourTimer);
-  colourTimer = window.setTimeout(() => delete dataset.signal, COLOUR_MS);
+  clearTimeout(colorTimer);
+  colorTimer = window.setTimeout(() => delete dataset.signal, COLOR_MS);
 }
 
 let audio: AudioContext | null = null;
@@ -46,7 +46,7 @@ export function unlockSoundByPress(end: AbortSignal): void {
 
 export function signal(kind: Signal, withSound: boolean): void {
   const { notes, vibration } = SIGNALS[kind];
-  showColour(kind);
+  showColor(kind);
   if (withSound && audio?.state === 'running') playNotes(audio, notes);
   // Absent in Safari and Firefox.
   if ('vibrate' in navigator) navigator.vibrate([...vibration]);

@@ -48,7 +48,7 @@ interface AxeFinding {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/** Colours are judged after their transitions. Animations that never end are not waited for. */
+/** Colors are judged after their transitions. Animations that never end are not waited for. */
 const SETTLED = `Promise.all(document.getAnimations()
   .filter(({ effect }) => effect?.getComputedTiming().iterations !== Infinity)
   .map(({ finished }) => finished.catch(() => {}))).then(() => {})`;

@@ -51,13 +51,15 @@ function problemsOf({ text, isHeadline }: SeenText, isReceipt: boolean): string[
 
 /** Ids, whole or shortened, e-mail addresses and web addresses. */
 const NAMED = /\b[a-z]{2,5}_\w{6,}…?\w*|\S+@\S+|\bhttps?:\S+/g;
+/** Such as `no_worker`. A random order id may hold `jo_izBPV`, with capitals. */
+const CODE = /\b[a-z]+(?:_[a-z]+)+\b/;
 /** Such as `createAccount`; the order ids that we make have eight characters. */
 const CAMEL = /\b(?=[a-zA-Z]{10,}\b)[a-z]{3,}(?:[A-Z][a-z]+)+\b/;
 
 function problemsOfDesk({ text }: SeenText): string[] {
   const read = text.replaceAll(NAMED, '');
   const problems: string[] = [];
-  if (/[a-z]_[a-z]/.test(read)) problems.push(`a code: ${text}`);
+  if (CODE.test(read)) problems.push(`a code: ${text}`);
   if (CAMEL.test(read)) problems.push(`the name of an operation: ${text}`);
   if (/\bISO\b|\bRFC\b/.test(read)) problems.push(`the number of a standard: ${text}`);
   return problems;

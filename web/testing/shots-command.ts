@@ -64,7 +64,7 @@ async function problemsOf(
   if (overflow > 0) problems.push(`scrolls sideways by ${overflow} px`);
   const squeezed = await page.evaluate(squeezedText);
   if (squeezed !== null) problems.push(`hardly a letter fits into a line: “${squeezed}”`);
-  // The person's colours are put in when it is drawn: what axe computes then, nobody sees.
+  // The person's colors are put in when it is drawn: what axe computes then, nobody sees.
   if (forcedColors === true) return problems;
   await checkAccessibility().catch((error: Error) => problems.push(error.message));
   return problems;

@@ -25,7 +25,7 @@ export interface Look {
   readonly colorScheme: 'light' | 'dark';
   /** How large letters are, as people set it in their browser; default 100. */
   readonly textPercent?: number;
-  /** The person's own colours instead of ours. */
+  /** The person's own colors instead of ours. */
   readonly forcedColors?: boolean;
   readonly onPaper?: boolean;
 }

@@ -3,7 +3,7 @@ export function shortAddress(address: string): string {
   return `${address.slice(0, 6)}…${address.slice(-4)}`;
 }
 
-/** `ending in abcd`: enough to recognise a wallet, and nothing to type off. */
+/** `ending in abcd`: enough to recognize a wallet, and nothing to type off. */
 export function endOfAddress(address: string): string {
   return `ending in ${address.slice(-4)}`;
 }

@@ -17,7 +17,7 @@ export function identiconOf(address: string): { readonly tone: number; readonly 
   return { tone, on };
 }
 
-/** A picture of an address: the same customer is recognised without reading. */
+/** A picture of an address: the same customer is recognized without reading. */
 export function Identicon({ address }: { readonly address: string }): ReactNode {
   const { tone, on } = identiconOf(address);
   const squares = on.flatMap((at) => {

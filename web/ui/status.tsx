@@ -16,7 +16,7 @@ export interface StatusProps {
   readonly children: string;
 }
 
-/** Colour, icon and word: each says it by itself. */
+/** Color, icon and word: each says it by itself. */
 export function Status({ tone, children }: StatusProps): ReactNode {
   return (
     <span className={`status is-${tone}`}>

@@ -11,6 +11,8 @@ const CUT = [ESC, 0x64, 3, GS, 0x56, 1];
 const PULSE = [ESC, 0x70, 0, 25, 250];
 const NEW_LINE = 0x0a;
 const UNKNOWN = 0x3f;
+/** Code pages have it, and paper shows it only where a line ends. */
+const SOFT_HYPHEN = '\u00ad';
 /** Characters in one QR code. A receipt's address has about 60. */
 const LONGEST_ADDRESS = 300;
 const DOT_SIZE = 6;
@@ -18,7 +20,7 @@ const CORRECTION_M = 49;
 /** Code page 858, from 0x80 on: what Western Europe prints, with the euro. */
 const CODE_PAGE = 'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐' +
     '└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈ€ÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u00ad±‗¾¶§÷¸°¨·¹³²■\u00a0';
-/** What code pages leave out, in words that they have. */
+/** What code pages leave out, each as wide as before: the lines fit the paper already. */
 const PLAIN = {
     '–': '-',
     '—': '-',
@@ -27,9 +29,33 @@ const PLAIN = {
     '’': "'",
     '“': '"',
     '”': '"',
-    '…': '...',
+    '…': '.',
     '\u202f': ' ',
 };
+/** Two cells: East Asian Width W or F (Unicode 16). */
+const WIDE = [
+    [0x1100, 0x115f],
+    [0x2329, 0x232a],
+    [0x2e80, 0x303e],
+    [0x3041, 0x3247],
+    [0x3250, 0xa4c6],
+    [0xa960, 0xa97c],
+    [0xac00, 0xd7a3],
+    [0xf900, 0xfaff],
+    [0xfe10, 0xfe19],
+    [0xfe30, 0xfe6b],
+    [0xff01, 0xff60],
+    [0xffe0, 0xffe6],
+    [0x16fe0, 0x18df2],
+    [0x1aff0, 0x1b2fb],
+    [0x1d300, 0x1d376],
+    [0x1f200, 0x1f265],
+    [0x20000, 0x3fffd],
+];
+/** Pictures take two, too. Before U+2600 are signs such as ™ and arrows, of one cell. */
+const PICTURE = /\p{Emoji_Presentation}|(?=[\u2600-\u{1faff}])\p{Extended_Pictographic}/u;
+/** Marks of the letter before, and what is not printed: no cell. */
+const NO_CELL = /[\p{Mn}\p{Me}\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Emoji_Modifier}]/u;
 /** The whole ticket, cut off. */
 export function ticketBytes({ text, address }) {
     const code = address === null ? [] : [...CENTRED, ...qrBytes(address), NEW_LINE, ...LEFT];
@@ -41,19 +67,23 @@ export function drawerBytes() {
 }
 /** Names come from people: no character of theirs may reach the printer as a command. */
 function textBytes(text) {
-    const bytes = [];
-    for (const character of text.normalize('NFC').replaceAll('\r', '')) {
-        for (const one of PLAIN[character] ?? character)
-            bytes.push(byteOf(one));
-    }
-    return bytes;
+    return [...text.normalize('NFC')].flatMap((character) => bytesOf(PLAIN[character] ?? character));
 }
-function byteOf(character) {
+function isWide(letter) {
+    const code = letter.codePointAt(0) ?? 0;
+    return PICTURE.test(letter) || WIDE.some(([first, last]) => first <= code && code <= last);
+}
+/** As many bytes as the character has cells, so that lines stay as wide as they were laid out. */
+function bytesOf(character) {
     const code = character.codePointAt(0) ?? UNKNOWN;
     if (code === NEW_LINE || (code >= 0x20 && code < 0x7f))
-        return code;
+        return [code];
     const place = CODE_PAGE.indexOf(character);
-    return place === -1 ? UNKNOWN : 0x80 + place;
+    if (place !== -1 && character !== SOFT_HYPHEN)
+        return [0x80 + place];
+    if (NO_CELL.test(character))
+        return [];
+    return isWide(character) ? [UNKNOWN, UNKNOWN] : [UNKNOWN];
 }
 function qrBytes(address) {
     const data = [...new TextEncoder().encode(address)];

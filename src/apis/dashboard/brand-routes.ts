@@ -20,7 +20,7 @@ import { brandPath, inkOn } from '#core/brand-styles.ts';
 import type { Database } from '#db/database.ts';
 import { nullable, objectType, textOut } from '#http/schema.ts';
 
-const TAG = 'Logo and colour';
+const TAG = 'Logo and color';
 const PATH = `${ACCOUNT}/brand`;
 
 const Color = Type.String({ pattern: '^#[0-9a-f]{6}$', description: 'Such as `#0a7d4c`.' });
@@ -61,7 +61,7 @@ function readRoute({ db }: DashboardDeps) {
     operationId: 'readBrand',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Logo and colour of the business',
+    summary: 'Logo and color of the business',
     access: 'viewer',
     response: BrandSchema,
     handle: async ({ caller }) => answerBrand(db, caller.tenant.accountId),
@@ -77,7 +77,7 @@ function colorRoute({ db }: DashboardDeps) {
     operationId: 'setBrandColor',
     moves: 'data',
     tag: TAG,
-    summary: 'Choose the colour behind the name, or none',
+    summary: 'Choose the color behind the name, or none',
     access: 'admin',
     body: ColorBody,
     response: BrandSchema,

@@ -32,7 +32,7 @@ function part(name: string, data: Buffer): Buffer {
   return Buffer.concat([length, body, check]);
 }
 
-/** A grey PNG of that size. */
+/** A gray PNG of that size. */
 function png(width: number, height: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
@@ -63,7 +63,7 @@ test('a business without a brand has none', async () => {
   });
 });
 
-test('colour and logo are chosen, replaced and removed, and the log says so', async () => {
+test('color and logo are chosen, replaced and removed, and the log says so', async () => {
   const colored = await owner.send('PUT', `${path}/color`, { color: COLOR });
   assert.equal(colored.body.text_color, '#ffffff');
   assert.equal(colored.body.style_path, 'brand/0a7d4c-none.css');

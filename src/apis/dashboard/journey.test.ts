@@ -187,7 +187,7 @@ test('an operator resolves alarms and accepts differences, once and with a reaso
     const rows = await server.db.query<{ id: bigint }>(`select id from ${table}`);
     return String(rows[0]?.id);
   };
-  const reason = { reason: 'A reorganisation moved it.' };
+  const reason = { reason: 'A reorganization moved it.' };
   const accept = `/reconciliation/differences/${await idIn('reconciliation_differences')}/accept`;
   const resolve = `/alarms/${await idIn('chain_alarms')}/resolve`;
   for (const path of [accept, resolve]) {

@@ -1,5 +1,5 @@
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
-import { EVENT_EXAMPLE } from '#apis/merchant/event-catalogue.ts';
+import { EVENT_EXAMPLE } from '#apis/merchant/event-catalog.ts';
 import { EventList, EventListQuery, EventSchema } from '#apis/merchant/event-schema.ts';
 import { isRefusal } from '#core/answer.ts';
 import type { Database } from '#db/database.ts';

@@ -52,7 +52,7 @@ export const DeviceSchema = Type.Object(
     }),
     brand_path: nullable(
       Type.String({
-        description: 'Styles with logo and colour of the merchant, from the root of the service.',
+        description: 'Styles with logo and color of the merchant, from the root of the service.',
       }),
     ),
   },

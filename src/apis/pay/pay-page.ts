@@ -9,7 +9,7 @@ import { intentOfToken } from '#payments/pay-link.ts';
 /** Whoever opens more pages than this gets them plain: the page itself says what it cannot do. */
 const LIMIT = { requests: 240, seconds: 60 };
 
-/** The page of a pay link, with the logo and colour of the merchant. */
+/** The page of a pay link, with the logo and color of the merchant. */
 export function createPayGate({ db, idKey }: { readonly db: Database; readonly idKey: IdKey }) {
   const limiter = memoryRateLimiter(LIMIT);
   return async (request: FastifyRequest, _reply: FastifyReply, html: string): Promise<string> => {

@@ -83,7 +83,7 @@ function wrapped(text: string, width: number): string[] {
   return lines;
 }
 
-function centred(text: string, width: number): string[] {
+function centered(text: string, width: number): string[] {
   return wrapped(text, width).map((line) => {
     const before = Math.floor((width - cellsOf(line)) / 2);
     return ' '.repeat(before) + line;
@@ -106,10 +106,10 @@ export function receiptText(slip: Slip, url: string, width: TextWidth): string {
   const rule = '-'.repeat(width);
   const all = (lines: readonly ReceiptLine[]) => lines.flatMap((line) => spread(line, width));
   const lines = [
-    ...centred(slip.merchantName, width),
-    ...centred(slip.kind, width),
-    ...centred(`${headlineUsdc(BigInt(slip.headline))} USDC`, width),
-    ...(slip.state === null ? [] : centred(slip.state, width)),
+    ...centered(slip.merchantName, width),
+    ...centered(slip.kind, width),
+    ...centered(`${headlineUsdc(BigInt(slip.headline))} USDC`, width),
+    ...(slip.state === null ? [] : centered(slip.state, width)),
     ...(slip.livemode ? [] : wrapped(TEST_MODE, width)),
     rule,
     ...slip.amounts.flatMap((line) => (line.isTotal === true ? [rule] : []).concat(all([line]))),

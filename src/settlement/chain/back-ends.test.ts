@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { BEHAVIOURS, type BehaviourName } from '#testing/provider-behaviours.ts';
+import { BEHAVIORS, type BehaviorName } from '#testing/provider-behaviors.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { type OddWorld, startOddWorld } from '#testing/relayer-scene.ts';
 
@@ -38,10 +38,10 @@ describe('an address whose nodes disagree', () => {
     await world.stop();
   });
 
-  function behaveAs(name: BehaviourName): void {
-    const behaviour = BEHAVIOURS[name]();
-    proxy.behaviour = {
-      ...behaviour,
+  function behaveAs(name: BehaviorName): void {
+    const behavior = BEHAVIORS[name]();
+    proxy.behavior = {
+      ...behavior,
       keeps: (call) => {
         if (call.method === 'eth_sendRawTransaction') broadcasts.push(call.params[0]);
         return false;
@@ -61,7 +61,7 @@ describe('an address whose nodes disagree', () => {
 
   const alarms = () => world.count('select count(*) from chain_alarms');
 
-  it('by up to three blocks is no reorganisation: no alarm, nothing is sent again', async () => {
+  it('by up to three blocks is no reorganization: no alarm, nothing is sent again', async () => {
     behaveAs('has nodes that are up to three blocks apart');
     world.startRelayer();
     // How far they are apart is learned first.

@@ -1,14 +1,10 @@
 import { after, before, describe, it } from 'node:test';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import type { BehaviourName } from '#testing/provider-behaviours.ts';
-import {
-  type ProviderCourse,
-  runBehaviour,
-  startProviderCourse,
-} from '#testing/provider-course.ts';
+import type { BehaviorName } from '#testing/provider-behaviors.ts';
+import { type ProviderCourse, runBehavior, startProviderCourse } from '#testing/provider-course.ts';
 
 /** One of each kind; all of them run in `npm run test:long`. */
-const SHORT: readonly BehaviourName[] = [
+const SHORT: readonly BehaviorName[] = [
   'limits with -32029 and HTTP 200',
   'has ended the plan: HTTP 401 with -32000',
   'says what nobody knows',
@@ -40,7 +36,7 @@ describe('payments and refunds are made once, although a provider', () => {
 
   for (const name of SHORT) {
     it(name, async () => {
-      await runBehaviour(course, name, 1);
+      await runBehavior(course, name, 1);
     });
   }
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { waitUntil } from '#sandbox/processes.ts';
-import type { Behaviour } from '#testing/provider-behaviours.ts';
+import type { Behavior } from '#testing/provider-behaviors.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { type OddWorld, startOddWorld } from '#testing/relayer-scene.ts';
 import { headFollowed } from '#testing/relayer-turns.ts';
@@ -19,7 +19,7 @@ const SLOW_MS = 250;
 let asked: number;
 
 /** What an address makes of the question which block holds a transaction. */
-const names = (blockHash: string | null): Behaviour => ({
+const names = (blockHash: string | null): Behavior => ({
   answer: (call, own) => {
     if (call.method !== BY_HASH) return own;
     asked++;
@@ -48,8 +48,8 @@ describe('success at inclusion', () => {
     return proxy;
   };
 
-  const is = (index: number, behaviour: Behaviour | null) => {
-    node(index).behaviour = behaviour;
+  const is = (index: number, behavior: Behavior | null) => {
+    node(index).behavior = behavior;
   };
 
   /** In the newest block, with nothing on top. */
@@ -67,7 +67,7 @@ describe('success at inclusion', () => {
 
   it('asks two addresses while the receipt is still on its way', async () => {
     const heard: string[] = [];
-    const hears = (method: string): NonNullable<Behaviour['answer']> => {
+    const hears = (method: string): NonNullable<Behavior['answer']> => {
       return (call, own) => {
         if (call.method === method && own.result !== null) heard.push(method);
         return own;
@@ -79,12 +79,12 @@ describe('success at inclusion', () => {
     assert.deepEqual(heard, [BY_HASH, 'eth_getTransactionReceipt']);
   });
 
-  for (const [name, behaviour] of [
+  for (const [name, behavior] of [
     ['does not know the transaction', names(null)],
     ['names another block', names(LATER)],
   ] as const) {
     it(`does not count while one address ${name}, however many blocks follow`, async () => {
-      is(1, behaviour);
+      is(1, behavior);
       const id = await include();
       const stopMining = world.network.mineEvery(BLOCK_MS);
       const isAsked = await waitUntil(() => asked >= ASKED, WAIT_MS);

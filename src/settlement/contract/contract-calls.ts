@@ -233,7 +233,7 @@ function errorName(data: unknown): string {
 const DONE_BEFORE = new Set(['WithdrawalAlreadyPaid', 'MerchantAlreadyRegistered']);
 
 /**
- * Temporary errors. A reorganisation has moved the payment to another batch, or removed it for now;
+ * Temporary errors. A reorganization has moved the payment to another batch, or removed it for now;
  * or another refund of the payment came first, so that this one named the wrong earlier sum; or the
  * chain's time has jumped past the time by which the payments had to settle; or the guardian has
  * paused settling, and a payment that was requested earlier waits for its deadline.

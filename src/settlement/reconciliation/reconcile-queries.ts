@@ -98,7 +98,7 @@ export async function resetCursor(tx: Tx, livemode: boolean, start: bigint): Pro
   );
 }
 
-/** Deletes the rows of the range that the chain does not have any more, after a reorganisation. */
+/** Deletes the rows of the range that the chain does not have any more, after a reorganization. */
 export async function deleteOtherPayments(
   tx: Tx,
   range: BlockRange,
@@ -126,7 +126,7 @@ export interface TransferRow {
 }
 
 /**
- * Stores the transfers of a range, replacing what was known of it. A reorganisation may have moved
+ * Stores the transfers of a range, replacing what was known of it. A reorganization may have moved
  * one here from a block that is read later: the newest place counts.
  */
 export async function replaceTransfers(
@@ -304,7 +304,7 @@ export async function selectRefundDifferences(
        join payments p on p.livemode = $1 and p.settlement_number = s.number
        join refunds f on f.account_id = p.account_id and f.livemode = p.livemode
          and f.payment_id = p.id and f.status = 'succeeded'
-       -- What a reorganisation undid is paid in another transaction than the refund names.
+       -- What a reorganization undid is paid in another transaction than the refund names.
        left join chain_requests q on q.kind = 'refund' and q.subject_id = f.id
          and q.status = 'succeeded'
        left join chain_transactions x on x.id = q.transaction_id
@@ -396,7 +396,7 @@ export async function selectCompared(sql: Sql, livemode: boolean): Promise<Compa
 }
 
 /**
- * The next run begins here: with the first block that a reorganisation can still undo, and with
+ * The next run begins here: with the first block that a reorganization can still undo, and with
  * ours of its time. Not if another run, or a recovery, has changed it since `earlier` was read.
  */
 export async function moveCompared(

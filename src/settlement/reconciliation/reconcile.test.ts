@@ -210,7 +210,7 @@ describe('reconciliation', () => {
     assert.deepEqual(await kinds(), []);
   });
 
-  it('gives a payment its place on the chain where a reorganisation has moved it', async () => {
+  it('gives a payment its place on the chain where a reorganization has moved it', async () => {
     const { paymentId } = await settle(8_700_000n);
     const { db } = world.database;
     const place = () =>
@@ -348,7 +348,7 @@ describe('reconciliation', () => {
     assert.deepEqual(await kinds(), []);
   });
 
-  it('follows old and new refunds over a reorganisation of the newest blocks', async () => {
+  it('follows old and new refunds over a reorganization of the newest blocks', async () => {
     const { rpc, mine } = world.network;
     const alarms = await world.count('select count(*) from chain_alarms');
     const { paymentId } = await settle(9_200_000n);

@@ -16,7 +16,7 @@ import {
 
 /**
  * Stores what the events of a range say, in place of what was known of it. Payments that a
- * reorganisation has moved name their new place.
+ * reorganization has moved name their new place.
  */
 export async function stageRange(tx: Tx, livemode: boolean, walked: WalkedRange): Promise<void> {
   const { fromBlock, toBlock, events } = walked;

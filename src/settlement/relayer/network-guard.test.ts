@@ -23,11 +23,11 @@ function judge(
   ledger: Partial<Findings['ledger']> = {},
 ): string {
   const found = { ...HEALTHY, ...differs, ledger: { ...HEALTHY.ledger, ...ledger } };
-  const judgement = judgeLedger(found);
-  if (judgement.kind === 'stand') return judgement.standing;
-  if (judgement.kind === 'adopt') return 'adopt';
-  if (judgement.kind === 'doubt') return `ask about ${Object.values(judgement.ahead).join()}`;
-  return `recover: ${judgement.reason}${judgement.lossShown ? ', loss shown' : ''}`;
+  const judgment = judgeLedger(found);
+  if (judgment.kind === 'stand') return judgment.standing;
+  if (judgment.kind === 'adopt') return 'adopt';
+  if (judgment.kind === 'doubt') return `ask about ${Object.values(judgment.ahead).join()}`;
+  return `recover: ${judgment.reason}${judgment.lossShown ? ', loss shown' : ''}`;
 }
 
 describe('whether a ledger can be relied on', () => {

@@ -54,7 +54,7 @@ export interface Findings {
   readonly wouldNotice: boolean;
 }
 
-export type Judgement =
+export type Judgment =
   | { readonly kind: 'stand'; readonly standing: LedgerStanding }
   | { readonly kind: 'adopt' }
   /** Operators have to say whether the database was restored. */
@@ -69,7 +69,7 @@ export type Judgement =
  * and the lane stops when it finds out. Otherwise, at a start, a person has to say. When no node
  * answers, and there is no sign of a loss, the ledger is served, but nothing is signed.
  */
-export function judgeLedger(found: Findings): Judgement {
+export function judgeLedger(found: Findings): Judgment {
   const { ledger, incarnation, chainNonces } = found;
   if (found.wentBack) return { kind: 'recover', reason: 'position', lossShown: true };
   if (ledger.status === 'recovering') return { kind: 'stand', standing: 'closed' };
@@ -132,12 +132,12 @@ interface Memory {
 
 async function ask(
   deps: GuardDeps,
-  judgement: Judgement & { kind: 'recover' },
+  judgment: Judgment & { kind: 'recover' },
   ledger: LedgerRow,
 ): Promise<void> {
   const { db, chain, log, wakeups } = deps;
   const { livemode, network } = chain.config;
-  const { reason, lossShown } = judgement;
+  const { reason, lossShown } = judgment;
   if (await askForRecovery(db, { livemode, asked: ledger.asked, reason, lossShown })) {
     log.warn('the ledger has to be compared with the chain', { network, reason, lossShown });
   }
@@ -173,22 +173,22 @@ async function look(deps: GuardDeps, memory: Memory): Promise<boolean> {
   if (watch.epoch !== epoch || incarnation === null) return true;
   const wentBack = watch.sawLoss(livemode);
   const wouldNotice = watch.wouldNoticeLoss(livemode);
-  const judgement = judgeLedger({ incarnation, ledger, chainNonces, wentBack, wouldNotice });
-  const doubts = judgement.kind === 'doubt';
-  if (doubts && !memory.doubts) await askOperators(deps, judgement.ahead);
+  const judgment = judgeLedger({ incarnation, ledger, chainNonces, wentBack, wouldNotice });
+  const doubts = judgment.kind === 'doubt';
+  if (doubts && !memory.doubts) await askOperators(deps, judgment.ahead);
   // A node may have answered for another chain.
   if (memory.doubts && !doubts && ledger.doubted) {
     await db.transaction((tx) => endDoubt(tx, livemode, deps.clock.now()));
   }
   memory.doubts = doubts;
   memory.waits = doubts || (ledger.doubted && !wouldNotice);
-  if (judgement.kind === 'adopt') {
+  if (judgment.kind === 'adopt') {
     await adoptIncarnation(db, { livemode, incarnation });
     return true;
   }
-  if (judgement.kind === 'recover') await ask(deps, judgement, ledger);
+  if (judgment.kind === 'recover') await ask(deps, judgment, ledger);
   else watch.note(walPosition(ledger.position));
-  const standing = judgement.kind === 'stand' ? judgement.standing : 'closed';
+  const standing = judgment.kind === 'stand' ? judgment.standing : 'closed';
   // We do not know what the chain has settled, and new intents must not take a number that it
   // knows, nor events a place that receivers have seen.
   if (standing === 'serving' && memory.standing !== 'serving') {

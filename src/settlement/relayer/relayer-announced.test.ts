@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CUSTOM } from '#settlement/profiles.ts';
 import type { ProviderAnswer, ProviderCall } from '#testing/back-ends.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import type { Behaviour } from '#testing/provider-behaviours.ts';
+import type { Behavior } from '#testing/provider-behaviors.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { type BusyWorld, settledNumbers, startBusyWorld } from '#testing/relayer-scene.ts';
 
@@ -19,7 +19,7 @@ const RECEIPT = 'eth_getTransactionReceipt';
 const BY_HASH = 'eth_getTransactionByHash';
 
 /** Changes the first answers about receipts. */
-function firstReceipts(count: number, answer: (real: ProviderAnswer) => ProviderAnswer): Behaviour {
+function firstReceipts(count: number, answer: (real: ProviderAnswer) => ProviderAnswer): Behavior {
   let left = count;
   return {
     answer: ({ method }, real) =>
@@ -60,13 +60,13 @@ describe('a block that a node announces', () => {
   }
 
   /** What each address does from now on; requests are noted. */
-  function behave(behaviour: Behaviour): void {
+  function behave(behavior: Behavior): void {
     const whole = (calls: readonly ProviderCall[]) => {
       requests.push(calls.map(({ method }) => method));
       return null;
     };
     requests = [];
-    for (const node of world.nodes) node.behaviour = { ...behaviour, whole };
+    for (const node of world.nodes) node.behavior = { ...behavior, whole };
   }
 
   async function payOne(): Promise<void> {

@@ -130,7 +130,7 @@ describe('what was booked from the chain alone', () => {
   it('is paid once more when the worker dies between its look and the sending', async () => {
     const lost = await refundFromChain();
     await relayer.stop();
-    const child = world.spawnRelayer('reorganisations.queued_again');
+    const child = world.spawnRelayer('reorganizations.queued_again');
     await world.network.mine(1);
     await undo(lost.block);
     const stopMining = world.network.mineEvery(60);

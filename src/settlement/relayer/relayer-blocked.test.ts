@@ -171,7 +171,7 @@ describe('a refund that is refused for now', () => {
         [id],
       );
     await setApplied('now()');
-    assert.equal(await end(id), false, 'it was paid before a reorganisation: it is owed');
+    assert.equal(await end(id), false, 'it was paid before a reorganization: it is owed');
     await setApplied('null');
     assert.equal(await end(id), true);
     assert.equal((await world.outcome(id))?.reason, 'transfer_blocked');

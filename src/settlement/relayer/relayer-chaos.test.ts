@@ -51,7 +51,7 @@ describe('relayers under everything at once', () => {
 async function trouble(world: RelayerWorld, node: FaultyNode): Promise<string[]> {
   const roll = createDice(Number(process.env.CHAOS_SEED ?? 20_260_928));
   const payers = await world.network.addPayers(PAYMENTS_PER_ROUND);
-  // Deeper than any reorganisation to come: nobody would send these transactions again.
+  // Deeper than any reorganization to come: nobody would send these transactions again.
   await world.network.mine(5);
   const workers = [world.spawnRelayer(), world.spawnRelayer()];
   const ids: string[] = [];
@@ -70,7 +70,7 @@ async function trouble(world: RelayerWorld, node: FaultyNode): Promise<string[]>
   return ids;
 }
 
-/** Nothing under way any more, not even what a late reorganisation has undone. */
+/** Nothing under way any more, not even what a late reorganization has undone. */
 async function quiet(world: RelayerWorld): Promise<void> {
   const unmined = `select count(*) from chain_transactions where status = 'signed'`;
   let calm = 0;

@@ -25,7 +25,7 @@ after(async () => {
 test('what is sent alone is simulated side by side, at a node that is far away', async () => {
   const simulated: number[] = [];
   const [node] = world.nodes as [ProviderProxy];
-  node.behaviour = { delayMs: () => FAR_MS };
+  node.behavior = { delayMs: () => FAR_MS };
   node.watchers.add(({ method }) => {
     if (method === 'eth_estimateGas') simulated.push(performance.now());
   });
@@ -42,10 +42,10 @@ test('what is sent alone is simulated side by side, at a node that is far away',
 test('a payment does not wait for the answer to the broadcast of the one before', async () => {
   const [node] = world.nodes as [ProviderProxy];
   const { payer } = world;
-  node.behaviour = null;
+  node.behavior = null;
   // It finds out here that the node does not answer a broadcast with its receipt.
   await settleSale(world, { payer, amount: 1n });
-  node.behaviour = { delayMs: () => FAR_MS };
+  node.behavior = { delayMs: () => FAR_MS };
   const sentAt: number[] = [];
   node.watchers.add(({ method }) => {
     if (method === 'eth_sendRawTransaction') sentAt.push(performance.now());

@@ -115,7 +115,7 @@ describe('the relayer, when chain and nodes misbehave', () => {
     await settledOnce([before, during]);
   });
 
-  it('sends the same bytes again when a reorganisation has dropped them', async () => {
+  it('sends the same bytes again when a reorganization has dropped them', async () => {
     world.startRelayer();
     const ids = await world.payMany(payers.map((payer) => ({ payer })));
     await submitted();
@@ -128,7 +128,7 @@ describe('the relayer, when chain and nodes misbehave', () => {
     );
     const head = Number(await rpc.call('eth_blockNumber', []));
     await rpc.call('anvil_reorg', [head - settledIn + 1, []]);
-    assert.equal((await settled()).length, 0, 'the reorganisation dropped the batch');
+    assert.equal((await settled()).length, 0, 'the reorganization dropped the batch');
     await until(async () => (await settled()).length > 0);
     await settledOnce(ids);
     const after = await world.outcomes(ids);

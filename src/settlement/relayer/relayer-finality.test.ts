@@ -103,7 +103,7 @@ describe('what the relayer has called settled', () => {
     assert.equal((await world.outcome(id))?.succeeded, true);
   });
 
-  it('follows the chain, without an alarm, when a reorganisation moves it', async () => {
+  it('follows the chain, without an alarm, when a reorganization moves it', async () => {
     await open();
     world.startRelayer();
     const id = await settle();
@@ -132,7 +132,7 @@ describe('what the relayer has called settled', () => {
     assert.equal(await world.network.merchantBalance(world.merchant.merchantNumber), 1_000_000n);
   });
 
-  it('is doubted loudly when it fails after a reorganisation, and paid once it can', async () => {
+  it('is doubted loudly when it fails after a reorganization, and paid once it can', async () => {
     await open();
     world.startRelayer();
     const id = await settle();
@@ -201,7 +201,7 @@ describe('what the relayer has called settled', () => {
     assert.equal(await count('chain_alarms'), 0);
   });
 
-  it('is not charged after all when it had failed before a reorganisation', async () => {
+  it('is not charged after all when it had failed before a reorganization', async () => {
     await open();
     world.startRelayer();
     const { rpc } = world.network;

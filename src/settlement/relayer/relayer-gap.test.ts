@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import type { Behaviour } from '#testing/provider-behaviours.ts';
+import type { Behavior } from '#testing/provider-behaviors.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { type BusyWorld, startBusyWorld } from '#testing/relayer-scene.ts';
 
@@ -26,7 +26,7 @@ async function payOne(): Promise<void> {
 }
 
 /** Notes what is sent, and lets it get lost the first time. */
-function listening(sent: unknown[]): Behaviour {
+function listening(sent: unknown[]): Behavior {
   return {
     keeps: ({ method, params }) => {
       if (method !== 'eth_sendRawTransaction') return false;
@@ -40,9 +40,9 @@ it('no nonce is used again because one of two addresses has forgotten it', async
   for (let times = 0; times < EARLIER; times++) await payOne();
   const [first, second] = world.nodes as [ProviderProxy, ProviderProxy];
   const sent: unknown[] = [];
-  second.behaviour = listening(sent);
+  second.behavior = listening(sent);
   let forgot = 0;
-  first.behaviour = {
+  first.behavior = {
     ...listening(sent),
     answer: ({ method }, real) => {
       if (method !== 'eth_getTransactionCount') return real;

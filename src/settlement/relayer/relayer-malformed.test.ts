@@ -45,7 +45,7 @@ describe('the only node answers nonsense, which decides nothing, and all is paid
   /** Each kind of nonsense in turn, until each was given or the method is not asked for. */
   async function answerNonsense(method: string): Promise<void> {
     let given = 0;
-    proxy.behaviour = {
+    proxy.behavior = {
       answer: (call, real) =>
         call.method === method ? { result: NONSENSE[given++ % NONSENSE.length] } : real,
     };
@@ -66,7 +66,7 @@ describe('the only node answers nonsense, which decides nothing, and all is paid
         asked.push(await ask);
       }
       await nonsense;
-      proxy.behaviour = null;
+      proxy.behavior = null;
       const outcomes = await world.outcomes(asked, WAIT_MS);
       assert.deepEqual(
         outcomes.filter(({ succeeded }) => !succeeded),

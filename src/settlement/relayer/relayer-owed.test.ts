@@ -23,7 +23,7 @@ const AMOUNT = 1_000_000n;
 const WATCHED_MS = 3_500;
 
 /** The ledger relies on it: its customer was told that it is paid. */
-describe('a booked sale that a reorganisation removed and the chain refuses now', () => {
+describe('a booked sale that a reorganization removed and the chain refuses now', () => {
   let world: RelayerWorld;
   let payer: PrivateKeyAccount;
   let intent: string;

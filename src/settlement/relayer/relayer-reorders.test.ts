@@ -5,7 +5,7 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { askRefund, haveOutcomes, mineUntil } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
-describe('a refund that a reorganisation undoes', () => {
+describe('a refund that a reorganization undoes', () => {
   let world: RelayerWorld;
   let payers: PrivateKeyAccount[];
 

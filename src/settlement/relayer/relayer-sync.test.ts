@@ -3,7 +3,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { CUSTOM } from '#settlement/profiles.ts';
 import type { ProviderAnswer } from '#testing/back-ends.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import type { Behaviour } from '#testing/provider-behaviours.ts';
+import type { Behavior } from '#testing/provider-behaviors.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { type BusyWorld, settledNumbers, startBusyWorld } from '#testing/relayer-scene.ts';
 
@@ -12,13 +12,13 @@ const SYNC = 'eth_sendRawTransactionSync';
 const USUAL = 'eth_sendRawTransaction';
 const RECEIPT = 'eth_getTransactionReceipt';
 
-const sync = (answer: (real: ProviderAnswer) => ProviderAnswer): Behaviour => ({
+const sync = (answer: (real: ProviderAnswer) => ProviderAnswer): Behavior => ({
   answer: ({ method }, real) => (method === SYNC ? answer(real) : real),
 });
 const receiptOf = (real: ProviderAnswer) => real.result as Record<string, unknown>;
 
 /** What an address that knows the method does with it, and whether it has taken the bytes. */
-const ODD: Readonly<Record<string, Behaviour>> = {
+const ODD: Readonly<Record<string, Behavior>> = {
   'says that it is in no block yet': sync(() => ({
     error: { code: 4, message: 'The transaction was added to the mempool but timed out' },
   })),
@@ -99,7 +99,7 @@ describe('a broadcast that a node answers with its receipt', () => {
     const [, second] = world.nodes as [ProviderProxy, ProviderProxy];
     // It does not know the transaction for a while.
     let denied = 0;
-    second.behaviour = {
+    second.behavior = {
       answer: ({ method }, real) => {
         if (method !== 'eth_getTransactionByHash' || denied >= 6) return real;
         denied++;
@@ -124,10 +124,10 @@ describe('a broadcast that a node answers with its receipt', () => {
     assert.equal(times(USUAL), 3);
   });
 
-  for (const [name, behaviour] of Object.entries(ODD)) {
+  for (const [name, behavior] of Object.entries(ODD)) {
     it(`settles once where the address ${name}`, async () => {
       await open(1);
-      for (const node of world.nodes) node.behaviour = behaviour;
+      for (const node of world.nodes) node.behavior = behavior;
       for (let count = 0; count < 2; count++) await payOne();
       assert.equal((await settledNumbers(world.network)).length, 2);
       const forged = `chain_transactions where block_hash like '0xabab%'`;

@@ -22,7 +22,7 @@ const CEILING = 1_000_000_000n;
 const BASE_FEE = 950_000_000n;
 
 for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
-  describe(`a payer told "declined" on ${network} is not charged after a reorganisation`, () => {
+  describe(`a payer told "declined" on ${network} is not charged after a reorganization`, () => {
     let database: TestDatabase;
     let world: RelayerWorld;
 
@@ -62,7 +62,7 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       signApproval(world.network, payer, { nonce, amount: MANY });
 
     /** All blocks behind `block` are replaced; the first new one begins with these transactions. */
-    async function reorganise(block: number, raws: readonly Hex[] = []): Promise<void> {
+    async function reorganize(block: number, raws: readonly Hex[] = []): Promise<void> {
       await world.network.mine(1);
       const depth = (await head()) - block;
       const pairs = raws.map((raw) => [raw, 0]);
@@ -93,8 +93,8 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       assert.deepEqual(await tell(ids), ['succeeded', 'approval_insufficient']);
       assert.equal(await count('chain_transactions'), 1, 'one batch held both');
       const price = await spent(good);
-      await reorganise(start, [await approval(poor, 3)]);
-      assert.equal(await spent(good), 0n, 'the reorganisation has undone the batch');
+      await reorganize(start, [await approval(poor, 3)]);
+      assert.equal(await spent(good), 0n, 'the reorganization has undone the batch');
       await settleDown();
       assert.equal(await spent(poor), 0n);
       assert.equal(await spent(good), price);
@@ -121,7 +121,7 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       assert.deepEqual(await tell(ids), ['settlement_failed', 'settlement_failed']);
       assert.ok(await isMined());
       // The new blocks do not pause anything: the old bytes would succeed in them.
-      await reorganise(start);
+      await reorganize(start);
       await settleDown();
       for (const payer of payers) assert.equal(await spent(payer), 0n);
       assert.equal(await balance(), 0n);
@@ -139,7 +139,7 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       world.startRelayer();
       assert.deepEqual(await tell(ids), ['approval_insufficient']);
       assert.equal(await world.count('select max_fee_per_gas as count from chain_attempts'), 1e9);
-      await reorganise(start, [await approval(poor, 3)]);
+      await reorganize(start, [await approval(poor, 3)]);
       await settleDown();
       assert.equal(await spent(poor), 0n);
       assert.equal(await balance(), 0n);
@@ -155,7 +155,7 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       assert.deepEqual(await tell(ids), ['approval_insufficient']);
       const [row] = await database.db.query<{ raw: Buffer }>('select raw from chain_attempts');
       const old: Hex = `0x${row?.raw.toString('hex')}`;
-      await reorganise(start, [await approval(poor, 3), old]);
+      await reorganize(start, [await approval(poor, 3), old]);
       await settleDown();
       assert.equal(await balance(), SALE);
       const alarm = `chain_alarms where kind = 'settled_after_decline' and subject = '${ids[0]}'`;

@@ -275,8 +275,8 @@ function createFollower(
   const final = { number: -FINALITY_BLOCKS, at: Number.NEGATIVE_INFINITY };
   const finalityMs = relayer.chain.config.idleHeadMs * FINALITY_LOOKS;
   return async ({ kind, block }) => {
-    const isReorganised = kind === 'reorganised';
-    if (isReorganised) await forgetAll(relayer);
+    const isReorganized = kind === 'reorganized';
+    if (isReorganized) await forgetAll(relayer);
     const found = await collectReceipts(relayer, block);
     relayer.head = block;
     wake.senders();
@@ -290,7 +290,7 @@ function createFollower(
       Object.assign(final, { number: block.number, at: performance.now() });
     }
     const watched =
-      isReorganised || isDue ? watchBlocks(relayer, block, { isReorganised }) : Promise.resolve();
+      isReorganized || isDue ? watchBlocks(relayer, block, { isReorganized }) : Promise.resolve();
     // If a node cannot answer for old blocks, that must not keep us from tending open transactions.
     await Promise.allSettled([watched]);
     await tendLanes(relayer, block);
@@ -302,7 +302,7 @@ function createFollower(
 async function watchBlocks(
   relayer: RelayerState,
   block: Change['block'],
-  look: { readonly isReorganised: boolean },
+  look: { readonly isReorganized: boolean },
 ): Promise<void> {
   let asked: Promise<bigint> | null = null;
   const askFinal = () => {

@@ -25,7 +25,7 @@ export interface ChaosChain {
   freeze(): void;
   thaw(): void;
   /** Replaces the newest blocks by empty ones and forgets their transactions. */
-  reorganise(blocks: number): Promise<void>;
+  reorganize(blocks: number): Promise<void>;
   /** The issuer stops all transfers of the token, or lets them again. */
   pauseToken(paused: boolean): Promise<void>;
   stop(): Promise<void>;
@@ -121,7 +121,7 @@ export async function openChaosChain(
     },
     freeze: () => signal('SIGSTOP'),
     thaw: () => signal('SIGCONT'),
-    reorganise: async (blocks) => {
+    reorganize: async (blocks) => {
       await connectRpc(node.rpcUrl)('anvil_reorg', [blocks, []]);
     },
     stop: async () => {

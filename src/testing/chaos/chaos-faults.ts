@@ -4,7 +4,7 @@ import type { Journal } from '#testing/chaos/chaos-journal.ts';
 import type { ChaosProcess } from '#testing/chaos/chaos-process.ts';
 import type { Random } from '#testing/chaos/chaos-random.ts';
 import type { Timetable } from '#testing/chaos/chaos-schedule.ts';
-import { BEHAVIOURS, type BehaviourName } from '#testing/provider-behaviours.ts';
+import { BEHAVIORS, type BehaviorName } from '#testing/provider-behaviors.ts';
 
 /** What can be struck, and what has to know of it. */
 interface Field {
@@ -44,8 +44,8 @@ interface Fault {
 }
 
 /** An address of another chain is left for a minute, which is longer than a short run can wait. */
-const TOO_LONG: BehaviourName = 'has become one of another chain';
-const BEHAVIOUR_NAMES = (Object.keys(BEHAVIOURS) as BehaviourName[]).filter(
+const TOO_LONG: BehaviorName = 'has become one of another chain';
+const BEHAVIOR_NAMES = (Object.keys(BEHAVIORS) as BehaviorName[]).filter(
   (name) => name !== TOO_LONG,
 );
 /** A recovery takes seconds: the next fault may strike while it goes on, but not always. */
@@ -188,14 +188,14 @@ function chainFaults(field: Field): Fault[] {
   return [
     ...nodeFaults(field),
     {
-      name: 'a reorganisation of a chain',
+      name: 'a reorganization of a chain',
       weight: 10,
       undoesBlocks: true,
       plan: (random) => {
         const chain = random.pick(chains);
         const blocks = random.between(1, 4);
         // A node that was just started may have too few blocks to replace.
-        return { targets, strike: () => chain.reorganise(blocks).catch(() => {}) };
+        return { targets, strike: () => chain.reorganize(blocks).catch(() => {}) };
       },
     },
     {
@@ -203,14 +203,14 @@ function chainFaults(field: Field): Fault[] {
       weight: 12,
       plan: (random) => {
         const provider = random.pick(chains.flatMap((chain) => chain.provider ?? []));
-        const behaviour = BEHAVIOURS[random.pick(BEHAVIOUR_NAMES)];
+        const behavior = BEHAVIORS[random.pick(BEHAVIOR_NAMES)];
         const ms = random.between(2_000, 8_000);
         return {
           targets,
           strike: async () => {
-            provider.behaviour = behaviour();
+            provider.behavior = behavior();
             await sleep(ms);
-            provider.behaviour = null;
+            provider.behavior = null;
           },
         };
       },

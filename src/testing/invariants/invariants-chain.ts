@@ -62,7 +62,7 @@ async function selectPayments(db: Sql, livemode: boolean): Promise<PaymentRow[]>
   );
 }
 
-/** Alike in every figure, and where the relayer knows it to be: a reorganisation may move it. */
+/** Alike in every figure, and where the relayer knows it to be: a reorganization may move it. */
 function samePayment(row: PaymentRow, event: Settled): boolean {
   return (
     row.payer_address.toLowerCase() === event.payer.toLowerCase() &&

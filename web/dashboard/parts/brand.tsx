@@ -9,7 +9,7 @@ import { useToast } from '../../ui/toast.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
 import { toLogo } from './brand-picture.ts';
 
-/** What the field shows while there is no colour: a browser's field is never empty. */
+/** What the field shows while there is no color: a browser's field is never empty. */
 const UNCHOSEN = '#3346c8';
 
 /** Logo and color, as customers see them beside the name. */

@@ -1,6 +1,6 @@
 /** Sums that people find round: a scale ends with one of them, times a power of ten. */
 const ROUND = [1, 1.5, 2, 3, 4, 5, 6, 8, 10];
-/** Up to here a scale in the middle says enough; more lines only make it grey. */
+/** Up to here a scale in the middle says enough; more lines only make it gray. */
 const PARTS = 2;
 
 export interface Scale {

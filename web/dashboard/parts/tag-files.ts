@@ -67,7 +67,7 @@ export async function qrPng(url: string): Promise<Bytes> {
   const head = new Uint8Array(13);
   new DataView(head.buffer).setUint32(0, side);
   new DataView(head.buffer).setUint32(4, side);
-  // One bit of grey, and nothing else that a PNG could have.
+  // One bit of gray, and nothing else that a PNG could have.
   head[8] = 1;
   const signature = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
   return join([
@@ -78,11 +78,11 @@ export async function qrPng(url: string): Promise<Bytes> {
   ]);
 }
 
-/** A picture of words, one byte of grey per pixel: the browser has the letters of any language. */
+/** A picture of words, one byte of gray per pixel: the browser has the letters of any language. */
 export interface Words {
   readonly width: number;
   readonly height: number;
-  readonly grey: Bytes;
+  readonly gray: Bytes;
 }
 
 export interface TableCard {
@@ -161,7 +161,7 @@ export async function tableCardPdf({ url, title, words }: TableCard): Promise<By
         '/Resources <</XObject <</Words 5 0 R>>>>>>',
     ),
     stream('', await deflate(textBytes(drawing(url)))),
-    stream(picture, await deflate(words.grey)),
+    stream(picture, await deflate(words.gray)),
     textBytes(
       `<</Type /Annot /Subtype /Link /Rect ${link} /Border [0 0 0] ` +
         `/A <</S /URI /URI (${address})>>>>`,

@@ -81,7 +81,7 @@ export function drawWords(words: CardWords): Words {
   context.textBaseline = 'middle';
   for (const line of linesOf(words)) drawLine(context, line);
   const { data } = context.getImageData(0, 0, width, height);
-  // Black on white: each colour of a pixel is its grey.
-  const grey = Uint8Array.from({ length: width * height }, (_, index) => data[index * 4] ?? 255);
-  return { width, height, grey };
+  // Black on white: each color of a pixel is its gray.
+  const gray = Uint8Array.from({ length: width * height }, (_, index) => data[index * 4] ?? 255);
+  return { width, height, gray };
 }

@@ -26,7 +26,7 @@ function viewOf(bytes: Uint8Array): DataView {
 /** How long a reader takes to find what lies before it. */
 export const FOUND_MS = 30;
 
-/** The few centimetres before an antenna. What is in it is told to each reader that scans. */
+/** The few centimeters before an antenna. What is in it is told to each reader that scans. */
 export class Field {
   readonly #scanning = new Set<EventTarget>();
   readonly #held = new Set<Thing>();

@@ -98,13 +98,13 @@ function RevokePass({ pass, onClose }: RevokeProps): ReactNode {
 
 const TONES = 5;
 
-/** The same pass has the same colour on every device. */
+/** The same pass has the same color on every device. */
 function toneOf({ id, status }: Pass): string {
   if (status !== 'active') return 'over';
   return String([...id].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % TONES);
 }
 
-/** As a card is known in a purse: by its colour, its name and its last four letters. */
+/** As a card is known in a purse: by its color, its name and its last four letters. */
 function PassFace({ pass, name }: { readonly pass: Pass; readonly name: string }): ReactNode {
   return (
     <div className={`pass-face pass-tone-${toneOf(pass)}`}>

@@ -12,7 +12,7 @@ import { selectDeclined, toOpenRequest } from '#settlement/relayer/rows/transact
 
 /**
  * The chain shows these numbers as settled, and no outcome that is being written says so. Where
- * that is a payment that was declined (a reorganisation deeper than what we wait for), the ledger
+ * that is a payment that was declined (a reorganization deeper than what we wait for), the ledger
  * follows the chain: its request succeeds now, for its domain to apply, and an alarm names it.
  * While another attempt of the same intent is under way, that one is answered first; see `resolve`.
  */

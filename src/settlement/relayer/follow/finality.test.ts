@@ -27,9 +27,9 @@ const newest = async () => present(await world.network.chain.block('latest'), 'h
 const withStatus = (status: string) =>
   world.count(`select count(*) from chain_transactions where status = '${status}'`);
 
-function look(head: Block, isReorganised: boolean): Promise<void> {
+function look(head: Block, isReorganized: boolean): Promise<void> {
   const askFinal = () => finalBlock(worker.chain, head.number);
-  return watchFinality(worker, head, { isReorganised, askFinal });
+  return watchFinality(worker, head, { isReorganized, askFinal });
 }
 
 async function settle(): Promise<void> {

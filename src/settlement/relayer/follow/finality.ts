@@ -23,12 +23,12 @@ export interface FinalityLook {
 /**
  * Compares the blocks that hold transactions of ours with the chain. Those up to the final block
  * are finished; for those that are gone, the stored bytes are sent again, in the order of nonces.
- * Call it every few blocks, after a reorganisation, and when lanes are taken up.
+ * Call it every few blocks, after a reorganization, and when lanes are taken up.
  */
 export async function watchFinality(
   relayer: RelayerState,
   head: Block,
-  { isReorganised, askFinal }: FinalityLook & { readonly isReorganised: boolean },
+  { isReorganized, askFinal }: FinalityLook & { readonly isReorganized: boolean },
 ): Promise<void> {
   const { chain, db, clock } = relayer;
   const { livemode } = chain.config;
@@ -39,7 +39,7 @@ export async function watchFinality(
   if ((await selectMinedBlocks(db, { ...wanted, final: -1n })).length === 0) return;
   const final = await askFinal();
   const rows = await selectMinedBlocks(db, { ...wanted, final });
-  const known = isReorganised ? rows : await worthAsking(chain, rows, final);
+  const known = isReorganized ? rows : await worthAsking(chain, rows, final);
   const holds = (block: Block, row: MinedBlockRow) => block.hash === row.block_hash;
   const gone = await findGone(relayer, { rows: known, head, holds });
   const goneHashes = new Set(gone.map((row) => row.block_hash));

@@ -176,7 +176,7 @@ interface Moved {
   readonly result: Result & { readonly succeeded: true };
 }
 
-/** What a reorganisation undid, and other bytes have done once more. */
+/** What a reorganization undid, and other bytes have done once more. */
 function settledAgain(
   resolutions: readonly Resolution[],
   written: ReadonlySet<bigint>,
@@ -219,7 +219,7 @@ interface Compared {
 }
 
 /**
- * These requests had an outcome already: a reorganisation has undone their block and the same bytes
+ * These requests had an outcome already: a reorganization has undone their block and the same bytes
  * were mined again. An outcome that was not applied yet is corrected. Of an applied one only the
  * place follows the chain; any other difference raises an alarm, and what is still owed is sent
  * again. (The transaction knew of what was applied when it was read from its row; it may have been

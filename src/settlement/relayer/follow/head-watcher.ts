@@ -31,7 +31,7 @@ const OLD_HEAD_MS = 30_000;
 
 /**
  * Follows the head. While somebody waits it looks around the time that the next block is due, or
- * when a node announces one; with nothing under way it looks rarely, for fees and reorganisations.
+ * when a node announces one; with nothing under way it looks rarely, for fees and reorganizations.
  */
 export function startHeadWatcher(
   relayer: RelayerState,

@@ -9,7 +9,7 @@ export type HeadChange =
   | { readonly kind: 'none' }
   | { readonly kind: 'next'; readonly block: Block }
   /** Blocks that we have seen do not exist any more. */
-  | { readonly kind: 'reorganised'; readonly block: Block };
+  | { readonly kind: 'reorganized'; readonly block: Block };
 
 /** One address can have several nodes behind it: this many looks have to agree. */
 const DOUBT_LOOKS = 3;
@@ -177,7 +177,7 @@ async function askAgain(relayer: RelayerState, block: Block, known: Block): Prom
   const isLower = again === null && block.number < known.number;
   const patienceMs = isLower ? patienceWith(relayer, known.number - block.number) : DOUBT_MS;
   if (looks + 1 < DOUBT_LOOKS || now - since < patienceMs) return { kind: 'none' };
-  return settled(relayer, { kind: 'reorganised', block });
+  return settled(relayer, { kind: 'reorganized', block });
 }
 
 function noteSpread(relayer: RelayerState, blocks: bigint): void {

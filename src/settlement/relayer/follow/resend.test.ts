@@ -25,7 +25,7 @@ describe('a transaction that is not mined yet', () => {
     await world.outcomes([await world.pay({ payer })]);
     await stopMining();
     broadcasts = [];
-    proxy.behaviour = {
+    proxy.behavior = {
       keeps: (call) => {
         if (call.method === 'eth_sendRawTransaction') broadcasts.push(call.params[0]);
         return false;
@@ -48,7 +48,7 @@ describe('a transaction that is not mined yet', () => {
   });
 
   it('is sent again when two blocks have come without it', async () => {
-    proxy.behaviour = {
+    proxy.behavior = {
       keeps: (call) => {
         if (call.method !== 'eth_sendRawTransaction') return false;
         broadcasts.push(call.params[0]);
@@ -72,7 +72,7 @@ describe('a transaction that is not mined yet', () => {
     const end = (await head()) + 18;
     assert(await waitUntil(async () => (await head()) >= end, WAIT_MS));
     let kept = 0;
-    proxy.behaviour = {
+    proxy.behavior = {
       keeps: ({ method }) => method === 'eth_sendRawTransaction' && kept++ === 0,
     };
     const [outcome] = await world.outcomes([await world.pay({ payer })]);

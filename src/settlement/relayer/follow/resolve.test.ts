@@ -5,7 +5,7 @@ import { failed } from '#settlement/relayer/rows/facts.ts';
 
 const REFUSED = failed('transaction_reverted', null);
 
-describe('what was paid before a reorganisation undid it', () => {
+describe('what was paid before a reorganization undid it', () => {
   for (const kind of ['payment', 'refund', 'withdrawal'] as const) {
     it(`is still owed when the chain refuses the ${kind} now`, () => {
       assert.equal(isStillOwed({ kind, owed: true }, REFUSED), true);

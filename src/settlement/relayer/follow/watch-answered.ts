@@ -38,7 +38,7 @@ export async function watchAnswered(
   const gone = missing.filter((_, index) => receipts[index] === null);
   if (gone.length === 0) return;
   for (const row of gone) await requeueAnswered(db, row);
-  failpoint('reorganisations.queued_again');
+  failpoint('reorganizations.queued_again');
   log.error('what was booked left the chain, and no bytes are left: sending it again', {
     network,
     transactions: gone.map((row) => row.tx_hash),

@@ -58,7 +58,7 @@ export async function prepareLanes(deps: LanesDeps & { readonly log: Log }): Pro
 
 /**
  * Writes new lanes down. A lane may leave the configuration only when all of its transactions are
- * final: after a reorganisation only its own key can replace what has left the chain.
+ * final: after a reorganization only its own key can replace what has left the chain.
  * @throws StartError otherwise. @throws RpcUnavailable: a new lane's nonce could not be read.
  */
 export async function configureLanes({ db, chain }: LanesDeps): Promise<void> {

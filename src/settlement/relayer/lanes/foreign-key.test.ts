@@ -135,13 +135,13 @@ describe('a lane whose key somebody else has', () => {
     await world.network.mine();
     worker.head = await world.network.chain.block('latest');
     // A single address is not believed at once.
-    second.behaviour = {
+    second.behavior = {
       answer: ({ method }, real) => (method === 'eth_getBlockByNumber' ? { result: null } : real),
     };
     await watchIdleNonces(worker, [lane]);
     assert.equal(await world.count(STOPPED), 0);
     assert.deepEqual(createBalanceRound(worker).due(), [lane], 'it is looked at again soon');
-    second.behaviour = null;
+    second.behavior = null;
     await watchIdleNonces(worker, [lane]);
     assert.deepEqual(await Promise.all([STOPPED, ALARMS, RECOVERIES].map(world.count)), [1, 1, 0]);
     assert.equal(lane.stopped, true);
@@ -150,7 +150,7 @@ describe('a lane whose key somebody else has', () => {
 
   it('is not suspected because nodes show no receipts', async () => {
     for (const node of world.nodes) {
-      node.behaviour = {
+      node.behavior = {
         answer: ({ method }, real) =>
           method === 'eth_getTransactionReceipt' || method === 'eth_getTransactionByHash'
             ? { result: null }
@@ -162,7 +162,7 @@ describe('a lane whose key somebody else has', () => {
     const id = await payOne();
     await sleep(5_000);
     assert.equal(await world.outcome(id), null);
-    for (const node of world.nodes) node.behaviour = null;
+    for (const node of world.nodes) node.behavior = null;
     const [outcome] = await world.outcomes([id]);
     assert.equal(outcome?.succeeded, true);
     const counts = await Promise.all([ALARMS, STOPPED, RECOVERIES].map(world.count));

@@ -56,7 +56,7 @@ export async function loadOpen(relayer: RelayerState, lane: HeldLane): Promise<O
 }
 
 /**
- * A reorganisation has undone its block, or nobody had sent it yet. The same bytes could do this
+ * A reorganization has undone its block, or nobody had sent it yet. The same bytes could do this
  * time what they did not do the first time. So they never go out again once one of their requests
  * has failed (somebody was told, or is about to be) or is on its way under other bytes. When they
  * have expired the contract would refuse them anyway.

@@ -57,7 +57,7 @@ interface KindRecord {
   /** Many travel in one call, which skips those that fail: events answer them by their numbers. */
   readonly batched: boolean;
   /**
-   * What follows when the ledger has booked it, a reorganisation has undone it, and the chain
+   * What follows when the ledger has booked it, a reorganization has undone it, and the chain
    * refuses it now. Money that is booked is sent until the chain takes it. A refund or withdrawal
    * can be refused for the new order alone: a proof names a batch that has another number now, or
    * the balance comes later. Of a payment a person is told, because the payer's money may be gone.

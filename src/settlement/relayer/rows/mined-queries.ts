@@ -65,7 +65,7 @@ export interface MinedBlockRow {
 
 /**
  * Blocks that hold transactions of ours and are not marked final: the oldest up to `final`, to be
- * marked, and the newest, which a reorganisation could have taken.
+ * marked, and the newest, which a reorganization could have taken.
  */
 export async function selectMinedBlocks(
   sql: Sql,

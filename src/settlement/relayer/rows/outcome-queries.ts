@@ -137,7 +137,7 @@ export interface Requeued {
 
 /**
  * Back to the queue: the nonce was used up and the chain has not answered the requests, or a
- * reorganisation has undone its answer. Their transactions are retired: see loadOpen.
+ * reorganization has undone its answer. Their transactions are retired: see loadOpen.
  */
 export async function requeue(tx: Tx, requests: readonly Requeued[]): Promise<void> {
   if (requests.length === 0) return;
@@ -198,7 +198,7 @@ const UPSERT_CHAIN_PAYMENTS = `
     tx_hash = excluded.tx_hash, block_number = excluded.block_number,
     log_index = excluded.log_index, block_time = excluded.block_time`;
 
-/** What the chain has settled. A reorganisation may have moved it: the newest place counts. */
+/** What the chain has settled. A reorganization may have moved it: the newest place counts. */
 export async function upsertChainPayments(
   tx: Tx,
   livemode: boolean,
@@ -263,7 +263,7 @@ export async function reviveDeclined(tx: Tx, id: bigint, outcome: unknown): Prom
   );
 }
 
-// A reorganisation can put what was booked into another transaction, block or place. The ledger's
+// A reorganization can put what was booked into another transaction, block or place. The ledger's
 // rows then name where the chain has it now. Nothing else of them changes: neither money nor
 // `settled_at`, because the customer has paid when it was first settled.
 

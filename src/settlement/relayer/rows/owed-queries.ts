@@ -1,6 +1,6 @@
 import type { Tx } from '#db/database.ts';
 
-// A booked sale that a reorganisation undid, and that the chain refuses now. The ledger relies on
+// A booked sale that a reorganization undid, and that the chain refuses now. The ledger relies on
 // it, so it is sent again, each time after a longer pause, until its time is over.
 
 /** Seconds: the longest pause between two attempts. */

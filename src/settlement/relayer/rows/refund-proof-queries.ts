@@ -34,7 +34,7 @@ export async function selectPaymentPlace(
   return { number: row.settlement_number, merchantNumber: row.merchant_number };
 }
 
-/** Whether a reorganisation has undone the payment, and it is being sent again. */
+/** Whether a reorganization has undone the payment, and it is being sent again. */
 export async function isBeingPaidAgain(sql: Sql, paymentId: string): Promise<boolean> {
   const rows = await sql.query(
     `select from payments p

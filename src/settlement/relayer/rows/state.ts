@@ -154,7 +154,7 @@ export interface OpenRequest {
   readonly tries: number;
   readonly created: Date;
   /**
-   * It has succeeded once and the ledger says so, but a reorganisation has undone it: it is never
+   * It has succeeded once and the ledger says so, but a reorganization has undone it: it is never
    * given up, and nobody is told about it a second time.
    */
   readonly owed: boolean;

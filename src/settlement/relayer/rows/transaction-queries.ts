@@ -24,7 +24,7 @@ export interface RequestRow {
   owed_until?: Date | null;
 }
 
-/** The ledger counts the request as done, though a reorganisation may have undone it. */
+/** The ledger counts the request as done, though a reorganization may have undone it. */
 const OWED = `(applied_at is not null and status <> 'failed')`;
 /** Time to simulate, sign, send and mine: a payment with less time left is not sent. */
 export const MIN_LEFT_S = 10;

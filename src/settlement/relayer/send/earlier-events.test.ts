@@ -22,14 +22,14 @@ describe('a payment that was settled before, while a node leaves its event out',
   beforeEach(() => {
     asked = 0;
     completeFrom = Number.POSITIVE_INFINITY;
-    proxy.behaviour = {
+    proxy.behavior = {
       answer: (call, real) =>
         call.method === 'eth_getLogs' && asked++ < completeFrom ? { result: [] } : real,
     };
   });
 
   afterEach(() => {
-    proxy.behaviour = null;
+    proxy.behavior = null;
   });
 
   /** Its first settlement is not known any more, as after a restore. */

@@ -36,7 +36,7 @@ import { type Prepared, refusedBy } from '#settlement/relayer/send/refused-singl
 import type { Hex } from '#settlement/requests.ts';
 import { paymentLeaf, paymentProof } from '../../../../contracts/payment-tree.ts';
 
-/** Longer than any reorganisation; then the refund fails, and a person looks at the payment. */
+/** Longer than any reorganization; then the refund fails, and a person looks at the payment. */
 const MISSING_PAYMENT_MS = 600_000;
 
 export async function prepareRefund(
@@ -110,7 +110,7 @@ async function tryRefund(
   return refusedBy(relayer, request, estimate.revertData);
 }
 
-/** A reorganisation may have undone the payment's block: its bytes are mined again soon. */
+/** A reorganization may have undone the payment's block: its bytes are mined again soon. */
 async function unknownPayment(relayer: RelayerState, request: OpenRequest): Promise<Prepared> {
   const askedMs = relayer.clock.now().getTime() - request.created.getTime();
   const { paymentId } = payloadOf(request, 'refund');
@@ -157,7 +157,7 @@ function proofIn(
 }
 
 /**
- * The proof from the chain alone, for when our rows are missing or a reorganisation has moved the
+ * The proof from the chain alone, for when our rows are missing or a reorganization has moved the
  * payment to another batch. Stores what it finds. null: the chain knows no such payment.
  */
 export async function rebuiltProof(
@@ -238,7 +238,7 @@ const EXPLAINED_WITHIN_MS = 120_000;
  * Gives each planned refund the sum before it: what is refunded according to the ledger, what this
  * lane has under way, and the planned ones ahead of it. A refund waits while one of its payment is
  * under way on another lane, as nobody knows which is mined first; and while ledger and chain
- * disagree (a reorganisation, or refunds that a restored database has lost), because then nothing
+ * disagree (a reorganization, or refunds that a restored database has lost), because then nothing
  * is known.
  */
 export async function inOrder(

@@ -9,7 +9,7 @@ import type { OpenRequest } from '#settlement/relayer/rows/state.ts';
 import type { Hex, RequestPayloads } from '#settlement/requests.ts';
 import { testUsdcAbi } from '../../../../contracts/artifacts/TestUSDC.ts';
 
-/** Longer than a reorganisation goes back: an earlier block could accept the transfer again. */
+/** Longer than a reorganization goes back: an earlier block could accept the transfer again. */
 const DEAD_AFTER_MS = 60_000;
 
 type Transfer = RequestPayloads['transfer'];

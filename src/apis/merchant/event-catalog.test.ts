@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import Type from 'typebox';
-import { type EventObjects, eventCatalogue } from '#apis/merchant/event-catalogue.ts';
+import { type EventObjects, eventCatalog } from '#apis/merchant/event-catalog.ts';
 import { PaymentIntentSchema, PaymentSchema } from '#apis/merchant/payment-schema.ts';
 import { REFUND_EXAMPLE, RefundSchema } from '#apis/merchant/refund-schema.ts';
 import { TERMINAL_EXAMPLE, TerminalSchema } from '#apis/merchant/terminal-schema.ts';
@@ -23,14 +23,14 @@ const objects: EventObjects = {
   kyb: other,
 };
 
-describe('the catalogue of events', () => {
+describe('the catalog of events', () => {
   test('has every type once, with words, a schema and an example that fits it', () => {
-    const catalogue = eventCatalogue(objects);
+    const catalog = eventCatalog(objects);
     assert.deepEqual(
-      catalogue.map((entry) => entry.type),
+      catalog.map((entry) => entry.type),
       EVENT_TYPES,
     );
-    for (const { type, when, schema, example } of catalogue) {
+    for (const { type, when, schema, example } of catalog) {
       assert.ok(when.length > 20, type);
       assert.equal(compileCheck(schema, 'body')(example), null, type);
       assert.notEqual(compileCheck(schema, 'body')({ ...example, type: 'x' }), null, type);
@@ -39,7 +39,7 @@ describe('the catalogue of events', () => {
   });
 
   test('*.updated, and nothing else, says what changed', () => {
-    for (const { type, example } of eventCatalogue(objects)) {
+    for (const { type, example } of eventCatalog(objects)) {
       const { data } = example as { data: object };
       assert.equal('previous_attributes' in data, type.endsWith('.updated'), type);
     }

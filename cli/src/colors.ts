@@ -1,12 +1,12 @@
 import type { WriteStream } from 'node:tty';
 
-/** Codes of the terminal's own palette, so that its owner's choice of colours holds. */
+/** Codes of the terminal's own palette, so that its owner's choice of colors holds. */
 const GREEN = 32;
 const YELLOW = 33;
 const RED = 31;
 const DIM = 2;
 
-/** The first that fits a piece of text colours it. What has no rule stays as it is. */
+/** The first that fits a piece of text colors it. What has no rule stays as it is. */
 const RULES: readonly (readonly [number, RegExp])[] = [
   [DIM, /^\d{4}-\d\d-\d\dT[\d:.]+Z/gm],
   [
@@ -17,21 +17,21 @@ const RULES: readonly (readonly [number, RegExp])[] = [
   [YELLOW, /\b(?:processing|pending|requires_[a-z_]+)\b/g],
 ];
 
-function colour(code: number, text: string): string {
+function color(code: number, text: string): string {
   return `\u001b[${code}m${text}\u001b[0m`;
 }
 
-/** Colours the words of one line. The words stay the same: who sees no colours misses nothing. */
-export function coloured(words: string): string {
-  return RULES.reduce((text, [code, rule]) => text.replace(rule, (it) => colour(code, it)), words);
+/** Colors the words of one line. The words stay the same: who sees no colors misses nothing. */
+export function colored(words: string): string {
+  return RULES.reduce((text, [code, rule]) => text.replace(rule, (it) => color(code, it)), words);
 }
 
 export function inRed(words: string): string {
-  return colour(RED, words);
+  return color(RED, words);
 }
 
 /** Only when a person looks: not in pipes and files, nor where NO_COLOR or TERM=dumb says no. */
-export function takesColours(stream: Pick<WriteStream, 'isTTY' | 'hasColors'>): boolean {
+export function takesColors(stream: Pick<WriteStream, 'isTTY' | 'hasColors'>): boolean {
   const { NO_COLOR, FORCE_COLOR } = process.env;
   if (NO_COLOR) return false;
   if (FORCE_COLOR !== undefined) return !['', '0', 'false'].includes(FORCE_COLOR);

@@ -15,7 +15,7 @@ type WholeAnswer =
   | 'silent';
 
 /** What a provider does to an exchange. What it leaves out happens as usual. */
-export interface Behaviour {
+export interface Behavior {
   /** Before anything is passed on: waits, in milliseconds. */
   readonly delayMs?: () => number;
   /** The whole HTTP answer; null: this time nothing special. */
@@ -37,21 +37,21 @@ export interface Behaviour {
 }
 
 const error = (code: number, message: string): ProviderAnswer => ({ error: { code, message } });
-const refusing = (code: number, message: string): Behaviour => ({
+const refusing = (code: number, message: string): Behavior => ({
   answer: () => error(code, message),
 });
-const page = (status: number, body: string, headers = {}): Behaviour => ({
+const page = (status: number, body: string, headers = {}): Behavior => ({
   whole: () => ({ status, body, headers }),
 });
 const sends = (call: ProviderCall) => /^eth_sendRawTransaction(Sync)?$/.test(call.method);
 const sometimes = (share: number) => Math.random() < share;
 const json = (code: number, message: string) =>
   JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } });
-const resulting = (methods: RegExp, result: unknown): Behaviour => ({
+const resulting = (methods: RegExp, result: unknown): Behavior => ({
   answer: (call, real) => (methods.test(call.method) ? { result } : real),
 });
 /** The node has taken it; the provider says otherwise. */
-const lying = (message: string): Behaviour => ({
+const lying = (message: string): Behavior => ({
   answer: (call, real) => (sends(call) ? error(-32_000, message) : real),
 });
 
@@ -60,13 +60,13 @@ function rangeOf(call: ProviderCall): number {
   return Number(filter?.toBlock ?? 0) - Number(filter?.fromBlock ?? 0) + 1;
 }
 
-const limitedRange = (most: number, code: number, message: string): Behaviour => ({
+const limitedRange = (most: number, code: number, message: string): Behavior => ({
   answer: (call, real) =>
     call.method === 'eth_getLogs' && rangeOf(call) > most ? error(code, message) : real,
 });
 
 /** Every third receipt is not there yet. */
-function comingAndGoing(): Behaviour {
+function comingAndGoing(): Behavior {
   let asked = 0;
   return {
     answer: (call, real) =>
@@ -74,12 +74,12 @@ function comingAndGoing(): Behaviour {
   };
 }
 
-function dropping(share: number): Behaviour {
+function dropping(share: number): Behavior {
   return { keeps: (call) => sends(call) && sometimes(share) };
 }
 
 /** Of a node that has heard of no block since. */
-function standingStill(forMs: number): Behaviour {
+function standingStill(forMs: number): Behavior {
   let stopped: { readonly at: number; readonly head: bigint } | null = null;
   return {
     sees: (_, head) => {
@@ -98,7 +98,7 @@ const behind = (head: bigint, blocks: number) => {
 const READS = /^eth_(call|estimateGas|getTransactionCount|getBalance|feeHistory)$/;
 
 /** As providers are, by name. Each call makes one that has no memory of another test. */
-export const BEHAVIOURS = {
+export const BEHAVIORS = {
   'limits with -32029 and HTTP 200': () => refusing(-32_029, 'Too Many Requests'),
   'limits with -32007': () => refusing(-32_007, '15/second request limit reached'),
   'limits with HTTP 429 and Retry-After': () => page(429, 'slow down', { 'retry-after': '1' }),
@@ -170,6 +170,6 @@ export const BEHAVIOURS = {
   'has become one of another chain': () => ({
     answer: (call: ProviderCall, _: ProviderAnswer, head: bigint) => answerElsewhere(call, head),
   }),
-} as const satisfies Record<string, () => Behaviour>;
+} as const satisfies Record<string, () => Behavior>;
 
-export type BehaviourName = keyof typeof BEHAVIOURS;
+export type BehaviorName = keyof typeof BEHAVIORS;

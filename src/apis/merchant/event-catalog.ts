@@ -106,7 +106,7 @@ const TYPES: Readonly<Record<EventType, TypeDeclaration>> = {
   },
 };
 
-export interface CatalogueEntry {
+export interface CatalogEntry {
   readonly type: EventType;
   readonly when: string;
   /** Describes the whole event, as it is delivered. */
@@ -138,7 +138,7 @@ const PreviousAttributes = Type.Unsafe<Record<string, unknown>>({
   description: 'The fields that changed, with the values that they had before.',
 });
 
-function entryOf(type: EventType, objects: EventObjects): CatalogueEntry {
+function entryOf(type: EventType, objects: EventObjects): CatalogEntry {
   const { object, when, changes } = TYPES[type];
   const { schema, example: plain } = objects[object];
   const example = { ...plain, ...EXAMPLE_STATES[type] };
@@ -166,6 +166,6 @@ function entryOf(type: EventType, objects: EventObjects): CatalogueEntry {
 }
 
 /** Every event type with the schema of what is delivered and an example: OpenAPI `webhooks`. */
-export function eventCatalogue(objects: EventObjects): readonly CatalogueEntry[] {
+export function eventCatalog(objects: EventObjects): readonly CatalogEntry[] {
   return EVENT_TYPES.map((type) => entryOf(type, objects));
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * `npm run licences`: every locked package with its version and licence, from the lockfile and, for
+ * `npm run licenses`: every locked package with its version and license, from the lockfile and, for
  * those that the lockfile does not say it of, from the installed package.
  */
 const ROOT = path.join(import.meta.dirname, '../..');

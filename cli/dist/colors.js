@@ -11,16 +11,16 @@ const RULES = [
     [GREEN, /(?<=\s)2\d\d(?=\s(?!ms)|$)|\b(?:[a-z_]+\.)?succeeded\b/g],
     [YELLOW, /\b(?:processing|pending|requires_[a-z_]+)\b/g],
 ];
-function colour(code, text) {
+function color(code, text) {
     return `\u001b[${code}m${text}\u001b[0m`;
 }
-export function coloured(words) {
-    return RULES.reduce((text, [code, rule]) => text.replace(rule, (it) => colour(code, it)), words);
+export function colored(words) {
+    return RULES.reduce((text, [code, rule]) => text.replace(rule, (it) => color(code, it)), words);
 }
 export function inRed(words) {
-    return colour(RED, words);
+    return color(RED, words);
 }
-export function takesColours(stream) {
+export function takesColors(stream) {
     const { NO_COLOR, FORCE_COLOR } = process.env;
     if (NO_COLOR)
         return false;
