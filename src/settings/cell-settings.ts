@@ -2,7 +2,7 @@ import type { CellAddress, CellSettings } from '#cells/peers.ts';
 import { cellOfMark, FIRST_CELL, HIGHEST_CELL } from '#core/cell.ts';
 import { StartError } from '#core/start-error.ts';
 
-export const CELL_SETTINGS = ['CELL', 'CELL_ADDRESSES', 'CELL_SECRET'] as const;
+const CELL_SETTINGS = ['CELL', 'CELL_ADDRESSES', 'CELL_SECRET'] as const;
 
 const ADDRESS = /^(?<cell>[0-9])=(?<url>https?:\/\/[^\s,=]+?)\/?$/;
 const SECRET = /^[\x21-\x7e]{32,}$/;

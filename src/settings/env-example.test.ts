@@ -7,8 +7,6 @@ import { SETTING_NAMES } from '#settings/setting-names.ts';
 interface Example {
   readonly name: string;
   readonly value: string;
-  /** The comment right above it. */
-  readonly says: string;
 }
 
 const KEY = `0x${'1f'.repeat(32)}`;
@@ -50,21 +48,15 @@ const SOME: Readonly<Record<string, string>> = {
 
 async function readExamples(): Promise<Example[]> {
   const lines = (await readFile('.env.example', 'utf8')).split('\n');
-  return lines.flatMap((line, at) => {
+  return lines.flatMap((line) => {
     const [, name = '', value = ''] = /^([A-Z_]+)=(.*)$/.exec(line) ?? [];
-    return name === '' ? [] : [{ name, value, says: lines[at - 1] ?? '' }];
+    return name === '' ? [] : [{ name, value }];
   });
 }
 
 test('.env.example has each setting once, in the order of their names in the code', async () => {
   const names = (await readExamples()).map(({ name }) => name);
   assert.deepEqual(names, SETTING_NAMES);
-});
-
-test('.env.example says of each setting what it is, in one sentence', async () => {
-  for (const { name, says } of await readExamples()) {
-    assert.match(says, /^# [A-Z0-9][^.]*[^.]*\.$/, name);
-  }
 });
 
 test('.env.example is the defaults: a start with it is a start without settings', async () => {
@@ -96,31 +88,4 @@ test('.env.example leaves nothing empty that has a default', async () => {
     const before = bare[changed[0]?.[0] as keyof typeof bare];
     assert.ok(before === null || (before as readonly unknown[]).length === 0, name);
   }
-});
-
-/** Rows of README's table of settings: which names, which default. */
-async function readmeRows(): Promise<{ names: string[]; text: string }[]> {
-  const readme = await readFile('README.md', 'utf8');
-  const table = readme.slice(readme.indexOf('## Settings'));
-  const rows = table.split('\n').filter((line) => line.startsWith('| `'));
-  return rows.map((text) => ({
-    names: [...text.matchAll(/`(…_)?([A-Z][A-Z_]+)(=[a-z]+)?`/g)].map(([, rest, name = '']) =>
-      rest === undefined ? name : `CHAIN_TESTNET_${name}`,
-    ),
-    text,
-  }));
-}
-
-test("README's table of settings names the same settings, with the same defaults", async () => {
-  const rows = await readmeRows();
-  const named = new Set(rows.flatMap(({ names }) => names));
-  const examples = await readExamples();
-  for (const { name, value } of examples.filter((one) => !one.name.startsWith('CHAIN_MAINNET_'))) {
-    assert.ok(named.has(name), `${name} is missing in README.md`);
-    const own = rows.find(({ names }) => names[0] === name || names[1] === name);
-    if (value === '' || name.startsWith('CHAIN_')) continue;
-    assert.ok(own?.text.includes(value), `README.md does not say the default of ${name}: ${value}`);
-  }
-  const known = new Set<string>(SETTING_NAMES);
-  for (const name of named) assert.ok(known.has(name), `README.md: ${name} is no setting`);
 });

@@ -23,7 +23,7 @@ export interface PassFileSettings {
   readonly google: GoogleSettings | null;
 }
 
-export const APPLE_SETTINGS = [
+const APPLE_SETTINGS = [
   'APPLE_PASS_TYPE',
   'APPLE_TEAM',
   'APPLE_PASS_CERTIFICATE',
@@ -31,7 +31,7 @@ export const APPLE_SETTINGS = [
   'APPLE_WWDR_CERTIFICATE',
 ] as const;
 
-export const GOOGLE_SETTINGS = ['GOOGLE_WALLET_ISSUER', 'GOOGLE_WALLET_CREDENTIALS'] as const;
+const GOOGLE_SETTINGS = ['GOOGLE_WALLET_ISSUER', 'GOOGLE_WALLET_CREDENTIALS'] as const;
 
 type PassFileSetting =
   | (typeof APPLE_SETTINGS)[number]

@@ -11,7 +11,7 @@ export interface PushSettings {
   readonly subject: string;
 }
 
-export const PUSH_SETTINGS = ['VAPID_PRIVATE_KEY', 'VAPID_SUBJECT'] as const;
+const PUSH_SETTINGS = ['VAPID_PRIVATE_KEY', 'VAPID_SUBJECT'] as const;
 
 const KEY_BYTES = 32;
 

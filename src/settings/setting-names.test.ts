@@ -62,7 +62,7 @@ test('the former name of a setting ends the start, which names the new one', () 
 
 test('a name that only Tapline would use ends the start, however far it is from a setting', () => {
   for (const name of ['TAPLINE_COLOUR', 'CHAIN_SEPOLIA_RPC_URL', 'WEBHOOK_TIMEOUT']) {
-    assert.match(refusalOf(name) ?? '', /see README.md/);
+    assert.match(refusalOf(name) ?? '', /docs\/settings\.md lists them/);
   }
 });
 

@@ -1,90 +1,27 @@
 import type { Network } from '#core/mode.ts';
 import { NETWORKS } from '#core/mode.ts';
 import { StartError } from '#core/start-error.ts';
-import { CELL_SETTINGS } from '#settings/cell-settings.ts';
 import { RULE_SETTINGS } from '#settings/chain-rules.ts';
-import { APPLE_SETTINGS, GOOGLE_SETTINGS } from '#settings/pass-file-settings.ts';
-import { PUSH_SETTINGS } from '#settings/push-settings.ts';
-import { WALLETCONNECT_SETTINGS } from '#settings/walletconnect-settings.ts';
+import { CHAIN_SECTIONS } from '#settings/chain-setting-table.ts';
+import { GENERAL_SECTIONS, type SettingRow } from '#settings/setting-table.ts';
 
-/** Settings of one chain, after `CHAIN_TESTNET_` or `CHAIN_MAINNET_`. */
-const CHAIN_SETTINGS = [
-  'RPC_URL',
-  'RPC_HEADERS',
-  'RPC_TIMEOUT_MS',
-  'RPC_PER_SECOND',
-  'WS_URL',
-  'PUBLIC_RPC_URL',
-  'EXPLORER_URL',
-  'CHAIN_ID',
-  'USDC',
-  'USDC_NAME',
-  'USDC_VERSION',
-  'SETTLEMENT',
-  'DEPLOYED_AT_BLOCK',
-  'PREVIOUS_CONTRACTS',
-  'RELAYER_KEYS',
-  'REGISTRAR_KEY',
-  'SPONSOR_KEY',
-  'WATCHER_KEY',
-  'SIGNER_TOKEN',
-  'WATCHER_PAUSE_FROM',
-  ...RULE_SETTINGS,
-] as const;
+type RowName<Section extends { readonly rows: readonly SettingRow[] }> =
+  Section['rows'][number]['name'];
+type ChainSetting = RowName<(typeof CHAIN_SECTIONS)[number]>;
 
-/** Those that make a network external; the others leave an embedded chain in place. */
-export const EXTERNAL_SETTINGS = CHAIN_SETTINGS.filter(
+const CHAIN_SETTINGS: readonly ChainSetting[] = CHAIN_SECTIONS.flatMap(({ rows }) =>
+  rows.map(({ name }) => name),
+);
+
+/** Settings that make a network external; the others leave an embedded chain in place. */
+export const EXTERNAL_SETTINGS: readonly ChainSetting[] = CHAIN_SETTINGS.filter(
   (setting) => !RULE_SETTINGS.some((rule) => rule === setting),
 );
 
-const GENERAL_SETTINGS = [
-  'PORT',
-  'HOST',
-  'OPS_PORT',
-  'DRAIN_SECONDS',
-  'METRICS_TOKEN',
-  'TAPLINE_DATA_DIR',
-  'TAPLINE_SECRET',
-  'TAPLINE_SECRET_PREVIOUS',
-  'TAPLINE_PUBLIC_URL',
-  'NODE_ENV',
-  'DATABASE_URL',
-  'DATABASE_READ_URL',
-  'DATABASE_DIRECT_URL',
-  'DATABASE_CONNECTIONS',
-  'DATABASE_DURABILITY',
-  'REDIS_URL',
-  ...CELL_SETTINGS,
-  'RATE_LIMIT',
-  'SETTLEMENT_TIMEOUT_SECONDS',
-  'STATIC_PASS_CONFIRM_FROM',
-  'GASLESS_TRANSFERS',
-  'GASLESS_TRANSFERS_PER_ADDRESS',
-  'GASLESS_TRANSFERS_PER_HOUR',
-  'MAX_ACCOUNT_SHARE_PERCENT',
-  'WEBHOOK_ALLOW_CIDRS',
-  'OPERATOR_URL',
-  'OPERATOR_ALLOW_CIDRS',
-  'TRUSTED_PROXIES',
-  'SMTP_URL',
-  'MAIL_FROM',
-  'AUDIT_ANCHORS',
-  'LOG_REQUESTS',
-  'SANDBOX_BLOCK_MS',
-  ...APPLE_SETTINGS,
-  'APPLE_NFC_PUBLIC_KEY',
-  ...GOOGLE_SETTINGS,
-  ...PUSH_SETTINGS,
-  ...WALLETCONNECT_SETTINGS,
-  'OTEL_EXPORTER_OTLP_ENDPOINT',
-  'OTEL_EXPORTER_OTLP_HEADERS',
-  'OTEL_TRACES_SAMPLER_ARG',
-] as const;
-
 export type ChainPrefix = `CHAIN_${Uppercase<Network>}_`;
 export type SettingName =
-  | (typeof GENERAL_SETTINGS)[number]
-  | `${ChainPrefix}${(typeof CHAIN_SETTINGS)[number]}`;
+  | RowName<(typeof GENERAL_SECTIONS)[number]>
+  | `${ChainPrefix}${ChainSetting}`;
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -94,7 +31,7 @@ export function chainPrefix(network: Network): ChainPrefix {
 
 /** Every setting that a start reads. */
 export const SETTING_NAMES: readonly SettingName[] = [
-  ...GENERAL_SETTINGS,
+  ...GENERAL_SECTIONS.flatMap(({ rows }) => rows.map(({ name }) => name)),
   ...NETWORKS.flatMap((network) =>
     CHAIN_SETTINGS.map((setting): SettingName => `${chainPrefix(network)}${setting}`),
   ),
@@ -188,7 +125,7 @@ export function refuseUnknown(env: Env): void {
       throw new StartError(`${name} is not a setting of Tapline: it is now called ${renamed}`);
     const meant = meantBy(name);
     if (meant === null && !OWN_PREFIX.test(name)) continue;
-    const hint = meant === null ? 'see README.md for their names' : `is ${meant} meant?`;
+    const hint = meant === null ? 'docs/settings.md lists them' : `is ${meant} meant?`;
     throw new StartError(`${name} is not a setting of Tapline: ${hint}`);
   }
 }

@@ -7,10 +7,7 @@ export interface WalletConnectSettings {
   readonly relayUrl: string;
 }
 
-export const WALLETCONNECT_SETTINGS = [
-  'WALLETCONNECT_PROJECT_ID',
-  'WALLETCONNECT_RELAY_URL',
-] as const;
+const WALLETCONNECT_SETTINGS = ['WALLETCONNECT_PROJECT_ID', 'WALLETCONNECT_RELAY_URL'] as const;
 
 const PROJECT_ID = /^[0-9a-f]{32}$/;
 /** Of the company that gives the ids. */
