@@ -76,7 +76,8 @@ var (
 )
 
 func proofIn(header http.Header) (*proof, error) {
-	if own := header.Get("Service-Signature"); own != "" {
+	// A header that was sent twice is read as a whole: taking one of the two would be a choice.
+	if own := strings.Join(header.Values("Service-Signature"), ", "); own != "" {
 		return ownProof(own)
 	}
 	id, time := header.Get("Webhook-Id"), header.Get("Webhook-Timestamp")

@@ -139,7 +139,11 @@ def verify(raw_body: bytes | str, headers: WebhookHeaders, secret: str,
         raise WebhookVerificationError("The body was parsed already. Give verify() the raw bytes: "
                                        "in Flask request.get_data(), in Django request.body.")
     body = raw_body.encode() if isinstance(raw_body, str) else raw_body
-    named = {name.lower(): value for name, value in headers.items()}
+    named: dict[str, str] = {}
+    for name, value in headers.items():
+        # A header that was sent twice is read as a whole: taking one of the two would be a choice.
+        before = named.get(name.lower())
+        named[name.lower()] = value if before is None else f"{before}, {value}"
     timestamp, head, given, of_standard = _proof(named)
     if not secret:
         raise WebhookVerificationError("The secret is empty: it begins with whsec_.")

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { ConnectionError, OutcomeUnknownError, Tapline, TaplineError } from 'tapline';
+import { sign, verify } from 'tapline/webhooks';
 import { KEY, type ScriptedApi, startScriptedApi } from '../sdk/scripted-api.ts';
 import { CASES, type Call, type Case, INTENT, type Outcome } from './cases.ts';
 
@@ -36,7 +37,15 @@ interface Client {
   call(asked: Asked): Promise<Came>;
   /** Of the last unknown outcome. */
   resolve(): Promise<Came>;
+  verify(message: Message): Promise<Came>;
   close(): Promise<void>;
+}
+
+/** A webhook as it arrives. */
+interface Message {
+  readonly body: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly secret: string;
 }
 
 const TIMEOUT_S = 0.3;
@@ -96,6 +105,8 @@ function nodeClient(): Client {
       return cameOf(calls[call]);
     },
     resolve: () => cameOf(async () => unknown?.resolve()),
+    verify: ({ body, headers, secret }) =>
+      cameOf(() => verify(body, new Headers(headers.map(([...pair]) => pair)), secret)),
     close: async () => {},
   };
 }
@@ -127,6 +138,7 @@ function drivenClient(child: ChildProcess, who: Pick<Client, 'language' | 'agent
     ...{ ...who, close },
     call: (asked) => tell({ ...asked, timeout, api_key: KEY, base_url: api.baseUrl }),
     resolve: () => tell({ resolve: true }),
+    verify: (message) => tell({ verify: message }),
   };
 }
 
@@ -204,6 +216,51 @@ for (const one of CASES) {
         await hold(client, one);
         held.set(one.name, [...(held.get(one.name) ?? []), client.language]);
       });
+    }
+  });
+}
+
+const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3';
+const BODY = JSON.stringify({ id: 'evt_1', type: 'payment.succeeded', data: { object: {} } });
+
+/** One message has one spelling: a receiver that keeps signatures against replay relies on it. */
+const SIGNATURES: readonly (readonly [
+  name: string,
+  headers: (good: string) => string[],
+  Outcome,
+])[] = [
+  ['one time and one digest in small letters', (good) => [good], 'ok'],
+  ['two digests, of which one fits', (good) => [`${good},v1=${'0'.repeat(64)}`], 'ok'],
+  ['the same time twice', (good) => [`${good.split(',')[0]},${good}`], 'refused'],
+  ['another time before it', (good) => [`t=1,${good}`], 'refused'],
+  ['another time behind it', (good) => [`${good},t=1`], 'refused'],
+  ['the header twice', (good) => [good, good], 'refused'],
+  ['the header again, with another time', (good) => [good, 't=1'], 'refused'],
+  ['a digest in capitals', (good) => [good.replace(/v1=.*/, (v1) => inCapitals(v1))], 'refused'],
+  [
+    'a digest with one capital',
+    (good) => [good.replace(/[a-f]/, (hex) => hex.toUpperCase())],
+    'refused',
+  ],
+];
+
+function inCapitals(v1: string): string {
+  return `v1=${v1.slice('v1='.length).toUpperCase()}`;
+}
+
+for (const [name, headersOf, outcome] of SIGNATURES) {
+  test(`every client: a signature with ${name} is ${outcome}`, async (t) => {
+    const values = headersOf(await sign(BODY, SECRET));
+    const headers = values.map((value) => ['Service-Signature', value] as const);
+    for (const client of clients) {
+      await t.test(client.language, async () => {
+        const came = await client.verify({ body: BODY, headers, secret: SECRET });
+        assert.equal(came.outcome, outcome);
+        if (outcome === 'ok') assert.equal(came.id, 'evt_1');
+      });
+    }
+    for (const program of programs.filter((one) => !isHere(one))) {
+      await t.test(program, (t) => t.skip(`${program}: not on this machine`));
     }
   });
 }

@@ -10,6 +10,8 @@ use Tapline\OutcomeUnknownError;
 use Tapline\Psr18;
 use Tapline\TaplineError;
 
+use function Tapline\verify;
+
 function outcome(callable $act, ?OutcomeUnknownError &$unknown): array
 {
     try {
@@ -41,6 +43,13 @@ while (($line = fgets(STDIN)) !== false) {
     $asked = json_decode($line, true);
     if ($asked['resolve'] ?? false) {
         echo json_encode(outcome($unknown->resolve(...), $unknown)), "\n";
+        continue;
+    }
+    if (isset($asked['verify'])) {
+        ['body' => $body, 'headers' => $headers, 'secret' => $secret] = $asked['verify'];
+        // As PHP's servers give a header that was sent twice.
+        $header = implode(', ', array_column($headers, 1));
+        echo json_encode(outcome(fn () => verify($body, $header, $secret), $unknown)), "\n";
         continue;
     }
     $transport = transport($asked['timeout']);

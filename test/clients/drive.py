@@ -6,7 +6,8 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../python"))
-from tapline import AsyncTapline, ConnectionFailed, OutcomeUnknownError, Tapline, TaplineError
+from tapline import (AsyncTapline, ConnectionFailed, OutcomeUnknownError, Tapline, TaplineError,
+                     verify)
 
 ORDER = dict(amount=2500000, terminal="tml_1", order_id="A-1")
 
@@ -20,6 +21,16 @@ def call_of(tapline, asked):
         "retrieve": lambda: tapline.payments.retrieve("pay_1"),
         "register": lambda: tapline.request("POST", "/webhook_endpoints", endpoint),
     }[asked["call"]]
+
+
+class Headers:
+    """As http.server and Flask give them: a name that was sent twice comes twice."""
+
+    def __init__(self, pairs):
+        self.pairs = pairs
+
+    def items(self):
+        return self.pairs
 
 
 def outcome_of(act):
@@ -38,6 +49,10 @@ for line in sys.stdin:
     asked = json.loads(line)
     if asked.get("resolve"):
         result, error = outcome_of(error.resolve)
+    elif "verify" in asked:
+        message = asked["verify"]
+        result, _ = outcome_of(lambda: verify(message["body"], Headers(message["headers"]),
+                                              message["secret"]))
     else:
         made = AsyncTapline if is_async else Tapline
         tapline = made(asked["api_key"], base_url=asked["base_url"],

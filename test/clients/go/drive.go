@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"time"
 
@@ -14,13 +15,20 @@ import (
 )
 
 type asked struct {
-	Resolve bool    `json:"resolve"`
-	Call    string  `json:"call"`
-	Key     string  `json:"key"`
-	Retries int     `json:"retries"`
-	Timeout float64 `json:"timeout"`
-	APIKey  string  `json:"api_key"`
-	BaseURL string  `json:"base_url"`
+	Resolve bool     `json:"resolve"`
+	Call    string   `json:"call"`
+	Key     string   `json:"key"`
+	Retries int      `json:"retries"`
+	Timeout float64  `json:"timeout"`
+	APIKey  string   `json:"api_key"`
+	BaseURL string   `json:"base_url"`
+	Verify  *message `json:"verify"`
+}
+
+type message struct {
+	Body    string      `json:"body"`
+	Headers [][2]string `json:"headers"`
+	Secret  string      `json:"secret"`
 }
 
 type came struct {
@@ -32,6 +40,7 @@ type came struct {
 func outcome(id string, err error, unknown **tapline.OutcomeUnknownError) came {
 	var refused *tapline.Error
 	var lost *tapline.ConnectionError
+	var unproved *tapline.WebhookVerificationError
 	switch {
 	case err == nil:
 		return came{Outcome: "ok", ID: id}
@@ -39,7 +48,7 @@ func outcome(id string, err error, unknown **tapline.OutcomeUnknownError) came {
 		return came{Outcome: "unknown", Key: (*unknown).IdempotencyKey}
 	case errors.As(err, &lost):
 		return came{Outcome: "no_answer"}
-	case errors.As(err, &refused):
+	case errors.As(err, &refused), errors.As(err, &unproved):
 		return came{Outcome: "refused"}
 	}
 	panic(err)
@@ -86,6 +95,18 @@ func call(one asked) (string, error) {
 	panic(one.Call)
 }
 
+func verify(one *message) (string, error) {
+	header := http.Header{}
+	for _, pair := range one.Headers {
+		header.Add(pair[0], pair[1])
+	}
+	event, err := tapline.Verify([]byte(one.Body), header, one.Secret)
+	if err != nil {
+		return "", err
+	}
+	return event.ID, nil
+}
+
 func main() {
 	var unknown *tapline.OutcomeUnknownError
 	lines := bufio.NewScanner(os.Stdin)
@@ -99,6 +120,9 @@ func main() {
 			var intent tapline.PaymentIntent
 			err := unknown.Resolve(context.Background(), &intent)
 			said = outcome(intent.ID, err, &unknown)
+		} else if one.Verify != nil {
+			id, err := verify(one.Verify)
+			said = outcome(id, err, &unknown)
 		} else {
 			id, err := call(one)
 			said = outcome(id, err, &unknown)
