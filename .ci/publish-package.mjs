@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { ensurePackages } from '../src/packages/built.ts';
 
 const ROOT = path.join(import.meta.dirname, '..');
 const FOLDERS = ['sdk', 'cli', 'x402', 'reader', 'integrations/medusa'];
@@ -43,12 +44,14 @@ function repositoryUrl() {
 }
 
 /** What is published, in a folder of its own: the tree stays as it was tagged. */
-function stage(folder, url) {
+async function stage(folder, url) {
   const to = mkdtempSync(path.join(tmpdir(), 'tapline-publish-'));
-  // dist is committed and tested to be fresh, so that nothing is built here.
+  const built = path.join(await ensurePackages(), folder);
+  // The integration needs no build.
+  const from = existsSync(built) ? built : path.join(ROOT, folder);
   const { scripts: _, devDependencies: __, ...manifest } = manifestOf(folder);
   for (const name of manifest.files) {
-    cpSync(path.join(ROOT, folder, name), path.join(to, name), { recursive: true });
+    cpSync(path.join(from, name), path.join(to, name), { recursive: true });
   }
   const repository = { type: 'git', url, directory: folder };
   const text = JSON.stringify({ ...manifest, repository }, null, 2);
@@ -58,7 +61,7 @@ function stage(folder, url) {
 
 const [tag = '', ...flags] = process.argv.slice(2);
 const folder = folderOf(tag);
-const staged = stage(folder, repositoryUrl());
+const staged = await stage(folder, repositoryUrl());
 const publish = ['publish', staged, '--provenance', '--access', 'public', ...flags];
 const { status } = spawnSync('npm', publish, { cwd: ROOT, stdio: 'inherit' });
 rmSync(staged, { recursive: true, force: true });

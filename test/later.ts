@@ -107,7 +107,7 @@ export const LATER: Readonly<Record<string, string>> = {
     'contracts/verification.test.ts',
   ]),
   ...because('packs, installs and starts a package as a stranger does; its own tests run before', [
-    'test/packages/fresh.test.ts',
+    'test/packages/built.test.ts',
     'test/packages/pack.test.ts',
     'test/packages/publish.test.ts',
     'test/packages/quickstart.test.ts',

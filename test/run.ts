@@ -3,6 +3,7 @@ import { glob, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { ensurePackages } from '#packages/built.ts';
 import { startThrowawayPostgres } from '#sandbox/postgres.ts';
 import { BROWSER_SETTING, launchChromium } from '#testing/chromium.ts';
 import { SANDBOX_SETTING, startSharedSandbox } from '#testing/shared-sandbox.ts';
@@ -151,6 +152,8 @@ async function main(): Promise<number> {
     console.log('No test is reached.');
     return options.changed ? 0 : 1;
   }
+  // Tests import the packages by their names.
+  await ensurePackages();
   const concurrency = Number(options.concurrency ?? CONCURRENCY);
   const first = await withGround(files, (settings) => runFiles(files, concurrency, settings));
   if (first.failed.length === 0 || first.failed.length > MOST_AGAIN) return first.code;

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { WrongUse } from './wrong-use.ts';
 
@@ -14,15 +14,15 @@ function isClone(folder: string): boolean {
   return (JSON.parse(readFileSync(file, 'utf8')) as { name?: string }).name === NAME;
 }
 
-/** Below `cli/`, in the clone that this program stands in. */
-const CLONE = path.join(import.meta.dirname, '../..');
-
 /**
+ * The clone whose `cli/bin` this program was started from; its modules are built, and elsewhere.
  * Never a clone that is only found in the present folder: whoever can put one there would have
  * this program run theirs.
  */
 function ownClone(): string {
-  if (isClone(CLONE)) return CLONE;
+  const program = realpathSync(process.argv[1] ?? import.meta.filename);
+  const clone = path.join(path.dirname(program), '../..');
+  if (isClone(clone)) return clone;
   throw new WrongUse('Settings belong to a clone of Tapline: say `npx tapline` in its folder.');
 }
 

@@ -6,7 +6,11 @@ const SLEPT_MS = 3000;
  * Says when this machine has slept: its clock went on, its timers stood still. Connections from
  * before are dead then, and nothing says so for a long time.
  */
-export function watchSleep(onWake: () => void, signal: AbortSignal, now = Date.now): void {
+export function watchSleep(
+  onWake: () => void,
+  signal: AbortSignal,
+  now: () => number = Date.now,
+): void {
   let last = now();
   const timer = setInterval(() => {
     const at = now();

@@ -135,7 +135,7 @@ function prepare(to: Connection, asked: Asked, options: RequestOptions): Prepare
 }
 
 /** What every request carries. */
-export function headersOf({ apiKey }: Connection) {
+export function headersOf({ apiKey }: Connection): Record<string, string> {
   return {
     Authorization: `Bearer ${apiKey}`,
     'User-Agent': USER_AGENT,

@@ -11,6 +11,11 @@ type KeyedRoute = {
 }[Route];
 type Answer<R extends Route> = Operations[R]['response'];
 type Item<R extends Route> = Answer<R> extends { data: (infer I)[] } ? I : never;
+/** The list of which the API answers pages of this kind. */
+export type Listed<P extends { data: unknown[] }> = List<
+  P['data'][number],
+  P & Page<P['data'][number]>
+>;
 
 /** What a method passes on: ids in the order of the path, then what the operation takes. */
 interface Sent {

@@ -2,7 +2,7 @@
 const VERSION = '0.1.0';
 
 /** Browsers send their own instead. */
-export const USER_AGENT = `tapline-js/${VERSION}`;
+export const USER_AGENT: string = `tapline-js/${VERSION}`;
 
 /** The dated version of the API that the types are made from: another key's own could differ. */
 export const API_VERSION = '2026-09-28';

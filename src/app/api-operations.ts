@@ -15,6 +15,7 @@ import { createRequestLines } from '#http/request-lines.ts';
 import { addOperationalRoutes } from '#ops/operational-routes.ts';
 import { createProcessHealth } from '#ops/process-health.ts';
 import { requestLogSamples } from '#ops/service-samples.ts';
+import { packagesIn } from '#packages/built.ts';
 import { createRequestLog } from '#request-log/request-log.ts';
 
 /** Begins and ends request lines of a running process. */
@@ -51,6 +52,7 @@ export function createOperations(deps: ApiDeps): ApiOperations {
     },
     addTo: async (app, documents) => {
       addOperationalRoutes(app, health, deps.config);
+      addPackagesRoutes(app, packagesIn(deps.config.dataDir));
       await addReferenceRoutes(app, documents, { isSandbox: deps.sandboxLinks != null });
       app.addHook('preClose', async () => {
         health.serves = false;
@@ -95,7 +97,6 @@ export async function addReferenceRoutes(
   documents: Readonly<Record<string, Doc>>,
   options: SiteOptions,
 ): Promise<void> {
-  addPackagesRoutes(app);
   addDocsRoutes(app, documents as unknown as Readonly<Record<string, ApiDocument>>, options);
   for (const [name, document] of Object.entries(documents)) {
     const json = await createAsset(JSON.stringify(document), 'application/json; charset=utf-8');

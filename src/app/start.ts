@@ -31,6 +31,7 @@ import { createProcessHealth } from '#ops/process-health.ts';
 import { durabilitySamples } from '#ops/service-samples.ts';
 import { startTraceExport } from '#ops/trace-export.ts';
 import { watchDurability } from '#ops/watch-durability.ts';
+import { ensurePackages, packagesIn } from '#packages/built.ts';
 import { loadPassFiles } from '#payers/load-pass-files.ts';
 import { declineOverdue, type SettleDeps } from '#payments/settle.ts';
 import { fileMailer, type Mailer, smtpMailer } from '#people/mail.ts';
@@ -394,6 +395,12 @@ async function startClock(db: Database, log: Log, stops: Undo): Promise<AlignedC
   return clock;
 }
 
+/** @returns the folder with the web apps. */
+async function buildAll(dataDir: string): Promise<string> {
+  const [web] = await Promise.all([ensureBuilt(dataDir), ensurePackages(packagesIn(dataDir))]);
+  return web;
+}
+
 /** Brings a process up: everything it was told to run, in one order, undone in reverse. */
 async function bringUp(config: Config, { log, ends }: Asked, stops: Undo): Promise<Up> {
   for (const address of listenAddresses(config)) await requirePort(address);
@@ -401,7 +408,7 @@ async function bringUp(config: Config, { log, ends }: Asked, stops: Undo): Promi
   stops.push(folder.close, startTraceExport(config.tracing, log));
   const secret = config.secret ?? (await folder.secret('service'));
   // Beside the rest: only a first start builds anything.
-  const building = config.roles.has('api') ? ensureBuilt(folder.path) : null;
+  const building = config.roles.has('api') ? buildAll(folder.path) : null;
   building?.catch(() => {});
   const ground = await prepareGround(config, { folder, secret, log }, stops);
   const db = await prepareDatabase(config, { url: ground.databaseUrl, folder, log, ends }, stops);

@@ -92,7 +92,7 @@ function fetchExample(endpoint: Endpoint, parameters: readonly Parameter[]): str
 export type PackageMethods = ReadonlyMap<string, string>;
 
 const CLASS = /export class (\w+) extends Resource \{([\s\S]*?)\n\}/g;
-const CALL = /^ +(\w+)\([^)]*\) \{\s+return this\.(?:call|pages|keyed)\('([A-Z]+ [^']+)'/gm;
+const CALL = /^ +(\w+)\([^)]*\): [^{]+ \{\s+return this\.(?:call|pages|keyed)\('([A-Z]+ [^']+)'/gm;
 
 /** @param resources the text of `sdk/src/resources.ts`. */
 export function packageMethods(resources: string): PackageMethods {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { escapeHtml } from '#core/escape-html.ts';
-import { type Archive, buildPackages, sumsOf } from '#docs/packages.ts';
+import { type Archive, archivesOf, sumsOf } from '#docs/packages.ts';
 import { plainPage, sendPage } from '#http/plain-page.ts';
 
 const LISTED = 'SHA512SUMS';
@@ -30,8 +30,8 @@ function indexOf(archives: readonly Archive[]): object {
   };
 }
 
-async function fill(): Promise<Shelf> {
-  const archives = await buildPackages();
+async function fill(own?: string): Promise<Shelf> {
+  const archives = await archivesOf(own);
   const files = new Map<string, Served>();
   const add = (name: string, about: { bytes: Buffer; type: string; isFixed: boolean }) => {
     const sum = createHash('sha256').update(about.bytes).digest('base64url');
@@ -77,13 +77,15 @@ names it. <a href="/docs/quickstart">Quickstart</a></p>`,
 }
 
 /**
- * The network's own packages, made when somebody asks for the first of them. Only names of the
- * shelf are found: no part of a path ever reaches the disk.
+ * The network's own packages, made at the first request. Only names of the shelf are found: no part
+ * of a path ever reaches the disk.
+ *
+ * @param own as of `ensurePackages`
  */
-export function addPackagesRoutes(app: FastifyInstance): void {
+export function addPackagesRoutes(app: FastifyInstance, own?: string): void {
   let filled: Promise<Shelf> | undefined;
   const shelf = (): Promise<Shelf> => {
-    filled ??= fill().catch((error) => {
+    filled ??= fill(own).catch((error) => {
       filled = undefined;
       throw error;
     });

@@ -7,6 +7,7 @@ import { type Entry, tarball, zip } from '#docs/archive.ts';
 import { brunoCollection, postmanCollection } from '#docs/collections.ts';
 import { phpModels } from '#docs/php-models.ts';
 import { pythonModels } from '#docs/python-models.ts';
+import { ensurePackages, PACKAGES } from '#packages/built.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 
@@ -66,14 +67,16 @@ async function filesBelow(folder: string, chosen: readonly string[]): Promise<st
     .sort();
 }
 
+interface Inside {
+  readonly place: string;
+  readonly manifest: Manifest;
+  readonly isOurs: boolean;
+}
+
 /** The entries of one package below `place`, with its manifest as given. */
-async function entriesOf(
-  folder: string,
-  { place, manifest }: { readonly place: string; readonly manifest: Manifest },
-): Promise<Entry[]> {
+async function entriesOf(folder: string, { place, manifest, isOurs }: Inside): Promise<Entry[]> {
   const all = (await readdir(folder)).filter((name) => name !== 'node_modules');
   // Of packages by others, everything that is installed is taken: their lists have patterns.
-  const isOurs = !folder.includes('node_modules');
   const names = await filesBelow(folder, isOurs ? (manifest.files ?? []) : all);
   const programs = Object.values(manifest.bin ?? {});
   const { scripts: _, devDependencies: __, ...kept } = manifest;
@@ -91,9 +94,8 @@ async function entriesOf(
   ];
 }
 
-/** Where an installed package is: workspaces are links, and others may lie above. */
+/** Where a package of others is installed, as `from` finds it. */
 function folderOf(name: string, from: string): string {
-  if (name === 'tapline') return path.join(ROOT, 'sdk');
   // Its main file: not every package lets others read its manifest.
   const main = createRequire(path.join(from, 'package.json')).resolve(name);
   const inside = path.join('node_modules', name);
@@ -104,15 +106,19 @@ function archive(about: Omit<Archive, 'sha512'>): Archive {
   return { ...about, sha512: createHash('sha512').update(about.bytes).digest() };
 }
 
-async function npmArchive(place: string, bundled: readonly string[]): Promise<Archive> {
-  const folder = path.join(ROOT, place);
+async function npmArchive(place: string, built: string): Promise<Archive> {
+  const bundled = NPM[place] ?? [];
+  const isBuilt = (PACKAGES as readonly string[]).includes(place);
+  const folder = path.join(isBuilt ? built : ROOT, place);
   const own = await manifestOf(folder);
   const manifest = bundled.length === 0 ? own : { ...own, bundleDependencies: bundled };
-  const entries = await entriesOf(folder, { place: 'package/', manifest });
+  const entries = await entriesOf(folder, { place: 'package/', manifest, isOurs: true });
   for (const name of bundled) {
-    const from = folderOf(name, folder);
-    const inside = { place: `package/node_modules/${name}/`, manifest: await manifestOf(from) };
-    entries.push(...(await entriesOf(from, inside)));
+    const isOurs = name === 'tapline';
+    const from = isOurs ? path.join(built, 'sdk') : folderOf(name, folder);
+    const inside = `package/node_modules/${name}/`;
+    const about = { place: inside, manifest: await manifestOf(from), isOurs };
+    entries.push(...(await entriesOf(from, about)));
   }
   const { name, version, description } = own;
   return archive({
@@ -232,9 +238,13 @@ async function collections(): Promise<readonly Archive[]> {
   ];
 }
 
-/** All packages of this release, made from the files that the service itself came with. */
-export async function buildPackages(): Promise<readonly Archive[]> {
-  const npm = Object.entries(NPM).map(([place, bundled]) => npmArchive(place, bundled));
+/**
+ * All packages of this release, made from the files that the service itself came with.
+ * @param own as of `ensurePackages`
+ */
+export async function archivesOf(own?: string): Promise<readonly Archive[]> {
+  const built = await ensurePackages(own);
+  const npm = Object.keys(NPM).map((place) => npmArchive(place, built));
   const packages = await Promise.all([...npm, pythonArchive(), phpArchive(), goArchive()]);
   return [...packages, ...(await collections())];
 }

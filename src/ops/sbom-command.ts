@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { type Archive, buildPackages } from '#docs/packages.ts';
+import { type Archive, archivesOf } from '#docs/packages.ts';
 
 /**
  * `npm run sbom`: the release's bill of materials (CycloneDX): every locked package, from the
@@ -29,7 +29,7 @@ function componentOf({ name, version, description, file, sha512 }: Archive): obj
 
 const [{ stdout }, archives] = await Promise.all([
   promisify(execFile)('npm', LOCKED, { cwd: ROOT, maxBuffer: LONGEST_BYTES }),
-  buildPackages(),
+  archivesOf(),
 ]);
 const bill = JSON.parse(stdout) as Bill;
 const components = [...bill.components, ...archives.map(componentOf)];

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { ensurePackages } from '#packages/built.ts';
 import { startThrowawayPostgres } from '#sandbox/postgres.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
@@ -30,7 +31,9 @@ before(async () => {
   await run('npm', ['ci', '--legacy-peer-deps', ...quiet], { cwd: folder });
   // As they will come from the registry once they are published.
   const modules = path.join(folder, 'node_modules');
-  await cp(path.join(ROOT, 'sdk/dist'), path.join(modules, 'tapline/dist'), { recursive: true });
+  await cp(path.join(await ensurePackages(), 'sdk/dist'), path.join(modules, 'tapline/dist'), {
+    recursive: true,
+  });
   await cp(path.join(ROOT, 'sdk/package.json'), path.join(modules, 'tapline/package.json'));
   for (const file of ['index.js', 'provider.js', 'package.json']) {
     const installed = path.join(modules, 'tapline-medusa', file);

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { ensurePackages } from '#packages/built.ts';
 
 /** `npx tapline` in an empty folder, once the packages are published: into this test's registry. */
 
@@ -36,8 +37,9 @@ before(async () => {
   const packed = path.join(folder, 'packed');
   await mkdir(packed);
   const manifests: Manifest[] = [];
+  const built = await ensurePackages();
   for (const name of FOLDERS) {
-    const cwd = path.join(ROOT, name);
+    const cwd = path.join(built, name);
     await run('npm', ['pack', '--ignore-scripts', '--pack-destination', packed], { cwd });
     manifests.push(JSON.parse(await readFile(path.join(cwd, 'package.json'), 'utf8')));
   }

@@ -9,6 +9,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { ensurePackages } from '#packages/built.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
 /** The client makes a whole sale in runtimes that are not Node; they have a folder of their own. */
@@ -75,7 +76,7 @@ export default {
 
 /** Modules by name, as workerd reads them from its configuration. */
 async function configure(): Promise<string> {
-  const dist = path.join(ROOT, 'sdk/dist');
+  const dist = path.join(await ensurePackages(), 'sdk/dist');
   const files = (await readdir(dist)).filter((name) => name.endsWith('.js'));
   await writeFile(path.join(folder, 'worker.mjs'), WORKER);
   await cp(path.join(ROOT, 'test/sdk/journey.mjs'), path.join(folder, 'journey.mjs'));

@@ -5,22 +5,21 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { ensurePackages, PACKAGES } from '#packages/built.ts';
 
 /** The packages as they would be published, in a folder that knows nothing of this one. */
 
 const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '../..');
-const PACKAGES = ['sdk', 'cli', 'x402', 'reader'];
 
 let folder: string;
 
 before(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'tapline-packed-'));
   const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
+  const built = await ensurePackages();
   for (const name of PACKAGES) {
-    // Built files are fresh: fresh.test.ts sees to it.
-    const pack = ['pack', '--ignore-scripts', '--pack-destination', folder];
-    await run('npm', pack, { cwd: path.join(ROOT, name) });
+    await run('npm', ['pack', '--pack-destination', folder], { cwd: path.join(built, name) });
   }
   await writeFile(path.join(folder, 'package.json'), '{"private": true, "type": "module"}');
   const tarballs = (await readdir(folder)).filter((name) => name.endsWith('.tgz'));

@@ -4,10 +4,11 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { formatUsdc, orderId, Tapline, usdc } from 'tapline';
+import { ensurePackages } from '#packages/built.ts';
 import { KEY } from './scripted-api.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
-const DIST = path.join(ROOT, 'sdk/dist');
+const DIST = path.join(await ensurePackages(), 'sdk/dist');
 const WHOLE_BYTES = 10_000;
 /** Two forms of signatures are read, and keys are kept. */
 const WEBHOOKS_BYTES = 1_500;

@@ -1,4 +1,10 @@
 #!/usr/bin/env node
-import { main } from '../dist/command.js';
+import { existsSync } from 'node:fs';
+
+// A published package holds dist/; the repository builds it from src/.
+const dist = existsSync(new URL('../src', import.meta.url))
+  ? await (await import('../../src/packages/own-dist.mjs')).ownDist('x402')
+  : new URL('../dist/', import.meta.url);
+const { main } = await import(new URL('command.js', dist));
 
 await main(process.env);

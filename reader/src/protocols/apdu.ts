@@ -78,8 +78,15 @@ export function select(transceive: Transceive, aid: Uint8Array): Promise<Answer>
   return send(transceive, { cla: 0x00, ins: 0xa4, p1: 0x04, p2: 0x00, data: aid, le: 0 });
 }
 
+export interface Limited {
+  readonly transceive: Transceive;
+  /** From now on. */
+  readonly extend: (longerMs: number) => void;
+  readonly end: () => void;
+}
+
 /** A card that stops answering must not stop the till. */
-export function withinTime(transceive: Transceive, ms: number) {
+export function withinTime(transceive: Transceive, ms: number): Limited {
   let timer: NodeJS.Timeout | undefined;
   let extend = (_longerMs: number) => {};
   const late = new Promise<never>((_, reject) => {
@@ -92,8 +99,7 @@ export function withinTime(transceive: Transceive, ms: number) {
   // Nobody may be waiting for the card at that moment.
   late.catch(() => undefined);
   return {
-    transceive: ((command) => Promise.race([transceive(command), late])) as Transceive,
-    /** From now on. */
+    transceive: (command) => Promise.race([transceive(command), late]),
     extend,
     end: () => clearTimeout(timer),
   };

@@ -5,11 +5,19 @@ import { createCipheriv, createDecipheriv } from 'node:crypto';
 export const BLOCK = 16;
 export const ZERO_BLOCK: Uint8Array = new Uint8Array(BLOCK);
 
-export function encryptCbc(key: Uint8Array, plain: Uint8Array, iv = ZERO_BLOCK): Buffer {
+export function encryptCbc(
+  key: Uint8Array,
+  plain: Uint8Array,
+  iv: Uint8Array = ZERO_BLOCK,
+): Buffer {
   return createCipheriv('aes-128-cbc', key, iv).setAutoPadding(false).update(plain);
 }
 
-export function decryptCbc(key: Uint8Array, sealed: Uint8Array, iv = ZERO_BLOCK): Buffer {
+export function decryptCbc(
+  key: Uint8Array,
+  sealed: Uint8Array,
+  iv: Uint8Array = ZERO_BLOCK,
+): Buffer {
   return createDecipheriv('aes-128-cbc', key, iv).setAutoPadding(false).update(sealed);
 }
 

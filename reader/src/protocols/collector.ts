@@ -37,7 +37,11 @@ export function collectorWithKey(collector: {
 }
 
 /** As the device API takes it. */
-export function proofFrom({ readerNonce, phoneNonce, readerKey }: TapToProve) {
+export function proofFrom({
+  readerNonce,
+  phoneNonce,
+  readerKey,
+}: TapToProve): Readonly<Record<'reader_nonce' | 'phone_nonce' | 'reader_key', string>> {
   return {
     reader_nonce: hex(readerNonce),
     phone_nonce: hex(phoneNonce),

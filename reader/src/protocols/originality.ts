@@ -21,7 +21,11 @@ export const NXP_KEY: Uint8Array = Uint8Array.from(
 );
 
 /** @param uid 7 bytes. @param signature r and s, 28 bytes each. */
-export function isOriginal(uid: Uint8Array, signature: Uint8Array, maker = NXP_KEY): boolean {
+export function isOriginal(
+  uid: Uint8Array,
+  signature: Uint8Array,
+  maker: Uint8Array = NXP_KEY,
+): boolean {
   if (signature.length !== 2 * PART_BYTES) return false;
   const r = integerOf(signature.subarray(0, PART_BYTES));
   const s = integerOf(signature.subarray(PART_BYTES));

@@ -23,7 +23,7 @@ export type SmartTap =
   /** The phone asks its owner which pass, or to unlock it: the same phone comes again. */
   | { readonly status: 'tap_again' };
 
-export const SMART_TAP_AID = Uint8Array.from(Buffer.from('a000000476d0000111', 'hex'));
+export const SMART_TAP_AID: Uint8Array = Uint8Array.from(Buffer.from('a000000476d0000111', 'hex'));
 
 const NEGOTIATE = 0x53;
 const GET_DATA = 0x50;

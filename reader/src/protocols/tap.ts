@@ -49,7 +49,7 @@ export interface SignedByChip {
 /** What a chip with this key (65 bytes) signs now: 32 bytes, or null. */
 export type ToSign = (publicKey: Uint8Array) => Promise<Uint8Array | null>;
 
-export const WALLET_AID = Uint8Array.from(Buffer.from('OSE.VAS.01', 'latin1'));
+export const WALLET_AID: Uint8Array = Uint8Array.from(Buffer.from('OSE.VAS.01', 'latin1'));
 /** A customer holds a phone for about a second; what takes longer than two never ends. */
 export const LONGEST_TAP_MS = 2000;
 /** A chip signs in about a second; a person holds it still for a few. */

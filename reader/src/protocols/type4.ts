@@ -3,7 +3,7 @@ import { decodeMessage, findContent } from './ndef.ts';
 
 /** An NFC Forum type 4 tag: how a SUN card (NTAG 424 DNA) hands out its address. */
 
-export const NDEF_AID = Uint8Array.from(Buffer.from('d2760000850101', 'hex'));
+export const NDEF_AID: Uint8Array = Uint8Array.from(Buffer.from('d2760000850101', 'hex'));
 const CAPABILITY_FILE = 0xe103;
 /** In the capability file: the number of the file with the message, after its two-byte header. */
 const NDEF_FILE_AT = 9;

@@ -114,7 +114,7 @@ export function deriveKey(shared: Uint8Array, passIdentifier: string): Uint8Arra
 }
 
 /** Each key is used once, so the initial vector is all zeroes. */
-export const VAS_IV = new Uint8Array(16);
+export const VAS_IV: Uint8Array = new Uint8Array(16);
 
 function open(sealed: Uint8Array, key: Uint8Array): Uint8Array {
   const cipher = createDecipheriv('aes-256-gcm', key, VAS_IV, { authTagLength: TAG_BYTES });

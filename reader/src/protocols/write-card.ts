@@ -73,7 +73,7 @@ const PICC_TAG = 0xc7;
 export async function writeCard(
   transceive: Transceive,
   settings: CardSettings,
-  maker = NXP_KEY,
+  maker: Uint8Array = NXP_KEY,
 ): Promise<Written> {
   const pass = readSettings(settings);
   const limit = withinTime(transceive, LONGEST_WRITE_MS);

@@ -1,0 +1,103 @@
+import { execFile } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { lstat, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { StartError } from '#core/start-error.ts';
+import { makeOwnFolder } from '#files/own-files.ts';
+
+const ROOT = path.join(import.meta.dirname, '../..');
+/** The web apps take 2 to 4 s on a quiet machine, the packages 1 s. */
+const BUILD_MS = 120_000;
+
+/** What is built by a command when its sources have changed, and kept in a folder. */
+export interface Build {
+  /** The folder in `node_modules/.cache` that keeps it. */
+  readonly name: string;
+  /** As an error calls it: `the web apps`. */
+  readonly what: string;
+  /** Files and folders that it is made from; paths from the root. */
+  readonly sources: readonly string[];
+  /** Files in those folders that change nothing. */
+  readonly ignored: RegExp;
+  /** The command, which builds into the folder that its `--out` names; a path from the root. */
+  readonly command: string;
+}
+
+async function filesBelow(place: string): Promise<string[]> {
+  const full = path.join(ROOT, place);
+  if ((await lstat(full)).isFile()) return [place];
+  const entries = await readdir(full, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(ROOT, path.join(entry.parentPath, entry.name)));
+}
+
+async function hashSources({ sources, ignored, command }: Build): Promise<string> {
+  const places = [...sources, command, 'package-lock.json'];
+  const found = (await Promise.all(places.map(filesBelow))).flat();
+  const names = found.filter((name) => !ignored.test(name)).sort();
+  const hash = createHash('sha256');
+  for (const name of names) {
+    const content = await readFile(path.join(ROOT, name));
+    hash.update(`${name}\0${content.length}\0`).update(content);
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** A link of that name does not count: it may lead to what others have built. */
+async function exists(place: string): Promise<boolean> {
+  return lstat(place).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  );
+}
+
+/** Beside the program where this process may write there, else `own`. */
+async function cacheFolder(beside: string, own: string): Promise<string> {
+  return mkdir(beside, { recursive: true }).then(
+    () => beside,
+    async () => {
+      await makeOwnFolder(own);
+      return own;
+    },
+  );
+}
+
+async function run({ what, command }: Build, into: string): Promise<void> {
+  const args = [path.join(ROOT, command), '--out', into];
+  try {
+    await promisify(execFile)(process.execPath, args, { timeout: BUILD_MS });
+  } catch (error) {
+    const words = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
+    throw new StartError(`${what} cannot be built: ${words.trim() || String(error)}`);
+  }
+}
+
+/**
+ * The folder with the result; builds it when its sources have changed. Several processes may do so
+ * at once: each builds for itself, and the first one's result stays.
+ *
+ * @param own is used if this process may not write beside the program.
+ * @throws StartError when it cannot be built.
+ */
+export async function ensureBuild(build: Build, own: string): Promise<string> {
+  const hash = await hashSources(build);
+  const beside = path.join(ROOT, 'node_modules/.cache', build.name);
+  const shipped = path.join(beside, hash);
+  if (await exists(shipped)) return shipped;
+  const cache = await cacheFolder(beside, own);
+  const place = path.join(cache, hash);
+  if (await exists(place)) return place;
+  const fresh = path.join(cache, `${hash}.${randomUUID()}`);
+  await run(build, fresh);
+  await rename(fresh, place).catch(async (error) => {
+    await rm(fresh, { recursive: true, force: true });
+    if (!(await exists(place))) throw error;
+  });
+  // Processes that run have read their files: older builds are of no use.
+  const others = (await readdir(cache)).filter((name) => name !== hash && !name.includes('.'));
+  const remove = (name: string) => rm(path.join(cache, name), { recursive: true, force: true });
+  await Promise.all(others.map(remove));
+  return place;
+}

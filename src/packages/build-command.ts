@@ -1,0 +1,138 @@
+import { cp, glob, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { build } from 'rolldown';
+import { isolatedDeclarationSync, transformSync } from 'rolldown/experimental';
+import { minifySync } from 'rolldown/utils';
+import { ensurePackages, PACKAGES } from './built.ts';
+
+/**
+ * `node src/packages/build-command.ts --out <folder>` builds the npm packages into the folder, each
+ * as it is published. Without `--out`: where the programs of this repository find them, and prints
+ * that folder. The same sources make the same bytes everywhere.
+ */
+const ROOT = path.join(import.meta.dirname, '../..');
+const TARGET = 'es2022';
+
+interface Manifest {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly scripts?: object;
+  readonly devDependencies?: object;
+  readonly exports?: object;
+  readonly files: readonly string[];
+}
+
+/** Nothing is renamed or joined, but comments and types go. */
+const WITHOUT_COMMENTS = { compress: false, mangle: false, codegen: { removeWhitespace: false } };
+/**
+ * Receivers at the edge load `tapline/webhooks` alone, so that module is as small as its budget
+ * says. An error's name is that of its class.
+ */
+const SMALL = { compress: true, mangle: { keepNames: { class: true, function: false } } };
+/** Clients and commands are loaded as they are; their sources are where the comments are read. */
+const BARE: ReadonlySet<string> = new Set(['sdk', 'cli']);
+
+/** What the command line brings along, so that nothing of it comes from a registry. */
+const BUNDLE = 'mcp/sdk.ts';
+const BUNDLED = ['@modelcontextprotocol/server', '@modelcontextprotocol/core', 'zod'];
+
+function requireNone(file: string, errors: readonly { readonly message: string }[]): void {
+  if (errors.length > 0) throw new Error(`${file}: ${errors.map((one) => one.message).join(' ')}`);
+}
+
+function minified(file: string, code: string, options: Parameters<typeof minifySync>[2]): string {
+  const result = minifySync(file, code, { module: true, ...options });
+  requireNone(file, result.errors);
+  return result.code;
+}
+
+/** One module as JavaScript: types are stripped, and imports name the built files. */
+function scriptOf(place: string, name: string, text: string): string {
+  const file = path.join(place, name);
+  const { code, errors } = transformSync(name, text, {
+    ...{ lang: 'ts', sourceType: 'module', target: TARGET, tsconfig: false },
+    typescript: { onlyRemoveTypeImports: true, rewriteImportExtensions: 'rewrite' },
+  });
+  requireNone(file, errors);
+  if (file === 'sdk/webhooks.ts') return minified(file, code, SMALL);
+  return BARE.has(place) ? minified(file, code, WITHOUT_COMMENTS) : code;
+}
+
+function declarationsOf(place: string, name: string, text: string): string {
+  const { code, errors } = isolatedDeclarationSync(name, text);
+  requireNone(path.join(place, name), errors);
+  return code;
+}
+
+async function writeText(file: string, text: string): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeFile(file, text);
+}
+
+/** The bundle, and beside it the licenses of what is in there. */
+async function bundle(into: string): Promise<void> {
+  const { output } = await build({
+    input: path.join(ROOT, 'cli/src', BUNDLE),
+    platform: 'node',
+    tsconfig: false,
+    transform: { target: 'node20' },
+    write: false,
+    output: { format: 'esm', minify: true, codeSplitting: false },
+  });
+  const [{ code }] = output;
+  await writeText(path.join(into, BUNDLE.replace(/\.ts$/, '.js')), code);
+  const licenses = BUNDLED.map(async (name) => {
+    const folder = path.join(ROOT, 'node_modules', name);
+    const manifest = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8'));
+    const text = (await readFile(path.join(folder, 'LICENSE'), 'utf8')).trim();
+    return `${name} ${manifest.version} (${manifest.license})\n\n${text}\n`;
+  });
+  const whole = (await Promise.all(licenses)).join(`\n${'-'.repeat(80)}\n\n`);
+  await writeText(path.join(into, BUNDLE.replace(/\.ts$/, '.licenses.txt')), whole);
+}
+
+/** Where the package's imports lead: to the others that are built here, or to what is installed. */
+async function linkDependencies(place: string, to: string, names: readonly string[]) {
+  for (const name of names) {
+    // Its main file: not every package lets others read its manifest.
+    const from = createRequire(path.join(ROOT, place, 'package.json'));
+    const main = name === 'tapline' ? '' : from.resolve(name);
+    const inside = path.join('node_modules', name);
+    const installed = main.slice(0, main.lastIndexOf(inside) + inside.length);
+    const link = path.join(to, inside);
+    await mkdir(path.dirname(link), { recursive: true });
+    const target = name === 'tapline' ? path.join(to, '../sdk') : installed;
+    // Within the repository it may be moved with it.
+    const isInside = to.startsWith(ROOT) || name === 'tapline';
+    const isWindows = process.platform === 'win32';
+    const shown = isInside && !isWindows ? path.relative(path.dirname(link), target) : target;
+    await symlink(shown, link, isWindows ? 'junction' : 'dir');
+  }
+}
+
+async function buildPackage(place: string, out: string): Promise<void> {
+  const from = path.join(ROOT, place);
+  const to = path.join(out, place);
+  const text = await readFile(path.join(from, 'package.json'), 'utf8');
+  const { scripts: _, devDependencies: __, ...manifest } = JSON.parse(text) as Manifest;
+  await writeText(path.join(to, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  for (const name of manifest.files.filter((one) => one !== 'dist')) {
+    await cp(path.join(from, name), path.join(to, name), { recursive: true });
+  }
+  for await (const name of glob('**/*.ts', { cwd: path.join(from, 'src') })) {
+    if (place === 'cli' && name === BUNDLE) continue;
+    const source = await readFile(path.join(from, 'src', name), 'utf8');
+    const target = path.join(to, 'dist', name.replace(/\.ts$/, ''));
+    await writeText(`${target}.js`, scriptOf(place, name, source));
+    // A command has no types that anyone imports.
+    if (manifest.exports === undefined) continue;
+    await writeText(`${target}.d.ts`, declarationsOf(place, name, source));
+  }
+  if (place === 'cli') await bundle(path.join(to, 'dist'));
+  await linkDependencies(place, to, Object.keys(manifest.dependencies ?? {}));
+}
+
+const { values } = parseArgs({ options: { out: { type: 'string' } } });
+if (values.out === undefined) console.log(await ensurePackages());
+else for (const place of PACKAGES) await buildPackage(place, path.resolve(values.out));

@@ -1,0 +1,69 @@
+import { lstat, readlink, rename, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type Build, ensureBuild } from '#files/build-cache.ts';
+
+const ROOT = path.join(import.meta.dirname, '../..');
+
+/** The npm packages, by their folders. */
+export const PACKAGES = ['sdk', 'cli', 'x402', 'reader'] as const;
+
+const BUILD: Build = {
+  name: 'tapline-packages',
+  what: 'the packages',
+  sources: PACKAGES.flatMap((name) =>
+    ['src', 'bin', 'package.json', 'README.md', 'CHANGELOG.md', 'LICENSE'].map((file) =>
+      path.join(name, file),
+    ),
+  ),
+  ignored: /\.test\.ts$/,
+  command: 'src/packages/build-command.ts',
+};
+
+/** Without a data folder: of this user alone. */
+function ownCache(): string {
+  return path.join(tmpdir(), `tapline-packages-${process.geteuid?.() ?? 'own'}`);
+}
+
+async function linkedTo(link: string): Promise<string | null> {
+  return readlink(link).catch(() => null);
+}
+
+/** Replaces what is there in one step, so that a program that is just starting finds either. */
+async function link(from: string, to: string): Promise<void> {
+  const isWindows = process.platform === 'win32';
+  const target = isWindows ? to : path.relative(path.dirname(from), to);
+  if ((await linkedTo(from)) === target) return;
+  const fresh = `${from}.${process.pid}`;
+  await symlink(target, fresh, isWindows ? 'junction' : 'dir');
+  const isFolder = await lstat(from).then(
+    (stats) => stats.isDirectory() || isWindows,
+    () => false,
+  );
+  // A folder is left from releases that kept one here.
+  if (isFolder) await rm(from, { recursive: true });
+  await rename(fresh, from);
+}
+
+/** Where they are built if not beside the program. */
+export function packagesIn(dataDir: string): string {
+  return path.resolve(dataDir, 'packages');
+}
+
+/**
+ * The folder with the packages as they are published, `<folder>/sdk` and so on; builds them when
+ * their sources have changed. Where the program's folder can be written, `sdk/dist` and its like
+ * lead there, for programs in this repository that import the packages by their names.
+ *
+ * @param own is used if this process may not write beside the program.
+ * @throws StartError when they cannot be built.
+ */
+export async function ensurePackages(own: string = ownCache()): Promise<string> {
+  const place = await ensureBuild(BUILD, own);
+  if (!place.startsWith(ROOT)) return place;
+  for (const name of PACKAGES) {
+    // A service may own no file of its program; what is linked there then is as it was installed.
+    await link(path.join(ROOT, name, 'dist'), path.join(place, name, 'dist')).catch(() => {});
+  }
+  return place;
+}
