@@ -9,7 +9,7 @@
 // stopped, and a mutation is judged again only if it survived or its file has changed. Exits with 1
 // when a mutation survives that has no proof in mutations/equivalent.ts.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { proofOf } from '../test/mutations/equivalent.ts';
@@ -19,6 +19,8 @@ import {
   type Mutation,
   mutationId,
   type Result,
+  readResults,
+  writeResults,
 } from '../test/mutations/mutation.ts';
 import { writeTable } from '../test/mutations/table.ts';
 import { contractsFolder } from './forge.ts';
@@ -32,11 +34,6 @@ const README = join(contractsFolder, 'mutations', 'README.md');
 const SEED = 20261120;
 
 type Origin = Result['origin'];
-
-function readResults(): Map<string, Result> {
-  const results = JSON.parse(readFileSync(RESULTS, 'utf8')) as Result[];
-  return new Map(results.map((result) => [result.id, result]));
-}
 
 function readSource(file: string): string {
   return readFileSync(join(contractsFolder, file), 'utf8');
@@ -78,7 +75,7 @@ async function main(): Promise<number> {
     return { id, origin, mutation };
   });
   const names = (values.only ?? '').split(',');
-  const done = readResults();
+  const done = readResults(RESULTS);
   let room = Number(values.limit ?? tasks.length);
   for (const { id, origin, mutation } of tasks) {
     if (!names.some((name) => mutation.file.includes(name))) continue;
@@ -88,7 +85,7 @@ async function main(): Promise<number> {
     const result = await judgeOne(id, origin, mutation);
     done.set(id, result);
     const kept = [...done.values()].filter(({ file, fileHash }) => fileHash === hashes.get(file));
-    writeFileSync(RESULTS, `${JSON.stringify(kept, null, 2)}\n`);
+    writeResults(RESULTS, kept);
     console.log(`${result.verdict}: ${result.file}:${result.line} ${result.name} (${result.by})`);
   }
   const results = tasks.flatMap(({ id }) => done.get(id) ?? []);

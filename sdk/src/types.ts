@@ -1751,9 +1751,9 @@ export interface Operations {
    * Refund a payment, wholly or in part
    *
    * Paid from the merchant balance on the payment’s own network. Waits up to 60 seconds for the
-   * transaction, and not at all while the network settles nothing; a `pending` refund resolves by
-   * itself: never retry it with a new key. When the refund of the request was rebuilt
-   * (`recovered`), the answer is that refund, with `Idempotent-Replayed: true`.
+   * transaction, and not at all while the network settles nothing. A `pending` refund resolves by
+   * itself: never retry it with a new key. If the refund was rebuilt (`recovered`), the answer is
+   * that refund, with `Idempotent-Replayed: true`.
    *
    * Needs a key with the scope `refunds:write`.
    */
@@ -1833,12 +1833,10 @@ export interface Operations {
   /**
    * Follow events as they happen, as server-sent events
    *
-   * Every event of the account and mode in the order of their commits, which is the order of the
-   * list. `id:` is the id of the event, `data:` the event in one line, as webhooks deliver it. A
-   * comment comes every 15 seconds: silence for 45 is a dead connection. The server may end a
-   * stream at any time: reconnect with `Last-Event-ID`, and you miss nothing of the last 30 days.
-   * An event may come twice: deduplicate on its id. A key has at most 20 open streams. Revoking it
-   * ends them within a second. A client that reads too slowly is cut off.
+   * Every event of the account and mode, in the list’s order. The server may end a stream at any
+   * time: reconnect with `Last-Event-ID`, and you miss nothing of the last 30 days. An event may
+   * come twice: deduplicate on its id. A key has at most 20 open streams, and revoking it ends
+   * them. A client that reads too slowly is cut off.
    *
    * Needs a key with the scope `events:read`.
    */
@@ -2142,10 +2140,7 @@ export interface Operations {
    * Moves the clock of the account ahead. What is due by then happens at once: intents expire,
    * confirmations time out, agent tokens and stored responses run out, events pass their
    * retention, refund windows close. Daily limits and velocity rules count by the new time, and
-   * `created` of new payment intents, payments, refunds and events shows it. What others measure
-   * does not move: webhook signatures and retries, rate limits, the deadline of a settlement, and
-   * what the contract counts. Other accounts notice nothing. While the clock is ahead, every
-   * answer of the merchant API says so in its header `Test-Clock`.
+   * `created` shows it. Other accounts notice nothing.
    *
    * Needs a key with the scope `payments:write`.
    */

@@ -118,3 +118,43 @@ function isNew({ promises }: ContractShape, demand: string): boolean {
     : demand.split(' ').slice(0, 2).join(' ');
   return ![...promises].some((line) => line === holder || line.startsWith(`${holder} `));
 }
+
+/** One operation or event of docs/released: a line of the file. */
+interface Kept {
+  /** `GET /v1/payments`, or `event payment.succeeded`. */
+  readonly owner: string;
+  /** Promises and demands behind the owner's name; empty: the owner itself. */
+  readonly promises: readonly string[];
+  readonly demands: readonly string[];
+}
+
+/** `POST /v1/refunds` of `POST /v1/refunds body amount integer`. */
+function ownerOf(line: string): string {
+  return line.split(' ', 2).join(' ');
+}
+
+function restOf(line: string): string {
+  return line.slice(ownerOf(line).length + 1);
+}
+
+/** As docs/released keeps it. */
+export function textOf({ promises, demands }: ContractShape): string {
+  const owners = [...new Set([...promises].map(ownerOf))].sort();
+  const of = (lines: ReadonlySet<string>, owner: string) =>
+    [...lines]
+      .filter((line) => ownerOf(line) === owner)
+      .map(restOf)
+      .sort();
+  const kept = owners.map((owner): Kept => {
+    return { owner, promises: of(promises, owner), demands: of(demands, owner) };
+  });
+  return `[\n${kept.map((one) => JSON.stringify(one)).join(',\n')}\n]\n`;
+}
+
+/** What `textOf` made. */
+export function shapeFrom(text: string): ContractShape {
+  const kept = JSON.parse(text) as readonly Kept[];
+  const lines = (name: 'promises' | 'demands') =>
+    kept.flatMap((one) => one[name].map((rest) => `${one.owner} ${rest}`.trimEnd()));
+  return { promises: new Set(lines('promises')), demands: new Set(lines('demands')) };
+}

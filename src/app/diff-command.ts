@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { asReleased, changesSince, withChanges } from '#app/api-changes.ts';
-import { breaks, shapeOf } from '#app/contract-shape.ts';
+import { breaks, shapeFrom, shapeOf, textOf } from '#app/contract-shape.ts';
 import { declaredMerchantRoutes } from '#app/declared-routes.ts';
 import { merchantDocument } from '#app/merchant-document.ts';
 
@@ -17,12 +17,9 @@ const RELEASED = path.join(import.meta.dirname, '../../docs/released/merchant-ap
 const LEAST_LINES = 500;
 
 async function readReleased() {
-  const { promises, demands } = JSON.parse(await readFile(RELEASED, 'utf8')) as Record<
-    'promises' | 'demands',
-    string[]
-  >;
-  if (promises.length < LEAST_LINES) throw new Error(`${RELEASED} is too short`);
-  return { promises: new Set(promises), demands: new Set(demands) };
+  const shape = shapeFrom(await readFile(RELEASED, 'utf8'));
+  if (shape.promises.size < LEAST_LINES) throw new Error(`${RELEASED} is too short`);
+  return shape;
 }
 
 const [option, argument] = process.argv.slice(2);
@@ -34,12 +31,7 @@ const changes = changesSince(before, shape, document);
 if (option === '--release') {
   if (argument === undefined) throw new Error("--release needs a name: 'v0.2.0, 2026-12-01'");
   await writeFile(PAGE, asReleased(page, argument, changes));
-  const text = JSON.stringify(
-    { promises: [...shape.promises].sort(), demands: [...shape.demands].sort() },
-    null,
-    2,
-  );
-  await writeFile(RELEASED, `${text}\n`);
+  await writeFile(RELEASED, textOf(shape));
 } else if (option === '--write') {
   await writeFile(PAGE, withChanges(page, changes));
 } else {

@@ -4,30 +4,65 @@ import { type DocumentedAccess, openApiDocument } from '#http/openapi.ts';
 import type { Doc } from '#http/openapi-schemas.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';
 
-const INTRODUCTION = [
+const INTRODUCTION =
   'A payment network for physical stores: the customer taps a wallet pass on a terminal, and the ' +
-    'payment settles in USDC in about a second.',
-  '**Authentication.** Every request carries `Authorization: Bearer <API_KEY>`. The key chooses ' +
-    'the mode: `tlsk_test_…` moves no real money, `tlsk_live_…` does.',
-  '**Money.** Amounts are integers in USDC atoms (6 decimals): 2500000 is 2.50 USDC.',
-  '**Idempotency.** Send an `Idempotency-Key` with every POST, the same one when you retry. The ' +
-    'first response is kept for 48 hours and replayed with `Idempotent-Replayed: true`. ' +
-    'Validation refusals free the key. Never retry a movement of money with a new key before ' +
-    'the first is known to have failed.',
-  '**Errors.** Branch on `error.code`; handle codes you do not know by `error.type`. An unknown ' +
-    'path is 404 `route_missing`, a method that a path does not take 405 `method_not_allowed`, ' +
-    'and a request that is not well-formed HTTP 400, 408 or 431 `body_invalid` with the ' +
-    'connection closed.',
-  '**Lists.** Newest first. Send `next_cursor` back as `cursor`, with the same filters, until ' +
-    '`has_more` is false. A walk has no duplicates and no gaps, whatever is created meanwhile.',
-  '**Rate limits.** Each response shows the quota of the key (`RateLimit-*`). A 429 says ' +
-    'in `Retry-After` how many seconds to wait.',
-  "**Versions.** `Service-Version` chooses a dated version; without it the key's own is used. " +
-    'Fields, values of a list, event types and error codes may be added at any time: ignore what ' +
-    'you do not know.',
-].join('\n\n');
+  'payment settles in USDC in about a second. The first tags say what holds for every operation.';
 
-const TAGS: readonly { readonly name: string; readonly description: string }[] = [
+interface Tag {
+  readonly name: string;
+  readonly description: string;
+}
+
+/** What holds for every operation; none has such a tag. */
+const TOPICS: readonly Tag[] = [
+  {
+    name: 'Authentication',
+    description:
+      'Every request carries `Authorization: Bearer <API_KEY>`. The key chooses ' +
+      'the mode: `tlsk_test_…` moves no real money, `tlsk_live_…` does.',
+  },
+  {
+    name: 'Money',
+    description: 'Amounts are integers in USDC atoms (6 decimals): 2500000 is 2.50 USDC.',
+  },
+  {
+    name: 'Idempotency',
+    description:
+      'Send an `Idempotency-Key` with every POST, the same one when you retry. The ' +
+      'first response is kept for 48 hours and replayed with `Idempotent-Replayed: true`. ' +
+      'Validation refusals free the key. Never retry a movement of money with a new key before ' +
+      'the first is known to have failed.',
+  },
+  {
+    name: 'Errors',
+    description:
+      'Branch on `error.code`; handle codes you do not know by `error.type`. An unknown ' +
+      'path is 404 `route_missing`, a method that a path does not take 405 `method_not_allowed`, ' +
+      'and a request that is not well-formed HTTP 400, 408 or 431 `body_invalid` with the ' +
+      'connection closed.',
+  },
+  {
+    name: 'Lists',
+    description:
+      'Newest first. Send `next_cursor` back as `cursor`, with the same filters, until ' +
+      '`has_more` is false. A walk has no duplicates and no gaps, whatever is created meanwhile.',
+  },
+  {
+    name: 'Rate limits',
+    description:
+      'Each response shows the quota of the key (`RateLimit-*`). A 429 says ' +
+      'in `Retry-After` how many seconds to wait.',
+  },
+  {
+    name: 'Versions',
+    description:
+      "`Service-Version` chooses a dated version; without it the key's own is used. " +
+      'Fields, values of a list, event types and error codes may be added at any time: ignore ' +
+      'what you do not know.',
+  },
+];
+
+const TAGS: readonly Tag[] = [
   { name: 'Payment intents', description: 'What a terminal is asked to collect.' },
   { name: 'Payments', description: 'What was paid, as the chain has settled it.' },
   { name: 'Refunds', description: 'Money sent back out of the merchant balance.' },
@@ -79,7 +114,7 @@ export function merchantDocument(routes: readonly DeclaredRoute[]): Doc {
     },
     server: { url: '/api', description: 'The server that this document comes from.' },
     prefix: '/v1',
-    tags: TAGS.filter((tag) => used.has(tag.name)),
+    tags: [...TOPICS, ...TAGS.filter((tag) => used.has(tag.name))],
     routes,
     webhooks: merchantWebhooks(),
     access: MERCHANT_ACCESS,

@@ -2,21 +2,25 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { declaredRoutes } from '#app/declared-routes.ts';
 import { goModelsOf } from '#app/go-types.ts';
+import { withMovesTable } from '#app/moves-table.ts';
 import { surfaceDocuments } from '#app/surface-documents.ts';
 import { typescriptModules, typescriptOf } from '#app/typescript-types.ts';
 
 /**
- * Writes the OpenAPI documents, and the types of TypeScript and Go made from them. With `--check`
- * it writes only those that are not committed, and ends with 1 when a committed one is stale.
+ * Writes the OpenAPI documents, the types of TypeScript and Go made from them, and the table of
+ * routes in SECURITY.md. With `--check` it writes only those that are not committed, and ends with
+ * 1 when a committed one is stale.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
 /** The types that the web apps share, and below the same folder those of each surface. */
 const WEB_TYPES = 'web/data/types';
 /** What a release promises: a change has to show in its commit. */
-const COMMITTED = ['openapi.json', 'sdk/src/types.ts', 'go/models.go'];
+const COMMITTED = ['openapi.json', 'sdk/src/types.ts', 'go/models.go', 'SECURITY.md'];
 
-function freshFiles(): Map<string, string> {
-  const documents = Object.entries(surfaceDocuments(declaredRoutes()));
+async function freshFiles(): Promise<Map<string, string>> {
+  const routes = declaredRoutes();
+  const documents = Object.entries(surfaceDocuments(routes));
+  const security = await readFile(path.join(ROOT, 'SECURITY.md'), 'utf8');
   const texts = documents.map(
     ([name, one]) => [name, `${JSON.stringify(one, null, 2)}\n`] as const,
   );
@@ -27,12 +31,13 @@ function freshFiles(): Map<string, string> {
     ...texts,
     ['sdk/src/types.ts', typescriptOf(ownDocument, merchant)],
     ['go/models.go', goModelsOf(ownDocument, merchant)],
+    ['SECURITY.md', withMovesTable(security, routes)],
     ...[...modules].map(([name, text]) => [`${WEB_TYPES}/${name}.ts`, text] as const),
   ]);
 }
 
 const isCheck = process.argv.includes('--check');
-for (const [name, fresh] of freshFiles()) {
+for (const [name, fresh] of await freshFiles()) {
   const file = path.join(ROOT, name);
   if ((await readFile(file, 'utf8').catch(() => null)) === fresh) continue;
   if (isCheck && COMMITTED.includes(name)) {

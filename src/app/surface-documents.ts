@@ -109,7 +109,10 @@ const PAY: SurfaceText = {
 const PEOPLE =
   '`POST /session` sets the session cookie. Each change also sends the `csrf_token` of ' +
   '`GET /session` as the header `Csrf-Token`. An edit names the `version` that it saw: a stale ' +
-  `one is 409 \`version_conflict\` and saves nothing. ${ERRORS}`;
+  `one is 409 \`version_conflict\` and saves nothing. ${ERRORS} Any route may also answer ` +
+  '`session_missing` (401), `csrf_token_invalid`, `role_missing` and `second_factor_required` ' +
+  '(403), and 404 `resource_missing` for an object of another account. Each route says who may call it: ' +
+  '`half_signed_in`: after the password, also before the second factor; `signed_in`: every user.';
 
 function peopleAccess(): DocumentedAccess {
   return {
@@ -137,7 +140,9 @@ const DASHBOARD: SurfaceText = {
 const OPERATOR: SurfaceText = {
   title: 'Tapline operator API',
   summary: "What the network's own staff does.",
-  description: `${PEOPLE} Every caller has proved a second factor.`,
+  description:
+    `${PEOPLE} Every caller has proved a second factor. Support staff may only read: they may ` +
+    'call what needs `support`, and operators everything.',
   prefix: ROOTS.operator.replace('/api', ''),
   access: peopleAccess(),
 };

@@ -171,6 +171,9 @@ function messages(document: ApiDocument): string[] {
   });
 }
 
+/** The tag of what endpoints receive. */
+const MESSAGES = 'Webhooks';
+
 /** One page per resource of an API. */
 export function referencePages(
   document: ApiDocument,
@@ -178,7 +181,10 @@ export function referencePages(
 ): PageSource[] {
   const endpoints = endpointsOf(document);
   const { group, prefix, methods } = section;
-  return document.tags.map(({ name, description }) => {
+  // Other tags say what holds everywhere, which the guides say at length.
+  const isResource = ({ name }: { readonly name: string }) =>
+    name === MESSAGES || endpoints.some(({ tags }) => tags.includes(name));
+  return document.tags.filter(isResource).map(({ name, description }) => {
     const own = endpoints.filter(({ tags }) => tags.includes(name));
     const markdown = [
       `# ${name}`,

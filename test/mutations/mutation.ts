@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { parseSync } from 'oxc-parser';
 
 /** One bug, planted in one file of a copy of the tree. */
@@ -32,6 +33,17 @@ export interface Result {
   readonly seconds: number;
   /** Of the file that was mutated, of the server's without comments: a change is judged again. */
   readonly fileHash: string;
+}
+
+/** One result a line. */
+export function readResults(file: string): Map<string, Result> {
+  const results = JSON.parse(readFileSync(file, 'utf8')) as Result[];
+  return new Map(results.map((result) => [result.id, result]));
+}
+
+export function writeResults(file: string, results: readonly Result[]): void {
+  const lines = results.map((result) => JSON.stringify(result));
+  writeFileSync(file, `[\n${lines.join(',\n')}\n]\n`);
 }
 
 /** The source with the bug in it. @throws when its place is gone or not unique. */

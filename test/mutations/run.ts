@@ -6,7 +6,7 @@
 //
 // Bounded and resumable: results are kept in results.json, and what was judged is not judged again
 // while the code of its file is the same. Exits with 1 when a mutation survives that has no proof.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { startThrowawayPostgres } from '#sandbox/postgres.ts';
@@ -14,7 +14,16 @@ import { proofOf } from './equivalent.ts';
 import { FILES, GENERATED_INTO } from './files.ts';
 import { generate } from './generate.ts';
 import { openPlot, type Plot } from './judge.ts';
-import { codeOf, digest, lineOf, type Mutation, mutationId, type Result } from './mutation.ts';
+import {
+  codeOf,
+  digest,
+  lineOf,
+  type Mutation,
+  mutationId,
+  type Result,
+  readResults,
+  writeResults,
+} from './mutation.ts';
 import { MUTATIONS } from './mutation-list.ts';
 import { writeTable } from './table.ts';
 
@@ -75,11 +84,6 @@ async function judgeOne(plot: Plot, task: Task): Promise<Result> {
   };
 }
 
-function readResults(): Map<string, Result> {
-  const results = JSON.parse(readFileSync(RESULTS, 'utf8')) as Result[];
-  return new Map(results.map((result) => [result.id, result]));
-}
-
 /** Judges what is left, and writes each result as it comes, so that a stopped run goes on. */
 async function work(tasks: readonly Task[], done: Map<string, Result>): Promise<void> {
   // What survived may have its test by now.
@@ -94,7 +98,7 @@ async function work(tasks: readonly Task[], done: Map<string, Result>): Promise<
       for (let task = queue.shift(); task !== undefined; task = queue.shift()) {
         const result = await judgeOne(plot, task);
         done.set(result.id, result);
-        writeFileSync(RESULTS, `${JSON.stringify([...done.values()], null, 2)}\n`);
+        writeResults(RESULTS, [...done.values()]);
         const place = `${result.file}:${result.line}`;
         console.log(`${result.verdict}: ${place} ${result.name} (${result.by})`);
       }
@@ -124,7 +128,7 @@ async function main(): Promise<number> {
     tasks.filter(({ mutation }) => mutation.file.includes(name)),
   );
   const wanted = [...new Set(named)];
-  const done = readResults();
+  const done = readResults(RESULTS);
   await work(wanted, done);
   const results = tasks.flatMap(({ id }) => done.get(id) ?? []);
   writeTable(README, results, { seed, left: tasks.length - results.length });

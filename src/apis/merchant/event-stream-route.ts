@@ -56,13 +56,11 @@ export function eventStreamRoute(deps: EventStreamDeps): AnyRoute<MerchantCaller
     tag: 'Events',
     summary: 'Follow events as they happen, as server-sent events',
     description:
-      'Every event of the account and mode in the order of their commits, which is the order of ' +
-      'the list. `id:` is the id of the event, `data:` the event in one line, as webhooks ' +
-      'deliver it. A comment comes every 15 seconds: silence for 45 is a dead connection. The ' +
-      'server may end a stream at any time: reconnect with `Last-Event-ID`, and you miss nothing ' +
-      'of the last 30 days. An event may come twice: deduplicate on its id. A key has at most ' +
-      `${MAX_STREAMS_OF_KEY} open streams. Revoking it ends them within a second. A client that ` +
-      'reads too slowly is cut off.',
+      'Every event of the account and mode, in the list’s order. The server may end a ' +
+      'stream at any time: reconnect with `Last-Event-ID`, and you miss nothing of the last 30 ' +
+      'days. An event may come twice: deduplicate on its id. A key has at most ' +
+      `${MAX_STREAMS_OF_KEY} open streams, and revoking it ends them. A client that reads too ` +
+      'slowly is cut off.',
     scope: SCOPE,
     idempotency: 'ignored',
     resumes: true,
@@ -71,7 +69,10 @@ export function eventStreamRoute(deps: EventStreamDeps): AnyRoute<MerchantCaller
       200: {
         schema: null,
         contentTypes: ['text/event-stream'],
-        description: 'The events, without end.',
+        description:
+          'The events, without end. `id:` is the id of the event, `data:` the event in one line, ' +
+          'as webhooks deliver it. A comment comes every 15 seconds: silence for 45 is a dead ' +
+          'connection.',
       },
     },
     errors: ['cursor_invalid', 'rate_limit_exceeded'],

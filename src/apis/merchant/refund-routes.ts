@@ -39,10 +39,10 @@ function createRoute(deps: RefundRoutesDeps) {
     summary: 'Refund a payment, wholly or in part',
     description:
       'Paid from the merchant balance on the payment’s own network. Waits up to 60 seconds for ' +
-      'the transaction, and not at all while the network settles nothing; a `pending` refund ' +
+      'the transaction, and not at all while the network settles nothing. A `pending` refund ' +
       'resolves by itself: never retry it with a new key. ' +
-      'When the refund of the request was rebuilt (`recovered`), the answer is that refund, ' +
-      'with `Idempotent-Replayed: true`.',
+      'If the refund was rebuilt (`recovered`), the answer is that refund, with ' +
+      '`Idempotent-Replayed: true`.',
     scope: 'refunds:write',
     idempotency: 'required',
     body: CreateRefundBody,

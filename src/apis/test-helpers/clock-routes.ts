@@ -85,15 +85,20 @@ function advanceRoute(deps: ClockDeps) {
       'Moves the clock of the account ahead. What is due by then happens at once: intents ' +
       'expire, confirmations time out, agent tokens and stored responses run out, events pass ' +
       'their retention, refund windows close. Daily limits and velocity rules count by the new ' +
-      'time, and `created` of new payment intents, payments, refunds and events shows it. What ' +
-      'others measure does not move: webhook signatures and retries, rate limits, the deadline ' +
-      'of a settlement, and what the contract counts. Other accounts notice nothing. While the ' +
-      'clock is ahead, every answer of the merchant API says so in its header `Test-Clock`.',
+      'time, and `created` shows it. Other accounts notice nothing.',
     scope: 'payments:write',
     idempotency: 'ignored',
     body: AdvanceBody,
     bodyExample: { seconds: 120 },
-    responses: { 200: clockResponse },
+    responses: {
+      200: {
+        ...clockResponse,
+        description:
+          'The clock. While it is ahead, every answer of the merchant API has the header ' +
+          '`Test-Clock`. Webhook signatures and retries, rate limits, the deadline of a ' +
+          'settlement and what the contract counts do not move.',
+      },
+    },
     errors: ['route_missing'],
     handle: async ({ caller, body }) => {
       const { seconds } = body;

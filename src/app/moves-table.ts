@@ -1,0 +1,66 @@
+import { consentOf } from '#apis/dashboard/consent.ts';
+import type { SurfaceRoutes } from '#app/surface-documents.ts';
+import { type Asks, asksOf } from '#http/moves.ts';
+import type { DeclaredRoute } from '#http/route-errors.ts';
+
+const BEGIN = '<!-- What routes move: npm run openapi -->\n';
+const END = '<!-- End of what routes move -->';
+
+/** What is asked for at APIs whose callers have no second factor. */
+const PROOF: Readonly<Record<Exclude<keyof SurfaceRoutes, 'dashboard' | 'operator'>, string>> = {
+  merchant: 'API key with its scope',
+  device: 'device key',
+  payer: 'session of the wallet',
+  pay: 'signature of the wallet',
+};
+
+const ASKED: Readonly<Record<Asks, string>> = {
+  always: 'fresh factor',
+  live: 'fresh factor in live mode',
+  fresh: 'fresh factor, also a new one',
+  own: 'fresh factor, by what is asked for',
+  never: 'session',
+};
+
+/** At the payer's API the wallet's key is the factor. */
+const SIGNED: Readonly<Record<Asks, string>> = {
+  always: 'signature of the wallet, at most five minutes old',
+  own: 'the same, where it lifts a limit, gives a phone a way to pay or erases; else the session',
+  live: PROOF.payer,
+  fresh: PROOF.payer,
+  never: PROOF.payer,
+};
+
+function proofOf(api: keyof SurfaceRoutes, route: DeclaredRoute): string {
+  if (api === 'payer') return SIGNED[asksOf(route)];
+  if (api !== 'dashboard' && api !== 'operator') return PROOF[api];
+  const { asks, mails, fourEyes } = consentOf(route);
+  const more = [...(mails ? ['mail to the owners'] : []), ...(fourEyes ? ['a colleague'] : [])];
+  return [ASKED[asks], ...more].join(', ');
+}
+
+/** Every route that moves money, access or a name, and what its caller has to show. */
+function table(routes: SurfaceRoutes): string {
+  const lines = Object.entries(routes).flatMap(([name, own]) => {
+    const api = name as keyof SurfaceRoutes;
+    const moving = (own as readonly DeclaredRoute[]).filter(
+      ({ moves }) => moves !== 'data' && moves !== 'nothing',
+    );
+    return moving.map((route) => {
+      const { method, path, moves, access = '' } = route;
+      const cells = [api, `\`${method} ${path}\``, moves, access, proofOf(api, route)];
+      return `| ${cells.join(' | ')} |`;
+    });
+  });
+  return ['| API | route | moves | for | shows |', '|---|---|---|---|---|', ...lines, ''].join(
+    '\n',
+  );
+}
+
+/** SECURITY.md with the table as the routes are declared now. */
+export function withMovesTable(text: string, routes: SurfaceRoutes): string {
+  const [before, rest] = text.split(BEGIN);
+  const [, after] = rest?.split(END) ?? [];
+  if (after === undefined) throw new Error('SECURITY.md has lost the place of its table of routes');
+  return `${before}${BEGIN}${table(routes)}${END}${after}`;
+}
