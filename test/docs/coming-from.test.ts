@@ -43,3 +43,16 @@ test('each path of Stripe Terminal is answered with what there is instead', () =
     assert.equal(insteadOf(other), null);
   }
 });
+
+test('what comes in for Stripe’s calls is what the example runs, line by line', () => {
+  const guide = readFileSync(path.join(ROOT, 'docs/guides/coming-from.md'), 'utf8');
+  const example = readFileSync(path.join(ROOT, 'examples/server-driven.mjs'), 'utf8').split('\n');
+  const [, fence = ''] = /```diff\n(.*?)```/s.exec(guide) ?? [];
+  const lines = (mark: string) =>
+    fence.split('\n').flatMap((line) => (line.startsWith(mark) ? [line.slice(1)] : []));
+  for (const line of lines('+')) assert.ok(example.includes(line), line);
+  // Fewer lines come in than go out; each call to Tapline that the example makes is shown.
+  assert.ok(lines('+').length < lines('-').length && lines('-').length <= 22, fence);
+  const calls = example.filter((line) => /tapline\.|new Tapline/.test(line));
+  assert.deepEqual(lines('+').toSorted(), calls.toSorted());
+});

@@ -282,6 +282,38 @@ test('agent.mjs buys from paywall.mjs', async () => {
   await shop.line(/^0x[0-9a-fA-F]{40} has paid pi_/);
 });
 
+test('server-driven.mjs takes each step of a server-driven terminal', async () => {
+  const url = await addressOf(startExample('server-driven.mjs'));
+  type Answer = Record<string, unknown> & { readonly error?: { readonly message: string } };
+  const step = async (name: string, body?: object): Promise<Answer> => {
+    const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+    return (await (await fetch(`${url}/${name}`, sent)).json()) as Answer;
+  };
+  const { terminal: reader } = network.sandbox.test;
+  // What the examples before it have left open.
+  while ((await step('stop', { reader })) !== null);
+  const readers = (await step('readers')) as unknown as readonly { readonly id: string }[];
+  assert.ok(readers.some(({ id }) => id === reader));
+  assert.equal((await step('reader', { reader })).id, reader);
+
+  const { id: intent, amount } = await step('sell', { reader, amount: '2.50' });
+  assert.equal(amount, 2_500_000);
+  assert.equal((await step('sale', { intent })).status, 'requires_payment_method');
+  assert.equal((await step('present', { reader })).id, intent);
+  const { status, payment } = await step('collect', { intent });
+  assert.equal(status, 'succeeded');
+  assert.equal((await step('refund', { intent })).payment, payment);
+
+  const { id: dropped } = await step('sell', { reader, amount: '1' });
+  assert.deepEqual(
+    [(await step('stop', { reader })).id, (await step('sale', { intent: dropped })).status],
+    [dropped, 'canceled'],
+  );
+  assert.equal(await step('stop', { reader }), null, 'nothing is left to stop');
+  const refused = await step('sell', { reader, amount: 2.5 });
+  assert.match(refused.error?.message ?? '', /given the number 2\.5.*usdc\('2\.50'\)/);
+});
+
 test('kiosk.mjs shows a code that any wallet can pay', async () => {
   const url = await addressOf(startExample('kiosk.mjs'));
   assert.match(await (await fetch(url)).text(), /<button>coffee<\/button>/);
