@@ -56,8 +56,8 @@ const LIMITS = { perPayment: 100_000_000, perDay: 1_000_000_000 };
 
 type Mode = SharedSandbox['sandbox']['test'];
 
-export async function openX402Ground(): Promise<X402Ground> {
-  const shared = await openSharedSandbox();
+export async function openX402Ground(own?: SharedSandbox): Promise<X402Ground> {
+  const shared = own ?? (await openSharedSandbox());
   const { base_url: baseUrl, web_url, account, test: mode } = shared.sandbox;
   const privateKey = generatePrivateKey();
   const bridge = privateKeyToAccount(privateKey);
