@@ -108,3 +108,18 @@ export function withoutBytesSignatures(logic: Hex): Hex {
     return code.replace(push, `63${UNUSED_SELECTOR}14`) as Hex;
   }, logic);
 }
+
+/** Where `FiatTokenV1` keeps its name: behind owner, pauser, blacklister and the blocked. */
+export const FIAT_TOKEN_NAME_SLOT = '0x4';
+/** What fits into one word beside its length. */
+const SHORT_TEXT_LENGTH = 31;
+
+/** A short text as Solidity stores it: its bytes, and twice its length in the last byte. */
+export function storedText(text: string): Hex {
+  const bytes = Buffer.from(text);
+  if (bytes.length > SHORT_TEXT_LENGTH) throw new Error(`${text} takes more than a word`);
+  const word = Buffer.alloc(SHORT_TEXT_LENGTH + 1);
+  bytes.copy(word);
+  word[SHORT_TEXT_LENGTH] = bytes.length * 2;
+  return `0x${word.toString('hex')}`;
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeFunctionData } from 'viem';
+import { encodeFunctionData, getAddress } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import type { Hex } from '#settlement/requests.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
@@ -11,11 +11,18 @@ import {
   type OutsideContract,
   startOutsideChain,
 } from '#testing/outside-chain.ts';
+import { readLink, sign } from '#testing/pay-links.ts';
 import { addFactorNow } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 import { signInWallet } from '#testing/wallet-sign-in.ts';
-import { FIAT_TOKEN_MISSING, fiatTokenPart } from '../../contracts/test/fiat-token.ts';
+import {
+  FIAT_TOKEN_MISSING,
+  FIAT_TOKEN_NAME_SLOT,
+  fiatTokenPart,
+  storedText,
+} from '../../contracts/test/fiat-token.ts';
+import { runCli } from '../cli/run-cli.ts';
 
 /** `npm start` on somebody else's test network, whose token is Circle's USDC, and a shop's day. */
 
@@ -25,6 +32,9 @@ const TAPS = 20;
 /** A transfer that USDC refuses is tried again after a minute. */
 const WAIT_MS = 180_000;
 const MONEY = 1_000_000_000n;
+const NAMES = { before: 'USD Coin', after: 'USDC of the bridge' };
+/** What is signed has the new name by then. */
+const RENAMED_WITHIN_MS = 60_000;
 
 describe('on real USDC', { skip: FIAT_TOKEN_MISSING }, () => {
   let chain: OutsideChain;
@@ -35,6 +45,7 @@ describe('on real USDC', { skip: FIAT_TOKEN_MISSING }, () => {
   let terminal: Caller;
   let pass = '';
   let payments: { id: string; payer: Hex }[] = [];
+  let renamedAt = 0;
   const payer: PrivateKeyAccount = privateKeyToAccount(generatePrivateKey());
 
   before(async () => {
@@ -118,6 +129,42 @@ describe('on real USDC', { skip: FIAT_TOKEN_MISSING }, () => {
     });
   });
 
+  /** What this payer signs for a sale that any wallet may pay. */
+  const shown = (token: string) => readLink(pay(), token, payer.address);
+  const pay = () => caller(`${network.sandbox.base_url}/pay/v1`, 'none');
+
+  async function newLink(): Promise<string> {
+    const { body } = await terminal.post('/payment_intents', { amount: AMOUNT });
+    return String(body.payment_url).split('/').at(-1) ?? '';
+  }
+
+  const domainOf = (name: string) => {
+    return { name, version: '2', chainId: CHAIN_ID, verifyingContract: getAddress(chain.usdc) };
+  };
+
+  async function doctor(): Promise<unknown> {
+    const { objects } = await runCli(['doctor', '--json'], { TAPLINE_DATA_DIR: folder.path });
+    return objects.find(({ check }) => check === 'token of the testnet');
+  }
+
+  it('signs with the name that USDC has, which changes while the service runs', async () => {
+    const { typed_data: typed } = await shown(await newLink());
+    assert.deepEqual(typed?.domain, domainOf(NAMES.before));
+    const detail = `"${NAMES.before}", version "2"`;
+    assert.deepEqual(await doctor(), { check: 'token of the testnet', ok: true, detail });
+    const at = [chain.usdc, FIAT_TOKEN_NAME_SLOT] as const;
+    const request = (method: string, params: readonly string[]) =>
+      reader().request({ method, params } as never);
+    const stored = await request('eth_getStorageAt', [...at, 'latest']);
+    assert.equal(stored, storedText(NAMES.before));
+    const slot = `0x${FIAT_TOKEN_NAME_SLOT.slice(2).padStart(64, '0')}`;
+    await request('anvil_setStorageAt', [chain.usdc, slot, storedText(NAMES.after)]);
+    renamedAt = performance.now();
+    const { abi } = fiatTokenPart('FiatTokenV2_2');
+    const name = await reader().readContract({ address: chain.usdc, abi, functionName: 'name' });
+    assert.equal(name, NAMES.after);
+  });
+
   it('takes twenty taps', async () => {
     const before = await usdcOf(payer.address);
     const taps = await Promise.all(
@@ -191,5 +238,32 @@ describe('on real USDC', { skip: FIAT_TOKEN_MISSING }, () => {
       const { body } = await merchant.get(`/refunds/${refund.body.id}`);
       return body.status === 'succeeded' ? true : null;
     });
+  });
+
+  it('signs with the new name within a minute, and says so', async () => {
+    const token = await newLink();
+    // The tests between take about as long: the name is seldom waited for.
+    const link = await until('the new name', async () => {
+      const isLate = performance.now() > renamedAt + RENAMED_WITHIN_MS;
+      const read = await shown(token);
+      const { domain } = read.typed_data ?? {};
+      if (JSON.stringify(domain)?.includes(NAMES.after)) return read;
+      assert.ok(!isLate, `a minute later ${JSON.stringify(domain)} is signed for`);
+      return null;
+    });
+    assert.deepEqual(link.typed_data?.domain, domainOf(NAMES.after));
+    const signed = { from: payer.address, signature: await sign(payer, link) };
+    const paid = await pay().post(`/${token}/authorization`, signed);
+    assert.deepEqual(
+      [paid.status, paid.body.status],
+      [200, 'succeeded'],
+      JSON.stringify(paid.body),
+    );
+    const ready = await fetch(`${network.sandbox.web_url}/readyz`);
+    const { networks } = (await ready.json()) as { networks: { testnet: Record<string, unknown> } };
+    assert.equal(networks.testnet.settles, true);
+    assert.deepEqual(networks.testnet.token, { name: NAMES.after, version: '2', problem: null });
+    const detail = `"${NAMES.after}", version "2"`;
+    assert.deepEqual(await doctor(), { check: 'token of the testnet', ok: true, detail });
   });
 });
