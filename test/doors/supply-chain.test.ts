@@ -42,3 +42,13 @@ test('every version is exact', () => {
     assert.match(version, /^\d+\.\d+\.\d+(-[\w.]+)?$/, name);
   }
 });
+
+test('npm ci of the Medusa provider takes the client of this checkout, and no stranger’s', () => {
+  const read = (file: string) => JSON.parse(readFileSync(path.join(ROOT, file), 'utf8'));
+  const { version } = read('sdk/package.json') as Locked;
+  const { dependencies } = read('integrations/medusa/package.json') as typeof manifest;
+  assert.equal(dependencies.tapline, version);
+  const { packages } = read('integrations/medusa/package-lock.json') as typeof lock;
+  assert.deepEqual(packages['node_modules/tapline'], { resolved: '../../sdk', link: true });
+  assert.equal(packages['../../sdk']?.version, version);
+});

@@ -1,50 +1,51 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { ensurePackages } from '#packages/built.ts';
+import { Client } from 'pg';
 import { startThrowawayPostgres } from '#sandbox/postgres.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
-/** The payment provider in Medusa's own payment module, with its tables, against a real network. */
+/** The payment provider in Medusa's payment module and in a whole shop, on a real network. */
 
 const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '../..');
+const QUIET = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
+/** Without the progress bars of Medusa's logger, and without its reports. */
+const SHOP_ENV = {
+  ...{ PATH: process.env.PATH ?? '', NODE_ENV: 'production', MEDUSA_DISABLE_TELEMETRY: 'true' },
+};
+
+/** Medusa writes a line for each request. */
+const OUTPUT = 64 * 2 ** 20;
 
 let folder: string;
+/** `integrations/medusa` of a checkout that has nothing else, as `npm ci` left it. */
+let checkout: string;
 let data: Awaited<ReturnType<typeof temporaryDataDir>>;
 let network: SpawnedNetwork;
 let postgres: Awaited<ReturnType<typeof startThrowawayPostgres>>;
 
 before(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'tapline-medusa-'));
-  await cp(path.join(ROOT, 'integrations/medusa'), folder, { recursive: true });
-  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
-  // The client is not in a registry yet: the lockfile leaves it out, and it is copied below.
-  const manifest = path.join(folder, 'package.json');
-  const { dependencies: _, ...rest } = JSON.parse(await readFile(manifest, 'utf8'));
-  await writeFile(manifest, JSON.stringify(rest));
-  // Its peer is Medusa's command line, which nothing here runs.
-  await run('npm', ['ci', '--legacy-peer-deps', ...quiet], { cwd: folder });
-  // As they will come from the registry once they are published.
-  const modules = path.join(folder, 'node_modules');
-  await cp(path.join(await ensurePackages(), 'sdk/dist'), path.join(modules, 'tapline/dist'), {
-    recursive: true,
-  });
-  await cp(path.join(ROOT, 'sdk/package.json'), path.join(modules, 'tapline/package.json'));
-  for (const file of ['index.js', 'provider.js', 'package.json']) {
-    const installed = path.join(modules, 'tapline-medusa', file);
-    await cp(path.join(ROOT, 'integrations/medusa', file), installed);
-  }
-  await cp(path.join(import.meta.dirname, 'medusa'), folder, { recursive: true });
+  checkout = path.join(folder, 'integrations/medusa');
+  const isSource = (file: string) => !file.includes('node_modules');
+  await cp(path.join(ROOT, 'integrations/medusa'), checkout, { recursive: true, filter: isSource });
+  await mkdir(path.join(folder, 'sdk'));
+  await cp(path.join(ROOT, 'sdk/package.json'), path.join(folder, 'sdk/package.json'));
+  // No package of ours is in a registry yet: the lockfile links the client's folder.
+  await run('npm', ['ci', ...QUIET], { cwd: checkout });
   data = await temporaryDataDir();
-  [network, postgres] = await Promise.all([
-    spawnNetwork({ dataDir: data.path }),
-    startThrowawayPostgres(),
-  ]);
+  network = await spawnNetwork({ dataDir: data.path });
+  postgres = await startThrowawayPostgres();
+  const modules = path.join(checkout, 'node_modules');
+  assert.equal(await readlink(path.join(modules, 'tapline')), '../../../sdk');
+  await unpack('tapline.tgz', path.join(folder, 'sdk'));
+  await unpack('tapline-medusa.tgz', path.join(modules, 'tapline-medusa'));
+  await cp(path.join(import.meta.dirname, 'medusa'), checkout, { recursive: true });
 });
 
 after(async () => {
@@ -54,20 +55,39 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('an order is paid at the terminal, changed, given back and told of by webhook', async () => {
+/** A package as the network serves it, where npm would put it. */
+async function unpack(name: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true });
+  const archive = path.join(folder, name);
+  const served = await fetch(`${network.sandbox.web_url}/packages/${name}`);
+  await writeFile(archive, Buffer.from(await served.arrayBuffer()));
+  await run('tar', ['--extract', '--strip-components=1', '--file', archive], { cwd: to });
+}
+
+async function shopSettings(database: string) {
   const { base_url: baseUrl, test: mode } = network.sandbox;
-  const settings = {
-    databaseUrl: postgres.url,
-    baseUrl,
-    apiKey: mode.secret_key,
-    terminal: mode.terminal,
-    webhookSecret: 'whsec_medusa',
-  };
-  const env = { PATH: process.env.PATH, HOME: folder, MEDUSA_DISABLE_TELEMETRY: 'true' };
-  const args = ['journey.mjs', JSON.stringify(settings)];
-  const { stdout } = await run(process.execPath, args, { cwd: folder, env });
-  const seen = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Record<string, unknown>;
-  const { unpaid, tooLate, forged, currency, nothing, ...rest } = seen;
+  const client = new Client({ connectionString: postgres.url });
+  await client.connect();
+  await client.query(`create database ${database}`);
+  await client.end();
+  const { href: databaseUrl } = new URL(`/${database}`, postgres.url);
+  return { databaseUrl, baseUrl, apiKey: mode.secret_key, terminal: mode.terminal };
+}
+
+async function lastLineOf(program: string, ...args: readonly string[]): Promise<unknown> {
+  const env = { ...SHOP_ENV, HOME: folder };
+  const { stdout } = await run(process.execPath, [program, ...args], {
+    cwd: checkout,
+    env,
+    maxBuffer: OUTPUT,
+  });
+  return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+}
+
+test('an order is paid at the terminal, changed, given back and told of by webhook', async () => {
+  const settings = { ...(await shopSettings('payments')), webhookSecret: 'whsec_medusa' };
+  const seen = await lastLineOf('journey.mjs', JSON.stringify(settings));
+  const { unpaid, tooLate, forged, currency, nothing, ...rest } = seen as Record<string, unknown>;
   assert.deepEqual(rest, {
     begun: ['pending', true],
     renewed: ['expired', 'requires_payment_method', 2_500_000],
@@ -84,4 +104,40 @@ test('an order is paid at the terminal, changed, given back and told of by webho
   assert.match(String(forged), /signature/);
   assert.match(String(currency), /takes usdc, usd, and this order is in eur/);
   assert.match(String(nothing), /amount/);
+});
+
+test('an abandoned cart is canceled or ordered, and never paid without an order', async () => {
+  // A completion gives up before the cart is abandoned; one that began later still waits.
+  const settings = { ...(await shopSettings('shop')), waitSeconds: 30 };
+  const unused = JSON.stringify({ ...settings, webhookSecret: 'whsec_unused' });
+  const env = { ...SHOP_ENV, HOME: folder, SHOP_SETTINGS: unused };
+  await run(process.execPath, ['shop/migrate.mjs'], { cwd: checkout, env, maxBuffer: OUTPUT });
+  const seen = await lastLineOf('shop/abandoned.mjs', JSON.stringify(settings));
+  const ordered = (captured: number) => {
+    return { intent: 'succeeded', refunded: 0, orders: 1, captured };
+  };
+  const canceled = { intent: 'canceled', refunded: null, orders: 0, captured: 0 };
+  assert.deepEqual(seen, {
+    completions: { gaveUp: 'not_allowed', hungUp: 'AbortError' },
+    carts: {
+      ...{ neverCompleted: ordered(2.5), gaveUp: ordered(3.25), hungUp: ordered(4) },
+      ...{ changed: canceled, dropped: canceled },
+    },
+  });
+});
+
+test("the README's command works in an empty folder, before anything is published", async () => {
+  const guide = await readFile(path.join(ROOT, 'integrations/medusa/README.md'), 'utf8');
+  const [, address = ''] = /`npm i (https:\/\/<network>\/[^`]+)`/.exec(guide) ?? [];
+  const { web_url } = network.sandbox;
+  const cwd = path.join(folder, 'empty');
+  await mkdir(cwd);
+  await run('npm', ['i', ...QUIET, address.replace('https://<network>', web_url)], { cwd });
+  const program = `const { default: { services } } = await import('tapline-medusa');
+    console.log(services.map(({ identifier }) => identifier).join());`;
+  const args = ['--input-type=module', '--eval', program];
+  assert.equal((await run(process.execPath, args, { cwd, env: SHOP_ENV })).stdout, 'tapline\n');
+  const bundled = await readdir(path.join(cwd, 'node_modules/tapline-medusa/node_modules'));
+  const packages = bundled.filter((name) => !name.startsWith('.'));
+  assert.deepEqual(packages, ['tapline'], 'no stranger can publish the client that it uses');
 });
