@@ -177,12 +177,16 @@ test('a role without grants waits for them until its process ends', async () => 
     assert.ok(performance.now() - began < 1_000);
     const waiting = migrate(db, { folder, tell });
     while (told.length === 1) await sleep(10);
-    await database.db.query(`grant select on migrations to ${role}`);
+    assert.match(told[1] ?? '', /may not use "migrations"/);
+    await database.db.query(`grant select on all tables in schema public to ${role}`);
+    while (told.length === 2) await sleep(10);
+    assert.match(told[2] ?? '', /may not use ".*_seq"/, 'the sequences are granted afterwards');
+    await database.db.query(`grant usage on all sequences in schema public to ${role}`);
     assert.deepEqual(await waiting, []);
-    assert.equal(told.length, 2, 'one line for each wait');
+    assert.equal(told.length, 3, 'one line for each thing that it waits for');
   } finally {
     await db.close();
-    await database.db.query(`revoke all on migrations from ${role}`);
+    await database.db.query(`drop owned by ${role}`);
     await database.db.query(`drop role ${role}`);
   }
 });

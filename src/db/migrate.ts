@@ -186,6 +186,23 @@ async function lookForPending(
   }
 }
 
+/**
+ * A table or sequence of the owner's that this role may not use; null if there is none. The grants
+ * are several statements, so a role can read some tables before it may use all of them.
+ */
+async function findUngranted(client: pg.Client): Promise<string | null> {
+  const { rows } = await client.query<{ name: string }>(`
+    select c.relname as name
+    from pg_class c join pg_class m on m.oid = to_regclass('migrations')
+      and c.relnamespace = m.relnamespace and c.relowner = m.relowner
+    where not c.relispartition and case c.relkind
+      when 'r' then not has_table_privilege(c.oid, 'select')
+      when 'p' then not has_table_privilege(c.oid, 'select')
+      when 'S' then not has_sequence_privilege(c.oid, 'usage') end
+    limit 1`);
+  return rows[0]?.name ?? null;
+}
+
 /** What is left to do once nobody else is at it; nothing: another start or role has done it. */
 async function waitForTurn(
   client: pg.Client,
@@ -196,20 +213,28 @@ async function waitForTurn(
   for (;;) {
     const pending = await lookForPending(client, all);
     const [next] = pending ?? [];
-    if (pending !== null && next === undefined) return [];
+    const isDone = pending !== null && next === undefined;
+    const ungranted = isDone ? await findUngranted(client) : 'migrations';
+    if (ungranted === null) return [];
     const may = await mayMigrate(client);
     if (may && (await isOurTurn(client))) return findPending(client, all);
-    const why = waitsFor(next, may);
+    const why = waitsFor(next, { may, ungranted });
     if (why !== told) tell(why);
     told = why;
     await sleep(LOOK_MS, undefined, { signal: ends });
   }
 }
 
-/** @param next undefined: the role may not read which one is next. */
-function waitsFor(next: Migration | undefined, may: boolean): string {
+/** @param next undefined: none is pending that this role may read about, but grants are missing. */
+function waitsFor(
+  next: Migration | undefined,
+  { may, ungranted }: { readonly may: boolean; readonly ungranted: string },
+): string {
   if (next === undefined) {
-    return 'waiting for the grants of this role: the owner gives them (docs/operate.md, section 2)';
+    return (
+      `waiting for the grants of this role (it may not use "${ungranted}"): ` +
+      'the owner gives them (docs/operate.md, section 3)'
+    );
   }
   const who = may ? 'another process applies it' : 'run "npm run migrate" as its owner';
   return `waiting for the database's migration ${next.name}: ${who}`;

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
 import { silentLog } from '#core/log.ts';
 import { redisRateLimiter, type SharedRateLimiter } from '#http/redis-rate-limit.ts';
 
@@ -74,6 +75,17 @@ describe('rate limits shared through Redis', { skip }, () => {
     assert.equal((await limiter.take('two')).remaining, 2);
     await sleep(600);
     assert.equal((await limiter.take('two')).remaining, 3);
+  });
+
+  test('after the clock of Redis stepped back by a day, a wait is at most the window', async () => {
+    const limiter = await node(4, 60);
+    const client = new Redis(port);
+    await client.set('tapline:rate:stepped', String(Date.now() + 86_400_000));
+    client.disconnect();
+    const refused = await limiter.take('stepped');
+    assert.deepEqual([refused.allowed, refused.remaining], [false, 0]);
+    assert.ok(refused.retryAfterSeconds <= 15, `${refused.retryAfterSeconds} s`);
+    assert.ok(refused.resetSeconds <= 60, `${refused.resetSeconds} s`);
   });
 
   test('without Redis nobody waits, and sharing comes back with it', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,12 +10,18 @@ import { migrate } from '#db/migrate.ts';
 import { openDataFolder } from '#sandbox/data-folder.ts';
 import { startPostgres } from '#sandbox/postgres.ts';
 import { SUPERUSER } from '#sandbox/postgres-cluster.ts';
+import { waitUntil } from '#sandbox/processes.ts';
 import { runPsqlScript } from '#testing/psql-script.ts';
+import { spawnMain } from '#testing/spawn-network.ts';
 
 /** The two roles that compose.yaml gives the service, in a real PostgreSQL. */
 
 const CONTAINER = path.join(import.meta.dirname, '../../deploy/container');
 const PASSWORDS = { owner_password: 'of-the-owner', app_password: 'of-the-app' };
+/** A start beside other tests; each wait of it ends as soon as it can. */
+const START_MS = 120_000;
+/** 1 s is promised; a busy machine gets another one. */
+const STOP_MS = 2_000;
 const DENIED = /permission denied|must be owner/;
 
 let root: string;
@@ -110,6 +117,53 @@ test('a database that a superuser has made is given to the owner, however often'
   await giveRoles('older');
   await giveRoles('older');
   await requireRoles('older');
+});
+
+/** The API as `tapline_app`, in a process of its own. */
+function startApi(database: string, name: string) {
+  const { child, logs } = spawnMain({
+    dataDir: path.join(root, name),
+    args: ['--roles', 'api'],
+    env: { DATABASE_URL: urlOf('tapline_app', PASSWORDS.app_password, database) },
+  });
+  const ended = once(child, 'close');
+  const writes = async (line: RegExp) => {
+    const isThere = () => line.test(logs()) || child.exitCode !== null;
+    await waitUntil(isThere, START_MS);
+    assert.equal(child.exitCode, null, logs());
+    assert.match(logs(), line);
+  };
+  const stop = async () => {
+    const began = performance.now();
+    child.kill('SIGTERM');
+    assert.deepEqual(await ended, [0, null], logs());
+    return performance.now() - began;
+  };
+  return { writes, stop, kill: () => child.kill('SIGKILL') };
+}
+
+test('an API waits for migrations and then for its grants, and ends while it waits', async () => {
+  await as(SUPERUSER, 'postgres', (client) =>
+    client.query('create database waits owner tapline_owner'),
+  );
+  const waiting = startApi('waits', 'ended');
+  const served = startApi('waits', 'served');
+  try {
+    for (const api of [waiting, served]) await api.writes(/npm run migrate/);
+    await migrateAs('tapline_owner', PASSWORDS.owner_password, 'waits');
+    for (const api of [waiting, served]) await api.writes(/waiting for the grants of this role/);
+    const took = await waiting.stop();
+    assert.ok(took < STOP_MS, `SIGTERM took ${Math.round(took)} ms`);
+    // A person types the grants of the handbook one after the other.
+    const first = 'grant select, insert, update, delete on all tables in schema public';
+    await as('tapline_owner', 'waits', (client) => client.query(`${first} to tapline_app`));
+    await served.writes(/may not use [^a-z]*\w+_seq/);
+    await giveRoles('waits');
+    await served.writes(/Tapline is running/);
+    await served.stop();
+  } finally {
+    for (const api of [waiting, served]) api.kill();
+  }
 });
 
 test('each service of compose.yaml connects as its role', async () => {

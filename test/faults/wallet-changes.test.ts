@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createWalletClient, encodeFunctionData, http, publicActions } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { isRefusal } from '#core/answer.ts';
@@ -14,7 +15,7 @@ import { idSealingKey, peopleKey } from '#settings/config.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { readMerchantWallets, sameWallet } from '#settlement/chain/merchant-wallets.ts';
 import { askToWithdraw } from '#testing/ask-to-withdraw.ts';
-import { PUBLIC_URL } from '#testing/chaos/chaos-process.ts';
+import { type ChaosProcess, PUBLIC_URL } from '#testing/chaos/chaos-process.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { openRestoreGround, REST_MS, type RestoreGround } from '#testing/restore-ground.ts';
 import { addShop, shopOwner, shopWallet } from '#testing/ways/shops.ts';
@@ -30,8 +31,8 @@ const STEPS = ['announced', 'applied', 'canceled'] as const;
 type Step = (typeof STEPS)[number];
 
 const WALLET_DELAY_S = 3;
-/** Long enough for a start and some work. */
-const KILL_EVERY_MS = 12_000;
+/** What a worker gets done between its start and its death: the leases of the last one run out. */
+const LIFE_MS = 9_000;
 /** Reconciliation looks once a minute. */
 const FOLLOWED_MS = 120_000;
 
@@ -148,7 +149,7 @@ async function shown(shop: Shop) {
 async function cancel(shop: Shop): Promise<void> {
   const answer = await (await signIn(shop)).delete(path(shop));
   assert.equal(answer.status, 202, answer.text);
-  await until('the cancellation', async () => (await held(shop)).announced === null);
+  await until('the cancellation', async () => (await held(shop)).announced === null, FOLLOWED_MS);
 }
 
 async function withdraw(shop: Shop): Promise<string> {
@@ -186,7 +187,7 @@ const isInForce = async (shop: Shop) => sameWallet((await held(shop)).wallet, sh
 
 async function announce(shop: Shop): Promise<void> {
   await ask(shop);
-  await until('the announcement', () => isAnnounced(shop));
+  await until('the announcement', () => isAnnounced(shop), FOLLOWED_MS);
 }
 
 /** By somebody who is neither the merchant nor the service, once the delay has passed. */
@@ -194,14 +195,29 @@ async function apply(shop: Shop): Promise<void> {
   const args = [Number(shop.merchantNumber)] as const;
   const data = encodeFunctionData({ abi: settlementAbi, functionName: 'applyWallet', args });
   const to = world.ground.testnet.config.settlement;
-  await until('the wallet to be in force', async () => {
-    if (await isInForce(shop)) return true;
-    await client()
-      .sendTransaction({ chain: null, to, data, gas: 200_000n })
-      .catch(() => null);
-    return isInForce(shop);
-  });
+  await until(
+    'the wallet to be in force',
+    async () => {
+      if (await isInForce(shop)) return true;
+      await client()
+        .sendTransaction({ chain: null, to, data, gas: 200_000n })
+        .catch(() => null);
+      return isInForce(shop);
+    },
+    FOLLOWED_MS,
+  );
   shop.wallet = shop.next;
+}
+
+/** At once, and then again each time that the worker has lived for a while. */
+async function keepKilling(worker: ChaosProcess, ends: AbortSignal): Promise<void> {
+  while (!ends.aborted) {
+    const starts = worker.starts();
+    worker.kill();
+    await waitUntil(() => ends.aborted || worker.starts() > starts, FOLLOWED_MS);
+    await waitUntil(() => ends.aborted || worker.isReady(), FOLLOWED_MS);
+    await sleep(LIFE_MS, undefined, { signal: ends }).catch(() => {});
+  }
 }
 
 /** The dashboard shows the announcement, withdrawals wait for it, and the owner cancels it. */
@@ -299,11 +315,12 @@ describe('the worker dies', () => {
     await openShops('kill');
     await announce(shops.canceled);
     const [, , worker] = world.nodes;
-    const played = play();
-    worker?.kill();
-    const killing = setInterval(() => worker?.kill(), KILL_EVERY_MS);
-    await played.finally(() => clearInterval(killing));
-    worker?.kill();
+    assert.ok(worker !== undefined);
+    const ends = new AbortController();
+    const killing = keepKilling(worker, ends.signal);
+    await play().finally(() => ends.abort());
+    await killing;
+    worker.kill();
   });
 
   tableOf();

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
+import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { NETWORKS } from '#core/mode.ts';
 import { spawnMain, temporaryDataDir } from '#testing/spawn-network.ts';
+
+const RULES = path.join(import.meta.dirname, '../../deploy/prometheus/tapline-rules.yml');
 
 let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
 
@@ -26,6 +31,43 @@ async function statusOf(port: string, path: string): Promise<number | null> {
   return answer?.status ?? null;
 }
 
+/** A counter, and the labels that a rule or a line of `/metrics` names. */
+interface Series {
+  readonly name: string;
+  readonly labels: readonly string[];
+}
+
+function seriesIn(text: string, pattern: RegExp): Series[] {
+  return [...text.matchAll(pattern)].map(([, name = '', labels = '']) => ({
+    name,
+    labels: labels.split(',').filter((label) => label !== ''),
+  }));
+}
+
+/** Prometheus sees no increase in the first value of a series, so each must be 0 before its first event. */
+async function requireCountersAtZero(port: string): Promise<void> {
+  const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
+  const zeros = seriesIn(await answer.text(), /^(tapline_\w+_total)(?:\{(.*)\})? 0$/gm);
+  const read = seriesIn(await readFile(RULES, 'utf8'), /(tapline_\w+_total)\b(?:\{(.*?)\})?/g);
+  assert.ok(read.length > 10, `the rules read ${read.length} counters`);
+  for (const { name, labels } of read) {
+    assert.ok(
+      labels.every((label) => /^\w+="[^"]*"$/.test(label)),
+      `this test compares labels that are equal to a text, not ${labels}`,
+    );
+    const found = zeros.filter(
+      (zero) => zero.name === name && labels.every((label) => zero.labels.includes(label)),
+    );
+    const wanted = `${name}{${labels}}`;
+    assert.ok(found.length > 0, `${wanted} is not 0 at the start`);
+    const networks = found.flatMap((zero) => zero.labels.filter((one) => /^network=/.test(one)));
+    if (networks.length === 0) continue;
+    for (const network of NETWORKS) {
+      assert.ok(networks.includes(`network="${network}"`), `${wanted} is not 0 for ${network}`);
+    }
+  }
+}
+
 test('a worker serves probes and numbers on OPS_PORT, and listens nowhere else', async () => {
   const [PORT, OPS_PORT] = [await freePort(), await freePort()];
   const args = ['--roles', 'worker'];
@@ -42,7 +84,7 @@ test('a worker serves probes and numbers on OPS_PORT, and listens nowhere else',
   assert.deepEqual(await ended, [0, null]);
 });
 
-test('OPS_PORT says ready only when PORT is served', async () => {
+test('OPS_PORT says ready only when PORT is served, with each counter of the alerts at 0', async () => {
   const [PORT, OPS_PORT] = [await freePort(), await freePort()];
   const { child, logs } = spawnMain({ dataDir: folder.path, env: { PORT, OPS_PORT } });
   const ended = once(child, 'close');
@@ -52,6 +94,7 @@ test('OPS_PORT says ready only when PORT is served', async () => {
     ready = await statusOf(OPS_PORT, '/readyz');
     if (ready !== 200) await sleep(5);
   }
+  await requireCountersAtZero(OPS_PORT);
   assert.equal(await statusOf(PORT, '/livez'), 200, logs());
   child.kill('SIGTERM');
   assert.deepEqual(await ended, [0, null]);

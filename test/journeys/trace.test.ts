@@ -4,6 +4,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
+import { RELEASE } from '#core/release.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
@@ -19,7 +20,12 @@ interface OtlpSpan {
 
 interface Otlp {
   readonly resourceSpans: readonly {
-    readonly resource: { readonly attributes: readonly { key: string }[] };
+    readonly resource: {
+      readonly attributes: readonly {
+        readonly key: string;
+        readonly value: { readonly stringValue: string };
+      }[];
+    };
     readonly scopeSpans: readonly { readonly spans: readonly OtlpSpan[] }[];
   }[];
 }
@@ -30,6 +36,8 @@ const SECRET = 'receiver-key-0123456789';
 const SEEN_MS = 20_000;
 
 const spans: OtlpSpan[] = [];
+/** Of every batch of spans, as one text. */
+const resources = new Set<string>();
 const heard: IncomingHttpHeaders[] = [];
 const collectorHeaders: IncomingHttpHeaders[] = [];
 let servers: Server[] = [];
@@ -50,7 +58,9 @@ before(async () => {
     collectorHeaders.push(request.headers);
     assert.equal(request.url, '/otlp/v1/traces');
     const { resourceSpans } = (await json(request)) as Otlp;
-    for (const { scopeSpans } of resourceSpans) {
+    for (const { resource, scopeSpans } of resourceSpans) {
+      const named = resource.attributes.map(({ key, value }) => [key, value.stringValue]);
+      resources.add(JSON.stringify(Object.fromEntries(named)));
       for (const scope of scopeSpans) spans.push(...scope.spans);
     }
     response.end('{}');
@@ -130,6 +140,11 @@ test('one trace holds a sale, from the create over the tap to the webhook', asyn
     heard.some((headers) => headers.traceparent === told),
     'the receiver goes on with it',
   );
+  assert.equal(resources.size, 1, 'all spans of a process name the same instance');
+  const [named = '{}'] = resources;
+  const { 'service.instance.id': instance, ...others } = JSON.parse(named);
+  assert.match(instance, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+  assert.deepEqual(others, { 'service.name': 'tapline', 'service.version': RELEASE });
   assert(collectorHeaders.every((headers) => headers['x-key'] === SECRET));
   assert(!network.logs().includes(SECRET));
 });

@@ -158,3 +158,23 @@ test('a shift that is none is refused', async () => {
   const long = { amount: 1_000_000, cashier: 'x'.repeat(41) };
   assert.equal((await caller.post('/payment_intents', long)).status, 400);
 });
+
+test("without days, today is the day that the account's test clock says", async () => {
+  const { caller } = await otherTerminal();
+  const { pass } = await addPayer(store);
+  const merchant = await server.merchant();
+  const advanced = await merchant.post('/test_helpers/clock/advance', { seconds: 2 * 86_400 });
+  const now = String(advanced.body.now);
+  const { body: intent } = await caller.post('/payment_intents', { amount: 3_000_000 });
+  const credential = { type: 'nfc_id', value: pass };
+  await caller.post(`/payment_intents/${intent.id}/tap`, { credential });
+
+  const { body: today } = await caller.get('/totals');
+  assert.equal(today.from, now.slice(0, 10), 'the accounts of these tests are in UTC');
+  assert.equal((today.total as { sales: number }).sales, 3_000_000);
+  const { body: shift } = await caller.get(`/totals?created_gte=${now}`);
+  assert.equal((shift.total as { sales: number }).sales, 3_000_000);
+  const byClockOfServer = new Date().toISOString().slice(0, 10);
+  const { body: earlier } = await caller.get(`/totals?from=${byClockOfServer}`);
+  assert.equal((earlier.total as { sales: number }).sales, 0);
+});

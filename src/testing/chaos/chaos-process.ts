@@ -19,6 +19,8 @@ export interface ChaosProcess {
   readonly url: string | null;
   /** Starts so far. */
   starts(): number;
+  /** Whether its present life has come up. */
+  isReady(): boolean;
   /** What its lives have written, newest last; bounded. */
   logs(): string;
   /** How lives ended that nobody ended, and that did not refuse to start: their last lines. */
@@ -152,6 +154,8 @@ function lifeEnv(ground: ChaosGround, options: ChaosProcessOptions, port: number
 interface Supervised {
   readonly child: () => ChildProcess | undefined;
   readonly starts: () => number;
+  /** Of the present life alone. */
+  readonly lifeLogs: () => string;
   readonly logs: () => string;
   readonly crashes: () => readonly string[];
   /** Ends it and does not start it again; resolves when it has ended. */
@@ -173,7 +177,8 @@ function supervise(
   let earlier = '';
   const crashes: string[] = [];
   let life: { readonly child: ChildProcess; logs(): string } | null = null;
-  const logs = () => (earlier + (life?.logs() ?? '')).slice(-LOG_LENGTH_MAX);
+  const lifeLogs = () => life?.logs() ?? '';
+  const logs = () => (earlier + lifeLogs()).slice(-LOG_LENGTH_MAX);
   const run = async () => {
     while (!closing) {
       life = startLife(++starts);
@@ -189,6 +194,7 @@ function supervise(
   return {
     child: () => life?.child,
     starts: () => starts,
+    lifeLogs,
     logs,
     crashes: () => crashes,
     end: () => {
@@ -208,7 +214,7 @@ export async function startChaosProcess(
   const port = role === 'api' ? await freePort() : 0;
   const env = lifeEnv(ground, options, port);
   let told: Readonly<Record<string, string>> = {};
-  const { child, starts, logs, crashes, end } = supervise(name, (number) => {
+  const { child, starts, lifeLogs, logs, crashes, end } = supervise(name, (number) => {
     const ofThisLife = { ...env, ...(number === 1 ? options.firstEnv : told) };
     const life = spawnMain({ dataDir, env: ofThisLife, args: ['--roles', role] });
     if (life.child.pid !== undefined) ground.endWithUs(life.child.pid);
@@ -226,6 +232,7 @@ export async function startChaosProcess(
     role,
     url: role === 'api' ? `http://127.0.0.1:${port}/api` : null,
     starts,
+    isReady: () => lifeLogs().includes(READY_LINE),
     logs,
     crashes,
     kill: () => signal('SIGKILL'),
