@@ -186,7 +186,9 @@ test('a role without grants waits for them until its process ends', async () => 
     assert.equal(told.length, 3, 'one line for each thing that it waits for');
   } finally {
     await db.close();
-    await database.db.query(`drop owned by ${role}`);
+    for (const kind of ['tables', 'sequences']) {
+      await database.db.query(`revoke all on all ${kind} in schema public from ${role}`);
+    }
     await database.db.query(`drop role ${role}`);
   }
 });

@@ -44,7 +44,7 @@ function seriesIn(text: string, pattern: RegExp): Series[] {
   }));
 }
 
-/** Prometheus sees no increase in the first value of a series, so each must be 0 before its first event. */
+/** Prometheus sees no increase in the first value of a series, so a series must begin at 0. */
 async function requireCountersAtZero(port: string): Promise<void> {
   const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
   const zeros = seriesIn(await answer.text(), /^(tapline_\w+_total)(?:\{(.*)\})? 0$/gm);
@@ -84,7 +84,7 @@ test('a worker serves probes and numbers on OPS_PORT, and listens nowhere else',
   assert.deepEqual(await ended, [0, null]);
 });
 
-test('OPS_PORT says ready only when PORT is served, with each counter of the alerts at 0', async () => {
+test('OPS_PORT is ready only when PORT is served, with each counter of alerts at 0', async () => {
   const [PORT, OPS_PORT] = [await freePort(), await freePort()];
   const { child, logs } = spawnMain({ dataDir: folder.path, env: { PORT, OPS_PORT } });
   const ended = once(child, 'close');
