@@ -180,7 +180,7 @@ test('a role without grants waits for them until its process ends', async () => 
     assert.match(told[1] ?? '', /may not use "migrations"/);
     await database.db.query(`grant select on all tables in schema public to ${role}`);
     while (told.length === 2) await sleep(10);
-    assert.match(told[2] ?? '', /may not use ".*_seq"/, 'the sequences are granted afterwards');
+    assert.match(told[2] ?? '', /may not use "(?!migrations)/, 'sequences are granted apart');
     await database.db.query(`grant usage on all sequences in schema public to ${role}`);
     assert.deepEqual(await waiting, []);
     assert.equal(told.length, 3, 'one line for each thing that it waits for');

@@ -214,11 +214,11 @@ async function waitForTurn(
     const pending = await lookForPending(client, all);
     const [next] = pending ?? [];
     const isDone = pending !== null && next === undefined;
-    const ungranted = isDone ? await findUngranted(client) : 'migrations';
-    if (ungranted === null) return [];
     const may = await mayMigrate(client);
+    const ungranted = isDone && !may ? await findUngranted(client) : null;
+    if (isDone && ungranted === null) return [];
     if (may && (await isOurTurn(client))) return findPending(client, all);
-    const why = waitsFor(next, { may, ungranted });
+    const why = waitsFor(next, { may, ungranted: ungranted ?? 'migrations' });
     if (why !== told) tell(why);
     told = why;
     await sleep(LOOK_MS, undefined, { signal: ends });

@@ -3,6 +3,7 @@ import { type Running, start } from '#app/start.ts';
 import { silentLog } from '#core/log.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { readConfig } from '#settings/config.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
 import { groundEnv } from '#testing/chaos/chaos-process.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { temporaryDataDir } from '#testing/spawn-network.ts';
@@ -12,6 +13,8 @@ import { startTestNetwork } from '#testing/test-network.ts';
 export interface QuickNetwork {
   readonly sandbox: SandboxFile;
   readonly secret: Buffer;
+  /** Of the test network's chain. */
+  readonly testnet: NetworkConfig;
   close(): Promise<void>;
 }
 
@@ -50,6 +53,7 @@ export async function startQuickNetwork(
   return {
     sandbox,
     secret,
+    testnet: testnet.config,
     close: async () => {
       await running.stop();
       for (const stop of stops) await stop();

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
+import { systemClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import { openChain } from '#settlement/chain/chain.ts';
+import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import { type Filling, fillTables } from '#testing/fill-tables.ts';
 import { type KeptPlans, keepPlans, type Reading } from '#testing/kept-plans.ts';
-import { startQuickNetwork } from '#testing/model-network.ts';
+import { type QuickNetwork, startQuickNetwork } from '#testing/model-network.ts';
 import { type Executed, openPlanLog, type PlanLog } from '#testing/plan-log.ts';
 import { openShop } from '#testing/sales-round.ts';
 import { startReceiver } from '#testing/webhook-receiver.ts';
@@ -47,6 +51,7 @@ before(async () => {
   try {
     const shop = await openShop(network, receiver.url);
     for (let round = 0; round < ROUNDS; round++) await shop.round();
+    await reconcile(network);
   } finally {
     await network.close();
     await receiver.close();
@@ -57,6 +62,18 @@ before(async () => {
   assert.ok(statements.length >= FEWEST_STATEMENTS, `only ${statements.length} statements`);
 });
 after(() => log?.close());
+
+/** As a worker does once a minute: a quick round ends before that, a slow one does not. */
+async function reconcile({ testnet }: QuickNetwork): Promise<void> {
+  const chain = await openChain(testnet, silentLog);
+  try {
+    const { db } = log.database;
+    const { events } = await reconcileOnce({ chain, db, clock: systemClock, log: silentLog });
+    assert.ok(events > 0, 'it has read the sales of the rounds');
+  } finally {
+    await chain.close();
+  }
+}
 
 async function withClient(url: string, work: (client: pg.Client) => Promise<unknown>) {
   const client = new pg.Client({ connectionString: url });

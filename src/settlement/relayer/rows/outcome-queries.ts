@@ -147,12 +147,12 @@ export async function requeue(tx: Tx, requests: readonly Requeued[]): Promise<vo
        set status = 'queued', transaction_id = null, outcome = null,
          ${backOff('i.refused')}
        from unnest($1::bigint[], $2::bigint[], $3::boolean[]) as i (id, transaction_id, refused)
-       where r.id = i.id and r.transaction_id = i.transaction_id
+       where r.id = any($1) and r.id = i.id and r.transaction_id = i.transaction_id
          and ${hasStatus('submitted', 'succeeded')}
        returning i.transaction_id
      )
      update chain_transactions set retired = true
-     where id in (select transaction_id from moved)`,
+     where id = any(array(select transaction_id from moved))`,
     [
       requests.map((one) => one.requestId.toString()),
       requests.map((one) => one.transactionId.toString()),
@@ -287,7 +287,8 @@ export async function movePayments(
        returning p.payment_intent_id, p.tx_hash
      )
      update payment_intents i set tx_hash = m.tx_hash from moved m
-     where i.id = m.payment_intent_id and i.status = 'succeeded'`,
+     where i.id = any(array(select payment_intent_id from moved)) and i.id = m.payment_intent_id
+       and ${checked("i.status = 'succeeded'")}`,
     [wanted.livemode, wanted.numbers.map(toNumberColumn).map(String)],
   );
 }
