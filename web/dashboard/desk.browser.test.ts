@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import type { Locator } from 'playwright-core';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { DESKTOP, openBrowser, type TestBrowser } from '../testing/browser.ts';
 import { payAt, signInAt } from '../testing/desk.ts';
-import { addTestTerminal, type TestTerminal } from '../testing/till.ts';
+import { addTestTerminal, openTill, type TestTerminal } from '../testing/till.ts';
 
 let shared: SharedSandbox;
 let browser: TestBrowser;
@@ -69,3 +70,32 @@ test('a page whose code is gone after an update leaves the navigation', async ()
   assert.equal(await page.getByRole('alert').count(), 0);
   await window.close();
 });
+
+test('times are those of the account, on dashboard and till, wherever one reads them', async () => {
+  const { sandbox } = shared;
+  const sale = await payAt(sandbox, { terminal: terminal.id, amount: 1_230_000 });
+  const options = { ...DESKTOP, timezoneId: 'Asia/Tokyo' };
+  const window = await browser.open(options);
+  const { page } = window;
+  await signInAt(window, { sandbox, path: `dashboard/payments?terminal=${terminal.id}` });
+  const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: sale.payment }) });
+  await page.getByText('Times are in UTC.').waitFor();
+  await checkUtc(row.locator('time'));
+  window.checkClean();
+  await window.close();
+  const till = await openTill(browser, sandbox, { terminal, options });
+  await till.page.getByRole('link', { name: 'History' }).click();
+  await till.page.getByText('Times are in UTC.').waitFor();
+  await checkUtc(till.page.getByRole('main').locator('time'));
+  till.checkClean();
+  await till.close();
+});
+
+/** The account of the sandbox is in UTC. */
+async function checkUtc(time: Locator): Promise<void> {
+  const at = new Date((await time.first().getAttribute('datetime')) ?? '');
+  const shown = (await time.first().textContent()) ?? '';
+  const clock = { hour: 'numeric', minute: '2-digit', timeZone: 'UTC' } as const;
+  const expected = new Intl.DateTimeFormat('en-US', clock).format(at);
+  assert.ok(shown.endsWith(expected), `${shown}, not ${expected}`);
+}

@@ -12,9 +12,13 @@ export function canUsePasskeys(): boolean {
   return typeof PublicKeyCredential !== 'undefined' && hasName();
 }
 
-/** Where this machine's own pages have passkeys; null: this is not an address of numbers of it. */
+/**
+ * Where this machine's own pages have passkeys. `null` at any address but its numbers, and in a
+ * browser that has no passkeys anywhere.
+ */
 export function addressWithPasskeys(): string | null {
   const { hostname, protocol, port } = location;
+  if (typeof PublicKeyCredential === 'undefined') return null;
   if (!/^127\.|^\[::1\]$/.test(hostname)) return null;
   return `${protocol}//localhost${port === '' ? '' : `:${port}`}`;
 }

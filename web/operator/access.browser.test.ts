@@ -106,7 +106,7 @@ for (const { name, options, pages } of [
     for (const path of ['', ...pages, `accounts/${sandbox.account}`]) {
       await page.goto(`${sandbox.web_url}/operator/${path}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
-      await page.waitForLoadState('networkidle');
+      await window.idle();
       const buttons = await page.getByRole('button').all();
       const names = await Promise.all(
         buttons.map(

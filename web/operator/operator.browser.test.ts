@@ -127,7 +127,7 @@ test('nothing moves while a page of the console loads', async () => {
   for (const address of ADDRESSES) {
     await page.goto(`${own.sandbox.web_url}/operator/${address}`);
     await page.locator('h1').waitFor();
-    await page.waitForLoadState('networkidle');
+    await window.idle();
     await checkStill(window);
   }
 });
@@ -192,7 +192,7 @@ for (const { name, viewport, colorScheme } of LOOKS) {
     await page.emulateMedia({ colorScheme });
     for (const title of PAGES) {
       await goTo(title);
-      await page.waitForLoadState('networkidle');
+      await window.idle();
       await window.checkAccessibility();
       const wide = await page.evaluate(
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,

@@ -77,7 +77,7 @@ test('two people who save see both values, and the second decides', async () => 
   await theirs.save.click();
   await second.page.getByText('Saved.').waitFor();
   await mine.save.click();
-  await mine.form.getByText('Someone else changed this').waitFor();
+  await mine.form.getByText('Someone else changed this since').waitFor();
   await mine.form.getByText('Stored now: 44.50').waitFor();
   await mine.form.getByText('Stored now: 24').waitFor();
   assert.equal(await mine.perPayment.inputValue(), '33', 'nothing that was typed is lost');
@@ -85,7 +85,7 @@ test('two people who save see both values, and the second decides', async () => 
   await first.checkAccessibility();
   await mine.save.click();
   await first.page.getByText('Saved.').waitFor();
-  await mine.form.getByText('Someone else changed this').waitFor({ state: 'detached' });
+  await mine.form.getByText('Someone else changed this since').waitFor({ state: 'detached' });
   await second.page.reload();
   await theirs.hours.waitFor();
   assert.equal(await theirs.perPayment.inputValue(), '33.00');

@@ -26,7 +26,7 @@ function staffShot(name: string, lead: (stage: Stage) => Promise<void>): Shot {
       const open = async (path: string, title: string) => {
         await page.goto(`${sandbox.web_url}/operator${path}`);
         await page.getByRole('heading', { name: title, level: 1 }).waitFor();
-        await page.waitForLoadState('networkidle');
+        await window.idle();
       };
       const change = async (route: string, changes: object) => {
         await page.route(`**/api/operator/v1${route}*`, async (asked) => {

@@ -175,3 +175,34 @@ test('the first load stays within its budget', async () => {
   await checkStill(till);
   await till.close();
 });
+
+/** What a browser says where a virtual adapter confuses it, though there is a connection. */
+const SAYS_OFFLINE = `(() => {
+  Object.defineProperty(navigator, 'onLine', { value: false });
+  dispatchEvent(new Event('offline'));
+})()`;
+
+test('Paid says what left the wallet, and a second reading covers no button', async () => {
+  const { sandbox } = shared;
+  const till = await openTill(browser, sandbox, { terminal: await addTestTerminal(sandbox) });
+  const { page } = till;
+  // A reader that types does not wait for the machine that the test runs on.
+  const read = () =>
+    Promise.all(
+      [...(sandbox.test.passes.ok ?? ''), 'Enter'].map((key) => page.keyboard.press(key)),
+    );
+  await page.evaluate(SAYS_OFFLINE);
+  await till.ask('2.50');
+  await read();
+  await till.result('Paid').waitFor();
+  assert.equal(await page.getByText('Offline', { exact: true }).count(), 0);
+  const paid = page.locator('.fact').filter({ hasText: 'Customer paid' });
+  await paid.getByText('2.51125').waitFor();
+  await read();
+  await page.getByText('Already paid', { exact: true }).waitFor();
+  // At once: a toast over the button would take the click.
+  await till.newPayment.click({ timeout: 2_000 });
+  await till.amount.waitFor();
+  till.checkClean();
+  await till.close();
+});

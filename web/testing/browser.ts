@@ -6,6 +6,7 @@ import {
   type CDPSession,
   chromium,
   type Page,
+  type Request,
 } from 'playwright-core';
 import { BROWSER_SETTING, launchChromium } from '#testing/chromium.ts';
 import { checkPlainWords } from './plain-words.ts';
@@ -17,6 +18,8 @@ export interface TestWindow {
   readonly context: BrowserContext;
   /** Errors of the console, uncaught ones, and what the page's policy has stopped. */
   readonly problems: readonly string[];
+  /** Waits until the page has asked for nothing, and waited for nothing, for half a second. */
+  idle(): Promise<void>;
   /**
    * Fails with axe's words when it finds something serious or critical, and with each visible text
    * that only programs understand, except on pages for those who write them. Rows of tables that
@@ -82,6 +85,33 @@ function watch(page: Page, problems: string[]): void {
   page.on('pageerror', (error) => problems.push(String(error)));
 }
 
+const IDLE_MS = 500;
+const IDLE_WITHIN_MS = 30_000;
+
+/** Playwright's `networkidle` never comes on a page that follows a feed: a feed has no end. */
+function followTraffic(page: Page): () => Promise<void> {
+  const pending = new Set<Request>();
+  let changed = performance.now();
+  const end = (request: Request) => {
+    if (pending.delete(request)) changed = performance.now();
+  };
+  page.on('request', (request) => {
+    if (request.resourceType() === 'eventsource') return;
+    pending.add(request);
+    changed = performance.now();
+  });
+  page.on('requestfinished', end);
+  page.on('requestfailed', end);
+  return async () => {
+    const deadline = performance.now() + IDLE_WITHIN_MS;
+    while (pending.size > 0 || performance.now() - changed < IDLE_MS) {
+      const urls = [...pending].map((request) => request.url());
+      assert.ok(performance.now() < deadline, `not idle: ${urls}`);
+      await page.waitForTimeout(50);
+    }
+  };
+}
+
 /**
  * The run's one Chromium, or one of its own where a file is run by itself. Each window has its own
  * storage, as another device would. A browser that translates says in the console what is wrong.
@@ -100,11 +130,13 @@ export async function openBrowser({
       const page = await context.newPage();
       const problems: string[] = [];
       watch(page, problems);
+      const idle = followTraffic(page);
       context.on('page', (other) => watch(other, problems));
       return {
         page,
         context,
         problems,
+        idle,
         checkAccessibility: async () => {
           assert.deepEqual(await seriousFindings(page), []);
           await checkPlainWords(page);

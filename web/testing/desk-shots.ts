@@ -31,7 +31,7 @@ export function deskShot(name: string, lead: (stage: Stage) => Promise<void>): S
       const open = async (path: string, title: string) => {
         await signInAt(window, { sandbox, path: `dashboard${path}` });
         await window.page.getByRole('heading', { name: title, level: 1 }).waitFor();
-        await window.page.waitForLoadState('networkidle');
+        await window.idle();
       };
       const change = (route: string, changes: object) =>
         changeAnswers(window, `**/api/dashboard/v1/accounts/*${route}`, changes);

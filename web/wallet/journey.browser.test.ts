@@ -12,6 +12,7 @@ import {
   openWallet,
   tapPass,
   WALLET_PASSWORD,
+  walletOf,
 } from '../testing/wallet.ts';
 
 const BUDGET_BYTES = 120_500;
@@ -71,6 +72,31 @@ for (const { name, options } of LOOKS) {
     await wallet.close();
   });
 }
+
+test('a browser is asked to keep the wallet, and says which one it has lost', async () => {
+  const wallet = walletOf(await browser.open(PHONE));
+  const { page } = wallet;
+  await page.addInitScript(`navigator.storage.persist = async () => {
+    sessionStorage.setItem('asked to last', 'yes');
+    return true;
+  };`);
+  await page.goto(`${shared.sandbox.web_url}/wallet`);
+  await createWallet(wallet);
+  assert.equal(await page.evaluate(`sessionStorage.getItem('asked to last')`), 'yes');
+  assert.equal(await wallet.button(/^Back up wallet/).count(), 0, 'there is nothing to lose');
+  await fundWallet(wallet);
+  await wallet.button(/^Back up wallet/).waitFor();
+  await wallet.sees(/Safari deletes .* seven days/);
+  const vault = await page.evaluate<string>(`localStorage.getItem('tapline.wallet.vault')`);
+  const { address } = JSON.parse(vault) as { address: string };
+  // What Safari does to a site that was not used for seven days.
+  await page.evaluate(`localStorage.clear()`);
+  await page.reload();
+  await wallet.sees(`This browser held a wallet ending in ${address.slice(-4).toLowerCase()}`);
+  await wallet.checkAccessibility();
+  wallet.checkClean();
+  await wallet.close();
+});
 
 test('the first load stays within its budget, before and after there is a wallet', async () => {
   const url = `${shared.sandbox.web_url}/wallet`;

@@ -152,33 +152,6 @@ test('a code is one press; the passkey is asked each time where its owner wants 
   await wallet.close();
 });
 
-test('a browser is asked to keep the wallet, and says which one it has lost', async () => {
-  const { sandbox } = shared;
-  const window = await browser.open(PHONE);
-  const { page } = window;
-  await page.addInitScript(`navigator.storage.persist = async () => {
-    sessionStorage.setItem('asked to last', 'yes');
-    return true;
-  };`);
-  const wallet = walletOf(window);
-  await page.goto(`${sandbox.web_url}/wallet`);
-  await createWallet(wallet);
-  assert.equal(await page.evaluate(() => sessionStorage.getItem('asked to last')), 'yes');
-  assert.equal(await wallet.button(/^Back up wallet/).count(), 0, 'there is nothing to lose');
-  await fundWallet(wallet);
-  await wallet.button(/^Back up wallet/).waitFor();
-  await wallet.sees(/Safari deletes .* seven days/);
-  const vault = await page.evaluate(() => localStorage.getItem('tapline.wallet.vault'));
-  const { address } = JSON.parse(vault ?? '') as { address: string };
-  // What Safari does to a site that was not used for seven days.
-  await page.evaluate(() => localStorage.clear());
-  await page.reload();
-  await wallet.sees(`This browser held a wallet ending in ${address.slice(-4).toLowerCase()}`);
-  await wallet.checkAccessibility();
-  wallet.checkClean();
-  await wallet.close();
-});
-
 test('a backup is asked for as soon as the wallet holds money, and it is proved', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);

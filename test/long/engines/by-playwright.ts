@@ -2,20 +2,22 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { type Browser, chromium, firefox, type Page } from 'playwright-core';
 import { launchChromium } from '#testing/chromium.ts';
-import { type Engine, type Hands, PATIENCE_MS } from './hands.ts';
+import { type Engine, type Hands, PATIENCE_MS, until } from './hands.ts';
 
 const WINDOW = { viewport: { width: 1280, height: 800 }, locale: 'en-US', timezoneId: 'UTC' };
 
 /** What a modal dialog leaves to be clicked: its buttons may have the names of those behind it. */
 const REACHED = 'dialog:modal, body:not(:has(dialog:modal))';
 
-function handsOn(page: Page): Hands {
-  page.setDefaultTimeout(PATIENCE_MS);
+function handsOn(first: Page): Hands {
+  let page = first;
+  page.context().setDefaultTimeout(PATIENCE_MS);
   const field = (label: string) => page.getByLabel(label, { exact: true });
   return {
     goto: async (url) => {
       await page.goto(url);
     },
+    resize: (width) => page.setViewportSize({ ...WINDOW.viewport, width }),
     click: (role, name) => page.locator(REACHED).getByRole(role, { name }).first().click(),
     clickAt: (selector) => page.locator(selector).first().click(),
     fill: async (label, text) => {
@@ -26,8 +28,12 @@ function handsOn(page: Page): Hands {
     choose: async (label, option) => {
       await field(label).selectOption({ label: option });
     },
+    followNewWindow: async () => {
+      page = await until('a second window', async () => page.context().pages()[1] ?? null);
+    },
     sees: (text) => page.getByText(text).first().waitFor(),
     evaluate: (expression) => page.evaluate(expression),
+    picture: async () => (await page.screenshot()).toString('base64'),
     close: () => page.context().close(),
   };
 }
@@ -51,7 +57,10 @@ function engineOf(name: string, missing: string | null, launch: () => Promise<Br
 export function chromiumEngine(): Engine {
   return engineOf('Chromium', null, async () => {
     const server = await launchChromium();
-    return chromium.connect(server.wsEndpoint());
+    const browser = await chromium.connect(server.wsEndpoint());
+    // Or the process of the tests would wait for it.
+    browser.once('disconnected', () => void server.close());
+    return browser;
   });
 }
 

@@ -7,22 +7,42 @@ import { type Engine, type Hands, until } from './hands.ts';
 const DRIVER = process.env.ENGINES_WEBKIT ?? '/usr/bin/WebKitWebDriver';
 const SCREEN = '/usr/bin/xvfb-run';
 const WINDOW = { width: 1280, height: 900 };
+/** Wider than any window of a journey. */
+const SCREEN_SIZE = '-screen 0 1600x1024x24';
 
 /** How WebDriver names an element. */
 const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf';
 type Found = Readonly<Record<string, string>> | null;
 
+/**
+ * Where an element is, in the middle of the window. Null while it moves, as what loads above it
+ * moves it: a click would go to its old place.
+ */
+const AT_REST = `
+  const at = (found) => {
+    found?.scrollIntoView({ block: 'center', behavior: 'instant' });
+    const place = found?.getBoundingClientRect().toJSON() ?? null;
+    const [seen, since] = [JSON.stringify(place), Date.now()];
+    if (place !== null && found.seenAt?.seen !== seen) found.seenAt = { seen, since };
+    return place === null || since - found.seenAt.since < 300 ? null : place;
+  };`;
+
 /** What is shown, is not covered by a dialog, and has the role and name that are looked for. */
-const CONTROL = `
+const CONTROL = `${AT_REST}
   const [role, source, flags] = arguments;
   const name = new RegExp(source, flags);
-  const tags = role === 'link' ? 'a[href]' : 'button, [role=button]';
+  const tags = {
+    button: 'button:not([role]), [role=button]',
+    link: 'a[href]',
+    radio: 'input[type=radio]',
+    switch: '[role=switch]',
+  }[role];
   const root = document.querySelector('dialog[open]') ?? document;
-  const words = (one) => (one.getAttribute('aria-label') ?? one.textContent).replace(/\\s+/g, ' ');
+  const named = (one) => one.getAttribute('aria-label') ?? (one.labels?.[0] ?? one).textContent;
+  const words = (one) => named(one).replace(/\\s+/g, ' ');
   const found = [...root.querySelectorAll(tags)].find(
     (one) => one.getClientRects().length > 0 && name.test(words(one).trim()));
-  found?.scrollIntoView({ block: 'center' });
-  return found ?? null;`;
+  return at(found) === null ? null : found;`;
 
 const FIELD = `
   const [wanted] = arguments;
@@ -42,11 +62,9 @@ const CHOOSE = `
   return true;`;
 
 /** By its place: WebKit's driver takes no cell of a table for something that can be clicked. */
-const MIDDLE = `
-  const found = document.querySelector(arguments[0]);
-  if (found === null) return null;
-  found.scrollIntoView({ block: 'center' });
-  const { x, y, width, height } = found.getBoundingClientRect();
+const MIDDLE = `${AT_REST}
+  const { x, y, width, height } = at(document.querySelector(arguments[0])) ?? {};
+  if (x === undefined) return null;
   return { x: Math.round(x + width / 2), y: Math.round(y + height / 2) };`;
 
 interface Place {
@@ -54,7 +72,7 @@ interface Place {
   readonly y: number;
 }
 
-type Send = <T>(method: 'POST' | 'DELETE', path: string, body?: object) => Promise<T>;
+type Send = <T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object) => Promise<T>;
 
 interface Failure {
   readonly error?: string;
@@ -89,6 +107,12 @@ function handsIn(send: Send, session: string): Hands {
     clickIn({ [ELEMENT]: element?.[ELEMENT] ?? '' }, { x: 0, y: 0 });
   return {
     goto: (url) => send('POST', `${root}/url`, { url }),
+    resize: async (width) => {
+      await send('POST', `${root}/window/rect`, { ...WINDOW, width });
+      await until(`${width} px`, async () =>
+        (await run<number>('return innerWidth')) === width ? true : null,
+      );
+    },
     click: async (role, name) => {
       await click(await find(`${role} ${name}`, CONTROL, role, name.source, name.flags));
     },
@@ -106,6 +130,14 @@ function handsIn(send: Send, session: string): Hands {
         (await run<boolean>(CHOOSE, list, option)) ? true : null,
       );
     },
+    followNewWindow: async () => {
+      const own = await send<string>('GET', `${root}/window`);
+      const handle = await until('a second window', async () => {
+        const handles = await send<string[]>('GET', `${root}/window/handles`);
+        return handles.find((one) => one !== own) ?? null;
+      });
+      await send('POST', `${root}/window`, { handle });
+    },
     sees: async (text) => {
       await until(String(text), async () => {
         const shown = await run<string>('return document.body.innerText');
@@ -113,6 +145,7 @@ function handsIn(send: Send, session: string): Hands {
       });
     },
     evaluate: (expression) => run(`return (${expression})`),
+    picture: () => send('GET', `${root}/screenshot`),
     close: () => send('DELETE', root),
   };
 }
@@ -125,10 +158,14 @@ export function webkitEngine(): Engine {
   const start = async (): Promise<Send> => {
     const port = await freePort();
     // Its own group: xvfb-run leaves its screen behind when it is killed alone.
-    driver = spawn(SCREEN, ['-a', DRIVER, `--port=${port}`, '--host=127.0.0.1'], {
-      stdio: 'ignore',
-      detached: true,
-    });
+    driver = spawn(
+      SCREEN,
+      ['-a', '-s', SCREEN_SIZE, DRIVER, `--port=${port}`, '--host=127.0.0.1'],
+      {
+        stdio: 'ignore',
+        detached: true,
+      },
+    );
     await until('WebKitWebDriver', () =>
       fetch(`http://127.0.0.1:${port}/status`).then(
         ({ ok }) => (ok ? true : null),

@@ -1,8 +1,12 @@
+export type Role = 'button' | 'link' | 'radio' | 'switch';
+
 /** What a person does in a browser, whatever drives it. */
 export interface Hands {
   goto(url: string): Promise<void>;
+  /** Makes the window this wide. */
+  resize(width: number): Promise<void>;
   /** Clicks the control of this name where it is on the screen: what covers it gets the click. */
-  click(role: 'button' | 'link', name: RegExp): Promise<void>;
+  click(role: Role, name: RegExp): Promise<void>;
   /** Clicks the middle of the first element that fits. */
   clickAt(selector: string): Promise<void>;
   /** Types into the field of this label. */
@@ -11,7 +15,11 @@ export interface Hands {
   choose(label: string, option: string): Promise<void>;
   /** Waits until the page shows this. */
   sees(text: RegExp): Promise<void>;
+  /** Goes on in the window that the last click has opened. */
+  followNewWindow(): Promise<void>;
   evaluate<T>(expression: string): Promise<T>;
+  /** The window as it is drawn: two are equal where nothing on it differs. */
+  picture(): Promise<string>;
   close(): Promise<void>;
 }
 

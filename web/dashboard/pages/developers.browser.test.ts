@@ -166,11 +166,11 @@ test('two people change an endpoint: the second sees both values and loses nothi
   const note = first.dialog.getByRole('textbox', { name: 'Note' });
   await note.fill('mine');
   await second.dialog.getByRole('textbox', { name: 'Note' }).fill('theirs');
-  await second.dialog.getByRole('checkbox', { name: /^View all/ }).check();
+  await second.dialog.getByRole('checkbox', { name: /^All events/ }).check();
   await second.dialog.getByRole('button', { name: 'Save' }).click();
   await second.dialog.waitFor({ state: 'detached' });
   await first.dialog.getByRole('button', { name: 'Save' }).click();
-  await first.dialog.getByText('Someone else changed this').waitFor();
+  await first.dialog.getByText('Someone else changed this since').waitFor();
   await first.dialog.getByText('Stored now: theirs').waitFor();
   await first.dialog.getByText('Stored now: *').waitFor();
   assert.equal(await note.inputValue(), 'mine', 'nothing that was typed is lost');

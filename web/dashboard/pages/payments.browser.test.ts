@@ -91,7 +91,7 @@ test('a sale comes into the lists while one looks, and its whole row leads to it
   const { page } = window;
   await signInAt(window, { sandbox, path: `dashboard/payments?terminal=${terminal.id}` });
   await page.getByRole('heading', { name: 'Payments' }).waitFor();
-  await page.waitForLoadState('networkidle');
+  await window.idle();
   const sale = { terminal: terminal.id, amount: 7_250_000, tip: 250_000 };
   const { payment } = await payAt(sandbox, sale);
   const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: payment }) });
@@ -104,7 +104,7 @@ test('a sale comes into the lists while one looks, and its whole row leads to it
 
   await page.getByRole('link', { name: 'Overview', exact: true }).click();
   await page.getByRole('heading', { name: 'Latest sales' }).waitFor();
-  await page.waitForLoadState('networkidle');
+  await window.idle();
   const next = await payAt(sandbox, { terminal: terminal.id, amount: 1_000_000 });
   await page.getByRole('link', { name: next.payment }).waitFor();
   await window.checkAccessibility();

@@ -29,10 +29,11 @@ async function signInWith(window: TestWindow, role: Role): Promise<void> {
   await window.page.getByLabel('Account', { exact: true }).selectOption(sandbox.account);
 }
 
-async function open({ page }: TestWindow, path: string): Promise<void> {
+async function open(window: TestWindow, path: string): Promise<void> {
+  const { page } = window;
   await page.goto(`${stage().sandbox.web_url}/dashboard/${path}`);
   await page.getByRole('heading', { level: 1 }).waitFor();
-  await page.waitForLoadState('networkidle');
+  await window.idle();
 }
 
 interface Place {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cutRecords, shareOf } from './export-records.ts';
+import { cutRecords, exportDecoder, shareOf } from './export-records.ts';
 
 const HEADER = 'id,created,description\r\n';
 const ROWS = [
@@ -45,6 +45,21 @@ test('what was cut in two comes again behind the last whole row', () => {
   kept += cutter.take(ROWS.slice(1).join(''));
   assert.equal(kept, CSV);
   assert.equal(cutter.received.rows, 3);
+});
+
+test('an answer that breaks before its first row is begun anew, with one header', () => {
+  const cutter = cutRecords('csv');
+  cutter.take(CSV.slice(0, HEADER.length + 5));
+  cutter.dropRest();
+  assert.equal(cutter.take(CSV), CSV);
+  assert.equal(cutter.received.rows, 3);
+});
+
+test('a file keeps the mark by which a spreadsheet knows its letters', async () => {
+  let read = '';
+  const pieces = new Blob([`\uFEFF${CSV}`]).stream().pipeThrough(exportDecoder());
+  for await (const piece of pieces) read += piece;
+  assert.equal(read, `\uFEFF${CSV}`);
 });
 
 test('JSON Lines are cut by lines', () => {

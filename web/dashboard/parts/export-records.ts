@@ -12,9 +12,17 @@ export interface Received {
 export interface RecordCutter {
   /** @returns the whole records of what has come so far, with their line ends. */
   take(text: string): string;
-  /** A broken answer: what was cut in two comes again. */
+  /**
+   * A broken answer: what was cut in two comes again. Before the first row, all of it does, with
+   * its heading.
+   */
   dropRest(): void;
   readonly received: Received;
+}
+
+/** Keeps the byte order mark, without which spreadsheets take UTF-8 for another encoding. */
+export function exportDecoder(): TextDecoderStream {
+  return new TextDecoderStream('utf-8', { ignoreBOM: true });
 }
 
 const QUOTE = '"';
@@ -80,6 +88,7 @@ export function cutRecords(format: ExportFormat): RecordCutter {
     },
     dropRest: () => {
       rest = '';
+      if (received.lastId === null) isHeader = format !== 'jsonl';
     },
     get received() {
       return received;

@@ -15,7 +15,11 @@ function useSandbox(): boolean {
   useEffect(() => {
     let isCurrent = true;
     void fetch(fromRoot('sandbox-links'), { cache: 'no-store' }).then(
-      ({ ok }) => isCurrent && setIsSandbox(ok),
+      ({ ok, body }) => {
+        // Unread, it would keep its connection for as long as the page is open.
+        void body?.cancel();
+        if (isCurrent) setIsSandbox(ok);
+      },
       () => {},
     );
     return () => {

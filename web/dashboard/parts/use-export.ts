@@ -1,5 +1,11 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { cutRecords, type ExportFormat, type RecordCutter, shareOf } from './export-records.ts';
+import {
+  cutRecords,
+  type ExportFormat,
+  exportDecoder,
+  type RecordCutter,
+  shareOf,
+} from './export-records.ts';
 import { saveFile } from './save-file.ts';
 
 /** How often a broken connection is opened again before the person is asked. */
@@ -73,7 +79,7 @@ async function receive(job: Job, signal: AbortSignal, show: () => void): Promise
   job.lastId ??= answer.headers.get('Oldest-Row');
   const named = /filename="([^"]+)"/.exec(answer.headers.get('Content-Disposition') ?? '');
   job.fileName = named?.[1] ?? job.fileName;
-  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  const reader = answer.body.pipeThrough(exportDecoder()).getReader();
   for (;;) {
     const { value, done } = await reader.read();
     if (done) return requireWhole(job);
@@ -92,6 +98,14 @@ function requireWhole({ lastId, cutter }: Job): void {
   const { lastId: came } = cutter.received;
   if (lastId === null || lastId === 'none' || came === lastId) return;
   throw new Error('the answer ended before its last row');
+}
+
+/** What is cut in two comes again, and all of it where no row has come. */
+function dropBroken(job: Job): void {
+  job.cutter.dropRest();
+  if (job.cutter.received.lastId !== null) return;
+  job.parts.length = 0;
+  job.bytes = 0;
 }
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS));
@@ -120,7 +134,7 @@ export function useExport(url: string, format: ExportFormat): ExportRun {
       } catch (error) {
         if (signal.aborted) return;
         if (error instanceof Refused) return setState(stateOf(own, 'refused', error.message));
-        own.cutter.dropRest();
+        dropBroken(own);
         // A page that makes progress may go on.
         if (own.cutter.received.rows > before) tries = 0;
         await pause();

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { payAt } from '../../../web/testing/desk.ts';
+import { paymentsOf, postAsMerchant } from '../../../web/testing/till.ts';
+import { type Hands, until } from './hands.ts';
+import { type Ground, type Journeys, signIn, ZONE } from './journey.ts';
+
+/** The dashboard and the operator console. */
+
+/** Pages with rows that lead to pages of their own. */
+const LISTS = ['Overview', 'Payments', 'Refunds', 'Intents', 'Request log'];
+
+/** Marks a cell of the second row that holds no control. @returns where its row leads. */
+const MARK_CELL = `(() => {
+  const link = document.querySelectorAll('main .row-link')[1];
+  const cells = [...(link?.closest('tr').cells ?? [])];
+  const plain = cells.filter((cell) => cell.querySelector('a, button') === null).at(-1);
+  plain?.setAttribute('data-plain', '');
+  return plain === undefined ? null : link.href;
+})()`;
+
+/** Of the first rows, and of the links of the navigation, those that something else covers. */
+const COVERED = `[
+  ...document.querySelectorAll('nav a'),
+  ...[...document.querySelectorAll('main tr:has(.row-link)')].slice(0, 8),
+].filter((one) => {
+  one.scrollIntoView({ block: 'center', behavior: 'instant' });
+  const { x, y, width, height } = one.getBoundingClientRect();
+  const top = document.elementFromPoint(x + width / 2, y + height / 2);
+  return width > 0 && !one.contains(top);
+}).map((one) => one.textContent)`;
+
+async function opens(hands: Hands, address: string): Promise<void> {
+  await until(address, async () =>
+    (await hands.evaluate<string>('location.href')) === address ? address : null,
+  );
+}
+
+/** At this width, each row and each link of the lists opens its own page. */
+async function walkLists(hands: Hands, ground: Ground, width: number): Promise<void> {
+  const { sandbox, terminal } = ground;
+  for (const amount of [1_000_000, 2_000_000]) {
+    const { payment } = await payAt(sandbox, { terminal: terminal.id, amount });
+    await postAsMerchant(sandbox, '/refunds', { payment, amount: 500_000 });
+  }
+  await hands.resize(width);
+  await signIn(hands, ground, 'dashboard');
+  for (const list of LISTS) {
+    await hands.click('link', new RegExp(`^${list}$`));
+    await until(`the heading ${list}`, async () =>
+      (await hands.evaluate(`document.querySelector('h1')?.textContent === '${list}'`)) === true
+        ? true
+        : null,
+    );
+    const wanted = await until(`two rows of ${list}`, () =>
+      hands.evaluate<string | null>(MARK_CELL),
+    );
+    assert.deepEqual(await hands.evaluate(COVERED), [], list);
+    await hands.clickAt('[data-plain]');
+    await opens(hands, wanted);
+  }
+}
+
+/** What the page says of each moment on it, and the same moment in the account's zone. */
+const TIMES = `[...document.querySelectorAll('main time')].map((time) => {
+  const shape = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' };
+  const [language] = Intl.DateTimeFormat.supportedLocalesOf(
+    /^[a-z]{2}(-|$)/.test(navigator.language) ? navigator.language : 'en');
+  const inZone = new Intl.DateTimeFormat(language, { ...shape, timeZone: '${ZONE}' });
+  return [time.textContent, inZone.format(new Date(time.dateTime))];
+})`;
+
+const passkeyButtons = (hands: Hands) =>
+  hands.evaluate<number>(
+    `[...document.querySelectorAll('button')].filter((one) =>
+      one.textContent.startsWith('Use a passkey')).length`,
+  );
+
+/** As a script sets it: nothing hears of it. */
+const setDates = (value: string) => `(() => {
+  for (const field of document.querySelectorAll('input[type=date]')) field.value = '${value}';
+  return document.querySelectorAll('input[type=date]').length;
+})()`;
+
+export const DESK_JOURNEYS: Journeys = {
+  'at 820 px each row and each link of the lists opens its own page': (hands, ground) =>
+    walkLists(hands, ground, 820),
+  'at 1,440 px each row and each link of the lists opens its own page': (hands, ground) =>
+    walkLists(hands, ground, 1_440),
+  'passkeys are offered where the browser has them, and nowhere else': async (hands, ground) => {
+    const { web_url } = ground.sandbox;
+    const named = web_url.replace('127.0.0.1', 'localhost');
+    await hands.goto(`${web_url}/dashboard`);
+    await hands.sees(/Sign in/);
+    const has = await hands.evaluate<boolean>('typeof PublicKeyCredential !== "undefined"');
+    if (has) await hands.sees(/Open http:\/\/localhost:\d+/);
+    assert.equal(await passkeyButtons(hands), 0);
+    const links = await hands.evaluate<number>(
+      `document.querySelectorAll('a[href^="http://localhost"]').length`,
+    );
+    assert.equal(links, has ? 1 : 0);
+    if (has) await hands.click('link', /^Open http:\/\/localhost/);
+    else await hands.goto(`${named}/dashboard`);
+    await opens(hands, `${named}/dashboard`);
+    await hands.sees(/Sign in/);
+    assert.equal(await passkeyButtons(hands), has ? 1 : 0);
+  },
+  'an empty date does not look like one that is set': async (hands, ground) => {
+    await signIn(hands, ground, 'dashboard');
+    await hands.click('link', /^Payments/);
+    await hands.sees(/From/);
+    const today = new Date().toISOString().slice(0, 10);
+    const look = async (value: string) => {
+      assert.equal(await hands.evaluate(setDates(value)), 2);
+      return hands.picture();
+    };
+    const empty = await look('');
+    assert.notEqual(await look(today), empty);
+  },
+  'times are in the zone of the account, which is named': async (hands, ground) => {
+    const { sandbox, terminal } = ground;
+    await payAt(sandbox, { terminal: terminal.id, amount: 1_000_000 });
+    await signIn(hands, ground, 'dashboard');
+    await hands.click('link', /^Payments/);
+    await hands.sees(new RegExp(`Times are in ${ZONE}`));
+    const times = await until('times', async () => {
+      const shown = await hands.evaluate<[string, string][]>(TIMES);
+      return shown.length === 0 ? null : shown;
+    });
+    for (const [shown, inZone] of times) assert.equal(shown, inZone);
+  },
+  'a rounded sum that is typed back refunds all of it': async (hands, ground) => {
+    const { sandbox, terminal } = ground;
+    const { payment } = await payAt(sandbox, { terminal: terminal.id, amount: 2_005_001 });
+    await signIn(hands, ground, 'dashboard');
+    await hands.sees(/Test mode/);
+    await hands.goto(`${sandbox.web_url}/dashboard/payments/${payment}`);
+    await hands.click('button', /^Refund/);
+    await hands.fill('Amount', '1,500');
+    await hands.sees(/Write 1500 or 1\.50/);
+    await hands.fill('Amount', '2.01');
+    await hands.click('button', /^Refund 2\.005001 USDC/);
+    await until('the refund', async () => {
+      const all = await paymentsOf(sandbox, terminal);
+      const refunded = all.find(({ id }) => id === payment)?.amount_refunded;
+      return refunded === 2_005_001 ? true : null;
+    });
+  },
+  'a sale that settles meanwhile is in the list on the way back': async (hands, ground) => {
+    const { sandbox, terminal } = ground;
+    const sale = () => payAt(sandbox, { terminal: terminal.id, amount: 7_250_000 });
+    const first = await sale();
+    await signIn(hands, ground, 'dashboard');
+    await hands.click('link', /^Payments/);
+    await hands.click('link', new RegExp(first.payment));
+    // What left the wallet: 0.50 % of fees on top, 0.05 % of cashback.
+    await hands.sees(/7\.28/);
+    await hands.sees(/Events and webhooks/);
+    const later = await sale();
+    await hands.evaluate('history.back()');
+    await until('the later sale', () =>
+      hands.evaluate<true | null>(
+        `document.querySelector('a[href$="${later.payment}"]') === null ? null : true`,
+      ),
+    );
+  },
+  'an operator signs in as far as the second factor': async (hands, ground) => {
+    await signIn(hands, ground, 'operator');
+    await hands.sees(/second factor/i);
+  },
+};

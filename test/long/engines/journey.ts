@@ -1,0 +1,37 @@
+import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { addTestTerminal, type TestTerminal } from '../../../web/testing/till.ts';
+import type { Hands } from './hands.ts';
+
+/** The network of all journeys, and a terminal that none of them opens. */
+export interface Ground {
+  readonly sandbox: SandboxFile;
+  readonly terminal: TestTerminal;
+}
+
+/** Each begins in a window of its own with nothing stored. */
+export type Journey = (hands: Hands, ground: Ground) => Promise<void>;
+export type Journeys = Readonly<Record<string, Journey>>;
+
+/** The time zone of the account: not that of any browser here. */
+export const ZONE = 'Asia/Tokyo';
+
+/** Opens a till of its own, and starts its shift. */
+export async function openTill(hands: Hands, { sandbox }: Ground): Promise<TestTerminal> {
+  const own = await addTestTerminal(sandbox);
+  await hands.goto(`${sandbox.web_url}/terminal#key=${own.deviceKey}`);
+  await hands.click('button', /^Start shift/);
+  await hands.sees(/Charge/);
+  return own;
+}
+
+export async function signIn(
+  hands: Hands,
+  { sandbox }: Ground,
+  app: 'dashboard' | 'operator',
+): Promise<void> {
+  const { email, password } = sandbox[app];
+  await hands.goto(`${sandbox.web_url}/${app}`);
+  await hands.fill('Email', email);
+  await hands.fill('Password', password);
+  await hands.click('button', /^Sign in/);
+}

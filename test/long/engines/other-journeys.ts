@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { payAt } from '../../../web/testing/desk.ts';
+import { paymentsOf } from '../../../web/testing/till.ts';
+import { WALLET_PASSWORD } from '../../../web/testing/wallet.ts';
+import type { Hands } from './hands.ts';
+import type { Ground, Journeys } from './journey.ts';
+
+/** The wallet, and the pages that anybody may read. */
+
+async function makeWallet(hands: Hands, { sandbox }: Ground): Promise<void> {
+  await hands.goto(`${sandbox.web_url}/wallet`);
+  await hands.click('button', /^Create wallet/);
+  await hands.fill('Wallet password', WALLET_PASSWORD);
+  await hands.fill('Repeat wallet password', WALLET_PASSWORD);
+  await hands.click('button', /^Create wallet/);
+  await hands.click('button', /^Get test USDC/);
+  await hands.sees(/100\.00/);
+}
+
+/** An address of the test chain that holds nothing else. */
+const FRIEND = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
+/** A passphrase that sign-up takes. */
+const PASSWORD = 'a long shop passphrase';
+/** Of decisions: from the front page to the first test payment. */
+const MOST_CLICKS = 6;
+
+export const OTHER_JOURNEYS: Journeys = {
+  'the front page leads to the dashboard': async (hands, { sandbox }) => {
+    await hands.goto(sandbox.web_url);
+    await hands.sees(/Tapline is running/);
+    await hands.click('link', /^Dashboard/);
+    await hands.sees(/Password/);
+  },
+  'six clicks from the front page to a first test payment': async (hands, { sandbox }) => {
+    let clicks = 0;
+    const click = async (role: 'button' | 'link', name: RegExp) => {
+      clicks++;
+      await hands.click(role, name);
+    };
+    await hands.goto(sandbox.web_url);
+    await click('link', /open an account/i);
+    await hands.fill('Email', `${crypto.randomUUID()}@shop.test`);
+    await click('button', /^Send me a link/);
+    await hands.fill('Your name', 'Nina New');
+    await hands.fill('Name of the business', 'New Café');
+    await hands.fill('Password', PASSWORD);
+    await click('button', /^Open account/);
+    await click('button', /^Open a test till/);
+    await hands.followNewWindow();
+    await hands.fill('Amount', '2.50');
+    await click('button', /^Charge/);
+    // The choice of a pass is a click as well.
+    clicks++;
+    await hands.choose('Test pass', 'ok');
+    await hands.sees(/Paid/);
+    assert.ok(clicks <= MOST_CLICKS, `${clicks} clicks`);
+  },
+  'a wallet is made, filled, and asks for a backup': async (hands, ground) => {
+    await makeWallet(hands, ground);
+    await hands.sees(/Back up wallet/);
+    await hands.evaluate('localStorage.clear()');
+    await hands.goto(`${ground.sandbox.web_url}/wallet`);
+    await hands.sees(/held a wallet ending in [\da-f]{4}/);
+  },
+  'a wallet sends the sum that was typed': async (hands, ground) => {
+    await makeWallet(hands, ground);
+    await hands.click('button', /^Send$/);
+    await hands.fill('Recipient', FRIEND);
+    await hands.fill('Amount', '1,500');
+    await hands.click('button', /^Review/);
+    await hands.sees(/Write 1500 or 1\.50/);
+    await hands.fill('Amount', '1,5');
+    await hands.click('button', /^Review/);
+    await hands.click('button', /^Send 1\.50 USDC/);
+    await hands.sees(/98\.50/);
+  },
+  'a receipt is checked with the chain': async (hands, { sandbox, terminal }) => {
+    const { payment } = await payAt(sandbox, { terminal: terminal.id, amount: 4_000_000 });
+    const paid = (await paymentsOf(sandbox, terminal)).find(({ id }) => id === payment);
+    await hands.goto(String(paid?.receipt_url));
+    await hands.sees(/Checked by your browser/);
+  },
+  'the documentation is searched': async (hands, { sandbox }) => {
+    await hands.goto(`${sandbox.web_url}/docs`);
+    await hands.fill('Search', 'refund');
+    await hands.sees(/\d+ results/);
+  },
+  'what the contracts hold is added up': async (hands, { sandbox }) => {
+    await hands.goto(`${sandbox.web_url}/solvency`);
+    await hands.sees(/Added up by your browser/);
+  },
+};

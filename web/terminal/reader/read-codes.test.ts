@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { CameraProblem } from '../words.ts';
+import { type BarcodeDetector, readCodes } from './read-codes.ts';
+
+/** The hardware: Node has neither camera nor picture. */
+class Track extends EventTarget {
+  readonly kind = 'video';
+  stop(): void {}
+}
+
+const track = new Track();
+let givePicture = () => {};
+const video = {
+  srcObject: null,
+  play: () =>
+    new Promise<void>((resolve) => {
+      givePicture = resolve;
+    }),
+} as unknown as HTMLVideoElement;
+const DEVICES = { getUserMedia: async () => ({ getTracks: () => [track] }) };
+
+const { mediaDevices } = navigator;
+
+before(() => Object.assign(navigator, { mediaDevices: DEVICES }));
+
+after(() => Object.assign(navigator, { mediaDevices }));
+
+/** Reads until the signal ends it. @returns what it said, in order. */
+async function problemsOf(
+  createDetector: () => Promise<BarcodeDetector>,
+  then: () => void,
+): Promise<CameraProblem[]> {
+  const said: CameraProblem[] = [];
+  const end = new AbortController();
+  const onProblem = (problem: CameraProblem) => said.push(problem);
+  const reading = readCodes(video, { onCode: () => {}, onProblem, createDetector }, end.signal);
+  // Its promises, of which the last may wait for a picture.
+  await new Promise((resolve) => setTimeout(resolve));
+  then();
+  end.abort();
+  givePicture();
+  await reading;
+  return said;
+}
+
+const detector = async () => ({ detect: async () => [] });
+
+test('a camera that another app takes says so, also before its first picture', async () => {
+  const said = await problemsOf(detector, () => track.dispatchEvent(new Event('ended')));
+  assert.deepEqual(said, ['stopped']);
+});
+
+test('a decoder that cannot be loaded is not blamed on the camera', async () => {
+  const missing = () => Promise.reject(new Error('its file is gone'));
+  assert.deepEqual(await problemsOf(missing, () => {}), ['no_decoder']);
+});

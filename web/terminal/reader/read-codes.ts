@@ -1,0 +1,60 @@
+import type { CameraProblem } from '../words.ts';
+
+/** The Barcode Detection API, as far as it is used here. */
+export interface BarcodeDetector {
+  detect(image: HTMLVideoElement): Promise<readonly { readonly rawValue: string }[]>;
+}
+
+/** Often enough for a hand that holds still, rarely enough for a phone's battery. */
+const LOOK_EVERY_MS = 200;
+
+export function openCamera(): Promise<MediaStream> {
+  return navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment' } });
+}
+
+export function closeCamera(stream: MediaStream): void {
+  for (const track of stream.getTracks()) track.stop();
+}
+
+export interface CameraEvents {
+  readonly onCode: (text: string) => void;
+  /** No more codes are read; opening the camera again may help. */
+  readonly onProblem: (problem: CameraProblem) => void;
+}
+
+export interface CodeReader extends CameraEvents {
+  readonly createDetector: () => Promise<BarcodeDetector>;
+}
+
+/** Shows the camera in `video` and reads codes from it until the signal ends it. */
+export async function readCodes(
+  video: HTMLVideoElement,
+  { onCode, onProblem, createDetector }: CodeReader,
+  signal: AbortSignal,
+): Promise<void> {
+  const stream = await openCamera().catch(() => null);
+  if (stream === null) return signal.aborted ? undefined : onProblem('refused');
+  const end = () => closeCamera(stream);
+  signal.addEventListener('abort', end);
+  if (signal.aborted) return end();
+  const detector = await createDetector().catch(() => null);
+  if (signal.aborted) return;
+  if (detector === null) {
+    end();
+    return onProblem('no_decoder');
+  }
+  const timer = setInterval(async () => {
+    const [found] = await detector.detect(video).catch(() => []);
+    if (found !== undefined && !signal.aborted) onCode(found.rawValue);
+  }, LOOK_EVERY_MS);
+  signal.addEventListener('abort', () => clearInterval(timer));
+  const stopped = () => {
+    clearInterval(timer);
+    if (!signal.aborted) onProblem('stopped');
+  };
+  // Another app took the camera, it was unplugged, or its permission was withdrawn.
+  for (const track of stream.getTracks()) track.addEventListener('ended', stopped);
+  video.srcObject = stream;
+  // It may wait for a first picture for ever. Refused where the dialog was closed meanwhile.
+  await video.play().catch(() => {});
+}
