@@ -136,10 +136,12 @@ aria-controls="results">
 <div class="columns">
 <div class="side"><details class="menu" open><summary>Contents</summary>
 ${navigation(pages, page.name)}</details></div>
-<main id="content">
+<main id="content"${page.name === '' ? ' class="overview"' : ''}>
+<div class="title">
 ${heading}</h1>
 <p class="twin"><a href="${address}.md">Markdown</a></p>
-${onThisPage(page)}
+</div>
+${page.name === '' ? '' : onThisPage(page)}
 ${rest.join('</h1>\n')}
 </main>
 </div>
@@ -148,19 +150,27 @@ ${rest.join('</h1>\n')}
 `;
 }
 
-function overview(pages: readonly PageSource[]): PageSource {
+/** A guide's first sentence says what it is for. */
+function leadOf({ sections }: RenderedPage): string {
+  return (sections[0]?.text ?? '').split(/(?<=\.)\s/)[0] ?? '';
+}
+
+function overview(pages: readonly Page[]): PageSource {
   const groups = [...new Set(pages.map(({ group }) => group))];
   const lists = groups.flatMap((group) => {
     const links = pages
       .filter((page) => page.group === group)
-      .map(({ name, title }) => `- [${title}](/docs/${name})`);
+      .map((page) => {
+        const link = `- [${page.title}](/docs/${page.name})`;
+        return group === 'Guides' ? `${link}\n  ${leadOf(page)}` : link;
+      });
     return [`## ${group}`, links.join('\n')];
   });
   const documents = SURFACES.map(([name]) => `[${name}](/${name})`).join(', ');
   const markdown = [
     '# Documentation',
     'Tapline takes payments in physical stores: the customer taps a pass on a terminal, and the ' +
-      'payment settles in USDC in about a second. Begin with the [quickstart](/docs/quickstart).',
+      'payment settles in USDC in about a second. Start with the [quickstart](/docs/quickstart).',
     ...lists,
     '## For programs',
     `OpenAPI documents: ${documents}. Every page is there as Markdown: add \`.md\` to its ` +
@@ -248,7 +258,7 @@ export async function buildSite(
   const script = await asset('site.js');
   const urls = { styles: versioned('site.css', style), script: versioned('site.js', script) };
   const shell = { pages, ...urls, ...options };
-  const index = render(overview(sources));
+  const index = render(overview(pages));
   return [
     { path: '/docs', type: HTML, text: pageHtml(index, shell) },
     { path: '/docs/index.md', type: MARKDOWN, text: index.markdown },

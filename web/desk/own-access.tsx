@@ -179,7 +179,7 @@ function Sessions(): ReactNode {
               <Time at={last_seen_at} />
             </span>
             {current ? (
-              <Status tone="info">Here</Status>
+              <Status tone="info">This device</Status>
             ) : (
               <ActionButton request={() => people.call('DELETE /sessions/{id}', { path: { id } })}>
                 End

@@ -93,7 +93,9 @@ export function PersonalData(): ReactNode {
   return (
     <>
       <Button onClick={() => setAsked('export')}>Download my data</Button>
-      <Button onClick={() => setAsked('erase')}>Delete my account</Button>
+      <Button kind="danger-quiet" onClick={() => setAsked('erase')}>
+        Delete my account
+      </Button>
       {asked === null ? null : <DataDialog asked={asked} onClose={() => setAsked(null)} />}
     </>
   );

@@ -82,7 +82,7 @@ function NameForm({ onKeep }: NamingProps): ReactNode {
         value={name}
         onChange={(event) => setName(event.target.value)}
       />
-      <Button type="submit">Keep</Button>
+      <Button type="submit">Save</Button>
     </form>
   );
 }

@@ -69,7 +69,8 @@ function LostFactor({ people }: { readonly people: PeopleApi }): ReactNode {
   if (isSent) {
     return (
       <p role="status">
-        We sent you an email. The factor ends 72 hours after you press the button on its page.
+        We sent you an email. Your second factor is removed 72 hours after you click the button on
+        that page.
       </p>
     );
   }

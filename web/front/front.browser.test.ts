@@ -62,6 +62,19 @@ test('the terminal behind the front door is paired already', async () => {
   await window.close();
 });
 
+test('passwords are copied from the front door, and stand on no screen', async () => {
+  const { dashboard, web_url } = shared.sandbox;
+  const window = await browser.open({ permissions: ['clipboard-read', 'clipboard-write'] });
+  const { page } = window;
+  await page.goto(web_url);
+  await page.getByText(dashboard.email).waitFor();
+  assert.equal(await page.getByText(dashboard.password).count(), 0);
+  await page.getByRole('button', { name: 'Copy password for the dashboard' }).click();
+  await page.getByText('Copied').waitFor();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), dashboard.password);
+  await window.close();
+});
+
 test('keys and passwords are told to this machine alone', async () => {
   const url = new URL('/sandbox-links', shared.sandbox.web_url);
   assert.equal((await fetch(url)).status, 200);

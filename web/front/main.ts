@@ -1,11 +1,19 @@
 import '../ui/base.css';
 import './front.css';
 
+/** As long as a glance at the button takes. */
+const COPIED_MS = 2_000;
+
+interface Login {
+  readonly email: string;
+  readonly password: string;
+}
+
 /** What a sandbox tells its own machine's browser, and nobody else. */
 interface SandboxLinks {
   readonly terminal: string;
-  readonly dashboard: { readonly email: string; readonly password: string };
-  readonly operator: { readonly email: string; readonly password: string };
+  readonly dashboard: Login;
+  readonly operator: Login;
 }
 
 interface Readiness {
@@ -25,23 +33,31 @@ async function load<T>(path: string): Promise<T | null> {
   }
 }
 
-function say(id: string, text: string, isTranslated = true): void {
-  const place = document.getElementById(id);
-  if (place === null) return;
-  place.textContent = text;
-  place.translate = isTranslated;
-}
-
-function offerCopy(app: string, password: string): void {
+function copyButton(words: string, label: string, text: string): HTMLButtonElement {
   const button = document.createElement('button');
   button.type = 'button';
-  button.textContent = 'Copy password';
-  button.setAttribute('aria-label', `Copy password for the ${app}`);
+  button.textContent = words;
+  button.setAttribute('aria-label', label);
   button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(password);
+    await navigator.clipboard.writeText(text);
     button.textContent = 'Copied';
+    setTimeout(() => {
+      button.textContent = words;
+    }, COPIED_MS);
   });
-  document.getElementById(app)?.after(' ', button);
+  return button;
+}
+
+/** What one signs in with: copied, so that no password stands on a screen that others see. */
+function offerLogin(app: 'dashboard' | 'operator', { email, password }: Login): void {
+  const address = document.createElement('code');
+  address.translate = false;
+  address.textContent = email;
+  const copies = [
+    copyButton('Copy email', `Copy email for the ${app}`, email),
+    copyButton('Copy password', `Copy password for the ${app}`, password),
+  ];
+  document.getElementById(app)?.append(address, ...copies);
 }
 
 function wordsOf([network, { settles, reasons }]: [string, Readiness['networks'][string]]) {
@@ -54,10 +70,10 @@ const [links, readiness] = await Promise.all([
 ]);
 if (links !== null) {
   document.getElementById('terminal')?.setAttribute('href', links.terminal);
-  for (const app of ['dashboard', 'operator'] as const) {
-    say(app, `${links[app].email} / ${links[app].password}`, false);
-    offerCopy(app, links[app].password);
-  }
+  offerLogin('dashboard', links.dashboard);
+  offerLogin('operator', links.operator);
 }
-if (readiness !== null)
-  say('readiness', Object.entries(readiness.networks).map(wordsOf).join('; '));
+const said = document.getElementById('readiness');
+if (readiness !== null && said !== null) {
+  said.textContent = Object.entries(readiness.networks).map(wordsOf).join('; ');
+}

@@ -146,7 +146,7 @@ test('an operator finds the business that waits, looks at its papers and approve
   await page.getByRole('button', { name: /^Reject/ }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: /^Reject/ }).click();
-  await dialog.getByText('Say why.').waitFor();
+  await dialog.getByText('Enter a reason.').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.getByRole('button', { name: /^Approve/ }).click();
   await window.checkAccessibility();
@@ -200,7 +200,7 @@ for (const { name, viewport, colorScheme } of LOOKS) {
       assert.equal(wide, 0, `${title} scrolls sideways`);
     }
     await goTo('Relayers');
-    await page.getByRole('table', { name: 'Lanes of testnet' }).waitFor();
+    await page.getByRole('table', { name: 'Senders on testnet' }).waitFor();
     await goTo('Reconciliation');
     await page.getByText('No difference').waitFor();
   });

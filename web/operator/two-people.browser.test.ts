@@ -51,13 +51,13 @@ test('a pause waits for a colleague, who agrees in another window', async () => 
   await anna.page.getByRole('button', { name: 'Pause', exact: true }).click();
   await dialog.getByLabel('Network').selectOption('mainnet');
   await dialog.getByRole('button', { name: 'Pause', exact: true }).click();
-  await dialog.getByText('Say why.').waitFor();
+  await dialog.getByText('Enter a reason.').waitFor();
   await anna.checkAccessibility();
   await dialog.getByLabel('Reason').fill('The token may have been broken.');
   await dialog.getByRole('button', { name: 'Pause', exact: true }).click();
   const asked = rowOf(anna, 'Pause mainnet');
   await asked.getByText('Awaiting approval').waitFor();
-  await asked.getByRole('button', { name: 'Take back' }).waitFor();
+  await asked.getByRole('button', { name: 'Retract' }).waitFor();
   assert.equal(await asked.getByRole('button', { name: 'Approve' }).count(), 0, 'not the own one');
 
   await ben.page.goto(`${stage().sandbox.web_url}/operator`);
@@ -117,7 +117,7 @@ test('who has asked takes it back, and nobody can agree any more', async () => {
   const what = 'Resume testnet';
   await ben.page.reload();
   await rowOf(ben, what).getByRole('button', { name: 'Approve' }).click();
-  await sayWhy(anna, { button: 'Take back', row: what, reason: 'Too early.' });
+  await sayWhy(anna, { button: 'Retract', row: what, reason: 'Too early.' });
   await rowOf(anna, what).getByText('Retracted').waitFor();
   const dialog = ben.page.getByRole('dialog');
   await dialog.getByLabel('Reason').fill('It is over, yes.');

@@ -8,7 +8,7 @@ const ATOMS = 1_000_000;
 const BUSY = [0.35, 0.8, 0.85, 0.9, 1, 1.5, 1.3] as const;
 
 /** Between 0 and 1, the same for the same number: pictures are compared. */
-function drawn(from: number): number {
+export function drawn(from: number): number {
   const x = Math.sin(from * 12.9898) * 43_758.5453;
   return x - Math.floor(x);
 }

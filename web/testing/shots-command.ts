@@ -1,13 +1,22 @@
 import { glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { openSharedSandbox } from '#testing/shared-sandbox.ts';
+import { testDatabase } from '#testing/database.ts';
+import {
+  openSharedSandbox,
+  type SharedSandbox,
+  startSharedSandbox,
+} from '#testing/shared-sandbox.ts';
 import { openBrowser, type TestBrowser, type TestWindow } from './browser.ts';
+import { sellForDays } from './shop-days.ts';
 import { LOOKS, type Look, type Scene, type Shot } from './shots.ts';
+import { SURFACE_LOOKS, SURFACES } from './surfaces.ts';
 
 /**
  * `npm run shots [-- <app>[/<shot>]…]`: photographs every screen of the apps in every look, writes
  * one contact sheet per app to `.shots/<app>.png`, each picture to `.shots/<app>/`, and says what
  * axe or a ruler finds wrong. The looking is up to people.
+ *
+ * `npm run shots -- --surfaces [<shot>…]`: each surface as people first see it, after ninety sales.
  */
 const WEB = path.join(import.meta.dirname, '..');
 const OUT = path.join(WEB, '../.shots');
@@ -17,6 +26,7 @@ const SETTLE_MS = 250;
 interface AppShots {
   readonly app: string;
   readonly shots: readonly Shot[];
+  readonly looks: readonly Look[];
 }
 
 function isWanted(app: string, shot: string, wanted: readonly string[]): boolean {
@@ -29,7 +39,7 @@ async function findShots(wanted: readonly string[]): Promise<AppShots[]> {
     const app = path.dirname(file);
     const { SHOTS } = (await import(path.join(WEB, file))) as { SHOTS: readonly Shot[] };
     const shots = SHOTS.filter(({ name }) => isWanted(app, name, wanted));
-    if (shots.length > 0) found.push({ app, shots });
+    if (shots.length > 0) found.push({ app, shots, looks: LOOKS });
   }
   return found.sort((a, b) => a.app.localeCompare(b.app));
 }
@@ -89,12 +99,12 @@ async function photograph(window: TestWindow, look: Look, file: string): Promise
 }
 
 /** @returns what is wrong with it, in all looks. */
-async function takeShot(scene: Scene, app: string, shot: Shot): Promise<string[]> {
+async function takeShot(scene: Scene, { app, looks }: AppShots, shot: Shot): Promise<string[]> {
   const named = (problem: unknown) => `${app}/${shot.name}: ${problem}`;
   const window = await shot.show(scene).catch((error: Error) => named(error));
   if (typeof window === 'string') return [window];
   const problems: string[] = [];
-  for (const look of LOOKS) {
+  for (const look of looks) {
     const file = fileOf(app, shot, look);
     const found = await photograph(window, look, file);
     problems.push(...found.map((problem) => named(`${look.name}: ${problem}`)));
@@ -110,10 +120,10 @@ async function pictureOf(app: string, shot: Shot, look: Look): Promise<string> {
   return `<figure>${picture}<figcaption>${look.name}</figcaption></figure>`;
 }
 
-async function writeSheet(browser: TestBrowser, { app, shots }: AppShots): Promise<string> {
+async function writeSheet(browser: TestBrowser, { app, shots, looks }: AppShots): Promise<string> {
   const rows: string[] = [];
   for (const shot of shots) {
-    const pictures = await Promise.all(LOOKS.map((look) => pictureOf(app, shot, look)));
+    const pictures = await Promise.all(looks.map((look) => pictureOf(app, shot, look)));
     rows.push(`<h2>${shot.name}</h2><div>${pictures.join('')}</div>`);
   }
   const style = `body{font:16px sans-serif;margin:24px;background:#8b8f98}h2{margin:24px 0 8px}
@@ -128,16 +138,36 @@ async function writeSheet(browser: TestBrowser, { app, shots }: AppShots): Promi
   return file;
 }
 
-const apps = await findShots(process.argv.slice(2));
+function surfacesOf(wanted: readonly string[]): AppShots[] {
+  const shots = SURFACES.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+  return shots.length === 0 ? [] : [{ app: 'surfaces', shots, looks: SURFACE_LOOKS }];
+}
+
+/** A network that has sold for days: its database is its own, for its sales are moved to them. */
+async function openShop(): Promise<SharedSandbox> {
+  const database = await testDatabase();
+  const own = await startSharedSandbox({ DATABASE_URL: database.url });
+  await sellForDays(own.sandbox, database.db);
+  const close = async () => {
+    await own.close();
+    await database.close();
+  };
+  return { sandbox: own.sandbox, close };
+}
+
+const wanted = process.argv.slice(2).filter((word) => word !== '--surfaces');
+const isOfSurfaces = process.argv.includes('--surfaces');
+const apps = isOfSurfaces ? surfacesOf(wanted) : await findShots(wanted);
 if (apps.length === 0) throw new Error('no such app or shot');
-const [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+const opened = isOfSurfaces ? openShop() : openSharedSandbox();
+const [shared, browser] = await Promise.all([opened, openBrowser()]);
 const scene: Scene = { sandbox: shared.sandbox, browser };
 const problems: string[] = [];
 for (const found of apps) {
   const folder = path.join(OUT, found.app);
-  if (process.argv.length <= 2) await rm(folder, { recursive: true, force: true });
+  if (wanted.length === 0) await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  for (const shot of found.shots) problems.push(...(await takeShot(scene, found.app, shot)));
+  for (const shot of found.shots) problems.push(...(await takeShot(scene, found, shot)));
 }
 for (const problem of problems) console.log(problem);
 await writeFile(path.join(OUT, 'problems.txt'), problems.join('\n'));

@@ -1,7 +1,7 @@
 import type { ButtonHTMLAttributes, ReactNode } from 'react';
 
 export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
-  readonly kind?: 'plain' | 'primary' | 'danger' | 'quiet';
+  readonly kind?: 'plain' | 'primary' | 'danger' | 'danger-quiet' | 'quiet';
   readonly large?: boolean;
   readonly wide?: boolean;
   /** Under way: keeps its focus and its name, and does nothing when it is pressed again. */

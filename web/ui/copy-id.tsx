@@ -1,25 +1,44 @@
 import { type ReactNode, useState } from 'react';
+import { shortAddress } from './address.ts';
 import { Icon } from './icon.tsx';
 import './copy-field.css';
 
 /** The id of what a page is about, to carry into a program or a message. */
 export function CopyId({ id }: { readonly id: string }): ReactNode {
+  return <Copied text={id} shown={id} what="ID" />;
+}
+
+/** An address of a chain in a list: both ends are seen, and all of it is copied. */
+export function CopyAddress({ address }: { readonly address: string }): ReactNode {
+  const shown = shortAddress(address);
+  return <Copied text={address} shown={shown} what={`address ${shown}`} />;
+}
+
+interface CopiedProps {
+  readonly text: string;
+  readonly shown: string;
+  readonly what: string;
+}
+
+function Copied({ text, shown, what }: CopiedProps): ReactNode {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
-    // Refused where the page is not served securely: the id beside it can be selected.
-    await navigator.clipboard.writeText(id).then(
+    // Refused where the page is not served securely: an id beside it can be selected.
+    await navigator.clipboard.writeText(text).then(
       () => setCopied(true),
       () => setCopied(false),
     );
   };
   return (
     <span className="copy-id">
-      <span className="id soft">{id}</span>
-      <button type="button" className="copy-button" aria-label="Copy ID" onClick={copy}>
+      <span className="id soft" title={text}>
+        {shown}
+      </span>
+      <button type="button" className="copy-button" aria-label={`Copy ${what}`} onClick={copy}>
         <Icon name={copied ? 'good' : 'copy'} />
       </button>
       <span className="unseen" role="status">
-        {copied ? 'ID copied' : ''}
+        {copied ? `${what} copied` : ''}
       </span>
     </span>
   );

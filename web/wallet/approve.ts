@@ -19,7 +19,7 @@ const NO_NODE =
   'This network’s USDC needs a transaction from your wallet, and no node can send it: the ' +
   'network names none, and this browser has no wallet extension.';
 const OTHER_CHAIN = 'Your browser wallet is on another chain. Switch it and try again.';
-const NODE_AWAY = 'The node of the chain did not answer. Nothing has changed: try again.';
+const NODE_AWAY = 'The chain’s node did not answer. Nothing has changed: try again.';
 const REVERTED = 'The chain did not accept it. Nothing has changed: try again.';
 const NOT_YET = 'It was sent and is not in a block yet. Try again in a minute.';
 

@@ -43,7 +43,7 @@ async function reviewSending(wallet: WalletWindow): Promise<void> {
   await wallet.field('Recipient').fill('0x90F79bf6EB2c4f870365E785982E1f101E93b906');
   await wallet.field('Amount').fill('2.50');
   await wallet.button(/^Review/).click();
-  await wallet.button(/^Change it/).waitFor();
+  await wallet.button(/^Edit/).waitFor();
 }
 
 /** The key, the device and what ends things: looked at seldom, and then with care. */

@@ -36,7 +36,7 @@ export interface Plan {
 const NO_NODE =
   'On this network the wallet pays the gas, and no node can send it: the network names none, ' +
   'and this browser has no wallet extension.';
-const NODE_AWAY = 'The node of the chain did not answer. Try again.';
+const NODE_AWAY = 'The chain’s node did not answer. Try again.';
 const OTHER_CHAIN = 'Your browser wallet is on another chain. Switch it and try again.';
 
 async function howOf(

@@ -101,7 +101,9 @@ test('where nobody pays the gas, the wallet does, and says when it holds no coin
   await review();
   await wallet.sees(/holds 0 of the chain’s coin/);
   assert.equal(await page.getByRole('button', PRESSED).count(), 0);
-  await wallet.button(/^Change it/).click();
+  await wallet.button(/^Edit/).click();
+  assert.equal(await wallet.field('Recipient').inputValue(), FRIEND, 'what was typed is kept');
+  assert.equal(await wallet.field('Amount').inputValue(), '2.50');
   await wallet.button(/^Not now/).click();
   await giveCoins(page, sandbox);
   await review();

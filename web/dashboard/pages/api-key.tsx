@@ -66,7 +66,9 @@ function KeyView({ apiKey }: { readonly apiKey: ApiKey }): ReactNode {
         <div className="row">
           <Button onClick={() => setOpen('edit')}>Change</Button>
           <Button onClick={() => setOpen('rotate')}>Replace</Button>
-          <Button onClick={() => setOpen('revoke')}>Revoke key</Button>
+          <Button kind="danger-quiet" onClick={() => setOpen('revoke')}>
+            Revoke key
+          </Button>
         </div>
       ) : null}
       {open === 'edit' ? <EditKeyDialog apiKey={apiKey} onClose={close} /> : null}
@@ -83,7 +85,7 @@ function KeyView({ apiKey }: { readonly apiKey: ApiKey }): ReactNode {
       {open === 'revoke' ? <RevokeKeyDialog apiKey={apiKey} onClose={close} /> : null}
       {secret === null ? null : (
         <ShownOnce
-          title="The new key"
+          title="Your new API key"
           label="API key"
           secret={secret}
           onClose={() => setSecret(null)}
@@ -167,10 +169,10 @@ function EditKeyDialog({ apiKey, onClose }: KeyDialogProps): ReactNode {
 }
 
 const OVERLAPS = [
-  [0, 'Not at all'],
-  [3_600, 'One hour'],
-  [86_400, 'One day'],
-  [604_800, 'Seven days'],
+  [0, 'Immediately'],
+  [3_600, 'In one hour'],
+  [86_400, 'In one day'],
+  [604_800, 'In seven days'],
 ] as const;
 
 interface RotateKeyDialogProps extends KeyDialogProps {
@@ -195,7 +197,7 @@ function RotateKeyDialog({ apiKey, onRotated, onClose }: RotateKeyDialogProps): 
       <Form sending={sending} onSend={rotate} send="Replace" onCancel={onClose}>
         <p>You get a new key with the same permissions. Update your server while both keys work.</p>
         <Select
-          label="The old key keeps working for"
+          label="The old key stops working"
           value={overlap}
           onChange={(event) => setOverlap(Number(event.target.value))}
           error={sending.problemAt('overlap_seconds')}

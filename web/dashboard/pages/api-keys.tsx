@@ -71,7 +71,7 @@ export function ApiKeys(): ReactNode {
       ) : null}
       {secret === null ? null : (
         <ShownOnce
-          title="The new key"
+          title="Your new API key"
           label="API key"
           secret={secret}
           onClose={() => setSecret(null)}

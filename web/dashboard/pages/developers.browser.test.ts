@@ -131,7 +131,7 @@ test('an endpoint is added, told, and told again', async () => {
   answer = 200;
   await page.getByRole('row', { name: 'ping' }).getByRole('link', { name: /^wdl_/ }).click();
   await page.getByRole('button', { name: /^Resend/ }).click();
-  await page.getByText('Answered 200').waitFor();
+  await page.getByText('HTTP 200').waitFor();
   await window.checkAccessibility();
   assert.equal(new Set(received).size, 1, 'the same event came again');
   await page.getByRole('link', { name: /^we_/ }).click();
@@ -257,7 +257,7 @@ test('a new endpoint is found to check signatures, or not; and events are sent a
   const before = merchant.received();
   await page.getByRole('button', { name: /^Replay events/ }).click();
   await dialog.getByRole('button', { name: 'Replay events' }).click();
-  await dialog.getByText('All are queued').waitFor();
+  await dialog.getByText('All events are queued').waitFor();
   await eventually('events come again', async () => merchant.received() > before);
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.getByRole('button', { name: 'Delete' }).click();

@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<Event>[] = [
   { name: 'Event', cell: ({ id }) => <ObjectLink id={id} /> },
   { name: 'Type', cell: ({ type }) => <CodeWords code={type} /> },
   { name: 'Object', cell: (event) => <ObjectLink id={objectOf(event)} /> },
-  { name: 'Happened', cell: ({ created }) => <Time at={created} shape="exact" /> },
+  { name: 'Time', cell: ({ created }) => <Time at={created} shape="exact" /> },
 ];
 
 const DELIVERED = { yes: true, no: false } as const;
@@ -62,7 +62,7 @@ export function Events(): ReactNode {
           label="Delivered"
           all="Any"
           options={[
-            ['no', 'Not yet, or failed'],
+            ['no', 'Pending or failed'],
             ['yes', 'To every endpoint'],
           ]}
         />

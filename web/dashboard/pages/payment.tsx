@@ -123,7 +123,7 @@ function Origin({ payment }: { readonly payment: Payment }): ReactNode {
         <Fact name="Terminal">
           <TerminalLink id={payment.terminal} />
         </Fact>
-        <Fact name="Paid by">{CREDENTIALS[credential] ?? 'No longer known'}</Fact>
+        <Fact name="Paid by">{CREDENTIALS[credential] ?? 'Unknown'}</Fact>
         <Fact name="Wallet">
           <span className="id">{payment.payer}</span>
         </Fact>

@@ -38,7 +38,7 @@ function HttpStatus({ status }: { readonly status: number }): ReactNode {
 
 const COLUMNS: readonly Column<Request>[] = [
   {
-    name: 'Call',
+    name: 'Request',
     cell: ({ id, method, path }) => (
       <RowLink id={id}>
         <span className="id">

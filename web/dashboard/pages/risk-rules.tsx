@@ -196,7 +196,7 @@ function Unblock({ address }: Blocked): ReactNode {
 
 const COLUMNS: readonly Column<Blocked>[] = [
   { name: 'Wallet', cell: ({ address }) => <span className="id">{address}</span> },
-  { name: 'Why', cell: ({ note }) => note },
+  { name: 'Reason', cell: ({ note }) => note },
   { name: 'Since', cell: ({ created }) => <Time at={created} /> },
   { name: 'Change', cell: (row) => <Unblock {...row} /> },
 ];
@@ -236,7 +236,7 @@ function BlockedWallets(): ReactNode {
             error={sending.problemAt('address')}
           />
           <TextField
-            label="Why"
+            label="Reason"
             value={note}
             onChange={(event) => setNote(event.target.value)}
             hint="For your team."

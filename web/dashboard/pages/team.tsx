@@ -47,7 +47,9 @@ export function Team(): ReactNode {
         canChange && member.user !== session.user.id ? (
           <span className="row">
             <Button onClick={() => setChanging(member)}>Change role</Button>
-            <Button onClick={() => setRemoving(member)}>Remove</Button>
+            <Button kind="danger-quiet" onClick={() => setRemoving(member)}>
+              Remove
+            </Button>
           </span>
         ) : null,
     },
@@ -241,7 +243,9 @@ function TakeBack({ id, email }: { readonly id: string; readonly email: string }
   const [isAsking, setIsAsking] = useState(false);
   return (
     <>
-      <Button onClick={() => setIsAsking(true)}>Revoke</Button>
+      <Button kind="danger-quiet" onClick={() => setIsAsking(true)}>
+        Revoke
+      </Button>
       {isAsking ? (
         <ConfirmDialog
           title="Revoke the invitation?"
@@ -263,7 +267,9 @@ function Leave(): ReactNode {
   const [isAsking, setIsAsking] = useState(false);
   return (
     <div>
-      <Button onClick={() => setIsAsking(true)}>Leave the team</Button>
+      <Button kind="danger-quiet" onClick={() => setIsAsking(true)}>
+        Leave the team
+      </Button>
       {isAsking ? (
         <ConfirmDialog
           title={`Leave ${named(account.name)}?`}

@@ -183,7 +183,9 @@ function OnOff({ id, isActive }: { readonly id: string; readonly isActive: boole
   }
   return (
     <>
-      <Button onClick={() => setIsAsking(true)}>Turn off</Button>
+      <Button kind="danger-quiet" onClick={() => setIsAsking(true)}>
+        Turn off
+      </Button>
       {isAsking ? (
         <ConfirmDialog
           title="Turn off this till?"

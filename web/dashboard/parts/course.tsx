@@ -1,7 +1,8 @@
-import { Fragment, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { Payment, PaymentIntent } from '../../data/types/dashboard.ts';
 import { Timeline } from '../../desk/timeline.tsx';
+import { CodeWords } from '../../ui/code-words.tsx';
 import { useRead } from '../merchant.ts';
 import { pathOf } from './object-link.tsx';
 import { courseOf, type Step, toldOf } from './steps.ts';
@@ -58,19 +59,13 @@ function Steps({ title, steps }: StepsProps): ReactNode {
   );
 }
 
-function StepTitle({ step: { title, link } }: { readonly step: Step }): ReactNode {
+function StepTitle({ step: { title, event, link } }: { readonly step: Step }): ReactNode {
   const path = link === undefined ? null : pathOf(link);
-  if (path === null) return <>{title}</>;
-  // A narrow screen breaks `payment_intent.created` behind its dot, not in a word.
-  const parts = title.split(/(?<=[._])/);
-  return (
-    <Link href={path}>
-      {parts.map((part, index) => (
-        <Fragment key={parts.slice(0, index).join('')}>
-          {part}
-          <wbr />
-        </Fragment>
-      ))}
-    </Link>
+  const words = (
+    <>
+      {title}
+      {event === undefined ? null : <CodeWords code={event} />}
+    </>
   );
+  return path === null ? words : <Link href={path}>{words}</Link>;
 }

@@ -16,7 +16,7 @@ export const DELIVERY_COLUMNS: readonly Column<WebhookDelivery>[] = [
   },
   { name: 'Event', cell: ({ event_type }) => event_type },
   { name: 'Status', cell: ({ status }) => <ObjectStatus status={status} /> },
-  { name: 'Answer', cell: answerWords },
+  { name: 'Response', cell: answerWords },
   { name: 'Attempts', number: true, cell: ({ attempt }) => String(attempt) },
   { name: 'Last change', cell: ({ updated }) => <Time at={updated} /> },
 ];

@@ -36,7 +36,9 @@ export function EndpointDialogs({ endpoint, onDeleted }: EndpointDialogsProps): 
         <OnOff endpoint={endpoint} />
         <Button onClick={() => setOpen('replay')}>Replay events…</Button>
         <Button onClick={() => setOpen('rotate')}>New signing secret</Button>
-        <Button onClick={() => setOpen('delete')}>Delete</Button>
+        <Button kind="danger-quiet" onClick={() => setOpen('delete')}>
+          Delete
+        </Button>
       </div>
       {open === 'edit' ? <EditDialog endpoint={endpoint} onClose={close} /> : null}
       {open === 'replay' ? <ReplayDialog endpoint={endpoint.id} onClose={close} /> : null}

@@ -140,7 +140,7 @@ function Download({ url, format, onClose }: DownloadProps): ReactNode {
           max={1}
           {...(share === null ? {} : { value: share })}
         >
-          {share === null ? 'Coming' : `${Math.round(share * 100)} %`}
+          {share === null ? 'Downloading…' : `${Math.round(share * 100)} %`}
         </progress>
       ) : null}
       {is === 'broken' ? (
@@ -149,7 +149,7 @@ function Download({ url, format, onClose }: DownloadProps): ReactNode {
       <div className="row">
         {is === 'broken' ? (
           <Button kind="primary" onClick={resume}>
-            Go on
+            Continue
           </Button>
         ) : null}
         <Button onClick={onClose}>{is === 'done' ? 'Done' : 'Stop'}</Button>

@@ -89,7 +89,7 @@ function useLookUp(): (q: string) => Promise<Result> {
     const page = pageFor(q, PAGES);
     const open = path ?? (page === null ? null : `/${page.path}`);
     return open === null
-      ? { is: 'nothing', words: 'Nothing has this ID, and no page matches.' }
+      ? { is: 'nothing', words: 'Nothing found. Check the ID, or type the name of a page.' }
       : { is: 'open', path: open };
   };
 }

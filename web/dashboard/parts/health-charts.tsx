@@ -8,10 +8,8 @@ import { useTimeZone } from './time-zone.ts';
 
 type Day = ReadHealthResponse['data'][number];
 
-/** `0.4 %`; nothing was asked: a dash. A little is never rounded to nothing. */
+/** `0.4 %`. A little is never rounded to nothing. */
 function percent(part: number, whole: number): string {
-  if (whole === 0) return '–';
-  if (part === 0) return '0 %';
   const share = (part / whole) * 100;
   return share < 0.1 ? 'under 0.1 %' : `${share.toFixed(1)} %`;
 }
@@ -49,43 +47,70 @@ interface ChartsProps {
 }
 
 function Charts({ data, days }: ChartsProps): ReactNode {
-  const requests = sum(data, (day) => day.requests);
-  const sent = sum(data, (day) => day.delivered + day.undelivered);
   return (
     <div className="columns">
-      <section className="card stack">
-        <h2>API calls that failed</h2>
-        <p>
-          <strong>{percent(sum(data, callsFailed), requests)}</strong>{' '}
-          <span className="soft">of {countWords(requests)} calls</span>
-        </p>
-        <DayChart
-          days={days}
-          tone="bad"
-          whole
-          tickOf={countWords}
-          figureOf={(name) => callsOn(data, name)}
-          labelOf={(_, value) => `${value} failed calls`}
-          pathOf={(name) => `/dashboard/request-log?failed=yes&from=${name}&to=${name}`}
-        />
-      </section>
-      <section className="card stack">
-        <h2>Webhooks that failed</h2>
-        <p>
-          <strong>{percent(sum(data, undelivered), sent)}</strong>{' '}
-          <span className="soft">of {countWords(sent)} deliveries</span>
-        </p>
-        <DayChart
-          days={days}
-          tone="bad"
-          whole
-          tickOf={countWords}
-          figureOf={(name) => data.find(({ day }) => day === name)?.undelivered ?? 0}
-          labelOf={(_, value) => `${value} failed deliveries`}
-          pathOf={(name) => `/dashboard/webhooks?from=${name}&to=${name}`}
-        />
-      </section>
+      <Health
+        what="API calls"
+        count={sum(data, (day) => day.requests)}
+        failed={sum(data, callsFailed)}
+        days={days}
+        figureOf={(name) => callsOn(data, name)}
+        labelOf={(value) => `${value} failed calls`}
+        pathOf={(name) => `/dashboard/request-log?failed=yes&from=${name}&to=${name}`}
+      />
+      <Health
+        what="Webhook deliveries"
+        count={sum(data, (day) => day.delivered + day.undelivered)}
+        failed={sum(data, undelivered)}
+        days={days}
+        figureOf={(name) => data.find(({ day }) => day === name)?.undelivered ?? 0}
+        labelOf={(value) => `${value} failed deliveries`}
+        pathOf={(name) => `/dashboard/webhooks?from=${name}&to=${name}`}
+      />
     </div>
+  );
+}
+
+interface HealthProps {
+  readonly what: string;
+  readonly count: number;
+  readonly failed: number;
+  readonly days: number;
+  readonly figureOf: (day: string) => number;
+  readonly labelOf: (value: number) => string;
+  readonly pathOf: (day: string) => string;
+}
+
+/** A chart where something failed; where nothing did, one line says so. */
+function Health({ what, count, failed, days, labelOf, ...chart }: HealthProps): ReactNode {
+  if (failed === 0) {
+    return (
+      <section className="card stack stack-tight">
+        <h2>{what}</h2>
+        <p className="soft">
+          {count === 0
+            ? `None in the last ${days} days`
+            : `All ${countWords(count)} succeeded in the last ${days} days`}
+        </p>
+      </section>
+    );
+  }
+  return (
+    <section className="card stack">
+      <h2>{what} that failed</h2>
+      <p>
+        <strong>{percent(failed, count)}</strong>{' '}
+        <span className="soft">of {countWords(count)}</span>
+      </p>
+      <DayChart
+        days={days}
+        tone="bad"
+        whole
+        tickOf={countWords}
+        labelOf={(_, value) => labelOf(value)}
+        {...chart}
+      />
+    </section>
   );
 }
 

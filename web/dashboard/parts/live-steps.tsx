@@ -72,7 +72,7 @@ function ServerSteps(): ReactNode {
       <Step name="A key for your server, if you have one" isDone={keys.length > 0}>
         <Link href="/dashboard/api-keys">Create an API key</Link>
       </Step>
-      <Step name="Your server learns of payments by webhook" isDone={endpoints.length > 0}>
+      <Step name="A webhook that notifies your server of payments" isDone={endpoints.length > 0}>
         <Link href="/dashboard/webhooks">Add an endpoint</Link>
       </Step>
     </>

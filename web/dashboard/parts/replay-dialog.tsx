@@ -82,7 +82,7 @@ function Progress({ replay, onClose }: ProgressProps): ReactNode {
   return (
     <Dialog title="Replay events" onClose={onClose}>
       <Notice tone={isDone ? 'good' : 'info'} role="status">
-        <strong>{isDone ? 'All are queued' : 'Queueing…'}</strong>
+        <strong>{isDone ? 'All events are queued' : 'Queueing…'}</strong>
         <p>{data?.events_queued ?? 0} events. This continues after you close it.</p>
       </Notice>
       <div className="row">

@@ -6,14 +6,14 @@ export type Scope = CreateApiKeyBody['scopes'][number];
 
 /** What each scope lets a key do, in the order in which most servers need them. */
 export const SCOPES: Readonly<Record<Scope, string>> = {
-  'payments:write': 'Ask customers to pay, and cancel that',
+  'payments:write': 'Create and cancel payment requests',
   'payments:read': 'See payments and intents',
   'refunds:write': 'Make refunds',
   'refunds:read': 'See refunds',
   'terminals:read': 'See terminals',
   'events:read': 'See events',
   'balance:read': 'See the balance',
-  'logs:read': 'See the requests of your servers',
+  'logs:read': 'See your servers’ requests',
   'webhooks:read': 'See webhook endpoints and deliveries',
   'webhooks:write': 'Change webhook endpoints, and send deliveries again',
 };

@@ -6,6 +6,8 @@ export interface Step {
   readonly key: string;
   readonly at: string | null;
   readonly title: string;
+  /** The event's type, behind the title: as programs know it, in every language. */
+  readonly event?: string;
   readonly tone: Tone;
   readonly detail?: string;
   /** What programs are told of it. */
@@ -44,8 +46,8 @@ type Settlement = Timeline['settlements'][number];
 
 const WAITS = {
   time: 'a moment longer',
-  safe: 'until that is safe',
-  finalized: 'until that is final',
+  safe: 'until its block is safe',
+  finalized: 'until its block is final',
 } as const;
 
 const CERTAINTY = {
@@ -80,7 +82,7 @@ function settlementSteps(settlement: Settlement, index: number): Step[] {
     });
   }
   if (included_at !== null && waits_for !== null) {
-    const title = `In a block; a sum like this waits ${WAITS[waits_for]}`;
+    const title = `In a block; an amount this large waits ${WAITS[waits_for]}`;
     steps.push({ key: key('included'), at: included_at, title, tone: 'info' });
   }
   if (status === 'failed' && booked_at !== null) {
@@ -104,22 +106,23 @@ export function toldOf({ events, deliveries }: Timeline): Step[] {
   const TONES = { pending: 'info', succeeded: 'good', failed: 'bad' } as const;
   const steps = [
     ...events.map(({ id, type, created }): Step => {
-      return { key: id, at: created, title: type, tone: 'plain', link: id };
+      return { key: id, at: created, title: '', event: type, tone: 'plain', link: id };
     }),
     ...deliveries.map((delivery): Step => {
       const { id, event, status, attempt, response_status, updated } = delivery;
       const answer = response_status === null ? 'no response' : `response ${response_status}`;
-      const title = `${SERVER_TOLD[status]}: ${types.get(event) ?? event}`;
+      const title = `${SERVER_TOLD[status]}: `;
+      const named = { title, event: types.get(event) ?? event };
       const detail = `Attempt ${attempt}, ${answer}`;
       const link = `${delivery.webhook_endpoint}/${id}`;
-      return { key: id, at: updated, title, tone: TONES[status], detail, link };
+      return { key: id, at: updated, ...named, tone: TONES[status], detail, link };
     }),
   ];
   return steps.sort((one, other) => timeIn(one.at) - timeIn(other.at));
 }
 
-function paymentSteps({ settled_at, block_number, tx_hash }: Payment): Step[] {
-  const detail = `Block ${block_number}, ${tx_hash}`;
+function paymentSteps({ settled_at, block_number }: Payment): Step[] {
+  const detail = `Block ${block_number}`;
   return [{ key: MINED, at: settled_at, title: 'Paid on the chain', tone: 'good', detail }];
 }
 

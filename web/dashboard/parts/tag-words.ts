@@ -72,7 +72,7 @@ export function drawWords(words: CardWords): Words {
   canvas.height = Math.round(CARD.height * DOTS_PER_POINT);
   const { width, height } = canvas;
   const context = canvas.getContext('2d', { willReadFrequently: true });
-  if (context === null) throw new Error('This browser draws no pictures');
+  if (context === null) throw new Error('This browser cannot create images');
   context.fillStyle = '#fff';
   context.fillRect(0, 0, width, height);
   context.scale(DOTS_PER_POINT, DOTS_PER_POINT);

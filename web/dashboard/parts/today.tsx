@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Amount } from '../../ui/amount.tsx';
-import { roundAtoms } from '../../ui/money.ts';
 import { dayBefore } from './days.ts';
 import { Figure } from './figure.tsx';
 import { useStatistics } from './sales-figures.tsx';
 import { sumDays } from './sum-days.ts';
 import { useTimeZone } from './time-zone.ts';
+import { paymentsNote, salesNote, weekdayOf } from './today-notes.ts';
 
 const WEEK = 7;
 
@@ -15,8 +15,7 @@ export function Today(): ReactNode {
   const timeZone = useTimeZone();
   const [today, weekAgo] = [dayBefore(0, timeZone), dayBefore(WEEK, timeZone)];
   const query = useStatistics(weekAgo, today);
-  const weekday = new Intl.DateTimeFormat('en-US', { weekday: 'long', timeZone: 'UTC' });
-  const name = weekday.format(new Date(weekAgo));
+  const weekday = weekdayOf(weekAgo);
   return (
     <Loaded query={query} shape="card">
       {({ data }) => {
@@ -26,24 +25,10 @@ export function Today(): ReactNode {
           <section className="card stack">
             <h2>Today so far</h2>
             <dl className="figures">
-              <Figure
-                name="Sales"
-                note={
-                  before.payments === 0
-                    ? `No sales last ${name}`
-                    : `${roundAtoms(before.volume)} USDC all day last ${name}`
-                }
-              >
+              <Figure name="Sales" note={salesNote(before, weekday)}>
                 <Amount atoms={sum.volume} />
               </Figure>
-              <Figure
-                name="Payments"
-                note={
-                  before.payments === 0
-                    ? null
-                    : `${before.payments.toLocaleString('en-US')} all day last ${name}`
-                }
-              >
+              <Figure name="Payments" note={paymentsNote(before, weekday)}>
                 {sum.payments.toLocaleString('en-US')}
               </Figure>
             </dl>

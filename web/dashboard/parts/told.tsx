@@ -6,7 +6,7 @@ import { Time } from '../../ui/time.tsx';
 
 /** What the receiver made of one delivery, in words. */
 export function answerWords({ response_status, error }: WebhookDelivery): string {
-  if (response_status !== null) return `Answered ${response_status}`;
+  if (response_status !== null) return `HTTP ${response_status}`;
   return error ?? 'Not sent yet';
 }
 

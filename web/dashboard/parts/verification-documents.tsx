@@ -14,11 +14,11 @@ import { useMerchant } from '../merchant.ts';
 type Kind = UploadVerificationDocumentQuery['kind'];
 
 const KINDS: Readonly<Record<Kind, string>> = {
-  registration: 'Extract from the register',
+  registration: 'Company register extract',
   ownership: 'Proof of ownership',
-  identity: 'Identity of the person who signs',
+  identity: 'ID of the authorized person',
   address: 'Proof of address',
-  other: 'Something else',
+  other: 'Other',
 };
 
 const MOST_BYTES = 5 * 1024 * 1024;
@@ -84,7 +84,7 @@ function Upload(): ReactNode {
   return (
     <Form sending={sending} onSend={upload} send="Upload">
       <Select
-        label="What it shows"
+        label="Document type"
         value={kind}
         onChange={(event) => setKind(event.target.value as Kind)}
       >

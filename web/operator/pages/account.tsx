@@ -93,12 +93,12 @@ function Facts({ account }: { readonly account: Account }): ReactNode {
         <Fact name="Opened">
           <Time at={created} />
         </Fact>
-        <Fact name="Refunds a UTC day, at most">
+        <Fact name="Daily refund limit (UTC)">
           <Amount atoms={BigInt(account.refund_daily_limit)} />
         </Fact>
         <Fact name="Share of the hourly ceiling">
           <span className="row">
-            {account.ceiling_share === null ? 'As for all' : `${account.ceiling_share} %`}
+            {account.ceiling_share === null ? 'Default' : `${account.ceiling_share} %`}
             <ShareSwitch account={account} />
           </span>
         </Fact>

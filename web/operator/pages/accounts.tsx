@@ -15,15 +15,15 @@ type Found = SearchAccountsResponse['data'][number];
 const PAGE = 50;
 
 const COLUMNS: readonly Column<Found>[] = [
-  { name: 'Name', cell: ({ name }) => name },
   {
-    name: 'Account',
-    cell: ({ id }) => (
-      <Link href={`/operator/accounts/${id}`} className="id">
-        {id}
+    name: 'Name',
+    cell: ({ id, name }) => (
+      <Link href={`/operator/accounts/${id}`} className="row-link">
+        <strong>{name}</strong> <span className="unseen">{id}</span>
       </Link>
     ),
   },
+  { name: 'Account', cell: ({ id }) => <span className="id soft">{id}</span> },
   { name: 'Status', cell: ({ status }) => <ObjectStatus status={status} /> },
   { name: 'Verification', cell: ({ kyb_status: kyb }) => <ObjectStatus status={kyb} /> },
   { name: 'Opened', cell: ({ created }) => <Time at={created} /> },
@@ -37,7 +37,7 @@ export function Accounts(): ReactNode {
   return (
     <Page title="Accounts">
       <FilterBar filters={filters}>
-        <FilterText filters={filters} name="text" label="Find" placeholder="Id, email or name" />
+        <FilterText filters={filters} name="text" label="Find" placeholder="ID, email or name" />
       </FilterBar>
       <LongList
         label="Accounts"

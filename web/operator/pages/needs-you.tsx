@@ -13,6 +13,7 @@ import { type Need, needsOf } from '../needs.ts';
 import { useNetworks } from '../networks.ts';
 import { useRead } from '../operator.ts';
 import { Measured } from '../parts/measured.tsx';
+import { NetworkTable } from '../parts/network-table.tsx';
 import { OtherCells } from '../parts/other-cells.tsx';
 
 const WATCH_MS = 10_000;
@@ -81,7 +82,14 @@ export function NeedsYou(): ReactNode {
             pay for its transactions.
           </EmptyState>
         ) : null}
-        <Loaded query={networks}>{() => <Measured query={networks} />}</Loaded>
+        <Loaded query={networks}>
+          {({ data }) => (
+            <>
+              <NetworkTable networks={data} />
+              <Measured query={networks} />
+            </>
+          )}
+        </Loaded>
         <Loaded query={reconciled}>{() => null}</Loaded>
         <Loaded query={submissions}>{() => null}</Loaded>
         <Loaded query={work}>{() => null}</Loaded>

@@ -77,7 +77,7 @@ export function Queues(): ReactNode {
             if (rows.length === 0) return <p className="soft">No requests are in progress.</p>;
             return (
               <Table
-                label="Requests to the chain"
+                label="Settlement jobs"
                 columns={REQUESTS}
                 rows={rows}
                 keyOf={({ network, kind, status }) => `${network} ${kind} ${status}`}

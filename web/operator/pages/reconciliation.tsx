@@ -52,7 +52,7 @@ export function Reconciliation(): ReactNode {
               <Verdict cursors={cursors} differences={differences} />
               {cursors.length === 0 ? null : (
                 <Table
-                  label="How far the chains are read"
+                  label="Progress by network"
                   columns={CURSORS}
                   rows={cursors}
                   keyOf={({ livemode }) => networkName(livemode)}

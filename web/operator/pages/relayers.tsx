@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Arrived } from '../../desk/arrived.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
+import { CopyAddress } from '../../ui/copy-id.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -15,7 +16,8 @@ const SHOWN_DECIMALS = 3;
 function coin(wei: string): string {
   const digits = wei.padStart(WEI_DECIMALS + 1, '0');
   const whole = digits.slice(0, -WEI_DECIMALS);
-  return `${whole}.${digits.slice(-WEI_DECIMALS).slice(0, SHOWN_DECIMALS)}`;
+  const decimals = digits.slice(-WEI_DECIMALS).slice(0, SHOWN_DECIMALS);
+  return `${BigInt(whole).toLocaleString('en-US')}.${decimals}`;
 }
 
 /** A test network's lanes have coin without end. */
@@ -47,7 +49,7 @@ function NotMined({
 
 const COLUMNS: readonly Column<Lane>[] = [
   { name: 'Sender', cell: ({ lane, role }) => `${lane} ${role}` },
-  { name: 'Address', cell: ({ address }) => <span className="id">{address}</span> },
+  { name: 'Address', cell: ({ address }) => <CopyAddress address={address} /> },
   {
     name: 'Payments left',
     number: true,
@@ -60,7 +62,7 @@ const COLUMNS: readonly Column<Lane>[] = [
   },
   { name: 'State', cell: (lane) => <CoinStatus lane={lane} /> },
   { name: 'Not mined', cell: (lane) => <NotMined lane={lane} /> },
-  { name: 'Worker', cell: ({ owner }) => <span className="id">{owner ?? 'Nobody'}</span> },
+  { name: 'Worker', cell: ({ owner }) => <span className="id">{owner ?? 'None'}</span> },
 ];
 
 export function Relayers(): ReactNode {
@@ -86,7 +88,7 @@ const MANY_DAYS = 3_650;
 function daysText(days: number): string {
   if (days >= MANY_DAYS) return 'Funds for more than ten years';
   if (days === 0) return 'Funds for less than a day';
-  return `Coin for ${days} ${days === 1 ? 'day' : 'days'}`;
+  return `Funds for ${days} ${days === 1 ? 'day' : 'days'}`;
 }
 
 function Lanes({ network: { network, ...rest } }: { readonly network: Network }): ReactNode {
@@ -107,7 +109,7 @@ function Lanes({ network: { network, ...rest } }: { readonly network: Network })
         <p className="soft">No senders yet: a worker creates them when it starts.</p>
       ) : (
         <Table
-          label={`Lanes of ${network}`}
+          label={`Senders on ${network}`}
           columns={COLUMNS}
           rows={lanes}
           keyOf={({ lane }) => String(lane)}

@@ -14,6 +14,7 @@ import { useOperator, useRead } from '../operator.ts';
 import { PolicyForms } from '../parts/policy-form.tsx';
 import { saidOf } from '../parts/proposal-words.ts';
 import { ReasonDialog } from '../parts/reason-dialog.tsx';
+import { settingsOf } from '../parts/setting-words.ts';
 import { SmartTapKeys } from '../parts/smart-tap-keys.tsx';
 
 type Colleague = ListOperatorsResponse['data'][number];
@@ -55,19 +56,27 @@ export function Settings(): ReactNode {
           As read by the process that answered. Secrets are masked. Change them where the service is
           started.
         </p>
-        <Loaded query={configuration}>{(settings) => <Facts facts={factsOf(settings)} />}</Loaded>
+        <Loaded query={configuration}>{(settings) => <Configuration settings={settings} />}</Loaded>
       </Arrived>
     </Page>
   );
 }
 
-/** One line for each setting, named by its path. */
-function factsOf(value: unknown, path: readonly string[] = []): [string, string][] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    const shown = typeof value === 'string' ? value : JSON.stringify(value);
-    return [[path.join(' › ').replaceAll('_', ' '), value === null ? 'Not set' : shown]];
-  }
-  return Object.entries(value).flatMap(([name, inner]) => factsOf(inner, [...path, name]));
+/** What is set, and below it the names of what is not. */
+function Configuration({ settings }: { readonly settings: unknown }): ReactNode {
+  const all = settingsOf(settings);
+  const unset = all.filter(([, value]) => value === null);
+  return (
+    <section className="card stack">
+      <Facts facts={all} />
+      {unset.length === 0 ? null : (
+        <details>
+          <summary>{unset.length} settings are not set</summary>
+          <p className="soft">{unset.map(([name]) => name).join(', ')}</p>
+        </details>
+      )}
+    </section>
+  );
 }
 
 /** Nobody disables themselves: a colleague does. */
@@ -80,7 +89,9 @@ function Disable({ colleague }: { readonly colleague: Colleague }): ReactNode {
   if (id === session.user.id || status === 'disabled') return null;
   return (
     <>
-      <Button onClick={() => setIsOpen(true)}>Disable {email}</Button>
+      <Button kind="danger-quiet" onClick={() => setIsOpen(true)}>
+        Disable<span className="unseen"> {email}</span>
+      </Button>
       {isOpen ? (
         <ReasonDialog
           title={`Disable ${email}?`}

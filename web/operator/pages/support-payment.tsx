@@ -65,7 +65,7 @@ function Why({ id, onSaid }: { readonly id: string; readonly onSaid: () => void 
   const sending = useSend(['reason']);
   const run = async () => {
     const typed = reason.trim();
-    if (typed === '') return sending.refuse('reason', 'Say why.');
+    if (typed === '') return sending.refuse('reason', 'Enter a reason.');
     const done = await sending.send(() =>
       call('POST /payment_intents/{id}/looks', { path: { id }, body: { reason: typed } }),
     );
@@ -117,7 +117,7 @@ function PaymentView({ view }: { readonly view: View }): ReactNode {
         </div>
         <Facts view={view} />
       </div>
-      <h2>Requests to the chain</h2>
+      <h2>Settlement jobs</h2>
       <ChainRequests rows={view.chain_requests} />
       <h2>Requests to the service</h2>
       {view.requests.length === 0 ? (
@@ -183,7 +183,7 @@ function Facts({ view }: { readonly view: View }): ReactNode {
 
 const REQUESTS: readonly Column<Request>[] = [
   {
-    name: 'Call',
+    name: 'Request',
     cell: ({ method, path, id }) => (
       <div className="said">
         <span className="id">

@@ -18,15 +18,15 @@ type Waiting = ListVerificationQueueResponse['data'][number];
 const WATCH_MS = 10_000;
 
 const COLUMNS: readonly Column<Waiting>[] = [
-  { name: 'Name', cell: ({ name }) => name },
   {
-    name: 'Account',
-    cell: ({ account }) => (
-      <Link href={`/operator/verification/${account}`} className="id">
-        {account}
+    name: 'Name',
+    cell: ({ account, name }) => (
+      <Link href={`/operator/verification/${account}`} className="row-link">
+        <strong>{name}</strong> <span className="unseen">{account}</span>
       </Link>
     ),
   },
+  { name: 'Account', cell: ({ account }) => <span className="id soft">{account}</span> },
   { name: 'Submitted', cell: ({ submitted_at: at }) => <Time at={at} /> },
   { name: 'Documents', number: true, cell: ({ documents }) => String(documents) },
 ];
@@ -35,15 +35,15 @@ type Renaming = ListNameRequestsResponse['data'][number];
 
 const NAMES: readonly Column<Renaming>[] = [
   {
-    name: 'Account',
-    cell: ({ account }) => (
-      <Link href={`/operator/accounts/${account}`} className="id">
-        {account}
+    name: 'Current name',
+    cell: ({ account, name }) => (
+      <Link href={`/operator/accounts/${account}`} className="row-link">
+        <strong>{name}</strong> <span className="unseen">{account}</span>
       </Link>
     ),
   },
-  { name: 'Name now', cell: ({ name }) => name },
   { name: 'Requested name', cell: ({ requested_name: name }) => name },
+  { name: 'Account', cell: ({ account }) => <span className="id soft">{account}</span> },
   { name: 'Since', cell: ({ created }) => <Time at={created} /> },
 ];
 

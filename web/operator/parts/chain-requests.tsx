@@ -62,7 +62,7 @@ const COLUMNS: readonly Column<ChainRequest>[] = [
     ),
   },
   {
-    name: 'Lane',
+    name: 'Sender',
     cell: ({ lane, address }) =>
       lane === null ? (
         'None yet'
@@ -84,10 +84,10 @@ const COLUMNS: readonly Column<ChainRequest>[] = [
 
 /** What the chain was asked for, under which nonce, by which signed bytes. */
 export function ChainRequests({ rows }: { readonly rows: readonly ChainRequest[] }): ReactNode {
-  if (rows.length === 0) return <p className="soft">Nothing was requested from the chain.</p>;
+  if (rows.length === 0) return <p className="soft">There is no settlement job.</p>;
   return (
     <Table
-      label="Requests to the chain"
+      label="Settlement jobs"
       columns={COLUMNS}
       rows={rows}
       keyOf={({ subject, created }) => `${subject} ${created}`}

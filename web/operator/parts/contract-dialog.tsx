@@ -75,7 +75,7 @@ export function ContractDialog({ wish, onClose }: ContractDialogProps): ReactNod
   const ask = async () => {
     const wrong = RATES.find((name) => hasRates && readPercent(rates[name]) === null);
     if (wrong !== undefined) return sending.refuse(wrong, 'Enter a percentage, such as 0.30.');
-    if (reason.trim() === '') return sending.refuse('reason', 'Say why.');
+    if (reason.trim() === '') return sending.refuse('reason', 'Enter a reason.');
     const read = RATES.map((name) => [name, readPercent(rates[name]) ?? 0] as const);
     const basisPoints = Object.fromEntries(read) as Record<RateName, number>;
     const body = {

@@ -32,7 +32,7 @@ export function DecideProposal({ proposal }: { readonly proposal: Proposal }): R
           Approve
         </Button>
       )}
-      <Button onClick={() => setOpen('reject')}>{isOwn ? 'Take back' : 'Reject'}</Button>
+      <Button onClick={() => setOpen('reject')}>{isOwn ? 'Retract' : 'Reject'}</Button>
       {open === 'approve' ? (
         <ReasonDialog
           title="Approve this?"
@@ -48,7 +48,7 @@ export function DecideProposal({ proposal }: { readonly proposal: Proposal }): R
       {open === 'reject' ? (
         <ReasonDialog
           title={isOwn ? 'Retract it?' : 'Reject this?'}
-          send={isOwn ? 'Take back' : 'Reject'}
+          send={isOwn ? 'Retract' : 'Reject'}
           hint="For your colleague and the audit log."
           request={(why) => call('POST /proposals/{id}/reject', { path, body: { reason: why } })}
           said={isOwn ? 'Retracted.' : 'Rejected.'}

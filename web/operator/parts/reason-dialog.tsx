@@ -30,7 +30,7 @@ export function ReasonDialog<Value>(props: ReasonDialogProps<Value>): ReactNode 
   const toast = useToast();
   const run = async () => {
     const typed = reason.trim();
-    if (needsReason && typed === '') return sending.refuse('reason', 'Say why.');
+    if (needsReason && typed === '') return sending.refuse('reason', 'Enter a reason.');
     const done = await sending.send(() => request(typed));
     if (done === null) return;
     toast(typeof said === 'string' ? said : said(done));

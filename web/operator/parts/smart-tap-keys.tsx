@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<CollectorKey>[] = [
     name: 'Status',
     cell: ({ status }) => <Status tone={WORDS[status][0]}>{WORDS[status][1]}</Status>,
   },
-  { name: 'Made', cell: ({ created }) => <Time at={created} /> },
+  { name: 'Created', cell: ({ created }) => <Time at={created} /> },
   { name: 'Change', cell: (key) => <KeyActions collectorKey={key} /> },
 ];
 
@@ -110,7 +110,7 @@ function MakeDialog({ collectorId, onMade, onClose }: MakeDialogProps): ReactNod
     if (number < 1 || number >= 2 ** 32) {
       return sending.refuse('collector_id', 'Enter the number that Google assigned.');
     }
-    if (reason.trim() === '') return sending.refuse('reason', 'Say why.');
+    if (reason.trim() === '') return sending.refuse('reason', 'Enter a reason.');
     const body = { collector_id: number, reason: reason.trim() };
     const key = await sending.send(() => call('POST /smart_tap/keys', { body }));
     if (key !== null) onMade(key);

@@ -95,8 +95,10 @@ export function HistoryScreen(
       <title>History · Tapline</title>
       <div className="row row-apart">
         <h1>History</h1>
-        <FindLink />
-        <Button onClick={reload}>Refresh</Button>
+        <div className="row history-ways">
+          <FindLink />
+          <Button onClick={reload}>Refresh</Button>
+        </div>
       </div>
       <ZoneNote />
       {failed ? (

@@ -63,7 +63,7 @@ function Buttons(): ReactNode {
             <Button kind="danger" onClick={() => setOpen(false)}>
               Refund 2.50 USDC
             </Button>
-            <Button onClick={() => setOpen(false)}>Keep it</Button>
+            <Button onClick={() => setOpen(false)}>Keep pass</Button>
           </div>
         </Dialog>
       ) : null}

@@ -75,7 +75,7 @@ test('translated, a wallet sends the sum that its button shows', async () => {
     await wallet.field('Amount').fill(sum);
     await wallet.button(/^Review/).click();
     await wallet.button(new RegExp(`^Send ${sum} USDC`)).waitFor();
-    if (sum === '1.50') await wallet.button(/^Change it/).click();
+    if (sum === '1.50') await wallet.button(/^Edit/).click();
   }
   await wallet.button(/^Send 2\.50 USDC/).click();
   await page.getByLabel('Balance').getByText('97.50').waitFor();

@@ -96,7 +96,7 @@ function AddCard({ onClose }: { readonly onClose: () => void }): ReactNode {
     <Dialog title="Write your card" onClose={onClose}>
       <p className="soft">
         With a USB reader, run <code>npx tapline-reader cards write</code>, paste the first line,
-        and hold a blank NTAG 424 DNA there. All of this is shown only now; afterwards nobody can
+        and hold a blank NTAG 424 DNA there. All of this is shown only now; afterwards no one can
         copy the card.
       </p>
       <CopyField label="For tapline-reader" value={forReader(made)} />
@@ -126,13 +126,13 @@ function RevokeCard({ card, onClose }: CardSheetProps): ReactNode {
       title={`Revoke ${card.label === '' ? 'this card' : named(card.label)}?`}
       onClose={onClose}
     >
-      <p>From now on no till accepts it. Payments already in progress are not undone.</p>
+      <p>No till will accept it any more. Payments already in progress are not undone.</p>
       <Refused problem={problem} />
       <Button kind="danger" large busy={busy} onClick={revoke}>
         Revoke card
       </Button>
       <Button kind="quiet" onClick={onClose}>
-        Keep it
+        Keep card
       </Button>
     </Dialog>
   );

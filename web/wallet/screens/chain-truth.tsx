@@ -26,7 +26,7 @@ const NODES: Readonly<Record<ChainNode['kind'], string>> = {
 function otherChain({ kind }: ChainNode, { chainId }: ChainFacts): string {
   return kind === 'browser_wallet'
     ? `Your browser wallet is on another chain. Switch it to chain ${chainId}.`
-    : `The public node is of another chain than ${chainId}: do not believe it.`;
+    : `The public node is not on chain ${chainId}. Don’t trust its answers.`;
 }
 
 /** What the chain itself says, where there is somebody to ask. */
@@ -76,7 +76,7 @@ export function ChainTruthPart(props: ChainTruthProps): ReactNode {
       )}
       {node.kind === 'public_node' ? (
         <p className="soft small">
-          Asked of <span className="id">{new URL(chain.rpcUrl ?? '').host}</span>, a node that is
+          Read from <span className="id">{new URL(chain.rpcUrl ?? '').host}</span>, a node that is
           not this service’s own.
         </p>
       ) : null}

@@ -20,7 +20,7 @@ const FIELD_WORDS: Readonly<Record<PinnedField, string>> = {
   token: 'Token',
   'token name': 'Token name',
   'token version': 'Token version',
-  receiver: 'Who may take it',
+  receiver: 'Can take payments',
   fees: 'Fees on top',
 };
 

@@ -1,7 +1,7 @@
 import { useEffect } from 'react';
 import { leftWallet } from '../../data/left-wallet.ts';
 import type { Pass, PayerPayment } from '../../data/payer.ts';
-import { formatUsdc } from '../../ui/money.ts';
+import { roundAtoms } from '../../ui/money.ts';
 import { named } from '../../ui/text/fixed.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { keep, kept } from '../kept.ts';
@@ -60,7 +60,7 @@ export function Heard(): null {
     const until = newest ?? new Date(0).toISOString();
     if (heardUntil === null || until > heardUntil) keep('heardUntil', until);
     for (const payment of news.slice(0, MOST)) {
-      const sum = formatUsdc(leftWallet(payment));
+      const sum = `${roundAtoms(leftWallet(payment))} USDC`;
       toast(
         `${named(payment.merchant_name)} charged ${sum} to a fixed-code pass. ` +
           'Not you? Revoke the pass.',

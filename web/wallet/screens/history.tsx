@@ -38,17 +38,17 @@ export function PaymentRow({ payment }: { readonly payment: PayerPayment }): Rea
           <Amount atoms={leftWallet(payment)} />
         </strong>
         <span className="soft small">
-          <Amount atoms={BigInt(payment.amount)} unit={false} /> and{' '}
+          <Amount atoms={BigInt(payment.amount)} unit={false} /> +{' '}
           <Amount atoms={fees} unit={false} /> fees
         </span>
         {payment.tip === 0 ? null : (
           <span className="soft small">
-            <Amount atoms={BigInt(payment.tip)} unit={false} /> of it tip
+            includes <Amount atoms={BigInt(payment.tip)} unit={false} /> tip
           </span>
         )}
         {payment.fees.cashback === 0 ? null : (
           <span className="soft small">
-            <Amount atoms={BigInt(payment.fees.cashback)} unit={false} /> back
+            <Amount atoms={BigInt(payment.fees.cashback)} unit={false} /> cashback
           </span>
         )}
         {payment.amount_refunded === 0 ? null : (

@@ -58,7 +58,7 @@ function StopSheet({ onClose }: { readonly onClose: () => void }): ReactNode {
           Stop all payments
         </Button>
         <Button kind="quiet" onClick={onClose}>
-          Keep them
+          Keep limits
         </Button>
       </form>
     </Dialog>
@@ -74,7 +74,7 @@ function factsOf({ policy, allowance }: Wallet) {
     ['Spent today (UTC)', sum(policy.spent)],
     ['Left in total', sum(allowance)],
     ['Maximum fees', formatRate(policy.max_fee_rate)],
-    ['Until', <Time key="until" at={policy.expires_at} shape="day" />],
+    ['Valid until', <Time key="until" at={policy.expires_at} shape="day" />],
   ] as const;
 }
 

@@ -84,13 +84,13 @@ function RevokePass({ pass, onClose }: RevokeProps): ReactNode {
       title={`Revoke ${pass.label === '' ? 'this pass' : named(pass.label)}?`}
       onClose={onClose}
     >
-      <p>From now on no till accepts it. Payments already in progress are not undone.</p>
+      <p>No till will accept it any more. Payments already in progress are not undone.</p>
       <Refused problem={problem} />
       <Button kind="danger" large busy={busy} onClick={revoke}>
         Revoke pass
       </Button>
       <Button kind="quiet" onClick={onClose}>
-        Keep it
+        Keep pass
       </Button>
     </Dialog>
   );

@@ -26,18 +26,26 @@ function inFours(address: string): string {
   return address.replaceAll(/(.{4})(?=.)/g, '$1 ');
 }
 
+/** What the form holds: it stays while the plan is reviewed. */
+interface Draft {
+  readonly recipient: string;
+  readonly typed: string;
+}
+
 interface FormProps {
   readonly wallet: Wallet;
+  readonly draft: Draft;
+  readonly onDraft: (draft: Draft) => void;
   readonly problem: string | null;
   readonly onPlanned: (plan: Plan) => void;
   readonly onClose: () => void;
 }
 
 /** To whom, and how much. */
-function SendForm({ wallet, problem, onPlanned, onClose }: FormProps): ReactNode {
+function SendForm(props: FormProps): ReactNode {
+  const { wallet, draft, onDraft, problem, onPlanned, onClose } = props;
   const here = useHere();
-  const [recipient, setRecipient] = useState('');
-  const [typed, setTyped] = useState('');
+  const { recipient, typed } = draft;
   const sum = readSum(typed);
   const [busy, setBusy] = useState(false);
   const [wrong, setWrong] = useState<{ readonly to?: string; readonly sum?: string }>({});
@@ -67,7 +75,7 @@ function SendForm({ wallet, problem, onPlanned, onClose }: FormProps): ReactNode
         value={recipient}
         hint="The address of a wallet on this network, as its owner copied it."
         error={wrong.to ?? null}
-        onChange={(event) => setRecipient(event.target.value)}
+        onChange={(event) => onDraft({ ...draft, recipient: event.target.value })}
       />
       <SumField
         label="Amount"
@@ -75,7 +83,7 @@ function SendForm({ wallet, problem, onPlanned, onClose }: FormProps): ReactNode
         sum={sum}
         hint={`In USDC. This wallet holds ${formatUsdc(BigInt(wallet.balance))}.`}
         error={wrong.sum ?? null}
-        onText={setTyped}
+        onText={(text) => onDraft({ ...draft, typed: text })}
       />
       <Refused problem={said} />
       <Button type="submit" kind="primary" large busy={busy}>
@@ -124,7 +132,7 @@ function SendReview({ plan, onBack }: ReviewProps): ReactNode {
     <form className="stack" onSubmit={opening.submit} noValidate>
       <Facts
         facts={[
-          ['Sum', <Amount exact key="sum" atoms={plan.atoms} />],
+          ['Amount', <Amount exact key="amount" atoms={plan.atoms} />],
           [
             'To',
             // Copied, or compared letter by letter.
@@ -159,7 +167,7 @@ function SendReview({ plan, onBack }: ReviewProps): ReactNode {
         </Button>
       ) : null}
       <Button kind="quiet" onClick={onBack}>
-        Change it
+        Edit
       </Button>
     </form>
   );
@@ -206,6 +214,7 @@ export function SendSheet({ wallet, onClose }: SendSheetProps): ReactNode {
   const toast = useToast();
   // The first one: home is drawn anew every few seconds, and what is under way goes on.
   const [close] = useState(() => onClose);
+  const [draft, setDraft] = useState<Draft>({ recipient: '', typed: '' });
   const [plan, setPlan] = useState<Plan | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const end = useCallback(
@@ -225,7 +234,14 @@ export function SendSheet({ wallet, onClose }: SendSheetProps): ReactNode {
       {sending !== undefined ? (
         <UnderWay sending={sending} onEnd={end} onClose={onClose} />
       ) : plan === null ? (
-        <SendForm wallet={wallet} problem={problem} onPlanned={setPlan} onClose={onClose} />
+        <SendForm
+          wallet={wallet}
+          draft={draft}
+          onDraft={setDraft}
+          problem={problem}
+          onPlanned={setPlan}
+          onClose={onClose}
+        />
       ) : (
         <SendReview plan={plan} onBack={() => setPlan(null)} />
       )}

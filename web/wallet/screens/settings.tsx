@@ -53,7 +53,7 @@ function RemoveSheet({ onClose }: { readonly onClose: () => void }): ReactNode {
         Remove wallet
       </Button>
       <Button kind="quiet" onClick={onClose}>
-        Keep it
+        Keep wallet
       </Button>
     </Dialog>
   );
@@ -100,8 +100,8 @@ function KeySection(): ReactNode {
       <h2>Your key</h2>
       <p className="soft">
         {vault.seal.by === 'passkey'
-          ? 'Sealed by a passkey of this device.'
-          : 'Sealed by your wallet password.'}{' '}
+          ? 'Protected by a passkey on this device.'
+          : 'Protected by your wallet password.'}{' '}
         {backedUp ? 'It is backed up.' : 'It is not backed up yet.'}
       </p>
       <div className="row">
