@@ -59,13 +59,21 @@ function Steps({ title, steps }: StepsProps): ReactNode {
   );
 }
 
-function StepTitle({ step: { title, event, link } }: { readonly step: Step }): ReactNode {
-  const path = link === undefined ? null : pathOf(link);
-  const words = (
-    <>
+function StepTitle({ step }: { readonly step: Step }): ReactNode {
+  const path = step.link === undefined ? null : pathOf(step.link);
+  if (path === null) return <StepWords step={step} />;
+  return (
+    <Link href={path}>
+      <StepWords step={step} />
+    </Link>
+  );
+}
+
+function StepWords({ step: { title, event } }: { readonly step: Step }): ReactNode {
+  return (
+    <span>
       {title}
       {event === undefined ? null : <CodeWords code={event} />}
-    </>
+    </span>
   );
-  return path === null ? words : <Link href={path}>{words}</Link>;
 }

@@ -82,14 +82,8 @@ export function NeedsYou(): ReactNode {
             pay for its transactions.
           </EmptyState>
         ) : null}
-        <Loaded query={networks}>
-          {({ data }) => (
-            <>
-              <NetworkTable networks={data} />
-              <Measured query={networks} />
-            </>
-          )}
-        </Loaded>
+        <Loaded query={networks}>{({ data }) => <NetworkTable networks={data} />}</Loaded>
+        <Measured query={networks} />
         <Loaded query={reconciled}>{() => null}</Loaded>
         <Loaded query={submissions}>{() => null}</Loaded>
         <Loaded query={work}>{() => null}</Loaded>
