@@ -152,7 +152,9 @@ ${rest.join('</h1>\n')}
 
 /** A guide's first sentence says what it is for. */
 function leadOf({ sections }: RenderedPage): string {
-  return (sections[0]?.text ?? '').split(/(?<=\.)\s/)[0] ?? '';
+  const [lead = ''] = (sections[0]?.text ?? '').split(/(?<=\.)\s/);
+  // A section's text has a blank behind each word of code.
+  return lead.replaceAll(/ (?=[,.:;])/g, '');
 }
 
 function overview(pages: readonly Page[]): PageSource {

@@ -14,16 +14,16 @@ export const DECLINES = {
     customer: 'This pass has been switched off. Please use another one.',
   },
   pass_replayed: {
-    message: 'What the card gave was used before, or was not made by this card.',
-    customer: 'The card could not be read. Please hold it to the terminal once more.',
+    message: 'This card value was used before, or was not created by this card.',
+    customer: 'The card could not be read. Please hold it to the terminal again.',
   },
   pass_code_expired: {
-    message: 'This code is too old, or is no code of this pass.',
+    message: 'This code has expired, or does not belong to this pass.',
     customer: 'This code has expired. Please show a new one.',
   },
   pass_code_used: {
     message: 'This code was used before.',
-    customer: 'This code has been used already. Please show a new one.',
+    customer: 'This code has already been used. Please show a new one.',
   },
   insufficient_funds: {
     message: 'The wallet does not hold enough USDC for the amount and its fees.',
@@ -42,11 +42,11 @@ export const DECLINES = {
   },
   risk_blocked: {
     message: 'The payment was refused by the risk policy.',
-    customer: 'This payment cannot be taken. Please pay in another way.',
+    customer: 'This payment cannot be taken. Please pay another way.',
   },
   payer_rejected: {
     message: 'The payer rejected the payment.',
-    customer: 'You said no to this payment. Nothing was charged.',
+    customer: 'You rejected this payment. Nothing was charged.',
   },
   confirmation_timeout: {
     message: 'The payer did not confirm within 60 seconds.',
@@ -62,15 +62,15 @@ export const DECLINES = {
   },
   agent_token_expired: {
     message: 'This agent token has expired.',
-    customer: 'The time in which your assistant could pay is over. Please allow it again.',
+    customer: 'The permission of your assistant has expired. Please allow it again.',
   },
   agent_token_used: {
     message: 'This agent token was used before, or is in use.',
-    customer: 'Your assistant has paid with this permission already. Please give a new one.',
+    customer: 'Your assistant has already used this permission. Please give it a new one.',
   },
   agent_token_mismatch: {
     message: 'This agent token was made for another merchant or amount.',
-    customer: 'Your assistant may pay another shop or amount only. Please give a new permission.',
+    customer: 'Your assistant may pay only another shop or amount. Please give a new permission.',
   },
   settlement_failed: {
     message: 'The payment could not be settled on the chain. Nothing was charged.',
@@ -113,12 +113,12 @@ const REASON_WORDS: Readonly<
   [CEILING_REACHED]: {
     message: 'The network has settled all that it may within this hour. Nothing was charged.',
     customer:
-      'This payment cannot be taken at the moment. Nothing was charged. Please pay in another way.',
+      'This payment cannot be taken at the moment. Nothing was charged. Please pay another way.',
   },
   [HOME_CELL_AWAY]: {
-    message: 'The cell that knows this pass cannot be asked at the moment. Nothing was charged.',
+    message: 'The cell that holds this pass cannot be reached at the moment. Nothing was charged.',
     customer:
-      'This pass cannot be checked at the moment. Nothing was charged. Please pay in another way.',
+      'This pass cannot be checked at the moment. Nothing was charged. Please pay another way.',
   },
 };
 
