@@ -102,7 +102,8 @@ test('one language is shown, and the choice holds for other pages', async () => 
   await window.checkAccessibility();
   await page.reload();
   assert.equal(await python.isVisible(), true);
-  // A page without that language shows its first, until one of its own is chosen.
+  // A page without the chosen language shows its first, until one of its own is chosen.
+  await tabs.getByRole('button', { name: 'Go', exact: true }).click();
   await page.goto(`${shared.sandbox.web_url}/docs/api/refunds`);
   assert.deepEqual(new Set(await pressed()), new Set(['curl']));
   await tabs.first().getByRole('button', { name: 'TypeScript' }).click();

@@ -64,7 +64,10 @@ test('the chart of sales is walked by keys, says each day, and spans what is ask
   assert.equal(await bars.count(), 30);
   const today = bars.last();
   assert.match((await today.getAttribute('aria-label')) ?? '', /: [1-9]\d* payments, /);
-  assert.equal(await page.locator('.chart a[tabindex="0"]').count(), 3, 'one stop in each chart');
+  // Where no call and no delivery failed, the chart of the sales is the only one.
+  const charts = await page.locator('.chart').count();
+  const stops = await page.locator('.chart a[tabindex="0"]').count();
+  assert.equal(stops, charts, 'one stop in each chart');
   await today.focus();
   await page.keyboard.press('ArrowLeft');
   await bars.nth(28).and(page.locator(':focus')).waitFor();
