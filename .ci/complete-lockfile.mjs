@@ -87,6 +87,16 @@ function hashesOf(specs) {
   }
 }
 
+/** The root's as npm writes it; of what only tests install one package a line, to keep it small. */
+function textOf({ packages, ...rest }) {
+  if (process.argv[2] === undefined) return `${JSON.stringify({ ...rest, packages }, null, 2)}\n`;
+  const lines = Object.entries(packages).map(
+    ([place, entry]) => `${JSON.stringify(place)}: ${JSON.stringify(entry)}`,
+  );
+  const head = Object.entries(rest).map(([name, value]) => `"${name}": ${JSON.stringify(value)}`);
+  return `{\n${head.join(',\n')},\n"packages": {\n${lines.join(',\n')}\n}\n}\n`;
+}
+
 const lock = JSON.parse(readFileSync(FILE, 'utf8'));
 let added = 0;
 for (const [place, entry] of Object.entries(lock.packages)) {
@@ -118,7 +128,7 @@ for (const one of bare) {
   if (integrity !== undefined) lock.packages[place] = { version, integrity, ...entry };
 }
 const left = unhashed(lock.packages).map(specOf);
-writeFileSync(FILE, `${JSON.stringify(lock, null, 2)}\n`);
+writeFileSync(FILE, textOf(lock));
 console.log(`${added} entries added, ${bare.length - left.length} hashes`);
 if (left.length > 0) {
   console.error(`The registry has no hash of ${left.join(', ')}.`);

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
+import { ensurePackages } from '#packages/built.ts';
 import { median } from './report.ts';
 
 /**
@@ -156,7 +157,7 @@ async function versions(): Promise<Record<string, string>> {
 /** Ours as they would be published. */
 async function pack(folder: string, name: string): Promise<string> {
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
-  const { stdout } = await run('npm', args, { cwd: path.join(ROOT, name) });
+  const { stdout } = await run('npm', args, { cwd: path.join(await ensurePackages(), name) });
   const packed = JSON.parse(stdout) as
     | { filename: string }[]
     | Record<string, { filename: string }>;

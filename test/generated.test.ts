@@ -16,12 +16,13 @@ const KINDS: Readonly<Record<string, RegExp>> = {
   'types of clients': /^(sdk\/src\/types\.ts|go\/models\.go)$/,
   'pages and settings': /^(\.env\.example|docs\/settings\.md|docs\/guides\/api-changes\.md)$/,
 };
-const MOST_LINES = 45_000;
+const MOST_LINES = 42_000;
 const MOST_BYTES = 2_200_000;
 /** A longer line is unreadable in a diff. */
 const COLUMNS = 400;
 /** An item a line, whatever its length: each is replaced as a whole. */
-const LONG_LINES = /^contracts\/artifacts\/|\/mutations\/|^docs\/released\/|^docs\/settings\.md$/;
+const LONG_LINES =
+  /^contracts\/artifacts\/|\/mutations\/|^docs\/released\/|^docs\/settings\.md$|\/package-lock\.json$/;
 
 interface File {
   readonly name: string;
@@ -42,7 +43,7 @@ function filesOf(kind: RegExp): File[] {
     });
 }
 
-test('generated files have at most 45,000 lines and 2.2 MB', (t) => {
+test('generated files have at most 42,000 lines and 2.2 MB', (t) => {
   let lines = 0;
   let bytes = 0;
   for (const [name, kind] of Object.entries(KINDS)) {

@@ -111,8 +111,9 @@ const PEOPLE =
   '`GET /session` as the header `Csrf-Token`. An edit names the `version` that it saw: a stale ' +
   `one is 409 \`version_conflict\` and saves nothing. ${ERRORS} Any route may also answer ` +
   '`session_missing` (401), `csrf_token_invalid`, `role_missing` and `second_factor_required` ' +
-  '(403), and 404 `resource_missing` for an object of another account. Each route says who may call it: ' +
-  '`half_signed_in`: after the password, also before the second factor; `signed_in`: every user.';
+  '(403), and 404 `resource_missing` for an object of another account. Each route says who may ' +
+  'call it: `half_signed_in`: after the password, also before the second factor; `signed_in`: ' +
+  'every user.';
 
 function peopleAccess(): DocumentedAccess {
   return {

@@ -1,22 +1,19 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { promisify } from 'node:util';
 import { hashTypedData, recoverTypedDataAddress, type TypedDataDefinition, toHex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { caller } from '#testing/api-client.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { installTool } from '#testing/tools.ts';
 import { signInWallet } from '#testing/wallet-sign-in.ts';
 import { addTestTerminal } from '../../web/testing/till.ts';
 
 /** What the service asks wallets to sign has one digest, whichever library signs it. */
-
-const run = promisify(execFile);
 
 interface Libraries {
   /** What MetaMask signs with. */
@@ -39,14 +36,9 @@ let libraries: Libraries;
 
 before(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'tapline-wallets-'));
-  await cp(path.join(import.meta.dirname, 'wallets'), folder, { recursive: true });
-  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
-  const [sandbox] = await Promise.all([
-    openSharedSandbox(),
-    run('npm', ['ci', ...quiet], { cwd: folder }),
-  ]);
+  const [sandbox, tool] = await Promise.all([openSharedSandbox(), installTool('wallets', folder)]);
   shared = sandbox;
-  const load = createRequire(path.join(folder, 'package.json'));
+  const load = createRequire(path.join(tool.cwd, 'package.json'));
   libraries = { metaMask: load('@metamask/eth-sig-util'), ethers: load('ethers') };
 });
 

@@ -277,7 +277,7 @@ test('every package that npm ci fetches has a hash, for other platforms too', as
   })) {
     files++;
     const text = await readFile(path.join(ROOT, file), 'utf8');
-    assert.doesNotMatch(text, /"resolved": "https?:/, `${file} names no registry`);
+    assert.doesNotMatch(text, /"resolved": ?"https?:/, `${file} names no registry`);
     const { packages } = JSON.parse(text) as { packages: Readonly<Record<string, Locked>> };
     const bare = Object.entries(packages).filter(
       ([place, { integrity, link, inBundle }]) =>

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { build } from 'vite';
+import { ensurePackages } from '#packages/built.ts';
+import { installTool, type Tool } from '#testing/tools.ts';
 
 /**
  * The client's archive in empty projects: each way of loading it, the TypeScript that most people
@@ -14,19 +16,19 @@ import { build } from 'vite';
  */
 
 const run = promisify(execFile);
-const ROOT = path.join(import.meta.dirname, '../..');
 const QUIET = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
 
 let folder: string;
-let tools: string;
+let compiler: Tool;
+let runtimes: Tool;
 let archive: string;
 let project: string;
 
 before(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'tapline-archives-'));
-  tools = await install('tools');
+  [compiler, runtimes] = [await install('openapi-typescript'), await install('runtimes')];
   const pack = ['pack', '--ignore-scripts', '--pack-destination', folder];
-  await run('npm', pack, { cwd: path.join(ROOT, 'sdk') });
+  await run('npm', pack, { cwd: path.join(await ensurePackages(), 'sdk') });
   const [name = ''] = (await readdir(folder)).filter((one) => one.endsWith('.tgz'));
   archive = path.join(folder, name);
   project = await emptyProject('project');
@@ -42,16 +44,8 @@ async function emptyProject(name: string): Promise<string> {
   return place;
 }
 
-/** TypeScript 5.9, Bun and Deno: their lockfiles are those of the tests that had them first. */
-async function install(name: string): Promise<string> {
-  const place = path.join(folder, name);
-  for (const from of ['openapi-typescript', 'runtimes']) {
-    const to = path.join(place, from);
-    await cp(path.join(import.meta.dirname, from), to, { recursive: true });
-    await run('npm', ['ci', ...QUIET], { cwd: to });
-  }
-  return place;
-}
+/** TypeScript 5.9; Bun and Deno. */
+const install = (name: string) => installTool(name, path.join(folder, name));
 
 const SHOWN = '2500000 evt_1 function';
 const REST = `
@@ -104,7 +98,7 @@ const MODES: readonly (readonly string[])[] = [
 
 /** Our declarations are checked with the rest: nothing is skipped. */
 async function compile(file: string, modules: readonly string[]): Promise<string> {
-  const tsc = path.join(tools, 'openapi-typescript/node_modules/.bin/tsc');
+  const tsc = compiler.installed('.bin/tsc');
   const strict = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2022'];
   const lib = ['--lib', 'es2022,dom,dom.asynciterable', '--module', ...modules];
   const args = [...strict, '--noUncheckedIndexedAccess', ...lib, file];
@@ -150,7 +144,7 @@ test('a bundle for browsers verifies with nothing of Node', async () => {
 });
 
 test('Bun adds the archive and runs it', async () => {
-  const bun = path.join(tools, 'runtimes/node_modules/@oven/bun-linux-x64/bin/bun');
+  const bun = runtimes.installed('@oven/bun-linux-x64/bin/bun');
   const cwd = await emptyProject('bun');
   const env = { ...process.env, BUN_INSTALL_CACHE_DIR: path.join(folder, 'bun-cache') };
   await run(bun, ['add', archive], { cwd, env });
@@ -160,7 +154,7 @@ test('Bun adds the archive and runs it', async () => {
 });
 
 test('Deno runs it where npm has put it', async () => {
-  const deno = path.join(tools, 'runtimes/node_modules/@deno/linux-x64-glibc/deno');
+  const deno = runtimes.installed('@deno/linux-x64-glibc/deno');
   const args = ['run', '--node-modules-dir=manual', '--no-lock', 'use.mjs'];
   const env = { ...process.env, DENO_DIR: path.join(folder, 'deno') };
   await writeFile(path.join(project, 'use.mjs'), ESM);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { type ApiDocument, endpointsOf } from '#docs/api-document.ts';
 import { brunoCollection } from '#docs/collections.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { installTool, type Tool } from '#testing/tools.ts';
 
 /** Postman's and Bruno's own programs read their collections, and send them to a network. */
 
@@ -17,15 +18,14 @@ const ROOT = path.join(import.meta.dirname, '../..');
 const REQUEST_MS = 3_000;
 
 let folder: string;
+let tool: Tool;
 let data: Awaited<ReturnType<typeof temporaryDataDir>>;
 let network: SpawnedNetwork;
 let document: ApiDocument;
 
 before(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'tapline-collections-'));
-  await cp(path.join(import.meta.dirname, 'collections'), folder, { recursive: true });
-  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
-  await run('npm', ['ci', ...quiet], { cwd: folder });
+  tool = await installTool('collections', folder);
   document = JSON.parse(await readFile(path.join(ROOT, 'openapi.json'), 'utf8'));
   data = await temporaryDataDir();
   network = await spawnNetwork({ dataDir: data.path });
@@ -77,7 +77,7 @@ test('Postman’s program sends each request of its collection', async (t) => {
   const report = path.join(folder, 'postman.json');
   const flags = ['--timeout-request', String(REQUEST_MS), '--suppress-exit-code'];
   const json = ['--reporters', 'json', '--reporter-json-export', report];
-  const newman = path.join(folder, 'node_modules/.bin/newman');
+  const newman = tool.installed('.bin/newman');
   await run(newman, ['run', file, ...settings(), ...flags, ...json], { cwd: folder });
   const { run: ran } = JSON.parse(await readFile(report, 'utf8')) as {
     run: { executions: { item: { name: string }; response?: { code: number } }[] };
@@ -105,7 +105,7 @@ test('Bruno’s program sends each request of its collection', async (t) => {
   const cwd = path.join(folder, 'bruno/tapline');
   await rm(path.join(cwd, 'Events/streamEvents.bru'));
   const report = path.join(folder, 'bruno.json');
-  const bru = path.join(folder, 'node_modules/.bin/bru');
+  const bru = tool.installed('.bin/bru');
   const groups = [...new Set(endpointsOf(document).map(({ tags }) => tags[0] ?? ''))];
   const flags = ['--env', 'Network', ...settings(), '--reporter-json', report];
   await run(bru, ['run', ...groups, ...flags], { cwd });

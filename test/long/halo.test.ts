@@ -1,36 +1,35 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { cp, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { promisify } from 'node:util';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { build, type Rollup } from 'vite';
 import { present } from '#core/assert.ts';
 import { caller } from '#testing/api-client.ts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { installTool, type Tool } from '#testing/tools.ts';
 import { openBrowser, type TestBrowser } from '../../web/testing/browser.ts';
 import { fund } from '../../web/testing/payer.ts';
 import { addTestTerminal, paymentsOf } from '../../web/testing/till.ts';
 
 /** The library of the chips' maker, unmodified, signs a sale on our emulated chip in Chromium. */
 
-const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '../..');
 const CHIP_USDC = 10_000_000n;
 
 let folder: string;
+let tool: Tool;
 let shared: SharedSandbox;
 let browser: TestBrowser;
 
 before(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'tapline-halo-'));
-  await cp(path.join(import.meta.dirname, 'halo'), folder, { recursive: true });
-  await run('npm', ['ci', '--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'], {
-    cwd: folder,
-  });
-  await symlink(path.join(ROOT, 'node_modules/viem'), path.join(folder, 'node_modules/viem'));
+  tool = await installTool('halo', folder);
+  const modules = path.join(tool.cwd, 'node_modules');
+  await mkdir(modules, { recursive: true });
+  await rm(path.join(modules, 'viem'), { recursive: true, force: true });
+  await symlink(path.join(ROOT, 'node_modules/viem'), path.join(modules, 'viem'));
   [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
 });
 
@@ -42,19 +41,19 @@ after(async () => {
 
 async function bundle(): Promise<string> {
   const built = await build({
-    root: folder,
+    root: tool.cwd,
     configFile: false,
     logLevel: 'error',
     define: { 'process.env.NODE_ENV': '"production"', global: 'globalThis' },
     resolve: {
       alias: [
-        { find: /^crypto$/, replacement: path.join(folder, 'crypto.js') },
+        { find: /^crypto$/, replacement: path.join(tool.cwd, 'crypto.js') },
         { find: '#counter', replacement: path.join(ROOT, 'web/terminal/counter') },
       ],
     },
     build: {
       write: false,
-      lib: { entry: path.join(folder, 'page.js'), formats: ['iife'], name: 'page' },
+      lib: { entry: path.join(tool.cwd, 'page.js'), formats: ['iife'], name: 'page' },
     },
   });
   const [first] = Array.isArray(built) ? built : [];

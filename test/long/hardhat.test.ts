@@ -1,9 +1,7 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { promisify } from 'node:util';
 import { silentLog } from '#core/log.ts';
 import { freePort, waitUntil } from '#sandbox/processes.ts';
 import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
@@ -12,6 +10,7 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { BEHAVIORS, type BehaviorName } from '#testing/provider-behaviors.ts';
 import { type ProviderCourse, runBehavior, startProviderCourse } from '#testing/provider-course.ts';
 import type { StartNode } from '#testing/test-network.ts';
+import { installTool, type Tool } from '#testing/tools.ts';
 
 /**
  * The providers' course on another chain's code than the one that all other tests run on. Hardhat
@@ -22,19 +21,16 @@ const BLOCK_MS = 250;
 const ROUNDS = 3;
 /** It loads for seconds on a busy machine. */
 const READY_MS = 120_000;
-const run = promisify(execFile);
 
 let temporary: TemporaryFolder;
+let tool: Tool;
 let database: TestDatabase;
 let course: ProviderCourse;
 
 before(async () => {
   temporary = await openTemporaryFolder('tapline-hardhat');
   const { path: folder } = temporary.folder;
-  await cp(path.join(import.meta.dirname, 'hardhat'), folder, { recursive: true });
-  // Its only script builds what reads settings in TypeScript; ours are JavaScript.
-  const install = ['ci', '--no-audit', '--no-fund', '--ignore-scripts'];
-  await run('npm', install, { cwd: folder });
+  tool = await installTool('hardhat', path.join(folder, 'tools'));
   database = await testDatabase(12);
   course = await startProviderCourse(database, BLOCK_MS, { startNode: startHardhat });
   course.world.startRelayer();
@@ -47,9 +43,9 @@ after(async () => {
 });
 
 const startHardhat: StartNode = async (chainId) => {
-  const { path: cwd } = temporary.folder;
+  const { cwd } = tool;
   const port = await freePort();
-  const program = path.join(cwd, 'node_modules/hardhat/dist/src/cli.js');
+  const program = tool.installed('hardhat/dist/src/cli.js');
   const args = [program, 'node', '--hostname', '127.0.0.1', '--port', String(port)];
   const env = { ...process.env, CHAIN_ID: String(chainId), HARDHAT_DISABLE_TELEMETRY_PROMPT: '1' };
   const child = spawn(process.execPath, args, { cwd, env, stdio: 'ignore' });

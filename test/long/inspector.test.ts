@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { installTool, type Tool } from '#testing/tools.ts';
 
 /** The official inspector finds and calls the tools of `tapline mcp`, over both transports. */
 
@@ -16,14 +17,13 @@ const PROGRAM = path.join(import.meta.dirname, '../../cli/bin/tapline.js');
 const TOKEN = 'a-token-of-this-test';
 
 let folder: string;
+let tool: Tool;
 let data: Awaited<ReturnType<typeof temporaryDataDir>>;
 let network: SpawnedNetwork;
 
 before(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'tapline-inspector-'));
-  await cp(path.join(import.meta.dirname, 'inspector'), folder, { recursive: true });
-  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
-  await run('npm', ['ci', ...quiet], { cwd: folder });
+  tool = await installTool('inspector', folder);
   data = await temporaryDataDir();
   network = await spawnNetwork({ dataDir: data.path });
 });
@@ -42,7 +42,7 @@ const environment = () => ({
 });
 
 async function inspect(...args: readonly string[]): Promise<{ readonly [field: string]: unknown }> {
-  const inspector = path.join(folder, 'node_modules/.bin/mcp-inspector');
+  const inspector = tool.installed('.bin/mcp-inspector');
   const { stdout } = await run(inspector, ['--cli', ...args], { cwd: folder, env: environment() });
   return JSON.parse(stdout);
 }

@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { ensurePackages } from '#packages/built.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { installTool, type Tool } from '#testing/tools.ts';
 
 /** The client makes a whole sale in runtimes that are not Node; they have a folder of their own. */
 
@@ -27,16 +28,14 @@ const SALE = {
 const START_MS = 20_000;
 
 let folder: string;
+let tool: Tool;
 let data: Awaited<ReturnType<typeof temporaryDataDir>>;
 let network: SpawnedNetwork;
 let sale: { readonly baseUrl: string; readonly apiKey: string; readonly terminal: string };
 
 before(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'tapline-runtimes-'));
-  await cp(path.join(import.meta.dirname, 'runtimes'), folder, { recursive: true });
-  // The programs come in packages of their own; the scripts would only look for them.
-  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
-  await run('npm', ['ci', ...quiet], { cwd: folder });
+  tool = await installTool('runtimes', folder);
   data = await temporaryDataDir();
   network = await spawnNetwork({ dataDir: data.path });
   const { base_url: baseUrl, test: mode } = network.sandbox;
@@ -49,7 +48,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const program = (name: string) => path.join(folder, 'node_modules', name);
+const program = (name: string) => tool.installed(name);
 
 const COMMANDS: readonly (readonly [string, string, readonly string[]])[] = [
   ['Bun', '@oven/bun-linux-x64/bin/bun', ['run']],

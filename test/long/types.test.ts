@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Schema } from '#app/typescript-schema.ts';
 import { operationsOf } from '#app/typescript-types.ts';
+import { installTool, type Tool } from '#testing/tools.ts';
 
 /**
  * Our types beside those of openapi-typescript, which lives in a folder of its own because it needs
@@ -39,12 +40,12 @@ function holds<_T extends true>(_what: string): void {}
 `;
 
 let folder: string;
+let tool: Tool;
 
 before(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'tapline-types-'));
-  await cp(path.join(import.meta.dirname, 'openapi-typescript'), folder, { recursive: true });
+  tool = await installTool('openapi-typescript', folder);
   await run(process.execPath, [MAKE, '--check']);
-  await run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder });
 });
 
 after(() => rm(folder, { recursive: true, force: true }));
@@ -95,7 +96,7 @@ async function compile(lines: readonly string[]): Promise<string> {
 for (const [source, target] of PAIRS) {
   test(`${target} says what openapi-typescript says of ${source}`, async () => {
     const file = path.join(ROOT, source);
-    const generator = path.join(folder, 'node_modules/.bin/openapi-typescript');
+    const generator = tool.installed('.bin/openapi-typescript');
     const output = [
       '-o',
       'theirs.ts',

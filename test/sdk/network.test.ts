@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { OutcomeUnknownError, type Refund, Tapline, usdc } from 'tapline';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { installTool } from '#testing/tools.ts';
 import { type Cut, startCuttingProxy } from './cutting-proxy.ts';
 
 const run = promisify(execFile);
@@ -32,14 +32,9 @@ after(async () => {
 
 /** The Nodes of the package's promise: older ones from npm, in a folder of their own, and ours. */
 async function installNodes(to: string): Promise<string[]> {
-  await cp(path.join(import.meta.dirname, 'nodes'), to, { recursive: true });
-  const quiet = ['--no-audit', '--no-fund', '--prefer-offline'];
-  await run('npm', ['ci', ...quiet], { cwd: to });
+  const tool = await installTool('nodes', to);
   const older = ['node-20', 'node-22'];
-  return [
-    ...older.map((name) => path.join(to, 'node_modules', name, 'bin/node')),
-    process.execPath,
-  ];
+  return [...older.map((name) => tool.installed(path.join(name, 'bin/node'))), process.execPath];
 }
 
 test('a whole sale works in Node 20, 22 and 24', async (t) => {

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { decodePaymentResponseHeader } from '@x402/fetch';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { installTool, type Tool } from '#testing/tools.ts';
 import { openX402Ground, payingFetch, type X402Ground } from './x402-ground.ts';
 
 /** Unmodified x402 clients buy from a shop whose money is settled by Tapline. */
@@ -99,13 +100,12 @@ test('a page of another site may ask, pay and read what was paid', async () => {
 
 describe('@x402/axios', () => {
   let folder: string;
+  let tool: Tool;
 
   before(async () => {
     // A folder of its own: it is published for an older core than the other clients.
     folder = await mkdtemp(path.join(tmpdir(), 'tapline-axios-'));
-    await cp(path.join(import.meta.dirname, 'axios-client'), folder, { recursive: true });
-    const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
-    await run('npm', ['ci', ...quiet], { cwd: folder });
+    tool = await installTool('axios-client', folder);
   });
 
   after(() => rm(folder, { recursive: true, force: true }));
@@ -116,7 +116,7 @@ describe('@x402/axios', () => {
     await ground.fund(address, FUNDS);
     const { chain_id, usdc } = ground.shared.sandbox.test;
     const args = ['buy.mjs', shop, key, String(chain_id), usdc];
-    const { stdout } = await run(process.execPath, args, { cwd: folder });
+    const { stdout } = await run(process.execPath, args, { cwd: tool.cwd });
     const bought = JSON.parse(stdout) as { status: number; data: object; receipt: string };
     assert.equal(bought.status, 200);
     assert.equal(decodePaymentResponseHeader(bought.receipt).success, true);
