@@ -1,5 +1,5 @@
 // Run after `npm install`: node .ci/complete-lockfile.mjs [folder]
-// Without a folder: the root.
+// Without a folder: the root. In other folders it writes a package a line.
 //
 // npm leaves an optional package out of the lockfile when its registry does not have it (builds
 // for other platforms, mostly), and `npm ci` then refuses the lockfile as out of date. This adds
