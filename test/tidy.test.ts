@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import path from 'node:path';
@@ -523,4 +524,20 @@ test('migrations are numbered once each, and say why they are there', async () =
   for (const name of files) {
     assert.match(readFileSync(path.join(ROOT, name), 'utf8'), /^-- \S/, `${name} opens with why`);
   }
+});
+
+test('a merged migration never changes', async () => {
+  const files: string[] = [];
+  for await (const name of glob('*.sql', { cwd: path.join(ROOT, 'migrations') })) files.push(name);
+  const sums = files.sort().map((name) => {
+    const text = readFileSync(path.join(ROOT, 'migrations', name));
+    return `${createHash('sha256').update(text).digest('hex')}  ${name}`;
+  });
+  const recorded = readFileSync(path.join(ROOT, 'migrations/SHA256SUMS'), 'utf8');
+  assert.equal(
+    recorded.trimEnd(),
+    sums.join('\n'),
+    'databases have applied these files: undo the change, and write a new migration. ' +
+      'A new one adds its line of sha256sum to migrations/SHA256SUMS',
+  );
 });

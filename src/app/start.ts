@@ -22,7 +22,7 @@ import { requireDurability } from '#db/durability.ts';
 import { DatabaseUnavailable } from '#db/faults.ts';
 import { openIdKey } from '#db/id-key.ts';
 import { keepMark, readMark } from '#db/mark.ts';
-import { migrate } from '#db/migrate.ts';
+import { migrate, requireMigrated } from '#db/migrate.ts';
 import { reportDifferingZones } from '#db/time-zones.ts';
 import { connectWakeups } from '#db/wakeups.ts';
 import { createDrain, type Drain } from '#http/drain.ts';
@@ -273,15 +273,6 @@ async function keepOrder(
     if (isNew) await requireOwnContract(chain, db.cell, log);
     await keepContracts(db, config);
   }
-}
-
-/** A watchtower's database role changes no tables. @throws StartError */
-async function requireMigrated(db: Database): Promise<void> {
-  const rows = await db.query<{ is_there: boolean }>(
-    `select to_regclass('watch_steps') is not null as is_there`,
-  );
-  if (rows[0]?.is_there === true) return;
-  throw new StartError('the database is older than this watchtower: start a worker first');
 }
 
 /** What a process does not sign with, it does not hold. */

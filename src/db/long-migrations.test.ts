@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -179,15 +179,6 @@ test('a statement that is too slow for its table names the heads that help', asy
       error instanceof StartError &&
       /gave up after 3 tries .*57014.*"-- concurrently" or "-- batched"/.test(error.message),
   );
-});
-
-test('a file may say which text it replaces, where both have made the same', async () => {
-  const former = 'create table n1 (n int)';
-  await put(1, former);
-  await migrate(database.db, { folder });
-  const digest = createHash('sha256').update(former).digest('hex');
-  await put(1, `-- formerly ${digest}\ncreate table if not exists n1 (n int)`);
-  assert.deepEqual(await migrate(database.db, { folder }), []);
 });
 
 test('a role that does not own the tables waits for the one that does, with one line', async () => {

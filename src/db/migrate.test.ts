@@ -6,7 +6,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StartError } from '#core/start-error.ts';
 import { openDatabase } from '#db/database.ts';
-import { migrate } from '#db/migrate.ts';
+import { migrate, requireMigrated } from '#db/migrate.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
 let database: TestDatabase;
@@ -98,6 +98,47 @@ test('other files in the folder are left alone', async () => {
   await writeFile(path.join(folder, '0002_draft.sql.orig'), 'no sql');
   await writeFile(path.join(folder, 'README.md'), 'no sql');
   assert.deepEqual(await migrate(database.db, { folder }), [name(1)]);
+});
+
+test('a baseline needs an empty database, and continues when it was cut off', async () => {
+  const own = await testDatabase(2);
+  const marked = '-- baseline\ncreate table in_baseline (n int)';
+  await put(1, marked);
+  await put(2, 'insert into in_baseline values (1)');
+  try {
+    await assert.rejects(
+      migrate(own.db, { folder }),
+      (error) => error instanceof StartError && /before the first release/.test(error.message),
+    );
+    await own.db.query('truncate migrations');
+    await put(2, 'select no_such_function()');
+    await assert.rejects(migrate(own.db, { folder }));
+    await put(2, 'insert into in_baseline values (1)');
+    assert.deepEqual(await migrate(own.db, { folder }), [name(2)]);
+    await rm(path.join(folder, name(2)));
+    assert.deepEqual(await migrate(own.db, { folder }), [], 'the release before finds nothing');
+  } finally {
+    await own.close();
+  }
+});
+
+test('a process that may not migrate names the migration that is missing', async () => {
+  const own = await testDatabase(2);
+  try {
+    await requireMigrated(own.db);
+    await own.db.query(`delete from migrations where name like '0020%'`);
+    await assert.rejects(
+      requireMigrated(own.db),
+      (error) => error instanceof StartError && /lacks the migration 0020/.test(error.message),
+    );
+    await own.db.query(`update migrations set name = 'former_' || name`);
+    await assert.rejects(
+      requireMigrated(own.db),
+      (error) => error instanceof StartError && /before the first release/.test(error.message),
+    );
+  } finally {
+    await own.close();
+  }
 });
 
 /** A transaction that has read the table and stays open, as a report or a backup does. */

@@ -130,17 +130,31 @@ async function createTable(client: pg.Client): Promise<void> {
     )`);
 }
 
-/** @throws StartError when an applied file was changed afterwards. */
+/** @throws StartError when a build from before the first release has made the database. */
+function requireBaseline(all: readonly Migration[], applied: ReadonlyMap<string, string>): void {
+  const baseline = all.find(({ isBaseline }) => isBaseline);
+  if (baseline === undefined || applied.size === 0 || applied.has(baseline.name)) return;
+  const newest = [...applied.keys()].sort().at(-1);
+  throw new StartError(
+    'a build from before the first release made this database (its newest migration is ' +
+      `${newest}), and there is no upgrade from it: keep that build for its refunds and ` +
+      'withdrawals, and start this one with a new data folder or an empty database ' +
+      '(docs/guides/upgrading.md)',
+  );
+}
+
+/** @throws StartError when an applied file was changed later, or the database is too old. */
 async function findPending(client: pg.Client, all: readonly Migration[]): Promise<Migration[]> {
   if (!(await hasTable(client))) return [...all];
   const { rows } = await client.query<{ name: string; digest: string }>(
     'select name, digest from migrations',
   );
   const done = new Map(rows.map((row) => [row.name, row.digest]));
+  requireBaseline(all, done);
   return all.filter((migration) => {
     const digest = done.get(migration.name);
     if (digest === undefined) return true;
-    if (digest === migration.digest || migration.formerly.includes(digest)) return false;
+    if (digest === migration.digest) return false;
     throw new StartError(
       `migration ${migration.name} was changed after it had been applied: ` +
         'restore the file, or start with a fresh data folder or database',
@@ -241,19 +255,45 @@ function waitsFor(
 }
 
 /**
+ * For a process that may not migrate.
+ * @throws StartError when the database does not have this program's schema.
+ */
+export async function requireMigrated(db: Database): Promise<void> {
+  const all = await readMigrations(MIGRATIONS_FOLDER);
+  const client = await connect(db);
+  try {
+    const [next] = await findPending(client, all);
+    if (next === undefined) return;
+    throw new StartError(
+      `the database lacks the migration ${next.name}: ` +
+        'start a worker first, or run "npm run migrate"',
+    );
+  } catch (error) {
+    throw toFault(error);
+  } finally {
+    await client.end();
+  }
+}
+
+async function connect(db: Database): Promise<pg.Client> {
+  return db.connect().catch((error) => {
+    throw toFault(error);
+  });
+}
+
+/**
  * Brings the database to the newest schema, forward only. What was cut off is gone on with at the
  * next start. Of two starts one migrates; the other one waits, and so does a role that does not own
  * the tables.
  * @returns the names applied now.
- * @throws StartError when an applied file was changed afterwards, or a file never got its locks;
- *   DatabaseUnavailable when the database is lost meanwhile.
+ * @throws StartError when an applied file was changed later, when the database is from before the
+ *   first release, or when a file never got its locks; DatabaseUnavailable when the database is
+ *   lost meanwhile.
  */
 export async function migrate(db: Database, options: MigrateOptions = {}): Promise<string[]> {
   const { folder = MIGRATIONS_FOLDER, limits = LIMITS, tell = () => {}, ends } = options;
   const all = await readMigrations(folder);
-  const client = await db.connect().catch((error) => {
-    throw toFault(error);
-  });
+  const client = await connect(db);
   try {
     const pending = await waitForTurn(client, all, { tell, ...(ends && { ends }) });
     if (pending.length > 0 && !(await hasTable(client))) await createTable(client);

@@ -8,7 +8,7 @@ const FILE_NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
 /** The comments that a file begins with. */
 const HEAD = /^(?:--.*\n)*/;
 const KIND = /^-- (concurrently|batched)$/gm;
-const FORMERLY = /^-- formerly ([0-9a-f]{64})$/gm;
+const BASELINE = /^-- baseline$/m;
 
 /**
  * `at_once`: one transaction with a lock and a statement limit. `concurrently`: one index, built
@@ -21,8 +21,8 @@ export interface Migration {
   readonly kind: MigrationKind;
   readonly text: string;
   readonly digest: string;
-  /** Hashes of earlier texts that made the same: a database with one of them has this file. */
-  readonly formerly: readonly string[];
+  /** The first file of the first release (`-- baseline`): every database of a release has it. */
+  readonly isBaseline: boolean;
 }
 
 function parseMigration(name: string, text: string): Migration {
@@ -33,7 +33,7 @@ function parseMigration(name: string, text: string): Migration {
     kind: kind ?? 'at_once',
     text,
     digest: createHash('sha256').update(text).digest('hex'),
-    formerly: [...head.matchAll(FORMERLY)].map(([, digest = '']) => digest),
+    isBaseline: BASELINE.test(head),
   };
 }
 

@@ -66,7 +66,7 @@ const INSERT_REQUESTS = `
  * Inserts the requests as `queued`, payments and withdrawals with their number in the contract. An
  * intent keeps its number over all of its attempts, so that the contract settles it at most once
  * whatever happened to earlier ones. Intents of an earlier release have none: they get one at the
- * first attempt, from a trigger (0051_settlement_numbers.sql). They live for minutes, so this part
+ * first attempt, from a trigger (0011_settlement.sql). They live for minutes, so this part
  * can be removed in the release after the next. Deadlines are the database's time, which all
  * processes share and no test clock moves.
  */

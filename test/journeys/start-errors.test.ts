@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { after, before, test } from 'node:test';
-import { startThrowawayPostgres } from '#sandbox/postgres.ts';
+import { openDatabase } from '#db/database.ts';
+import { openDataFolder } from '#sandbox/data-folder.ts';
+import { startPostgres, startThrowawayPostgres } from '#sandbox/postgres.ts';
 import { startThrowawayChain } from '#sandbox/throwaway-chain.ts';
 import { testDatabase } from '#testing/database.ts';
 import { spawnMain, temporaryDataDir } from '#testing/spawn-network.ts';
@@ -20,8 +22,9 @@ after(() => folder.remove());
 async function failedStart(
   env: Readonly<Record<string, string>>,
   args: readonly string[] = [],
+  dataDir = folder.path,
 ): Promise<string> {
-  const { child, logs } = spawnMain({ dataDir: folder.path, env, args });
+  const { child, logs } = spawnMain({ dataDir, env, args });
   const [code] = (await once(child, 'close')) as [number | null];
   assert.equal(code, 1, logs());
   const lines = logs()
@@ -61,6 +64,34 @@ test('a database that is lost during the start is named', async (t) => {
   url.port = String(proxy.port);
   assert.match(await failedStart({ DATABASE_URL: url.href }), /DATABASE_URL cannot be reached/);
   assert.ok(versionWasRead);
+});
+
+/** The newest migration of the last build before the first release. */
+const FORMER = '0627_refused_pushes.sql';
+const REFUSED = new RegExp(`before the first release.*${FORMER}.*new data folder or an empty data`);
+
+test('a database from before the first release is refused and not changed', async (t) => {
+  const { db, url, close } = await testDatabase(2);
+  t.after(close);
+  await db.query('truncate migrations');
+  await db.query(`insert into migrations (name, digest) values ($1, '')`, [FORMER]);
+  assert.match(await failedStart({ DATABASE_URL: url }), REFUSED);
+  const rows = await db.query('select name from migrations');
+  assert.deepEqual(rows, [{ name: FORMER }]);
+});
+
+test('a data folder from before the first release is refused', async (t) => {
+  const former = await temporaryDataDir();
+  t.after(former.remove);
+  const data = await openDataFolder(former.path);
+  const postgres = await startPostgres({ folder: data, log: () => {}, durable: false });
+  const db = openDatabase({ url: postgres.url, maxConnections: 1 });
+  await db.query('create table migrations (name text primary key, digest text not null)');
+  await db.query(`insert into migrations values ($1, '')`, [FORMER]);
+  await db.close();
+  await postgres.stop();
+  await data.close();
+  assert.match(await failedStart({}, [], former.path), REFUSED);
 });
 
 test('what lies past the pooler has to be the same database', async () => {

@@ -1,19 +1,44 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newSecret, SECRET_PREFIXES, type SecretKind } from '#core/secrets.ts';
+import { migrate } from '#db/migrate.ts';
 import { type Body, type Caller, caller } from '#testing/api-client.ts';
-import { testDatabase } from '#testing/database.ts';
-import { earlierRelease } from '#testing/earlier-release.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type EarlierRelease, earlierRelease } from '#testing/earlier-release.ts';
 import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
+const ROOT = path.join(import.meta.dirname, '../..');
+
 /**
- * The release before this one: while an update rolls out, its processes run on the schema that this
- * one has already migrated. Move it to the commit of a release when the next one is begun.
+ * While an update rolls out, processes of the previous release run on the schema of the next one.
+ * This is the previous release's commit; move it when a release is tagged. `null` until the first
+ * one is: this program then takes that part, and NEXT_RELEASE is the next release's migration.
  */
-const PREVIOUS_RELEASE = 'c590c1074b62e1092657e1237b2e559ff89f48b9';
+const PREVIOUS_RELEASE = null as string | null;
+
+/** Adds to every table what a migration may add: no statement may depend on a table's columns. */
+const NEXT_RELEASE = `-- A column of every table, and a table that refers to others.
+do $$
+declare
+  old regclass;
+begin
+  for old in
+    select oid from pg_class
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
+  loop
+    execute format('alter table %s add column of_next_release text not null default %L', old, '');
+  end loop;
+end
+$$;
+create table next_release (
+  account_id text collate "C" not null references accounts (id),
+  payment_id text collate "C" not null references payments (id)
+);
+`;
 
 const ELSEWHERE = { ofThisRelease: false } as const;
 
@@ -22,10 +47,24 @@ after(async () => {
   for (const step of undo.reverse()) await step();
 });
 
-/** A network of the previous release over a database that has today's schema. */
+async function previousRelease(): Promise<EarlierRelease | null> {
+  if (PREVIOUS_RELEASE === null) return { root: ROOT, remove: async () => {} };
+  return earlierRelease(PREVIOUS_RELEASE);
+}
+
+async function migrateToNext(database: TestDatabase): Promise<void> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-next-'));
+  undo.push(() => rm(folder, { recursive: true }));
+  const name = '9999_next_release.sql';
+  await writeFile(path.join(folder, name), NEXT_RELEASE);
+  assert.deepEqual(await migrate(database.db, { folder }), [name]);
+}
+
+/** A network of the previous release over a database that has the next release's schema. */
 async function startPrevious(root: string) {
   const database = await testDatabase();
   undo.push(database.close);
+  await migrateToNext(database);
   const folder = await temporaryDataDir();
   undo.push(folder.remove);
   const env = { DATABASE_URL: database.url };
@@ -45,7 +84,7 @@ async function until(merchant: Caller, path: string, status: string): Promise<Bo
 }
 
 test('the previous release takes, settles and refunds a payment on the new schema', async (t) => {
-  const release = await earlierRelease(PREVIOUS_RELEASE);
+  const release = await previousRelease();
   if (release === null) return t.skip(`the history of ${PREVIOUS_RELEASE} is not in this copy`);
   undo.push(release.remove);
   const { database, network } = await startPrevious(release.root);
@@ -78,7 +117,7 @@ test('the previous release takes, settles and refunds a payment on the new schem
 });
 
 test('the changelog says which credentials the previous release refuses', async (t) => {
-  const release = await earlierRelease(PREVIOUS_RELEASE);
+  const release = await previousRelease();
   if (release === null) return t.skip(`the history of ${PREVIOUS_RELEASE} is not in this copy`);
   undo.push(release.remove);
   const file = path.join(release.root, 'src/core/secrets.ts');
@@ -92,7 +131,7 @@ test('the changelog says which credentials the previous release refuses', async 
     .filter((kind) => kind in previous.SECRET_PREFIXES)
     .filter((kind) => !previous.isSecret(kind, newSecret(kind)))
     .map((kind) => SECRET_PREFIXES[kind]);
-  const changelog = await readFile(path.join(import.meta.dirname, '../../CHANGELOG.md'), 'utf8');
+  const changelog = await readFile(path.join(ROOT, 'CHANGELOG.md'), 'utf8');
   const [, said = ''] =
     /^### Going back\n([\s\S]*?)^##/m.exec(`${changelog.split(/^## /m)[1]}##`) ?? [];
   const named = [...said.matchAll(/`(\w+_)…`/g)].map(([, prefix]) => prefix);

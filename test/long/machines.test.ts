@@ -256,11 +256,8 @@ step('a cluster that runs is changed by the commands for it', async () => {
   const command = (await blocksUnder('ha.md', 'What has been seen')).at(-1) ?? '';
   await first().type(`${PATRONICTL} edit-config --force -s ttl=20 -s postgresql.use_slots=true`);
   await first().type(`${READ_SETTINGS}\n${command}`);
-  const notes = await readFile(
-    path.join(import.meta.dirname, '../../docs/release-notes.md'),
-    'utf8',
-  );
-  const [, archives = ''] = /`(patronictl -c [^`]*archive_command=[^`]*)`/.exec(notes) ?? [];
+  const guide = await readFile(path.join(import.meta.dirname, '../../docs/backup.md'), 'utf8');
+  const [, archives = ''] = /`(patronictl -c [^`]*archive_command=[^`]*)`/.exec(guide) ?? [];
   await first().type(`${PATRONICTL} edit-config --force -p archive_command=false`);
   await first().type(`${READ_SETTINGS}\n${archives}`);
   const said = await first().type(`${PATRONICTL} show-config`);

@@ -1,0 +1,49 @@
+-- Refunds. A refund reserves its amount on the payment before it becomes a settlement job.
+create table refunds (
+  id text collate "C" primary key,
+  account_id text collate "C" not null,
+  livemode boolean not null,
+  position bigint not null,
+  created timestamptz(3) not null,
+  updated timestamptz(3) not null,
+  payment_id text collate "C" not null references payments (id),
+  amount bigint not null check (amount between 1 and 1000000000000),
+  status text not null check (status in ('pending', 'succeeded', 'failed')),
+  reason text,
+  failure_code text,
+  failure_message text,
+  tx_hash text collate "C",
+  source text not null check (source in ('api', 'terminal', 'dashboard')),
+  metadata jsonb not null,
+  -- Identifies the refund in the contract's event; `null` if it was requested without one.
+  reference bytea check (octet_length(reference) = 16),
+  -- Rebuilt from the chain after the database had lost the row.
+  recovered boolean not null default false,
+  -- From the terminal's receipt_series; `null` until the refund succeeds.
+  receipt_number text collate "C",
+  check ((status = 'failed') = (failure_code is not null))
+);
+
+-- See 0009_payments.sql.
+alter table refunds alter column status set (n_distinct = 3);
+
+create index refunds_list on refunds (account_id, livemode, created, position);
+create index refunds_payment
+  on refunds (payment_id, created, position);
+create index refunds_status
+  on refunds (status, account_id, livemode, created, position);
+create unique index refunds_receipt
+  on refunds (receipt_number, account_id, livemode) where receipt_number is not null;
+create unique index refunds_reference on refunds (livemode, reference)
+  where reference is not null;
+-- Refunds since the last reconciliation run.
+create index refunds_changed on refunds (livemode, updated) where status = 'succeeded';
+
+-- How much the users of an account have requested to refund on a UTC day, in live mode. Above a
+-- daily sum a second factor is needed, so that a stolen session cannot exceed it by many small
+-- refunds.
+create table refund_days (
+  account_id text collate "C" primary key references accounts (id),
+  day date not null,
+  asked bigint not null
+);
