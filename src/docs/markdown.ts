@@ -89,6 +89,7 @@ export function renderMarkdown(markdown: string): RenderedPage {
     renderer: {
       html: ({ text }) => escapeHtml(text),
       code: codeHtml,
+      codespan: ({ text }) => `<code translate="no">${escapeHtml(text)}</code>`,
       heading({ tokens, depth, text }) {
         const title = plainText(text);
         const id = idOf(title);

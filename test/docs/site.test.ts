@@ -90,7 +90,7 @@ test('every operation of every document is on a page, with curl and TypeScript',
         const slug = (tags[0] ?? '').toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
         const page = pages.get(`/docs/api${name}/${slug}`) ?? '';
         assert.ok(
-          page.includes(`<code>${method.toUpperCase()} ${path}</code>`),
+          page.includes(`<code translate="no">${method.toUpperCase()} ${path}</code>`),
           `${method} ${path}`,
         );
         assert.ok(page.includes('aria-label="curl"') && page.includes('aria-label="TypeScript"'));

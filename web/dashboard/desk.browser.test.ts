@@ -84,6 +84,8 @@ test('times are those of the account, on dashboard and till, wherever one reads 
   window.checkClean();
   await window.close();
   const till = await openTill(browser, sandbox, { terminal, options });
+  // The history of a till is that of its shift.
+  await payAt(sandbox, { terminal: terminal.id, amount: 1_230_000 });
   await till.page.getByRole('link', { name: 'History' }).click();
   await till.page.getByText('Times are in UTC.').waitFor();
   await checkUtc(till.page.getByRole('main').locator('time'));
