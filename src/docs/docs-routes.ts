@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -16,6 +18,9 @@ const POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ');
+
+const IMAGES = path.join(import.meta.dirname, '../../docs/images');
+const IMAGE_NAME = /^[a-z-]+\.png$/;
 
 interface Kept extends SiteFile {
   readonly tag: string;
@@ -40,6 +45,18 @@ function sendPage(request: FastifyRequest, reply: FastifyReply, file: Kept): Fas
   return reply.type(file.type).send(takesZip ? file.zipped : file.text);
 }
 
+/** Screens in the guides. */
+function addImageRoute(app: FastifyInstance): void {
+  app.get<{ Params: { name: string } }>('/docs/images/:name', async (request, reply) => {
+    const { name } = request.params;
+    const image = IMAGE_NAME.test(name)
+      ? await readFile(path.join(IMAGES, name)).catch(() => null)
+      : null;
+    if (image === null) return reply.callNotFound();
+    return reply.header('Cache-Control', 'public, max-age=3600').type('image/png').send(image);
+  });
+}
+
 /**
  * The documentation, built when somebody asks for the first page of it: a start, and a process
  * that nobody reads at, need none of it.
@@ -61,6 +78,7 @@ export function addDocsRoutes(
     packed.set(path, known);
     return known;
   };
+  addImageRoute(app);
   for (const pattern of ['/docs', '/docs/*', '/llms.txt', '/llms-full.txt']) {
     app.get(pattern, async (request, reply) => {
       const [path = ''] = request.url.split('?');

@@ -69,6 +69,11 @@ function hrefOf(href: string): string {
   return href.replace(/^(?:\.\/)?([\w-]+)\.md(#.*)?$/, '/docs/$1$2');
 }
 
+/** Images of the repository's `docs/images`, which guides show as `../images/<name>.png`. */
+function imageSource(href: string): string {
+  return href.replace(/^\.\.\/images\//, '/docs/images/');
+}
+
 /** Ids of headings, each once per page. */
 function createIds() {
   const used = new Map<string, number>();
@@ -105,6 +110,9 @@ export function renderMarkdown(markdown: string): RenderedPage {
         const head = `<thead><tr>${cells(header, 'th')}</tr></thead>`;
         const table = `<table>${head}<tbody>${body}</tbody></table>`;
         return `<div class="wide" tabindex="0">${table}</div>\n`;
+      },
+      image({ href, text }) {
+        return `<img src="${escapeHtml(imageSource(href))}" alt="${escapeHtml(text)}" loading="lazy">`;
       },
       link({ href, tokens }) {
         return `<a href="${escapeHtml(hrefOf(href))}">${this.parser.parseInline(tokens)}</a>`;

@@ -10,7 +10,7 @@ import { buildSite } from '#docs/site.ts';
 import { freePort, waitUntil } from '#sandbox/processes.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
-const PACKAGES = ['sdk/README.md', 'x402/README.md', 'reader/README.md'];
+const PACKAGES = ['README.md', 'sdk/README.md', 'x402/README.md', 'reader/README.md'];
 /** Guides, and the examples of the merchant API's reference. */
 const PAGES = /^\/docs\/(?!api\/(?:device|payer|pay|dashboard|operator)\/).+\.md$/;
 

@@ -159,3 +159,17 @@ test('programs find all pages in llms.txt; who has a page is not sent it again',
   assert.equal(again.status, 304);
   assert.equal((await get('/docs/nothing')).status, 404);
 });
+
+test('the screens in the guides are served, and no other file is', async () => {
+  const images = [...pages.values()]
+    .flatMap(linksOf)
+    .filter((to) => to.startsWith('/docs/images/'));
+  assert.ok(images.length >= 5, `${images.length} images`);
+  for (const image of images) {
+    const response = await get(image);
+    assert.deepEqual([response.status, response.headers.get('content-type')], [200, 'image/png']);
+  }
+  for (const other of ['none.png', '..%2Fsettings.md', '%2e%2e%2fsettings.md']) {
+    assert.equal((await get(`/docs/images/${other}`)).status, 404, other);
+  }
+});

@@ -7,6 +7,7 @@ import {
   startSharedSandbox,
 } from '#testing/shared-sandbox.ts';
 import { openBrowser, type TestBrowser, type TestWindow } from './browser.ts';
+import { takeReadmePictures } from './readme-pictures.ts';
 import { sellForDays } from './shop-days.ts';
 import { LOOKS, type Look, type Scene, type Shot } from './shots.ts';
 import { SURFACE_LOOKS, SURFACES } from './surfaces.ts';
@@ -17,6 +18,7 @@ import { SURFACE_LOOKS, SURFACES } from './surfaces.ts';
  * axe or a ruler finds wrong. The looking is up to people.
  *
  * `npm run shots -- --surfaces [<shot>…]`: each surface as people first see it, after ninety sales.
+ * `npm run shots -- readme`: the pictures in docs/images.
  */
 const WEB = path.join(import.meta.dirname, '..');
 const OUT = path.join(WEB, '../.shots');
@@ -155,23 +157,30 @@ async function openShop(): Promise<SharedSandbox> {
   return { sandbox: own.sandbox, close };
 }
 
+async function takeShots(scene: Scene, apps: readonly AppShots[], isWhole: boolean) {
+  const problems: string[] = [];
+  for (const found of apps) {
+    const folder = path.join(OUT, found.app);
+    if (isWhole) await rm(folder, { recursive: true, force: true });
+    await mkdir(folder, { recursive: true });
+    for (const shot of found.shots) problems.push(...(await takeShot(scene, found, shot)));
+  }
+  for (const problem of problems) console.log(problem);
+  await writeFile(path.join(OUT, 'problems.txt'), problems.join('\n'));
+  for (const found of apps) console.log(await writeSheet(scene.browser, found));
+  return problems.length === 0;
+}
+
 const wanted = process.argv.slice(2).filter((word) => word !== '--surfaces');
+const isOfReadme = wanted[0] === 'readme';
 const isOfSurfaces = process.argv.includes('--surfaces');
 const apps = isOfSurfaces ? surfacesOf(wanted) : await findShots(wanted);
-if (apps.length === 0) throw new Error('no such app or shot');
-const opened = isOfSurfaces ? openShop() : openSharedSandbox();
+if (apps.length === 0 && !isOfReadme) throw new Error('no such app or shot');
+const opened = isOfSurfaces || isOfReadme ? openShop() : openSharedSandbox();
 const [shared, browser] = await Promise.all([opened, openBrowser()]);
 const scene: Scene = { sandbox: shared.sandbox, browser };
-const problems: string[] = [];
-for (const found of apps) {
-  const folder = path.join(OUT, found.app);
-  if (wanted.length === 0) await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { recursive: true });
-  for (const shot of found.shots) problems.push(...(await takeShot(scene, found, shot)));
-}
-for (const problem of problems) console.log(problem);
-await writeFile(path.join(OUT, 'problems.txt'), problems.join('\n'));
-for (const found of apps) console.log(await writeSheet(browser, found));
+if (isOfReadme) await takeReadmePictures(scene);
+const isFine = isOfReadme || (await takeShots(scene, apps, wanted.length === 0));
 await browser.close();
 await shared.close();
-process.exit(problems.length === 0 ? 0 : 1);
+process.exit(isFine ? 0 : 1);
