@@ -87,6 +87,17 @@ function hashesOf(specs) {
   }
 }
 
+/** Whether a package finds another one: in its own folder, or in one above. */
+function isInstalled(packages, place, name) {
+  const parts = place.split('/');
+  return (
+    parts.some((_, up) => {
+      const folder = [...parts.slice(0, parts.length - up), 'node_modules', name].join('/');
+      return packages[folder] !== undefined;
+    }) || packages[`node_modules/${name}`] !== undefined
+  );
+}
+
 /** The root's as npm writes it; of what only tests install one package a line, to keep it small. */
 function textOf({ packages, ...rest }) {
   if (process.argv[2] === undefined) return `${JSON.stringify({ ...rest, packages }, null, 2)}\n`;
@@ -104,7 +115,7 @@ for (const [place, entry] of Object.entries(lock.packages)) {
     const version = range.replace(/^[\^~]/, '');
     // Beside the package that wants it: of some packages two versions are installed.
     const beside = `${place.slice(0, place.lastIndexOf('node_modules/'))}node_modules/${name}`;
-    if (lock.packages[`${place}/node_modules/${name}`] ?? lock.packages[beside]) continue;
+    if (isInstalled(lock.packages, place, name)) continue;
     const { dev } = entry;
     lock.packages[beside] = {
       version,
