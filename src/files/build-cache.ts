@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { lstat, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rename, rm, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { StartError } from '#core/start-error.ts';
@@ -9,6 +9,11 @@ import { makeOwnFolder } from '#files/own-files.ts';
 const ROOT = path.join(import.meta.dirname, '../..');
 /** The web apps take 2 to 4 s on a quiet machine, the packages 1 s. */
 const BUILD_MS = 120_000;
+/**
+ * A build that no start has used for so long goes. Copies of the tree may share its `node_modules`,
+ * each with sources and a build of its own.
+ */
+const KEPT_MS = 86_400_000;
 
 /** What is built by a command when its sources have changed, and kept in a folder. */
 export interface Build {
@@ -64,6 +69,24 @@ async function cacheFolder(beside: string, own: string): Promise<string> {
   );
 }
 
+/** A program that may not write there uses what was shipped, which never goes. */
+async function markUsed(place: string): Promise<void> {
+  const now = new Date();
+  await utimes(place, now, now).catch(() => {});
+}
+
+async function removeUnused(cache: string): Promise<void> {
+  const names = (await readdir(cache)).filter((name) => !name.includes('.'));
+  for (const name of names) {
+    const place = path.join(cache, name);
+    const used = await lstat(place).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Date.now(),
+    );
+    if (used < Date.now() - KEPT_MS) await rm(place, { recursive: true, force: true });
+  }
+}
+
 async function run({ what, command }: Build, into: string): Promise<void> {
   const args = [path.join(ROOT, command), '--out', into];
   try {
@@ -85,19 +108,22 @@ export async function ensureBuild(build: Build, own: string): Promise<string> {
   const hash = await hashSources(build);
   const beside = path.join(ROOT, 'node_modules/.cache', build.name);
   const shipped = path.join(beside, hash);
-  if (await exists(shipped)) return shipped;
+  if (await exists(shipped)) {
+    await markUsed(shipped);
+    return shipped;
+  }
   const cache = await cacheFolder(beside, own);
   const place = path.join(cache, hash);
-  if (await exists(place)) return place;
+  if (await exists(place)) {
+    await markUsed(place);
+    return place;
+  }
   const fresh = path.join(cache, `${hash}.${randomUUID()}`);
   await run(build, fresh);
   await rename(fresh, place).catch(async (error) => {
     await rm(fresh, { recursive: true, force: true });
     if (!(await exists(place))) throw error;
   });
-  // Processes that run have read their files: older builds are of no use.
-  const others = (await readdir(cache)).filter((name) => name !== hash && !name.includes('.'));
-  const remove = (name: string) => rm(path.join(cache, name), { recursive: true, force: true });
-  await Promise.all(others.map(remove));
+  await removeUnused(cache);
   return place;
 }

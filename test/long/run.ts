@@ -2,6 +2,7 @@ import { glob, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
+import { ensurePackages } from '#packages/built.ts';
 import { startThrowawayPostgres } from '#sandbox/postgres.ts';
 
 /**
@@ -56,6 +57,8 @@ async function runFile(file: string): Promise<Tally> {
 async function main(): Promise<number> {
   const files = await longTests(process.argv.slice(2));
   if (files.length === 0) throw new Error('no long test was found');
+  // Tests import the packages by their names.
+  await ensurePackages();
   const postgres = await startThrowawayPostgres();
   process.env.TAPLINE_TEST_DATABASE_URL = postgres.url;
   let failed = 0;
