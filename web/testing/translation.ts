@@ -25,7 +25,8 @@ export const TRANSLATE = `(() => {
     }
   });
   const replace = (text) => {
-    if (seen.has(text) || text.parentElement === null) return;
+    // Blanks between elements have no words.
+    if (seen.has(text) || text.parentElement === null || text.data.trim() === '') return;
     const { parentElement } = text;
     if (parentElement.closest('head, script, style, textarea') !== null) return;
     const isLeft = parentElement.closest('[translate="no"]') === null;

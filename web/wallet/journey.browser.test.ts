@@ -15,7 +15,7 @@ import {
   walletOf,
 } from '../testing/wallet.ts';
 
-const BUDGET_BYTES = 120_500;
+const BUDGET_BYTES = 121_000;
 
 let shared: SharedSandbox;
 let browser: TestBrowser;

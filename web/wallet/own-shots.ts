@@ -98,7 +98,7 @@ export const OWN_SHOTS: readonly Shot[] = [
     await wallet.field('Recipient').fill('0x90f79bf6EB2c4f870365E785982E1f101E93b906');
     await wallet.field('Amount').fill('2.50');
     await wallet.button(/^Review/).click();
-    await wallet.sees(/no address/);
+    await wallet.sees(/isn’t a valid address/);
   }),
   walletShot('send-review', async ({ wallet }) => {
     await fundWallet(wallet);

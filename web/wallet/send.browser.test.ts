@@ -41,11 +41,11 @@ test('USDC is sent out in two presses, to no wrong address and never twice', asy
   await wallet.field('Amount').fill('2.50');
   const own = await addressIn(page);
   const wrong: readonly (readonly [string, RegExp])[] = [
-    ['hello', /no address/],
-    [FRIEND.replace('F79', 'f79'), /no address/],
+    ['hello', /isn’t a valid address/],
+    [FRIEND.replace('F79', 'f79'), /isn’t a valid address/],
     [sandbox.test.usdc, /the token’s own contract/],
     [sandbox.test.settlement, /this network’s contract/],
-    [own, /this wallet itself/],
+    [own, /this wallet’s own address/],
   ];
   for (const [address, words] of wrong) {
     await wallet.field('Recipient').fill(address);
