@@ -541,3 +541,10 @@ test('a merged migration never changes', async () => {
       'A new one adds its line of sha256sum to migrations/SHA256SUMS',
   );
 });
+
+test('the changelog begins with the first release, as a whole', () => {
+  const text = readFileSync(path.join(ROOT, 'CHANGELOG.md'), 'utf8');
+  const first = text.split(/^## /m).at(-1) ?? '';
+  assert.match(first, /^v0\.1\.0,/);
+  assert.doesNotMatch(first, /^### /m, 'a change before the first release needs no entry');
+});
