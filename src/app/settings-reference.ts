@@ -10,18 +10,20 @@ const COMMENT_WIDTH = 100;
 
 const PAGE_HEAD = `# Settings
 
-All settings are environment variables. The sandbox needs none of them. The start ends with one line that names the first
-setting that is unknown or wrong. [.env.example](../.env.example) lists all of them with their defaults, and
-[operate.md](operate.md) says which ones production needs. \`npm run settings-reference\` writes this page from \`src/settings\`.
+All settings are environment variables. The sandbox needs none of them. The start ends with one
+line that names the first setting that is unknown or wrong. [.env.example](../.env.example) lists
+all of them with their defaults, and [operate.md](operate.md) says which ones production needs.
+\`npm run settings-reference\` writes this page from \`src/settings\`.
 
-\`npm start -- --roles api\`, \`worker\`, \`registrar\` or \`watch\` runs one part of the service; any number of processes share
-one database. \`npm start -- --lan\` is the sandbox for phones on your network.
+\`npm start -- --roles api\`, \`worker\`, \`registrar\` or \`watch\` runs one part of the
+service; any number of processes share one database. \`npm start -- --lan\` is the sandbox for
+phones on your network.
 `;
 
 const CHAIN_HEAD = `## Settings of a network
 
-Each has the prefix \`CHAIN_TESTNET_\` or \`CHAIN_MAINNET_\`. A setting of the first two tables makes the network's chain an
-external one; without any, the embedded chain runs.
+Each has the prefix \`CHAIN_TESTNET_\` or \`CHAIN_MAINNET_\`. A setting of the first two tables
+makes the network's chain an external one; without any, the embedded chain runs.
 `;
 
 /** docs/settings.md. */

@@ -112,7 +112,8 @@ export function renderMarkdown(markdown: string): RenderedPage {
         return `<div class="wide" tabindex="0">${table}</div>\n`;
       },
       image({ href, text }) {
-        return `<img src="${escapeHtml(imageSource(href))}" alt="${escapeHtml(text)}" loading="lazy">`;
+        const source = escapeHtml(imageSource(href));
+        return `<img src="${source}" alt="${escapeHtml(text)}" loading="lazy">`;
       },
       link({ href, tokens }) {
         return `<a href="${escapeHtml(hrefOf(href))}">${this.parser.parseInline(tokens)}</a>`;

@@ -7,9 +7,9 @@ import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
 import { withdrawalObject } from '#payouts/render.ts';
 import { selectSpokenFor, selectWithdrawal } from '#payouts/withdrawal-queries.ts';
 import { createRefund } from '#refunds/create.ts';
+import { addWithdrawal } from '#testing/healthy-store.ts';
 import { newRequest, openStore, type TestStore } from '#testing/store.ts';
 import { addPayment, addStore, playRefunds } from '#testing/store-payments.ts';
-import { addWithdrawal } from '#testing/store-withdrawals.ts';
 
 let shared: TestStore;
 let store: TestStore;

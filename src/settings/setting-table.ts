@@ -413,7 +413,7 @@ export const GENERAL_SECTIONS = [
         name: 'OTEL_TRACES_SAMPLER_ARG',
         default: '1',
         unit: 'share, 0–1',
-        what: 'The share of sales that is traced, among those that the caller does not trace already.',
+        what: 'The share of sales that is traced, of those that no caller traces already.',
       },
     ],
   },
