@@ -1,12 +1,11 @@
 import { present } from '#core/assert.ts';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
-import { NO_RHYTHM } from '#settlement/chain/block-rhythm.ts';
 import { readFees } from '#settlement/relayer/follow/read-fees.ts';
 import { configuredLanes, configureLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
 import { keepLanes } from '#settlement/relayer/lanes/keep-lanes.ts';
-import { newSight } from '#settlement/relayer/report.ts';
-import { NO_MARKS, type RelayerState } from '#settlement/relayer/rows/state.ts';
+import { createState } from '#settlement/relayer/machine/memory.ts';
+import type { RelayerState } from '#settlement/relayer/machine/state.ts';
 import type { RelayerWorld } from '#testing/relayer-world.ts';
 
 /** A worker that holds all lanes and does nothing by itself: a test takes its steps. */
@@ -17,7 +16,7 @@ export async function idleRelayer(world: RelayerWorld): Promise<RelayerState> {
   await db.query('update relayer_lanes set lease_owner = null, lease_until = null');
   await db.query('delete from relayer_workers');
   const head = present(await chain.block('latest'), 'head');
-  const worker: RelayerState = {
+  const worker = createState({
     chain,
     db,
     wakeups: world.wakeups,
@@ -26,23 +25,9 @@ export async function idleRelayer(world: RelayerWorld): Promise<RelayerState> {
     leaseMs: 60_000,
     owner: 'idle',
     configured: configuredLanes(chain.config),
-    lanes: new Map(),
-    head,
-    doubt: null,
-    spread: 0n,
-    sight: newSight(),
-    fees: null,
-    announced: null,
-    lookNow: () => {},
-    tips: [],
-    marks: NO_MARKS,
-    toldHeads: new Map(),
-    firstSeen: new Map(),
-    rhythm: NO_RHYTHM,
-    recheckAll: true,
-    deferred: new Map(),
-    sightings: new Map(),
-  };
+    pollNow: () => {},
+  });
+  worker.see({ kind: 'followed', block: head });
   await readFees(worker, head);
   await keepLanes(worker);
   return worker;

@@ -179,15 +179,17 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     name: 'what bytes carried that a no-op replaces is forgotten',
     file: 'src/settlement/relayer/lanes/nonces.ts',
     by: 'src/settlement/relayer/relayer-told.test.ts',
-    from: '    requeue(tx, carried),\n',
-    to: '    Promise.resolve(),\n',
+    from: '    await requeue(tx, carried);\n',
+    to: '',
   },
   {
     name: 'old bytes go out while a signer is asked for a no-op in their place',
-    file: 'src/settlement/relayer/send/sign-and-broadcast.ts',
+    file: 'src/settlement/relayer/machine/transaction.ts',
     by: 'src/settlement/relayer/relayer-signer.test.ts',
-    from: 'return attempts.length > 0 && unsigned?.noop !== true;',
-    to: 'return attempts.length > 0;',
+    from:
+      `  if (phase === 'unsigned' || attempts.length === 0 || wanted?.noop === true) ` +
+      `return false;\n`,
+    to: '  if (attempts.length === 0) return false;\n',
   },
   {
     name: 'a signer that knows other bytes is asked for the same for ever',

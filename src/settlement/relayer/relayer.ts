@@ -1,17 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Bug } from '#core/assert.ts';
 import { describeError } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import { CommitUnknown } from '#db/database.ts';
-import { blockInterval, NO_RHYTHM } from '#settlement/chain/block-rhythm.ts';
+import { blockInterval } from '#settlement/chain/block-rhythm.ts';
 import { finalBlock } from '#settlement/chain/final-block.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { LANE_ROLES, type LaneRole } from '#settlement/networks.ts';
+import { carryOutAll } from '#settlement/relayer/follow/carry-out.ts';
 import { endDead } from '#settlement/relayer/follow/end-dead.ts';
 import { watchFinality } from '#settlement/relayer/follow/finality.ts';
 import { type Change, startHeadWatcher } from '#settlement/relayer/follow/head-watcher.ts';
-import { forgetIncluded } from '#settlement/relayer/follow/hold.ts';
 import { readFees } from '#settlement/relayer/follow/read-fees.ts';
 import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
 import { tendLanes } from '#settlement/relayer/follow/resend.ts';
@@ -21,16 +22,12 @@ import { configuredLanes, configureLanes } from '#settlement/relayer/lanes/confi
 import { watchIdleNonces } from '#settlement/relayer/lanes/idle-nonces.ts';
 import { keepLanes, releaseAll, settles } from '#settlement/relayer/lanes/keep-lanes.ts';
 import { rereadOpen } from '#settlement/relayer/lanes/load-open.ts';
-import { newSight, startReporter } from '#settlement/relayer/report.ts';
+import { createState } from '#settlement/relayer/machine/memory.ts';
+import { takesWork } from '#settlement/relayer/machine/sender.ts';
+import type { HeldLane, RelayerDeps, RelayerState } from '#settlement/relayer/machine/state.ts';
+import { startReporter } from '#settlement/relayer/report.ts';
 import { LaneLost } from '#settlement/relayer/rows/lane-queries.ts';
 import { unmined } from '#settlement/relayer/rows/patience.ts';
-import {
-  type HeldLane,
-  LEASE_MS,
-  NO_MARKS,
-  type RelayerDeps,
-  type RelayerState,
-} from '#settlement/relayer/rows/state.ts';
 import { type Flushed, flushPayments } from '#settlement/relayer/send/flush-payments.ts';
 import { flushSingles } from '#settlement/relayer/send/flush-singles.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/gas.ts';
@@ -64,33 +61,18 @@ const FINALITY_LOOKS = 4;
  * them, and writes back their outcomes. Any number of processes may do so at once.
  */
 export function startRelayer(deps: RelayerDeps): Relayer {
-  const relayer: RelayerState = {
-    leaseMs: LEASE_MS,
+  const relayer = createState({
     ...deps,
     owner: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
     configured: configuredLanes(deps.chain.config),
-    lanes: new Map(),
-    head: null,
-    doubt: null,
-    spread: 0n,
-    sight: newSight(),
-    fees: null,
-    announced: null,
-    lookNow: () => {},
-    tips: [],
-    recheckAll: true,
-    marks: NO_MARKS,
-    toldHeads: new Map(),
-    firstSeen: new Map(),
-    rhythm: NO_RHYTHM,
-    deferred: new Map(),
-    sightings: new Map(),
-  };
+    pollNow: () => watcher.pollNow(),
+  });
   const { network } = deps.chain.config;
   const onError = (name: string, error: unknown) => {
-    if (error instanceof LaneLost) relayer.lanes.delete(error.lane);
+    if (error instanceof LaneLost) relayer.letGo(error.lane);
     // What this process remembers may differ from what is stored: start again from the rows.
-    if (error instanceof CommitUnknown) relayer.lanes.clear();
+    const isUncertain = error instanceof CommitUnknown || error instanceof Bug;
+    if (isUncertain) relayer.letGo(...relayer.lanes.keys());
     deps.log.error(`the ${name} failed`, { network, error: describeError(error) });
   };
   const sender = startSender(relayer, onError);
@@ -208,12 +190,6 @@ async function flushOthers(relayer: RelayerState): Promise<number> {
   return count;
 }
 
-/** While its signer owes it bytes, payments go to other lanes, or wait where all can take them. */
-function takesWork({ draining, starved, stopped, open }: HeldLane): boolean {
-  const waits = [...open.values()].some(({ unsigned }) => unsigned !== null);
-  return !draining && !starved && !stopped && !waits;
-}
-
 /** The held lane with the least under way, or null when all are full or not to be used. */
 function pickLane(
   relayer: RelayerState,
@@ -223,7 +199,7 @@ function pickLane(
   const ready = [...relayer.lanes.values()].filter(
     (lane) =>
       lane.role === role &&
-      takesWork(lane) &&
+      takesWork(lane.status) &&
       unmined(lane.open) < MAX_OPEN_PER_LANE &&
       !except.has(lane),
   );
@@ -243,7 +219,7 @@ async function guarded<T>(
     return await work();
   } catch (error) {
     const certain = error instanceof RpcUnavailable || error instanceof RpcRefusal;
-    if (!certain) relayer.lanes.delete(lane.lane);
+    if (!certain) relayer.letGo(lane.lane);
     throw error;
   }
 }
@@ -276,9 +252,9 @@ function createFollower(
   const finalityMs = relayer.chain.config.idleHeadMs * FINALITY_LOOKS;
   return async ({ kind, block }) => {
     const isReorganized = kind === 'reorganized';
-    if (isReorganized) await forgetAll(relayer);
+    if (isReorganized) await carryOutAll(relayer, relayer.observeAll({ kind: 'reorganized' }));
     const found = await collectReceipts(relayer, block);
-    relayer.head = block;
+    relayer.see({ kind: 'followed', block });
     wake.senders();
     if (found > 0) await sleep(upkeepPauseMs(relayer));
     const first = relayer.fees === null;
@@ -311,12 +287,6 @@ async function watchBlocks(
   };
   await watchFinality(relayer, block, { ...look, askFinal });
   await watchAnswered(relayer, block, { askFinal });
-}
-
-async function forgetAll(relayer: RelayerState): Promise<void> {
-  relayer.recheckAll = true;
-  const open = [...relayer.lanes.values()].flatMap((lane) => [...lane.open.values()]);
-  await forgetIncluded(relayer, open);
 }
 
 function startKeeper(relayer: RelayerState, wake: () => void, onError: OnError): Loop {

@@ -3,7 +3,7 @@ import { type Loop, startLoop } from '#core/loop.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import { contractsOf } from '#settlement/editions.ts';
 import { upsertReport, type WorkerReport } from '#settlement/readiness-queries.ts';
-import type { ChainSight, HeldLane, RelayerState } from '#settlement/relayer/rows/state.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
 import { hourlyCall, watchCeiling, watchOutflow } from '#settlement/relayer/watch-ceiling.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
@@ -24,11 +24,6 @@ const FAILED_LOOKS = 2;
 const SILENT_MS = 5_000;
 /** behavior.md 16. */
 const CLOCK_OFF_MS = 30_000;
-
-export function newSight(): ChainSight {
-  const calm = { paused: false, ceilingTold: null, outflowTold: null, nearCeiling: false };
-  return { answeredAt: null, failedLooks: 0, headOffMs: null, ...calm };
-}
 
 /** Writes this worker's view of its network down, for all processes. */
 export function startReporter(
@@ -67,21 +62,21 @@ export function reportOf(
   relayer: Pick<RelayerState, 'sight' | 'lanes' | 'chain' | 'db'>,
   at: number,
 ): WorkerReport {
-  const { answeredAt, failedLooks, headOffMs, paused } = relayer.sight;
+  const { answeredAt, failedPolls, headOffMs, paused } = relayer.sight;
   const silentMs = relayer.chain.config.idleHeadMs + SILENT_MS;
   const isSilent = answeredAt === null || at - answeredAt > silentMs;
   const offMs = headOffMs ?? 0;
   const operators = [...relayer.lanes.values()].filter(({ role }) => role === 'operator');
   return {
     reasons: [
-      ...(isSilent || failedLooks >= FAILED_LOOKS ? (['no_node'] as const) : []),
+      ...(isSilent || failedPolls >= FAILED_LOOKS ? (['no_node'] as const) : []),
       ...(Math.abs(offMs) > CLOCK_OFF_MS ? (['clock'] as const) : []),
       ...(paused ? (['paused'] as const) : []),
       // Also while operators have to say whether the database was restored.
       ...(relayer.db.watch.serves(relayer.chain.config.livemode) ? [] : (['recovering'] as const)),
     ],
     lanes: operators.length,
-    fundedLanes: operators.filter(({ starved }) => !starved).length,
+    fundedLanes: operators.filter(({ isStarved }) => !isStarved).length,
     paymentsLeft: paymentsLeftOf(operators),
     contracts: contractsOf(relayer.chain.config).length,
   };
@@ -98,7 +93,7 @@ function paymentsLeftOf(lanes: readonly Pick<HeldLane, 'paymentsLeft'>[]): numbe
 }
 
 async function readContract(relayer: RelayerState): Promise<void> {
-  const { chain, sight } = relayer;
+  const { chain } = relayer;
   const { settlement } = chain.config;
   const data = encodeFunctionData({ abi: settlementLensAbi, functionName: 'settlingPaused' });
   const [answer, ceiling, outflow] = await chain.calls([
@@ -108,7 +103,8 @@ async function readContract(relayer: RelayerState): Promise<void> {
   ]);
   if (answer?.ok !== true) return;
   const functionName = 'settlingPaused';
-  sight.paused = decodeFunctionResult({ abi: settlementLensAbi, functionName, data: answer.data });
+  const paused = decodeFunctionResult({ abi: settlementLensAbi, functionName, data: answer.data });
+  relayer.see({ kind: 'contract_read', paused });
   await watchCeiling(relayer, ceiling);
   await watchOutflow(relayer, outflow);
 }

@@ -3,7 +3,7 @@ import { insertAlarms } from '#settlement/alarms.ts';
 import { selectLargestUsers, updateCeiling } from '#settlement/ceiling-queries.ts';
 import { type CallAnswer, decodeView } from '#settlement/chain/chain.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
-import type { RelayerState } from '#settlement/relayer/rows/state.ts';
+import type { RelayerState } from '#settlement/relayer/machine/state.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
@@ -51,17 +51,20 @@ export async function watchCeiling(
   const headTime = relayer.head?.time ?? relayer.clock.now();
   const { livemode, network } = relayer.chain.config;
   await updateCeiling(relayer.db, livemode, { perHour, settled, headTime });
-  relayer.sight.nearCeiling = settled * 100n >= perHour * BigInt(LEVELS[1]);
+  relayer.see({
+    kind: 'ceiling_read',
+    nearCeiling: settled * 100n >= perHour * BigInt(LEVELS[1]),
+  });
   const level = LEVELS.find((percent) => settled * 100n >= perHour * BigInt(percent));
   if (level === undefined) return;
   const subject = `${hourAt(headTime)} ${level} %`;
-  if (relayer.sight.ceilingTold === subject) return;
+  if (relayer.sight.ceilingAlert === subject) return;
   const largest = { livemode, at: headTime, limit: NAMED };
   const accounts = await selectLargestUsers(relayer.db, largest);
   const details = { perHour, settled, accounts };
   const alarm = { kind: 'ceiling_near', subject, details };
   await relayer.db.transaction((tx) => insertAlarms(tx, livemode, [alarm], relayer.clock.now()));
-  relayer.sight.ceilingTold = subject;
+  relayer.see({ kind: 'alerted', about: 'ceiling', subject });
   relayer.log.error('much of the hourly ceiling is used', { network, level, perHour, settled });
 }
 
@@ -77,9 +80,9 @@ export async function watchOutflow(
   if (paid * 100n < perHour * OUTFLOW_LEVEL) return;
   const { livemode, network } = relayer.chain.config;
   const subject = hourAt(relayer.head?.time ?? relayer.clock.now());
-  if (relayer.sight.outflowTold === subject) return;
+  if (relayer.sight.outflowAlert === subject) return;
   const alarm = { kind: 'outflow_near', subject, details: { perHour, paid } };
   await relayer.db.transaction((tx) => insertAlarms(tx, livemode, [alarm], relayer.clock.now()));
-  relayer.sight.outflowTold = subject;
+  relayer.see({ kind: 'alerted', about: 'outflow', subject });
   relayer.log.error('much of what may leave in an hour has left', { network, perHour, paid });
 }

@@ -6,8 +6,8 @@ import type { Block } from '#settlement/chain/chain.ts';
 import { finalBlock } from '#settlement/chain/final-block.ts';
 import { watchFinality } from '#settlement/relayer/follow/finality.ts';
 import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
-import { patientBlocks } from '#settlement/relayer/rows/known-head.ts';
-import type { RelayerState } from '#settlement/relayer/rows/state.ts';
+import { patientBlocks } from '#settlement/relayer/machine/now.ts';
+import type { RelayerState } from '#settlement/relayer/machine/state.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';
 import { flushAndSend } from '#testing/relayer-turns.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
@@ -46,8 +46,8 @@ test('a block that left the chain is never marked final: its payments are sent a
   assert.equal(await world.network.merchantBalance(world.merchant.merchantNumber), 0n);
   // Its number is behind the final block before anybody has looked.
   await world.network.mine(80);
-  worker.head = await newest();
-  await look(worker.head, false);
+  worker.see({ kind: 'followed', block: await newest() });
+  await look(present(worker.head, 'head'), false);
   assert.deepEqual([await withStatus('finalized'), await withStatus('signed')], [0, 1]);
   await world.network.mine();
   await collectReceipts(worker, await newest());

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
 import { loadOpen } from '#settlement/relayer/lanes/load-open.ts';
-import { patientBlocks } from '#settlement/relayer/rows/known-head.ts';
+import { patientBlocks } from '#settlement/relayer/machine/now.ts';
+import type { RelayerState } from '#settlement/relayer/machine/state.ts';
 import {
   type MinedBlockRow,
   markFinalized,
   reopenBlocks,
   selectMinedBlocks,
 } from '#settlement/relayer/rows/mined-queries.ts';
-import type { RelayerState } from '#settlement/relayer/rows/state.ts';
 import { broadcast } from '#settlement/relayer/send/sign-and-broadcast.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -121,7 +121,7 @@ async function resend(
     blocks: gone.map((row) => row.block_number),
     transactions: reopened.length,
   });
-  relayer.recheckAll = true;
+  relayer.observeAll({ kind: 'ask_again' });
   for (const number of new Set(reopened.map((row) => row.lane))) {
     const lane = relayer.lanes.get(number);
     if (lane === undefined) continue;

@@ -13,6 +13,8 @@ import {
   type SettlementEvent,
 } from '#settlement/contract/contract-events.ts';
 import { followChain } from '#settlement/relayer/follow/after-decline.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { OpenRequest, OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import { eventResult, failed, type Result, seenResult } from '#settlement/relayer/rows/facts.ts';
 import { answers, failureOf, KINDS, whyItWaits } from '#settlement/relayer/rows/kinds.ts';
 import { LaneLost, shareHeldLanes } from '#settlement/relayer/rows/lane-queries.ts';
@@ -29,12 +31,6 @@ import {
   upsertChainPayments,
   writeOutcomes,
 } from '#settlement/relayer/rows/outcome-queries.ts';
-import type {
-  HeldLane,
-  OpenRequest,
-  OpenTransaction,
-  RelayerState,
-} from '#settlement/relayer/rows/state.ts';
 import { findEarlier } from '#settlement/relayer/send/earlier-events.ts';
 import type { Hex, OutcomeFacts, RequestKind, RequestPayloads } from '#settlement/requests.ts';
 
@@ -83,7 +79,9 @@ export async function finish(
   });
   failpoint('settlement.outcome_committed');
   countMined(relayer, resolutions);
-  for (const { lane, transaction } of resolutions) lane.open.delete(transaction.nonce);
+  for (const { lane, transaction } of resolutions) {
+    lane.observe(transaction, { kind: 'result_written' });
+  }
   for (const alarm of alarms) relayer.log.error(`settlement alarm: ${alarm.kind}`, { ...alarm });
   announce(relayer, resolutions, owed);
 }

@@ -1,10 +1,5 @@
 import { type Loop, startLoop } from '#core/loop.ts';
-import {
-  blockInterval,
-  idleLookAt,
-  nextLookAt,
-  withArrival,
-} from '#settlement/chain/block-rhythm.ts';
+import { blockInterval, idleLookAt, nextLookAt } from '#settlement/chain/block-rhythm.ts';
 import {
   type HeadSubscription,
   headsAdvice,
@@ -13,7 +8,8 @@ import {
 } from '#settlement/chain/heads.ts';
 import { type HeadChange, noteSeen, readHead } from '#settlement/relayer/follow/read-head.ts';
 import { noteTold } from '#settlement/relayer/follow/told-heads.ts';
-import type { OpenTransaction, RelayerState } from '#settlement/relayer/rows/state.ts';
+import type { RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 
 export type Change = Exclude<HeadChange, { kind: 'none' }>;
 
@@ -29,6 +25,11 @@ const COMPARE_MS = 10_000;
 /** A head this old is worth a comparison even while it moves. */
 const OLD_HEAD_MS = 30_000;
 
+export interface HeadWatcher extends Loop {
+  /** The head is worth a poll, whatever the pace. */
+  pollNow(): void;
+}
+
 /**
  * Follows the head. While somebody waits it looks around the time that the next block is due, or
  * when a node announces one; with nothing under way it looks rarely, for fees and reorganizations.
@@ -37,7 +38,7 @@ export function startHeadWatcher(
   relayer: RelayerState,
   follow: (change: Change) => Promise<void>,
   onError: (name: string, error: unknown) => void,
-): Loop {
+): HeadWatcher {
   const { headPollMs, headsUrl } = relayer.chain.config;
   const pace = createPace(relayer);
   const compare = createComparison(relayer, pace);
@@ -58,21 +59,20 @@ export function startHeadWatcher(
     },
   });
   const onHead = (head: ToldHead) => {
-    relayer.rhythm = withArrival(relayer.rhythm, { ...head, at: performance.now() });
+    relayer.see({ kind: 'announced', head, at: performance.now() });
     noteSeen(relayer, head.hash);
     noteTold(relayer.toldHeads, head);
-    relayer.announced = head.number;
     if (pace.told(head)) loop.wake();
-  };
-  relayer.lookNow = () => {
-    pace.lookNow();
-    loop.wake();
   };
   const advice = headsAdvice(relayer.chain.config);
   if (advice !== null) relayer.log.info(advice);
   if (headsUrl !== null) heads = subscribeHeads(headsUrl, onHead, relayer.log);
   return {
     wake: loop.wake,
+    pollNow: () => {
+      pace.lookNow();
+      loop.wake();
+    },
     stop: () => {
       heads?.stop();
       return loop.stop();
@@ -90,7 +90,7 @@ function createPace(relayer: RelayerState) {
   let isTold = false;
   let lastTold: ToldHead | null = null;
   const dueAt = (isLive: boolean) => {
-    if (relayer.doubt !== null) return lastLookAt + DOUBT_LOOK_MS;
+    if (relayer.conflict !== null) return lastLookAt + DOUBT_LOOK_MS;
     if (busySince === null) return idleLookAt(relayer.rhythm, { lastLookAt, idleMs: idleHeadMs });
     if (isLive) return lastLookAt + TOLD_MS;
     const since = Math.max(movedAt, busySince);
@@ -126,7 +126,8 @@ function createPace(relayer: RelayerState) {
 
 /** Somebody waits for a block, or nothing is known yet. */
 function isBusy({ fees, lanes }: RelayerState): boolean {
-  const urgent = ({ waits }: OpenTransaction) => waits === null || waits.waitsFor === 'time';
+  const urgent = (transaction: OpenTransaction) =>
+    transaction.phase !== 'confirming' || transaction.rule.waitsFor === 'time';
   return fees === null || [...lanes.values()].some(({ open }) => open.values().some(urgent));
 }
 

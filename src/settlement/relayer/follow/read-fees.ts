@@ -4,14 +4,15 @@ import { isWellFormed } from '#settlement/chain/node-answers.ts';
 import { blocksLasting } from '#settlement/chain/patient-blocks.ts';
 import type { Address } from '#settlement/chain/rpc-address.ts';
 import { witnessesOf } from '#settlement/chain/witness.ts';
-import { patientBlocks } from '#settlement/relayer/rows/known-head.ts';
-import type { Fees, RelayerState } from '#settlement/relayer/rows/state.ts';
 import {
   lowerTips,
   suggestFees,
   TIP_BLOCKS,
   TIP_PERCENTILE,
-} from '#settlement/relayer/send/fees.ts';
+} from '#settlement/relayer/machine/fees.ts';
+import { patientBlocks } from '#settlement/relayer/machine/now.ts';
+import type { RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { Fees } from '#settlement/relayer/machine/transaction.ts';
 import { type Price, SIZES } from '#settlement/relayer/send/gas.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -27,8 +28,8 @@ export async function readFees(relayer: RelayerState, head: Block): Promise<void
   const blocks = patientBlocks(relayer, TIP_BLOCKS);
   const tips = await recentTips(chain, { blocks, maxAgeMs: isIdle ? IDLE_TIPS_MS : TIPS_MS });
   // Without tips there is the base fee and our least tip; the next look asks again.
-  relayer.tips = tips ?? relayer.tips;
-  relayer.fees = feesAt(chain, head, relayer.tips);
+  const known = tips ?? relayer.tips;
+  relayer.see({ kind: 'fees_read', tips: known, fees: feesAt(chain, head, known) });
 }
 
 /** What a payment costs that a relayer of this chain sends now. */

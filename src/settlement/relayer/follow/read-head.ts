@@ -1,8 +1,10 @@
-import { blockInterval, withLook } from '#settlement/chain/block-rhythm.ts';
+import { present } from '#core/assert.ts';
+import { blockInterval } from '#settlement/chain/block-rhythm.ts';
 import type { Block } from '#settlement/chain/chain.ts';
 import { askSecond } from '#settlement/chain/witness.ts';
-import { patientBlocks } from '#settlement/relayer/rows/known-head.ts';
-import type { OpenTransaction, RelayerState } from '#settlement/relayer/rows/state.ts';
+import { patientBlocks } from '#settlement/relayer/machine/now.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 export type HeadChange =
@@ -32,29 +34,21 @@ export async function readHead(relayer: RelayerState): Promise<HeadChange> {
   const isNext = block.number === known.number + 1n && block.parentHash === known.hash;
   if (isNext) return settled(relayer, { kind: 'next', block });
   // Blocks were left out between the looks, so there is nothing to compare.
-  if (block.number > known.number + 1n && relayer.doubt === null) {
-    recheckSentBefore(relayer, block);
+  if (block.number > known.number + 1n && relayer.conflict === null) {
+    relayer.observeAll({ kind: 'blocks_skipped', number: block.number });
     return { kind: 'next', block };
   }
   return askAgain(relayer, block, known);
 }
 
 async function lookAtHead(relayer: RelayerState): Promise<Block> {
-  const { sight, clock } = relayer;
   const block = await newestOfOurs(relayer).catch((error) => {
-    sight.failedLooks++;
+    relayer.see({ kind: 'poll_failed' });
     throw error;
   });
   const at = performance.now();
   noteSeen(relayer, block.hash);
-  relayer.rhythm = withLook(relayer.rhythm, {
-    number: block.number,
-    time: block.time.getTime(),
-    at,
-  });
-  sight.failedLooks = 0;
-  sight.answeredAt = at;
-  sight.headOffMs = clock.now().getTime() - block.time.getTime();
+  relayer.see({ kind: 'polled', block, at, clockMs: relayer.clock.now().getTime() });
   return block;
 }
 
@@ -77,9 +71,10 @@ async function newestOfOurs(relayer: RelayerState): Promise<Block> {
   const second = askSecond(chain, hashes);
   const { block, receipts } = await chain.newestWith(hashes);
   if (head === null || follows(relayer, head, block)) {
-    for (const [index, { transaction }] of expected.entries()) {
+    for (const [index, { lane, transaction }] of expected.entries()) {
       const receipt = receipts[index] ?? null;
-      if (receipt !== null) transaction.told = { receipt, second };
+      if (receipt === null) continue;
+      lane.observe(transaction, { kind: 'early_receipt', early: { receipt, second } });
     }
     return block;
   }
@@ -104,19 +99,19 @@ function expectedNow(relayer: RelayerState): Expected[] {
   if (announced === null || head === null || announced <= head.number) return [];
   const blocks = patientBlocks(relayer, EXPECTED_BLOCKS);
   const expected: Expected[] = [];
-  for (const { open } of lanes.values()) {
-    for (const transaction of open.values()) {
-      const { sentAtBlock, included, waits, told, isToBeTold, attempts } = transaction;
-      const hash = attempts.at(-1)?.hash;
-      const isNew = sentAtBlock !== null && announced - sentAtBlock <= blocks;
-      const isOpen = included === null && waits === null && told === null && !isToBeTold;
-      if (isNew && isOpen && hash !== undefined) expected.push({ transaction, hash });
+  for (const lane of lanes.values()) {
+    for (const transaction of lane.open.values()) {
+      if (transaction.phase !== 'broadcast' || transaction.early !== null) continue;
+      const hash = transaction.attempts.at(-1)?.hash;
+      const isNew = announced - transaction.sentAtBlock <= blocks;
+      if (isNew && hash !== undefined) expected.push({ lane, transaction, hash });
     }
   }
   return expected.slice(0, MOST_EXPECTED);
 }
 
 interface Expected {
+  readonly lane: HeldLane;
   readonly transaction: OpenTransaction;
   readonly hash: Hex;
 }
@@ -139,25 +134,8 @@ function follows(relayer: RelayerState, head: Block, block: Block): boolean {
   return more > 1n && Number(more) <= 2 * expected + MORE_BLOCKS;
 }
 
-/**
- * Blocks were left out: what was sent before them may be in any. What was sent once, and no earlier
- * than in the block's own interval, can only be in the block itself, which lists it then. Should
- * our idea of the height have been wrong, tending the lane finds its nonce used.
- */
-function recheckSentBefore({ lanes }: RelayerState, block: Block): void {
-  for (const lane of lanes.values()) {
-    for (const transaction of lane.open.values()) {
-      const { sentAtBlock, attempts, resent } = transaction;
-      const blocksSince = sentAtBlock === null ? null : block.number - sentAtBlock;
-      // Below 0 our idea of the height was wrong: nothing is known then.
-      const isNew = blocksSince === 0n || blocksSince === 1n;
-      if (!isNew || resent > 0 || attempts.length > 1) transaction.recheck = true;
-    }
-  }
-}
-
 function settled(relayer: RelayerState, change: HeadChange): HeadChange {
-  relayer.doubt = null;
+  relayer.see({ kind: 'agreed' });
   return change;
 }
 
@@ -168,21 +146,20 @@ async function askAgain(relayer: RelayerState, block: Block, known: Block): Prom
       noteSpread(relayer, known.number - block.number);
       return settled(relayer, { kind: 'none' });
     }
-    relayer.recheckAll = true;
+    relayer.observeAll({ kind: 'ask_again' });
     return settled(relayer, { kind: 'next', block });
   }
   const now = performance.now();
-  const { since, looks } = relayer.doubt ?? { since: now, looks: 0 };
-  relayer.doubt = { since, looks: looks + 1 };
+  relayer.see({ kind: 'contradicted', at: now });
+  const { since, polls } = present(relayer.conflict, 'conflict');
   const isLower = again === null && block.number < known.number;
   const patienceMs = isLower ? patienceWith(relayer, known.number - block.number) : DOUBT_MS;
-  if (looks + 1 < DOUBT_LOOKS || now - since < patienceMs) return { kind: 'none' };
+  if (polls < DOUBT_LOOKS || now - since < patienceMs) return { kind: 'none' };
   return settled(relayer, { kind: 'reorganized', block });
 }
 
 function noteSpread(relayer: RelayerState, blocks: bigint): void {
-  const most = patientBlocks(relayer, USUAL_LAG);
-  if (blocks > relayer.spread && blocks <= most) relayer.spread = blocks;
+  relayer.see({ kind: 'lagged', blocks, most: patientBlocks(relayer, USUAL_LAG) });
 }
 
 /** The chain is only shorter than we know: the node lags, or it has lost its last blocks. */

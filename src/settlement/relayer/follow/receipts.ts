@@ -1,113 +1,161 @@
+import { present } from '#core/assert.ts';
 import { describeError } from '#core/log.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import { blockInterval } from '#settlement/chain/block-rhythm.ts';
 import type { Block, Receipt } from '#settlement/chain/chain.ts';
+import { marksOf } from '#settlement/chain/final-block.ts';
 import { askSecond, believe } from '#settlement/chain/witness.ts';
+import type { CountsRule } from '#settlement/networks.ts';
+import { carryOutAll } from '#settlement/relayer/follow/carry-out.ts';
 import { finish, type Mined, type Resolution, resolve } from '#settlement/relayer/follow/finish.ts';
-import { forgetIncluded, hasWaited, holdBack, readMarks } from '#settlement/relayer/follow/hold.ts';
 import { ancestorOf } from '#settlement/relayer/follow/told-heads.ts';
-import { patientBlocks } from '#settlement/relayer/rows/known-head.ts';
-import type {
-  HeldLane,
-  OpenTransaction,
-  RelayerState,
-  ToldReceipt,
-} from '#settlement/relayer/rows/state.ts';
+import { nowOf } from '#settlement/relayer/machine/now.ts';
+import type { Now, Observation } from '#settlement/relayer/machine/observation.ts';
+import type { HeldLane, Owing, RelayerState } from '#settlement/relayer/machine/state.ts';
+import { earlyReceiptAt, receiptsToAsk } from '#settlement/relayer/machine/step.ts';
+import type { EarlyReceipt, OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
+import { mostPatient, patienceOf } from '#settlement/relayer/rows/patience.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
- * Finds which open transactions are in the chain and writes their outcomes. One question per
- * block: for those that the head lists, or for all after a gap, a fault or a new lane.
+ * Finds which open transactions are in the chain and writes their results. One question per block:
+ * for those that the head lists, and for those of which something is not known yet.
  */
 export async function collectReceipts(relayer: RelayerState, head: Block): Promise<number> {
   await readMarks(relayer, head);
-  const wanted = candidates(relayer, head);
-  if (wanted.length === 0) return 0;
-  relayer.recheckAll = true;
+  const now = nowOf(relayer, head);
   const listed = new Set(head.transactions);
-  const receipts = await readReceipts(relayer, wanted, head);
-  const deep = wanted.flatMap((one, index) => {
-    const receipt = receipts[index] ?? null;
-    return receipt !== null && isDeep(relayer, { ...one, receipt }, head)
-      ? [{ ...one, receipt }]
-      : [];
+  const wanted = candidates(relayer, now, listed);
+  if (wanted.length === 0) return 0;
+  for (const { lane, transaction } of wanted) {
+    lane.observe(transaction, { kind: 'receipt_asked' }, head);
+  }
+  const told = await readReceipts(relayer, wanted, { now, head });
+  const deep = wanted.flatMap(({ lane, transaction }, index): Found[] => {
+    const receipt = told[index] ?? null;
+    if (receipt === null) return [];
+    const effects = lane.observe(transaction, { kind: 'receipt', receipt }, head);
+    const isDeep = effects.some(({ kind }) => kind === 'read_result');
+    return isDeep ? [{ lane, transaction, receipt }] : [];
   });
   const mined = await withBlocks(relayer, head, deep);
   for (const portion of inPortions(mined, ({ transaction }) => transaction.requests.length)) {
-    await finish(relayer, await holdBack(relayer, await resolveEach(relayer, portion)));
+    await finish(relayer, await countingNow(relayer, portion, head));
   }
-  relayer.recheckAll = receipts.includes(undefined) || mined.length < deep.length;
-  const found = new Set(
-    wanted.flatMap(({ transaction }, index) => (receipts[index] === null ? [] : transaction)),
-  );
-  const lost = wanted.map((one) => one.transaction).filter((one) => !found.has(one));
-  await forgetIncluded(relayer, lost);
-  // A node that lags has no receipt for what the head lists: the next look asks again.
-  wanted.forEach(({ transaction, hash }, index) => {
-    const isMissing = receipts[index] === null && listed.has(hash);
-    transaction.unread = receipts[index] === undefined;
-    transaction.recheck = transaction.undecided > 0 || isMissing;
+  // Customers wait for the results: what has none is dealt with after them.
+  const others = wanted.flatMap(({ lane, transaction }, index): Owing[] => {
+    const receipt = told[index];
+    if (receipt) return [];
+    const isListed = transaction.attempts.some(({ hash }) => listed.has(hash));
+    const observation: Observation =
+      receipt === null ? { kind: 'no_receipt', isListed } : { kind: 'receipt_unanswered' };
+    return [{ lane, transaction, effects: lane.observe(transaction, observation, head) }];
   });
+  await carryOutAll(relayer, others);
   return mined.length;
 }
 
-/** Those that may be believed, in the order of the candidates. */
-async function readReceipts(
-  { chain }: RelayerState,
-  wanted: readonly Candidate[],
-  head: Block,
-): Promise<(Receipt | null | undefined)[]> {
-  const told = takeTold(wanted, head);
-  const asked = wanted.map(({ hash }) => hash).filter((hash) => !told.has(hash));
-  const [answers, ...seconds] = await Promise.all([
-    chain.receipts(asked),
-    askSecond(chain, asked),
-    ...[...told.values()].map(({ second }) => second),
-  ]);
-  const answered = new Map(asked.map((hash, index) => [hash, answers[index]]));
-  const receipts = wanted.map(({ hash }) => told.get(hash)?.receipt ?? answered.get(hash));
-  return believe(chain, receipts, { head, seconds: seconds.filter((one) => one !== null) });
+interface Candidate {
+  readonly lane: HeldLane;
+  readonly transaction: OpenTransaction;
+  /** Those of its attempts that are asked for. */
+  readonly hashes: readonly Hex[];
+}
+
+function candidates(relayer: RelayerState, now: Now, listed: ReadonlySet<Hex>): Candidate[] {
+  const { confirmations, confirmationsMs } = relayer.chain.config;
+  const everything = confirmations > 0 || confirmationsMs > 0;
+  return [...relayer.lanes.values()].flatMap((lane) =>
+    [...lane.open.values()].flatMap((transaction) => {
+      const hashes = receiptsToAsk(transaction, { now, listed, everything });
+      return hashes.length === 0 ? [] : [{ lane, transaction, hashes }];
+    }),
+  );
 }
 
 /**
- * What nodes have said of the broadcast itself, by hash. It is used for one look: should that
- * decide nothing, the next one asks. Receipts of earlier blocks are checked against those.
+ * For each candidate the receipt that may be believed; `null` if none of its attempts is in a
+ * block, `undefined` if that is not known.
  */
-function takeTold(wanted: readonly Candidate[], head: Block): Map<Hex, ToldReceipt> {
-  const found = new Map<Hex, ToldReceipt>();
-  for (const { transaction, hash } of wanted) {
-    const { told } = transaction;
-    if (told === null || told.receipt.txHash !== hash) continue;
-    if (told.receipt.blockNumber > head.number) continue;
-    found.set(hash, told);
-    transaction.told = null;
+async function readReceipts(
+  { chain }: RelayerState,
+  wanted: readonly Candidate[],
+  { now, head }: { readonly now: Now; readonly head: Block },
+): Promise<(Receipt | null | undefined)[]> {
+  const early = new Map<Hex, EarlyReceipt>();
+  for (const { transaction, hashes } of wanted) {
+    const one = earlyReceiptAt(transaction, now);
+    if (one !== null && hashes.includes(one.receipt.txHash)) early.set(one.receipt.txHash, one);
   }
-  return found;
+  const all = wanted.flatMap(({ hashes }) => hashes);
+  const asked = all.filter((hash) => !early.has(hash));
+  const [answers, ...seconds] = await Promise.all([
+    chain.receipts(asked),
+    askSecond(chain, asked),
+    ...[...early.values()].map(({ second }) => second),
+  ]);
+  const answered = new Map(asked.map((hash, index) => [hash, answers[index]]));
+  const receipts = all.map((hash) => early.get(hash)?.receipt ?? answered.get(hash));
+  const known = seconds.filter((one) => one !== null);
+  const believed = await believe(chain, receipts, { head, seconds: known });
+  const byHash = new Map(all.map((hash, index) => [hash, believed[index]]));
+  return wanted.map(({ hashes }) => {
+    const ofEach = hashes.map((hash) => byHash.get(hash));
+    return ofEach.find((one) => one) ?? (ofEach.includes(undefined) ? undefined : null);
+  });
 }
 
-/** Looks without an outcome (see `patientBlocks`) after which a person is told; they go on. */
-const UNREADABLE_AFTER = 8;
+/** Reads what is safe and final, while something waits for it. */
+async function readMarks(relayer: RelayerState, head: Block): Promise<void> {
+  const tiers = new Set<string>();
+  for (const { open } of relayer.lanes.values()) {
+    for (const one of open.values()) if (one.phase === 'confirming') tiers.add(one.rule.waitsFor);
+  }
+  const { marks, chain } = relayer;
+  if (performance.now() - marks.readAt < chain.config.idleHeadMs * MARKS_SHARE) return;
+  if (!tiers.has('safe') && !tiers.has('finalized')) return;
+  const read = { ...(await marksOf(chain, head.number)), readAt: performance.now() };
+  relayer.see({ kind: 'marks_read', marks: read });
+}
 
-/** Each is independent: what a node cannot say about one must not hold up the others. */
-async function resolveEach(
+/** Three polls of an idle chain in one: a safe block comes every few seconds at most. */
+const MARKS_SHARE = 1 / 3;
+
+/**
+ * What of a portion counts now. The rest is in a block and waits for more, or cannot be read. Each
+ * is independent: what a node cannot say about one must not hold up the others. Only a success
+ * waits: what the chain has refused is known, and its customer may pay otherwise.
+ */
+async function countingNow(
   relayer: RelayerState,
   portion: readonly Mined[],
+  head: Block,
 ): Promise<Resolution[]> {
   const results = await Promise.allSettled(portion.map((one) => resolve(relayer, one)));
-  const resolved: Resolution[] = [];
-  for (const [index, { transaction, receipt }] of portion.entries()) {
-    const result = results[index];
-    if (result?.status === 'fulfilled') {
-      resolved.push(result.value);
-      continue;
+  const counting: Resolution[] = [];
+  for (const [index, { lane, transaction, receipt }] of portion.entries()) {
+    const result = present(results[index], 'result of a transaction');
+    const observation: Observation =
+      result.status === 'fulfilled'
+        ? { kind: 'result_read', rule: ruleOf(relayer, result.value) }
+        : { kind: 'result_unreadable' };
+    const effects = lane.observe(transaction, observation, head);
+    const kinds = effects.map(({ kind }) => kind);
+    if (result.status === 'rejected' && kinds.includes('alert')) {
+      await tellUnreadable(relayer, transaction, { receipt, error: result.reason });
     }
-    transaction.undecided++;
-    const patience = Number(patientBlocks(relayer, UNREADABLE_AFTER));
-    if (transaction.isToldUnreadable || transaction.undecided < patience) continue;
-    transaction.isToldUnreadable = true;
-    await tellUnreadable(relayer, transaction, { receipt, error: result?.reason });
+    if (result.status === 'fulfilled' && kinds.includes('apply_result')) {
+      counting.push(result.value);
+    }
+    await carryOutAll(relayer, [{ lane, transaction, effects }]);
   }
-  return resolved;
+  return counting;
+}
+
+/** The confirmation tier of what has succeeded; `null` if nothing waits. */
+function ruleOf(relayer: RelayerState, { answered }: Resolution): CountsRule | null {
+  const succeeded = answered.filter(({ request, result }) => result.succeeded && !request.owed);
+  return mostPatient(succeeded.map(({ request }) => patienceOf(relayer.chain.config, request)));
 }
 
 async function tellUnreadable(
@@ -128,49 +176,7 @@ async function tellUnreadable(
   relayer.log.error('no node says what a transaction has done', fields);
 }
 
-interface Candidate {
-  readonly lane: HeldLane;
-  readonly transaction: OpenTransaction;
-  readonly hash: Hex;
-}
-
-function candidates(relayer: RelayerState, head: Block): Candidate[] {
-  const listed = new Set(head.transactions);
-  const { confirmations, confirmationsMs } = relayer.chain.config;
-  const everything = relayer.recheckAll || confirmations > 0 || confirmationsMs > 0;
-  const found: Candidate[] = [];
-  for (const lane of relayer.lanes.values()) {
-    for (const transaction of lane.open.values()) {
-      if (!hasWaited(relayer, transaction)) continue;
-      const { waits, recheck, told } = transaction;
-      const isTold = told !== null && told.receipt.blockNumber <= head.number;
-      for (const { hash } of transaction.attempts) {
-        if (everything || waits !== null || recheck || isTold || listed.has(hash))
-          found.push({ lane, transaction, hash });
-      }
-    }
-  }
-  return found;
-}
-
-type Found = Candidate & { readonly receipt: Receipt };
-
-/**
- * A success counts at inclusion, or once `confirmations` blocks lie on top, or once we have known
- * its block for `confirmationsMs` and another one lies on top. Times of blocks are whole seconds,
- * which several of them share, so they cannot measure that.
- */
-function isDeep(relayer: RelayerState, { transaction, receipt }: Found, head: Block): boolean {
-  const { confirmations, confirmationsMs } = relayer.chain.config;
-  const now = performance.now();
-  if (transaction.included?.blockHash !== receipt.blockHash) {
-    const { blockHash, blockNumber } = receipt;
-    transaction.included = { blockHash, blockNumber, at: now };
-  }
-  const onTop = head.number - receipt.blockNumber;
-  const leastOnTop = confirmationsMs > 0 ? 1n : BigInt(confirmations);
-  return onTop >= leastOnTop && now - transaction.included.at >= confirmationsMs;
-}
+type Found = Omit<Candidate, 'hashes'> & { readonly receipt: Receipt };
 
 async function withBlocks(
   relayer: RelayerState,

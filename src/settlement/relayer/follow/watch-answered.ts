@@ -2,12 +2,12 @@ import { failpoint } from '#core/failpoints.ts';
 import type { Block } from '#settlement/chain/chain.ts';
 import { blocksLasting } from '#settlement/chain/patient-blocks.ts';
 import { type FinalityLook, findGone } from '#settlement/relayer/follow/finality.ts';
+import type { RelayerState } from '#settlement/relayer/machine/state.ts';
 import {
   type AnsweredRow,
   requeueAnswered,
   selectAnswered,
 } from '#settlement/relayer/rows/mined-queries.ts';
-import type { RelayerState } from '#settlement/relayer/rows/state.ts';
 
 /** Below the final block: between two looks it moves on, and a restart takes a while. */
 const MARGIN_BLOCKS = 64;

@@ -1,5 +1,5 @@
 import { dataFees } from '#settlement/chain/data-fee.ts';
-import type { HeldLane, RelayerState } from '#settlement/relayer/rows/state.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
 import { countLanesAtWork, weeklyRate } from '#settlement/relayer/rows/status-queries.ts';
 import {
   batchGasLimit,
@@ -33,8 +33,8 @@ export function createBalanceRound(relayer: RelayerState): { due(): HeldLane[] }
         lanes.filter(
           (lane) =>
             lane.open.size > 0 ||
-            (lane.starved && withDry) ||
-            (!lane.stopped && relayer.sightings.has(lane.lane)),
+            (lane.isStarved && withDry) ||
+            (!lane.isStopped && relayer.sightings.has(lane.lane)),
         ),
       );
       if (now - roundAt > idleHeadMs * ROUND_LOOKS) {
@@ -67,15 +67,15 @@ export async function checkBalances(
   const needed = batchGasLimit(MAX_BATCH_PAYMENTS) * (fees?.maxFeePerGas ?? 0n) + ofFull;
   for (const [index, lane] of lanes.entries()) {
     const balance = balances[index] ?? 0n;
-    lane.paymentsLeft = paymentsLeftOf(balance, price);
-    const { lane: number, address, paymentsLeft } = lane;
+    const paymentsLeft = paymentsLeftOf(balance, price);
+    const { lane: number, address, isStarved: wasStarved } = lane;
     const told = { network, lane: number, address, balance, paymentsLeft };
-    const starved = balance < needed;
+    const isStarved = balance < needed;
+    lane.see({ kind: 'balance', isStarved, paymentsLeft });
     const low = isLow(paymentsLeft, lowBalance);
     const fields = low ? { ...told, daysLeft: await daysOf(relayer, lane) } : told;
-    if (starved && !lane.starved) log.error('a lane cannot pay for gas: send coin to it', fields);
+    if (isStarved && !wasStarved) log.error('a lane cannot pay for gas: send coin to it', fields);
     else if (low) log.warn('a lane runs low on coin for gas', fields);
-    lane.starved = starved;
   }
 }
 

@@ -8,12 +8,12 @@ import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { contractsOf } from '#settlement/editions.ts';
 import { selectLanes } from '#settlement/lanes.ts';
 import type { LaneRole, NetworkConfig } from '#settlement/networks.ts';
+import type { ConfiguredLane } from '#settlement/relayer/machine/state.ts';
 import {
   countUnfinished,
   lockConfiguration,
   upsertLane,
 } from '#settlement/relayer/rows/lane-queries.ts';
-import type { ConfiguredLane } from '#settlement/relayer/rows/state.ts';
 import { type SigningKey, signerOf } from '#settlement/signer.ts';
 import { settlementAbi } from '../../../../contracts/artifacts/Settlement.ts';
 

@@ -133,7 +133,8 @@ describe('a lane whose key somebody else has', () => {
     assert.equal(await world.count(STOPPED), 0, 'nobody has used it');
     await steal(world.network.config.relayerKeys[lane.lane], 0);
     await world.network.mine();
-    worker.head = await world.network.chain.block('latest');
+    const block = present(await world.network.chain.block('latest'), 'head');
+    worker.see({ kind: 'followed', block });
     // A single address is not believed at once.
     second.behavior = {
       answer: ({ method }, real) => (method === 'eth_getBlockByNumber' ? { result: null } : real),
@@ -144,7 +145,7 @@ describe('a lane whose key somebody else has', () => {
     second.behavior = null;
     await watchIdleNonces(worker, [lane]);
     assert.deepEqual(await Promise.all([STOPPED, ALARMS, RECOVERIES].map(world.count)), [1, 1, 0]);
-    assert.equal(lane.stopped, true);
+    assert.equal(lane.status, 'stopped');
     assert.deepEqual(createBalanceRound(worker).due(), []);
   });
 

@@ -8,7 +8,7 @@ import type {
   RelayerState,
   ShownTransaction,
   Sighting,
-} from '#settlement/relayer/rows/state.ts';
+} from '#settlement/relayer/machine/state.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** A single address has to show it again after this long. */

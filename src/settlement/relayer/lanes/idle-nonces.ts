@@ -1,7 +1,7 @@
 import { present } from '#core/assert.ts';
 import { selectLanes } from '#settlement/lanes.ts';
 import { stopIfShown } from '#settlement/relayer/lanes/nonces.ts';
-import type { HeldLane, RelayerState } from '#settlement/relayer/rows/state.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
 
 /**
  * Whether somebody else has used the key of a lane that has nothing under way: without this look a
@@ -11,7 +11,7 @@ export async function watchIdleNonces(
   relayer: RelayerState,
   lanes: readonly HeldLane[],
 ): Promise<void> {
-  const idle = lanes.filter((lane) => lane.open.size === 0 && !lane.stopped);
+  const idle = lanes.filter((lane) => lane.open.size === 0 && !lane.isStopped);
   const ahead = await findAhead(relayer, idle);
   if (ahead.length === 0) return;
   // The node may have become one of another chain, where the address has a history of its own.

@@ -4,6 +4,8 @@ import type { LaneRow } from '#settlement/lanes.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import { loadOpen } from '#settlement/relayer/lanes/load-open.ts';
 import { catchUpNonce } from '#settlement/relayer/lanes/nonces.ts';
+import { createLane } from '#settlement/relayer/machine/memory.ts';
+import type { RelayerState } from '#settlement/relayer/machine/state.ts';
 import {
   leaveSharing,
   releaseLanes,
@@ -11,7 +13,6 @@ import {
   takeLanes,
   upsertWorker,
 } from '#settlement/relayer/rows/lane-queries.ts';
-import type { HeldLane, RelayerState } from '#settlement/relayer/rows/state.ts';
 import { broadcast } from '#settlement/relayer/send/sign-and-broadcast.ts';
 import { askElsewhere } from '#settlement/relayer/send/sign-elsewhere.ts';
 import type { Hex } from '#settlement/requests.ts';
@@ -27,7 +28,7 @@ export async function keepLanes(relayer: RelayerState): Promise<void> {
   if (!db.watch.signs(livemode)) {
     // This may be another database than the one that the lanes were taken from; their rows will
     // show.
-    relayer.lanes.clear();
+    relayer.letGo(...relayer.lanes.keys());
     return;
   }
   await renew(relayer);
@@ -67,7 +68,7 @@ async function renew(relayer: RelayerState): Promise<void> {
   );
   for (const lane of held) {
     if (kept.has(lane.lane)) continue;
-    lanes.delete(lane.lane);
+    relayer.letGo(lane.lane);
     relayer.log.warn('a lane was lost', { network: chain.config.network, lane: lane.lane });
   }
 }
@@ -76,11 +77,11 @@ async function renew(relayer: RelayerState): Promise<void> {
 async function release(relayer: RelayerState, share: number): Promise<void> {
   const held = [...relayer.lanes.values()];
   held.forEach((lane, index) => {
-    lane.draining = index >= share;
+    lane.see({ kind: 'shared', isBeyondShare: index >= share });
   });
-  const idle = held.filter((lane) => lane.draining && lane.open.size === 0);
+  const idle = held.filter((lane) => lane.isDraining && lane.open.size === 0);
   if (idle.length === 0) return;
-  for (const lane of idle) relayer.lanes.delete(lane.lane);
+  relayer.letGo(...idle.map(({ lane }) => lane));
   await releaseLanes(relayer.db, {
     livemode: relayer.chain.config.livemode,
     owner: relayer.owner,
@@ -94,20 +95,8 @@ async function open(relayer: RelayerState, row: LaneRow): Promise<void> {
     relayer.configured.find((one) => one.address === row.address),
     'configured lane',
   );
-  const lane: HeldLane = {
-    lane: row.lane,
-    role: row.role,
-    address: row.address,
-    account: own.account,
-    signsElsewhere: own.signsElsewhere,
-    asking: false,
-    fence: row.fence,
-    open: new Map(),
-    draining: false,
-    starved: false,
-    paymentsLeft: null,
-    stopped: row.stopped,
-  };
+  const { lane: number, role, fence, stopped: isStopped } = row;
+  const lane = createLane(relayer, { ...own, lane: number, role, fence, isStopped });
   if (!(await catchUpNonce(relayer, lane, row.next_nonce))) return;
   const open = await loadOpen(relayer, lane);
   const asking = open.filter(({ requests }) => requests.length > 0);
@@ -119,7 +108,7 @@ async function open(relayer: RelayerState, row: LaneRow): Promise<void> {
     });
     return;
   }
-  relayer.lanes.set(lane.lane, lane);
+  relayer.hold(lane);
   askElsewhere(relayer, lane, open);
   await broadcast(relayer, lane, open);
   if (lane.open.size === 0) return;
@@ -137,7 +126,8 @@ function isKnown(config: NetworkConfig, target: Hex): boolean {
 export async function releaseAll(relayer: RelayerState): Promise<void> {
   const { chain, db, owner } = relayer;
   const { livemode } = chain.config;
-  await releaseLanes(db, { livemode, owner, lanes: [...relayer.lanes.keys()] });
+  const lanes = [...relayer.lanes.keys()];
+  await releaseLanes(db, { livemode, owner, lanes });
   await leaveSharing(db, { livemode, owner });
-  relayer.lanes.clear();
+  relayer.letGo(...lanes);
 }

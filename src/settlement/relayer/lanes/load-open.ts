@@ -1,19 +1,26 @@
-import { replaceByNoop } from '#settlement/relayer/lanes/nonces.ts';
+import { assert } from '#core/assert.ts';
+import { storeOffer } from '#settlement/relayer/lanes/nonces.ts';
+import { nowOf } from '#settlement/relayer/machine/now.ts';
 import {
   type HeldLane,
   inNonceOrder,
+  type RelayerState,
+} from '#settlement/relayer/machine/state.ts';
+import { cancellation, step } from '#settlement/relayer/machine/step.ts';
+import {
+  fromRows,
+  isExpired,
   type Offer,
   type OpenRequest,
   type OpenTransaction,
-  type RelayerState,
-} from '#settlement/relayer/rows/state.ts';
+  type TransactionFacts,
+} from '#settlement/relayer/machine/transaction.ts';
 import {
   type OfferRow,
   type OpenTransactionRow,
   selectOpenNonces,
   selectOpenTransactions,
 } from '#settlement/relayer/rows/transaction-queries.ts';
-import { isExpired } from '#settlement/relayer/send/deadlines.ts';
 
 /**
  * Loads transactions of held lanes that the rows have and this process has forgotten. Outcomes are
@@ -38,7 +45,8 @@ export async function rereadOpen(relayer: RelayerState): Promise<void> {
 }
 
 /**
- * Reads the lane's open transactions from their rows; what we have sent stays marked as sent.
+ * Reads the lane's open transactions from their rows; what this process knows already stays as it
+ * is.
  * @returns all that are open now, in the order of their nonces.
  */
 export async function loadOpen(relayer: RelayerState, lane: HeldLane): Promise<OpenTransaction[]> {
@@ -46,13 +54,25 @@ export async function loadOpen(relayer: RelayerState, lane: HeldLane): Promise<O
   const rows = await selectOpenTransactions(relayer.db, { livemode, lane: lane.lane });
   for (const row of rows) {
     if (lane.open.has(row.nonce)) continue;
-    const transaction = toOpen(row);
+    const loaded = toOpen(row, isExpired(toFacts(row), relayer.head));
+    if (loaded.phase !== 'stuck') lane.add([loaded]);
     // First, so that no fault in between leaves the old bytes to be sent.
-    const expired = isExpired(transaction, relayer.head);
-    if (!maySendAgain(row, expired)) await replaceByNoop(relayer, lane, transaction);
-    lane.open.set(row.nonce, transaction);
+    else lane.add([await barOldBytes(relayer, lane, loaded)]);
   }
   return inNonceOrder(lane);
+}
+
+/** Bytes that must never go out again are canceled, and their jobs are queued again. */
+async function barOldBytes(
+  relayer: RelayerState,
+  lane: HeldLane,
+  loaded: OpenTransaction,
+): Promise<OpenTransaction> {
+  const offer = cancellation(loaded, nowOf(relayer));
+  const stored = await storeOffer(relayer, { lane, transaction: loaded, offer }, true);
+  const { transaction } = step(loaded, stored, nowOf(relayer));
+  assert(transaction.phase !== 'done', 'what was loaded is open');
+  return transaction;
 }
 
 /**
@@ -70,7 +90,13 @@ function maySendAgain(
   return isWhole && requests.every((request) => !request.failed);
 }
 
-function toOpen(row: OpenTransactionRow): OpenTransaction {
+function toOpen(row: OpenTransactionRow, expired: boolean): OpenTransaction {
+  const wanted = row.unsigned === null ? null : toOffer(row.unsigned);
+  const isBarred = !maySendAgain(row, expired);
+  return fromRows(toFacts(row), { wanted, query: 'always', isBarred });
+}
+
+function toFacts(row: OpenTransactionRow): TransactionFacts {
   return {
     id: row.id,
     nonce: row.nonce,
@@ -83,23 +109,9 @@ function toOpen(row: OpenTransactionRow): OpenTransaction {
       raw: `0x${attempt.raw}`,
       ...toOffer(attempt),
     })),
-    unsigned: row.unsigned === null ? null : toOffer(row.unsigned),
     requests: row.requests.flatMap(toOpenRequest),
     validUntil: row.valid_until,
     signedAtMs: null,
-    sentAtBlock: null,
-    seenAtBlock: null,
-    resent: 0,
-    recheck: true,
-    unread: false,
-    included: null,
-    waits: null,
-    told: null,
-    isToBeTold: false,
-    usedElsewhere: 0,
-    undecided: 0,
-    isToldUnreadable: false,
-    unsendable: false,
   };
 }
 

@@ -5,6 +5,10 @@ import {
   stopForForeignKey,
   tellForeignKey,
 } from '#settlement/relayer/lanes/foreign-key.ts';
+import { feesNow } from '#settlement/relayer/machine/now.ts';
+import type { Observation } from '#settlement/relayer/machine/observation.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import { inLane } from '#settlement/relayer/rows/lane-queries.ts';
 import {
   markForeign,
@@ -12,22 +16,14 @@ import {
   selectNonces,
 } from '#settlement/relayer/rows/mined-queries.ts';
 import { requeue } from '#settlement/relayer/rows/outcome-queries.ts';
-import type {
-  Fees,
-  HeldLane,
-  Offer,
-  OpenTransaction,
-  RelayerState,
-} from '#settlement/relayer/rows/state.ts';
 import {
   insertAttempt,
   insertFiller,
   upsertUnsigned,
 } from '#settlement/relayer/rows/transaction-queries.ts';
-import { bumpFees, suggestFees } from '#settlement/relayer/send/fees.ts';
 import { NOOP_GAS_LIMIT } from '#settlement/relayer/send/gas.ts';
 import { signAttempt } from '#settlement/relayer/send/sign-and-broadcast.ts';
-import { type Asked, askElsewhere, noop, sign } from '#settlement/relayer/send/sign-elsewhere.ts';
+import { type Asked, noop, sign } from '#settlement/relayer/send/sign-elsewhere.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
@@ -43,7 +39,7 @@ export async function catchUpNonce(
   lane: HeldLane,
   nextNonce: bigint,
 ): Promise<boolean> {
-  if (lane.stopped) return true;
+  if (lane.isStopped) return true;
   const at = relayer.head?.number ?? 'latest';
   const [told = nextNonce] = await relayer.chain.nonces([lane.address], at);
   const chainNonce = await surestNonce(relayer, lane, { told, known: nextNonce });
@@ -74,7 +70,7 @@ export async function stopIfShown(
   await inLane(relayer, lane, (tx) =>
     stopForForeignKey(tx, relayer, lane, { ...shown, nextNonce: chainNonce }),
   );
-  lane.stopped = true;
+  lane.see({ kind: 'foreign_key' });
   tellForeignKey(relayer, lane, shown);
   return true;
 }
@@ -139,84 +135,44 @@ async function storeFiller(
   const { livemode, chainId } = chain.config;
   const where = { livemode, lane: lane.lane, nonce, target: lane.address };
   const id = await insertFiller(tx, { ...where, gasLimit: NOOP_GAS_LIMIT }, clock.now());
-  const fees = feesOf(relayer);
+  const fees = feesNow(relayer);
   // The caller reads the row again, and asks for its bytes.
   if (lane.signsElsewhere) return upsertUnsigned(tx, id, { noop: true, fees }, clock.now());
   const attempt = await signAttempt(lane.account, noop(lane, { nonce, chainId, fees }), true);
   await insertAttempt(tx, id, attempt, clock.now());
 }
 
-function feesOf(relayer: RelayerState): Fees {
-  const { maxFeePerGasCeiling: ceiling, profile } = relayer.chain.config;
-  const { highestTip } = profile;
-  const baseFeePerGas = relayer.head?.baseFeePerGas ?? 0n;
-  return relayer.fees ?? suggestFees({ baseFeePerGas, recentTips: [], ceiling, highestTip });
-}
-
-/** Another attempt at the nonce of an open transaction: the same call for more, or a no-op. */
-export async function addAttempt(
-  relayer: RelayerState,
-  lane: HeldLane,
-  transaction: OpenTransaction,
-  offer: Offer,
-): Promise<void> {
-  await attemptIn(relayer, { lane, transaction, offer }, async () => {});
-}
-
 /**
- * Commits an attempt together with `work`. With a key of this process its bytes are signed before
- * and stored; a signer elsewhere is asked after the commit, which holds what it is asked for. So is
- * a key that has come back into the process while its signer still owed something.
+ * Stores another offer for the nonce of an open transaction: the same call for more, or a
+ * cancellation. With `requeue` its jobs are queued again in the same commit, to be sent under new
+ * bytes. Should the old ones be mined all the same, nothing is paid twice: the contract's replay
+ * guard knows a payment by its intent's number. With a key of this process the bytes are signed
+ * before and stored; a signer elsewhere is asked after the commit, which holds what it is asked
+ * for. So is a key that has come back into the process while its signer still owed something.
+ * @returns what the transaction has to learn.
  */
-async function attemptIn(
+export async function storeOffer(
   relayer: RelayerState,
   asked: Asked,
-  work: (tx: LaneTx) => Promise<void>,
-): Promise<void> {
+  requeued: boolean,
+): Promise<Observation> {
   const { lane, transaction, offer } = asked;
   const now = relayer.clock.now();
-  if (lane.signsElsewhere || transaction.unsigned !== null) {
-    await inLane(relayer, lane, async (tx) => {
-      await upsertUnsigned(tx, transaction.id, offer, now);
-      await work(tx);
-    });
-    transaction.unsigned = offer;
-    askElsewhere(relayer, lane, [transaction]);
-    return;
-  }
-  const attempt = await sign(relayer, asked);
+  const { id: transactionId, requests } = transaction;
+  const carried = requeued
+    ? requests.map(({ id: requestId }) => ({ requestId, transactionId }))
+    : [];
+  const isAsked = lane.signsElsewhere || transaction.wanted !== null;
+  const attempt = isAsked ? null : await sign(relayer, asked);
   await inLane(relayer, lane, async (tx) => {
-    await insertAttempt(tx, transaction.id, attempt, now);
-    await work(tx);
+    if (attempt === null) await upsertUnsigned(tx, transactionId, offer, now);
+    else await insertAttempt(tx, transactionId, attempt, now);
+    await requeue(tx, carried);
   });
-  transaction.attempts.push(attempt);
-}
-
-/**
- * The bytes of an open transaction are not sent any more. A no-op takes its nonce, and what it
- * carried goes back to the queue, to be sent under new bytes. Should the old ones be mined all the
- * same, nothing is paid twice: the contract's replay guard knows a payment by its intent's number.
- */
-export async function replaceByNoop(
-  relayer: RelayerState,
-  lane: HeldLane,
-  transaction: OpenTransaction,
-): Promise<void> {
-  const { maxFeePerGasCeiling, network } = relayer.chain.config;
-  const last = transaction.unsigned ?? transaction.attempts.at(-1);
-  const suggested = feesOf(relayer);
-  // If no higher offer is possible, a node that still holds the old bytes refuses the no-op; all
-  // others take it. Either way we do not send the old bytes again.
-  const fees =
-    (last === undefined ? null : bumpFees(last.fees, suggested, maxFeePerGasCeiling)) ?? suggested;
-  const transactionId = transaction.id;
-  const carried = transaction.requests.map(({ id }) => ({ requestId: id, transactionId }));
-  await attemptIn(relayer, { lane, transaction, offer: { noop: true, fees } }, (tx) =>
-    requeue(tx, carried),
-  );
-  transaction.requests = [];
-  transaction.unsendable = false;
-  if (carried.length > 0) relayer.wakeups.send('chain-requests', network);
+  if (carried.length > 0) relayer.wakeups.send('chain-requests', relayer.chain.config.network);
+  return attempt === null
+    ? { kind: 'offer_stored', offer, isRequeued: requeued }
+    : { kind: 'attempt_stored', attempt, isRequeued: requeued };
 }
 
 /**
@@ -241,8 +197,8 @@ export async function lookAtNonce(
     );
     await stopForForeignKey(tx, relayer, lane, { ...shown, nextNonce: nonce + 1n });
   });
-  lane.open.delete(nonce);
-  lane.stopped = true;
+  lane.observe(transaction, { kind: 'foreign' });
+  lane.see({ kind: 'foreign_key' });
   tellForeignKey(relayer, lane, shown);
   relayer.wakeups.send('chain-requests', relayer.chain.config.network);
 }

@@ -21,6 +21,7 @@ import {
 } from '#settlement/contract/contract-events.ts';
 import { contractOf } from '#settlement/editions.ts';
 import type { LaneRole, NetworkConfig } from '#settlement/networks.ts';
+import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import {
   authorizationOf,
   numberOf,
@@ -30,7 +31,6 @@ import {
   refundTarget,
   type TargetCall,
 } from '#settlement/relayer/rows/payloads.ts';
-import type { OpenRequest } from '#settlement/relayer/rows/state.ts';
 import type { FailureReason, Hex, RequestKind, RequestPayloads } from '#settlement/requests.ts';
 
 /**

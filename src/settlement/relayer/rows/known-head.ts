@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { present } from '#core/assert.ts';
 import { blockInterval } from '#settlement/chain/block-rhythm.ts';
-import { blocksLasting } from '#settlement/chain/patient-blocks.ts';
-import type { RelayerState } from '#settlement/relayer/rows/state.ts';
+import type { RelayerState } from '#settlement/relayer/machine/state.ts';
 
 /** The head's time, plus the time since that look: an idle chain is looked at rarely. */
 export function chainTime(relayer: RelayerState): Date {
@@ -21,18 +20,6 @@ export function heightNow({ head, sight, rhythm }: RelayerState): bigint {
   const intervalMs = blockInterval(rhythm);
   if (intervalMs === null || sight.answeredAt === null) return known;
   return known + BigInt(Math.floor((performance.now() - sight.answeredAt) / intervalMs));
-}
-
-/**
- * How many blocks last as long as so many do where one takes `patienceMs`; never fewer. What is
- * waited for (pools, providers, nodes that lag) takes the same time however fast blocks come.
- */
-export function patientBlocks(
-  { rhythm, chain }: Pick<RelayerState, 'rhythm' | 'chain'>,
-  blocks: number,
-): bigint {
-  const intervalMs = blockInterval(rhythm);
-  return blocksLasting(chain.config, { blocks, intervalMs });
 }
 
 /** A state that is older may lack what was done a moment ago. */

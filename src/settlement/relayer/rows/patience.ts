@@ -1,8 +1,12 @@
 import type { Chain } from '#settlement/chain/chain.ts';
 import { marksOf } from '#settlement/chain/final-block.ts';
 import type { CountsRule, NetworkConfig } from '#settlement/networks.ts';
+import {
+  isUnmined,
+  type OpenRequest,
+  type OpenTransaction,
+} from '#settlement/relayer/machine/transaction.ts';
 import type { Result } from '#settlement/relayer/rows/facts.ts';
-import type { OpenRequest, OpenTransaction } from '#settlement/relayer/rows/state.ts';
 import type { RequestPayloads } from '#settlement/requests.ts';
 
 type Rules = Pick<NetworkConfig, 'countsFrom' | 'profile'>;
@@ -63,6 +67,6 @@ export function groupByPatience<T extends Pick<OpenRequest, 'kind' | 'payload'>>
 }
 
 /** Those whose nonce still waits for a block. */
-export function unmined(open: ReadonlyMap<bigint, Pick<OpenTransaction, 'waits'>>): number {
-  return [...open.values()].filter(({ waits }) => waits === null).length;
+export function unmined(open: ReadonlyMap<bigint, Pick<OpenTransaction, 'phase'>>): number {
+  return [...open.values()].filter(isUnmined).length;
 }

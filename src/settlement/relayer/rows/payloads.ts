@@ -2,7 +2,7 @@ import { present } from '#core/assert.ts';
 import { type PaymentCall, refundCall } from '#settlement/contract/contract-calls.ts';
 import { contractOf } from '#settlement/editions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
-import type { OpenRequest } from '#settlement/relayer/rows/state.ts';
+import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import type {
   Hex,
   PaymentAuthorization,

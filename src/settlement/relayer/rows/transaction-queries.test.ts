@@ -2,9 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import {
   claimPayments,
+  insertFiller,
   lockQueued,
+  replaceUnsigned,
   selectDeclined,
   selectOpenNonces,
+  selectOpenTransactions,
+  upsertUnsigned,
 } from '#settlement/relayer/rows/transaction-queries.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
@@ -53,6 +57,30 @@ test('so is what one worker is about to send alone, and what no longer waits', a
     ids[2],
   ]);
   assert.deepEqual(await lock(), ids.slice(0, 2));
+});
+
+test('a higher offer for a call never takes the place of its cancellation', async () => {
+  const { db } = database;
+  const now = new Date();
+  const feesOf = (wei: bigint) => ({ maxFeePerGas: wei, maxPriorityFeePerGas: wei });
+  const call = { noop: false, fees: feesOf(10n) };
+  const higher = { noop: false, fees: feesOf(20n) };
+  const cancellation = { noop: true, fees: feesOf(15n) };
+  const asked = await db.transaction(async (tx) => {
+    await tx.query(
+      `insert into relayer_lanes (livemode, lane, role, address, next_nonce)
+       values (false, 7, 'operator', '0x' || repeat('7', 40), 1)`,
+    );
+    const filler = { livemode: false, lane: 7, nonce: 0n, target: '0x07', gasLimit: 1n } as const;
+    const id = await insertFiller(tx, filler, now);
+    await upsertUnsigned(tx, id, call, now);
+    const first = await replaceUnsigned(tx, id, { before: call, offer: higher }, now);
+    await upsertUnsigned(tx, id, cancellation, now);
+    const second = await replaceUnsigned(tx, id, { before: higher, offer: call }, now);
+    const [open] = await selectOpenTransactions(tx, { livemode: false, lane: 7 });
+    return { first, second, noop: open?.unsigned?.noop };
+  });
+  assert.deepEqual(asked, { first: true, second: false, noop: true });
 });
 
 test('a nonce is open while its transaction is signed and not mined', async () => {

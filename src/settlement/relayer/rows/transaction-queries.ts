@@ -2,8 +2,8 @@ import { only } from '#core/assert.ts';
 import { columnsFrom } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
+import type { Attempt, Fees, Offer, OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import { OWED_UNTIL } from '#settlement/relayer/rows/owed-queries.ts';
-import type { Attempt, Fees, Offer, OpenRequest } from '#settlement/relayer/rows/state.ts';
 import { hasStatus } from '#settlement/request-queries.ts';
 import type { Hex, RequestKind } from '#settlement/requests.ts';
 
@@ -247,6 +247,27 @@ export async function upsertUnsigned(
        max_priority_fee_per_gas = excluded.max_priority_fee_per_gas, created = excluded.created`,
     [transactionId, noop, ...textsOf(fees), now],
   );
+}
+
+/** The same, unless something else is asked for by now. @returns whether it was replaced. */
+export async function replaceUnsigned(
+  tx: Tx,
+  transactionId: bigint,
+  { before, offer }: { readonly before: Offer; readonly offer: Offer },
+  now: Date,
+): Promise<boolean> {
+  const rows = await tx.query(
+    `update chain_unsigned set noop = $2, max_fee_per_gas = $3::text::numeric,
+       max_priority_fee_per_gas = $4::text::numeric, created = $8
+     where transaction_id = $1 and noop = $5 and max_fee_per_gas = $6::text::numeric
+       and max_priority_fee_per_gas = $7::text::numeric
+     returning transaction_id`,
+    [
+      ...[transactionId, offer.noop, ...textsOf(offer.fees)],
+      ...[before.noop, ...textsOf(before.fees), now],
+    ],
+  );
+  return rows.length > 0;
 }
 
 /** The bytes that a signer was asked for. @returns false: nobody waits for them any more. */

@@ -2,12 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { addMs, addSeconds } from '#core/clock.ts';
-import {
-  groupByDeadline,
-  hasTimeLeft,
-  isExpired,
-  validUntil,
-} from '#settlement/relayer/send/deadlines.ts';
+import { isExpired } from '#settlement/relayer/machine/transaction.ts';
+import { groupByDeadline, hasTimeLeft, validUntil } from '#settlement/relayer/send/deadlines.ts';
 
 const NOW = new Date('2026-10-01T12:00:00.250Z');
 

@@ -1,7 +1,7 @@
 import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
 import type { Block } from '#settlement/chain/chain.ts';
-import type { OpenRequest, OpenTransaction } from '#settlement/relayer/rows/state.ts';
+import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import { MIN_LEFT_S } from '#settlement/relayer/rows/transaction-queries.ts';
 
 /** For a payment from an API of the previous release, which wrote no deadline. */
@@ -49,12 +49,4 @@ export function groupByDeadline<T extends Timed>(payments: readonly T[], now: Da
     present(groups.at(-1), 'group of payments').push(payment);
   }
   return groups;
-}
-
-/** The contract refuses these bytes in every block from this one on. */
-export function isExpired(
-  { validUntil: until }: Pick<OpenTransaction, 'validUntil'>,
-  block: Pick<Block, 'time'> | null,
-): boolean {
-  return until !== null && block !== null && block.time > until;
 }

@@ -8,10 +8,10 @@ import {
   type SettlementEvent,
 } from '#settlement/contract/contract-events.ts';
 import { firstBlockOf } from '#settlement/editions.ts';
+import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import { eventResult, type Result } from '#settlement/relayer/rows/facts.ts';
 import { answers, contractOfRequest, KINDS } from '#settlement/relayer/rows/kinds.ts';
 import { payloadOf } from '#settlement/relayer/rows/payloads.ts';
-import type { OpenRequest } from '#settlement/relayer/rows/state.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { quantity, toRevert } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { readRevert } from '#settlement/contract/contract-calls.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
 import { freshHeight, newestHeight } from '#settlement/relayer/rows/known-head.ts';
 import type { TargetCall } from '#settlement/relayer/rows/payloads.ts';
-import type { HeldLane, RelayerState } from '#settlement/relayer/rows/state.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 type Estimate =

@@ -5,17 +5,13 @@ import { insertAlarms } from '#settlement/alarms.ts';
 import { pack } from '#settlement/contract/contract-calls.ts';
 import { knowsMerchant } from '#settlement/editions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { OpenRequest, OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import { failed } from '#settlement/relayer/rows/facts.ts';
 import { LaneLost, lockHeldLane } from '#settlement/relayer/rows/lane-queries.ts';
 import { writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
 import { groupByPatience } from '#settlement/relayer/rows/patience.ts';
 import { authorizationOf, paymentOf } from '#settlement/relayer/rows/payloads.ts';
-import type {
-  HeldLane,
-  OpenRequest,
-  OpenTransaction,
-  RelayerState,
-} from '#settlement/relayer/rows/state.ts';
 import { claimPayments, toOpenRequest } from '#settlement/relayer/rows/transaction-queries.ts';
 import { groupByDeadline } from '#settlement/relayer/send/deadlines.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/gas.ts';
@@ -71,7 +67,7 @@ export async function flushPayments(relayer: RelayerState, lane: HeldLane): Prom
   });
   if (refused > 0) relayer.wakeups.send('chain-outcomes', 'payment');
   failpoint('settlement.signed_committed');
-  for (const transaction of stored) lane.open.set(transaction.nonce, transaction);
+  lane.add(stored);
   const payments = stored.reduce((sum, transaction) => sum + transaction.requests.length, 0);
   return { payments, sent: send(relayer, lane, stored) };
 }

@@ -4,6 +4,8 @@ import { describeError } from '#core/log.ts';
 import { DatabaseUnavailable } from '#db/database.ts';
 import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { OpenRequest, OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import { failed } from '#settlement/relayer/rows/facts.ts';
 import { failureOf, KINDS, kindsOf, requireWritable } from '#settlement/relayer/rows/kinds.ts';
 import { LaneLost, lockHeldLane } from '#settlement/relayer/rows/lane-queries.ts';
@@ -13,12 +15,6 @@ import {
   postpone,
   type UnsettledSaleRow,
 } from '#settlement/relayer/rows/owed-queries.ts';
-import type {
-  HeldLane,
-  OpenRequest,
-  OpenTransaction,
-  RelayerState,
-} from '#settlement/relayer/rows/state.ts';
 import {
   lockQueued,
   selectSingles,
@@ -88,7 +84,7 @@ async function sendAll(
   lane: HeldLane,
   stored: readonly OpenTransaction[],
 ): Promise<void> {
-  for (const transaction of stored) lane.open.set(transaction.nonce, transaction);
+  lane.add(stored);
   await signElsewhere(relayer, lane, stored);
   await broadcast(relayer, lane, stored);
 }

@@ -5,9 +5,10 @@ import {
   settleWithAuthorizationCall,
 } from '#settlement/contract/contract-calls.ts';
 import { contractOf, editionOf } from '#settlement/editions.ts';
+import type { RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import { chainTime } from '#settlement/relayer/rows/known-head.ts';
 import { authorizationOf, paymentOf } from '#settlement/relayer/rows/payloads.ts';
-import type { OpenRequest, RelayerState } from '#settlement/relayer/rows/state.ts';
 import { validUntil } from '#settlement/relayer/send/deadlines.ts';
 import { authorizedGasLimit, batchGasLimit } from '#settlement/relayer/send/gas.ts';
 import type { Planned } from '#settlement/relayer/send/planned.ts';

@@ -1,5 +1,6 @@
+import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import type { RefundProof, TargetCall } from '#settlement/relayer/rows/payloads.ts';
-import type { HeldLane, OpenRequest, RelayerState } from '#settlement/relayer/rows/state.ts';
 
 /** A transaction that is about to be signed. */
 export interface Planned {

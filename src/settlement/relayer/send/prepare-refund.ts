@@ -10,6 +10,8 @@ import {
   readEvents,
 } from '#settlement/contract/contract-events.ts';
 import { contractOf, firstBlockOf } from '#settlement/editions.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import { failed, type Result } from '#settlement/relayer/rows/facts.ts';
 import { upsertChainPayments } from '#settlement/relayer/rows/outcome-queries.ts';
 import {
@@ -27,7 +29,6 @@ import {
   selectPaymentPlace,
   selectRefundSums,
 } from '#settlement/relayer/rows/refund-proof-queries.ts';
-import type { HeldLane, OpenRequest, RelayerState } from '#settlement/relayer/rows/state.ts';
 import { findRefund } from '#settlement/relayer/send/earlier-events.ts';
 import { estimateGas } from '#settlement/relayer/send/estimate-gas.ts';
 import { singleGasLimit } from '#settlement/relayer/send/gas.ts';

@@ -3,9 +3,15 @@ import { describeError } from '#core/log.ts';
 import { blockInterval } from '#settlement/chain/block-rhythm.ts';
 import { type SyncAnswer, sendSync } from '#settlement/chain/send-sync.ts';
 import { askSecond } from '#settlement/chain/witness.ts';
+import {
+  type HeldLane,
+  type RelayerState,
+  stillOpen,
+  type TransactionRef,
+} from '#settlement/relayer/machine/state.ts';
+import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import { heightNow } from '#settlement/relayer/rows/known-head.ts';
 import { unmined } from '#settlement/relayer/rows/patience.ts';
-import type { HeldLane, OpenTransaction, RelayerState } from '#settlement/relayer/rows/state.ts';
 import { broadcast, noteRefusal } from '#settlement/relayer/send/sign-and-broadcast.ts';
 
 /** On slower chains a connection would be held for long, and a look at the head costs little. */
@@ -23,8 +29,9 @@ const PATIENT_MS = 300;
 export async function sendNew(
   relayer: RelayerState,
   lane: HeldLane,
-  transactions: readonly OpenTransaction[],
+  stored: readonly TransactionRef[],
 ): Promise<void> {
+  const transactions = stillOpen(lane, stored);
   const [only] = transactions;
   const intervalMs = blockInterval(relayer.rhythm) ?? relayer.chain.config.profile.blockMs;
   const last = only?.attempts.at(-1);
@@ -32,13 +39,12 @@ export async function sendNew(
   const isAlone = transactions.length === 1 && unmined(lane.open) <= 1;
   const mayWait = intervalMs !== null && intervalMs <= LONGEST_INTERVAL_MS;
   const answer =
-    only?.unsigned === null && last !== undefined && isAlone && mayWait
+    only?.wanted === null && last !== undefined && isAlone && mayWait
       ? sendSync(relayer.chain, last)
       : null;
   if (only === undefined || answer === null) return broadcast(relayer, lane, transactions);
-  only.sentAtBlock = heightNow(relayer);
-  only.seenAtBlock = null;
-  only.isToBeTold = true;
+  lane.observe(only, { kind: 'sent', atBlock: heightNow(relayer) });
+  lane.observe(only, { kind: 'announced' });
   const patienceMs = (intervalMs ?? 0) * PATIENT_BLOCKS + PATIENT_MS;
   follow(relayer, { lane, transaction: only, answer, patienceMs }).catch((error) => {
     relayer.log.warn('a broadcast got no answer', { error: describeError(error) });
@@ -56,10 +62,10 @@ async function follow(relayer: RelayerState, sent: Sent): Promise<void> {
   const { lane, transaction, answer, patienceMs } = sent;
   const hash = transaction.attempts.at(-1)?.hash;
   const isOpen = () =>
-    relayer.lanes.get(lane.lane) === lane && lane.open.get(transaction.nonce) === transaction;
+    relayer.lanes.get(lane.lane) === lane && stillOpen(lane, [transaction]).length > 0;
   const late = sleep(patienceMs, null, { ref: false });
   const soon = await Promise.race([answer, late]);
-  transaction.isToBeTold = false;
+  lane.observe(transaction, { kind: 'announcement_overdue' });
   if ((soon === null || soon.kind === 'unknown') && isOpen()) {
     await broadcast(relayer, lane, [transaction]);
   }
@@ -67,6 +73,7 @@ async function follow(relayer: RelayerState, sent: Sent): Promise<void> {
   if (!isOpen()) return;
   if (told.kind === 'told') noteRefusal(relayer, lane, transaction, told.message);
   if (told.kind !== 'included' || told.receipt.txHash !== hash) return;
-  transaction.told = { receipt: told.receipt, second: askSecond(relayer.chain, [hash]) };
-  relayer.lookNow();
+  const early = { receipt: told.receipt, second: askSecond(relayer.chain, [hash]) };
+  lane.observe(transaction, { kind: 'early_receipt', early });
+  relayer.pollNow();
 }

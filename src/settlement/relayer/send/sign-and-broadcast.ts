@@ -3,14 +3,21 @@ import { assert, present } from '#core/assert.ts';
 import { describeError } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { Refusal } from '#settlement/relayer/machine/observation.ts';
+import {
+  type HeldLane,
+  type RelayerState,
+  stillOpen,
+  type TransactionRef,
+} from '#settlement/relayer/machine/state.ts';
+import {
+  type Attempt,
+  type Fees,
+  fromRows,
+  isSendable,
+  type OpenTransaction,
+} from '#settlement/relayer/machine/transaction.ts';
 import { heightNow } from '#settlement/relayer/rows/known-head.ts';
-import type {
-  Attempt,
-  Fees,
-  HeldLane,
-  OpenTransaction,
-  RelayerState,
-} from '#settlement/relayer/rows/state.ts';
 import {
   insertTransactions,
   type NewTransaction,
@@ -55,7 +62,7 @@ export async function signAndStore(
     const { id, nonce: storedNonce, requests } = present(stored[index], 'stored transaction');
     assert(storedNonce === nonce + BigInt(index), 'a transaction was stored out of order');
     assert(requests === plan.requests.length, 'a request was taken by two transactions');
-    return {
+    const facts = {
       id,
       nonce: storedNonce,
       kind: plan.kind,
@@ -63,24 +70,12 @@ export async function signAndStore(
       input: plan.call.data,
       gasLimit: plan.gasLimit,
       attempts: [signed[index] ?? []].flat(),
-      unsigned: lane.signsElsewhere ? offer : null,
       requests: plan.requests,
       validUntil: plan.validUntil ?? null,
       signedAtMs: performance.now(),
-      sentAtBlock: null,
-      seenAtBlock: null,
-      resent: 0,
-      recheck: false,
-      unread: false,
-      included: null,
-      waits: null,
-      told: null,
-      isToBeTold: false,
-      usedElsewhere: 0,
-      undecided: 0,
-      isToldUnreadable: false,
-      unsendable: false,
     };
+    const wanted = lane.signsElsewhere ? offer : null;
+    return fromRows(facts, { wanted, query: 'if_listed', isBarred: false });
   });
 }
 
@@ -137,15 +132,8 @@ export async function signAttempt(
   return { hash: keccak256(raw), raw, noop, fees: unsigned.fees };
 }
 
-type Verdict =
-  /** In the pool, mined, or replaced by another attempt of ours: the receipts will show. */
-  | 'waiting'
-  /** Offers less than the chain asks for now. */
-  | 'underpriced'
-  /** The lane cannot pay for it. */
-  | 'unfunded'
-  /** No node will ever take these bytes. */
-  | 'unsendable';
+/** `waiting`: in the pool, mined, or replaced by another attempt of ours; receipts will show it. */
+type Verdict = 'waiting' | Refusal;
 
 const UNDERPRICED = /less than block base fee|underpriced|fee too low|below base fee/i;
 const UNFUNDED = /insufficient funds|insufficient balance/i;
@@ -183,9 +171,9 @@ export function readBroadcastError(message: string): Verdict {
 export async function broadcast(
   relayer: RelayerState,
   lane: HeldLane,
-  transactions: readonly OpenTransaction[],
+  transactions: readonly TransactionRef[],
 ): Promise<void> {
-  const sendable = transactions.filter(isSendable);
+  const sendable = stillOpen(lane, transactions).filter(isSendable);
   if (sendable.length === 0) return;
   const calls = sendable.map(({ attempts }) => {
     const last = attempts.at(-1);
@@ -193,10 +181,8 @@ export async function broadcast(
     const accepts = (hash: unknown) => hash === last?.hash;
     return { method: 'eth_sendRawTransaction', params: [last?.raw], accepts };
   });
-  for (const transaction of sendable) {
-    transaction.sentAtBlock = heightNow(relayer);
-    transaction.seenAtBlock = null;
-  }
+  const atBlock = heightNow(relayer);
+  for (const transaction of sendable) lane.observe(transaction, { kind: 'sent', atBlock });
   try {
     const answers = await relayer.chain.rpc.batch(calls, { urgent: true });
     answers.forEach((answer, index) => {
@@ -210,12 +196,7 @@ export async function broadcast(
   }
 }
 
-/** There are bytes, and no signer is asked for a no-op in their place. */
-function isSendable({ attempts, unsigned }: OpenTransaction): boolean {
-  return attempts.length > 0 && unsigned?.noop !== true;
-}
-
-/** What a refused broadcast means for its transaction. */
+/** What a refused broadcast means for the transaction, as it was sent. */
 export function noteRefusal(
   relayer: RelayerState,
   lane: HeldLane,
@@ -223,9 +204,9 @@ export function noteRefusal(
   message: string,
 ): void {
   const verdict = readBroadcastError(message);
-  if (verdict === 'waiting') return;
-  transaction.unsendable = verdict === 'unsendable';
-  if (verdict !== 'unfunded') transaction.sentAtBlock = null;
+  const hash = transaction.attempts.at(-1)?.hash;
+  if (verdict === 'waiting' || hash === undefined) return;
+  lane.observe(transaction, { kind: 'refused', hash, verdict });
   relayer.log.error(COMPLAINTS[verdict], {
     network: relayer.chain.config.network,
     lane: lane.lane,
@@ -238,4 +219,4 @@ const COMPLAINTS = {
   underpriced: 'a transaction offers too little',
   unfunded: 'a lane cannot pay for its transaction',
   unsendable: 'no node takes a transaction',
-} as const satisfies Record<Exclude<Verdict, 'waiting'>, string>;
+} as const satisfies Record<Refusal, string>;

@@ -1,16 +1,11 @@
 import { failpoint } from '#core/failpoints.ts';
 import { describeError } from '#core/log.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
+import { bumpFees } from '#settlement/relayer/machine/fees.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { Attempt, Offer, OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import { inLane } from '#settlement/relayer/rows/lane-queries.ts';
-import type {
-  Attempt,
-  HeldLane,
-  Offer,
-  OpenTransaction,
-  RelayerState,
-} from '#settlement/relayer/rows/state.ts';
-import { insertSigned, upsertUnsigned } from '#settlement/relayer/rows/transaction-queries.ts';
-import { bumpFees } from '#settlement/relayer/send/fees.ts';
+import { insertSigned, replaceUnsigned } from '#settlement/relayer/rows/transaction-queries.ts';
 import { NOOP_GAS_LIMIT } from '#settlement/relayer/send/gas.ts';
 import {
   broadcast,
@@ -32,8 +27,8 @@ export async function signElsewhere(
 ): Promise<void> {
   await Promise.all(
     transactions.map(async (transaction) => {
-      const { unsigned } = transaction;
-      if (unsigned !== null) await askFor(relayer, { lane, transaction, offer: unsigned });
+      const { wanted: offer } = transaction;
+      if (offer !== null) await askFor(relayer, { lane, transaction, offer });
     }),
   );
 }
@@ -47,9 +42,9 @@ export function askElsewhere(
   lane: HeldLane,
   transactions: readonly OpenTransaction[],
 ): void {
-  const waiting = transactions.filter(({ unsigned }) => unsigned !== null);
-  if (waiting.length === 0 || lane.asking) return;
-  lane.asking = true;
+  const waiting = transactions.filter(({ wanted }) => wanted !== null);
+  if (waiting.length === 0 || lane.isSignerAsked) return;
+  lane.see({ kind: 'signer_asked' });
   signElsewhere(relayer, lane, waiting)
     .then(() => broadcast(relayer, lane, waiting))
     .catch((error) => {
@@ -59,10 +54,10 @@ export function askElsewhere(
         error: describeError(error),
       });
       // Its rows say what there is: the keeper reads them again.
-      if (relayer.lanes.get(lane.lane) === lane) relayer.lanes.delete(lane.lane);
+      if (relayer.lanes.get(lane.lane) === lane) relayer.letGo(lane.lane);
     })
     .finally(() => {
-      lane.asking = false;
+      lane.see({ kind: 'signer_answered' });
     });
 }
 
@@ -87,8 +82,7 @@ async function askFor(relayer: RelayerState, asked: Asked): Promise<void> {
   );
   // Otherwise another look has stored it, or something else was asked for meanwhile.
   if (!isStored) return;
-  transaction.attempts.push(attempt);
-  if (transaction.unsigned === offer) transaction.unsigned = null;
+  lane.observe(transaction, { kind: 'signature_stored', attempt, offer });
 }
 
 /** The bytes for what is offered for the nonce of an open transaction. Store before you send. */
@@ -126,13 +120,15 @@ async function noteNoSignature(relayer: RelayerState, asked: Asked, error: unkno
 
 async function askInstead(
   relayer: RelayerState,
-  { lane, transaction }: Asked,
+  { lane, transaction, offer: before }: Asked,
   offer: Offer,
 ): Promise<void> {
-  await inLane(relayer, lane, (tx) =>
-    upsertUnsigned(tx, transaction.id, offer, relayer.clock.now()),
+  const isStored = await inLane(relayer, lane, (tx) =>
+    replaceUnsigned(tx, transaction.id, { before, offer }, relayer.clock.now()),
   );
-  transaction.unsigned = offer;
+  // A cancellation may have taken its place: its jobs are under way elsewhere then.
+  if (!isStored) return;
+  lane.observe(transaction, { kind: 'offer_stored', offer, isRequeued: false });
 }
 
 /** A call of one's own address that does nothing: it uses a nonce up. */

@@ -4,7 +4,7 @@ import { encodeFunctionData, parseSignature } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { transferCall } from '#settlement/contract/contract-calls.ts';
-import type { OpenRequest } from '#settlement/relayer/rows/state.ts';
+import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import { endOfTransfer } from '#settlement/relayer/send/signed-transfer.ts';
 import type { RequestPayloads } from '#settlement/requests.ts';
 import { signTransfer, transferPayload } from '#testing/sign-transfer.ts';

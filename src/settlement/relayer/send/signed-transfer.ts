@@ -3,9 +3,9 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { isAuthorizationUsed } from '#settlement/chain/payer.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
+import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import { failed, type Result } from '#settlement/relayer/rows/facts.ts';
 import { payloadOf } from '#settlement/relayer/rows/payloads.ts';
-import type { OpenRequest } from '#settlement/relayer/rows/state.ts';
 import type { Hex, RequestPayloads } from '#settlement/requests.ts';
 import { testUsdcAbi } from '../../../../contracts/artifacts/TestUSDC.ts';
 

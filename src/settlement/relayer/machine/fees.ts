@@ -1,4 +1,4 @@
-import type { Fees } from '#settlement/relayer/rows/state.ts';
+import type { Fees } from '#settlement/relayer/machine/transaction.ts';
 
 /** Percentile of recent tips that is enough for one of the next blocks. */
 export const TIP_PERCENTILE = 60;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { Fees } from '#settlement/relayer/rows/state.ts';
-import { bumpFees, lowerTips, suggestFees } from '#settlement/relayer/send/fees.ts';
+import { bumpFees, lowerTips, suggestFees } from '#settlement/relayer/machine/fees.ts';
+import type { Fees } from '#settlement/relayer/machine/transaction.ts';
 
 const GWEI = 1_000_000_000n;
 const CEILING = 500n * GWEI;

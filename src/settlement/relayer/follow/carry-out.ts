@@ -1,0 +1,115 @@
+import { assertNever } from '#core/assert.ts';
+import { lookAtNonce, storeOffer } from '#settlement/relayer/lanes/nonces.ts';
+import type { Effect } from '#settlement/relayer/machine/observation.ts';
+import {
+  type HeldLane,
+  inNonceOrder,
+  type Owing,
+  type RelayerState,
+  stillOpen,
+} from '#settlement/relayer/machine/state.ts';
+import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
+import { clearIncluded, markIncluded } from '#settlement/relayer/rows/mined-queries.ts';
+import { broadcast } from '#settlement/relayer/send/sign-and-broadcast.ts';
+import { askElsewhere } from '#settlement/relayer/send/sign-elsewhere.ts';
+
+/** By nonce. */
+interface GoingOut {
+  readonly bytes: Set<bigint>;
+  readonly questions: Set<bigint>;
+}
+
+/**
+ * Carries out what follows from observations. What commits comes first, and the observation of each
+ * commit may cause more. Then signers are asked and bytes go out, those of a lane together, in the
+ * order of their nonces. A crash in between is a pause.
+ */
+export async function carryOutAll(relayer: RelayerState, all: readonly Owing[]): Promise<void> {
+  const going = new Map<HeldLane, GoingOut>();
+  for (const { lane, transaction, effects } of all) {
+    const goingOut = going.get(lane) ?? { bytes: new Set(), questions: new Set() };
+    going.set(lane, goingOut);
+    const owed = [...effects];
+    for (let effect = owed.shift(); effect !== undefined; effect = owed.shift()) {
+      if (effect.kind === 'broadcast') goingOut.bytes.add(transaction.nonce);
+      else if (effect.kind === 'ask_signer') goingOut.questions.add(transaction.nonce);
+      else owed.push(...(await carryOut(relayer, { lane, transaction }, effect)));
+    }
+  }
+  for (const [lane, { bytes, questions }] of going) {
+    const open = inNonceOrder(lane);
+    askElsewhere(
+      relayer,
+      lane,
+      open.filter(({ nonce }) => questions.has(nonce)),
+    );
+    await broadcast(
+      relayer,
+      lane,
+      open.filter(({ nonce }) => bytes.has(nonce)),
+    );
+  }
+}
+
+/** @returns what follows from it in turn. */
+async function carryOut(
+  relayer: RelayerState,
+  { lane, transaction: known }: Pick<Owing, 'lane' | 'transaction'>,
+  effect: Exclude<Effect, { readonly kind: 'broadcast' | 'ask_signer' }>,
+): Promise<readonly Effect[]> {
+  const [transaction] = stillOpen(lane, [known]);
+  if (transaction === undefined) return [];
+  const { id } = transaction;
+  switch (effect.kind) {
+    case 'replace':
+    case 'cancel':
+      return offerInstead(relayer, { lane, transaction }, effect);
+    case 'inspect_nonce':
+      await lookAtNonce(relayer, lane, transaction);
+      return [];
+    case 'mark_included': {
+      const { waitsFor } = effect;
+      await markIncluded(relayer.db, { id, waitsFor }, relayer.clock.now());
+      return [];
+    }
+    case 'clear_included':
+      await clearIncluded(relayer.db, [id]);
+      return [];
+    case 'alert':
+      if (effect.about === 'fee_ceiling') tellOfCeiling(relayer, lane, transaction);
+      return [];
+    // `receipts.ts` has read the result and writes it; the lane has forgotten what is done.
+    case 'read_result':
+    case 'apply_result':
+    case 'drop':
+      return [];
+    default:
+      return assertNever(effect);
+  }
+}
+
+async function offerInstead(
+  relayer: RelayerState,
+  { lane, transaction }: { readonly lane: HeldLane; readonly transaction: OpenTransaction },
+  effect: Extract<Effect, { readonly kind: 'replace' | 'cancel' }>,
+): Promise<readonly Effect[]> {
+  const { offer } = effect;
+  const isRequeued = effect.kind === 'cancel' && effect.requeue;
+  const stored = await storeOffer(relayer, { lane, transaction, offer }, isRequeued);
+  if (effect.kind === 'replace') {
+    const { network } = relayer.chain.config;
+    const fields = { network, lane: lane.lane, nonce: transaction.nonce, ...offer.fees };
+    relayer.log.warn('offered more for a stuck transaction', fields);
+  }
+  return lane.observe(transaction, stored);
+}
+
+function tellOfCeiling(
+  relayer: RelayerState,
+  { lane }: HeldLane,
+  { nonce }: OpenTransaction,
+): void {
+  const { network } = relayer.chain.config;
+  const fields = { network, lane, nonce };
+  relayer.log.error('a lane is stuck: the chain asks for more than the ceiling', fields);
+}

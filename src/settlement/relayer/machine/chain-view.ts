@@ -1,0 +1,152 @@
+import { assertNever } from '#core/assert.ts';
+import {
+  type BlockRhythm,
+  NO_RHYTHM,
+  withArrival,
+  withLook,
+} from '#settlement/chain/block-rhythm.ts';
+import type { Block } from '#settlement/chain/chain.ts';
+import type { ToldHead } from '#settlement/chain/heads.ts';
+import type { Fees } from '#settlement/relayer/machine/transaction.ts';
+
+/** What one process knows of the chain. Immutable; {@link seeChain} maps it to the next one. */
+export interface ChainView {
+  /** The newest block that was followed: its receipts are known. */
+  readonly head: Block | null;
+  /** Something contradicts the head; `null` if nothing does. */
+  readonly conflict: HeadConflict | null;
+  /**
+   * By how many blocks nodes behind one address were seen to differ: a block that lags is not lost.
+   */
+  readonly spread: bigint;
+  /** What to offer now; `null` until a block was seen. */
+  readonly fees: Fees | null;
+  /** The tips of recent blocks, as far as a node has said so. */
+  readonly tips: readonly bigint[];
+  /** The newest block that a node has announced; `null` if none does. */
+  readonly announced: bigint | null;
+  /** Blocks up to which the chain is safe and final, read (process time) while that matters. */
+  readonly marks: { readonly safe: bigint; readonly finalized: bigint; readonly readAt: number };
+  /** When to expect the next block. */
+  readonly rhythm: BlockRhythm;
+  /** This worker's view of its node and contract, as all processes get it. */
+  readonly sight: ChainSight;
+}
+
+/** Something that contradicts the known head, and since when (process time). */
+export interface HeadConflict {
+  readonly since: number;
+  readonly polls: number;
+}
+
+/** When this process last got an answer about the chain, whatever it did with it. */
+export interface ChainSight {
+  /** Process time of the last poll that was answered; `null` if none was. */
+  readonly answeredAt: number | null;
+  readonly failedPolls: number;
+  /** Milliseconds between the head's time and ours at that poll; `null` without a poll. */
+  readonly headOffMs: number | null;
+  readonly paused: boolean;
+  /** The subject of the last alarm about the hourly ceiling. */
+  readonly ceilingAlert: string | null;
+  /** The subject of the last one about what may leave in an hour. */
+  readonly outflowAlert: string | null;
+  /** Much of this hour is used: its end may be near. */
+  readonly nearCeiling: boolean;
+}
+
+export type ChainObservation =
+  | {
+      readonly kind: 'polled';
+      readonly block: Pick<Block, 'number' | 'time'>;
+      readonly at: number;
+      readonly clockMs: number;
+    }
+  | { readonly kind: 'poll_failed' }
+  | { readonly kind: 'announced'; readonly head: ToldHead; readonly at: number }
+  | { readonly kind: 'followed'; readonly block: Block }
+  | { readonly kind: 'contradicted'; readonly at: number }
+  | { readonly kind: 'agreed' }
+  | { readonly kind: 'lagged'; readonly blocks: bigint; readonly most: bigint }
+  | { readonly kind: 'fees_read'; readonly tips: readonly bigint[]; readonly fees: Fees }
+  | { readonly kind: 'marks_read'; readonly marks: ChainView['marks'] }
+  | { readonly kind: 'contract_read'; readonly paused: boolean }
+  | { readonly kind: 'ceiling_read'; readonly nearCeiling: boolean }
+  | { readonly kind: 'alerted'; readonly about: 'ceiling' | 'outflow'; readonly subject: string };
+
+export const NOTHING_SEEN: ChainView = {
+  head: null,
+  conflict: null,
+  spread: 0n,
+  fees: null,
+  tips: [],
+  announced: null,
+  marks: { safe: -1n, finalized: -1n, readAt: Number.NEGATIVE_INFINITY },
+  rhythm: NO_RHYTHM,
+  sight: {
+    answeredAt: null,
+    failedPolls: 0,
+    headOffMs: null,
+    paused: false,
+    ceilingAlert: null,
+    outflowAlert: null,
+    nearCeiling: false,
+  },
+};
+
+export function seeChain(view: ChainView, observation: ChainObservation): ChainView {
+  const { sight } = view;
+  switch (observation.kind) {
+    case 'polled':
+      return polled(view, observation);
+    case 'poll_failed':
+      return { ...view, sight: { ...sight, failedPolls: sight.failedPolls + 1 } };
+    case 'announced': {
+      const { head, at } = observation;
+      return {
+        ...view,
+        announced: head.number,
+        rhythm: withArrival(view.rhythm, { ...head, at }),
+      };
+    }
+    case 'followed':
+      return { ...view, head: observation.block };
+    case 'contradicted': {
+      const { since, polls } = view.conflict ?? { since: observation.at, polls: 0 };
+      return { ...view, conflict: { since, polls: polls + 1 } };
+    }
+    case 'agreed':
+      return { ...view, conflict: null };
+    case 'lagged': {
+      const { blocks, most } = observation;
+      return { ...view, spread: blocks > view.spread && blocks <= most ? blocks : view.spread };
+    }
+    case 'fees_read':
+      return { ...view, tips: observation.tips, fees: observation.fees };
+    case 'marks_read':
+      return { ...view, marks: observation.marks };
+    case 'contract_read':
+      return { ...view, sight: { ...sight, paused: observation.paused } };
+    case 'ceiling_read':
+      return { ...view, sight: { ...sight, nearCeiling: observation.nearCeiling } };
+    case 'alerted': {
+      const { about, subject } = observation;
+      const alert = about === 'ceiling' ? { ceilingAlert: subject } : { outflowAlert: subject };
+      return { ...view, sight: { ...sight, ...alert } };
+    }
+    default:
+      return assertNever(observation);
+  }
+}
+
+function polled(
+  view: ChainView,
+  { block, at, clockMs }: Extract<ChainObservation, { kind: 'polled' }>,
+): ChainView {
+  const time = block.time.getTime();
+  return {
+    ...view,
+    rhythm: withLook(view.rhythm, { number: block.number, time, at }),
+    sight: { ...view.sight, failedPolls: 0, answeredAt: at, headOffMs: clockMs - time },
+  };
+}

@@ -1,0 +1,501 @@
+import { assert, assertNever } from '#core/assert.ts';
+import type { CountsRule } from '#settlement/networks.ts';
+import { bumpFees } from '#settlement/relayer/machine/fees.ts';
+import type { Effect, Now, Observation, Step } from '#settlement/relayer/machine/observation.ts';
+import {
+  type Attempt,
+  type Done,
+  factsOf,
+  fromRows,
+  type IncludingBlock,
+  isExpired,
+  isSendable,
+  newestOffer,
+  type Offer,
+  type OpenTransaction,
+  type Transaction,
+} from '#settlement/relayer/machine/transaction.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** A transaction that was overdue this often as the first of its sender has to offer more. */
+const REPLACE_AFTER = 2;
+
+type Observed<K extends Observation['kind']> = Extract<Observation, { readonly kind: K }>;
+type In<P extends Transaction['phase']> = Extract<Transaction, { readonly phase: P }>;
+type Sending = In<'unsigned' | 'signed' | 'broadcast' | 'stuck'>;
+type InBlock = In<'included' | 'confirming'>;
+
+/**
+ * What follows from one observation. Pure: neither I/O nor a clock. The table of all pairs is
+ * `step.test.ts`; `explore.test.ts` walks what pairs lead to.
+ */
+export function step(transaction: Transaction, observation: Observation, now: Now): Step {
+  assert(transaction.phase !== 'done', 'what is done is observed no more');
+  const hasBytes = transaction.attempts.length > 0;
+  switch (observation.kind) {
+    case 'sent':
+      return stay(sent(transaction, observation.atBlock));
+    case 'refused':
+      return stay(refused(transaction, observation));
+    case 'announced':
+      return stay(withEarly(transaction, 'expected'));
+    case 'announcement_overdue':
+      return stay(announcementOverdue(transaction));
+    case 'early_receipt':
+      return stay(withEarly(transaction, observation.early));
+    case 'blocks_skipped':
+      return stay(blocksSkipped(transaction, observation.number));
+    case 'head':
+      return stay(headFollowed(transaction, observation.number));
+    case 'receipt_asked':
+    case 'ask_again':
+      return stay(isSending(transaction) ? { ...transaction, query: 'always' } : transaction);
+    case 'receipt':
+      assert(hasBytes, 'a receipt has bytes');
+      return receiptFound(transaction, observation, now);
+    case 'no_receipt':
+      assert(hasBytes, 'a receipt is asked for bytes');
+      return receiptMissing(transaction, observation, now);
+    case 'receipt_unanswered':
+      assert(hasBytes, 'a receipt is asked for bytes');
+      return stay(receiptUnanswered(transaction, now));
+    case 'result_read':
+      return resultRead(transaction, observation.rule, now);
+    case 'result_unreadable':
+      return resultUnreadable(transaction, now);
+    case 'reorganized':
+      return reorganized(transaction);
+    case 'nonce_used':
+      return nonceUsed(transaction, now);
+    case 'nonce_unused':
+      return nonceUnused(transaction, observation, now);
+    case 'attempt_stored':
+      return attemptStored(transaction, observation);
+    case 'offer_stored':
+      return offerStored(transaction, observation);
+    case 'signature_stored':
+      return signatureStored(transaction, observation);
+    case 'result_written':
+      return { transaction: ended(transaction, 'result_written'), effects: [{ kind: 'drop' }] };
+    case 'foreign':
+      return { transaction: ended(transaction, 'foreign'), effects: [{ kind: 'drop' }] };
+    default:
+      return assertNever(observation);
+  }
+}
+
+function stay(transaction: Transaction, effects: readonly Effect[] = []): Step {
+  return { transaction, effects };
+}
+
+function ended(transaction: OpenTransaction, end: Done['end']): Done {
+  return { ...factsOf(transaction), phase: 'done', end };
+}
+
+/** In no block and its nonce not used, as far as is known. */
+function isSending(transaction: OpenTransaction): transaction is Sending {
+  const { phase } = transaction;
+  return phase === 'unsigned' || phase === 'signed' || phase === 'broadcast' || phase === 'stuck';
+}
+
+function isInBlock(transaction: OpenTransaction): transaction is InBlock {
+  return transaction.phase === 'included' || transaction.phase === 'confirming';
+}
+
+/** Its bytes must never go out again. */
+function isBarred(transaction: OpenTransaction): boolean {
+  if (transaction.phase === 'stuck') return transaction.why === 'must_not_be_sent';
+  return isSending(transaction) ? false : transaction.isBarred;
+}
+
+/** What it is when neither its block nor the use of its nonce is known any more. */
+function again(
+  transaction: OpenTransaction,
+  query: Sending['query'],
+  barred: boolean = isBarred(transaction),
+): OpenTransaction {
+  const { wanted } = transaction;
+  return fromRows(factsOf(transaction), { wanted, query, isBarred: barred });
+}
+
+function sent(transaction: OpenTransaction, atBlock: bigint): OpenTransaction {
+  if (!isSending(transaction)) return transaction;
+  assert(isSendable(transaction), 'bytes that may not go out were sent');
+  const { wanted, query } = transaction;
+  const overdue = 'overdue' in transaction ? transaction.overdue : 0;
+  const early = transaction.phase === 'broadcast' ? transaction.early : null;
+  const place = { sentAtBlock: atBlock, seenAtBlock: null };
+  const facts = factsOf(transaction);
+  return { ...facts, phase: 'broadcast', wanted, overdue, query, early, ...place };
+}
+
+/** A node that has refused older bytes says nothing of the newest. */
+function refused(
+  transaction: OpenTransaction,
+  { hash, verdict }: Observed<'refused'>,
+): OpenTransaction {
+  const newest = transaction.attempts.at(-1);
+  if (newest?.hash !== hash || verdict === 'unfunded' || isBarred(transaction)) return transaction;
+  if (!isSending(transaction) || transaction.phase === 'unsigned') return transaction;
+  const { wanted, query } = transaction;
+  const facts = factsOf(transaction);
+  // A cancellation that is refused needs a higher offer, not another cancellation.
+  if (verdict === 'unsendable' && !newest.noop) {
+    return { ...facts, phase: 'stuck', wanted, why: 'no_node_takes_it', query };
+  }
+  const overdue = 'overdue' in transaction ? transaction.overdue : 0;
+  return { ...facts, phase: 'signed', wanted, overdue, query };
+}
+
+function withEarly(transaction: OpenTransaction, early: In<'broadcast'>['early']): OpenTransaction {
+  const isReceived = early !== null && early !== 'expected';
+  if (transaction.phase === 'broadcast') {
+    return isReceived || transaction.early === null ? { ...transaction, early } : transaction;
+  }
+  // Sent again or not: the next head's receipts say more.
+  return isReceived && isSending(transaction) ? { ...transaction, query: 'always' } : transaction;
+}
+
+function announcementOverdue(transaction: OpenTransaction): OpenTransaction {
+  const isExpected = transaction.phase === 'broadcast' && transaction.early === 'expected';
+  return isExpected ? { ...transaction, early: null } : transaction;
+}
+
+/**
+ * What was sent before the skipped blocks may be in any of them. What was sent once, and no earlier
+ * than in the head's own interval, can only be in the head itself, which lists it then. Should the
+ * height that was noted have been wrong, the use of its nonce shows it.
+ */
+function blocksSkipped(transaction: OpenTransaction, number: bigint): OpenTransaction {
+  if (!isSending(transaction)) return transaction;
+  if (transaction.phase !== 'broadcast') return { ...transaction, query: 'always' };
+  const blocksSince = number - transaction.sentAtBlock;
+  // Below 0 the noted height was wrong: nothing is known then.
+  const isNew = blocksSince === 0n || blocksSince === 1n;
+  const isFirst = transaction.overdue === 0 && transaction.attempts.length === 1;
+  return isNew && isFirst ? transaction : { ...transaction, query: 'always' };
+}
+
+/** A height that was taken from the rhythm of blocks can be far ahead: it counts from here then. */
+function headFollowed(transaction: OpenTransaction, number: bigint): OpenTransaction {
+  if (transaction.phase !== 'broadcast') return transaction;
+  const { sentAtBlock, seenAtBlock } = transaction;
+  return {
+    ...transaction,
+    sentAtBlock: sentAtBlock > number ? number : sentAtBlock,
+    seenAtBlock: seenAtBlock ?? number,
+  };
+}
+
+function receiptFound(
+  transaction: OpenTransaction,
+  { receipt }: Observed<'receipt'>,
+  now: Now,
+): Step {
+  const { blockHash: hash, blockNumber: number } = receipt;
+  const isKnown = isInBlock(transaction) && transaction.block.hash === hash;
+  const block = isKnown ? transaction.block : { hash, number, sinceMs: now.ms };
+  const effects: Effect[] = isDeep(block, now) ? [{ kind: 'read_result' }] : [];
+  if (isInBlock(transaction)) return stay({ ...transaction, block }, effects);
+  const { wanted } = transaction;
+  const found = { block, unread: { polls: 0, isAlerted: false } };
+  const facts = factsOf(transaction);
+  const barred = isBarred(transaction);
+  return stay({ ...facts, phase: 'included', wanted, isBarred: barred, ...found }, effects);
+}
+
+/**
+ * A result counts at inclusion, or once enough blocks lie on top, or once its block was known for
+ * long enough and another one lies on top. Times of blocks are whole seconds, which several of them
+ * share, so they cannot measure that.
+ */
+function isDeep(block: IncludingBlock, { head, depth, ms }: Now): boolean {
+  if (head === null) return false;
+  return head.number - block.number >= depth.blocks && ms - block.sinceMs >= depth.ms;
+}
+
+function receiptMissing(
+  transaction: OpenTransaction,
+  { isListed }: Observed<'no_receipt'>,
+  now: Now,
+): Step {
+  // A node that lags has no receipt for what the head lists: the next poll asks again.
+  const query = isListed ? 'always' : 'if_listed';
+  if (isInBlock(transaction)) {
+    const isMarked = transaction.phase === 'confirming';
+    return stay(again(transaction, query), isMarked ? [{ kind: 'clear_included' }] : []);
+  }
+  if (!isSending(transaction)) return stay(transaction);
+  return stay({ ...withoutUsedReceipt(transaction, now), query });
+}
+
+function receiptUnanswered(transaction: OpenTransaction, now: Now): OpenTransaction {
+  if (!isSending(transaction)) return transaction;
+  return { ...withoutUsedReceipt(transaction, now), query: 'unanswered' };
+}
+
+/** An early receipt serves one head: should that decide nothing, the next one asks. */
+function withoutUsedReceipt(transaction: Sending, { head }: Now): Sending {
+  if (transaction.phase !== 'broadcast') return transaction;
+  const { early } = transaction;
+  if (early === null || early === 'expected' || head === null) return transaction;
+  return early.receipt.blockNumber <= head.number ? { ...transaction, early: null } : transaction;
+}
+
+function resultRead(transaction: OpenTransaction, rule: CountsRule | null, now: Now): Step {
+  assert(isInBlock(transaction), 'a result was read of what is in no block');
+  if (rule === null || hasWaited({ ...transaction, rule }, now)) {
+    return stay(transaction, [{ kind: 'apply_result' }]);
+  }
+  if (transaction.phase === 'confirming') return stay({ ...transaction, rule });
+  return stay({ ...transaction, phase: 'confirming', rule }, [
+    { kind: 'mark_included', waitsFor: rule.waitsFor },
+  ]);
+}
+
+/** Whether what its confirmation tier asks for has come. */
+export function hasWaited(
+  { rule, block }: Pick<In<'confirming'>, 'rule' | 'block'>,
+  { ms, marks }: Pick<Now, 'ms' | 'marks'>,
+): boolean {
+  if (rule.waitsFor === 'time') return ms - block.sinceMs >= rule.ms;
+  return marks[rule.waitsFor === 'safe' ? 'safe' : 'finalized'] >= block.number;
+}
+
+function resultUnreadable(transaction: OpenTransaction, now: Now): Step {
+  assert(isInBlock(transaction), 'a result is unreadable of what is in no block');
+  const polls = transaction.unread.polls + 1;
+  const isDue = !transaction.unread.isAlerted && polls >= now.timeouts.unreadablePolls;
+  const unread = { polls, isAlerted: transaction.unread.isAlerted || isDue };
+  const effects: Effect[] = isDue ? [{ kind: 'alert', about: 'result_unreadable' }] : [];
+  return stay({ ...transaction, unread }, effects);
+}
+
+/** A block that survived is found again; a tier counts from there. */
+function reorganized(transaction: OpenTransaction): Step {
+  if (transaction.phase === 'confirming') {
+    return stay(again(transaction, 'always'), [{ kind: 'clear_included' }]);
+  }
+  return stay(isSending(transaction) ? { ...transaction, query: 'always' } : transaction);
+}
+
+/** Mined, it seems, though no node has a receipt: it is asked for at every head. */
+function nonceUsed(transaction: OpenTransaction, now: Now): Step {
+  if (isInBlock(transaction)) return stay(transaction);
+  // Its receipt may exist: no node could say.
+  if (isSending(transaction) && transaction.query === 'unanswered') return stay(transaction);
+  const heads = transaction.phase === 'nonce_taken' ? transaction.heads + 1 : 1;
+  const { wanted } = transaction;
+  const taken = { wanted, isBarred: isBarred(transaction), heads };
+  const isDue = heads % now.timeouts.foreignHeads === 0;
+  return stay(
+    { ...factsOf(transaction), phase: 'nonce_taken', ...taken },
+    isDue ? [{ kind: 'inspect_nonce' }] : [],
+  );
+}
+
+function nonceUnused(
+  transaction: OpenTransaction,
+  observation: Observed<'nonce_unused'>,
+  now: Now,
+): Step {
+  const { isNext, isOverdue } = observation;
+  // A receipt of this very head names a block: nodes differ, and the same bytes cost nothing.
+  if (isInBlock(transaction)) {
+    return stay(transaction, isOverdue && isSendable(transaction) ? [{ kind: 'broadcast' }] : []);
+  }
+  if (transaction.phase === 'nonce_taken') {
+    return nonceUnused(again(transaction, 'always'), observation, now);
+  }
+  const isRefused = isExpired(transaction, now.head) && newestOffer(transaction)?.noop !== true;
+  if (isRefused || isBarred(transaction)) {
+    // The contract would only refuse them: its jobs are sent again while they have time left.
+    const offer = cancellation(transaction, now);
+    return stay(again(transaction, transaction.query, true), [
+      { kind: 'cancel', offer, requeue: true },
+    ]);
+  }
+  if (transaction.phase === 'stuck') return tendStuck(transaction, observation, now);
+  if (!isOverdue) return stay(transaction);
+  // While the signer is asked, no other offer is made.
+  if (transaction.phase === 'unsigned' || transaction.wanted !== null || !isNext) {
+    return stay(transaction, firstEffects(transaction));
+  }
+  return tendNext(transaction, now);
+}
+
+/** No node holds its bytes, so there is nothing to outbid. */
+function tendStuck(
+  transaction: In<'stuck'>,
+  { isNext, isOverdue }: Observed<'nonce_unused'>,
+  { fees }: Now,
+): Step {
+  if (transaction.wanted !== null) return stay(transaction, [{ kind: 'ask_signer' }]);
+  if (isNext) {
+    return stay(transaction, [{ kind: 'cancel', offer: { noop: true, fees }, requeue: false }]);
+  }
+  return stay(transaction, isOverdue ? [{ kind: 'broadcast' }] : []);
+}
+
+/** The one that all others of its sender wait for. */
+function tendNext(transaction: In<'signed' | 'broadcast'>, now: Now): Step {
+  const last = transaction.attempts.at(-1);
+  assert(last !== undefined, 'there are bytes');
+  const overdue = transaction.overdue + 1;
+  const isTooCheap = now.head !== null && last.fees.maxFeePerGas < now.head.baseFeePerGas;
+  if (!isTooCheap && overdue < REPLACE_AFTER) {
+    return stay({ ...transaction, overdue }, [{ kind: 'broadcast' }]);
+  }
+  const fees = bumpFees(last.fees, now.fees, now.feeCeiling);
+  if (fees === null) {
+    const alert = { kind: 'alert', about: 'fee_ceiling' } as const;
+    return stay({ ...transaction, overdue }, [alert, { kind: 'broadcast' }]);
+  }
+  const offer = { noop: last.noop, fees };
+  return stay({ ...transaction, overdue: 0 }, [{ kind: 'replace', offer }]);
+}
+
+/**
+ * A no-op that outbids what stands for the nonce now. If no higher offer is possible, a node that
+ * still holds the old bytes refuses it, and all others take it. The old bytes are not sent again
+ * either way.
+ */
+export function cancellation(
+  transaction: OpenTransaction,
+  { fees, feeCeiling }: Pick<Now, 'fees' | 'feeCeiling'>,
+): Offer {
+  const last = newestOffer(transaction);
+  const higher = last === null ? null : bumpFees(last.fees, fees, feeCeiling);
+  return { noop: true, fees: higher ?? fees };
+}
+
+function attemptStored(
+  transaction: OpenTransaction,
+  { attempt, isRequeued }: Observed<'attempt_stored'>,
+): Step {
+  assert(transaction.wanted === null, 'what a signer owes has no other bytes');
+  requireLastOffer(transaction, attempt);
+  return bytesStored(withAttempt(withoutJobs(transaction, isRequeued), attempt), attempt);
+}
+
+function signatureStored(
+  transaction: OpenTransaction,
+  { attempt, offer }: Observed<'signature_stored'>,
+): Step {
+  const { wanted } = transaction;
+  const isGiven = wanted !== null && isSame(wanted, offer);
+  const owed = isGiven ? owesNothing(transaction) : transaction;
+  return bytesStored(withAttempt(owed, attempt), attempt);
+}
+
+/** Only a higher cancellation follows a cancellation: its jobs may be under way elsewhere. */
+function requireLastOffer(transaction: OpenTransaction, offer: Offer): void {
+  assert(offer.noop || newestOffer(transaction)?.noop !== true, 'a cancellation is the last offer');
+}
+
+function isSame(a: Offer, b: Offer): boolean {
+  const { maxFeePerGas, maxPriorityFeePerGas } = a.fees;
+  return (
+    a.noop === b.noop &&
+    maxFeePerGas === b.fees.maxFeePerGas &&
+    maxPriorityFeePerGas === b.fees.maxPriorityFeePerGas
+  );
+}
+
+function owesNothing(transaction: OpenTransaction): OpenTransaction {
+  if (transaction.phase !== 'unsigned') return { ...transaction, wanted: null };
+  const { query } = transaction;
+  return { ...factsOf(transaction), phase: 'signed', wanted: null, overdue: 0, query };
+}
+
+/** A cancellation stays last, whatever a signer gives after it: only it may be sent. */
+function withAttempt(transaction: OpenTransaction, attempt: Attempt): OpenTransaction {
+  const { attempts } = transaction;
+  const first = attempt.noop ? attempts.length : attempts.findIndex(({ noop }) => noop);
+  const at = first < 0 ? attempts.length : first;
+  return { ...transaction, attempts: attempts.toSpliced(at, 0, attempt) };
+}
+
+function withoutJobs(transaction: OpenTransaction, isRequeued: boolean): OpenTransaction {
+  return isRequeued ? { ...transaction, requests: [] } : transaction;
+}
+
+/** New bytes go out at once, unless the chain has used the nonce. */
+function bytesStored(transaction: OpenTransaction, { noop }: Attempt): Step {
+  const barred = isBarred(transaction) && !noop;
+  if (!isSending(transaction)) return stay({ ...transaction, isBarred: barred });
+  const next = again(transaction, transaction.query, barred);
+  return stay(next, isSendable(next) ? [{ kind: 'broadcast' }] : []);
+}
+
+/** The signer is asked after the commit, which holds what it is asked for. */
+function offerStored(
+  transaction: OpenTransaction,
+  { offer, isRequeued }: Observed<'offer_stored'>,
+): Step {
+  requireLastOffer(transaction, offer);
+  const owing = withoutJobs(transaction, isRequeued);
+  const effects: Effect[] = [{ kind: 'ask_signer' }];
+  const barred = isBarred(transaction) && !offer.noop;
+  if (!isSending(owing)) return stay({ ...owing, wanted: offer, isBarred: barred }, effects);
+  if (offer.noop || owing.attempts.length === 0 || owing.phase === 'unsigned' || barred) {
+    const rows = { wanted: offer, query: owing.query, isBarred: barred };
+    return stay(fromRows(factsOf(owing), rows), effects);
+  }
+  // The bytes that it outbids may go out until it is signed.
+  return stay({ ...owing, wanted: offer }, effects);
+}
+
+/** What to do with a transaction that was just read from its rows. */
+export function firstEffects(transaction: OpenTransaction): readonly Effect[] {
+  return [
+    ...(transaction.wanted === null ? [] : [{ kind: 'ask_signer' } as const]),
+    ...(isSendable(transaction) ? [{ kind: 'broadcast' } as const] : []),
+  ];
+}
+
+/** Whether an open transaction was sent long enough ago to look after its nonce. */
+export function isDue(transaction: OpenTransaction, { head, timeouts }: Now): boolean {
+  if (isInBlock(transaction)) return false;
+  if (transaction.phase !== 'broadcast' || head === null) return true;
+  return head.number - transaction.sentAtBlock >= timeouts.overdueBlocks;
+}
+
+/**
+ * No head was followed when it was sent: the height that was noted was too low, and the chain has
+ * had no time for it yet. It was still right to ask for its nonce.
+ */
+export function isOnItsWay(transaction: OpenTransaction, { head, timeouts }: Now): boolean {
+  if (transaction.phase !== 'broadcast' || head === null) return false;
+  const { seenAtBlock } = transaction;
+  return seenAtBlock !== null && head.number - seenAtBlock < timeouts.overdueBlocks - 1n;
+}
+
+/** The attempts whose receipts are asked for at this head. */
+export function receiptsToAsk(
+  transaction: OpenTransaction,
+  at: {
+    readonly now: Now;
+    readonly listed: ReadonlySet<Hex>;
+    /** All are asked for, whatever the head lists. */
+    readonly everything: boolean;
+  },
+): Hex[] {
+  const hashes = transaction.attempts.map(({ hash }) => hash);
+  return asksAnyway(transaction, at.now) || (at.everything && isSending(transaction))
+    ? hashes
+    : hashes.filter((hash) => isSending(transaction) && at.listed.has(hash));
+}
+
+function asksAnyway(transaction: OpenTransaction, now: Now): boolean {
+  if (transaction.phase === 'confirming') return hasWaited(transaction, now);
+  if (!isSending(transaction)) return true;
+  return transaction.query !== 'if_listed' || earlyReceiptAt(transaction, now) !== null;
+}
+
+/** The receipt that came before it was asked for, if the head has its block. */
+export function earlyReceiptAt(transaction: OpenTransaction, { head }: Now) {
+  const early = transaction.phase === 'broadcast' ? transaction.early : null;
+  if (early === null || early === 'expected' || head === null) return null;
+  return early.receipt.blockNumber <= head.number ? early : null;
+}

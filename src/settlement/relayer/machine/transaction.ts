@@ -1,0 +1,274 @@
+import type { Receipt } from '#settlement/chain/chain.ts';
+import type { SecondWord } from '#settlement/chain/witness.ts';
+import type { CountsRule } from '#settlement/networks.ts';
+import type { Hex, RequestKind } from '#settlement/requests.ts';
+
+/**
+ * A transaction of ours, from its row to its end. Each value is immutable: {@link step} (step.ts)
+ * maps a transaction and one observation to the next value and the effects that follow. Only
+ * `memory.ts` keeps the newest value.
+ *
+ * | phase         | meaning                                            | rows                     |
+ * |---------------|----------------------------------------------------|--------------------------|
+ * | `unsigned`    | The signer owes bytes; no others may be sent.      | `chain_unsigned`         |
+ * | `signed`      | Bytes are stored, and have to be sent at once.     | `chain_attempts`         |
+ * | `broadcast`   | The newest bytes were sent. Overdue when the chain | `chain_attempts`         |
+ * |               | has had time for them.                             |                          |
+ * | `stuck`       | The stored bytes will not settle anything: no node | `chain_attempts`; barred |
+ * |               | takes them, or they must not go out any more. The  | by `retired`, by         |
+ * |               | nonce needs a cancellation transaction.            | `valid_until`            |
+ * | `nonce_taken` | The chain has used the nonce, and no node has a    | `chain_attempts`         |
+ * |               | receipt for any of our bytes.                      |                          |
+ * | `included`    | A receipt names a block. The result does not count | `chain_attempts`         |
+ * |               | yet: too few blocks on top, or nobody can read it. |                          |
+ * | `confirming`  | The result is known. Its confirmation tier wants   | `included_at`,           |
+ * |               | more time, or for a safe or finalized block.       | `waits_for`              |
+ * | `done`        | It is not open any more: its result is written, or | status `mined`, or       |
+ * |               | a foreign transaction has used its nonce.          | `foreign`                |
+ *
+ * What may follow, beside `done`:
+ *
+ *     unsigned    → signed, stuck, nonce_taken, included
+ *     signed      → broadcast, unsigned, stuck, nonce_taken, included
+ *     broadcast   → signed, unsigned, stuck, nonce_taken, included
+ *     stuck       → signed, unsigned, broadcast, nonce_taken, included
+ *     nonce_taken → signed, unsigned, stuck, included
+ *     included    → signed, unsigned, stuck, confirming
+ *     confirming  → signed, unsigned, stuck
+ *
+ * The bytes and the jobs belong to every phase: `attempts` grows and never shrinks, and any of
+ * them may be mined at any time, because a node may have kept them. That is safe: all have one
+ * nonce, so one of them is mined, and the contract's replay guard knows a payment by its settlement
+ * number. A job leaves its transaction in two ways. Its result is written, or it is queued
+ * again in the database transaction that stores a cancellation. From then on `requests` is empty.
+ *
+ * A crash loses this state and nothing else. Rows are written before the state changes: an effect
+ * commits, and the observation of that commit follows. So a process that dies between them finds
+ * the rows, begins again at `signed`, `unsigned` or `stuck`, and asks the chain first. What a crash
+ * forgets is only when bytes were sent, how often, and what nodes have said of them.
+ */
+export type Transaction = OpenTransaction | Done;
+
+export type OpenTransaction =
+  | Unsigned
+  | Signed
+  | Broadcast
+  | Stuck
+  | NonceTaken
+  | Included
+  | Confirming;
+
+export const PHASES = [
+  'unsigned',
+  'signed',
+  'broadcast',
+  'stuck',
+  'nonce_taken',
+  'included',
+  'confirming',
+  'done',
+] as const satisfies readonly Transaction['phase'][];
+
+/** What every phase has. */
+export interface TransactionFacts {
+  readonly id: bigint;
+  readonly nonce: bigint;
+  readonly kind: string;
+  readonly target: Hex;
+  readonly input: Hex;
+  readonly gasLimit: bigint;
+  /** By the chain's clock: later blocks refuse the call. `null` if it never expires. */
+  readonly validUntil: Date | null;
+  /** `performance.now()` when it was signed; `null` if another process signed it. */
+  readonly signedAtMs: number | null;
+  /** Each was stored before it was sent. The last one is the one to send. */
+  readonly attempts: readonly Attempt[];
+  /** Empty once a cancellation has taken its place. */
+  readonly requests: readonly OpenRequest[];
+}
+
+interface Unsigned extends TransactionFacts {
+  readonly phase: 'unsigned';
+  readonly wanted: Offer;
+  readonly query: ReceiptQuery;
+}
+
+interface Signed extends TransactionFacts {
+  readonly phase: 'signed';
+  /** The signer owes a higher offer for the same call; `null` if it owes nothing. */
+  readonly wanted: Offer | null;
+  /** How often it was overdue as the first of its sender, since its last offer. */
+  readonly overdue: number;
+  readonly query: ReceiptQuery;
+}
+
+interface Broadcast extends TransactionFacts {
+  readonly phase: 'broadcast';
+  readonly wanted: Offer | null;
+  readonly overdue: number;
+  readonly query: ReceiptQuery;
+  /** The height at which it was last sent, as far as known then. */
+  readonly sentAtBlock: bigint;
+  /** The first head that was followed after that; `null` if none was. */
+  readonly seenAtBlock: bigint | null;
+  /** What a node says of its block before it is asked: nothing, soon something, or a receipt. */
+  readonly early: null | 'expected' | EarlyReceipt;
+}
+
+interface Stuck extends TransactionFacts {
+  readonly phase: 'stuck';
+  readonly wanted: Offer | null;
+  readonly why: 'no_node_takes_it' | 'must_not_be_sent';
+  readonly query: ReceiptQuery;
+}
+
+interface NonceTaken extends TransactionFacts {
+  readonly phase: 'nonce_taken';
+  readonly wanted: Offer | null;
+  /** Its bytes must not be sent, should the nonce become free again. */
+  readonly isBarred: boolean;
+  /** Heads at which the nonce was used and there was no receipt. */
+  readonly heads: number;
+}
+
+interface Included extends TransactionFacts {
+  readonly phase: 'included';
+  readonly wanted: Offer | null;
+  /** Its bytes must not be sent, should the block leave the chain. */
+  readonly isBarred: boolean;
+  readonly block: IncludingBlock;
+  readonly unread: UnreadResult;
+}
+
+interface Confirming extends TransactionFacts {
+  readonly phase: 'confirming';
+  readonly wanted: Offer | null;
+  readonly isBarred: boolean;
+  readonly block: IncludingBlock;
+  readonly unread: UnreadResult;
+  readonly rule: CountsRule;
+}
+
+export interface Done extends TransactionFacts {
+  readonly phase: 'done';
+  readonly end: 'result_written' | 'foreign';
+}
+
+/**
+ * Whether the next head's list of transactions decides if its receipt is asked for (`if_listed`),
+ * or it is asked for in any case; `unanswered`: no node could say at the last head.
+ */
+export type ReceiptQuery = 'if_listed' | 'always' | 'unanswered';
+
+export interface IncludingBlock {
+  readonly hash: Hex;
+  readonly number: bigint;
+  /** Process time at which a receipt first named it. */
+  readonly sinceMs: number;
+}
+
+/** Polls at which the result could not be read, and whether operators were alerted. */
+export interface UnreadResult {
+  readonly polls: number;
+  readonly isAlerted: boolean;
+}
+
+/** A receipt that came before it was asked for. It is used at one head, as if it had been. */
+export interface EarlyReceipt {
+  readonly receipt: Receipt;
+  /** What the second provider says of it, asked at once as well. */
+  readonly second: Promise<SecondWord | null>;
+}
+
+export interface Attempt extends Offer {
+  readonly hash: Hex;
+  readonly raw: Hex;
+}
+
+/** What an attempt offers for its nonce, and whether it only uses it up. */
+export interface Offer {
+  readonly noop: boolean;
+  readonly fees: Fees;
+}
+
+/** What a transaction offers, in wei per gas (EIP-1559). */
+export interface Fees {
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+}
+
+/** A settlement job that a transaction carries. */
+export interface OpenRequest {
+  readonly id: bigint;
+  readonly kind: RequestKind;
+  readonly subjectId: string;
+  readonly number: bigint | null;
+  readonly payload: unknown;
+  readonly tries: number;
+  readonly created: Date;
+  /**
+   * It has succeeded once and the ledger says so, but a reorganization has undone it: it is never
+   * given up, and nobody is told about it a second time.
+   */
+  readonly owed: boolean;
+  /** For a payment: the real time by which it has to settle; `null` if it has no deadline. */
+  readonly deadline: Date | null;
+  /** The seconds that it was given. */
+  readonly settleWithinS: number | null;
+  /** For a booked sale that the chain refuses: when it is sent no more. */
+  readonly owedUntil?: Date | null;
+}
+
+/** A transaction as its rows describe it: nothing is known yet of what nodes have of it. */
+export function fromRows(
+  facts: TransactionFacts,
+  rows: {
+    readonly wanted: Offer | null;
+    readonly query: ReceiptQuery;
+    /** Its bytes must never go out again. */
+    readonly isBarred: boolean;
+  },
+): OpenTransaction {
+  const { wanted, query, isBarred } = rows;
+  if (isBarred) return { ...facts, phase: 'stuck', wanted, why: 'must_not_be_sent', query };
+  if (wanted !== null && (wanted.noop || facts.attempts.length === 0)) {
+    return { ...facts, phase: 'unsigned', wanted, query };
+  }
+  return { ...facts, phase: 'signed', wanted, overdue: 0, query };
+}
+
+/** All but the phase and its data. */
+export function factsOf(transaction: Transaction): TransactionFacts {
+  const { id, nonce, kind, target, input, gasLimit } = transaction;
+  const { validUntil, signedAtMs, attempts, requests } = transaction;
+  return {
+    ...{ id, nonce, kind, target, input, gasLimit },
+    ...{ validUntil, signedAtMs, attempts, requests },
+  };
+}
+
+/** What stands for its nonce now: what the signer owes, or the newest bytes. */
+export function newestOffer(transaction: OpenTransaction): Offer | null {
+  return transaction.wanted ?? transaction.attempts.at(-1) ?? null;
+}
+
+/** There are bytes, and they may go out. */
+export function isSendable(transaction: OpenTransaction): boolean {
+  const { phase, attempts, wanted } = transaction;
+  if (phase === 'unsigned' || attempts.length === 0 || wanted?.noop === true) return false;
+  if (phase === 'stuck') return transaction.why === 'no_node_takes_it';
+  return phase === 'signed' || phase === 'broadcast' || !transaction.isBarred;
+}
+
+/** Its nonce still waits for a block. */
+export function isUnmined({ phase }: Pick<OpenTransaction, 'phase'>): boolean {
+  return phase !== 'confirming';
+}
+
+/** The contract refuses these bytes in every block from this one on. */
+export function isExpired(
+  { validUntil: until }: Pick<TransactionFacts, 'validUntil'>,
+  block: { readonly time: Date } | null,
+): boolean {
+  return until !== null && block !== null && block.time > until;
+}
