@@ -16,6 +16,7 @@ const BUDGETS: readonly (readonly [file: string, settings: Readonly<Record<strin
   ['test/journeys/young-database.test.ts', { YOUNG_ROWS: '100000' }],
   ['src/payments/races.test.ts', { RACES: '10000' }],
   ['test/faults/model.test.ts', { FAULTS_RUNS: '100' }],
+  ['src/settlement/relayer/machine/explore.test.ts', { EXPLORE_DEEPER: '2' }],
   ['test/faults/failpoints.test.ts', { FAULTS: 'nightly' }],
   ['test/faults/recovery.test.ts', { FAULTS: 'nightly' }],
   ['contracts/contracts.test.ts', { FOUNDRY_PROFILE: 'long' }],

@@ -1,0 +1,81 @@
+import { chainMoves } from '#testing/relayer-model/chain-moves.ts';
+import { carryOut, earlyAnswers } from '#testing/relayer-model/effect-moves.ts';
+import { poll, tend } from '#testing/relayer-model/follower-moves.ts';
+import {
+  flush,
+  type Machine,
+  promise,
+  type Scene,
+  takeUp,
+} from '#testing/relayer-model/worker-moves.ts';
+import type { Bounds, ChainState, Rows, Worker } from '#testing/relayer-model/world.ts';
+
+/** Blocks within which calm settles everything: offers are raised, cancellations are mined. */
+const BLOCKS = 30;
+/** More effects than one head can have. */
+const TASKS = 40;
+
+interface Situation {
+  readonly chain: ChainState;
+  readonly rows: Rows;
+  readonly workers: readonly Worker[];
+}
+
+/**
+ * From here on nothing goes wrong: nodes answer the truth, each block takes what it can, nobody
+ * dies. Then every job gets its result, as long as there is a nonce for it.
+ */
+export function requireProgress(start: Situation, step: Machine['step'], bounds: Bounds): void {
+  let { chain, rows } = start;
+  let { workers } = start;
+  for (let block = 0; block < BLOCKS; block++) {
+    workers = workers.map((worker, self) => {
+      const scene = calmTurn({ chain, rows, worker }, { step, bounds, self });
+      ({ chain, rows } = scene);
+      return scene.worker;
+    });
+    if (isSettled(rows, chain, bounds)) return;
+    chain = calmBlock(chain, bounds);
+  }
+  promise(false, 'calm does not settle everything');
+}
+
+function isSettled({ jobs, transactions }: Rows, chain: ChainState, { slots }: Bounds): boolean {
+  // Another key's transaction may have taken a nonce before it was ours.
+  const isFull = slots.every(
+    (_, slot) => transactions[slot] !== null || chain.mined[slot] !== null,
+  );
+  const isOpen = transactions.some((row) => row?.status === 'signed');
+  return !isOpen && jobs.every(({ status }) => status === 'succeeded' || isFull);
+}
+
+/** The block that takes most, of the newest attempts. */
+function calmBlock(chain: ChainState, bounds: Bounds): ChainState {
+  const quiet = { ...bounds, reorganizations: 0, evictions: 0, isStolen: false };
+  return chainMoves(chain, quiet).at(-1) ?? chain;
+}
+
+function calmTurn(start: Scene, machine: Machine): Scene {
+  const calm = { ...machine, bounds: { ...machine.bounds, faults: 0, crashes: 0 } };
+  let scene = start;
+  for (let turn = 0; turn < TASKS; turn++) {
+    const next = calmMove(scene, calm);
+    if (next === null) return scene;
+    scene = next;
+  }
+  return scene;
+}
+
+function calmMove(scene: Scene, machine: Machine): Scene | null {
+  const done = carryOut(scene, machine);
+  // A signer gives its bytes.
+  if (done.length > 0) return done.at(-1) ?? null;
+  return (
+    earlyAnswers(scene, machine).at(-1) ??
+    takeUp(scene, machine)[0] ??
+    tend(scene, machine)[0] ??
+    poll(scene, machine)[0] ??
+    flush(scene, machine)[0] ??
+    null
+  );
+}

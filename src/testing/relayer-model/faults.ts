@@ -1,0 +1,229 @@
+import type { Observation, Step } from '#settlement/relayer/machine/observation.ts';
+import { step } from '#settlement/relayer/machine/step.ts';
+import {
+  factsOf,
+  type OpenTransaction,
+  type Transaction,
+} from '#settlement/relayer/machine/transaction.ts';
+import type { BoundsName } from '#testing/relayer-model/world.ts';
+
+/** A mistake in the relayer's step, the promise that it breaks, and where that shows. */
+export interface PlantedFault {
+  readonly name: string;
+  readonly breaks: RegExp;
+  readonly bounds: BoundsName;
+  readonly step: typeof step;
+}
+
+type Change = (
+  after: Step,
+  before: OpenTransaction,
+  observation: Observation,
+) => { readonly transaction: Transaction; readonly effects: Step['effects'] };
+
+/** The right step, and what a fault makes of it. */
+function changed(change: Change): typeof step {
+  return (transaction, observation, now) => {
+    const after = step(transaction, observation, now);
+    return transaction.phase === 'done' ? after : change(after, transaction, observation);
+  };
+}
+
+/** An effect is forgotten. */
+function without(kind: Step['effects'][number]['kind']): typeof step {
+  return changed(({ transaction, effects }) => ({
+    transaction,
+    effects: effects.filter((one) => one.kind !== kind),
+  }));
+}
+
+/** What a cancellation carried is queued again at once, whatever became of the old bytes. */
+const requeued = (effects: Step['effects']): Step['effects'] =>
+  effects.map((one) => (one.kind === 'cancel' ? { ...one, requeue: true } : one));
+
+export const PLANTED: readonly PlantedFault[] = [
+  {
+    name: 'a transaction that no node takes gives its jobs back before its cancellation is mined',
+    breaks: /queued again while their bytes can still be mined/,
+    bounds: 'nodes that fail',
+    step: changed(({ transaction, effects }) => ({ transaction, effects: requeued(effects) })),
+  },
+  {
+    name: 'an overdue transaction is canceled, and its jobs are sent again elsewhere',
+    breaks: /queued again while their bytes can still be mined/,
+    bounds: 'two transactions',
+    step: changed(({ transaction, effects }, before, { kind }) => {
+      if (before.phase !== 'broadcast' || kind !== 'nonce_unused') return { transaction, effects };
+      const fees = { maxFeePerGas: 90n, maxPriorityFeePerGas: 9n };
+      const cancel = { kind: 'cancel', offer: { noop: true, fees }, requeue: true } as const;
+      return { transaction, effects: [cancel] };
+    }),
+  },
+  {
+    name: 'the bytes of a higher offer are forgotten once they are stored',
+    breaks: /memory and rows differ in bytes/,
+    bounds: 'nodes that fail',
+    step: changed((after, before, { kind }) =>
+      kind === 'attempt_stored' ? { ...after, transaction: before } : after,
+    ),
+  },
+  {
+    name: 'jobs that are queued again stay with their transaction',
+    breaks: /memory and rows differ in jobs/,
+    bounds: 'a deadline',
+    step: changed((after, { requests }, { kind }) =>
+      kind === 'attempt_stored' && after.transaction.phase !== 'done'
+        ? { ...after, transaction: { ...after.transaction, requests } }
+        : after,
+    ),
+  },
+  {
+    name: 'a result counts at inclusion though blocks have to lie on top',
+    breaks: /a result is written before its depth/,
+    bounds: 'confirmations',
+    step: changed((after, _, { kind }) =>
+      kind === 'receipt' ? { ...after, effects: [{ kind: 'read_result' }] } : after,
+    ),
+  },
+  {
+    name: 'a large sum counts before its block is safe',
+    breaks: /a result is written before its depth/,
+    bounds: 'safe blocks',
+    step: changed((after, _, { kind }) =>
+      kind === 'result_read' ? { ...after, effects: [{ kind: 'apply_result' }] } : after,
+    ),
+  },
+  {
+    name: 'a transaction whose result is written stays open',
+    breaks: /memory and rows differ in what is open/,
+    bounds: 'reorganizations',
+    step: changed((after, before, { kind }) =>
+      kind === 'result_written' ? { ...after, transaction: before } : after,
+    ),
+  },
+  {
+    name: 'a signer is asked for bytes that it has given',
+    breaks: /memory and rows differ in what a signer owes/,
+    bounds: 'a signer',
+    step: changed((after, before, { kind }) =>
+      kind === 'signature_stored' && before.phase === 'unsigned'
+        ? { ...after, transaction: { ...before, attempts: after.transaction.attempts } }
+        : after,
+    ),
+  },
+  {
+    name: 'a receipt that is gone keeps its transaction in its block',
+    breaks: /calm does not settle everything/,
+    bounds: 'confirmations',
+    step: changed((after, before, { kind }) =>
+      kind === 'no_receipt' && (before.phase === 'included' || before.phase === 'confirming')
+        ? { transaction: before, effects: [] }
+        : after,
+    ),
+  },
+  {
+    name: 'nobody asks what has used a nonce',
+    breaks: /calm does not settle everything/,
+    bounds: 'a stolen key',
+    step: without('inspect_nonce'),
+  },
+  {
+    name: 'a signer that gave no answer is not asked again',
+    breaks: /calm does not settle everything/,
+    bounds: 'a signer',
+    step: changed((after, _, { kind }) =>
+      kind === 'nonce_unused'
+        ? { ...after, effects: after.effects.filter((one) => one.kind !== 'ask_signer') }
+        : after,
+    ),
+  },
+  {
+    name: 'what waits for a safe block is never asked for again',
+    breaks: /calm does not settle everything/,
+    bounds: 'safe blocks',
+    step: changed((after, _, { kind }) => {
+      if (kind !== 'result_read' || after.transaction.phase !== 'confirming') return after;
+      const rule = { from: 0n, waitsFor: 'finalized', ms: 0 } as const;
+      return { ...after, transaction: { ...after.transaction, rule } };
+    }),
+  },
+];
+
+/**
+ * Faults that the relayer has had, each in the form that it would have in the step now. The commits
+ * that mended them are named.
+ */
+export const RELAPSES: readonly PlantedFault[] = [
+  {
+    name: '302820a5: old bytes go out while a signer is asked for a cancellation',
+    breaks: /a call is sent though a cancellation was decided|were queued again/,
+    bounds: 'a signer',
+    step: changed((after, before, observation) => {
+      const { transaction } = after;
+      if (observation.kind !== 'offer_stored' || transaction.phase !== 'unsigned') return after;
+      if (before.attempts.length === 0 || !observation.offer.noop) return after;
+      const { query } = transaction;
+      const facts = factsOf(transaction);
+      return {
+        transaction: { ...facts, phase: 'signed', wanted: null, overdue: 0, query },
+        effects: [{ kind: 'broadcast' }],
+      };
+    }),
+  },
+  {
+    name: '1763b5e7: bytes that have expired are sent again',
+    breaks: /bytes are sent that the contract refuses/,
+    bounds: 'a deadline',
+    step: (transaction, observation, now) =>
+      step(
+        transaction.phase === 'done' ? transaction : { ...transaction, validUntil: null },
+        observation,
+        now,
+      ),
+  },
+  {
+    name: '124f93ae: a result that cannot be read is not read again',
+    breaks: /calm does not settle everything/,
+    bounds: 'nodes that fail',
+    step: changed((after, before, { kind }) =>
+      kind === 'receipt' && before.phase === 'included' ? { ...after, effects: [] } : after,
+    ),
+  },
+  {
+    name: '4f30f632: what waits in a block that is lost goes on waiting',
+    breaks: /calm does not settle everything/,
+    bounds: 'safe blocks',
+    step: changed((after, before, { kind }) =>
+      before.phase === 'confirming' && (kind === 'reorganized' || kind === 'no_receipt')
+        ? { transaction: before, effects: [] }
+        : after,
+    ),
+  },
+];
+
+/** As {@link RELAPSES}, where everything settles all the same, and only later than it could. */
+export const SLOWER: readonly Pick<PlantedFault, 'name' | 'step'>[] = [
+  {
+    name: '551ca832: what a node lacks of what the head lists is not asked for at the next head',
+    step: changed((after, _, { kind }) => {
+      const { transaction } = after;
+      if (kind !== 'no_receipt' || !('query' in transaction)) return after;
+      return { ...after, transaction: { ...transaction, query: 'if_listed' } };
+    }),
+  },
+  {
+    name: '5be90022: blocks count from a height that was old when the bytes were sent',
+    step: changed((after, before, { kind }) =>
+      kind === 'head' ? { transaction: before, effects: [] } : after,
+    ),
+  },
+  {
+    name: 'c4a2c0c4: bytes that must not go out are barred until their nonce was seen used',
+    step: (transaction, observation, now) =>
+      step(
+        transaction.phase === 'nonce_taken' ? { ...transaction, isBarred: false } : transaction,
+        observation,
+        now,
+      ),
+  },
+];

@@ -1,0 +1,255 @@
+import type { Receipt } from '#settlement/chain/chain.ts';
+import type { Now } from '#settlement/relayer/machine/observation.ts';
+import type {
+  Attempt,
+  Fees,
+  Offer,
+  OpenRequest,
+  Transaction,
+} from '#settlement/relayer/machine/transaction.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+// A small model of what surrounds the relayer's states: a chain that loses blocks, two nodes that
+// differ, the rows, and two workers with a lease that moves. Everything is plain and immutable, so
+// that equal states are found by their text.
+
+/** What one exploration may meet. */
+export interface Bounds {
+  readonly name: string;
+  /** Each transaction has a slot: a sender and a nonce. Jobs take the next free one. */
+  readonly slots: readonly { readonly sender: number; readonly nonce: number }[];
+  readonly jobs: number;
+  readonly workers: number;
+  readonly confirmations: number;
+  /** A success waits until its block is safe: two blocks below the head. */
+  readonly waitsForSafe: boolean;
+  /** The keys are elsewhere: bytes are asked for after the commit. */
+  readonly signsElsewhere: boolean;
+  /** The first broadcast is answered once the bytes are in a block. */
+  readonly isAnnounced: boolean;
+  /** A call is valid for so many blocks. */
+  readonly validBlocks: number;
+  readonly reorganizations: number;
+  readonly leaseMoves: number;
+  readonly crashes: number;
+  /** Pools that forget bytes. */
+  readonly evictions: number;
+  /** Nodes that refuse bytes, or give no answer about receipts and results. */
+  readonly faults: number;
+  /** Somebody else has the key of the first sender. */
+  readonly isStolen: boolean;
+  readonly steps: number;
+}
+
+/** One chain, as a node shows it. */
+export interface Branch {
+  readonly height: number;
+  /** Blocks above the n-th of these heights belong to the n-th branch. */
+  readonly cuts: readonly number[];
+  /** By slot: the attempt in a block (-1: another transaction), and its height. */
+  readonly mined: readonly (null | { readonly attempt: number; readonly at: number })[];
+}
+
+export interface ChainState extends Branch {
+  /** What the chain was before the last reorganization: a node may still show it. */
+  readonly lost: Branch | null;
+  /** By slot: attempts that nodes hold, as bits. */
+  readonly pool: readonly number[];
+  readonly reorganizations: number;
+  readonly evictions: number;
+  readonly isStolen: boolean;
+}
+
+export interface Row {
+  readonly status: 'signed' | 'mined' | 'foreign';
+  readonly attempts: readonly Offer[];
+  readonly wanted: Offer | null;
+  /** The jobs whose rows name it. */
+  readonly jobs: readonly number[];
+  /** The jobs that its call would settle. */
+  readonly carried: readonly number[];
+  readonly retired: boolean;
+  readonly block: { readonly at: number; readonly hash: Hex } | null;
+  readonly isMarked: boolean;
+  readonly validUntil: number;
+}
+
+export interface Job {
+  readonly status: 'queued' | 'submitted' | 'succeeded';
+  readonly slot: number | null;
+}
+
+export interface Rows {
+  readonly transactions: readonly (Row | null)[];
+  readonly jobs: readonly Job[];
+  /** By sender. */
+  readonly leases: readonly { readonly holder: number; readonly fence: number }[];
+  readonly leaseMoves: number;
+}
+
+export type Task =
+  | { readonly kind: 'broadcast' | 'ask_signer' | 'inspect_nonce'; readonly slot: number }
+  | { readonly kind: 'mark_included' | 'clear_included'; readonly slot: number }
+  | ({ readonly kind: 'replace' | 'cancel'; readonly slot: number } & {
+      readonly offer: Offer;
+      readonly requeue: boolean;
+    })
+  | {
+      readonly kind: 'apply_result';
+      readonly slot: number;
+      readonly block: { readonly at: number; readonly hash: Hex };
+      readonly succeeded: readonly number[];
+    }
+  | { readonly kind: 'reopen'; readonly sender: number; readonly from: number }
+  | { readonly kind: 'watch_finality' };
+
+export interface Held {
+  readonly fence: number;
+  /** By slot. */
+  readonly open: Readonly<Record<number, Transaction>>;
+}
+
+export interface Worker {
+  readonly head: { readonly height: number; readonly hash: Hex } | null;
+  /** By sender; `null` where it holds none, as far as it knows. */
+  readonly held: readonly (Held | null)[];
+  readonly tasks: readonly Task[];
+  /** Receipts of its head are read, and its transactions are not tended yet. */
+  readonly isTending: boolean;
+  readonly crashes: number;
+  readonly faults: number;
+}
+
+export const hashAt = ({ cuts }: Branch, height: number): Hex => {
+  const branch = cuts.findLastIndex((cut) => height > cut);
+  return `0xb${height}f${branch + 1}`;
+};
+
+/**
+ * What nodes show: the chain, the same without its newest block, or the branch that the last
+ * reorganization has ended. Any of them may answer any question.
+ */
+export function viewsOf(chain: ChainState): readonly Branch[] {
+  const height = chain.height - 1;
+  const mined = chain.mined.map((one) => (one !== null && one.at > height ? null : one));
+  const behind = { height, cuts: chain.cuts, mined };
+  return chain.lost === null ? [chain, behind] : [chain, behind, chain.lost];
+}
+
+/** Blocks are a second apart, and heights are times. */
+export const timeOf = (height: number) => new Date(height * 1_000);
+
+const OFFERED: Fees = { maxFeePerGas: 80n, maxPriorityFeePerGas: 8n };
+/** One higher offer fits below it, and no second one. */
+const FEE_CEILING = 95n;
+export const FIRST_OFFER: Offer = { noop: false, fees: OFFERED };
+export const SAFE_RULE = { from: 0n, waitsFor: 'safe', ms: 0 } as const;
+const SAFE_BLOCKS = 2;
+
+export function nowAt(height: number | null, { confirmations }: Bounds): Now {
+  return {
+    ms: 0,
+    head:
+      height === null ? null : { number: BigInt(height), time: timeOf(height), baseFeePerGas: 1n },
+    fees: OFFERED,
+    feeCeiling: FEE_CEILING,
+    marks: { safe: BigInt((height ?? 0) - SAFE_BLOCKS), finalized: -1n },
+    depth: { blocks: BigInt(confirmations), ms: 0 },
+    timeouts: { overdueBlocks: 2n, foreignHeads: 2, unreadablePolls: 2 },
+  };
+}
+
+/** What every confirmation asks for: the head it was read at has to be so high. */
+export function leastHead(at: number, bounds: Bounds, isSuccess: boolean): number {
+  return at + (bounds.waitsForSafe && isSuccess ? SAFE_BLOCKS : bounds.confirmations);
+}
+
+export const hashOf = (slot: number, attempt: number): Hex => `0xa${slot}n${attempt}`;
+
+export function attemptOf(slot: number, index: number, offer: Offer): Attempt {
+  const hash = hashOf(slot, index);
+  return { ...offer, hash, raw: hash };
+}
+
+export function indexOf(hash: Hex): number {
+  return Number(hash.split('n')[1]);
+}
+
+export function receiptOf(slot: number, attempt: number, at: number, hash: Hex): Receipt {
+  return {
+    ...{ txHash: hashOf(slot, attempt), succeeded: true, from: '0x01', gasUsed: 1n, logs: [] },
+    ...{ blockNumber: BigInt(at), blockHash: hash, host: 'node' },
+  };
+}
+
+export function jobOf(index: number, owed: boolean): OpenRequest {
+  return {
+    ...{ id: BigInt(index), kind: 'payment', subjectId: `pi_${index}`, number: BigInt(index) },
+    ...{ payload: null, tries: 0, created: timeOf(0), owed, deadline: null, settleWithinS: null },
+  };
+}
+
+/** How many nonces of a sender a branch has used. */
+export function nonceOn(branch: Branch, sender: number, { slots }: Bounds): number {
+  return slots.filter((slot, index) => slot.sender === sender && branch.mined[index]).length;
+}
+
+/** Which jobs the chain has settled: the first call in time that carries a job does. */
+export function settledOn(branch: Branch, rows: Rows): ReadonlyMap<number, number> {
+  const settled = new Map<number, number>();
+  branch.mined.forEach((mined, slot) => {
+    const row = rows.transactions[slot];
+    if (!mined || !row || mined.attempt < 0) return;
+    if (row.attempts[mined.attempt]?.noop !== false || mined.at > row.validUntil) return;
+    for (const job of row.carried) {
+      const before = settled.get(job);
+      if (before === undefined || mined.at < before) settled.set(job, mined.at);
+    }
+  });
+  return settled;
+}
+
+// Each exploration looks at some troubles together. All of them at once would have more states than
+// fit into memory; a step deeper has about two and a half times as many.
+
+const ONE_SENDER = [{ sender: 0, nonce: 0 }];
+const TWO_SENDERS = [...ONE_SENDER, { sender: 1, nonce: 0 }];
+const TWO_NONCES = [
+  { sender: 0, nonce: 0 },
+  { sender: 0, nonce: 1 },
+  { sender: 1, nonce: 0 },
+];
+
+const CALM: Omit<Bounds, 'name'> = {
+  ...{ slots: ONE_SENDER, jobs: 1, workers: 1, confirmations: 0, waitsForSafe: false },
+  ...{ signsElsewhere: false, isAnnounced: false, validBlocks: 9, reorganizations: 0 },
+  ...{ leaseMoves: 0, crashes: 0, evictions: 0, faults: 0, isStolen: false, steps: 12 },
+};
+const PAIR = { ...CALM, slots: TWO_NONCES, jobs: 2, steps: 8 };
+
+export const BOUNDS = {
+  reorganizations: { reorganizations: 1 },
+  crashes: { reorganizations: 1, crashes: 1 },
+  leases: { workers: 2, leaseMoves: 1, crashes: 1 },
+  'nodes that fail': { faults: 2, evictions: 1 },
+  'a deadline': { slots: TWO_SENDERS, validBlocks: 1, evictions: 1 },
+  confirmations: { confirmations: 1, reorganizations: 1, evictions: 1 },
+  'safe blocks': { waitsForSafe: true, reorganizations: 1, evictions: 1 },
+  'a signer': { slots: TWO_SENDERS, signsElsewhere: true, validBlocks: 1, crashes: 1 },
+  'early receipts': { isAnnounced: true, reorganizations: 1 },
+  'a stolen key': { slots: TWO_SENDERS, isStolen: true },
+  'two transactions': { ...PAIR, reorganizations: 1, crashes: 1 },
+  'two transactions, two workers': { ...PAIR, workers: 2, leaseMoves: 1, crashes: 1, faults: 1 },
+  'two transactions, a deadline': {
+    ...{ ...PAIR, validBlocks: 1, evictions: 1 },
+    reorganizations: 1,
+  },
+} as const satisfies Record<string, Partial<Bounds>>;
+
+export type BoundsName = keyof typeof BOUNDS;
+
+/** `deeper`: so many steps more than in every run of the tests. */
+export function boundsOf(name: BoundsName, deeper = 0): Bounds {
+  const bounds = { ...CALM, ...BOUNDS[name], name };
+  return { ...bounds, steps: bounds.steps + deeper };
+}
