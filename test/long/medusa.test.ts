@@ -25,6 +25,8 @@ const OUTPUT = 64 * 2 ** 20;
 let folder: string;
 /** `integrations/medusa` of a checkout that has nothing else, as `npm ci` left it. */
 let checkout: string;
+/** Where a merchant installs the provider, and Medusa beside it. */
+let shop: string;
 let data: Awaited<ReturnType<typeof temporaryDataDir>>;
 let network: SpawnedNetwork;
 let postgres: Awaited<ReturnType<typeof startThrowawayPostgres>>;
@@ -32,6 +34,7 @@ let postgres: Awaited<ReturnType<typeof startThrowawayPostgres>>;
 before(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'tapline-medusa-'));
   checkout = path.join(folder, 'integrations/medusa');
+  shop = path.join(folder, 'shop');
   const isSource = (file: string) => !file.includes('node_modules');
   await cp(path.join(ROOT, 'integrations/medusa'), checkout, { recursive: true, filter: isSource });
   await mkdir(path.join(folder, 'sdk'));
@@ -45,7 +48,8 @@ before(async () => {
   assert.equal(await readlink(path.join(modules, 'tapline')), '../../../sdk');
   await unpack('tapline.tgz', path.join(folder, 'sdk'));
   await unpack('tapline-medusa.tgz', path.join(modules, 'tapline-medusa'));
-  await cp(path.join(import.meta.dirname, 'medusa'), checkout, { recursive: true });
+  const journey = 'journey.mjs';
+  await cp(path.join(import.meta.dirname, 'medusa', journey), path.join(checkout, journey));
 });
 
 after(async () => {
@@ -74,19 +78,15 @@ async function shopSettings(database: string) {
   return { databaseUrl, baseUrl, apiKey: mode.secret_key, terminal: mode.terminal };
 }
 
-async function lastLineOf(program: string, ...args: readonly string[]): Promise<unknown> {
+async function lastLineOf(cwd: string, ...args: readonly string[]): Promise<unknown> {
   const env = { ...SHOP_ENV, HOME: folder };
-  const { stdout } = await run(process.execPath, [program, ...args], {
-    cwd: checkout,
-    env,
-    maxBuffer: OUTPUT,
-  });
+  const { stdout } = await run(process.execPath, args, { cwd, env, maxBuffer: OUTPUT });
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
 }
 
 test('an order is paid at the terminal, changed, given back and told of by webhook', async () => {
   const settings = { ...(await shopSettings('payments')), webhookSecret: 'whsec_medusa' };
-  const seen = await lastLineOf('journey.mjs', JSON.stringify(settings));
+  const seen = await lastLineOf(checkout, 'journey.mjs', JSON.stringify(settings));
   const { unpaid, tooLate, forged, currency, nothing, ...rest } = seen as Record<string, unknown>;
   assert.deepEqual(rest, {
     begun: ['pending', true],
@@ -106,13 +106,39 @@ test('an order is paid at the terminal, changed, given back and told of by webho
   assert.match(String(nothing), /amount/);
 });
 
+test("the README's command works in an empty folder, before anything is published", async () => {
+  const guide = await readFile(path.join(ROOT, 'integrations/medusa/README.md'), 'utf8');
+  const [, address = ''] = /`npm i (https:\/\/<network>\/[^`]+)`/.exec(guide) ?? [];
+  const { web_url } = network.sandbox;
+  const cwd = shop;
+  await mkdir(cwd);
+  await run('npm', ['i', ...QUIET, address.replace('https://<network>', web_url)], { cwd });
+  const program = `const { default: { services } } = await import('tapline-medusa');
+    console.log(services.map(({ identifier }) => identifier).join());`;
+  const args = ['--input-type=module', '--eval', program];
+  assert.equal((await run(process.execPath, args, { cwd, env: SHOP_ENV })).stdout, 'tapline\n');
+  const bundled = await readdir(path.join(cwd, 'node_modules/tapline-medusa/node_modules'));
+  const packages = bundled.filter((name) => !name.startsWith('.'));
+  assert.deepEqual(packages, ['tapline'], 'no stranger can publish the client that it uses');
+});
+
 test('an abandoned cart is canceled or ordered, and never paid without an order', async () => {
+  const { devDependencies } = JSON.parse(
+    await readFile(path.join(ROOT, 'integrations/medusa/package.json'), 'utf8'),
+  ) as { readonly devDependencies: Readonly<Record<string, string>> };
+  const version = devDependencies['@medusajs/framework'];
+  const medusa = ['framework', 'medusa'].map((name) => `@medusajs/${name}@${version}`);
+  const client = `${network.sandbox.web_url}/packages/tapline.tgz`;
+  await run('npm', ['i', ...QUIET, client, ...medusa], { cwd: shop });
+  await cp(path.join(import.meta.dirname, 'medusa/shop'), path.join(shop, 'shop'), {
+    recursive: true,
+  });
   // A completion gives up before the cart is abandoned; one that began later still waits.
   const settings = { ...(await shopSettings('shop')), waitSeconds: 30 };
   const unused = JSON.stringify({ ...settings, webhookSecret: 'whsec_unused' });
   const env = { ...SHOP_ENV, HOME: folder, SHOP_SETTINGS: unused };
-  await run(process.execPath, ['shop/migrate.mjs'], { cwd: checkout, env, maxBuffer: OUTPUT });
-  const seen = await lastLineOf('shop/abandoned.mjs', JSON.stringify(settings));
+  await run(process.execPath, ['shop/migrate.mjs'], { cwd: shop, env, maxBuffer: OUTPUT });
+  const seen = await lastLineOf(shop, 'shop/abandoned.mjs', JSON.stringify(settings));
   const ordered = (captured: number) => {
     return { intent: 'succeeded', refunded: 0, orders: 1, captured };
   };
@@ -124,20 +150,4 @@ test('an abandoned cart is canceled or ordered, and never paid without an order'
       ...{ changed: canceled, dropped: canceled },
     },
   });
-});
-
-test("the README's command works in an empty folder, before anything is published", async () => {
-  const guide = await readFile(path.join(ROOT, 'integrations/medusa/README.md'), 'utf8');
-  const [, address = ''] = /`npm i (https:\/\/<network>\/[^`]+)`/.exec(guide) ?? [];
-  const { web_url } = network.sandbox;
-  const cwd = path.join(folder, 'empty');
-  await mkdir(cwd);
-  await run('npm', ['i', ...QUIET, address.replace('https://<network>', web_url)], { cwd });
-  const program = `const { default: { services } } = await import('tapline-medusa');
-    console.log(services.map(({ identifier }) => identifier).join());`;
-  const args = ['--input-type=module', '--eval', program];
-  assert.equal((await run(process.execPath, args, { cwd, env: SHOP_ENV })).stdout, 'tapline\n');
-  const bundled = await readdir(path.join(cwd, 'node_modules/tapline-medusa/node_modules'));
-  const packages = bundled.filter((name) => !name.startsWith('.'));
-  assert.deepEqual(packages, ['tapline'], 'no stranger can publish the client that it uses');
 });
