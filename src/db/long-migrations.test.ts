@@ -192,6 +192,7 @@ test('a role that does not own the tables waits for the one that does, with one 
     `create role ${role} login password '${url.password}'`,
     `grant usage on schema public to ${role}`,
     `grant select on all tables in schema public to ${role}`,
+    `grant usage on all sequences in schema public to ${role}`,
   ]) {
     await database.db.query(sql);
   }
