@@ -108,6 +108,15 @@ async function settledOnChain(txHash: string) {
   return { receipt, logs };
 }
 
+test('the start prints wallet and dashboard at localhost: passkeys need a name', async () => {
+  const isPrinted = () => network.logs().includes('Ctrl+C stops it');
+  for (let i = 0; i < 200 && !isPrinted(); i++) await sleep(50);
+  const local = `http://localhost:${new URL(network.sandbox.web_url).port}`;
+  for (const link of [`${local}/wallet`, `${local}/dashboard`, local]) {
+    assert.ok(network.logs().split(/\s+/).includes(link), `${link} in: ${network.logs()}`);
+  }
+});
+
 test('a payment goes all the way: intent, terminal, tap, chain, balance, webhooks', async () => {
   const endpoint = await merchant.post('/webhook_endpoints', {
     url: `${receiver.url}/hooks`,
