@@ -101,7 +101,7 @@ test('an empty card says what it holds, signs nothing, and makes room for anothe
   });
   await till.ask('500000.00');
   await thing(page, /^Hold the card/).press('Enter');
-  await page.getByText(/This card holds [\d,]+\.\d\d USDC/).waitFor();
+  await page.getByText(/This card holds only [\d,]+\.\d\d USDC/).waitFor();
   assert.ok(!handedIn.some((url) => url.endsWith('/authorization')), handedIn.join(' '));
   await drag(page, /^Hold the phone/, '.pad');
   await till.result('Paid').waitFor();

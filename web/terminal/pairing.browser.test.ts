@@ -125,14 +125,14 @@ test('only a code made with a fresh factor opens a forgotten PIN, and ends it', 
   const { page } = till;
   await setPin(till, '2468');
   await page.getByRole('button', { name: 'Lock' }).click();
-  await page.getByRole('button', { name: /^Forgotten/ }).click();
+  await page.getByRole('button', { name: /^Forgot the PIN/ }).click();
   await page.getByRole('textbox', { name: 'Pairing code' }).fill(await own.pairingCode());
   await page.getByRole('button', { name: /^Pair/ }).click();
   await page.getByRole('button', { name: 'Pair with this till’s PIN' }).waitFor();
   const fresh = await own.openingCode();
   await page.reload();
   await page.getByRole('heading', { name: 'Locked' }).waitFor();
-  await page.getByRole('button', { name: /^Forgotten/ }).click();
+  await page.getByRole('button', { name: /^Forgot the PIN/ }).click();
   await page.getByRole('textbox', { name: 'Pairing code' }).fill(fresh);
   await page.getByRole('button', { name: /^Pair/ }).click();
   await page.getByRole('button', { name: 'Pair and remove the PIN' }).click();

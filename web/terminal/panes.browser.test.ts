@@ -19,7 +19,7 @@ test('on a tablet the cashier has the left side, and the customer the right one'
   const till = await openTill(browser, sandbox, { terminal, options: TABLET });
   const { page } = till;
   const key = await boxOf(page.getByRole('button', { name: '5', exact: true }));
-  assert.equal(key.height, 88);
+  assert.ok(key.height >= 88, 'keys that a thumb hits');
   const charge = await boxOf(till.charge);
   assert.ok(charge.x + charge.width <= 590 && charge.y + charge.height <= 820, 'all at once');
   await till.ask('2.50');

@@ -151,8 +151,8 @@ test('the end of a shift: totals to print, and the next one starts at zero', asy
   await lines.filter({ has: page.getByRole('heading', { name: 'Ada', exact: true }) }).waitFor();
   const textOf = async (name: string) =>
     (await lines.filter({ hasText: name }).textContent()) ?? '';
-  assert.match(await textOf('Ada'), /Sum\s*2\.10/);
-  assert.match(await textOf('No cashier'), /Sum\s*4\.20/);
+  assert.match(await textOf('Ada'), /Total\s*2\.10/);
+  assert.match(await textOf('No cashier'), /Total\s*4\.20/);
   await page.getByText('6.30 USDC').first().waitFor();
   await page.emulateMedia({ media: 'print' });
   assert.equal(await page.getByRole('button', { name: 'Print' }).isVisible(), false);

@@ -127,7 +127,7 @@ export const FORGOTTEN_PIN: Journey = {
     await page.getByRole('button', { name: 'Set PIN' }).click();
     await page.getByRole('button', { name: 'Lock' }).click();
     scene.browser.startOver();
-    await page.getByRole('button', { name: /^Forgotten/ }).click();
+    await page.getByRole('button', { name: /^Forgot the PIN/ }).click();
     const code = await terminal.openingCode();
     await page.getByRole('textbox', { name: 'Pairing code' }).fill(code);
     await page.getByRole('button', { name: /^Pair/ }).click();
