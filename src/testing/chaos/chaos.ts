@@ -125,7 +125,7 @@ async function addEndpoints(merchant: Caller, seed: number): Promise<Endpoint[]>
 function watchEnv({ chains, secret }: ChaosGround): Record<string, string> {
   return Object.fromEntries(
     chains.flatMap(({ config: { network } }) => {
-      const prefix = `CHAIN_${network.toUpperCase()}_WATCH`;
+      const prefix = `CHAIN_${network.toUpperCase()}_WATCHER`;
       return [
         [`${prefix}_KEY`, walletKey(secret, `${network} watcher`)],
         [`${prefix}_PAUSE_FROM`, '0'],
