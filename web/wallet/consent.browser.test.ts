@@ -86,7 +86,7 @@ test('the owner hears of a payment by static pass, and sees it marked', async ()
   await wallet.page.waitForFunction(() => localStorage.getItem('tapline.wallet.heardUntil'));
   const paid = await tapPass(sandbox, { terminal, pass, amount: 2_500_000 });
   assert.equal(paid.status, 'succeeded', 'nobody is asked in the sandbox');
-  await wallet.sees(/took 2\.51125 USDC by a static pass/);
+  await wallet.sees(/charged 2\.51 USDC to a fixed-code pass/);
   await wallet.goTo('History');
   await wallet.page.getByText('With a fixed-code pass', { exact: true }).waitFor();
   await wallet.checkAccessibility();
