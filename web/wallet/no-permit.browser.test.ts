@@ -47,7 +47,7 @@ test('where USDC takes no permits, the wallet says what it lacks, approves and p
   // The key is sealed again since the page was loaded.
   await wallet.field('Wallet password').fill(WALLET_PASSWORD);
   await agree.click();
-  await wallet.sees(/It needs 0\.\d+ of the chain’s coin and holds 0: send it some first/);
+  await wallet.sees(/It needs 0\.\d+ of the chain’s coin and holds 0\. Send it some first/);
   await wallet.checkAccessibility();
   await giveCoins(page, sandbox);
   await agree.click();
