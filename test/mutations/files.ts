@@ -265,6 +265,10 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
   // By hand only, and here, so that the generated choice in the groups above stays.
   'src/settlement/relayer/send/sign-and-broadcast.ts': SIGNERS,
   'src/settlement/relayer/send/sign-elsewhere.ts': SIGNERS,
+  'src/settlement/relayer/machine/transaction.ts': [
+    'src/settlement/relayer/machine/step.test.ts',
+    ...SIGNERS,
+  ],
   'src/settlement/foreign-settlement-queries.ts': [
     'src/settlement/reconciliation/reconcile.test.ts',
   ],
