@@ -381,9 +381,13 @@ async function startClock(db: Database, log: Log, stops: Undo): Promise<AlignedC
   const clock = new AlignedClock();
   await alignClock(db, clock);
   stops.push(startAligning(db, clock).stop, watchSteps(log));
-  const zones = reportDifferingZones(db, log, clock.now());
-  stops.push(() => zones);
   return clock;
+}
+
+/** Called once it serves, because PostgreSQL reads a thousand files for the comparison. */
+function reportZones({ db, log, clock }: Pick<ApiDeps, 'db' | 'log' | 'clock'>): Undo[number] {
+  const reported = reportDifferingZones(db, log, clock.now());
+  return () => reported;
 }
 
 /** @returns the folder with the web apps. */
@@ -443,7 +447,7 @@ async function bringUp(config: Config, { log, ends }: Asked, stops: Undo): Promi
   const pages = { webFolder: await building, ...demoPages(demo) };
   const { webUrl, lan, turnAway } = await serve({ ...deps, ...pages }, stops);
   receipts.listensAt(webUrl);
-  stops.push(() => removeSandboxFile(folder));
+  stops.push(() => removeSandboxFile(folder), reportZones(deps));
   const sandbox =
     demo === null || webUrl === null
       ? null

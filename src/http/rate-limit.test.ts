@@ -9,7 +9,7 @@ import {
   type RateLimit,
 } from '#http/rate-limit.ts';
 
-/** Decides at the millisecond that it is told. */
+/** A limiter whose clock stands at the given millisecond. */
 function limiterOf(limit: RateLimit): (key: string, ms: number) => RateDecision {
   let now = 0;
   const limiter = memoryRateLimiter(limit, () => now);
