@@ -2,6 +2,7 @@ import type { Observation, Step } from '#settlement/relayer/machine/observation.
 import { step } from '#settlement/relayer/machine/step.ts';
 import {
   factsOf,
+  newestOffer,
   type OpenTransaction,
   type Transaction,
 } from '#settlement/relayer/machine/transaction.ts';
@@ -201,8 +202,11 @@ export const RELAPSES: readonly PlantedFault[] = [
   },
 ];
 
-/** As {@link RELAPSES}, where everything settles all the same, and only later than it could. */
-export const SLOWER: readonly Pick<PlantedFault, 'name' | 'step'>[] = [
+/**
+ * As {@link RELAPSES}, where the model settles everything all the same: some settle it only later
+ * than they could, and what makes the others dangerous is not in the model.
+ */
+export const IN_TABLE: readonly Pick<PlantedFault, 'name' | 'step'>[] = [
   {
     name: '551ca832: what a node lacks of what the head lists is not asked for at the next head',
     step: changed((after, _, { kind }) => {
@@ -225,5 +229,31 @@ export const SLOWER: readonly Pick<PlantedFault, 'name' | 'step'>[] = [
         observation,
         now,
       ),
+  },
+  {
+    name: 'a3a6c34d: a result whose event a node has left out counts as a failure',
+    step: changed((after, _, { kind }) =>
+      kind === 'result_unreadable' ? { ...after, effects: [{ kind: 'apply_result' }] } : after,
+    ),
+  },
+  {
+    name: 'e858cab9: an alarm comes after eight polls, however short the blocks are',
+    step: (transaction, observation, now) => {
+      const timeouts = { ...now.timeouts, unreadablePolls: 8 };
+      return step(transaction, observation, { ...now, timeouts });
+    },
+  },
+  {
+    name: 'bbcce385: a higher offer takes the place of the cancellation that came before it',
+    step: (transaction, observation, now) => {
+      const isLate =
+        transaction.phase !== 'done' &&
+        newestOffer(transaction)?.noop === true &&
+        observation.kind === 'offer_stored' &&
+        !observation.offer.noop;
+      if (!isLate) return step(transaction, observation, now);
+      const wanted = observation.offer;
+      return { transaction: { ...transaction, wanted }, effects: [{ kind: 'ask_signer' }] };
+    },
   },
 ];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { step as right } from '#settlement/relayer/machine/step.ts';
 import { ALL, type Exploration, explore, nothingMet } from '#testing/relayer-model/explore.ts';
-import { PLANTED, RELAPSES, SLOWER } from '#testing/relayer-model/faults.ts';
+import { IN_TABLE, PLANTED, RELAPSES } from '#testing/relayer-model/faults.ts';
 import { BOUNDS, type BoundsName, boundsOf } from '#testing/relayer-model/world.ts';
 import { differsFrom } from '#testing/transaction-cases.ts';
 
@@ -60,7 +60,7 @@ describe('a mistake in the step', () => {
     });
   }
 
-  for (const { name, step } of SLOWER) {
+  for (const { name, step } of IN_TABLE) {
     it(`shows in the table of all pairs: ${name}`, () => {
       assert.notDeepEqual(differsFrom(right, step), []);
     });
