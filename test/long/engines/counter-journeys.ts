@@ -41,22 +41,25 @@ function typeUnderGerman(pass: string): string {
   })()`;
 }
 
-/** A camera that sees nothing, and whose picture ends when it is told to. */
+/**
+ * A camera that sees nothing, and whose picture ends on command. Its track is a plain target of
+ * events: Firefox gives listeners of a real one only the events that the browser itself made.
+ */
 const CAMERA = `(() => {
   const getUserMedia = async () => {
     const canvas = document.createElement('canvas');
     canvas.getContext('2d').fillRect(0, 0, 8, 8);
     const stream = canvas.captureStream(5);
-    window.cameraTracks = stream.getTracks();
-    stream.getTracks = () => window.cameraTracks;
+    window.cameraTrack = Object.assign(new EventTarget(), { stop: () => {} });
+    stream.getTracks = () => [window.cameraTrack];
     return stream;
   };
   Object.defineProperty(navigator, 'mediaDevices', { value: { getUserMedia } });
 })()`;
 const CAMERA_ENDS = `(() => {
   if (!document.querySelector('video')?.srcObject) return null;
-  for (const track of window.cameraTracks) track.dispatchEvent(new Event('ended'));
-  return window.cameraTracks.length > 0 ? true : null;
+  window.cameraTrack.dispatchEvent(new Event('ended'));
+  return true;
 })()`;
 
 async function charge(hands: Hands, amount: string): Promise<void> {

@@ -132,8 +132,8 @@ export const DESK_JOURNEYS: Journeys = {
     const { sandbox, terminal } = ground;
     const { payment } = await payAt(sandbox, { terminal: terminal.id, amount: 2_005_001 });
     await signIn(hands, ground, 'dashboard');
-    await hands.sees(/Test mode/);
-    await hands.goto(`${sandbox.web_url}/dashboard/payments/${payment}`);
+    await hands.click('link', /^Payments/);
+    await hands.click('link', new RegExp(payment));
     await hands.click('button', /^Refund/);
     await hands.fill('Amount', '1,500');
     await hands.sees(/Write 1500 or 1\.50/);
