@@ -121,7 +121,7 @@ function formOf(request) {
   answer.append(element('figcaption', {}, outcome), pre);
   const words = element('span', {}, 'To this sandbox, with the test key of the demo account.');
   const form = element('form', { className: 'try', ariaLabel: 'Try it' });
-  form.append(element('label', {}, element('span', {}, request.method), address));
+  form.append(element('label', {}, element('span', { translate: false }, request.method), address));
   if (request.body !== null) form.append(element('label', {}, element('span', {}, 'Body'), body));
   form.append(element('p', {}, button, words), answer);
   return { form, address, body, button, outcome, code, answer };
@@ -134,11 +134,13 @@ async function press({ outcome, code, answer, button, ...parts }, request) {
   try {
     const came = await send({ ...request, address: parts.address.value, body });
     code.textContent = await textOf(came);
+    code.translate = false;
     outcome.textContent = `${came.status} after ${Math.round(performance.now() - started)} ms`;
     if (came.ok && body !== null) parts.body.value = withNewOrder(body);
   } catch (error) {
     outcome.textContent = 'Not sent';
     code.textContent = error.message;
+    code.translate = true;
   }
   answer.hidden = false;
   button.disabled = false;
