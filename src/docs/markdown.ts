@@ -47,6 +47,7 @@ export function slug(text: string): string {
 function plainText(markdown: string): string {
   return markdown
     .replaceAll(/```[\s\S]*?```/g, ' ')
+    .replaceAll(/!\[[^\]]*\]\([^)]*\)/g, ' ')
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replaceAll(/[`*|#>]/g, ' ')
     .replaceAll(/\s+/g, ' ')

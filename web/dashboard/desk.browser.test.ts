@@ -31,9 +31,31 @@ test('a sale that settles while another one is shown is in the list on the way b
   // What left the wallet: 0.50 % of fees on top, 0.05 % of cashback.
   await page.locator('.headline').getByText('7.28').waitFor();
   await page.getByRole('heading', { name: 'Events and webhooks' }).waitFor();
+  const steps = page.locator('section', { has: page.getByRole('heading', { name: /^What/ }) });
+  assert.doesNotMatch(await steps.innerText(), /[a-z][._][a-z]/, 'events are a list of their own');
   const later = await payAt(sandbox, { terminal: terminal.id, amount: 1_000_000 });
   await page.goBack();
   await page.getByRole('link', { name: later.payment }).waitFor();
+  window.checkClean();
+  await window.close();
+});
+
+test('the overview shows two decimals of every sum, and all of them on demand', async () => {
+  const { sandbox } = shared;
+  const { payment } = await payAt(sandbox, { terminal: terminal.id, amount: 1_000_001 });
+  const window = await browser.open(DESKTOP);
+  const { page } = window;
+  await signInAt(window, { sandbox, path: 'dashboard' });
+  await page.getByRole('link', { name: payment }).waitFor();
+  const sales = page.locator('.figures').getByRole('button', { name: /USDC$/ });
+  await sales.nth(1).waitFor();
+  const texts = [await page.getByRole('main').innerText()];
+  for (const bar of await page.locator('.chart a').all()) {
+    texts.push((await bar.getAttribute('aria-label')) ?? '');
+  }
+  assert.doesNotMatch(texts.join(), /\d\.\d{3}/);
+  await sales.first().click();
+  await page.getByText(/^exactly \d+\.\d{6}$/).waitFor();
   window.checkClean();
   await window.close();
 });

@@ -139,8 +139,11 @@ test('an operator finds the business that waits, looks at its papers and approve
   await page.getByRole('link', { name: /^Verify the business/ }).click();
   await page.getByText(DETAILS.legal_name).waitFor();
   const picture = page.getByRole('img', { name: /extract.png/ });
-  await picture.waitFor();
-  const width = await picture.evaluate((image) => (image as HTMLImageElement).naturalWidth);
+  // Its frame is on the page before its bytes have come.
+  const width = await picture.evaluate(async (image: HTMLImageElement) => {
+    await image.decode();
+    return image.naturalWidth;
+  });
   assert.equal(width, 1, 'the paper is shown, not only named');
   await window.checkAccessibility();
   await page.getByRole('button', { name: /^Reject/ }).click();

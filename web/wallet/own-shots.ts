@@ -18,7 +18,7 @@ async function showRings(wallet: WalletWindow, push: Readonly<Record<string, unk
   await answerWith(wallet, 'push', (body) => ({ ...body, ...push }));
   await wallet.page.reload();
   await wallet.goTo('Settings');
-  await wallet.page.getByRole('heading', { name: 'Rings' }).waitFor();
+  await wallet.page.getByRole('heading', { name: 'Notifications' }).waitFor();
 }
 
 async function lock(wallet: WalletWindow): Promise<void> {

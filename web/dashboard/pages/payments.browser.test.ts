@@ -21,17 +21,19 @@ after(async () => {
 });
 
 const LOOKS = [
-  { name: 'phone, dark', options: { ...PHONE, colorScheme: 'dark' as const } },
-  { name: 'desktop, light', options: { ...DESKTOP, colorScheme: 'light' as const } },
-  { name: '320 px', options: NARROW },
+  { name: 'phone, dark', options: { ...PHONE, colorScheme: 'dark' as const }, hasFont: true },
+  { name: 'desktop, light', options: { ...DESKTOP, colorScheme: 'light' as const }, hasFont: true },
+  // A slow network: the letters of the system, which are lower, stay.
+  { name: '320 px, without the font', options: NARROW, hasFont: false },
 ];
 
-for (const { name, options } of LOOKS) {
+for (const { name, options, hasFont } of LOOKS) {
   test(`a payment is found, understood, and given back in part: ${name}`, async () => {
     const { sandbox } = shared;
     const paid = await payAt(sandbox, { terminal: terminal.id, amount: 4_350_000 });
     const window = await browser.open(options);
     const { page } = window;
+    if (!hasFont) await page.route(/\.woff2$/, (route) => route.abort());
     await signInAt(window, { sandbox, path: `dashboard/payments?terminal=${terminal.id}` });
     await page.getByRole('heading', { name: 'Payments' }).waitFor();
     const search = page.getByRole('textbox', { name: 'Search' });
@@ -80,7 +82,7 @@ for (const { name, options } of LOOKS) {
       () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
     );
     assert.equal(wide, 0, 'the page scrolls sideways');
-    window.checkClean();
+    window.checkClean(/ERR_FAILED/);
     await window.close();
   });
 }

@@ -71,7 +71,7 @@ export function FirstSteps(): ReactNode {
 
 /** The customer is played at the till or here. */
 function Sale({ till }: { readonly till: string | undefined }): ReactNode {
-  const start = 'Type 2.50 on the till, press Charge, and tap with the test pass “ok”';
+  const start = 'Type 2.50 on the till, click Charge, and tap with the test pass “ok”';
   if (till === undefined) return <>{start}</>;
   return (
     <>

@@ -83,6 +83,11 @@ test('a course tells causes before effects, and names what went wrong', () => {
   );
   assert.match(steps.at(-1)?.detail ?? '', /Not enough USDC/);
   assert.match(steps.at(-1)?.codes ?? '', /^insufficient_funds /);
+  // Names of events are for programs: they have a list of their own.
+  for (const { title, event } of steps) {
+    assert.equal(event, undefined);
+    assert.doesNotMatch(title, /[a-z][._][a-z]/);
+  }
 });
 
 test('events and deliveries stand apart from what people did', () => {
