@@ -24,7 +24,7 @@ type PaymentIntent struct {
 	// USDC, always.
 	Currency string `json:"currency"`
 
-	// The tips that the terminal offers its customer. null: none can be given.
+	// The tips that the terminal offers its customer. `null` if the customer cannot tip.
 	Tipping *PaymentIntentTipping `json:"tipping"`
 
 	// Paid on top of the amount; null until paid.
@@ -54,7 +54,7 @@ type PaymentIntent struct {
 	// Hash of the settlement transaction.
 	TxHash *string `json:"tx_hash"`
 
-	// What the customer has to do before the payment can go on.
+	// The step that the customer must take before the payment can continue.
 	NextAction *PaymentIntentNextAction `json:"next_action"`
 
 	// Why the last payment was declined.
@@ -85,15 +85,15 @@ type PaymentIntent struct {
 	Recovered bool `json:"recovered,omitempty"`
 }
 
-// The tips that the terminal offers its customer. null: none can be given.
+// The tips that the terminal offers its customer. `null` if the customer cannot tip.
 type PaymentIntentTipping struct {
 	// 1 to 3 of them, in the order they are shown.
 	Percentages []int64 `json:"percentages"`
 }
 
-// What the customer has to do before the payment can go on.
+// The step that the customer must take before the payment can continue.
 type PaymentIntentNextAction struct {
-	// What has to happen next.
+	// The next step.
 	Type string `json:"type"`
 
 	// The rule that asked. The list may grow.
@@ -123,7 +123,7 @@ type PaymentIntentLastPaymentError struct {
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
 
-	// What to tell the customer, in plain words. Its text may change.
+	// A message for the customer, in plain words. Its text may change.
 	CustomerMessage string `json:"customer_message"`
 }
 
@@ -162,7 +162,7 @@ type Payment struct {
 	// USDC, always.
 	Currency string `json:"currency"`
 
-	// How much of the amount is tip; 0 without.
+	// The part of the amount that is a tip; 0 without one.
 	Tip int64 `json:"tip"`
 
 	// USDC atoms (6 decimals).
@@ -171,13 +171,13 @@ type Payment struct {
 	// The list may grow.
 	Status string `json:"status"`
 
-	// What to tell the customer, in plain words. Its text may change.
+	// A message for the customer, in plain words. Its text may change.
 	CustomerMessage string `json:"customer_message"`
 
 	// Paid by the payer on top of the amount.
 	Fees PaymentFees `json:"fees"`
 
-	// What the payer paid: amount, acquirer fee and protocol fee.
+	// The total that the payer paid: amount, acquirer fee and protocol fee.
 	TotalCharged int64 `json:"total_charged"`
 
 	// Credited to the merchant: the whole amount.
@@ -198,13 +198,13 @@ type Payment struct {
 	// The id of a payment intent: pi_…
 	PaymentIntent string `json:"payment_intent"`
 
-	// What the customer paid with.
+	// The means of payment that the customer used.
 	PaymentMethod PaymentPaymentMethod `json:"payment_method"`
 
 	// Intents of one split bill carry the same value.
 	SplitGroup *string `json:"split_group"`
 
-	// A page for the customer, with the proof on the chain. Nobody can guess it.
+	// A page for the customer, with the proof on the chain. Its address cannot be guessed.
 	ReceiptURL *string `json:"receipt_url"`
 
 	// What paper says: the prefix of the terminal’s series, and 1, 2, 3 … without gaps. Refunds have series of their own, which begin with R. After a loss of data every series begins anew with another prefix. null where there is none yet.
@@ -247,7 +247,7 @@ type PaymentFees struct {
 	Cashback int64 `json:"cashback"`
 }
 
-// What the customer paid with.
+// The means of payment that the customer used.
 type PaymentPaymentMethod struct {
 	// How it was paid. The list may grow.
 	Type string `json:"type"`
@@ -309,7 +309,7 @@ type Refund struct {
 	// Hash of its transaction.
 	TxHash *string `json:"tx_hash"`
 
-	// A page for the customer, once it has succeeded. Nobody can guess it.
+	// A page for the customer, once it has succeeded. Its address cannot be guessed.
 	ReceiptURL *string `json:"receipt_url"`
 
 	// What paper says: the prefix of the terminal’s series, and 1, 2, 3 … without gaps. Refunds have series of their own, which begin with R. After a loss of data every series begins anew with another prefix. null where there is none yet.
@@ -369,7 +369,7 @@ type Terminal struct {
 	// The terminal software. The list may grow.
 	Platform string `json:"platform"`
 
-	// As the terminal reported it. null: it has not.
+	// As the terminal reported it; `null` if it has not.
 	SoftwareVersion *string `json:"software_version"`
 
 	// An inactive terminal takes no payments.
@@ -397,7 +397,7 @@ type TerminalList struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-// What the settlement contract holds for the account.
+// The balance that the settlement contract holds for the account.
 type Balance struct {
 	// The type of the object.
 	Object string `json:"object"`
@@ -411,7 +411,7 @@ type Balance struct {
 	// Settled and not yet withdrawn, by currency.
 	Available []BalanceAvailableItem `json:"available"`
 
-	// Nothing can be withdrawn before this time, because the merchant is new on this network. null: withdrawals are possible.
+	// Nothing can be withdrawn before this time, because the merchant is new on this network. `null` if withdrawals are possible.
 	HeldUntil *string `json:"held_until"`
 
 	// ISO 8601 UTC with milliseconds.
@@ -427,7 +427,7 @@ type BalanceAvailableItem struct {
 	Currency string `json:"currency"`
 }
 
-// What happened, with the object as it was then.
+// An event, with the object as it was at that time.
 type Event struct {
 	// The id of an event: evt_…
 	ID string `json:"id"`
@@ -441,7 +441,7 @@ type Event struct {
 	// The network of the mode.
 	Network string `json:"network"`
 
-	// What happened. The list of types may grow.
+	// The type of the event. The list of types may grow.
 	Type string `json:"type"`
 
 	// The version that the event is rendered in.
@@ -453,11 +453,11 @@ type Event struct {
 	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
-	// What the event is about.
+	// The object that the event is about.
 	Data EventData `json:"data"`
 }
 
-// What the event is about.
+// The object that the event is about.
 type EventData struct {
 	// The resource as it was when the event happened.
 	Object json.RawMessage `json:"object"`
@@ -498,7 +498,7 @@ type WebhookEndpoint struct {
 	// Where events are sent.
 	URL string `json:"url"`
 
-	// What it subscribes to.
+	// The event types that it subscribes to.
 	EnabledEvents []string `json:"enabled_events"`
 
 	// A note of your own.
@@ -540,7 +540,7 @@ type WebhookEndpointWithSecret struct {
 	// Where events are sent.
 	URL string `json:"url"`
 
-	// What it subscribes to.
+	// The event types that it subscribes to.
 	EnabledEvents []string `json:"enabled_events"`
 
 	// A note of your own.
@@ -588,7 +588,7 @@ type WebhookDelivery struct {
 	// The id of an event: evt_…
 	Event string `json:"event"`
 
-	// What happened.
+	// The type of the event.
 	EventType string `json:"event_type"`
 
 	// pending: will be tried (again).
@@ -606,7 +606,7 @@ type WebhookDelivery struct {
 	// Why the last attempt failed: status_not_2xx, redirect_refused, timeout, dns_failed, address_refused, connection_refused, connection_reset, connection_failed, host_unreachable, tls_failed, invalid_response, event_expired, endpoint_disabled, not_sent. The list may grow.
 	Error *string `json:"error"`
 
-	// How long the last attempt took.
+	// The time that the last attempt took.
 	DurationMs *int64 `json:"duration_ms"`
 
 	// ISO 8601 UTC with milliseconds.
@@ -673,7 +673,7 @@ type WebhookReplay struct {
 	Updated string `json:"updated"`
 }
 
-// What became of a request with this key.
+// The result of the request that was sent with this key.
 type IdempotencyKey struct {
 	// The type of the object.
 	Object string `json:"object"`
@@ -714,10 +714,10 @@ type LoggedRequest struct {
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
 
-	// The id of the API key, terminal or person; null: nobody known.
+	// The id of the API key, terminal or person; `null` if unknown.
 	Caller *string `json:"caller"`
 
-	// The operation, such as createPaymentIntent; null: no such route.
+	// The operation, such as createPaymentIntent; `null` if no route matched.
 	Operation *string `json:"operation"`
 
 	// The HTTP method.
@@ -729,7 +729,7 @@ type LoggedRequest struct {
 	// The HTTP status of the answer.
 	Status int64 `json:"status"`
 
-	// The error code of the answer; null: it was no error.
+	// The error code of the answer; `null` if it was not an error.
 	Code *string `json:"code"`
 
 	// The id of the object that it was about, or null.
@@ -741,7 +741,7 @@ type LoggedRequest struct {
 	// The API version that was used.
 	APIVersion string `json:"api_version"`
 
-	// How long the answer took, in milliseconds.
+	// The time that the response took, in milliseconds.
 	DurationMs float64 `json:"duration_ms"`
 
 	// The IP address that the request came from.
@@ -855,7 +855,7 @@ type EventPing struct {
 	// The network of the mode.
 	Network string `json:"network"`
 
-	// What happened.
+	// The type of the event.
 	Type string `json:"type"`
 
 	// The version that the event is rendered in.
@@ -867,11 +867,11 @@ type EventPing struct {
 	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
-	// What the event is about.
+	// The object that the event is about.
 	Data EventPingData `json:"data"`
 }
 
-// What the event is about.
+// The object that the event is about.
 type EventPingData struct {
 	Object WebhookEndpoint `json:"object"`
 }
@@ -890,7 +890,7 @@ type EventPaymentIntentCreated struct {
 	// The network of the mode.
 	Network string `json:"network"`
 
-	// What happened.
+	// The type of the event.
 	Type string `json:"type"`
 
 	// The version that the event is rendered in.
@@ -902,11 +902,11 @@ type EventPaymentIntentCreated struct {
 	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
-	// What the event is about.
+	// The object that the event is about.
 	Data EventPaymentIntentCreatedData `json:"data"`
 }
 
-// What the event is about.
+// The object that the event is about.
 type EventPaymentIntentCreatedData struct {
 	Object PaymentIntent `json:"object"`
 }
@@ -925,7 +925,7 @@ type EventPaymentIntentRequiresAction struct {
 	// The network of the mode.
 	Network string `json:"network"`
 
-	// What happened.
+	// The type of the event.
 	Type string `json:"type"`
 
 	// The version that the event is rendered in.
@@ -937,11 +937,11 @@ type EventPaymentIntentRequiresAction struct {
 	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
-	// What the event is about.
+	// The object that the event is about.
 	Data EventPaymentIntentRequiresActionData `json:"data"`
 }
 
-// What the event is about.
+// The object that the event is about.
 type EventPaymentIntentRequiresActionData struct {
 	Object PaymentIntent `json:"object"`
 }
@@ -960,7 +960,7 @@ type EventPaymentIntentProcessing struct {
 	// The network of the mode.
 	Network string `json:"network"`
 
-	// What happened.
+	// The type of the event.
 	Type string `json:"type"`
 
 	// The version that the event is rendered in.
@@ -972,11 +972,11 @@ type EventPaymentIntentProcessing struct {
 	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
-	// What the event is about.
+	// The object that the event is about.
 	Data EventPaymentIntentProcessingData `json:"data"`
 }
 
-// What the event is about.
+// The object that the event is about.
 type EventPaymentIntentProcessingData struct {
 	Object PaymentIntent `json:"object"`
 }
@@ -995,7 +995,7 @@ type EventPaymentIntentSucceeded struct {
 	// The network of the mode.
 	Network string `json:"network"`
 
-	// What happened.
+	// The type of the event.
 	Type string `json:"type"`
 
 	// The version that the event is rendered in.
@@ -1007,11 +1007,11 @@ type EventPaymentIntentSucceeded struct {
 	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
-	// What the event is about.
+	// The object that the event is about.
 	Data EventPaymentIntentSucceededData `json:"data"`
 }
 
-// What the event is about.
+// The object that the event is about.
 type EventPaymentIntentSucceededData struct {
 	Object PaymentIntent `json:"object"`
 }
@@ -1030,7 +1030,7 @@ type EventPaymentIntentCanceled struct {
 	// The network of the mode.
 	Network string `json:"network"`
 
-	// What happened.
+	// The type of the event.
 	Type string `json:"type"`
 
 	// The version that the event is rendered in.
@@ -1042,11 +1042,11 @@ type EventPaymentIntentCanceled struct {
 	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
-	// What the event is about.
+	// The object that the event is about.
 	Data EventPaymentIntentCanceledData `json:"data"`
 }
 
-// What the event is about.
+// The object that the event is about.
 type EventPaymentIntentCanceledData struct {
 	Object PaymentIntent `json:"object"`
 }
@@ -1065,7 +1065,7 @@ type EventPaymentIntentPaymentFailed struct {
 	// The network of the mode.
 	Network string `json:"network"`
 
-	// What happened.
+	// The type of the event.
 	Type string `json:"type"`
 
 	// The version that the event is rendered in.
@@ -1077,11 +1077,11 @@ type EventPaymentIntentPaymentFailed struct {
 	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
-	// What the event is about.
+	// The object that the event is about.
 	Data EventPaymentIntentPaymentFailedData `json:"data"`
 }
 
-// What the event is about.
+// The object that the event is about.
 type EventPaymentIntentPaymentFailedData struct {
 	Object PaymentIntent `json:"object"`
 }
@@ -1100,7 +1100,7 @@ type EventPaymentSucceeded struct {
 	// The network of the mode.
 	Network string `json:"network"`
 
-	// What happened.
+	// The type of the event.
 	Type string `json:"type"`
 
 	// The version that the event is rendered in.
@@ -1112,11 +1112,11 @@ type EventPaymentSucceeded struct {
 	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
-	// What the event is about.
+	// The object that the event is about.
 	Data EventPaymentSucceededData `json:"data"`
 }
 
-// What the event is about.
+// The object that the event is about.
 type EventPaymentSucceededData struct {
 	Object Payment `json:"object"`
 }
@@ -1135,7 +1135,7 @@ type EventPaymentRefunded struct {
 	// The network of the mode.
 	Network string `json:"network"`
 
-	// What happened.
+	// The type of the event.
 	Type string `json:"type"`
 
 	// The version that the event is rendered in.
@@ -1147,11 +1147,11 @@ type EventPaymentRefunded struct {
 	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
-	// What the event is about.
+	// The object that the event is about.
 	Data EventPaymentRefundedData `json:"data"`
 }
 
-// What the event is about.
+// The object that the event is about.
 type EventPaymentRefundedData struct {
 	Object Payment `json:"object"`
 }
@@ -1170,7 +1170,7 @@ type EventPaymentCashbackPaid struct {
 	// The network of the mode.
 	Network string `json:"network"`
 
-	// What happened.
+	// The type of the event.
 	Type string `json:"type"`
 
 	// The version that the event is rendered in.
@@ -1182,11 +1182,11 @@ type EventPaymentCashbackPaid struct {
 	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
-	// What the event is about.
+	// The object that the event is about.
 	Data EventPaymentCashbackPaidData `json:"data"`
 }
 
-// What the event is about.
+// The object that the event is about.
 type EventPaymentCashbackPaidData struct {
 	Object Payment `json:"object"`
 }
@@ -1205,7 +1205,7 @@ type EventRefundCreated struct {
 	// The network of the mode.
 	Network string `json:"network"`
 
-	// What happened.
+	// The type of the event.
 	Type string `json:"type"`
 
 	// The version that the event is rendered in.
@@ -1217,11 +1217,11 @@ type EventRefundCreated struct {
 	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
-	// What the event is about.
+	// The object that the event is about.
 	Data EventRefundCreatedData `json:"data"`
 }
 
-// What the event is about.
+// The object that the event is about.
 type EventRefundCreatedData struct {
 	Object Refund `json:"object"`
 }
@@ -1240,7 +1240,7 @@ type EventRefundSucceeded struct {
 	// The network of the mode.
 	Network string `json:"network"`
 
-	// What happened.
+	// The type of the event.
 	Type string `json:"type"`
 
 	// The version that the event is rendered in.
@@ -1252,11 +1252,11 @@ type EventRefundSucceeded struct {
 	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
-	// What the event is about.
+	// The object that the event is about.
 	Data EventRefundSucceededData `json:"data"`
 }
 
-// What the event is about.
+// The object that the event is about.
 type EventRefundSucceededData struct {
 	Object Refund `json:"object"`
 }
@@ -1275,7 +1275,7 @@ type EventRefundFailed struct {
 	// The network of the mode.
 	Network string `json:"network"`
 
-	// What happened.
+	// The type of the event.
 	Type string `json:"type"`
 
 	// The version that the event is rendered in.
@@ -1287,11 +1287,11 @@ type EventRefundFailed struct {
 	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
-	// What the event is about.
+	// The object that the event is about.
 	Data EventRefundFailedData `json:"data"`
 }
 
-// What the event is about.
+// The object that the event is about.
 type EventRefundFailedData struct {
 	Object Refund `json:"object"`
 }
@@ -1310,7 +1310,7 @@ type EventRefundUpdated struct {
 	// The network of the mode.
 	Network string `json:"network"`
 
-	// What happened.
+	// The type of the event.
 	Type string `json:"type"`
 
 	// The version that the event is rendered in.
@@ -1322,11 +1322,11 @@ type EventRefundUpdated struct {
 	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
-	// What the event is about.
+	// The object that the event is about.
 	Data EventRefundUpdatedData `json:"data"`
 }
 
-// What the event is about.
+// The object that the event is about.
 type EventRefundUpdatedData struct {
 	Object Refund `json:"object"`
 
@@ -1348,7 +1348,7 @@ type EventTerminalCreated struct {
 	// The network of the mode.
 	Network string `json:"network"`
 
-	// What happened.
+	// The type of the event.
 	Type string `json:"type"`
 
 	// The version that the event is rendered in.
@@ -1360,11 +1360,11 @@ type EventTerminalCreated struct {
 	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
-	// What the event is about.
+	// The object that the event is about.
 	Data EventTerminalCreatedData `json:"data"`
 }
 
-// What the event is about.
+// The object that the event is about.
 type EventTerminalCreatedData struct {
 	Object Terminal `json:"object"`
 }
@@ -1383,7 +1383,7 @@ type EventTerminalUpdated struct {
 	// The network of the mode.
 	Network string `json:"network"`
 
-	// What happened.
+	// The type of the event.
 	Type string `json:"type"`
 
 	// The version that the event is rendered in.
@@ -1395,11 +1395,11 @@ type EventTerminalUpdated struct {
 	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
-	// What the event is about.
+	// The object that the event is about.
 	Data EventTerminalUpdatedData `json:"data"`
 }
 
-// What the event is about.
+// The object that the event is about.
 type EventTerminalUpdatedData struct {
 	Object Terminal `json:"object"`
 
@@ -1445,7 +1445,7 @@ type EventKybStatusChanged struct {
 	// The network of the mode.
 	Network string `json:"network"`
 
-	// What happened.
+	// The type of the event.
 	Type string `json:"type"`
 
 	// The version that the event is rendered in.
@@ -1457,11 +1457,11 @@ type EventKybStatusChanged struct {
 	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
-	// What the event is about.
+	// The object that the event is about.
 	Data EventKybStatusChangedData `json:"data"`
 }
 
-// What the event is about.
+// The object that the event is about.
 type EventKybStatusChangedData struct {
 	Object Account `json:"object"`
 }
@@ -1519,7 +1519,7 @@ type EventBalanceWithdrawalPaid struct {
 	// The network of the mode.
 	Network string `json:"network"`
 
-	// What happened.
+	// The type of the event.
 	Type string `json:"type"`
 
 	// The version that the event is rendered in.
@@ -1531,11 +1531,11 @@ type EventBalanceWithdrawalPaid struct {
 	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
-	// What the event is about.
+	// The object that the event is about.
 	Data EventBalanceWithdrawalPaidData `json:"data"`
 }
 
-// What the event is about.
+// The object that the event is about.
 type EventBalanceWithdrawalPaidData struct {
 	Object Withdrawal `json:"object"`
 }
@@ -1554,7 +1554,7 @@ type EventWebhookEndpointDisabled struct {
 	// The network of the mode.
 	Network string `json:"network"`
 
-	// What happened.
+	// The type of the event.
 	Type string `json:"type"`
 
 	// The version that the event is rendered in.
@@ -1566,11 +1566,11 @@ type EventWebhookEndpointDisabled struct {
 	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
-	// What the event is about.
+	// The object that the event is about.
 	Data EventWebhookEndpointDisabledData `json:"data"`
 }
 
-// What the event is about.
+// The object that the event is about.
 type EventWebhookEndpointDisabledData struct {
 	Object WebhookEndpoint `json:"object"`
 }
@@ -1592,14 +1592,14 @@ type CreatePaymentIntentBody struct {
 	// Up to 20 pairs: keys of 1 to 40 characters of A-Z a-z 0-9 _ . -, string values of up to 500 characters. No secrets or personal data. Returned unchanged.
 	Metadata map[string]string `json:"metadata,omitempty"`
 
-	// The tips that the terminal offers its customer. null: none can be given.
+	// The tips that the terminal offers its customer. `null` if the customer cannot tip.
 	Tipping *CreatePaymentIntentBodyTipping `json:"tipping,omitempty"`
 
 	// Seconds until an unpaid intent is canceled: 30 to 600, default 120.
 	ExpiresIn int64 `json:"expires_in,omitempty"`
 }
 
-// The tips that the terminal offers its customer. null: none can be given.
+// The tips that the terminal offers its customer. `null` if the customer cannot tip.
 type CreatePaymentIntentBodyTipping struct {
 	// 1 to 3 of them, in the order they are shown.
 	Percentages []int64 `json:"percentages"`
@@ -1667,7 +1667,7 @@ type ReplayWebhookEventsBody struct {
 
 // TestTapTerminalBody of the API.
 type TestTapTerminalBody struct {
-	// What the reader of the terminal read.
+	// The pass that the terminal’s reader read.
 	Credential TestTapTerminalBodyCredential `json:"credential,omitempty"`
 
 	// The id of a payment intent: pi_…
@@ -1677,7 +1677,7 @@ type TestTapTerminalBody struct {
 	TipAmount int64 `json:"tip_amount,omitempty"`
 }
 
-// What the reader of the terminal read.
+// The pass that the terminal’s reader read.
 type TestTapTerminalBodyCredential struct {
 	// What was read: the static chip of a pass, a SUN card, a code of the wallet app, a code of a pass that changes every half minute, or the pass in Google Wallet or Apple Wallet.
 	Type string `json:"type"`

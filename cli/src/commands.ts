@@ -171,7 +171,7 @@ export function addCheckCommands(program: Command, run: Run, end: (code: number)
     .command('doctor')
     .description('looks at what usually is in the way')
     .option('--receiver <url>', 'your webhook receiver: takes what is signed, refuses what is not')
-    .option('--secret <secret>', 'its signing secret, where it is not that of listen')
+    .option('--secret <secret>', 'its signing secret, if it differs from the one that listen uses')
     .option('--settings <folder>', 'for operators: at the settings of a network instead')
     .action(({ settings: folder, ...options }) =>
       folder === undefined

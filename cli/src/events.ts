@@ -75,7 +75,7 @@ export async function resend(
   const answers = await askListeners(settings, id);
   if (answers.length === 0) {
     throw new Error(
-      'Nobody listens here: run `tapline listen --forward-to …`, or name an --endpoint.',
+      'No listener is running here: run `tapline listen --forward-to …`, or name an --endpoint.',
     );
   }
   for (const answer of answers)

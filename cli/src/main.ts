@@ -64,7 +64,10 @@ function createProgram(end: (code: number) => void): Command {
     .command('verify')
     .description('says whether a kept webhook carries a good signature')
     .requiredOption('--signature <header>', 'the Service-Signature header')
-    .option('--secret <secret>', 'whsec_… (or TAPLINE_WEBHOOK_SECRET; default: that of listen)')
+    .option(
+      '--secret <secret>',
+      'whsec_… (or TAPLINE_WEBHOOK_SECRET; default: the one that listen uses)',
+    )
     .option('--body <file>', 'the raw body; - reads standard input', '-')
     .option('--tolerance <seconds>', 'how old it may be', '300')
     .action((options) => verifyMessage(options, globals()).then(end));

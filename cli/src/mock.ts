@@ -20,7 +20,7 @@ const FAULTS: Readonly<Record<string, string>> = {
   lost: 'the connection breaks, and nothing was carried out',
   slow: 'answers after 3 s, or as many as slow:10 says',
   replay: 'answers as if an earlier request with this key had been carried out',
-  '409': 'says that the first request with this key still runs',
+  '409': 'says that the first request with this key is still running',
   '429': 'says that there are too many requests',
   '500': 'carries it out, and says that something broke',
   '503': 'says that nothing was carried out',

@@ -38,7 +38,7 @@ export interface PaymentIntent {
   amount: number;
   /** USDC, always. */
   currency: 'usdc';
-  /** The tips that the terminal offers its customer. null: none can be given. */
+  /** The tips that the terminal offers its customer. `null` if the customer cannot tip. */
   tipping: {
     /** 1 to 3 of them, in the order they are shown. */
     percentages: number[];
@@ -72,9 +72,9 @@ export interface PaymentIntent {
   payment: string | null;
   /** Hash of the settlement transaction. */
   tx_hash: string | null;
-  /** What the customer has to do before the payment can go on. */
+  /** The step that the customer must take before the payment can continue. */
   next_action: {
-    /** What has to happen next. */
+    /** The next step. */
     type: 'payer_confirmation';
     /** The rule that asked. The list may grow. */
     reason_code: string;
@@ -112,7 +112,7 @@ export interface PaymentIntent {
     message: string;
     /** ISO 8601 UTC with milliseconds. */
     created: string;
-    /** What to tell the customer, in plain words. Its text may change. */
+    /** A message for the customer, in plain words. Its text may change. */
     customer_message: string;
   } | null;
   /** The list may grow. */
@@ -162,13 +162,13 @@ export interface Payment {
   amount: number;
   /** USDC, always. */
   currency: 'usdc';
-  /** How much of the amount is tip; 0 without. */
+  /** The part of the amount that is a tip; 0 without one. */
   tip: number;
   /** USDC atoms (6 decimals). */
   amount_refunded: number;
   /** The list may grow. */
   status: 'succeeded' | 'partially_refunded' | 'refunded';
-  /** What to tell the customer, in plain words. Its text may change. */
+  /** A message for the customer, in plain words. Its text may change. */
   customer_message: string;
   /** Paid by the payer on top of the amount. */
   fees: {
@@ -179,7 +179,7 @@ export interface Payment {
     /** What the payer gets back out of the protocol fee. USDC atoms. */
     cashback: number;
   };
-  /** What the payer paid: amount, acquirer fee and protocol fee. */
+  /** The total that the payer paid: amount, acquirer fee and protocol fee. */
   total_charged: number;
   /** Credited to the merchant: the whole amount. */
   net: number;
@@ -196,7 +196,7 @@ export interface Payment {
   terminal: string;
   /** The id of a payment intent: pi_… */
   payment_intent: string;
-  /** What the customer paid with. */
+  /** The means of payment that the customer used. */
   payment_method: {
     /** How it was paid. The list may grow. */
     type: 'wallet_pass' | 'wallet' | 'agent_token' | 'unknown';
@@ -215,7 +215,7 @@ export interface Payment {
   };
   /** Intents of one split bill carry the same value. */
   split_group: string | null;
-  /** A page for the customer, with the proof on the chain. Nobody can guess it. */
+  /** A page for the customer, with the proof on the chain. Its address cannot be guessed. */
   receipt_url: string | null;
   /**
    * What paper says: the prefix of the terminal’s series, and 1, 2, 3 … without gaps. Refunds have
@@ -288,7 +288,7 @@ export interface Refund {
   failure_message: string | null;
   /** Hash of its transaction. */
   tx_hash: string | null;
-  /** A page for the customer, once it has succeeded. Nobody can guess it. */
+  /** A page for the customer, once it has succeeded. Its address cannot be guessed. */
   receipt_url: string | null;
   /**
    * What paper says: the prefix of the terminal’s series, and 1, 2, 3 … without gaps. Refunds have
@@ -342,7 +342,7 @@ export interface Terminal {
   name: string;
   /** The terminal software. The list may grow. */
   platform: string;
-  /** As the terminal reported it. null: it has not. */
+  /** As the terminal reported it; `null` if it has not. */
   software_version: string | null;
   /** An inactive terminal takes no payments. */
   status: 'active' | 'inactive';
@@ -364,7 +364,7 @@ export interface TerminalList {
   next_cursor: string | null;
 }
 
-/** What the settlement contract holds for the account. */
+/** The balance that the settlement contract holds for the account. */
 export interface Balance {
   /** The type of the object. */
   object: 'balance';
@@ -380,15 +380,15 @@ export interface Balance {
     currency: 'usdc';
   }>;
   /**
-   * Nothing can be withdrawn before this time, because the merchant is new on this network. null:
-   * withdrawals are possible.
+   * Nothing can be withdrawn before this time, because the merchant is new on this network. `null`
+   * if withdrawals are possible.
    */
   held_until: string | null;
   /** ISO 8601 UTC with milliseconds. */
   as_of: string;
 }
 
-/** What happened, with the object as it was then. */
+/** An event, with the object as it was at that time. */
 export interface Event {
   /** The id of an event: evt_… */
   id: string;
@@ -398,7 +398,7 @@ export interface Event {
   livemode: boolean;
   /** The network of the mode. */
   network: 'testnet' | 'mainnet';
-  /** What happened. The list of types may grow. */
+  /** The type of the event. The list of types may grow. */
   type: string;
   /** The version that the event is rendered in. */
   api_version: string;
@@ -409,7 +409,7 @@ export interface Event {
    * same object the one with the higher sequence is newer.
    */
   sequence: number;
-  /** What the event is about. */
+  /** The object that the event is about. */
   data: {
     /** The resource as it was when the event happened. */
     object: Record<string, unknown>;
@@ -442,7 +442,7 @@ export interface WebhookEndpoint {
   network: 'testnet' | 'mainnet';
   /** Where events are sent. */
   url: string;
-  /** What it subscribes to. */
+  /** The event types that it subscribes to. */
   enabled_events: string[];
   /** A note of your own. */
   description: string | null;
@@ -475,7 +475,7 @@ export interface WebhookEndpointWithSecret {
   network: 'testnet' | 'mainnet';
   /** Where events are sent. */
   url: string;
-  /** What it subscribes to. */
+  /** The event types that it subscribes to. */
   enabled_events: string[];
   /** A note of your own. */
   description: string | null;
@@ -512,7 +512,7 @@ export interface WebhookDelivery {
   webhook_endpoint: string;
   /** The id of an event: evt_… */
   event: string;
-  /** What happened. */
+  /** The type of the event. */
   event_type: string;
   /** pending: will be tried (again). */
   status: 'pending' | 'succeeded' | 'failed';
@@ -528,7 +528,7 @@ export interface WebhookDelivery {
    * tls_failed, invalid_response, event_expired, endpoint_disabled, not_sent. The list may grow.
    */
   error: string | null;
-  /** How long the last attempt took. */
+  /** The time that the last attempt took. */
   duration_ms: number | null;
   /** ISO 8601 UTC with milliseconds. */
   next_attempt_at: string | null;
@@ -578,7 +578,7 @@ export interface WebhookReplay {
   updated: string;
 }
 
-/** What became of a request with this key. */
+/** The result of the request that was sent with this key. */
 export interface IdempotencyKey {
   /** The type of the object. */
   object: 'idempotency_key';
@@ -608,9 +608,9 @@ export interface LoggedRequest {
   id: string;
   /** ISO 8601 UTC with milliseconds. */
   created: string;
-  /** The id of the API key, terminal or person; null: nobody known. */
+  /** The id of the API key, terminal or person; `null` if unknown. */
   caller: string | null;
-  /** The operation, such as createPaymentIntent; null: no such route. */
+  /** The operation, such as createPaymentIntent; `null` if no route matched. */
   operation: string | null;
   /** The HTTP method. */
   method: string;
@@ -618,7 +618,7 @@ export interface LoggedRequest {
   path: string;
   /** The HTTP status of the answer. */
   status: number;
-  /** The error code of the answer; null: it was no error. */
+  /** The error code of the answer; `null` if it was not an error. */
   code: string | null;
   /** The id of the object that it was about, or null. */
   object_id: string | null;
@@ -626,7 +626,7 @@ export interface LoggedRequest {
   idempotency_key: string | null;
   /** The API version that was used. */
   api_version: string;
-  /** How long the answer took, in milliseconds. */
+  /** The time that the response took, in milliseconds. */
   duration_ms: number;
   /** The IP address that the request came from. */
   address: string;
@@ -716,7 +716,7 @@ export interface EventPing {
   livemode: boolean;
   /** The network of the mode. */
   network: 'testnet' | 'mainnet';
-  /** What happened. */
+  /** The type of the event. */
   type: 'ping';
   /** The version that the event is rendered in. */
   api_version: string;
@@ -727,7 +727,7 @@ export interface EventPing {
    * same object the one with the higher sequence is newer.
    */
   sequence: number;
-  /** What the event is about. */
+  /** The object that the event is about. */
   data: {
     object: WebhookEndpoint;
   };
@@ -743,7 +743,7 @@ export interface EventPaymentIntentCreated {
   livemode: boolean;
   /** The network of the mode. */
   network: 'testnet' | 'mainnet';
-  /** What happened. */
+  /** The type of the event. */
   type: 'payment_intent.created';
   /** The version that the event is rendered in. */
   api_version: string;
@@ -754,7 +754,7 @@ export interface EventPaymentIntentCreated {
    * same object the one with the higher sequence is newer.
    */
   sequence: number;
-  /** What the event is about. */
+  /** The object that the event is about. */
   data: {
     object: PaymentIntent;
   };
@@ -770,7 +770,7 @@ export interface EventPaymentIntentRequiresAction {
   livemode: boolean;
   /** The network of the mode. */
   network: 'testnet' | 'mainnet';
-  /** What happened. */
+  /** The type of the event. */
   type: 'payment_intent.requires_action';
   /** The version that the event is rendered in. */
   api_version: string;
@@ -781,7 +781,7 @@ export interface EventPaymentIntentRequiresAction {
    * same object the one with the higher sequence is newer.
    */
   sequence: number;
-  /** What the event is about. */
+  /** The object that the event is about. */
   data: {
     object: PaymentIntent;
   };
@@ -797,7 +797,7 @@ export interface EventPaymentIntentProcessing {
   livemode: boolean;
   /** The network of the mode. */
   network: 'testnet' | 'mainnet';
-  /** What happened. */
+  /** The type of the event. */
   type: 'payment_intent.processing';
   /** The version that the event is rendered in. */
   api_version: string;
@@ -808,7 +808,7 @@ export interface EventPaymentIntentProcessing {
    * same object the one with the higher sequence is newer.
    */
   sequence: number;
-  /** What the event is about. */
+  /** The object that the event is about. */
   data: {
     object: PaymentIntent;
   };
@@ -824,7 +824,7 @@ export interface EventPaymentIntentSucceeded {
   livemode: boolean;
   /** The network of the mode. */
   network: 'testnet' | 'mainnet';
-  /** What happened. */
+  /** The type of the event. */
   type: 'payment_intent.succeeded';
   /** The version that the event is rendered in. */
   api_version: string;
@@ -835,7 +835,7 @@ export interface EventPaymentIntentSucceeded {
    * same object the one with the higher sequence is newer.
    */
   sequence: number;
-  /** What the event is about. */
+  /** The object that the event is about. */
   data: {
     object: PaymentIntent;
   };
@@ -851,7 +851,7 @@ export interface EventPaymentIntentCanceled {
   livemode: boolean;
   /** The network of the mode. */
   network: 'testnet' | 'mainnet';
-  /** What happened. */
+  /** The type of the event. */
   type: 'payment_intent.canceled';
   /** The version that the event is rendered in. */
   api_version: string;
@@ -862,7 +862,7 @@ export interface EventPaymentIntentCanceled {
    * same object the one with the higher sequence is newer.
    */
   sequence: number;
-  /** What the event is about. */
+  /** The object that the event is about. */
   data: {
     object: PaymentIntent;
   };
@@ -878,7 +878,7 @@ export interface EventPaymentIntentPaymentFailed {
   livemode: boolean;
   /** The network of the mode. */
   network: 'testnet' | 'mainnet';
-  /** What happened. */
+  /** The type of the event. */
   type: 'payment_intent.payment_failed';
   /** The version that the event is rendered in. */
   api_version: string;
@@ -889,7 +889,7 @@ export interface EventPaymentIntentPaymentFailed {
    * same object the one with the higher sequence is newer.
    */
   sequence: number;
-  /** What the event is about. */
+  /** The object that the event is about. */
   data: {
     object: PaymentIntent;
   };
@@ -905,7 +905,7 @@ export interface EventPaymentSucceeded {
   livemode: boolean;
   /** The network of the mode. */
   network: 'testnet' | 'mainnet';
-  /** What happened. */
+  /** The type of the event. */
   type: 'payment.succeeded';
   /** The version that the event is rendered in. */
   api_version: string;
@@ -916,7 +916,7 @@ export interface EventPaymentSucceeded {
    * same object the one with the higher sequence is newer.
    */
   sequence: number;
-  /** What the event is about. */
+  /** The object that the event is about. */
   data: {
     object: Payment;
   };
@@ -932,7 +932,7 @@ export interface EventPaymentRefunded {
   livemode: boolean;
   /** The network of the mode. */
   network: 'testnet' | 'mainnet';
-  /** What happened. */
+  /** The type of the event. */
   type: 'payment.refunded';
   /** The version that the event is rendered in. */
   api_version: string;
@@ -943,7 +943,7 @@ export interface EventPaymentRefunded {
    * same object the one with the higher sequence is newer.
    */
   sequence: number;
-  /** What the event is about. */
+  /** The object that the event is about. */
   data: {
     object: Payment;
   };
@@ -959,7 +959,7 @@ export interface EventPaymentCashbackPaid {
   livemode: boolean;
   /** The network of the mode. */
   network: 'testnet' | 'mainnet';
-  /** What happened. */
+  /** The type of the event. */
   type: 'payment.cashback_paid';
   /** The version that the event is rendered in. */
   api_version: string;
@@ -970,7 +970,7 @@ export interface EventPaymentCashbackPaid {
    * same object the one with the higher sequence is newer.
    */
   sequence: number;
-  /** What the event is about. */
+  /** The object that the event is about. */
   data: {
     object: Payment;
   };
@@ -986,7 +986,7 @@ export interface EventRefundCreated {
   livemode: boolean;
   /** The network of the mode. */
   network: 'testnet' | 'mainnet';
-  /** What happened. */
+  /** The type of the event. */
   type: 'refund.created';
   /** The version that the event is rendered in. */
   api_version: string;
@@ -997,7 +997,7 @@ export interface EventRefundCreated {
    * same object the one with the higher sequence is newer.
    */
   sequence: number;
-  /** What the event is about. */
+  /** The object that the event is about. */
   data: {
     object: Refund;
   };
@@ -1013,7 +1013,7 @@ export interface EventRefundSucceeded {
   livemode: boolean;
   /** The network of the mode. */
   network: 'testnet' | 'mainnet';
-  /** What happened. */
+  /** The type of the event. */
   type: 'refund.succeeded';
   /** The version that the event is rendered in. */
   api_version: string;
@@ -1024,7 +1024,7 @@ export interface EventRefundSucceeded {
    * same object the one with the higher sequence is newer.
    */
   sequence: number;
-  /** What the event is about. */
+  /** The object that the event is about. */
   data: {
     object: Refund;
   };
@@ -1040,7 +1040,7 @@ export interface EventRefundFailed {
   livemode: boolean;
   /** The network of the mode. */
   network: 'testnet' | 'mainnet';
-  /** What happened. */
+  /** The type of the event. */
   type: 'refund.failed';
   /** The version that the event is rendered in. */
   api_version: string;
@@ -1051,7 +1051,7 @@ export interface EventRefundFailed {
    * same object the one with the higher sequence is newer.
    */
   sequence: number;
-  /** What the event is about. */
+  /** The object that the event is about. */
   data: {
     object: Refund;
   };
@@ -1067,7 +1067,7 @@ export interface EventRefundUpdated {
   livemode: boolean;
   /** The network of the mode. */
   network: 'testnet' | 'mainnet';
-  /** What happened. */
+  /** The type of the event. */
   type: 'refund.updated';
   /** The version that the event is rendered in. */
   api_version: string;
@@ -1078,7 +1078,7 @@ export interface EventRefundUpdated {
    * same object the one with the higher sequence is newer.
    */
   sequence: number;
-  /** What the event is about. */
+  /** The object that the event is about. */
   data: {
     object: Refund;
     /** The fields that changed, with the values that they had before. */
@@ -1096,7 +1096,7 @@ export interface EventTerminalCreated {
   livemode: boolean;
   /** The network of the mode. */
   network: 'testnet' | 'mainnet';
-  /** What happened. */
+  /** The type of the event. */
   type: 'terminal.created';
   /** The version that the event is rendered in. */
   api_version: string;
@@ -1107,7 +1107,7 @@ export interface EventTerminalCreated {
    * same object the one with the higher sequence is newer.
    */
   sequence: number;
-  /** What the event is about. */
+  /** The object that the event is about. */
   data: {
     object: Terminal;
   };
@@ -1123,7 +1123,7 @@ export interface EventTerminalUpdated {
   livemode: boolean;
   /** The network of the mode. */
   network: 'testnet' | 'mainnet';
-  /** What happened. */
+  /** The type of the event. */
   type: 'terminal.updated';
   /** The version that the event is rendered in. */
   api_version: string;
@@ -1134,7 +1134,7 @@ export interface EventTerminalUpdated {
    * same object the one with the higher sequence is newer.
    */
   sequence: number;
-  /** What the event is about. */
+  /** The object that the event is about. */
   data: {
     object: Terminal;
     /** The fields that changed, with the values that they had before. */
@@ -1169,7 +1169,7 @@ export interface EventKybStatusChanged {
   livemode: boolean;
   /** The network of the mode. */
   network: 'testnet' | 'mainnet';
-  /** What happened. */
+  /** The type of the event. */
   type: 'kyb.status_changed';
   /** The version that the event is rendered in. */
   api_version: string;
@@ -1180,7 +1180,7 @@ export interface EventKybStatusChanged {
    * same object the one with the higher sequence is newer.
    */
   sequence: number;
-  /** What the event is about. */
+  /** The object that the event is about. */
   data: {
     object: Account;
   };
@@ -1223,7 +1223,7 @@ export interface EventBalanceWithdrawalPaid {
   livemode: boolean;
   /** The network of the mode. */
   network: 'testnet' | 'mainnet';
-  /** What happened. */
+  /** The type of the event. */
   type: 'balance.withdrawal_paid';
   /** The version that the event is rendered in. */
   api_version: string;
@@ -1234,7 +1234,7 @@ export interface EventBalanceWithdrawalPaid {
    * same object the one with the higher sequence is newer.
    */
   sequence: number;
-  /** What the event is about. */
+  /** The object that the event is about. */
   data: {
     object: Withdrawal;
   };
@@ -1253,7 +1253,7 @@ export interface EventWebhookEndpointDisabled {
   livemode: boolean;
   /** The network of the mode. */
   network: 'testnet' | 'mainnet';
-  /** What happened. */
+  /** The type of the event. */
   type: 'webhook_endpoint.disabled';
   /** The version that the event is rendered in. */
   api_version: string;
@@ -1264,7 +1264,7 @@ export interface EventWebhookEndpointDisabled {
    * same object the one with the higher sequence is newer.
    */
   sequence: number;
-  /** What the event is about. */
+  /** The object that the event is about. */
   data: {
     object: WebhookEndpoint;
   };
@@ -1342,7 +1342,7 @@ export interface CreatePaymentIntentBody {
    * characters. No secrets or personal data. Returned unchanged.
    */
   metadata?: Record<string, string>;
-  /** The tips that the terminal offers its customer. null: none can be given. */
+  /** The tips that the terminal offers its customer. `null` if the customer cannot tip. */
   tipping?: {
     /** 1 to 3 of them, in the order they are shown. */
     percentages: number[];
@@ -1584,7 +1584,7 @@ export interface ListRequestLogQuery {
 }
 
 export interface TestTapTerminalBody {
-  /** What the reader of the terminal read. */
+  /** The pass that the terminal’s reader read. */
   credential?: {
     /**
      * What was read: the static chip of a pass, a SUN card, a code of the wallet app, a code of a
@@ -1987,7 +1987,7 @@ export interface Operations {
     response: WebhookReplay;
   };
   /**
-   * Find out what became of a request
+   * Find the result of a request
    *
    * Use it when the answer to a request was lost: it says whether the request still runs, and
    * which object it is about. Percent-encode the key in the path.

@@ -47,7 +47,7 @@ function lanScreen({ url, fingerprint }: LanServer, deviceKey: string): string {
 
 ${renderUnicodeCompact(`${url}/wallet`, { border: 2 }).replace(/^/gm, '  ')}
 
-  The phone's browser will warn: the certificate was made at this start, and nobody vouches for it.
+  The phone's browser will warn: the certificate was made at this start and is self-signed.
   Choose "Advanced" and go on. Its SHA-256 fingerprint begins with ${fingerprint.slice(0, 23)}.
   Passkeys, and installing the apps, need a certificate that the phone trusts.
 `;

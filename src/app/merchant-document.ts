@@ -63,18 +63,21 @@ const TOPICS: readonly Tag[] = [
 ];
 
 const TAGS: readonly Tag[] = [
-  { name: 'Payment intents', description: 'What a terminal is asked to collect.' },
-  { name: 'Payments', description: 'What was paid, as the chain has settled it.' },
+  { name: 'Payment intents', description: 'Amounts that a terminal collects from a customer.' },
+  { name: 'Payments', description: 'Payments settled on the chain.' },
   { name: 'Refunds', description: 'Money sent back out of the merchant balance.' },
   { name: 'Terminals', description: 'The devices that customers tap.' },
-  { name: 'Balance', description: 'What the settlement contract holds for the merchant.' },
+  {
+    name: 'Balance',
+    description: 'The balance that the settlement contract holds for the merchant.',
+  },
   { name: 'Events', description: 'Everything that happened, for 30 days.' },
   { name: 'Webhook endpoints', description: 'Where events are sent.' },
-  { name: 'Webhook deliveries', description: 'What became of sending them.' },
+  { name: 'Webhook deliveries', description: 'Attempts to deliver events, and their results.' },
   { name: 'Webhooks', description: 'The messages that endpoints receive.' },
-  { name: 'Idempotency keys', description: 'What became of a request whose answer was lost.' },
-  { name: 'Request log', description: 'What your servers asked, and what became of it.' },
-  { name: 'Test helpers', description: 'What a customer would do. Test keys only.' },
+  { name: 'Idempotency keys', description: 'The result of a request whose response was lost.' },
+  { name: 'Request log', description: 'Requests of your servers, and their responses.' },
+  { name: 'Test helpers', description: 'Play the customer in test mode. Test keys only.' },
 ];
 
 /** Codes of surfaces that are called with a key. */

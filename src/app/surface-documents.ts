@@ -87,10 +87,9 @@ const PAY: SurfaceText = {
   title: 'Tapline pay links',
   summary: 'The API of a wallet that pays by the QR code of a terminal.',
   description:
-    'A terminal shows the link of a payment (`payment_url`). Anybody who has it can ask ' +
-    'what it costs, sign that with any wallet, and pay without gas. The token of the link is ' +
-    'all it ' +
-    `takes. ${ERRORS}`,
+    'A terminal shows the link of a payment (`payment_url`). A caller with the link can ' +
+    'read the price, sign it with any wallet, and pay without gas. No credential is needed ' +
+    `beside the token in the link. ${ERRORS}`,
   prefix: '/pay/v1',
   access: {
     name: 'payLink',

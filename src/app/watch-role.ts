@@ -83,7 +83,7 @@ function mailOperators(secretKey: Buffer) {
       `The watchtower of ${network} has read what this service did not do:\n\n` +
       `${lines.join('\n')}\n\n${does} The alarms name each event. Section 9 of operate.md says ` +
       'what to do.\n';
-    const subject = `Somebody acts past Tapline on ${network}`;
+    const subject = `Activity outside Tapline on ${network}`;
     for (const to of await selectOperatorMailboxes(tx)) {
       await queueMail(tx, secretKey, { to, subject, text, now });
     }

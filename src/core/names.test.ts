@@ -24,7 +24,7 @@ test('a name cannot hide characters, mix look-alike letters or be over-long', ()
   for (const name of bad) assert.ok(isRefusal(readName(name, 'name')), JSON.stringify(name));
 });
 
-test('e-mail addresses are ASCII, lower case, and have a domain', () => {
+test('email addresses are ASCII, lower case, and have a domain', () => {
   assert.equal(readEmail(' Ada@Example.COM '), 'ada@example.com');
   for (const email of ['ada', 'ada@localhost', 'аda@example.com', 'a b@example.com', 'a@-x.com']) {
     assert.ok(isRefusal(readEmail(email)), email);

@@ -98,7 +98,7 @@ export function readEmail(text: string, param = 'email'): string | Refusal {
   if (isEmail(email)) return email;
   return refuse(
     'parameter_invalid',
-    `${param} must be an e-mail address in ASCII characters, such as name@example.com.`,
+    `${param} must be an email address in ASCII characters, such as name@example.com.`,
     param,
   );
 }

@@ -4,7 +4,7 @@ import { type Refusal, refuse } from '#core/answer.ts';
 export function staleVersion(current: number): Refusal {
   return refuse(
     'version_conflict',
-    `Somebody changed this in the meantime: it is at version ${current} now. Nothing was saved. ` +
+    `This has changed in the meantime: it is now at version ${current}. Nothing was saved. ` +
       'Read it again and repeat your change.',
     'version',
   );

@@ -8,14 +8,14 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   cursor_invalid: 'The cursor belongs to another list, other filters, or was changed.',
   api_version_invalid: 'There is no such `Service-Version`.',
   body_invalid: 'The body is not a JSON object in UTF-8, or the request is not well-formed HTTP.',
-  amount_too_large: 'The refund is above what is left of the payment.',
+  amount_too_large: 'The refund exceeds what is left of the payment.',
   url_not_allowed: 'The webhook URL breaks a rule for endpoint URLs.',
   endpoint_limit_reached: 'The mode has the largest allowed number of webhook endpoints.',
   signature_invalid: 'This wallet did not sign what it was asked to sign.',
   wallet_not_deployed: 'The wallet is a contract that is not on the chain yet.',
   payouts_held:
-    'Part of the balance was settled with a key of the network that somebody else has used. It ' +
-    'is held until the operators have decided; less can be withdrawn.',
+    'Part of the balance was settled with a network key that was used outside the service. It is ' +
+    'held until the operators decide; the rest can be withdrawn.',
   not_configured: 'The operator of this network has not set this up.',
   idempotency_key_required: 'This request needs an `Idempotency-Key` header.',
   idempotency_key_invalid: 'The `Idempotency-Key` is not 1 to 255 printable ASCII characters.',
@@ -23,7 +23,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   api_key_invalid: 'This is not a key of this API.',
   api_key_expired: 'The key has expired.',
   api_key_revoked: 'The key was revoked.',
-  session_missing: 'Nobody is signed in.',
+  session_missing: 'The request has no signed-in session.',
   sign_in_failed: 'The sign-in details are wrong.',
   scope_missing: 'The key lacks the scope that this operation needs.',
   ip_not_allowed: "The request's address is not on the key's allowlist.",
@@ -31,13 +31,12 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   kyb_required: 'Live mode needs an approved business verification.',
   role_missing: 'The role of the signed-in person does not allow this.',
   csrf_token_invalid: 'The request does not come from the web app that the person signed in to.',
-  second_factor_required: 'A second factor has to be proven first.',
+  second_factor_required: 'Prove a second factor first.',
   second_factor_too_new:
-    'The second factor was set up with the password alone: it counts for this after 72 hours, or ' +
-    'after a press in the mail about it.',
+    'The second factor was set up with the password alone. It counts for this after 72 hours, or ' +
+    'once it is confirmed from the email about it.',
   manager_required:
-    'This till may not refund this alone: send a `manager_code` that somebody has made in the ' +
-    'dashboard.',
+    'This till may not refund this by itself: send a `manager_code` created in the dashboard.',
   resource_missing: 'There is no such object in this account and mode.',
   route_missing: 'There is no such path.',
   method_not_allowed: 'The path does not take this method; `Allow` lists those that it takes.',
@@ -47,20 +46,20 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
     'The key was used with another method, path or body. Nothing was done. Use a new key for a ' +
     'new request.',
   idempotency_request_in_progress:
-    'The first request with this key still runs. Nothing was done twice. Send it again later ' +
-    'with the same key.',
+    'The first request with this key is still running. Nothing was done twice. Send the request ' +
+    'again later with the same key.',
   account_not_live: 'The account has not gone live on the network of this mode.',
   payment_intent_unexpected_state: 'The status of the payment intent does not allow this.',
   order_id_in_use: 'Another payment intent of this account and mode has this `order_id`.',
   terminal_inactive: 'The terminal is inactive.',
   already_exists: 'Such an object already exists.',
   unexpected_state: 'The state of the object does not allow this.',
-  version_conflict: 'Somebody has changed the object since it was read.',
+  version_conflict: 'The object has changed since it was read.',
   payment_already_refunded: 'Nothing is left of the payment to refund.',
   rate_limit_exceeded: 'Too many requests. Wait as many seconds as `Retry-After` says.',
   internal_error: 'An internal error. Retry with the same `Idempotency-Key`.',
   request_timeout:
-    'The request took too long and its work goes on. Retry with the same `Idempotency-Key`, or ' +
-    'read the object.',
+    'The request took too long, but its work continues. Retry with the same `Idempotency-Key`, ' +
+    'or read the object.',
   service_unavailable: 'The database or the chain cannot be reached. Nothing was done: retry.',
 };

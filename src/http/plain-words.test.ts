@@ -26,14 +26,14 @@ const SAID: readonly (readonly [object, string])[] = [
   [{ amount: 0 }, `amount must be from 1 to 1000000000000. ${ATOMS} Example: 2500000.`],
   [
     { amount: 1, terminal: 'T1' },
-    'terminal does not have the right form. The id of a terminal: tml_… ' +
+    'terminal has the wrong format. The id of a terminal: tml_… ' +
       'Example: "tml_01QzXo0KcV5sVQ2pWm8Tn3".',
   ],
   [{ amount: 1, metadata: { a: 5 } }, 'metadata.a must be text in quotes.'],
-  [{ amount: 1, metadata: { 'a b': 'x' } }, 'metadata.a b does not have the right form.'],
+  [{ amount: 1, metadata: { 'a b': 'x' } }, 'metadata.a b has the wrong format.'],
   [
     { amount: 1, until: 'tomorrow' },
-    'until does not have the right form. ISO 8601 UTC with milliseconds. ' +
+    'until has the wrong format. ISO 8601 UTC with milliseconds. ' +
       'Example: "2026-10-01T12:00:00.000Z".',
   ],
   [{ amount: 1, kind: 'late' }, 'kind must be one of slow, quick. How it goes.'],

@@ -76,7 +76,7 @@ function whatIsWrong({ keyword, message }: ErrorObject, schema: Described): stri
       return `must be one of ${(schema.enum ?? []).join(', ')}`;
     case 'pattern':
     case 'format':
-      return 'does not have the right form';
+      return 'has the wrong format';
     default:
       return message ?? 'is not allowed';
   }

@@ -17,7 +17,7 @@ import {
 type Outcome = { readonly lines: readonly string[] } | Refusal;
 
 const REASON = 'npm run admin -- foreign-settlements';
-const FORMS = 'foreign-settlements accept|refuse <testnet|mainnet> <account> <your e-mail address>';
+const FORMS = 'foreign-settlements accept|refuse <testnet|mainnet> <account> <your email address>';
 
 /** `foreign-settlements`, and `foreign-settlements accept|refuse …`. */
 export async function foreignSettlements(db: Database, input: AdminInput): Promise<Outcome> {

@@ -56,7 +56,7 @@ test('an operator is created, signs in, and is disabled by command', async () =>
 
 test('what is wrong is said in one line, with exit code 1', async () => {
   for (const [args, stdin, message] of [
-    [['create-operator', 'nobody', 'N'], PASSWORD, /e-mail address/],
+    [['create-operator', 'nobody', 'N'], PASSWORD, /email address/],
     [['create-operator', 'x@demo.test', 'N'], 'short', /12 to 256 characters/],
     [['create-operator', 'y@demo.test'], PASSWORD, /name must not be empty/],
     [['disable-operator', 'z@demo.test'], '', /no such user/],

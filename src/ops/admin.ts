@@ -37,7 +37,7 @@ export const USAGE = `npm run admin -- <command>
   after-restore                       what a restored database has got back, and what it cannot
   restored yes|no                     whether the database is an earlier copy, where a start asks
   foreign-settlements                 what was settled with a key of ours, but not by us
-  foreign-settlements accept|refuse <testnet|mainnet> <account> <your e-mail address>
+  foreign-settlements accept|refuse <testnet|mainnet> <account> <your email address>
                                       books it, or keeps it apart, once a second operator
                                       has said the same; asks for your password
 

@@ -74,7 +74,7 @@ async function lookAtDatabase(config: Config): Promise<Finding[]> {
         await requireCell(db);
         const [silent] = await checkPeers(cells);
         if (silent !== undefined) {
-          throw new Error(`${silent.url} is away, or has another CELL_SECRET`);
+          throw new Error(`${silent.url} does not answer, or has another CELL_SECRET`);
         }
         return `cell ${cells.own}, with ${cells.others.length} beside it`;
       }),

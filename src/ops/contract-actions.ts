@@ -91,7 +91,7 @@ function pauses(options: Options, verb: 'pause' | 'unpause'): ContractCall[] {
   const parts = PARTS.filter((part) => only === undefined || only === part);
   if (parts.length === 0) throw new StartError('--only must be settling or refunding');
   const by = verb === 'pause' ? 'guardian or watcher' : 'admin';
-  const says = verb === 'pause' ? 'stops; only the admin can start it again' : 'goes on';
+  const says = verb === 'pause' ? 'stops; only the admin can start it again' : 'resumes';
   return parts.map((part) => {
     const functionName = `${verb}${part === 'settling' ? 'Settling' : 'Refunding'}`;
     return { functionName, args: [], by, says: `${part} ${says}` };
@@ -134,7 +134,7 @@ async function revoke(options: Options, view: ContractView): Promise<ContractCal
       return [{ functionName: 'announceLastRevocation', args: [], by: 'admin', says }];
     }
   }
-  const says = `${account} is no ${name} any more, at once`;
+  const says = `${account} is no longer a ${name}, at once`;
   return [{ functionName: 'revokeRole', args: [role, account], by: 'admin', says }];
 }
 
@@ -196,7 +196,7 @@ const DROP_WALLET_CHANGES: readonly ContractCall[] = [
     functionName: 'dropWalletChanges',
     args: [],
     by: 'guardian',
-    says: 'every wallet that is announced now is dropped, for all merchants, whoever announced it',
+    says: 'every announced wallet is dropped, for all merchants',
   },
 ];
 
@@ -223,7 +223,7 @@ async function admin(options: Options): Promise<ContractCall[]> {
     return [{ functionName: 'cancelDefaultAdminTransfer', args: [], by: 'admin', says }];
   }
   if (options.accept === true) {
-    const says = 'you become the admin, and the present one is none any more';
+    const says = 'you become the admin in place of the present one';
     return [{ functionName: 'acceptDefaultAdminTransfer', args: [], by: 'next admin', says }];
   }
   const next = readAddress(given(options, 'account'), 'account');

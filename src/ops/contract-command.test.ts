@@ -223,7 +223,7 @@ describe('npm run chain, on a contract that runs', () => {
     await writeFile(keyFile, `${ADMIN.key}\n`, { mode: 0o600 });
     await done(['unpause', '--key-file', keyFile], '');
     assert.equal(await read('settlingPaused'), false);
-    assert.match((await run(['status'])).out, /settling: goes on\nrefunding: goes on/);
+    assert.match((await run(['status'])).out, /settling: running\nrefunding: running/);
   });
 
   describe('docs/operate.md, key by key: each step as it is written', () => {

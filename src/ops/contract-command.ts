@@ -164,7 +164,7 @@ async function printStatus(deployment: Deployment): Promise<void> {
   const [leaves, paid] = await reader.readContract({ ...lens, functionName: 'outflow' });
   const rates = await reader.readContract({ ...lens, functionName: 'rates' });
   const [acquirer, protocol] = await reader.readContract({ ...lens, functionName: 'bookedFees' });
-  const stopped = (paused: boolean) => (paused ? 'paused' : 'goes on');
+  const stopped = (paused: boolean) => (paused ? 'paused' : 'running');
   const inUsdc = (atoms: bigint) => `${formatUnits(atoms, 6)} USDC`;
   const lines = {
     contract: settlement,
@@ -247,7 +247,7 @@ async function readKey(options: Options): Promise<SigningKey> {
 async function requireYes(options: Options): Promise<void> {
   if (options.yes === true) return;
   if (!process.stdin.isTTY) {
-    throw new StartError('nothing was sent: there is nobody to ask, so --yes is needed');
+    throw new StartError('nothing was sent: without a terminal to ask on, --yes is needed');
   }
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await lines.question('Type yes to send: ');

@@ -110,14 +110,14 @@ export function requireFloors(deployment: Omit<Deployment, 'rpcUrl'>): void {
   }
   if (operators.length < MIN_OPERATORS) {
     throw new StartError(
-      `--operators needs ${MIN_OPERATORS} addresses or more: those of the relayer keys, and two ` +
+      `--operators needs ${MIN_OPERATORS} addresses or more: the relayers', and two ` +
         'spare ones whose keys stay offline (--test-network lifts this)',
     );
   }
   if (guardians.length < MIN_GUARDIANS) {
     throw new StartError(
       `--guardians needs ${MIN_GUARDIANS} addresses or more: with one, a lost phone leaves ` +
-        'nobody to stop what a stolen key does (--test-network lifts this)',
+        'no guardian to stop a stolen key (--test-network lifts this)',
     );
   }
   const { admin, registrar, treasurer } = holders;

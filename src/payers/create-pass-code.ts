@@ -22,7 +22,7 @@ export async function createPassCode(
   const pass = await selectPass(tx, made.passId);
   if (pass === undefined || pass.payer_id !== made.payerId) return resourceMissing('pass');
   if (pass.revoked_at !== null) {
-    return refuse('unexpected_state', 'This pass was revoked: it has no codes any more.');
+    return refuse('unexpected_state', 'This pass was revoked and no longer has codes.');
   }
   const secret = newSecret('passCode', tx.cell);
   const expiresAt = addMs(made.now, PASS_CODE_MS);

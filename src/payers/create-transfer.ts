@@ -51,9 +51,10 @@ export async function transfersLeft(
 /** Where USDC of this wallet would be lost, or would not move. */
 function wrongRecipient(to: string, payer: Hex, { usdc, settlement }: NetworkConfig) {
   const wrong = (message: string) => refuse('parameter_invalid', message, 'to');
-  if (checksummed(to) === null) return wrong('to is no address: a letter or its case is wrong.');
+  if (checksummed(to) === null)
+    return wrong('to is not an address: a letter or its case is wrong.');
   const is = (other: string) => to.toLowerCase() === other.toLowerCase();
-  if (is(zeroAddress)) return wrong('to is nobody: what is sent there is lost.');
+  if (is(zeroAddress)) return wrong('to is the zero address: what is sent there is lost.');
   if (is(usdc)) return wrong('to is the token itself: what is sent there is lost.');
   if (is(settlement)) return wrong('to is the settlement contract: what is sent there is lost.');
   return is(payer) ? wrong('to is this wallet itself.') : null;
@@ -76,7 +77,7 @@ interface Asked {
 
 function checkTerms({ balance, signed, now }: Asked): Refusal | null {
   if (balance < BigInt(signed.amount)) {
-    return refuse('parameter_invalid', `The wallet holds ${balance} atoms.`, 'amount');
+    return refuse('parameter_invalid', `Not enough: the wallet holds ${balance} atoms.`, 'amount');
   }
   const seconds = signed.valid_before - now.getTime() / 1000;
   if (seconds >= VALID_SECONDS.least && seconds <= VALID_SECONDS.most) return null;

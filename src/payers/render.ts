@@ -53,11 +53,11 @@ const REQUEST_OBJECTS = {
 /** For a failed request. Nothing was moved or allowed then, whatever the code. */
 const FAILURES: Readonly<Record<PayerRequestRow['kind'], string>> = {
   enrolment:
-    'The chain refused what the wallet signed: another approval was used meanwhile, or it came ' +
-    'too late. Nothing was allowed. Sign again.',
+    'The chain rejected the approval: the wallet used another one in the meantime, or this one ' +
+    'arrived too late. Nothing was approved. Sign again.',
   faucet: 'The test token refused to give funds. Try again.',
   transfer:
-    'The token accepted it neither in time nor from anybody else, or it was canceled there. ' +
+    'The token contract did not accept the transfer in time, or the transfer was canceled there. ' +
     'Nothing was sent. Sign again.',
 };
 

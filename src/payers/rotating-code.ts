@@ -116,7 +116,7 @@ export async function createRotatingKey(
   const pass = await selectPass(tx, passId);
   if (pass === undefined || pass.payer_id !== payerId) return resourceMissing('pass');
   if (pass.revoked_at !== null) {
-    return refuse('unexpected_state', 'This pass was revoked: it has no codes any more.');
+    return refuse('unexpected_state', 'This pass was revoked and no longer has codes.');
   }
   const { key, sealed } = newRotatingKey(cardKey, passId);
   await upsertRotatingKey(tx, { passId, key: sealed, now });

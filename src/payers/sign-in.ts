@@ -130,7 +130,7 @@ async function verifyClaim(
   const isFresh = await deps.db.transaction((tx) => takeNonce(tx, hashSecret(claim.nonce), now));
   if (!isFresh) return signInFailed('The nonce is unknown, used or too old: ask for a new one.');
   if (!(await isSignedBy(claim.address, signed))) {
-    return signInFailed('The signature is not that of the address in the message.');
+    return signInFailed('The address in the message did not make this signature.');
   }
   return claim;
 }
@@ -174,5 +174,5 @@ export async function signAgain(
     return signInFailed('The message is not of the wallet and network of this session.');
   }
   const isRenewed = await renewSignature(deps.db, { hash, payerId: payer.id, now });
-  return isRenewed ? null : signInFailed('The session is over: sign in again.');
+  return isRenewed ? null : signInFailed('The session has ended: sign in again.');
 }

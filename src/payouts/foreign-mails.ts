@@ -16,10 +16,10 @@ export function tellOfProposal(people: MailDeps) {
     await mailAboutFoundWallet(tx, people, {
       accountId,
       proposed: { livemode, ...rest },
-      subject: 'Somebody has announced another wallet for your money',
+      subject: 'Another wallet was announced for your payouts',
       what:
         `Payouts on ${networkOf(livemode)} are to go to ${rest.wallet} from ` +
-        `${applicableAt.toISOString()} on. Nobody asked for that in your dashboard.`,
+        `${applicableAt.toISOString()} on. This change was not requested in your dashboard.`,
       also:
         'Tell the operator of the network: a key may be stolen. If the service does not answer, ' +
         'call cancelWallet on the settlement contract with your settlement wallet.',

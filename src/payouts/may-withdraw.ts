@@ -39,8 +39,8 @@ async function checkNoWalletAnnounced(
 function heldForForeign(left: bigint): Refusal {
   return refuse(
     'payouts_held',
-    'Some of the balance was settled with a key that somebody else has used, and is held until ' +
-      `the operators have decided. At most ${left > 0n ? left : 0n} atoms can be withdrawn now.`,
+    'Some of the balance was settled with a network key that was used elsewhere. It is held ' +
+      `until the operators decide. At most ${left > 0n ? left : 0n} atoms can be withdrawn now.`,
     'amount',
   );
 }

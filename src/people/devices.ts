@@ -70,7 +70,7 @@ function signInAlert(to: string, visit: Visit) {
     to,
     subject: 'A new sign-in to Tapline',
     text:
-      'Somebody, probably you, signed in on a device that is new to us:\n\n' +
+      'Your account was used to sign in on a new device:\n\n' +
       `${deviceName(visit.userAgent)}\n${placeOf(visit.address)}\n${visit.now.toISOString()}\n\n` +
       'If it was not you, sign out everywhere and choose a new password now.\n',
     now: visit.now,

@@ -37,7 +37,7 @@ export interface LinkRequest {
 export function linkRefused(): Refusal {
   return refuse(
     'parameter_invalid',
-    'This link is not valid any more: it works once and for a limited time. Ask for a new one.',
+    'This link is no longer valid: it works once, for a limited time. Ask for a new one.',
     'token',
   );
 }

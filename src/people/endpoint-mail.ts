@@ -17,7 +17,7 @@ export function tellOwners(secretKey: Buffer) {
     const { accountId, url, reason } = endpoint;
     const subject = 'A webhook endpoint was disabled';
     const text =
-      `Tapline does not send events to ${url} any more: ${REASONS[reason] ?? reason}.\n\n` +
+      `Tapline no longer sends events to ${url}: ${REASONS[reason] ?? reason}.\n\n` +
       'Fix the receiver, enable the endpoint in the dashboard, and replay what it missed.\n' +
       'Events are kept for 30 days.\n';
     for (const to of await selectOwnerEmails(tx, accountId)) {

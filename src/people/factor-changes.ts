@@ -91,8 +91,8 @@ export async function mailGuessed(
     userId: user.id,
     accountId: null,
     what:
-      'Somebody has typed wrong codes at your Tapline sign-in, after the right password. Further ' +
-      'tries have to wait. If it was you, there is nothing to do.',
+      'Wrong codes were entered at your Tapline sign-in, after the correct password. Further ' +
+      'attempts have to wait. If it was you, there is nothing to do.',
     subject: 'Wrong codes at your Tapline sign-in',
     to: [user.email],
     now,

@@ -22,7 +22,7 @@ import { noteOwners, recordOwners, recordTeam, type TeamRef } from '#people/team
 
 const MAX_MEMBERS = 200;
 
-/** Invites by e-mail; a second invitation to the same address replaces the first. */
+/** Invites by email; a second invitation to the same address replaces the first. */
 export async function inviteMember(
   ref: TeamRef,
   input: { readonly email: string; readonly role: Role },

@@ -30,7 +30,7 @@ export interface Erasing {
 function handOverFirst(accounts: readonly string[]): Refusal {
   return refuse(
     'unexpected_state',
-    `You are the only owner of ${accounts.join(', ')}: make somebody else owner first.`,
+    `You are the only owner of ${accounts.join(', ')}: make another member an owner first.`,
   );
 }
 
@@ -91,7 +91,7 @@ export async function erasePerson(deps: PeopleDeps, erasing: Erasing): Promise<R
   const done = await deps.db.transaction<UserRow | Refusal>(async (tx) => {
     const staff = erasing.actor.type === 'operator' ? await lockActiveOperators(tx) : null;
     if (staff?.length === 1) {
-      const message = 'You are the last of the staff: add somebody else first.';
+      const message = 'You are the last member of the staff: add another one first.';
       return refuse('unexpected_state', message);
     }
     const user = present(await lockUser(tx, userId), 'user');
@@ -100,10 +100,10 @@ export async function erasePerson(deps: PeopleDeps, erasing: Erasing): Promise<R
     if (refused !== null) return refused;
     await queueMail(tx, deps.secretKey, {
       to: user.email,
-      subject: 'Your data at Tapline was erased',
+      subject: 'Your data at Tapline was deleted',
       text:
-        'Your user was erased as you asked: nobody can sign in with it any more. If it was not ' +
-        "you, tell an owner of your account or the network's operator at once.\n",
+        'Your user was deleted as you requested and can no longer sign in. If it was not you, ' +
+        "tell an owner of your account or the network's operator at once.\n",
       now,
     });
     await leaveTeams(deps, tx, { ...erasing, teams });

@@ -49,7 +49,7 @@ export async function recordTeam(tx: Tx, ref: TeamRef, change: TeamChange): Prom
 /** For the owners' mail: who it is about, and the role. */
 function describeTeamChange({ before, after }: TeamChange): string {
   if (before === null) return `${after?.email} gets the role ${after?.role}.`;
-  if (after === null) return `${before.email} does not have the role ${before.role} any more.`;
+  if (after === null) return `${before.email} no longer has the role ${before.role}.`;
   return `${after.email} was ${before.role} and is ${after.role} now.`;
 }
 

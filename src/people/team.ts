@@ -24,7 +24,10 @@ function findMember(
 }
 
 function lastOwner(): Refusal {
-  return refuse('unexpected_state', 'The account needs an owner: make somebody else owner first.');
+  return refuse(
+    'unexpected_state',
+    'The account needs an owner: make another member an owner first.',
+  );
 }
 
 export async function changeRole(

@@ -84,7 +84,7 @@ export const GENERAL_SECTIONS = [
         default: '',
         without: 'this machine and port',
         unit: 'URL',
-        what: 'The address where people reach the web apps, for links in e-mails.',
+        what: 'The address where people reach the web apps, for links in emails.',
       },
       {
         name: 'NODE_ENV',
@@ -273,7 +273,7 @@ export const GENERAL_SECTIONS = [
       {
         name: 'MAIL_FROM',
         default: 'Tapline <no-reply@localhost>',
-        what: 'The sender of all e-mails.',
+        what: 'The sender of all emails.',
       },
       {
         name: 'AUDIT_ANCHORS',

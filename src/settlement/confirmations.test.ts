@@ -51,8 +51,8 @@ test('the start says in one line when a payment counts', () => {
   const line = (blocks: number | null, urls: readonly string[], rules = NO_RULES) =>
     whenItCounts({ network: 'mainnet', countsFrom: rules, ...settingsFor(blocks, urls) });
   assert.match(line(null, TWO), /at inclusion, once two addresses name the same block/);
-  assert.match(line(null, ONE), /when 1 block lies on top/);
-  assert.match(line(3, ONE), /when 3 blocks lie on top/);
+  assert.match(line(null, ONE), /when 1 block follows its own/);
+  assert.match(line(3, ONE), /when 3 blocks follow its own/);
   const larger = line(3, ONE, [
     { from: 0n, waitsFor: 'inclusion', ms: 0 },
     { from: 500_000_000n, waitsFor: 'time', ms: 1_000 },

@@ -56,10 +56,10 @@ function baseWords({ confirmations, confirmationsMs, receiptWitnesses }: Confirm
   if (receiptWitnesses > 1) {
     return 'at inclusion, once two addresses name the same block (confirmations 0)';
   }
-  if (confirmationsMs > 0) return `when ${confirmationsMs} ms of blocks lie on top of its own`;
+  if (confirmationsMs > 0) return `when ${confirmationsMs} ms of blocks follow its own`;
   if (confirmations === 0) return 'at inclusion (confirmations 0)';
-  const blocks = confirmations === 1 ? 'block lies' : 'blocks lie';
-  return `when ${confirmations} ${blocks} on top of its own`;
+  const blocks = confirmations === 1 ? 'block follows' : 'blocks follow';
+  return `when ${confirmations} ${blocks} its own`;
 }
 
 function waitWords({ waitsFor, ms }: CountsRule): string {

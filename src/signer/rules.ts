@@ -64,7 +64,7 @@ export function check(unsigned: Hex, address: Hex, limits: Limits): Checked {
   if (parsed.type !== 'eip1559' || parsed.r !== undefined) return NOT_A_TRANSACTION;
   const { chainId, to, value = 0n, data = '0x', gas = 0n, maxFeePerGas = 0n } = parsed;
   if (chainId !== limits.chainId) return no(`chain ${chainId} is not this key's`);
-  if (value > 0n) return no('this key sends no coin');
+  if (value > 0n) return no('this key may not send native coin');
   if ((parsed.accessList ?? []).length > 0) return no('an access list is not signed');
   const isFiller = to?.toLowerCase() === address.toLowerCase() && data === '0x';
   if (!isFiller && !limits.to.some((one) => one.toLowerCase() === to?.toLowerCase())) {

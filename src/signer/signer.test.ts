@@ -156,7 +156,7 @@ describe('npm run signer', () => {
       [{ data: '0x' }, /no function that this key may call/],
       [{ to: zeroAddress }, /no address that this key may call/],
       [{ to: undefined }, /no address that this key may call/],
-      [{ value: 1n }, /sends no coin/],
+      [{ value: 1n }, /may not send native coin/],
       [{ chainId: 1 }, /chain 1 is not this key's/],
       [{ gas: 200_001n }, /gas 200001 is above/],
       [{ maxFeePerGas: 100n * GWEI + 1n }, /maxFeePerGas 100000000001 is above/],

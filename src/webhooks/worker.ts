@@ -24,7 +24,7 @@ export interface WebhookWorkerDeps extends LoopDeps {
   readonly ca?: string;
   /** Which trace an event belongs to (its body is given). */
   readonly traceOf?: (body: string) => Promise<string | null>;
-  /** Sends the owners of a disabled endpoint an e-mail. */
+  /** Sends the owners of a disabled endpoint an email. */
   readonly tellDisabled?: TellDisabled;
 }
 

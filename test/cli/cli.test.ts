@@ -144,7 +144,7 @@ describe('listen and trigger', () => {
     await listening.stop();
     const alone = await cli('resend', id);
     assert.equal(alone.code, 1);
-    assert.match(alone.stdout, /Nobody listens here/);
+    assert.match(alone.stdout, /No listener is running here/);
   });
 
   test('each receiver gets what it takes, with the headers that were asked for', async (t) => {

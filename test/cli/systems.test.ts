@@ -68,7 +68,7 @@ for (const [system, put] of Object.entries(SYSTEMS)) {
     api.script({ status: 200, body: { id: 'evt_1' } });
     const alone = await run(['resend', 'evt_1'], { put, env: AT() });
     assert.equal(alone.code, 1, alone.stderr);
-    assert.match(alone.stderr, /^Nobody listens here/);
+    assert.match(alone.stderr, /^No listener is running here/);
   });
 }
 

@@ -79,7 +79,7 @@ async function isMailed(): Promise<boolean> {
   const folder = path.join(world.ground.folder, 'worker 0', 'mail');
   const files = await readdir(folder).catch(() => []);
   const texts = await Promise.all(files.map((file) => readFile(path.join(folder, file), 'utf8')));
-  return texts.some((text) => text.includes('Somebody acts past Tapline on testnet'));
+  return texts.some((text) => text.includes('Activity outside Tapline on testnet'));
 }
 
 describe('somebody has the key of a lane', () => {

@@ -14,7 +14,7 @@ export interface SignInProps {
   readonly onSession: (session: Session) => void;
 }
 
-/** E-mail address and password; above them the passkey, which needs neither. */
+/** Email address and password; above them the passkey, which needs neither. */
 export function SignInForm({ people, onSession }: SignInProps): ReactNode {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');

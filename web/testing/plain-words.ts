@@ -49,7 +49,7 @@ function problemsOf({ text, isHeadline }: SeenText, isReceipt: boolean): string[
   return problems;
 }
 
-/** Ids, whole or shortened, e-mail addresses and web addresses. */
+/** Ids, whole or shortened, email addresses and web addresses. */
 const NAMED = /\b[a-z]{2,5}_\w{6,}…?\w*|\S+@\S+|\bhttps?:\S+/g;
 /** Such as `no_worker`. A random order id may hold `jo_izBPV`, with capitals. */
 const CODE = /\b[a-z]+(?:_[a-z]+)+\b/;

@@ -8,7 +8,11 @@ const NOW = 1_795_000_000;
 const OWN = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 
 describe('what the service refuses', () => {
-  const refusal = { is: 'refused', status: 400, error: { message: 'The wallet holds 0 atoms.' } };
+  const refusal = {
+    is: 'refused',
+    status: 400,
+    error: { message: 'Not enough: the wallet holds 0 atoms.' },
+  };
   const push = (sends: number, valid_before: number) => {
     const api = { now: () => NOW * 1000, transfer: async () => refusal } as unknown as PayerApi;
     const body = { to: OWN, amount: 1_000_000, valid_before, nonce: '0x', signature: '0x' };

@@ -149,7 +149,7 @@ export const ManagedTerminalSchema = Type.Object(
     label: nameOut('What people call the terminal.'),
     name: nameOut('What the device is.'),
     platform: nameOut('The terminal software. The list may grow.'),
-    software_version: nullable(textOut('As the terminal reported it. null: it has not.')),
+    software_version: nullable(textOut('As the terminal reported it; `null` if it has not.')),
     status: oneOf(['active', 'inactive'] as const, 'Inactive terminals take no payments.'),
     last_seen_at: nullable(Timestamp),
     created: Timestamp,

@@ -53,7 +53,7 @@ function liftRoute({ db, settings }: DashboardDeps) {
     moves: 'money',
     tag: TAG,
     summary: 'Lift the hold on payouts',
-    description: 'Needs a second factor proven in the last five minutes. All owners are told.',
+    description: 'Needs a second factor proven in the last five minutes. All owners are notified.',
     access: 'owner',
     response: Done,
     errors: ['unexpected_state'],

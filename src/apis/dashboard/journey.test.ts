@@ -455,7 +455,7 @@ test('owners stop a wallet that somebody else announced, with the link in their 
   const { db, clock, people } = server;
   await noteLook(db, { livemode: false, next: 1n, now: clock.now() });
   await db.transaction((tx) => tellOfProposal(people)(tx, foreign, clock.now()));
-  const { text, link } = await stopPage('Somebody has announced another wallet for your money');
+  const { text, link } = await stopPage('Another wallet was announced for your payouts');
   assert.match(text, /0x.* from 2026-11-26T12:00:00.000Z on/);
   const page = await (await fetch(link)).text();
   assert.ok(page.includes(thief.address), page);

@@ -6,7 +6,7 @@ import { STAFF_ROLES } from '#people/user-queries.ts';
 
 /** Building blocks of the dashboard's and the operators' requests and responses. */
 
-export const Email = text(254, 'An e-mail address.', 3);
+export const Email = text(254, 'An email address.', 3);
 export const Password = text(256, '12 to 256 characters.', 1);
 export const PersonName = text(100, 'A name of 1 to 100 characters.', 1);
 export const MailToken = text(100, 'The token of the link: the part after #token=.', 1);
@@ -17,7 +17,7 @@ export const Code = text(
 );
 export const RoleField = oneOf(ROLES, 'viewer, member, admin or owner.');
 export const KYB_STATUSES = ['none', 'pending', 'approved', 'rejected'] as const;
-export const EmailOut = Type.String({ maxLength: 254, description: 'An e-mail address.' });
+export const EmailOut = Type.String({ maxLength: 254, description: 'An email address.' });
 
 /** A name that people gave, as it is shown. */
 export function nameOut(description: string) {

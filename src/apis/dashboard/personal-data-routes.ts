@@ -24,7 +24,7 @@ const PersonalDataSchema = Type.Object(
     user: Type.Object(
       {
         id: idOf('usr_', 'user'),
-        email: textOut('The e-mail address of the person.'),
+        email: textOut('The email address of the person.'),
         name: textOut('The name of the person.'),
         created: Timestamp,
         totp_confirmed_at: nullable(Timestamp),
@@ -76,7 +76,7 @@ const PersonalDataSchema = Type.Object(
         created: Timestamp,
         accepted_at: nullable(Timestamp),
       }),
-      { description: 'Invitations to this e-mail address.' },
+      { description: 'Invitations to this email address.' },
     ),
     actions: Type.Array(
       Type.Object({
@@ -128,11 +128,11 @@ function eraseRoute(settings: SurfaceSettings) {
     moves: 'access',
     asks: 'own',
     tag: TAG,
-    summary: 'Erase me: name, address, factors, devices, sessions and memberships',
+    summary: 'Delete your account: name, address, factors, devices, sessions and memberships',
     description:
-      'Cannot be undone. The audit log still says who did what, with the mail address of then. ' +
-      'The last owner of an account must first make somebody else owner, and an owner needs a ' +
-      `second factor. ${CONFIRM}`,
+      'This cannot be undone. The audit log keeps the person’s actions with their email address. ' +
+      'The last owner of an account must first make another member an owner, and an owner needs ' +
+      `a second factor. ${CONFIRM}`,
     access: 'signed_in',
     body: Confirmation,
     response: Done,

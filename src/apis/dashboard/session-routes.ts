@@ -89,7 +89,7 @@ function signInRoute(settings: SurfaceSettings) {
     moves: 'access',
     asks: 'never',
     tag: TAG,
-    summary: 'Sign in with e-mail address and password',
+    summary: 'Sign in with email address and password',
     description:
       'Sets the session cookie. If a second factor is set up, the status ' +
       'is second_factor_required, and nothing else works before POST ' +

@@ -120,7 +120,7 @@ function lookupRoute(settings: SurfaceSettings) {
     response: Type.Object(
       {
         account_name: textOut('The name of the account.'),
-        email: textOut('The e-mail address that was invited.'),
+        email: textOut('The email address that was invited.'),
         role: RoleField,
         has_user: Type.Boolean({ description: 'true: sign in first, then accept.' }),
         expires_at: Timestamp,

@@ -69,7 +69,7 @@ function changeRoleRoute(deps: DashboardDeps) {
     tag: TAG,
     summary: "Change a member's role",
     description:
-      'Making somebody an owner, or taking that role away, needs a fresh second factor. All ' +
+      'Making a member an owner, or taking that role away, needs a fresh second factor. All ' +
       'owners get a mail with a link that puts all payouts on hold.',
     access: 'owner',
     params: { user: 'user' },
@@ -139,7 +139,7 @@ function invitationsRoute({ db }: DashboardDeps) {
     tag: TAG,
     summary: 'Invitations that are still open',
     access: 'owner',
-    response: listed(InvitationSchema, 'Invitations that nobody has accepted yet.'),
+    response: listed(InvitationSchema, 'Open invitations.'),
     handle: async ({ caller, now }) => {
       const { accountId } = caller.tenant;
       const rows = await selectInvitations(db, { accountId, now });
@@ -157,7 +157,7 @@ function inviteRoute(deps: DashboardDeps) {
     operationId: 'inviteMember',
     moves: 'access',
     tag: TAG,
-    summary: 'Invite somebody by e-mail',
+    summary: 'Invite a person by email',
     description:
       'The link is valid for 7 days; a second invitation replaces the first. Inviting an owner ' +
       'needs a fresh second factor.',

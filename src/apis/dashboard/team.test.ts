@@ -259,10 +259,10 @@ test('of a live account rights are given with a fresh factor, and owners are mai
   const did = `${OWNER} did this in the account “Some Shop”: `;
   assert.deepEqual((await mails()).toSorted(), [
     `${did}Change a member's role. mia@live-team.test was member and is admin now.`,
-    `${did}Invite somebody by e-mail. new@live-team.test gets the role admin.`,
+    `${did}Invite a person by email. new@live-team.test gets the role admin.`,
   ]);
   server.clock.advance(5 * 60_000);
   assert.equal((await boss.delete(below(`members/${userId}`))).status, 200);
-  const taken = 'mia@live-team.test does not have the role admin any more.';
+  const taken = 'mia@live-team.test no longer has the role admin.';
   assert.deepEqual((await mails()).slice(2), [`${did}Remove a member from the team. ${taken}`]);
 });

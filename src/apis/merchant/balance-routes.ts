@@ -31,11 +31,14 @@ const BalanceSchema = Type.Object(
     held_until: Type.Union([Timestamp, Type.Null()], {
       description:
         'Nothing can be withdrawn before this time, because the merchant is new on this ' +
-        'network. null: withdrawals are possible.',
+        'network. `null` if withdrawals are possible.',
     }),
     as_of: Timestamp,
   },
-  { title: 'Balance', description: 'What the settlement contract holds for the account.' },
+  {
+    title: 'Balance',
+    description: 'The balance that the settlement contract holds for the account.',
+  },
 );
 
 const BALANCE_EXAMPLE = {

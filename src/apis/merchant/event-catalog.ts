@@ -142,7 +142,7 @@ function entryOf(type: EventType, objects: EventObjects): CatalogEntry {
   const { object, when, changes } = TYPES[type];
   const { schema, example: plain } = objects[object];
   const example = { ...plain, ...EXAMPLE_STATES[type] };
-  const constant = Type.Literal(type, { description: 'What happened.' });
+  const constant = Type.Literal(type, { description: 'The type of the event.' });
   const data =
     changes === undefined
       ? Type.Object({ object: schema }, DATA)

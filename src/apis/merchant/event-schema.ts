@@ -14,7 +14,7 @@ import {
 export const eventFields = {
   id: idOf('evt_', 'event'),
   ...commonFields('event'),
-  type: Type.String({ description: 'What happened. The list of types may grow.' }),
+  type: Type.String({ description: 'The type of the event. The list of types may grow.' }),
   api_version: Type.String({ description: 'The version that the event is rendered in.' }),
   created: Timestamp,
   sequence: Type.Integer({
@@ -25,7 +25,7 @@ export const eventFields = {
   }),
 };
 
-export const DATA = { description: 'What the event is about.' };
+export const DATA = { description: 'The object that the event is about.' };
 
 export const EventSchema = Type.Object(
   {
@@ -42,7 +42,7 @@ export const EventSchema = Type.Object(
       DATA,
     ),
   },
-  { title: 'Event', description: 'What happened, with the object as it was then.' },
+  { title: 'Event', description: 'An event, with the object as it was at that time.' },
 );
 
 export const EventList = listOf(EventSchema);

@@ -18,7 +18,10 @@ const IdempotencyKeySchema = Type.Object(
     created: Timestamp,
     expires_at: Timestamp,
   },
-  { title: 'IdempotencyKey', description: 'What became of a request with this key.' },
+  {
+    title: 'IdempotencyKey',
+    description: 'The result of the request that was sent with this key.',
+  },
 );
 
 const EXAMPLE = {
@@ -55,7 +58,7 @@ export function idempotencyRoutes(deps: { readonly db: Database }): AnyRoute<Mer
     operationId: 'retrieveIdempotencyKey',
     moves: 'nothing',
     tag: 'Idempotency keys',
-    summary: 'Find out what became of a request',
+    summary: 'Find the result of a request',
     description:
       'Use it when the answer to a request was lost: it says whether the request still runs, ' +
       'and which object it is about. Percent-encode the key in the path.',

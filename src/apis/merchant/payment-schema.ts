@@ -33,19 +33,19 @@ const TxHash = Type.String({
 
 const PayerConfirmation = Type.Object(
   {
-    type: Type.Literal('payer_confirmation', { description: 'What has to happen next.' }),
+    type: Type.Literal('payer_confirmation', { description: 'The next step.' }),
     reason_code: Type.String({
       minLength: 1,
       description: 'The rule that asked. The list may grow.',
     }),
     expires_at: Timestamp,
   },
-  { description: 'What the customer has to do before the payment can go on.' },
+  { description: 'The step that the customer must take before the payment can continue.' },
 );
 
 const CustomerMessage = Type.String({
   minLength: 1,
-  description: 'What to tell the customer, in plain words. Its text may change.',
+  description: 'A message for the customer, in plain words. Its text may change.',
 });
 
 const PaymentErrorSchema = Type.Object(
@@ -78,7 +78,8 @@ export const Tipping = Type.Object(
   },
   {
     additionalProperties: false,
-    description: 'The tips that the terminal offers its customer. null: none can be given.',
+    description:
+      'The tips that the terminal offers its customer. `null` if the customer cannot tip.',
     examples: [{ percentages: [10, 15, 20] }],
   },
 );
@@ -144,7 +145,10 @@ export const PaymentSchema = Type.Object(
     ...commonFields('payment'),
     amount: { ...Amount, description: 'Sale and tip together: USDC atoms (6 decimals).' },
     currency: Currency,
-    tip: Type.Integer({ minimum: 0, description: 'How much of the amount is tip; 0 without.' }),
+    tip: Type.Integer({
+      minimum: 0,
+      description: 'The part of the amount that is a tip; 0 without one.',
+    }),
     amount_refunded: AtomsOut,
     status: oneOf(PAYMENT_STATUSES, 'The list may grow.'),
     customer_message: CustomerMessage,
@@ -158,7 +162,7 @@ export const PaymentSchema = Type.Object(
     ),
     total_charged: Type.Integer({
       minimum: 1,
-      description: 'What the payer paid: amount, acquirer fee and protocol fee.',
+      description: 'The total that the payer paid: amount, acquirer fee and protocol fee.',
     }),
     net: Type.Integer({ minimum: 1, description: 'Credited to the merchant: the whole amount.' }),
     cashback_status: oneOf(
@@ -191,13 +195,14 @@ export const PaymentSchema = Type.Object(
           'What was presented. The list may grow.',
         ),
       },
-      { description: 'What the customer paid with.' },
+      { description: 'The means of payment that the customer used.' },
     ),
     split_group: SplitGroup,
     receipt_url: nullable(
       Type.String({
         format: 'uri',
-        description: 'A page for the customer, with the proof on the chain. Nobody can guess it.',
+        description:
+          'A page for the customer, with the proof on the chain. Its address cannot be guessed.',
       }),
     ),
     receipt_number: nullable(ReceiptNumber),

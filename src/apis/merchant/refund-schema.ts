@@ -32,7 +32,8 @@ export const RefundSchema = Type.Object(
     receipt_url: nullable(
       Type.String({
         format: 'uri',
-        description: 'A page for the customer, once it has succeeded. Nobody can guess it.',
+        description:
+          'A page for the customer, once it has succeeded. Its address cannot be guessed.',
       }),
     ),
     receipt_number: nullable(ReceiptNumber),

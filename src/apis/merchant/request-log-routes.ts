@@ -22,16 +22,18 @@ import { type RequestRow, selectRequests } from '#request-log/request-log-querie
 export const requestFields = {
   id: idOf('req_', 'request'),
   created: Timestamp,
-  caller: nullable(textOut('The id of the API key, terminal or person; null: nobody known.')),
-  operation: nullable(textOut('The operation, such as createPaymentIntent; null: no such route.')),
+  caller: nullable(textOut('The id of the API key, terminal or person; `null` if unknown.')),
+  operation: nullable(
+    textOut('The operation, such as createPaymentIntent; `null` if no route matched.'),
+  ),
   method: textOut('The HTTP method.'),
   path: textOut('The path that was asked for, without its query.'),
   status: Type.Integer({ description: 'The HTTP status of the answer.' }),
-  code: nullable(textOut('The error code of the answer; null: it was no error.')),
+  code: nullable(textOut('The error code of the answer; `null` if it was not an error.')),
   object_id: nullable(textOut('The id of the object that it was about, or null.')),
   idempotency_key: nullable(textOut('The Idempotency-Key of the request, or null.')),
   api_version: textOut('The API version that was used.'),
-  duration_ms: Type.Number({ description: 'How long the answer took, in milliseconds.' }),
+  duration_ms: Type.Number({ description: 'The time that the response took, in milliseconds.' }),
   address: textOut('The IP address that the request came from.'),
   user_agent: nullable(textOut('How the client identifies itself, or null.')),
 };

@@ -21,7 +21,7 @@ const terminalFields = {
   label: text(500, 'What people call it.'),
   name: text(500, 'What the device is.'),
   platform: text(100, 'The terminal software. The list may grow.'),
-  software_version: nullable(textOut('As the terminal reported it. null: it has not.')),
+  software_version: nullable(textOut('As the terminal reported it; `null` if it has not.')),
   status: oneOf(['active', 'inactive'] as const, 'An inactive terminal takes no payments.'),
   last_seen_at: nullable(Timestamp),
   created: Timestamp,
@@ -48,7 +48,7 @@ export const DeviceSchema = Type.Object(
     }),
     tag_url: Type.String({
       format: 'uri',
-      description: 'What this terminal’s tag says, to tell it from the tags of others.',
+      description: 'The address that this terminal’s tag holds.',
     }),
     brand_path: nullable(
       Type.String({
@@ -148,7 +148,7 @@ export const TappedCredential = Type.Object(
         'the phone drew (Smart Tap) or the 4 bytes of its Unix time (VAS), and what the pass said.',
     }),
   },
-  { additionalProperties: false, description: 'What the reader of the terminal read.' },
+  { additionalProperties: false, description: 'The pass that the terminal’s reader read.' },
 );
 
 export const TapBody = Type.Object({

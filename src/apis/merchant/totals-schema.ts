@@ -15,8 +15,8 @@ export const figures = {
 };
 
 const terminalFields = {
-  terminal: nullable(Type.String({ description: 'null: payments without a terminal.' })),
-  label: nullable(Type.String({ description: 'What the terminal is called.' })),
+  terminal: nullable(Type.String({ description: '`null` for payments without a terminal.' })),
+  label: nullable(Type.String({ description: 'The name of the terminal.' })),
 };
 
 export const TotalsSchema = Type.Object(
@@ -30,14 +30,14 @@ export const TotalsSchema = Type.Object(
     }),
     created_lt: nullable({ ...Timestamp, description: 'When the shift ended, if that was asked.' }),
     time_zone: Type.String({ description: "The account's time zone, whose days these are." }),
-    total: Type.Object(figures, { description: 'All of the terminals below.' }),
+    total: Type.Object(figures, { description: 'The sum of the terminals below.' }),
     terminals: Type.Array(Type.Object({ ...terminalFields, ...figures }), {
       description: 'Terminals with anything in these days.',
     }),
     cashiers: Type.Array(
       Type.Object({
         ...terminalFields,
-        cashier: nullable(Type.String({ description: 'null: nobody was named.' })),
+        cashier: nullable(Type.String({ description: '`null` if no cashier was named.' })),
         ...figures,
       }),
       {

@@ -47,7 +47,9 @@ function listRoute(deps: WebhookRoutesDeps) {
     description: 'At most 16, in one list, newest first.',
     scope: 'webhooks:read',
     idempotency: 'ignored',
-    responses: { 200: { schema: EndpointListSchema, description: 'All of them.' } },
+    responses: {
+      200: { schema: EndpointListSchema, description: 'Every endpoint of the account and mode.' },
+    },
     errors: [],
     handle: async ({ caller }) => {
       const rows = await selectEndpoints(deps.db, caller.tenant);

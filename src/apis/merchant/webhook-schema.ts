@@ -25,7 +25,9 @@ const endpointFields = {
   id: idOf('we_', 'webhook endpoint'),
   ...commonFields('webhook_endpoint'),
   url: Type.String({ description: 'Where events are sent.' }),
-  enabled_events: Type.Array(Type.String(), { description: 'What it subscribes to.' }),
+  enabled_events: Type.Array(Type.String(), {
+    description: 'The event types that it subscribes to.',
+  }),
   description: nullable(Type.String({ description: 'A note of your own.' })),
   api_version: Type.String({
     description: 'Set at creation: events are rendered in this version.',
@@ -104,7 +106,7 @@ export const DeliverySchema = Type.Object(
     ...commonFields('webhook_delivery'),
     webhook_endpoint: idOf('we_', 'webhook endpoint'),
     event: idOf('evt_', 'event'),
-    event_type: Type.String({ description: 'What happened.' }),
+    event_type: Type.String({ description: 'The type of the event.' }),
     status: oneOf(DELIVERY_STATUSES, 'pending: will be tried (again).'),
     attempt: Type.Integer({ minimum: 0, description: 'Attempts made so far.' }),
     response_status: nullable(Type.Integer({ description: 'HTTP status of the last attempt.' })),
@@ -120,7 +122,7 @@ export const DeliverySchema = Type.Object(
       }),
     ),
     duration_ms: nullable(
-      Type.Integer({ minimum: 0, description: 'How long the last attempt took.' }),
+      Type.Integer({ minimum: 0, description: 'The time that the last attempt took.' }),
     ),
     next_attempt_at: nullable(Timestamp),
     created: Timestamp,

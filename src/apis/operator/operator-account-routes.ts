@@ -20,7 +20,7 @@ const TAG = 'Accounts';
 const PAGE = 50;
 
 const SearchQuery = Type.Object({
-  text: Type.Optional(text(254, 'An id, an e-mail address or the beginning of a name.', 1)),
+  text: Type.Optional(text(254, 'An id, an email address or the beginning of a name.', 1)),
   before: Type.Optional(idOf('acct_', 'account')),
   limit: limitParameter,
 });

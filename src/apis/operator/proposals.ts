@@ -174,10 +174,7 @@ export async function decide(
   const row = await lockProposal(tx, decision.id);
   if (row === undefined) return resourceMissing('proposal');
   if (row.status !== 'open' || row.expires_at <= by.now) {
-    return refuse(
-      'unexpected_state',
-      'This is not open any more: somebody decided, or it expired.',
-    );
+    return refuse('unexpected_state', 'This is no longer open: it was decided, or it expired.');
   }
   if (decision.approves && row.proposed_by === by.userId) {
     return refuse('unexpected_state', 'You have asked for it, so a colleague has to agree.');

@@ -28,7 +28,7 @@ const RoleField = oneOf(STAFF_ROLES, 'support sees everything and changes nothin
 
 const OperatorSchema = Type.Object({
   id: idOf('usr_', 'user'),
-  email: textOut('The e-mail address of the person.'),
+  email: textOut('The email address of the person.'),
   name: textOut('The name of the person.'),
   status: oneOf(['active', 'disabled'] as const, 'Whether the person may sign in.'),
   role: RoleField,

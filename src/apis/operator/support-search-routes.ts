@@ -39,7 +39,7 @@ export const FoundSchema = Type.Object({
 const SearchQuery = Type.Object({
   text: text(
     254,
-    'An id, an order id, a transaction, a wallet, a receipt’s number or an e-mail address, whole.',
+    'An id, an order id, a transaction, a wallet, a receipt’s number or an email address, whole.',
     1,
   ),
 });
@@ -130,7 +130,7 @@ export function supportSearchRoute({ db, cells }: OperatorDeps): PersonRoute {
     tag: 'Support',
     summary: 'Find payments, accounts and payers of both modes by what somebody can name',
     description:
-      'By id, order id, transaction, wallet, number of a receipt, or the e-mail address of one ' +
+      'By id, order id, transaction, wallet, number of a receipt, or the email address of one ' +
       'of an account’s people. Whole texts only. Reading the payment itself takes a reason. In a ' +
       'network of several cells all of them are asked.',
     access: 'operator',

@@ -302,10 +302,7 @@ test('an approval that the chain refuses says why in words, and what to do', asy
   }
   assert.equal(failed.status, 'failed');
   assert.match(String(failed.failure_code), /^[a-z_]+$/);
-  assert.match(
-    String(failed.failure_message),
-    /^The chain refused what the wallet signed: .* Sign/,
-  );
+  assert.match(String(failed.failure_message), /^The chain rejected the approval: .* Sign/);
   const again = await me.post('/approvals', { policy: await signPolicy(account, 1) });
   assert.deepEqual([again.body.status, again.body.failure_message], ['succeeded', null]);
 });

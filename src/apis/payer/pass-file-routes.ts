@@ -47,7 +47,7 @@ async function issue(
   const known = await selectPass(db, passId);
   if (known?.payer_id !== payerId) return resourceMissing('pass');
   if (known.revoked_at !== null) {
-    return refuse('unexpected_state', 'This pass was revoked: it has no file any more.');
+    return refuse('unexpected_state', 'This pass was revoked and no longer has a file.');
   }
   if (passFiles[wallet] === null) return notConfigured(WALLET_NAMES[wallet]);
   // Without a value for readers it is a picture; with one, the phone that has it pays.

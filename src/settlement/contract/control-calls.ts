@@ -34,7 +34,7 @@ export function controlCalls(action: ControlAction, rates: AnnouncedRates): Cont
   const by = action === 'pause' ? 'guardian' : 'admin';
   return PARTS.map((part) => ({
     by,
-    says: action === 'pause' ? `${part} stops.` : `${part} goes on.`,
+    says: action === 'pause' ? `${part} stops.` : `${part} resumes.`,
     data: encodeFunctionData({ abi, functionName: `${action}${part}` }),
   }));
 }
