@@ -50,6 +50,10 @@ test('the guides are linked by name, each with its Markdown beside it', async ()
   const index = pages.get('/docs') ?? '';
   for (const name of GUIDES) {
     assert.ok(index.includes(`href="/docs/${name}"`), name);
+    // In the overview behind its link, after the navigation: what it is for, in a sentence.
+    const [, lead] =
+      new RegExp(`href="/docs/${name}">[^<]*</a>\\s+(\\w[^<!]*\\.)\\s*<`).exec(index) ?? [];
+    assert.ok(lead, `${name} says what it is for`);
     assert.ok(pages.has(`/docs/${name}`), name);
     const twin = await get(`/docs/${name}.md`);
     assert.equal(twin.status, 200);
