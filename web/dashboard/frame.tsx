@@ -6,6 +6,7 @@ import { Button } from '../ui/button.tsx';
 import { Switch } from '../ui/choice.tsx';
 import { Select } from '../ui/field.tsx';
 import { Shell } from '../ui/shell.tsx';
+import { named } from '../ui/text/fixed.ts';
 import { AccountTimes } from '../ui/time.tsx';
 import { useMerchant } from './merchant.ts';
 import { PAGES } from './pages.ts';
@@ -53,7 +54,7 @@ function Foot(): ReactNode {
         >
           {accounts.map(({ id, name }) => (
             <option key={id} value={id}>
-              {name}
+              {named(name)}
             </option>
           ))}
         </Select>

@@ -17,7 +17,7 @@ import { usePages } from '../merchant.ts';
 import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
 import { DECLINE_CODES, type DeclineCode, declineWords } from '../parts/declines.ts';
 import { SaleSum } from '../parts/sale-sum.tsx';
-import { TerminalName, useTerminalNames } from '../parts/terminal-names.tsx';
+import { TerminalName, useTerminalOptions } from '../parts/terminal-names.tsx';
 import { useChosenDays } from '../parts/time-zone.ts';
 import { useLive } from '../parts/use-live.ts';
 
@@ -87,7 +87,7 @@ export function Intents(): ReactNode {
 }
 
 function IntentFilters({ filters }: { readonly filters: Filters }): ReactNode {
-  const names = useTerminalNames();
+  const terminals = useTerminalOptions();
   return (
     <FilterBar filters={filters} below={<NamedFilters filters={filters} />}>
       <FilterSelect
@@ -103,7 +103,7 @@ function IntentFilters({ filters }: { readonly filters: Filters }): ReactNode {
         name="terminal"
         label="Terminal"
         all="All"
-        options={[...names]}
+        options={terminals}
       />
       <DayFilters filters={filters} />
     </FilterBar>

@@ -9,6 +9,7 @@ import { useSend } from '../../desk/send.ts';
 import { Sheet } from '../../desk/sheet.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { named } from '../../ui/text/fixed.ts';
 
 /** Pages for people who are not signed in: each is opened by a link in a mail, or leads to one. */
 
@@ -141,7 +142,7 @@ function AcceptInvitation({ people, token, found }: AcceptProps): ReactNode {
   return (
     <Form sending={sending} onSend={accept} send={`Join ${account}`} wide>
       <p>
-        {account} invites {email} as {role}.
+        {named(account)} invites {email} as {role}.
       </p>
       {hasUser ? (
         <p className="soft">

@@ -18,7 +18,7 @@ import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
 import { ExportDialog } from '../parts/export-dialog.tsx';
 import { PAYMENT_COLUMNS } from '../parts/payment-columns.tsx';
 import { readSearch, searchProblem } from '../parts/search-text.ts';
-import { useTerminalNames } from '../parts/terminal-names.tsx';
+import { useTerminalOptions } from '../parts/terminal-names.tsx';
 import { useChosenDays, useDays } from '../parts/time-zone.ts';
 import { useLive } from '../parts/use-live.ts';
 
@@ -41,7 +41,7 @@ export function Payments(): ReactNode {
   const filters = useFilters();
   const pages = usePayments(filters);
   useLive('payment.', pages.at(filters.cursor).queryKey);
-  const names = useTerminalNames();
+  const terminals = useTerminalOptions();
   const days = useDays(filters);
   const [isExporting, setIsExporting] = useState(false);
   return (
@@ -72,7 +72,7 @@ export function Payments(): ReactNode {
           name="terminal"
           label="Terminal"
           all="All"
-          options={[...names]}
+          options={terminals}
         />
         <DayFilters filters={filters} />
       </FilterBar>

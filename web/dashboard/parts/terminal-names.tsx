@@ -1,14 +1,20 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { named } from '../../ui/text/fixed.ts';
 import { useRead } from '../merchant.ts';
 
 /** As many as the service hands out at once; others are found by their ids. */
 const MOST = 100;
 
 /** The labels of the account's terminals, by id. */
-export function useTerminalNames(): ReadonlyMap<string, string> {
+function useTerminalNames(): ReadonlyMap<string, string> {
   const { data } = useRead('GET /accounts/{account}/{mode}/terminals', { query: { limit: MOST } });
   return new Map(data?.data.map(({ id, label }) => [id, label]));
+}
+
+/** For a list to choose from, by id. */
+export function useTerminalOptions(): (readonly [id: string, words: string])[] {
+  return [...useTerminalNames()].map(([id, label]) => [id, named(label)]);
 }
 
 /** Where the row leads elsewhere. */
@@ -18,5 +24,9 @@ export function TerminalName({ id }: { readonly id: string }): ReactNode {
 
 export function TerminalLink({ id }: { readonly id: string }): ReactNode {
   const names = useTerminalNames();
-  return <Link href={`/dashboard/terminals/${id}`}>{names.get(id) ?? id}</Link>;
+  return (
+    <Link href={`/dashboard/terminals/${id}`}>
+      <bdi>{names.get(id) ?? id}</bdi>
+    </Link>
+  );
 }

@@ -7,6 +7,7 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
+import { named } from '../../ui/text/fixed.ts';
 import { Time } from '../../ui/time.tsx';
 import { usePages } from '../operator.ts';
 
@@ -19,7 +20,7 @@ const COLUMNS: readonly Column<Found>[] = [
     name: 'Name',
     cell: ({ id, name }) => (
       <Link href={`/operator/accounts/${id}`} className="row-link">
-        <strong>{name}</strong> <span className="unseen">{id}</span>
+        <strong>{named(name)}</strong> <span className="unseen">{id}</span>
       </Link>
     ),
   },

@@ -9,6 +9,7 @@ import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
+import { named } from '../../ui/text/fixed.ts';
 import { Time } from '../../ui/time.tsx';
 import { useRead } from '../operator.ts';
 import { Measured } from '../parts/measured.tsx';
@@ -22,7 +23,7 @@ const COLUMNS: readonly Column<Waiting>[] = [
     name: 'Name',
     cell: ({ account, name }) => (
       <Link href={`/operator/verification/${account}`} className="row-link">
-        <strong>{name}</strong> <span className="unseen">{account}</span>
+        <strong>{named(name)}</strong> <span className="unseen">{account}</span>
       </Link>
     ),
   },
@@ -38,11 +39,11 @@ const NAMES: readonly Column<Renaming>[] = [
     name: 'Current name',
     cell: ({ account, name }) => (
       <Link href={`/operator/accounts/${account}`} className="row-link">
-        <strong>{name}</strong> <span className="unseen">{account}</span>
+        <strong>{named(name)}</strong> <span className="unseen">{account}</span>
       </Link>
     ),
   },
-  { name: 'Requested name', cell: ({ requested_name: name }) => name },
+  { name: 'Requested name', cell: ({ requested_name: name }) => <bdi>{name}</bdi> },
   { name: 'Account', cell: ({ account }) => <span className="id soft">{account}</span> },
   { name: 'Since', cell: ({ created }) => <Time at={created} /> },
 ];

@@ -5,12 +5,13 @@ export interface TextPart {
 }
 
 /**
- * What is the same in every language: a name between isolates (see {@link named}), a version or an
- * IP address, a sum with its unit, an address or its ends, an id or a program's word (`pi_…`,
- * `card_blocked`), a pairing code, the last digits of an address.
+ * What is the same in every language: a name between isolates (see {@link named}), an email
+ * address, a version or an IP address, a sum with its unit, an address or its ends, an id or a
+ * program's word (`pi_…`, `card_blocked`), a pairing code, the last digits of an address.
  */
 const KINDS = [
   /\u2068[^\u2069]*\u2069/,
+  /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/,
   /\d+(?:\.\d+){2,}/,
   /(?:< |−)?\d[\d,]*\.\d{2,6}(?: [A-Z]{3,4}\b)?/,
   /0x[\da-fA-F]+(?:…[\da-fA-F]+)?/,

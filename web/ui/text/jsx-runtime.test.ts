@@ -58,6 +58,7 @@ const FIXED: readonly (readonly [text: string, fixed: readonly string[]])[] = [
   ],
   ['Send to 0x12ab…cdef', ['0x12ab…cdef']],
   ['Wallet ending in 4fd1', ['4fd1']],
+  ['We sent a link to ann_b+1@shop.example.', ['ann_b+1@shop.example']],
   ['Type AB3D-9XYZ there', ['AB3D-9XYZ']],
   [`Leave ${named('Blue Door Café')}?`, ['Blue Door Café']],
   ['Version 1.24.3 at 10.0.12.1: 3 payments', ['1.24.3', '10.0.12.1']],
