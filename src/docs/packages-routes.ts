@@ -68,11 +68,11 @@ function listing(archives: readonly Archive[], origin: string): string {
   const sums = `<a href="/packages/${LISTED}">${LISTED}</a>`;
   return plainPage(
     'Packages',
-    `<p>The packages of this network's release. Nothing of ours comes from a registry.</p>
+    `<p>The packages of this network's release. We publish none of them in a registry.</p>
 <ul>${items.join('\n')}</ul>
-<p>Their sums: ${sums}. A name with a version never stands for other bytes; the names without one
-change with the next release. So keep the file with a version in your repository where a lockfile
-names it. <a href="/docs/quickstart">Quickstart</a></p>`,
+<p>Checksums: ${sums}. The file behind a name with a version never changes; the names without one
+change with the next release. If a lockfile names a package, keep its file with a version in your
+repository. <a href="/docs/quickstart">Quickstart</a></p>`,
   );
 }
 

@@ -84,10 +84,10 @@ export async function mailChange(tx: Tx, people: MailDeps, change: AlarmingChang
       buttons.unshift({ url, name: PERSON_LINK_BUTTONS[kind] });
     }
     const text =
-      `${what}\n\n${agree}If this was not you, open this link and press the button:\n\n` +
+      `${what}\n\n${agree}If this was not you, open this link and click the button:\n\n` +
       `${stop}\n\n` +
-      'It holds the payouts of the service and signs the person out who did this. The link works ' +
-      'once, for 72 hours. Opening it changes nothing.\n';
+      'It puts all payouts on hold and signs out the person who did this. The link works once, ' +
+      'for 72 hours. Opening it changes nothing.\n';
     await queueMail(tx, people.secretKey, { to, subject, text, buttons, now });
   }
 }

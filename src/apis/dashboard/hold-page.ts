@@ -18,7 +18,7 @@ function gone(reply: FastifyReply): FastifyReply {
   return sendPage(reply, 404, plainPage('This link is not valid', body));
 }
 
-const CANNOT_HOLD = 'What the settlement wallet withdraws by itself cannot be held.';
+const CANNOT_HOLD = 'Withdrawals made directly by the settlement wallet cannot be held.';
 
 function walletQuestion(link: WalletLinkRow): string {
   const account = `<bdi>${escapeHtml(link.account_name)}</bdi>`;
@@ -39,16 +39,16 @@ function question(link: HoldLinkRow): string {
     'Hold payouts?',
     `<p>${what} <bdi>${escapeHtml(link.account_name)}</bdi>, ` +
       `${link.created.toISOString()}.</p>\n` +
-      '<p>If this is not right, hold all payouts of the service. They stay held until an owner ' +
-      `lifts the hold. ${CANNOT_HOLD}</p>\n` +
+      '<p>If this is not right, put all payouts on hold. They stay on hold until an owner ' +
+      `releases them. ${CANNOT_HOLD}</p>\n` +
       '<form method="post"><button type="submit">Hold payouts</button></form>',
   );
 }
 
 const HELD = plainPage(
   'Payouts are held',
-  '<p>The service pays nothing out until an owner with a second factor lifts the hold. All ' +
-    'owners have been told by mail. If a change of the settlement wallet was ' +
+  '<p>The service pays nothing out until an owner with a second factor releases the hold. All ' +
+    'owners were notified by email. If a change of the settlement wallet was ' +
     'announced, it is being canceled.</p>',
 );
 

@@ -19,28 +19,28 @@ interface Words {
 
 const WORDS: Record<PersonLinkKind, Words> = {
   not_me: {
-    title: 'Was this not you?',
+    title: 'Wasn’t this you?',
     asks:
-      'The button holds the payouts of the service and signs the person out who did this. If it ' +
-      'was about your own sign-in, your password ends too: choose a new one by mail.',
-    done: 'It is stopped',
+      'The button puts all payouts on hold and signs out the person who did this. If it was ' +
+      'about your own sign-in, your password stops working too: choose a new one by email.',
+    done: 'Payouts are on hold',
     doneText:
-      'Sessions have ended, and payouts are held until an owner with a second factor lifts the ' +
-      'hold. If it was about your own sign-in, choose a new password by mail now.',
+      'Sessions have ended, and payouts are on hold until an owner with a second factor releases ' +
+      'them. If it was about your own sign-in, choose a new password by email now.',
   },
   trust_factor: {
     title: 'Is this your second factor?',
-    asks: 'The button makes it count at once for money and access.',
-    done: 'Your factor counts now',
-    doneText: 'It is asked for before money moves or access changes.',
+    asks: 'The button makes it valid immediately for payouts and access changes.',
+    done: 'Your second factor is valid now',
+    doneText: 'You need it before money moves or access changes.',
   },
   recover_factor: {
     title: 'Have you lost your second factor?',
     asks:
-      'The button ends it after 72 hours. If it is used before, it stays. You can then sign in ' +
+      'The button removes it after 72 hours, unless it is used before then. You can then sign in ' +
       'with your password and set up another one.',
-    done: 'It ends in 72 hours',
-    doneText: 'We have sent you another mail, with which this can be stopped.',
+    done: 'It will be removed in 72 hours',
+    doneText: 'We sent you another email, with a link that cancels this.',
   },
 };
 

@@ -320,7 +320,7 @@ function paymentsRoute(deps: DeviceDeps) {
     tag: TAG,
     summary: "This terminal's payments, newest first; or a sale of any till of the merchant",
     description:
-      'With `receipt`, or with `order_id` and `amount`: the sale that somebody has the receipt ' +
+      'With `receipt`, or with `order_id` and `amount`: the sale that a customer has the receipt ' +
       'of, without its payer, or an empty list. The number of another terminal’s receipt needs ' +
       '`amount` beside it. The eleventh look-up that finds nothing within an hour is refused.',
     scope: null,

@@ -26,7 +26,7 @@ const PER_TERMINAL: Allowance = { attempts: 30, windowMs: 60 * 60_000 };
 const SUBJECT = 'Your receipt';
 const textOf = (url: string) =>
   `Here is the receipt of your payment:\n\n${url}\n\n` +
-  'Somebody gave this address at a till, for this one mail. It is not kept.\n';
+  'This address was entered at a till for this one email. It is not kept.\n';
 
 const ReceiptMailBody = Type.Object({
   email: text(254, 'Where the receipt goes. Used for this one mail and not kept.', 3),

@@ -110,7 +110,7 @@ export const PayLinkSchema = Type.Object(
     salt: nullable(Word),
     typed_data: {
       ...nullable(TypedDataSchema),
-      description: 'What the wallet signs; null: the request did not say from which wallet.',
+      description: 'What the wallet signs; `null` if the request named no wallet.',
     },
   },
   { title: 'PayLink', description: 'What a payment costs, and how far it is.' },

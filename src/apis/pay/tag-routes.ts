@@ -75,7 +75,7 @@ function readRoute(deps: TagDeps) {
     description:
       'The token is the last part of a terminal’s `tag_url`. With `wait` this is a long poll: it ' +
       'answers as soon as the terminal asks for a payment. `payment` asks for one that was shown ' +
-      'before, whatever became of it.',
+      'before, whatever its result.',
     scope: null,
     idempotency: 'ignored',
     params: { token: 'text' },
@@ -122,7 +122,7 @@ function authorizationRoute(deps: TagDeps) {
     idempotency: 'ignored',
     params: { token: 'text' },
     body: TagAuthorizationBody,
-    responses: { 200: { schema: TagOutcomeSchema, description: 'What became of it.' } },
+    responses: { 200: { schema: TagOutcomeSchema, description: 'The result of the payment.' } },
     errors: AUTHORIZATION_ERRORS,
     handle: async ({ params, body, requestId, now, whenGone }) => {
       const terminal = await findTag(deps, params.token ?? '');
@@ -157,7 +157,7 @@ function visitRoute(deps: TagDeps) {
     operationId: 'openTagVisit',
     moves: 'data',
     tag: TAG,
-    summary: 'Show that somebody stands at a tag that is a chip',
+    summary: 'Prove that the customer is at a tag that is a chip',
     description:
       'The chip (NTAG 424 DNA) adds a message to the address at each tap. It is good once, and ' +
       'within ten minutes of it the tag also tells what is sold.',

@@ -24,9 +24,11 @@ export const TagPaymentSchema = Type.Object(
     reference: Reference,
     ...shown,
     order_id: nullable(
-      textOut('For a `visit` to a tag that is a chip; null: nobody has proven to stand there.'),
+      textOut('For a `visit` to a tag that is a chip; `null` without such a proof.'),
     ),
-    description: nullable(textOut('What is sold, where the order id is told; null: nothing said.')),
+    description: nullable(
+      textOut('The description of the sale, if the order id is shown; `null` without one.'),
+    ),
   },
   {
     title: 'TagPayment',
@@ -77,7 +79,7 @@ export const TagOutcomeSchema = Type.Object(
     last_payment_error,
     receipt_url: ReceiptOfPayer,
   },
-  { title: 'TagOutcome', description: 'What became of a payment, for who has signed it.' },
+  { title: 'TagOutcome', description: 'The result of a payment, for the payer who signed it.' },
 );
 
 export const TagVisitBody = Type.Object({
@@ -110,5 +112,5 @@ export const TagVisitSchema = Type.Object(
     ),
     expires_at: nullable(Timestamp),
   },
-  { title: 'TagVisit', description: 'Whether somebody stands at the tag.' },
+  { title: 'TagVisit', description: 'The proof that the customer is at the tag.' },
 );

@@ -87,7 +87,7 @@ function followRoute(deps: PayerDeps) {
     operationId: 'retrieveApproval',
     moves: 'nothing',
     tag: TAG,
-    summary: 'What became of an approval, a transfer or test funds that were `pending`',
+    summary: 'Read the result of an approval, a transfer or test funds that were `pending`',
     scope: null,
     idempotency: 'ignored',
     params: { id: 'text' },

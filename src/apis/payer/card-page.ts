@@ -11,11 +11,11 @@ const TITLE = 'A Tapline payment card';
 /** Nothing about its owner, because anyone who finds a card can read its URL. */
 function describe(card: CardRow): string {
   if (card.revoked_at !== null) {
-    return '<p>This card has been switched off. It pays nothing any more.</p>';
+    return '<p>This card has been switched off. It can no longer pay.</p>';
   }
   return (
-    '<p>Hold it to the terminal of a shop to pay. Opening this page has paid nothing.</p>\n' +
-    '<p>Is it yours, and lost? Switch it off in your wallet app: it stops at once.</p>'
+    '<p>Hold it to the terminal of a shop to pay. Opening this page did not pay anything.</p>\n' +
+    '<p>Is it your lost card? Switch it off in your wallet app; it stops working immediately.</p>'
   );
 }
 

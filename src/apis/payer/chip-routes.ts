@@ -29,7 +29,10 @@ export const ChipSchema = Type.Object(
     ...commonFields('chip'),
     address: Address,
     label: text(100, 'What the payer calls it.'),
-    per_payment_limit: { ...nullable(Amount), description: 'null: as much as the chip holds.' },
+    per_payment_limit: {
+      ...nullable(Amount),
+      description: '`null` for as much as the chip holds.',
+    },
     blocked: Type.Boolean({ description: 'true: nothing that it signs pays here.' }),
     created: Timestamp,
   },
@@ -39,7 +42,7 @@ export const ChipSchema = Type.Object(
 const ChipListSchema = Type.Object(
   {
     object: objectType('list'),
-    data: Type.Array(ChipSchema, { description: 'All of them, the oldest first.' }),
+    data: Type.Array(ChipSchema, { description: 'Every chip of the payer, oldest first.' }),
     has_more: Type.Literal(false, { description: 'There is no further page.' }),
     next_cursor: Type.Null({ description: 'There is no further page.' }),
   },
@@ -51,7 +54,8 @@ const Limit = nullable(
   Type.Integer({
     minimum: 1,
     maximum: 1_000_000_000_000,
-    description: 'The largest payment, sale plus tip, in USDC atoms without fees. null: no limit.',
+    description:
+      'The largest payment, sale plus tip, in USDC atoms without fees. `null` for no limit.',
   }),
 );
 const Blocked = Type.Boolean({ description: 'true: nothing that the chip signs pays here.' });
@@ -105,7 +109,7 @@ function listRoute({ db }: PayerDeps) {
     operationId: 'listChips',
     moves: 'nothing',
     summary: 'The payer’s chips',
-    responses: { 200: { schema: ChipListSchema, description: 'All of them.' } },
+    responses: { 200: { schema: ChipListSchema, description: 'Every chip of the payer.' } },
     errors: [],
     handle: async ({ caller }) => {
       const rows = await selectChips(db, payerOfCaller(caller).id);
@@ -220,7 +224,7 @@ const DeletedSchema = Type.Object(
   {
     id: idOf('chip_', 'chip'),
     object: objectType('chip'),
-    deleted: Type.Literal(true, { description: 'The chip is not registered any more.' }),
+    deleted: Type.Literal(true, { description: 'The chip is no longer registered.' }),
   },
   { title: 'DeletedChip', description: 'The chip that was deleted.' },
 );

@@ -73,7 +73,12 @@ function listRoute(deps: PayerDeps) {
     scope: null,
     idempotency: 'ignored',
     query: ConfirmationsQuery,
-    responses: { 200: { schema: shortListOf(ConfirmationSchema), description: 'All of them.' } },
+    responses: {
+      200: {
+        schema: shortListOf(ConfirmationSchema),
+        description: 'Every payment that waits for the payer.',
+      },
+    },
     errors: [],
     handle: async ({ caller, query, whenGone }) => {
       const payer = payerOfCaller(caller);
@@ -142,7 +147,9 @@ function answerRoute(deps: PayerDeps, approve: boolean) {
     // Answering twice changes nothing: the payment itself remembers.
     idempotency: 'ignored',
     params: { intent: 'paymentIntent' },
-    responses: { 200: { schema: ConfirmationSchema, description: 'What became of it.' } },
+    responses: {
+      200: { schema: ConfirmationSchema, description: 'The confirmation with its result.' },
+    },
     errors: [
       'resource_missing',
       'payment_intent_unexpected_state',

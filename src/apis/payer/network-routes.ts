@@ -47,7 +47,9 @@ export function networkRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
         'network of a sandbox, the main one in production.',
       scope: null,
       idempotency: 'ignored',
-      responses: { 200: { schema: shortListOf(NetworkSchema), description: 'All of them.' } },
+      responses: {
+        200: { schema: shortListOf(NetworkSchema), description: 'Every network of this service.' },
+      },
       errors: [],
       handle: async () => {
         await Promise.all(deps.chains.map((chain) => chain.refreshToken()));

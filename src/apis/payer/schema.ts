@@ -36,9 +36,9 @@ export const Signature = Type.Unsafe<`0x${string}`>({
 export function shortListOf<S extends Type.TSchema>(item: S) {
   return Type.Object({
     object: objectType('list'),
-    data: Type.Array(item, { description: 'All of them.' }),
+    data: Type.Array(item, { description: 'The whole list.' }),
     has_more: Type.Boolean({ description: 'Always false: the list fits one answer.' }),
-    next_cursor: Type.Null({ description: 'Always null: there is no other page.' }),
+    next_cursor: Type.Null({ description: 'Always `null`, as there is one page.' }),
   });
 }
 
@@ -249,7 +249,7 @@ export const PayerRequestSchema = Type.Object(
   },
   {
     title: 'PayerRequest',
-    description: 'What was asked of the chain for the payer, and what became of it.',
+    description: 'A job on the chain for the payer, and its result.',
   },
 );
 
@@ -433,7 +433,7 @@ export const ConfirmationSchema = Type.Object(
   },
   {
     title: 'Confirmation',
-    description: 'A payment that waits for the payer, or what became of it.',
+    description: 'A payment that waits for the payer, or its result.',
   },
 );
 
