@@ -36,8 +36,8 @@ async function live(url = database.url): Promise<boolean> {
     const mark = await readMark(folder, db.watch);
     await db.query('select 1 as one');
     const marking = await keepMark({ db, folder, log: silentLog }, mark);
-    const lost = db.watch.sawLoss(false);
-    assert.equal(db.watch.sawLoss(true), lost);
+    const lost = db.watch.trust(false) === 'confirmed';
+    assert.equal(db.watch.trust(true) === 'confirmed', lost);
     await db.transaction((tx) =>
       tx.query('create temporary table written on commit drop as select 1'),
     );

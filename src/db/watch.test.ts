@@ -23,7 +23,7 @@ function guarded(): { watch: DatabaseWatch; turns: () => number } {
   watch.guard(false, () => {
     turns++;
   });
-  watch.stand(false, 'signing', watch.epoch);
+  watch.stand(false, { standing: 'signing', trust: 'unknown' }, watch.epoch);
   return { watch, turns: () => turns };
 }
 
@@ -39,7 +39,7 @@ describe('what a process knows of its database', () => {
     const giveUp = watch.guard(false, () => {});
     assert.ok(!watch.serves(false) && !watch.signs(false));
     assert.ok(watch.serves(true) && watch.signs(true), 'the other network is not affected');
-    watch.stand(false, 'serving', watch.epoch);
+    watch.stand(false, { standing: 'serving', trust: 'unknown' }, watch.epoch);
     assert.ok(watch.serves(false) && !watch.signs(false));
     giveUp();
     assert.ok(watch.signs(false));
@@ -50,7 +50,7 @@ describe('what a process knows of its database', () => {
     watch.note(1_500n);
     watch.meet({ ...ALIKE, position: 1_500n });
     assert.ok(watch.signs(false));
-    assert.deepEqual([watch.changes, turns(), watch.sawLoss(false)], [0, 0, false]);
+    assert.deepEqual([watch.changes, turns(), watch.trust(false)], [0, 0, 'unknown']);
   });
 
   it('a commit acknowledged to another while a new connection asks is no loss', () => {
@@ -60,7 +60,7 @@ describe('what a process knows of its database', () => {
     watch.note(1_700n);
     watch.meet({ ...ALIKE, position: 1_600n }, highest);
     assert.ok(watch.signs(false));
-    assert.deepEqual([watch.changes, turns(), watch.sawLoss(false)], [0, 0, false]);
+    assert.deepEqual([watch.changes, turns(), watch.trust(false)], [0, 0, 'unknown']);
   });
 
   it('a commit tells of another database, even over a connection that did not break', () => {
@@ -84,16 +84,16 @@ describe('what a process knows of its database', () => {
     const { watch, turns } = guarded();
     watch.meet({ ...ALIKE, timeline: '00000002', position: 1_100n });
     assert.ok(!watch.serves(false));
-    assert.deepEqual([watch.changes, turns(), watch.sawLoss(false)], [1, 1, false]);
+    assert.deepEqual([watch.changes, turns(), watch.trust(false)], [1, 1, 'unknown']);
   });
 
   it('a failover with a lost tail shows the loss', () => {
     const { watch } = guarded();
     watch.note(2_000n);
     watch.meet({ ...ALIKE, timeline: '00000002', position: 1_999n });
-    assert.ok(!watch.serves(false) && watch.sawLoss(false));
+    assert.ok(!watch.serves(false) && watch.trust(false) === 'confirmed');
     watch.toldOfLoss(false);
-    assert.ok(!watch.sawLoss(false));
+    assert.ok(watch.trust(false) === 'unknown');
   });
 
   it('a lost tail shows also when the new timeline has written more than that since', () => {
@@ -101,17 +101,17 @@ describe('what a process knows of its database', () => {
     watch.note(2_000n);
     const checkpoint = { timeline: '00000002', position: 1_900n };
     watch.meet({ ...ALIKE, timeline: '00000002', position: 9_000n, checkpoint });
-    assert.ok(watch.sawLoss(false));
+    assert.ok(watch.trust(false) === 'confirmed');
   });
 
   it('a copy that was put back on the same timeline shows the loss once', () => {
     const { watch } = guarded();
     watch.note(2_000n);
     watch.meet({ ...ALIKE, position: 1_200n });
-    assert.ok(!watch.serves(false) && watch.sawLoss(false));
+    assert.ok(!watch.serves(false) && watch.trust(false) === 'confirmed');
     watch.toldOfLoss(false);
     watch.meet({ ...ALIKE, position: 1_300n });
-    assert.ok(!watch.sawLoss(false));
+    assert.ok(watch.trust(false) === 'unknown');
     assert.equal(watch.changes, 1);
   });
 
@@ -121,7 +121,7 @@ describe('what a process knows of its database', () => {
       watch.expect({ ...ALIKE, position: 1_000n, ...place });
       watch.meet(ALIKE);
       watch.guard(false, () => {});
-      return watch.sawLoss(false);
+      return watch.trust(false) === 'confirmed';
     };
     assert.equal(shows({}), false);
     assert.equal(shows({ position: 1_001n }), true);
@@ -132,19 +132,15 @@ describe('what a process knows of its database', () => {
 
   it('would notice a loss once ledger and chain agreed, or when something is remembered', () => {
     const { watch } = guarded();
-    assert.equal(watch.wouldNoticeLoss(false), false);
-    watch.agreed(false);
-    assert.deepEqual(
-      [false, true].map((mode) => watch.wouldNoticeLoss(mode)),
-      [true, false],
-    );
+    watch.stand(false, { standing: 'signing', trust: 'agreed' }, watch.epoch);
+    assert.deepEqual([watch.trust(false), watch.trust(true)], ['agreed', 'unknown']);
     watch.meet({ ...ALIKE, timeline: '00000002', position: 1_100n });
-    assert.equal(watch.wouldNoticeLoss(false), false, 'it is another database');
+    assert.equal(watch.trust(false), 'unknown', 'it is another database');
     const remembers = (place: Partial<DatabasePlace>) => {
       const next = new DatabaseWatch();
       next.expect({ ...ALIKE, ...place });
       next.meet(ALIKE);
-      return next.wouldNoticeLoss(false);
+      return next.trust(false) === 'agreed';
     };
     assert.equal(remembers({ position: 900n }), true);
     assert.equal(remembers({ position: 1_001n }), false, 'it went back');
@@ -168,15 +164,16 @@ describe('what a process knows of its database', () => {
     const { watch } = guarded();
     watch.note(2_000n);
     watch.meet({ ...ALIKE, system: 'another/16384', position: 10n });
-    assert.ok(!watch.serves(false) && !watch.sawLoss(false));
+    assert.ok(!watch.serves(false) && watch.trust(false) === 'unknown');
   });
 
   it('what was found out about an earlier connection opens nothing', () => {
     const { watch } = guarded();
     const { epoch } = watch;
     watch.meet({ ...ALIKE, timeline: '00000002' });
-    watch.stand(false, 'signing', epoch);
+    watch.stand(false, { standing: 'signing', trust: 'agreed' }, epoch);
     assert.ok(!watch.serves(false));
+    assert.equal(watch.trust(false), 'unknown');
   });
 
   it('a connection knows its database before its first statement', async () => {

@@ -24,6 +24,22 @@ export type DatabasePlace = Pick<DatabaseSight, 'system' | 'timeline' | 'positio
  */
 export type LedgerStanding = 'closed' | 'serving' | 'signing';
 
+/**
+ * What this process knows of a network's ledger on the database that it is connected to.
+ *
+ * | trust        | meaning                                                | ends with           |
+ * |--------------|--------------------------------------------------------|---------------------|
+ * | `unknown`    | It was not compared with its chain: a loss would not   | a comparison        |
+ * |              | show.                                                  |                     |
+ * | `agreed`     | It knew every nonce of our keys that the chain did.    | another database,   |
+ * |              | From here on a loss shows.                             | or a shorter log    |
+ * | `suspicious` | The chain knows a nonce that it lacks. Operators are   | their answer, or a  |
+ * |              | asked whether the database was restored.               | node that denies it |
+ * | `confirmed`  | It has lost rows, and the network's recovery does not  | `toldOfLoss`        |
+ * |              | know of it yet.                                        |                     |
+ */
+export type LedgerTrust = 'unknown' | 'agreed' | 'suspicious' | 'confirmed';
+
 /** One text for a system and its timeline: what a network's recovery is done for. */
 export function incarnationOf({ system, timeline }: DatabaseSight): string {
   return `${system}/${timeline}`;
@@ -41,16 +57,14 @@ export function walPosition(text: string): bigint {
  */
 export class DatabaseWatch {
   readonly #standings = new Map<boolean, LedgerStanding>();
-  /** Networks that have not been told yet of a loss that was seen here. */
-  readonly #losses = new Set<boolean>();
-  /** Networks whose ledger knew all that the chain did, on the database that we know. */
-  readonly #agreed = new Set<boolean>();
+  /** By mode, where it is not as at the start. */
+  readonly #trust = new Map<boolean, LedgerTrust>();
   readonly #listeners = new Set<() => void>();
   #sight: DatabaseSight | null = null;
   /** What was seen of the database before this process began. */
   #expected: DatabasePlace | null = null;
-  /** It has not gone back since it was seen before this process began. */
-  #continued = false;
+  /** `agreed` if it has not gone back since it was seen before this process began. */
+  #trustAtStart: 'unknown' | 'agreed' = 'unknown';
   /** Everything up to here was on disk, as the database that we know has said. */
   #highest = 0n;
   #changes = 0;
@@ -78,7 +92,8 @@ export class DatabaseWatch {
 
   /** What to remember of the database. null: nothing yet, or a loss is not acted upon yet. */
   get place(): DatabasePlace | null {
-    if (this.#sight === null || this.#highest === 0n || this.#losses.size > 0) return null;
+    const isLossOpen = [...this.#trust.values()].includes('confirmed');
+    if (this.#sight === null || this.#highest === 0n || isLossOpen) return null;
     const { system, timeline } = this.#sight;
     return { system, timeline, position: this.#highest };
   }
@@ -90,7 +105,7 @@ export class DatabaseWatch {
 
   /** The database has lost something since it was last seen. */
   showLoss(): void {
-    for (const livemode of [false, true]) this.#losses.add(livemode);
+    for (const livemode of [false, true]) this.#trust.set(livemode, 'confirmed');
   }
 
   /** The log is on disk up to here. (What is only written may be gone after a crash.) */
@@ -121,18 +136,19 @@ export class DatabaseWatch {
     if (known === null) {
       if (this.#expected === null) return;
       if (isBehind(sight, this.#expected)) this.showLoss();
-      else this.#continued = this.#expected.system === sight.system;
+      else if (this.#expected.system === sight.system) this.#trustAtStart = 'agreed';
       return;
     }
     const moved = incarnationOf(known) !== incarnationOf(sight);
     const behind = isBehind(sight, { ...known, position: moved ? this.#highest : before });
     if (!moved && !behind) return;
     this.#highest = 0n;
-    this.#agreed.clear();
-    this.#continued = false;
+    this.#trustAtStart = 'unknown';
+    for (const [livemode, trust] of this.#trust)
+      if (trust === 'agreed') this.#trust.delete(livemode);
     this.#changes++;
     for (const livemode of this.#standings.keys()) {
-      if (behind) this.#losses.add(livemode);
+      if (behind) this.#trust.set(livemode, 'confirmed');
       this.#standings.set(livemode, 'closed');
     }
     this.#turn();
@@ -157,40 +173,29 @@ export class DatabaseWatch {
     this.#listeners.add(onTurn);
     return () => {
       this.#standings.delete(livemode);
-      this.#losses.delete(livemode);
-      this.#agreed.delete(livemode);
+      this.#trust.delete(livemode);
       this.#listeners.delete(onTurn);
     };
   }
 
   /** What was found out while the epoch was `epoch`; nothing if it is another one by now. */
-  stand(livemode: boolean, standing: LedgerStanding, epoch: number): void {
-    if (epoch === this.#epoch && this.#standings.has(livemode)) {
-      this.#standings.set(livemode, standing);
-    }
+  stand(
+    livemode: boolean,
+    found: { readonly standing: LedgerStanding; readonly trust: LedgerTrust },
+    epoch: number,
+  ): void {
+    if (epoch !== this.#epoch || !this.#standings.has(livemode)) return;
+    this.#standings.set(livemode, found.standing);
+    this.#trust.set(livemode, found.trust);
   }
 
-  /** The ledger knows every nonce of our keys that the chain does: from here on a loss shows. */
-  agreed(livemode: boolean): void {
-    this.#agreed.add(livemode);
+  trust(livemode: boolean): LedgerTrust {
+    return this.#trust.get(livemode) ?? this.#trustAtStart;
   }
 
-  /**
-   * Whether this process would have noticed that the database went back since ledger and chain
-   * agreed. At a start it would not, unless something was remembered from before.
-   */
-  wouldNoticeLoss(livemode: boolean): boolean {
-    return this.#continued || this.#agreed.has(livemode);
-  }
-
-  /** Whether a loss was seen here that the network's recovery has not been told of. */
-  sawLoss(livemode: boolean): boolean {
-    return this.#losses.has(livemode);
-  }
-
-  /** Its recovery knows of the loss. */
+  /** The network's recovery knows of the loss. */
   toldOfLoss(livemode: boolean): void {
-    this.#losses.delete(livemode);
+    if (this.trust(livemode) === 'confirmed') this.#trust.delete(livemode);
   }
 
   /** Whether anything may be created, canceled, paid or given back on the network. */

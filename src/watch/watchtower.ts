@@ -234,7 +234,7 @@ async function mayJudge(deps: WatchDeps, sql: Sql, memory: Memory): Promise<bool
     memory.epoch = epoch;
     memory.brokeAt = performance.now();
   }
-  if (changes !== memory.changes || db.watch.sawLoss(livemode)) {
+  if (changes !== memory.changes || db.watch.trust(livemode) === 'confirmed') {
     memory.changes = changes;
     memory.changedAt = clock.now();
     db.watch.toldOfLoss(livemode);

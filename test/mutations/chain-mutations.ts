@@ -233,7 +233,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     name: 'a database whose log went back is relied on',
     file: 'src/settlement/relayer/network-guard.ts',
     from:
-      `  if (found.wentBack) return { kind: 'recover', reason: 'position', ` +
+      `  if (trust === 'confirmed') return { kind: 'recover', reason: 'position', ` +
       `lossShown: true };\n`,
     to: '',
   },

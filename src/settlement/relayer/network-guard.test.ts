@@ -14,8 +14,7 @@ const HEALTHY: Findings = {
     doubted: false,
   },
   chainNonces: new Map([[LANE, 7n]]),
-  wentBack: false,
-  wouldNotice: true,
+  trust: 'agreed',
 };
 
 function judge(
@@ -47,17 +46,17 @@ describe('whether a ledger can be relied on', () => {
     [
       'the chain knows a nonce more at a start',
       'ask about 8',
-      () => judge({ chainNonces: new Map([[LANE, 8n]]), wouldNotice: false }),
+      () => judge({ chainNonces: new Map([[LANE, 8n]]), trust: 'unknown' }),
     ],
     [
       'the chain knows a nonce more of a lane that was stopped, at a start',
       'signing',
-      () => judge({ chainNonces: new Map([[LANE, 8n]]), wouldNotice: false }, { next_nonces: {} }),
+      () => judge({ chainNonces: new Map([[LANE, 8n]]), trust: 'unknown' }, { next_nonces: {} }),
     ],
     [
       'its log is behind what was seen',
       'recover: position, loss shown',
-      () => judge({ wentBack: true }),
+      () => judge({ trust: 'confirmed' }),
     ],
     ['another server answers', 'recover: incarnation', () => judge({ incarnation: 'system/2' })],
     [
@@ -79,7 +78,7 @@ describe('whether a ledger can be relied on', () => {
     [
       'another process has asked, and this one has just started',
       'closed',
-      () => judge({ wouldNotice: false }, { doubted: true }),
+      () => judge({ trust: 'unknown' }, { doubted: true }),
     ],
     [
       'another process has asked, and this one would have noticed a loss',
@@ -89,8 +88,7 @@ describe('whether a ledger can be relied on', () => {
     [
       'an earlier release has written it, and the chain knows a nonce more',
       'ask about 8',
-      () =>
-        judge({ chainNonces: new Map([[LANE, 8n]]), wouldNotice: false }, { incarnation: null }),
+      () => judge({ chainNonces: new Map([[LANE, 8n]]), trust: 'unknown' }, { incarnation: null }),
     ],
     [
       'somebody recovers it',
@@ -100,7 +98,7 @@ describe('whether a ledger can be relied on', () => {
     [
       'a loss is seen while somebody recovers it',
       'recover: position, loss shown',
-      () => judge({ wentBack: true }, { status: 'recovering' }),
+      () => judge({ trust: 'confirmed' }, { status: 'recovering' }),
     ],
   ];
   for (const [when, expected, result] of cases) {

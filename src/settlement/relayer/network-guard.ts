@@ -3,7 +3,7 @@ import { describeError } from '#core/log.ts';
 import { startLoop } from '#core/loop.ts';
 import { raisePlaces } from '#db/commit-order.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
-import { type LedgerStanding, walPosition } from '#db/watch.ts';
+import { type LedgerStanding, type LedgerTrust, walPosition } from '#db/watch.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
@@ -48,10 +48,7 @@ export interface Findings {
   readonly ledger: Omit<LedgerRow, 'asked' | 'position'>;
   /** By lower-case address; null: no node answered. */
   readonly chainNonces: ReadonlyMap<string, bigint> | null;
-  /** The database's log is behind what this process has seen of it. */
-  readonly wentBack: boolean;
-  /** This process would know if the log had gone back. */
-  readonly wouldNotice: boolean;
+  readonly trust: LedgerTrust;
 }
 
 export type Judgment =
@@ -65,22 +62,22 @@ export type Judgment =
  * Whether the ledger can be relied on. It has lost something when its log is behind what we have
  * seen. A nonce of ours that the chain knows and the ledger does not means one of two things: the
  * database was restored, or somebody else has the key. It shows a loss if the database is another
- * one than before. Where we would have noticed that the log went back, somebody else has the key,
- * and the lane stops when it finds out. Otherwise, at a start, a person has to say. When no node
+ * one than before. If ledger and chain had agreed on this database, somebody else has the key, and
+ * the lane stops when it finds out. Otherwise, at a start, a person has to say. When no node
  * answers, and there is no sign of a loss, the ledger is served, but nothing is signed.
  */
 export function judgeLedger(found: Findings): Judgment {
-  const { ledger, incarnation, chainNonces } = found;
-  if (found.wentBack) return { kind: 'recover', reason: 'position', lossShown: true };
+  const { ledger, incarnation, chainNonces, trust } = found;
+  if (trust === 'confirmed') return { kind: 'recover', reason: 'position', lossShown: true };
   if (ledger.status === 'recovering') return { kind: 'stand', standing: 'closed' };
   const ahead = noncesAhead(ledger.next_nonces, chainNonces);
   const isAhead = Object.keys(ahead).length > 0;
   if (ledger.incarnation !== incarnation && ledger.incarnation !== null) {
     return { kind: 'recover', reason: isAhead ? 'nonce' : 'incarnation', lossShown: isAhead };
   }
-  if (isAhead && !found.wouldNotice) return { kind: 'doubt', ahead };
+  if (isAhead && trust !== 'agreed') return { kind: 'doubt', ahead };
   // Another process has asked, which has keys that this one lacks.
-  if (ledger.doubted && !found.wouldNotice) return { kind: 'stand', standing: 'closed' };
+  if (ledger.doubted && trust !== 'agreed') return { kind: 'stand', standing: 'closed' };
   if (ledger.incarnation === null) {
     return ledger.used
       ? { kind: 'recover', reason: 'incarnation', lossShown: false }
@@ -118,17 +115,16 @@ async function readNonces(chain: Chain): Promise<ReadonlyMap<string, bigint> | n
   }
 }
 
-/** What a guard remembers between its looks. */
-interface Memory {
-  standing: LedgerStanding;
-  /** This process has asked operators whether the database was restored. */
-  doubts: boolean;
-  /** It, or another one, waits for their answer. */
-  waits: boolean;
-  /** The epoch in which the chain was asked. */
-  askedIn: number | null;
-  lookedAt: number;
+/** The last look, as far as the next one depends on it. */
+interface Look {
+  readonly standing: LedgerStanding;
+  /** Operators have to answer first. */
+  readonly waits: boolean;
+  /** The epoch in which ledger and chain were compared. */
+  readonly comparedIn: number | null;
 }
+
+const NO_LOOK: Look = { standing: 'closed', waits: false, comparedIn: null };
 
 async function ask(
   deps: GuardDeps,
@@ -157,50 +153,68 @@ async function askOperators(deps: GuardDeps, ahead: NoncesAhead): Promise<void> 
   log.error('operators have to say whether the database was restored', { network });
 }
 
-/** One look. @returns whether another one is due at once. */
-async function look(deps: GuardDeps, memory: Memory): Promise<boolean> {
+/** @returns `null` if another look is due at once. */
+async function look(deps: GuardDeps, last: Look): Promise<Look | null> {
   const { db, chain } = deps;
   const { livemode } = chain.config;
   const { watch } = db;
   const { epoch } = watch;
-  let ledger = await selectLedger(db, livemode);
-  let chainNonces: ReadonlyMap<string, bigint> | null = new Map();
-  if (ledger.status === 'done' && memory.askedIn !== epoch) {
-    chainNonces = await readNonces(chain);
-    ledger = await selectLedger(db, livemode);
-  }
+  const { ledger, chainNonces } = await compare(deps, last.comparedIn !== epoch);
   const { incarnation } = watch;
-  if (watch.epoch !== epoch || incarnation === null) return true;
-  const wentBack = watch.sawLoss(livemode);
-  const wouldNotice = watch.wouldNoticeLoss(livemode);
-  const judgment = judgeLedger({ incarnation, ledger, chainNonces, wentBack, wouldNotice });
-  const doubts = judgment.kind === 'doubt';
-  if (doubts && !memory.doubts) await askOperators(deps, judgment.ahead);
-  // A node may have answered for another chain.
-  if (memory.doubts && !doubts && ledger.doubted) {
-    await db.transaction((tx) => endDoubt(tx, livemode, deps.clock.now()));
-  }
-  memory.doubts = doubts;
-  memory.waits = doubts || (ledger.doubted && !wouldNotice);
+  if (watch.epoch !== epoch || incarnation === null) return null;
+  const before = watch.trust(livemode);
+  const judgment = judgeLedger({ incarnation, ledger, chainNonces, trust: before });
+  await settleDoubt(deps, judgment, { ledger, before });
   if (judgment.kind === 'adopt') {
     await adoptIncarnation(db, { livemode, incarnation });
-    return true;
+    return null;
   }
   if (judgment.kind === 'recover') await ask(deps, judgment, ledger);
   else watch.note(walPosition(ledger.position));
   const standing = judgment.kind === 'stand' ? judgment.standing : 'closed';
   // We do not know what the chain has settled, and new intents must not take a number that it
   // knows, nor events a place that receivers have seen.
-  if (standing === 'serving' && memory.standing !== 'serving') {
+  if (standing === 'serving' && last.standing !== 'serving') {
     await raiseNumbers(db, livemode);
     await raisePlaces(db, livemode);
   }
-  memory.askedIn = standing === 'signing' ? epoch : null;
+  watch.stand(livemode, { standing, trust: trustAfter(deps, judgment) }, epoch);
+  if (watch.epoch !== epoch) return null;
+  const waits = judgment.kind === 'doubt' || (ledger.doubted && before !== 'agreed');
+  return { standing, waits, comparedIn: standing === 'signing' ? epoch : null };
+}
+
+/** The chain is asked only if that is due and nobody recovers the ledger. */
+async function compare({ db, chain }: GuardDeps, isDue: boolean) {
+  const { livemode } = chain.config;
+  const ledger = await selectLedger(db, livemode);
+  if (ledger.status !== 'done' || !isDue) return { ledger, chainNonces: new Map() };
+  const chainNonces = await readNonces(chain);
+  return { ledger: await selectLedger(db, livemode), chainNonces };
+}
+
+/** Operators are asked once. The question ends when a node has answered for another chain. */
+async function settleDoubt(
+  deps: GuardDeps,
+  judgment: Judgment,
+  { ledger, before }: { readonly ledger: LedgerRow; readonly before: LedgerTrust },
+): Promise<void> {
+  const { db, chain, clock } = deps;
+  const wasSuspicious = before === 'suspicious';
+  if (judgment.kind === 'doubt') {
+    if (!wasSuspicious) await askOperators(deps, judgment.ahead);
+  } else if (ledger.doubted && (wasSuspicious || judgment.kind === 'recover')) {
+    await db.transaction((tx) => endDoubt(tx, chain.config.livemode, clock.now()));
+  }
+}
+
+function trustAfter({ db, chain }: GuardDeps, judgment: Judgment): LedgerTrust {
+  if (judgment.kind === 'doubt') return 'suspicious';
+  const isSigning = judgment.kind === 'stand' && judgment.standing === 'signing';
   // Without keys nothing was compared.
-  if (standing === 'signing' && hasLanes(chain.config)) watch.agreed(livemode);
-  memory.standing = standing;
-  watch.stand(livemode, standing, epoch);
-  return watch.epoch !== epoch;
+  if (isSigning && hasLanes(chain.config)) return 'agreed';
+  const now = db.watch.trust(chain.config.livemode);
+  return now === 'suspicious' ? 'unknown' : now;
 }
 
 /**
@@ -211,15 +225,10 @@ async function look(deps: GuardDeps, memory: Memory): Promise<boolean> {
 export function guardNetwork(deps: GuardDeps): NetworkGuard {
   const { db, chain, log, wakeups } = deps;
   const { livemode, network } = chain.config;
-  const memory: Memory = {
-    standing: 'closed',
-    doubts: false,
-    waits: false,
-    askedIn: null,
-    lookedAt: Number.NEGATIVE_INFINITY,
-  };
+  let last = NO_LOOK;
+  let lookedAt = Number.NEGATIVE_INFINITY;
   const lookNow = () => {
-    memory.lookedAt = Number.NEGATIVE_INFINITY;
+    lookedAt = Number.NEGATIVE_INFINITY;
     loop.wake();
   };
   const giveUp = db.watch.guard(livemode, lookNow);
@@ -232,11 +241,13 @@ export function guardNetwork(deps: GuardDeps): NetworkGuard {
     },
     run: async () => {
       const openMs = db.watch.signs(livemode) ? OPEN_LOOK_MS : UNASKED_LOOK_MS;
-      const closedMs = memory.waits ? DOUBT_LOOK_MS : 0;
+      const closedMs = last.waits ? DOUBT_LOOK_MS : 0;
       const restMs = db.watch.serves(livemode) ? openMs : closedMs;
-      if (performance.now() - memory.lookedAt < restMs) return false;
-      memory.lookedAt = performance.now();
-      return look(deps, memory);
+      if (performance.now() - lookedAt < restMs) return false;
+      lookedAt = performance.now();
+      const next = await look(deps, last);
+      last = next ?? last;
+      return next === null;
     },
   });
   return {
