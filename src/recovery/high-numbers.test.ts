@@ -9,7 +9,7 @@ import { bookTransfers } from '#recovery/book-transfers.ts';
 import type { RecoveryDeps } from '#recovery/run.ts';
 import { withdrawCall } from '#settlement/contract/contract-calls.ts';
 import { deleteUndecided } from '#settlement/foreign-settlement-queries.ts';
-import { countUnknownHere } from '#settlement/network-recovery-queries.ts';
+import { selectUnknownHere } from '#settlement/network-recovery-queries.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import { storedProof } from '#settlement/relayer/send/prepare-refund.ts';
 import { heldAccount } from '#testing/held-key.ts';
@@ -110,7 +110,7 @@ describe('settlements under numbers that a column of ours cannot hold', () => {
         listed.lines.join('\n'),
       );
     }
-    assert.equal(await countUnknownHere(store.db, false), 0, 'no recovery is asked for');
+    assert.equal((await selectUnknownHere(store.db, false)).count, 0, 'no recovery is asked for');
   });
 
   it('leave the proof of what was settled with them as the contract wants it', async () => {
@@ -144,6 +144,10 @@ describe('settlements under numbers that a column of ours cannot hold', () => {
       'select settlement_number from payments',
     );
     assert.deepEqual(booked, [{ settlement_number: 7n }]);
-    assert.equal(await countUnknownHere(db, false), 1, 'until reconciliation finds number 7');
+    assert.equal(
+      (await selectUnknownHere(db, false)).count,
+      1,
+      'until reconciliation finds number 7',
+    );
   });
 });

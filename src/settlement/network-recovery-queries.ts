@@ -234,58 +234,58 @@ export async function moveReadTo(tx: Tx, livemode: boolean, block: bigint): Prom
   ]);
 }
 
-/** What has settled, or is settling, the payment of a refund that is unknown here. */
-const PAYMENT_REQUEST = `
-  select from payment_intents i
-  join chain_requests q on q.kind = 'payment' and q.subject_id = i.id
-    and q.status in ('queued', 'submitted', 'succeeded')
-  where d.kind = 'refund_unknown_here' and i.livemode = d.livemode
-    and i.settlement_number = (d.details -> 'chain' ->> 'number')::bigint`;
-
-/** Unknown here, and not left to a person yet. */
-const UNKNOWN_HERE = `
-  d.resolved_at is null and d.accepted_at is null and d.kind like '%_unknown_here'
-  and not exists (
-    select from chain_alarms a where a.livemode = d.livemode
-      and a.kind in ('foreign_key_used', 'foreign_settlement', 'number_taken',
-        'paid_after_failure', 'not_recovered')
-      and a.subject = replace(d.kind, '_unknown_here', '') || ' ' || d.subject)
-  and not exists (
-    select from foreign_settlements f where f.livemode = d.livemode
-      and f.decision is distinct from 'accepted' and ${IS_DIFFERENCE})
-  -- A refund whose payment is still being settled can be booked only after it.
-  and not exists (${PAYMENT_REQUEST} and q.applied_at is null and not exists (
-    select from payments p
-    where p.livemode = i.livemode and p.settlement_number = i.settlement_number))`;
-
-/** A recovery could book these. */
-export async function countUnknownHere(sql: Sql, livemode: boolean): Promise<number> {
-  const rows = await sql.query<{ count: number }>(
-    `select count(*)::int as count from reconciliation_differences d
-     where d.livemode = $1 and ${UNKNOWN_HERE}`,
-    [livemode],
-  );
-  return rows[0]?.count ?? 0;
+/** What is unknown here and not left to a person yet. */
+export interface UnknownHere {
+  /** A recovery could book so many. */
+  readonly count: number;
+  /**
+   * Unknown before the last recovery began, and still now: another one would not help. What
+   * operators accept is booked only by the next one.
+   */
+  readonly uncured: readonly { readonly subject: string; readonly details: UncuredDetails }[];
 }
+type UncuredDetails = { readonly [key: string]: unknown };
 
-/**
- * Unknown before the last recovery began, and still now: another one would not help. What operators
- * accept is booked only by the next one.
- */
-export async function selectNotRecovered(
-  sql: Sql,
-  livemode: boolean,
-): Promise<{ readonly subject: string; readonly details: { readonly [key: string]: unknown } }[]> {
-  return sql.query(
-    `select replace(d.kind, '_unknown_here', '') || ' ' || d.subject as subject, d.details
-     from reconciliation_differences d
-     join network_recoveries r on r.livemode = d.livemode and r.status = 'done'
-     where d.livemode = $1 and d.first_seen < r.started and ${UNKNOWN_HERE}
-       and not exists (${PAYMENT_REQUEST} and q.applied_at >= r.started)
-       and not exists (
-         select from foreign_settlements f where f.livemode = d.livemode and ${IS_DIFFERENCE})`,
+export async function selectUnknownHere(sql: Sql, livemode: boolean): Promise<UnknownHere> {
+  const rows = await sql.query<UnknownHere>(
+    `select count(*)::int as count, coalesce(
+       jsonb_agg(jsonb_build_object('subject', u.subject, 'details', u.details))
+         filter (where u.is_uncured), '[]') as uncured
+     from (
+       select n.subject, d.details, r.status = 'done' and d.first_seen < r.started
+         and payment.applied_at >= r.started is not true and settled.is_foreign is not true
+         as is_uncured
+       from reconciliation_differences d
+       join network_recoveries r on r.livemode = d.livemode
+       cross join lateral (
+         select replace(d.kind, '_unknown_here', '') || ' ' || d.subject as subject) n
+       -- What has settled, or is settling, the payment of a refund that is unknown here.
+       cross join lateral (
+         select max(q.applied_at) as applied_at,
+           bool_or(q.applied_at is null and not exists (
+             select from payments p
+             where p.livemode = i.livemode and p.settlement_number = i.settlement_number))
+           as is_under_way
+         from payment_intents i
+         join chain_requests q on q.kind = 'payment' and q.subject_id = i.id
+           and q.status in ('queued', 'submitted', 'succeeded')
+         where d.kind = 'refund_unknown_here' and i.livemode = d.livemode
+           and i.settlement_number = (d.details -> 'chain' ->> 'number')::bigint) payment
+       cross join lateral (
+         select count(*) > 0 as is_foreign,
+           bool_or(f.decision is distinct from 'accepted') as is_open
+         from foreign_settlements f where f.livemode = d.livemode and ${IS_DIFFERENCE}) settled
+       where d.livemode = $1 and d.resolved_at is null and d.accepted_at is null
+         and d.kind like '%_unknown_here' and settled.is_open is not true
+         -- A refund whose payment is still being settled can be booked only after it.
+         and payment.is_under_way is not true
+         and not exists (
+           select from chain_alarms a where a.livemode = d.livemode and a.subject = n.subject
+             and a.kind in ('foreign_key_used', 'foreign_settlement', 'number_taken',
+               'paid_after_failure', 'not_recovered'))) u`,
     [livemode],
   );
+  return only(rows, 'differences that are unknown here');
 }
 
 export interface RecoveryCounts {

@@ -8,7 +8,7 @@ import { openIdKey } from '#db/id-key.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import { idSealingKey } from '#settings/config.ts';
 import type { PaymentCall } from '#settlement/contract/contract-calls.ts';
-import { countUnknownHere } from '#settlement/network-recovery-queries.ts';
+import { selectUnknownHere } from '#settlement/network-recovery-queries.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import type { Hex } from '#settlement/requests.ts';
 import type { Reply } from '#testing/api-client.ts';
@@ -254,6 +254,6 @@ describe('a copy of the database that is put back', () => {
     await world.onChain((chain) =>
       reconcileOnce({ chain, db, clock: systemClock, log: silentLog }, { graceMs: 0 }),
     );
-    assert.equal(await countUnknownHere(db, false), 0);
+    assert.equal((await selectUnknownHere(db, false)).count, 0);
   });
 });

@@ -50,8 +50,8 @@ export const WAY_MUTATIONS: readonly Mutation[] = [
     name: 'what somebody else has settled is booked like a loss',
     file: 'src/settlement/network-recovery-queries.ts',
     by: 'src/settlement/reconciliation/reconcile.test.ts',
-    from: "f.decision is distinct from 'accepted' and",
-    to: "f.decision = 'refused' and",
+    from: "bool_or(f.decision is distinct from 'accepted')",
+    to: "bool_or(f.decision = 'refused')",
   },
   {
     name: 'a lane is never taken over from a worker that died',

@@ -14,9 +14,9 @@ import {
 } from '#settlement/foreign-settlement-queries.ts';
 import {
   askForRecovery,
-  countUnknownHere,
   finishRecovery,
   moveReadTo,
+  selectUnknownHere,
   takeRecovery,
 } from '#settlement/network-recovery-queries.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
@@ -154,7 +154,7 @@ describe('reconciliation', () => {
     const alarms = `select count(*) from chain_alarms where kind = 'foreign_key_used'`;
     assert.equal(await world.count(alarms), 1);
     assert.equal(await selectKeptBack(db, tenant), 7_050_000n);
-    assert.equal(await countUnknownHere(db, false), 0, 'no recovery is asked for');
+    assert.equal((await selectUnknownHere(db, false)).count, 0, 'no recovery is asked for');
     const upTo = present(await selectNewestForeign(db, tenant), 'foreign payment');
     const decided = { decision: 'refused', now: new Date() } as const;
     assert.equal(await db.transaction((tx) => decideForeign(tx, { ...tenant, upTo }, decided)), 1);
@@ -246,7 +246,11 @@ describe('reconciliation', () => {
     await world.outcomes([refund, withdrawal]);
     const both = ['refund_unknown_here', 'withdrawal_unknown_here'];
     assert.deepEqual(await kinds(), both);
-    assert.equal(await countUnknownHere(db, false), 2, 'our own bytes paid them: they were lost');
+    assert.equal(
+      (await selectUnknownHere(db, false)).count,
+      2,
+      'our own bytes paid them: they were lost',
+    );
     assert.equal(await selectKeptBack(db, tenant), 0n);
     await query(
       `update chain_attempts set tx_hash = 'not ' || tx_hash where tx_hash in (
@@ -256,7 +260,7 @@ describe('reconciliation', () => {
     assert.deepEqual(await kinds(), both);
     const refunds = `select count(*) from foreign_settlements where kind = 'refund'`;
     assert.equal(await world.count(refunds), 0, 'it belongs to the lost time');
-    assert.equal(await countUnknownHere(db, false), 1, 'the next recovery books it');
+    assert.equal((await selectUnknownHere(db, false)).count, 1, 'the next recovery books it');
     // As the reconciler does now: this recovery shows no loss, and reads the refund again.
     await askForRecovery(db, { ...WISH, reason: 'reconciliation', lossShown: false });
     assert.deepEqual(await kinds(), both);
@@ -273,7 +277,7 @@ describe('reconciliation', () => {
       found.map((row) => row.found),
       ['refund 900000', 'withdrawal 70000'],
     );
-    assert.equal(await countUnknownHere(db, false), 0, 'no recovery is asked for');
+    assert.equal((await selectUnknownHere(db, false)).count, 0, 'no recovery is asked for');
     assert.equal(await selectKeptBack(db, tenant), 970_000n);
     const alarms = `select count(*) from chain_alarms where kind = 'foreign_key_used'`;
     assert.equal(await world.count(alarms), 1, 'one for the merchant');

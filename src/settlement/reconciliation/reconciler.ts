@@ -4,9 +4,8 @@ import type { Wakeups } from '#db/wakeups.ts';
 import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import {
   askForRecovery,
-  countUnknownHere,
   RECOVERY_TOPIC,
-  selectNotRecovered,
+  selectUnknownHere,
 } from '#settlement/network-recovery-queries.ts';
 import { type ReconcileDeps, reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import { selectLastRun } from '#settlement/reconciliation/reconcile-queries.ts';
@@ -36,12 +35,12 @@ export async function askIfUnknown(
 ): Promise<void> {
   const { db, chain, clock, wakeups, log } = deps;
   const { livemode, network } = chain.config;
-  const uncured = await selectNotRecovered(db, livemode);
+  const { count, uncured } = await selectUnknownHere(db, livemode);
   const alarms: Alarm[] = uncured.map(({ subject, details }) => {
     return { kind: 'not_recovered', subject, details };
   });
   await db.transaction((tx) => insertAlarms(tx, livemode, alarms, clock.now()));
-  const unknown = await countUnknownHere(db, livemode);
+  const unknown = count - uncured.length;
   if (unknown === 0) return;
   const asked = { livemode, asked: null, reason: 'reconciliation', lossShown: false } as const;
   await askForRecovery(db, asked);
