@@ -5,7 +5,7 @@ import { StartError } from '#core/start-error.ts';
 import { openDatabase } from '#db/database.ts';
 import { findRunningSandbox, type RunningSandbox } from '#sandbox/running-sandbox.ts';
 import { readConfig } from '#settings/config.ts';
-import { openChain } from '#settlement/chain/chain.ts';
+import { openChain } from '#settlement/chain/open-chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { reportReconciliation } from '#settlement/reconciliation/reconcile-report.ts';
 

@@ -13,7 +13,7 @@ import { type Database, openDatabase } from '#db/database.ts';
 import { connectWakeups, type Wakeups } from '#db/wakeups.ts';
 import { readConfig } from '#settings/config.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { openChain } from '#settlement/chain/chain.ts';
+import { openChain } from '#settlement/chain/open-chain.ts';
 import { NETWORK_DEFAULTS } from '#settlement/networks.ts';
 import { createAnswerCheck } from '#testing/check-answer.ts';
 import { testDatabase } from '#testing/database.ts';

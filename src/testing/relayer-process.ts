@@ -3,7 +3,7 @@ import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { openDatabase } from '#db/database.ts';
 import { connectWakeups } from '#db/wakeups.ts';
-import { openChain } from '#settlement/chain/chain.ts';
+import { openChain } from '#settlement/chain/open-chain.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import { startRelayer } from '#settlement/relayer/relayer.ts';
 

@@ -11,7 +11,8 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { present } from '#core/assert.ts';
 import { silentLog } from '#core/log.ts';
 import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-chain.ts';
-import { type Chain, openChain } from '#settlement/chain/chain.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { openChain } from '#settlement/chain/open-chain.ts';
 import { connectRpc, type Rpc } from '#settlement/chain/rpc.ts';
 import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';

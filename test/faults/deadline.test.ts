@@ -5,7 +5,7 @@ import { silentLog } from '#core/log.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { openChain } from '#settlement/chain/chain.ts';
+import { openChain } from '#settlement/chain/open-chain.ts';
 import { caller } from '#testing/api-client.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
 import { makeDemo, startChaosProcess } from '#testing/chaos/chaos-process.ts';

@@ -9,7 +9,7 @@ import type { Mail } from '#people/mail.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { wallet } from '#sandbox/wallets.ts';
-import { openChain } from '#settlement/chain/chain.ts';
+import { openChain } from '#settlement/chain/open-chain.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
 import { enrolOwner } from '#testing/chaos/chaos-owner.ts';

@@ -11,7 +11,7 @@ import { silentLog } from '#core/log.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { freePort, waitUntil } from '#sandbox/processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { openChain } from '#settlement/chain/chain.ts';
+import { openChain } from '#settlement/chain/open-chain.ts';
 import { type Balancer, startBalancer } from '#testing/balancer.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
 import { chaosEnv, makeDemo } from '#testing/chaos/chaos-process.ts';

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
-import { openChain } from '#settlement/chain/chain.ts';
+import { openChain } from '#settlement/chain/open-chain.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import { type Filling, fillTables } from '#testing/fill-tables.ts';
 import { type KeptPlans, keepPlans, type Reading } from '#testing/kept-plans.ts';

@@ -14,7 +14,7 @@ import { tellOfProposal } from '#payouts/foreign-mails.ts';
 import { insertHold } from '#payouts/payout-hold-queries.ts';
 import { createOperator } from '#people/create-operator.ts';
 import { insertOwnerChange } from '#people/owner-change-queries.ts';
-import { decodeView } from '#settlement/chain/chain.ts';
+import { decodeView } from '#settlement/chain/decode.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
 import { startRelayer } from '#settlement/relayer/relayer.ts';

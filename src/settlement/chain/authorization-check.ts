@@ -1,5 +1,6 @@
 import { decodeFunctionResult, encodeFunctionData, size } from 'viem';
-import { type CallAnswer, type Chain, decodeView, quantity } from '#settlement/chain/chain.ts';
+import type { CallAnswer, Chain } from '#settlement/chain/chain.ts';
+import { decodeView, quantity } from '#settlement/chain/decode.ts';
 import type { FeeRates } from '#settlement/chain/fee-rates.ts';
 import {
   chargesOf,

@@ -1,5 +1,6 @@
 import { type Abi, decodeFunctionResult, encodeFunctionData } from 'viem';
-import { type Chain, decodeView, type EthCall } from '#settlement/chain/chain.ts';
+import type { Chain, EthCall } from '#settlement/chain/chain.ts';
+import { decodeView } from '#settlement/chain/decode.ts';
 import type { FeeRates } from '#settlement/chain/fee-rates.ts';
 import { readHoldings } from '#settlement/chain/holdings.ts';
 import { readAnnounced } from '#settlement/chain/merchant-wallets.ts';

@@ -1,6 +1,7 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { present } from '#core/assert.ts';
-import { type Chain, decodeView } from '#settlement/chain/chain.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { decodeView } from '#settlement/chain/decode.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';

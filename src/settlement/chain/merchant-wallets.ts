@@ -1,5 +1,6 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
-import { type BlockTag, type Chain, decodeView } from '#settlement/chain/chain.ts';
+import type { BlockTag, Chain } from '#settlement/chain/chain.ts';
+import { decodeView } from '#settlement/chain/decode.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import {
   contractOf,

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeFunctionResult } from 'viem';
 import { present } from '#core/assert.ts';
 import { type Batcher, createBatcher } from '#db/batching.ts';
-import { type CallAnswer, type Chain, decodeView } from '#settlement/chain/chain.ts';
+import type { CallAnswer, Chain } from '#settlement/chain/chain.ts';
+import { decodeView } from '#settlement/chain/decode.ts';
 import {
   chargesOf,
   type FeeRates,

@@ -1,4 +1,5 @@
-import { type Chain, type RawReceipt, type Receipt, toReceipt } from '#settlement/chain/chain.ts';
+import type { Chain, Receipt } from '#settlement/chain/chain.ts';
+import { type RawReceipt, toReceipt } from '#settlement/chain/decode.ts';
 import type { NodeFault } from '#settlement/chain/rpc-reply.ts';
 import { witnessesOf } from '#settlement/chain/witness.ts';
 import type { Hex } from '#settlement/requests.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { silentLog } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
-import { openChain } from '#settlement/chain/chain.ts';
+import { openChain } from '#settlement/chain/open-chain.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
 import { profileOfChain } from '#settlement/profiles.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';

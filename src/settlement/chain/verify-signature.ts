@@ -8,8 +8,9 @@ import {
   size,
   slice,
 } from 'viem';
-import { type Chain, quantity } from '#settlement/chain/chain.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
 import { isWord, readCodeSize } from '#settlement/chain/code-size.ts';
+import { quantity } from '#settlement/chain/decode.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/requests.ts';
 

@@ -1,5 +1,6 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
-import { type Chain, decodeView } from '#settlement/chain/chain.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { decodeView } from '#settlement/chain/decode.ts';
 import { contractOf } from '#settlement/editions.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 

@@ -1,8 +1,9 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { present } from '#core/assert.ts';
 import type { Sql } from '#db/database.ts';
-import { type Chain, decodeView } from '#settlement/chain/chain.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
 import type { Announced } from '#settlement/chain/contract-state.ts';
+import { decodeView } from '#settlement/chain/decode.ts';
 import { type RoleName, roleName } from '#settlement/contract/roles.ts';
 import { editionAt } from '#settlement/editions.ts';
 import type { Hex } from '#settlement/requests.ts';

@@ -1,7 +1,8 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { insertAlarms } from '#settlement/alarms.ts';
 import { selectLargestUsers, updateCeiling } from '#settlement/ceiling-queries.ts';
-import { type CallAnswer, decodeView } from '#settlement/chain/chain.ts';
+import type { CallAnswer } from '#settlement/chain/chain.ts';
+import { decodeView } from '#settlement/chain/decode.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import type { RelayerState } from '#settlement/relayer/machine/state.ts';
 import type { Hex } from '#settlement/requests.ts';

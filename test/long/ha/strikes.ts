@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLog } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
 import { waitUntil } from '#sandbox/processes.ts';
-import { openChain } from '#settlement/chain/chain.ts';
+import { openChain } from '#settlement/chain/open-chain.ts';
 import type { ChaosGround } from '#testing/chaos/chaos-ground.ts';
 import { checkInvariants } from '#testing/invariants/invariants.ts';
 import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';

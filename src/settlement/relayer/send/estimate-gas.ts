@@ -1,4 +1,4 @@
-import { quantity, toRevert } from '#settlement/chain/chain.ts';
+import { quantity, toRevert } from '#settlement/chain/decode.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { readRevert } from '#settlement/contract/contract-calls.ts';
 import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';

@@ -1,0 +1,90 @@
+import { assert } from '#core/assert.ts';
+import type { Block, BlockTag, CallAnswer, Receipt } from '#settlement/chain/chain.ts';
+import { type RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { RawLog } from '#settlement/contract/contract-events.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** Reads what a view of a contract returned. @throws RpcUnavailable: it reverted, or is no ABI. */
+export function decodeView<T>(answer: CallAnswer | undefined, decode: (data: Hex) => T): T {
+  if (answer?.ok !== true) {
+    throw new RpcUnavailable(`a view of the contract reverted: ${answer?.message}`);
+  }
+  try {
+    return decode(answer.data);
+  } catch (cause) {
+    throw new RpcUnavailable('a node answered what no view returns', { cause });
+  }
+}
+
+/** A question that always has an answer: a refusal means that the nodes cannot answer. */
+export function unavailable(refusal: RpcRefusal | RpcUnavailable): RpcUnavailable {
+  if (refusal instanceof RpcUnavailable) return refusal;
+  return new RpcUnavailable('no node of the chain answers', { cause: refusal });
+}
+
+/** A revert is an answer about the call; everything else says nothing about it. */
+export function toRevert(refusal: RpcRefusal | RpcUnavailable): CallAnswer & { ok: false } {
+  if (refusal instanceof RpcUnavailable) throw refusal;
+  const reverted = refusal.code === 3 || /revert/i.test(refusal.message);
+  if (!reverted) throw new RpcUnavailable('the node could not run a call', { cause: refusal });
+  return { ok: false, revertData: revertDataOf(refusal.data), message: refusal.message };
+}
+
+/** Nodes put it in different fields. */
+function revertDataOf(data: unknown): unknown {
+  if (typeof data === 'object' && data !== null && 'data' in data) return data.data;
+  return data;
+}
+
+export function quantity(value: bigint): Hex {
+  return `0x${value.toString(16)}`;
+}
+
+export function tagText(tag: BlockTag): string {
+  return typeof tag === 'bigint' ? quantity(tag) : tag;
+}
+
+export interface RawBlock {
+  number: Hex;
+  hash: Hex;
+  parentHash: Hex;
+  timestamp: Hex;
+  baseFeePerGas?: Hex;
+  transactions?: Hex[];
+}
+
+export function toBlock(raw: RawBlock): Block {
+  assert(raw.number !== null && raw.hash !== null, 'a pending block was answered');
+  return {
+    number: BigInt(raw.number),
+    hash: raw.hash,
+    parentHash: raw.parentHash,
+    time: new Date(Number(raw.timestamp) * 1000),
+    baseFeePerGas: BigInt(raw.baseFeePerGas ?? '0x0'),
+    transactions: raw.transactions ?? [],
+  };
+}
+
+export interface RawReceipt {
+  transactionHash: Hex;
+  status: Hex;
+  blockNumber: Hex;
+  blockHash: Hex;
+  from: Hex;
+  gasUsed: Hex;
+  logs: RawLog[];
+}
+
+export function toReceipt(raw: RawReceipt, host: string): Receipt | null {
+  if (raw.blockNumber === null) return null;
+  return {
+    txHash: raw.transactionHash,
+    succeeded: BigInt(raw.status) === 1n,
+    blockNumber: BigInt(raw.blockNumber),
+    blockHash: raw.blockHash,
+    from: raw.from,
+    gasUsed: BigInt(raw.gasUsed),
+    logs: raw.logs,
+    host,
+  };
+}

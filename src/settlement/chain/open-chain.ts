@@ -1,0 +1,159 @@
+import { formatGwei } from 'viem';
+import type { Log } from '#core/log.ts';
+import { StartError } from '#core/start-error.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { readCodeSize } from '#settlement/chain/code-size.ts';
+import { readChain } from '#settlement/chain/read-chain.ts';
+import { connectRpc, type ProbedAddress, type Rpc, RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { createTokenRefresh, readToken } from '#settlement/chain/token.ts';
+import { isPresentEdition } from '#settlement/contract/contract-edition.ts';
+import { contractsOf } from '#settlement/editions.ts';
+import type { NetworkConfig, NetworkSettings } from '#settlement/networks.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** The name and version of Circle's contract on most chains, for a start without any node. */
+const USUAL_DOMAIN = { name: 'USD Coin', version: '2' };
+
+/** Objects of this chain alone: what is read later is written into them. */
+function withToken(settings: NetworkSettings, told: NetworkConfig['usdcDomain']): NetworkConfig {
+  const { name, version } = settings.usdcDomain;
+  return {
+    ...settings,
+    usdcDomain: { name: name ?? told.name, version: version ?? told.version },
+    token: { hasPermit: settings.profile.usdc?.permit !== false, domainProblem: null },
+  };
+}
+
+/** How often to try a chain that could not be reached at the start. */
+const CHECK_MS = 1_000;
+
+/**
+ * Opens the chain of a network. Nodes that cannot be reached now are used as soon as they can be,
+ * after the same checks.
+ * @throws StartError when a node belongs to another chain, nothing is deployed at the addresses, or
+ * the contracts there are not what the settings say.
+ */
+export async function openChain(config: NetworkSettings, log: Log): Promise<Chain> {
+  const { rpcUrls: urls, chainId, rpcHeaders: headers, rpcTimeoutsMs: timeoutsMs } = config;
+  const perSecond = config.rpcPerSecond;
+  const rpc = connectRpc({ urls, chainId, headers, timeoutsMs, perSecond, log });
+  const setting = `CHAIN_${config.network.toUpperCase()}_RPC_URL`;
+  const { network } = config;
+  const later = openLater();
+  const reads = {
+    ...readChain({ config: withToken(config, USUAL_DOMAIN), rpc }, log),
+    isChecked: () => later.isChecked,
+    refuted: later.refuted,
+    close: () => {
+      clearTimeout(later.timer);
+      return rpc.close();
+    },
+  };
+  const chain = { ...reads, refreshToken: createTokenRefresh(reads, config, log) };
+  const check = async () => {
+    await requireContracts(chain, setting);
+    await requireFee(chain);
+    // The code that reads these already holds the objects.
+    const { domain, hasPermit } = await readToken(chain, config, USUAL_DOMAIN);
+    for (const { settlement } of config.formerSettlements) {
+      await readToken(chain, { ...config, settlement }, USUAL_DOMAIN);
+    }
+    Object.assign(chain.config.usdcDomain, domain);
+    Object.assign(chain.config.token, { hasPermit });
+    if (!hasPermit)
+      log.info('the token has no permit: payers approve by a transaction', { network });
+    later.isChecked = true;
+  };
+  try {
+    const probed = await rpc.probe();
+    requireChainId(probed, setting, chainId);
+    tellUnreachable(probed, setting, log);
+    await check();
+  } catch (error) {
+    if (!(error instanceof RpcUnavailable)) {
+      await rpc.close();
+      throw error;
+    }
+    log.warn('the chain cannot be reached yet', { network: config.network });
+    checkLater(later, check);
+  }
+  return chain;
+}
+
+/** The checks that are still due for a chain that could not be reached at the start. */
+interface Later {
+  isChecked: boolean;
+  readonly refuted: Promise<string>;
+  readonly refute: (why: string) => void;
+  timer: NodeJS.Timeout | undefined;
+}
+
+function openLater(): Later {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  return { isChecked: false, refuted: promise, refute: resolve, timer: undefined };
+}
+
+function checkLater(later: Later, check: () => Promise<void>): void {
+  const again = async () => {
+    try {
+      await check();
+    } catch (error) {
+      if (error instanceof StartError) later.refute(error.message);
+      else checkLater(later, check);
+    }
+  };
+  later.timer = setTimeout(() => void again(), CHECK_MS).unref();
+}
+
+/** @throws StartError: an address that names another chain would never be used. */
+function requireChainId(probed: readonly ProbedAddress[], setting: string, chainId: number): void {
+  const wrong = probed.findIndex((one) => one.chainId !== null && one.chainId !== chainId);
+  if (wrong < 0) return;
+  const which = probed.length > 1 ? ` (address ${wrong + 1}, ${probed[wrong]?.host})` : '';
+  const told = `${setting}${which} leads to chain ${probed[wrong]?.chainId}`;
+  throw new StartError(`${told}, but ${chainId} is expected`);
+}
+
+/**
+ * A profile's own ceiling may be exceeded for a while: then its lanes wait. One that a person has
+ * set too low would never be noticed.
+ * @throws StartError: the chain takes no transaction at that price.
+ */
+async function requireFee(chain: Chain): Promise<void> {
+  const { network, isFeeSet, maxFeePerGasCeiling } = chain.config;
+  if (!isFeeSet) return;
+  const { baseFeePerGas } = await chain.newest();
+  if (baseFeePerGas <= maxFeePerGasCeiling) return;
+  const [set, asked] = [maxFeePerGasCeiling, baseFeePerGas].map((wei) => formatGwei(wei));
+  const name = `CHAIN_${network.toUpperCase()}_MAX_FEE_GWEI`;
+  throw new StartError(`${name}=${set} is below the base fee of the chain, ${asked} gwei now`);
+}
+
+function tellUnreachable(probed: readonly ProbedAddress[], setting: string, log: Log): void {
+  probed.forEach(({ host, chainId, error }, index) => {
+    if (chainId !== null) return;
+    log.warn(`address ${index + 1} of ${setting} (${host}) cannot be used yet: ${error}`);
+  });
+}
+
+/** @throws StartError: nothing, or another contract, is at an address. @throws RpcUnavailable */
+async function requireContracts(
+  { config, rpc }: { readonly config: NetworkConfig; readonly rpc: Rpc },
+  setting: string,
+): Promise<void> {
+  const settlements = contractsOf(config).map(({ settlement }) => settlement);
+  for (const address of [...settlements, config.usdc]) {
+    const code = await rpc.call('eth_getCode', [address, 'latest']);
+    if (code === '0x') {
+      if ((await readCodeSize(rpc, address)) > 0n) {
+        throw new RpcUnavailable('a node does not give the code of a contract that is there');
+      }
+      throw new StartError(`there is no contract at ${address} on the chain of ${setting}`);
+    }
+    if (!settlements.includes(address) || isPresentEdition(code as Hex)) continue;
+    throw new StartError(
+      `the contract at ${address} on the chain of ${setting} is no settlement contract of ` +
+        'this release: deploy one with npm run chain -- deploy',
+    );
+  }
+}
