@@ -15,7 +15,7 @@ import { lockPayers, type PayerRow } from '#payers/payer-queries.ts';
 import { type Found, lockCredentials, toCredential } from '#payments/credential.ts';
 import type { Decline } from '#payments/decline.ts';
 import { credentialKey, type Presented, readTapped } from '#payments/presented.ts';
-import { judge, writeUsedUp } from '#payments/single-use.ts';
+import { verify, writeConsumed } from '#payments/single-use.ts';
 import { readUnknownDecline } from '#payments/unknown-credential.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 
@@ -78,8 +78,8 @@ async function decide(tx: Tx, { deps, presented, found, asked, now }: Case): Pro
   const [locked] = await lockPayers(tx, [found.payerId]);
   const payer = present(locked, 'payer of a credential');
   if (payer.livemode !== asked.livemode) return { holder: null, decline: 'pass_unknown' };
-  const judged = judge(found, presented, { cardKey: deps.cardKey, now });
-  if (judged.after !== found) await writeUsedUp(tx, [judged.after], now);
+  const judged = verify(found, presented, { cardKey: deps.cardKey, now });
+  if (judged.after !== found) await writeConsumed(tx, [judged.after], now);
   const decline = standing(found, payer) ?? judged.decline;
   return { holder: holderOf(found, payer), decline };
 }

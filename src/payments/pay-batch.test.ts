@@ -6,7 +6,8 @@ import { atoms } from '#core/money.ts';
 import { newSecret } from '#core/secrets.ts';
 import { createAgentToken } from '#payers/create-agent-token.ts';
 import { updatePayerLimits } from '#payers/payer-queries.ts';
-import { type PayItem, payBatch } from '#payments/pay-batch.ts';
+import { payBatch } from '#payments/pay-batch.ts';
+import type { PayItem } from '#payments/pay-context.ts';
 import { saveRiskSettings } from '#risk/risk-queries.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import {

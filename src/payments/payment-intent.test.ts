@@ -5,6 +5,7 @@ import { isRefusal } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
 import {
   asOf,
+  canBePaid,
   type IntentCommand,
   type PaymentIntent,
   type Step,
@@ -254,6 +255,15 @@ describe('what the steps carry', () => {
     assert.equal(refusal.code, 'payment_intent_unexpected_state');
     assert.match(refusal.message, /processing.*Refund/);
   });
+});
+
+test('an intent can be paid exactly where the payment of a payer is decided', () => {
+  for (const intent of [OPEN, ASKED_EARLY, ASKED_LATE, PROCESSING, SUCCEEDED, CANCELED]) {
+    for (const now of [CREATED, EARLY_CONFIRM_BY, EXPIRES_AT]) {
+      const settled = transition(intent, COMMANDS.settle, now);
+      assert.deepEqual(canBePaid(intent, now), isRefusal(settled) ? settled : null);
+    }
+  }
 });
 
 describe('the 60 seconds of a confirmation', () => {

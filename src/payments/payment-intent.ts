@@ -172,6 +172,15 @@ function unexpectedState(intent: PaymentIntent, wanted: string): Refusal {
   );
 }
 
+function unpayable(
+  intent: Exclude<PaymentIntent, { readonly status: 'requires_payment_method' }>,
+): Refusal {
+  if (intent.status === 'requires_action') {
+    return unexpectedState(intent, 'paid again while its payer is asked');
+  }
+  return unexpectedState(intent, intent.status === 'processing' ? 'paid again' : 'paid');
+}
+
 /** What the account's clock says when the service's says `at`. */
 export function byAccountClock(intent: Pick<PaymentIntent, 'aheadSeconds'>, at: Date): Date {
   return addSeconds(at, intent.aheadSeconds);
@@ -275,7 +284,7 @@ function whenAsked(
     case 'settle':
     case 'ask_payer':
     case 'decline':
-      return unexpectedState(intent, 'paid again while its payer is asked');
+      return unpayable(intent);
     case 'settled':
     case 'not_settled':
       return unexpectedState(intent, 'settled');
@@ -306,7 +315,7 @@ function whenProcessing(
     case 'settle':
     case 'ask_payer':
     case 'decline':
-      return unexpectedState(intent, 'paid again');
+      return unpayable(intent);
     case 'approve':
     case 'reject':
       return unexpectedState(intent, 'confirmed by its payer');
@@ -332,7 +341,7 @@ function whenEnded(
     case 'settle':
     case 'ask_payer':
     case 'decline':
-      return unexpectedState(intent, 'paid');
+      return unpayable(intent);
     case 'approve':
     case 'reject':
       return unexpectedState(intent, 'confirmed by its payer');
@@ -391,4 +400,10 @@ export function transition(intent: PaymentIntent, command: IntentCommand, now: D
 /** The intent as every reader must see it at `now`, even before a worker has written it. */
 export function asOf(intent: PaymentIntent, now: Date): PaymentIntent {
   return last(passTime(intent, now), intent);
+}
+
+/** `null` if a payer can be charged for it at `now`. */
+export function canBePaid(intent: PaymentIntent, now: Date): Refusal | null {
+  const current = asOf(intent, now);
+  return current.status === 'requires_payment_method' ? null : unpayable(current);
 }

@@ -4,7 +4,7 @@ import { addMs } from '#core/clock.ts';
 import type { PassRow } from '#payers/payer-queries.ts';
 import { VAS_MS } from '#payers/phone-pass.ts';
 import type { Found } from '#payments/credential.ts';
-import { judge } from '#payments/single-use.ts';
+import { verify } from '#payments/single-use.ts';
 
 const NOW = new Date('2026-11-23T12:00:00.000Z');
 /** Since when taps of this pass may have been used in a time that was lost. */
@@ -24,7 +24,7 @@ function judgeAt(at: Date, usedBefore: readonly string[] = []) {
     at,
   };
   const cardKey = Buffer.alloc(32);
-  return judge(found, { type: 'apple_vas', tap }, { cardKey, now: NOW }).decline;
+  return verify(found, { type: 'apple_vas', tap }, { cardKey, now: NOW }).decline;
 }
 
 test('a phone’s tap is of now, and of after a time that was lost', () => {

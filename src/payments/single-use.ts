@@ -20,7 +20,7 @@ import type { Presented } from '#payments/presented.ts';
  * answered with 200 uses it up, however the payment ends; one that is refused (4xx), or that could
  * not be decided (503), does not.
  */
-export interface Judged {
+export interface Verified {
   /** Why what was presented is not accepted, or null. */
   readonly decline: Decline | null;
   /** The credential after the attempt is answered. */
@@ -28,11 +28,11 @@ export interface Judged {
 }
 
 /** `found` as it is locked, with what the batch has used of it already. */
-export function judge(
+export function verify(
   found: Found,
   presented: Presented,
   { cardKey, now }: { readonly cardKey: RotatingKey; readonly now: Date },
-): Judged {
+): Verified {
   // Its home has used it up.
   if (presented.type === 'visiting') {
     return { decline: presented.visit.refusal?.decline ?? null, after: found };
@@ -63,7 +63,7 @@ export function judge(
     return { decline: code.expires_at <= now ? 'pass_code_expired' : null, after };
   }
   if ('phone' in found && found.phone !== null && 'tap' in presented) {
-    return judgePhone({ ...found, phone: found.phone }, presented.tap, now);
+    return verifyPhone({ ...found, phone: found.phone }, presented.tap, now);
   }
   return { decline: null, after: found };
 }
@@ -74,7 +74,7 @@ type FoundPhone = Extract<Found, { readonly type: PhoneKind }> & { readonly phon
  * A tap of a phone is good once: by its nonce, or by its time, which has to be of now. What an
  * Apple phone gave before a loss of data is refused: it may have been used in the lost time.
  */
-function judgePhone(found: FoundPhone, tap: PhoneTap, now: Date): Judged {
+function verifyPhone(found: FoundPhone, tap: PhoneTap, now: Date): Verified {
   const { phone } = found;
   const isUsed =
     phone.usedBefore.has(tap.tapHash.toString('hex')) ||
@@ -115,7 +115,7 @@ async function writeUsedTaps(tx: Tx, used: readonly Found[], now: Date): Promise
  * Writes what a batch has used up. Each was locked and judged, so no other transaction can have
  * used it.
  */
-export async function writeUsedUp(tx: Tx, used: Iterable<Found>, now: Date): Promise<void> {
+export async function writeConsumed(tx: Tx, used: Iterable<Found>, now: Date): Promise<void> {
   const all = [...used];
   const taps = all.flatMap((found) => {
     if (found.type !== 'nfc_sun' || found.card.uid === null) return [];

@@ -147,6 +147,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'test/api/retrieve-payment-intent.test.ts',
   ],
   'src/payments/pay-batch.ts': PAY,
+  'src/payments/pay-context.ts': PAY,
   'src/payments/assess.ts': PAY,
   'src/payments/settle.ts': [
     'src/payments/settle.test.ts',

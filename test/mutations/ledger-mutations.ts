@@ -4,28 +4,28 @@ import type { Mutation } from './mutation.ts';
 export const LEDGER_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a token held by an intent that waits for its payer counts as free',
-    file: 'src/payments/pay-batch.ts',
+    file: 'src/payments/pay-context.ts',
     by: 'src/payments/limit-races.test.ts',
     from: "  if (after.status !== 'processing' && after.status !== 'requires_action') return;",
     to: "  if (after.status !== 'processing') return;",
   },
   {
     name: 'what the batch itself has under way is not counted',
-    file: 'src/payments/pay-batch.ts',
+    file: 'src/payments/pay-context.ts',
     by: 'src/payments/pay-batch.test.ts',
     from: '    under_way: activity.under_way + atoms,',
     to: '    under_way: activity.under_way,',
   },
   {
     name: "another account's intent can be paid",
-    file: 'src/payments/pay-batch.ts',
+    file: 'src/payments/pay-context.ts',
     by: 'src/payments/pay.test.ts',
     from: ' || tenantKey(intent.tenant) !== tenantKey(standing.tenant)',
     to: '',
   },
   {
     name: "another terminal's intent can be tapped",
-    file: 'src/payments/pay-batch.ts',
+    file: 'src/payments/pay-context.ts',
     by: 'src/payments/pay.test.ts',
     from: '  return terminalId === undefined || intent.terminalId === terminalId ? intent : null;',
     to: '  return intent;',
