@@ -1,0 +1,206 @@
+import { decodeFunctionResult, encodeFunctionData } from 'viem';
+import { addMs } from '#core/clock.ts';
+import { decodeView } from '#settlement/chain/decode.ts';
+import { lensOf } from '#settlement/contract/lens.ts';
+import {
+  contractOf,
+  contractsOf,
+  editionOf,
+  firstBlockOf,
+  numberOnContract,
+} from '#settlement/editions.ts';
+import type { NoteRulesDeps } from '#settlement/reconciliation/note-rules.ts';
+import {
+  type BlockRange,
+  type Compared,
+  type ComparedSince,
+  type DifferenceRow,
+  type OpenDifferenceRow,
+  selectCursor,
+  selectExpectedBalances,
+  selectOpenDifferences,
+  selectPaymentDifferences,
+  selectRefundDifferences,
+  selectWithdrawalDifferences,
+} from '#settlement/reconciliation/reconcile-queries.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
+import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
+
+/** What one run compares. */
+export interface Comparing extends Pick<NoteRulesDeps, 'chain' | 'db'> {
+  readonly range: BlockRange;
+  /** The run before; `null` to compare everything. */
+  readonly since: Compared | null;
+  /** Anything younger is still on its way between chain and rows. */
+  readonly settledBefore: Date;
+  /** `false` keeps what is known of the contracts' tokens. */
+  readonly tokens: boolean;
+  /** Reads the newest events of the contracts again. */
+  readonly readAgain: () => Promise<void>;
+}
+
+interface Comparison {
+  readonly name: 'payments' | 'refunds' | 'withdrawals' | 'balances' | 'tokens';
+  readonly find: (run: Comparing) => Promise<DifferenceRow[]>;
+  /**
+   * A node may show what a block has done a moment before it shows its events: then what differs
+   * counts only if it still does when they were read again.
+   */
+  readonly report: 'found' | 'found_twice';
+}
+
+const COMPARISONS: readonly Comparison[] = [
+  {
+    name: 'payments',
+    find: ({ db, range, settledBefore }) => selectPaymentDifferences(db, range, settledBefore),
+    report: 'found',
+  },
+  {
+    name: 'refunds',
+    find: (run) => selectRefundDifferences(run.db, changed(run), run.settledBefore),
+    report: 'found',
+  },
+  {
+    name: 'withdrawals',
+    find: (run) => selectWithdrawalDifferences(run.db, changed(run), run.settledBefore),
+    report: 'found',
+  },
+  { name: 'balances', find: findBalances, report: 'found_twice' },
+  { name: 'tokens', find: findTokens, report: 'found_twice' },
+];
+
+/** Longer than a transaction of ours takes to commit, and than clocks differ. */
+const CHANGED_MARGIN_MS = 3_600_000;
+const TOKEN_DIFFERENCE = 'token_balance_differs';
+
+/** Payments, refunds and withdrawals one by one; each merchant's balance; the contracts' tokens. */
+export async function compare(run: Comparing): Promise<DifferenceRow[]> {
+  const all: DifferenceRow[] = [];
+  for (const { name, find, report } of COMPARISONS) {
+    const isKept = name === 'tokens' && !run.tokens;
+    let found = await (isKept ? findOpenTokens(run) : find(run));
+    if (!isKept && report === 'found_twice' && found.length > 0) {
+      await run.readAgain();
+      found = await find(run);
+    }
+    all.push(...found);
+  }
+  return all;
+}
+
+/** What can have changed since the run before. */
+function changed({ range, since }: Comparing): ComparedSince {
+  if (since === null) return { ...range, fromBlock: 0n, since: new Date(0) };
+  return { ...range, since: addMs(since.compared_at, -CHANGED_MARGIN_MS) };
+}
+
+/** Compares the contract's balances with the sum of its own events. */
+async function findBalances({ chain, db, range }: Comparing): Promise<DifferenceRow[]> {
+  const { toBlock } = range;
+  const { livemode } = chain.config;
+  const fromBlock = (await selectCursor(db, livemode)) ?? firstBlockOf(chain.config);
+  const expected = await selectExpectedBalances(db, { livemode, fromBlock, toBlock });
+  const answers = await chain.calls(
+    expected.map((row) => ({
+      to: contractOf(chain.config, row.merchant_number),
+      data: accountCall(row.merchant_number),
+      words: 3,
+    })),
+    toBlock,
+  );
+  return expected.flatMap((row, index) => {
+    const answer = answers[index];
+    const actual = answer?.ok === true ? readBalance(answer.data) : null;
+    if (actual === row.balance) return [];
+    const details = { events: row.balance.toString(), contract: actual?.toString() ?? null };
+    return [{ kind: 'balance_differs', subject: `merchant ${row.merchant_number}`, details }];
+  });
+}
+
+/**
+ * Compares what each contract holds of the token with what it owes: what its events give each
+ * merchant, and the booked fees.
+ */
+async function findTokens({ chain, db, range }: Comparing): Promise<DifferenceRow[]> {
+  const { toBlock } = range;
+  const { livemode, usdc } = chain.config;
+  const contracts = contractsOf(chain.config);
+  const fromBlock = (await selectCursor(db, livemode)) ?? firstBlockOf(chain.config);
+  const merchants = await selectExpectedBalances(db, { livemode, fromBlock, toBlock });
+  const answers = await chain.calls(
+    contracts.flatMap(({ settlement }) => [
+      { to: usdc, data: heldCall(settlement), words: 1 },
+      { to: lensOf(settlement), data: FEES_CALL, words: 2 },
+    ]),
+    toBlock,
+  );
+  const open = await findOpenTokens({ db, range });
+  return contracts.flatMap((_, edition) => {
+    const [held, fees] = answers.slice(2 * edition);
+    const mine = merchants.filter(({ merchant_number: n }) => editionOf(n) === edition);
+    const owed = [decodeView(fees, readFees), ...mine.map(({ balance }) => balance)];
+    const surplus = owed.reduce((left, one) => left - one, decodeView(held, BigInt));
+    if (surplus === 0n) return [];
+    const subject = edition === 0 ? 'contract' : `contract ${edition + 1}`;
+    const known = open.find((one) => one.subject === subject);
+    return [{ kind: TOKEN_DIFFERENCE, subject, details: tellSurplus(surplus, known) }];
+  });
+}
+
+async function findOpenTokens({
+  db,
+  range,
+}: Pick<Comparing, 'db' | 'range'>): Promise<OpenDifferenceRow[]> {
+  return selectOpenDifferences(db, range.livemode, TOKEN_DIFFERENCE);
+}
+
+/**
+ * Anybody can send the contract some atoms, as often as they like. What a person has accepted stays
+ * accepted until this much more is there. Less than was accepted is news at once: nobody can take
+ * tokens out.
+ */
+const GROWTH_THAT_ASKS = 1_000_000n;
+
+/**
+ * What is too much or too little; the sums themselves change with each sale. `accepted`: how much
+ * of it a person has accepted before. Details that stay the same stay accepted.
+ */
+function tellSurplus(surplus: bigint, open: OpenDifferenceRow | undefined) {
+  const told = { surplus: `${surplus}` };
+  const before = open?.accepted === true ? open.details.surplus : open?.details.accepted;
+  if (before === undefined) return told;
+  const accepted = BigInt(String(before));
+  const isAccepted = surplus >= accepted && surplus < accepted + GROWTH_THAT_ASKS;
+  if (open?.accepted === true && isAccepted) return open.details;
+  return { ...told, accepted: `${accepted}` };
+}
+
+function heldCall(settlement: Hex) {
+  return encodeFunctionData({ abi: testUsdcAbi, functionName: 'balanceOf', args: [settlement] });
+}
+
+const FEES_CALL = encodeFunctionData({ abi: settlementLensAbi, functionName: 'bookedFees' });
+
+function readFees(data: Hex): bigint {
+  const fees = decodeFunctionResult({ abi: settlementLensAbi, functionName: 'bookedFees', data });
+  return fees[0] + fees[1];
+}
+
+function accountCall(merchantNumber: bigint) {
+  return encodeFunctionData({
+    abi: settlementAbi,
+    functionName: 'merchantAccount',
+    args: [numberOnContract(merchantNumber)],
+  });
+}
+
+function readBalance(data: Hex): bigint {
+  const [, balance] = decodeFunctionResult({
+    abi: settlementAbi,
+    functionName: 'merchantAccount',
+    data,
+  });
+  return balance;
+}

@@ -1,0 +1,127 @@
+import type { Tx } from '#db/database.ts';
+import { type WalkedRange, walkEvents } from '#settlement/chain/chain-walk.ts';
+import { type OtherEvent, readEvents } from '#settlement/contract/contract-events.ts';
+import { contractsOf } from '#settlement/editions.ts';
+import {
+  changesRules,
+  logNews,
+  type NotedRules,
+  type NoteRulesDeps,
+  noteRules,
+} from '#settlement/reconciliation/note-rules.ts';
+import {
+  addBalances,
+  lockCursor,
+  markRead,
+  moveCursor,
+} from '#settlement/reconciliation/reconcile-queries.ts';
+import { stageRange } from '#settlement/reconciliation/stage-range.ts';
+
+export interface Walk {
+  readonly fromBlock: bigint;
+  readonly toBlock: bigint;
+  readonly final: bigint;
+  readonly settledBefore: Date;
+  /** Where an empty ledger begins to watch: what is older is no news. */
+  readonly watchedFrom: bigint;
+  /** The last block of the time that the database has lost; `null` if it has lost nothing. */
+  readonly lostTo: bigint | null;
+  /** Contracts whose rule changes {@link readUnread} reads. */
+  readonly unread: readonly number[];
+}
+
+/** Stores what the contract's events say. `final`: the last block that is read for good. */
+export async function storeEvents(
+  deps: NoteRulesDeps,
+  walk: Walk,
+): Promise<{ events: number; final: bigint }> {
+  let events = 0;
+  let { final } = walk;
+  for await (const range of walkEvents(deps.chain, walk.fromBlock, walk.toBlock)) {
+    events += range.events.length;
+    // What is too young to be compared is read again, even if its chain calls it final already.
+    const young = firstSince(range, walk.settledBefore);
+    if (young !== null && young <= final) final = young - 1n;
+    const { news } = await deps.db.transaction((tx) =>
+      storeRange(tx, deps, range, { ...walk, final }),
+    );
+    logNews(deps, news);
+  }
+  return { events, final };
+}
+
+/** The first block of the range that holds an event and is not older than `since`, or null. */
+function firstSince({ times }: WalkedRange, since: Date): bigint | null {
+  const young = [...times].flatMap(([number, time]) => (time >= since ? [number] : []));
+  return young.reduce<bigint | null>((least, n) => (least === null || n < least ? n : least), null);
+}
+
+/**
+ * Stores a range's events, and reports its rule changes in the same transaction. The
+ * cursor moves over the final part only: the rest is read again.
+ */
+async function storeRange(
+  tx: Tx,
+  deps: NoteRulesDeps,
+  walked: WalkedRange,
+  walk: Walk,
+): Promise<NotedRules> {
+  const { livemode } = deps.chain.config;
+  const { fromBlock, toBlock, events } = walked;
+  const wanted = { livemode, start: fromBlock, watchedFrom: walk.watchedFrom };
+  const cursor = await lockCursor(tx, wanted, deps.clock.now());
+  const { next_block: start, watched_from: watchedFrom } = cursor;
+  await stageRange(tx, livemode, walked);
+  const last = least(walk.final, toBlock);
+  if (last >= start) {
+    await addBalances(tx, { livemode, fromBlock: start, toBlock: last });
+    await moveCursor(tx, livemode, last + 1n);
+  }
+  return noteRules(tx, deps, {
+    events: events.filter(changesRules).filter(({ edition }) => !walk.unread.includes(edition)),
+    isOlder: (event) => event.blockNumber < watchedFrom && !isOfLostTime(deps, walk, event),
+  });
+}
+
+/**
+ * Whether the database has lost what it knew of it: after the contract's deployment, and up to the
+ * block that the last recovery after a loss has read.
+ */
+function isOfLostTime(
+  { chain }: NoteRulesDeps,
+  { lostTo }: Pick<Walk, 'lostTo'>,
+  { blockNumber, edition }: OtherEvent,
+): boolean {
+  const deployedAt = contractsOf(chain.config)[edition]?.deployedAtBlock ?? 0n;
+  return lostTo !== null && blockNumber <= lostTo && blockNumber > deployedAt;
+}
+
+/**
+ * What was done on a contract until the service first read it: recorded once, and no news, unless
+ * the service had read it before a loss.
+ */
+export async function readUnread(
+  deps: NoteRulesDeps,
+  { unread, toBlock, lostTo }: Pick<Walk, 'unread' | 'toBlock' | 'lostTo'>,
+): Promise<void> {
+  const { chain, db } = deps;
+  const { livemode } = chain.config;
+  const contracts = contractsOf(chain.config);
+  for (const edition of unread) {
+    const contract = contracts[edition];
+    if (contract === undefined) continue;
+    const { settlement: address, deployedAtBlock } = contract;
+    const logs = await chain.logs({ address, fromBlock: deployedAtBlock, toBlock });
+    const events = readEvents(chain.config, logs).filter(changesRules);
+    const isOlder = (event: OtherEvent) => !isOfLostTime(deps, { lostTo }, event);
+    const { news } = await db.transaction(async (tx) => {
+      await markRead(tx, { livemode, edition });
+      return noteRules(tx, deps, { events, isOlder });
+    });
+    logNews(deps, news);
+  }
+}
+
+export function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
