@@ -1,6 +1,10 @@
+import type { Clock } from '#core/clock.ts';
+import { failpoint } from '#core/failpoints.ts';
+import { describeError, type Log } from '#core/log.ts';
 import { webhookAttempts, webhookDelay, webhookDuration } from '#core/meters.ts';
 import { redactOwn } from '#core/redact.ts';
 import { decrypt } from '#core/secrets.ts';
+import { isTracing, type Span, startSpan } from '#core/tracing.ts';
 import { renderEventForVersion } from '#events/versions.ts';
 import type { Reply } from '#webhooks/exchange.ts';
 import type { DueRow } from '#webhooks/queue-queries.ts';
@@ -137,7 +141,56 @@ export async function attemptDelivery(
   return toResult(await target.transport.post(headers, body), clock.now());
 }
 
-export function notSent(error: string, now: Date): AttemptResult {
+export interface DeliverDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Which trace an event belongs to; asked only while tracing is on. */
+  readonly traceOf?: (body: string) => Promise<string | null>;
+}
+
+/** Sends a delivery once. Never throws. */
+export async function deliver(
+  deps: DeliverDeps,
+  target: Target,
+  row: DueRow,
+): Promise<AttemptResult> {
+  const { clock, log } = deps;
+  if (row.body === null) return notSent('event_expired', clock.now());
+  failpoint('webhooks.taken');
+  const span = isTracing() ? await openSpan(deps, row, row.body) : null;
+  const message = {
+    deliveryId: row.id,
+    eventId: row.event_id,
+    eventType: row.event_type,
+    body: row.body,
+    attempt: row.attempt + 1,
+    traceparent: span?.traceparent ?? null,
+  };
+  try {
+    const result = await attemptDelivery(target, message, clock);
+    if (result.error !== null) span?.fail(result.error);
+    return result;
+  } catch (error) {
+    log.error('a webhook could not be sent', { delivery: row.id, error: describeError(error) });
+    return notSent('not_sent', clock.now());
+  } finally {
+    span?.end();
+  }
+}
+
+/** `null` if the event belongs to no trace. */
+async function openSpan({ traceOf }: DeliverDeps, row: DueRow, body: string): Promise<Span | null> {
+  const parent = await traceOf?.(body).catch(() => null);
+  if (parent == null) return null;
+  const attributes = {
+    'tapline.event': row.event_id,
+    'tapline.delivery': row.id,
+    'tapline.attempt': row.attempt + 1,
+  };
+  return startSpan(`webhook ${row.event_type}`, { parent, kind: 'client', attributes });
+}
+
+function notSent(error: string, now: Date): AttemptResult {
   return {
     succeeded: false,
     responseStatus: null,

@@ -8,7 +8,7 @@ import { addEndpoint } from '#testing/webhook-endpoints.ts';
 import { writeTestEvents } from '#testing/webhook-events.ts';
 import { openBench, type WebhookBench } from '#testing/webhooks.ts';
 import { openTarget } from '#webhooks/attempt.ts';
-import { openCourier } from '#webhooks/courier.ts';
+import { openSession } from '#webhooks/endpoint-session.ts';
 import { claimEndpoints, fetchDue } from '#webhooks/queue-queries.ts';
 import { createRecorder, type Finished } from '#webhooks/recorder.ts';
 
@@ -31,7 +31,7 @@ async function delivered(): Promise<Finished> {
   const target = openTarget(endpoint.id, leased, bench);
   const answer = { succeeded: true, responseStatus: 200, responseBody: '', error: null };
   return {
-    courier: openCourier({ endpointId: endpoint.id, fence: leased.fence, target, health }),
+    session: openSession({ endpointId: endpoint.id, fence: leased.fence, target, health }),
     row: only(due, 'delivery'),
     result: { ...answer, durationMs: 1, finished: now, retryAfterMs: null },
     health,

@@ -3,15 +3,15 @@ import { failpoint } from '#core/failpoints.ts';
 import { describeError, type Log } from '#core/log.ts';
 import { createBatcher } from '#db/batching.ts';
 import { CommitUnknown, type Database, DatabaseUnavailable } from '#db/database.ts';
-import type { AttemptResult } from '#webhooks/attempt.ts';
-import type { Courier } from '#webhooks/courier.ts';
+import { type AttemptResult, saysGone } from '#webhooks/attempt.ts';
+import type { EndpointSession } from '#webhooks/endpoint-session.ts';
 import {
   type DueRow,
   type HealthRow,
   type ResultRow,
   recordResults,
 } from '#webhooks/queue-queries.ts';
-import type { Health } from '#webhooks/schedule.ts';
+import { type Health, nextAttemptAt } from '#webhooks/schedule.ts';
 
 /** One transaction takes what waits, up to this; more would only make each one slower. */
 const MAX_BATCH = 1_000;
@@ -26,13 +26,25 @@ const GAP_MS = 25;
 const RETRY_PAUSES_MS = [100, 500, 1_000, 3_000];
 
 export interface Finished {
-  readonly courier: Courier;
+  readonly session: EndpointSession;
   readonly row: DueRow;
   readonly result: AttemptResult;
   /** After this result. */
   readonly health: Health;
   readonly status: 'pending' | 'succeeded' | 'failed';
   readonly nextAttemptAt: Date | null;
+}
+
+export function toFinished(session: EndpointSession, row: DueRow, result: AttemptResult): Finished {
+  const base = { session, row, result, health: session.health };
+  if (result.succeeded) return { ...base, status: 'succeeded', nextAttemptAt: null };
+  const { finished, retryAfterMs } = result;
+  const attempt = row.attempt + 1;
+  const last = saysGone(result) || row.body === null;
+  const next = last
+    ? null
+    : nextAttemptAt({ attempt, finished, retryAfterMs, random: Math.random() });
+  return { ...base, status: next === null ? 'failed' : 'pending', nextAttemptAt: next };
 }
 
 /** recorded; stale: the lease was over and nothing changed; unknown: the database is away. */
@@ -43,10 +55,10 @@ export interface Recorder {
 }
 
 function toRow(finished: Finished): ResultRow {
-  const { courier, row, result } = finished;
+  const { session, row, result } = finished;
   return {
-    endpoint_id: courier.endpointId,
-    fence: courier.fence,
+    endpoint_id: session.endpointId,
+    fence: session.fence,
     event_created: row.event_created,
     event_position: row.event_position,
     status: finished.status,
@@ -60,10 +72,10 @@ function toRow(finished: Finished): ResultRow {
   };
 }
 
-function toHealth({ courier, health }: Finished): HealthRow {
+function toHealth({ session, health }: Finished): HealthRow {
   return {
-    endpoint_id: courier.endpointId,
-    fence: courier.fence,
+    endpoint_id: session.endpointId,
+    fence: session.fence,
     consecutive_failures: health.consecutiveFailures,
     not_before: health.notBefore,
     failing_since: health.failingSince,
@@ -73,12 +85,12 @@ function toHealth({ courier, health }: Finished): HealthRow {
 async function recordBatch(db: Database, batch: readonly Finished[]): Promise<Recorded[]> {
   // The last word of the batch on each endpoint.
   const health = new Map(
-    batch.map((finished) => [finished.courier.endpointId, toHealth(finished)]),
+    batch.map((finished) => [finished.session.endpointId, toHealth(finished)]),
   );
   failpoint('webhooks.answered');
   const stale = await recordResults(db, batch.map(toRow), [...health.values()]);
   failpoint('webhooks.recorded');
-  return batch.map(({ courier }) => (stale.has(courier.endpointId) ? 'stale' : 'recorded'));
+  return batch.map(({ session }) => (stale.has(session.endpointId) ? 'stale' : 'recorded'));
 }
 
 /** A whole batch waits when the database is away: trying its items singly would take minutes. */

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Courier, SLOW_MS } from '#webhooks/courier.ts';
+import { type EndpointSession, SLOW_MS } from '#webhooks/endpoint-session.ts';
 import type { DueRow } from '#webhooks/queue-queries.ts';
 import { createSlots } from '#webhooks/slots.ts';
 
-/** Of a courier only what the slots look at. */
-function courierOf(name: string, deliveries: number, failures = 0): Courier {
+/** Of a session only what the slots look at. */
+function sessionOf(name: string, deliveries: number, failures = 0): EndpointSession {
   const health = {
     consecutiveFailures: failures,
     failingSince: null,
     notBefore: null,
     window: 8,
   };
-  const courier: Partial<Courier> = {
+  const session: Partial<EndpointSession> = {
     endpointId: name,
     health,
     buffer: Array.from({ length: deliveries }, () => ({}) as DueRow),
@@ -21,21 +21,21 @@ function courierOf(name: string, deliveries: number, failures = 0): Courier {
     state: 'open',
     queued: false,
   };
-  return courier as Courier;
+  return session as EndpointSession;
 }
 
 /** Slots whose deliveries end when the test says so. */
 function scene(limits: { brisk: number; slow: number }) {
   const started: string[] = [];
   const running: { readonly name: string; readonly end: () => void }[] = [];
-  const slots = createSlots(limits, async (courier) => {
-    courier.buffer.shift();
-    courier.inFlight++;
-    started.push(courier.endpointId);
+  const slots = createSlots(limits, async (session) => {
+    session.buffer.shift();
+    session.inFlight++;
+    started.push(session.endpointId);
     await new Promise<void>((end) => {
-      running.push({ name: courier.endpointId, end });
+      running.push({ name: session.endpointId, end });
     });
-    courier.inFlight--;
+    session.inFlight--;
   });
   const end = async (name: string) => {
     const at = running.findIndex((entry) => entry.name === name);
@@ -48,7 +48,7 @@ function scene(limits: { brisk: number; slow: number }) {
 describe('the slots of a process', () => {
   test('go round: a full buffer of one does not go before one delivery of another', async () => {
     const { slots, started, end } = scene({ brisk: 2, slow: 1 });
-    const [big, small] = [courierOf('big', 6), courierOf('small', 1)];
+    const [big, small] = [sessionOf('big', 6), sessionOf('small', 1)];
     slots.offer(big);
     slots.offer(small);
     assert.deepEqual(started, ['big', 'big']);
@@ -60,9 +60,9 @@ describe('the slots of a process', () => {
 
   test('are never more than the limit, and never more than eight for one endpoint', async () => {
     const { slots, started } = scene({ brisk: 20, slow: 1 });
-    slots.offer(courierOf('a', 50));
-    slots.offer(courierOf('b', 50));
-    slots.offer(courierOf('c', 50));
+    slots.offer(sessionOf('a', 50));
+    slots.offer(sessionOf('b', 50));
+    slots.offer(sessionOf('c', 50));
     assert.equal(slots.inFlight(), 20);
     for (const name of ['a', 'b']) {
       assert.equal(started.filter((other) => other === name).length, 8);
@@ -71,17 +71,17 @@ describe('the slots of a process', () => {
 
   test('of failing endpoints are their own: however many hang, the others go on', () => {
     const { slots, started } = scene({ brisk: 2, slow: 3 });
-    for (let i = 0; i < 10; i++) slots.offer(courierOf(`failing ${i}`, 1, 1));
+    for (let i = 0; i < 10; i++) slots.offer(sessionOf(`failing ${i}`, 1, 1));
     assert.equal(started.length, 3);
-    slots.offer(courierOf('fine', 1));
+    slots.offer(sessionOf('fine', 1));
     assert.equal(started.at(-1), 'fine');
   });
 
   test('that hang are given up to others after a second', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const { slots, started, endAll } = scene({ brisk: 8, slow: 1 });
-    slots.offer(courierOf('hangs', 8));
-    slots.offer(courierOf('fine', 1));
+    slots.offer(sessionOf('hangs', 8));
+    slots.offer(sessionOf('fine', 1));
     assert.equal(started.includes('fine'), false);
     t.mock.timers.tick(SLOW_MS);
     assert.equal(started.at(-1), 'fine');

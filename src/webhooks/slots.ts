@@ -1,4 +1,10 @@
-import { type Courier, canStart, isSlow, noteOverdue, SLOW_MS } from '#webhooks/courier.ts';
+import {
+  canStart,
+  type EndpointSession,
+  isSlow,
+  noteOverdue,
+  SLOW_MS,
+} from '#webhooks/endpoint-session.ts';
 
 /** Requests in flight from one process. A slot costs a socket and a few kilobytes. */
 export interface SlotLimits {
@@ -9,10 +15,10 @@ export interface SlotLimits {
 
 export const SLOT_LIMITS: SlotLimits = { brisk: 1024, slow: 512 };
 
-/** Shares the process's requests among its couriers, one delivery per turn. */
+/** Shares the process's requests among its sessions, one delivery per turn. */
 export interface Slots {
-  /** The courier may have something to start. */
-  offer(courier: Courier): void;
+  /** The session may have something to start. */
+  offer(session: EndpointSession): void;
   /** What is in flight now. */
   inFlight(): number;
 }
@@ -20,62 +26,65 @@ export interface Slots {
 interface Group {
   readonly limit: number;
   busy: number;
-  readonly waiting: Set<Courier>;
+  readonly waiting: Set<EndpointSession>;
 }
 
 /**
- * `start` takes one delivery from the courier's buffer and settles when its answer has come.
- * Couriers take turns, so that a full buffer of one does not go before a single delivery of
+ * `start` takes one delivery from the session's buffer and settles when its answer has come.
+ * Endpoints take turns, so that a full buffer of one does not go before a single delivery of
  * another.
  */
-export function createSlots(limits: SlotLimits, start: (courier: Courier) => Promise<void>): Slots {
+export function createSlots(
+  limits: SlotLimits,
+  start: (session: EndpointSession) => Promise<void>,
+): Slots {
   const groups = {
-    brisk: { limit: limits.brisk, busy: 0, waiting: new Set<Courier>() },
-    slow: { limit: limits.slow, busy: 0, waiting: new Set<Courier>() },
+    brisk: { limit: limits.brisk, busy: 0, waiting: new Set<EndpointSession>() },
+    slow: { limit: limits.slow, busy: 0, waiting: new Set<EndpointSession>() },
   };
 
-  const enqueue = (courier: Courier) => {
-    if (courier.queued || !canStart(courier)) return;
-    courier.queued = true;
-    (isSlow(courier) ? groups.slow : groups.brisk).waiting.add(courier);
+  const enqueue = (session: EndpointSession) => {
+    if (session.queued || !canStart(session)) return;
+    session.queued = true;
+    (isSlow(session) ? groups.slow : groups.brisk).waiting.add(session);
   };
-  const startOne = (first: Group, courier: Courier) => {
+  const startOne = (first: Group, session: EndpointSession) => {
     let group = first;
     group.busy++;
     // An endpoint that turns out to hang gives its brisk slots back: they are for others.
     const overdue = setTimeout(() => {
-      noteOverdue(courier);
+      noteOverdue(session);
       group.busy--;
       group = groups.slow;
       group.busy++;
       pump(first);
     }, SLOW_MS);
-    void start(courier).finally(() => {
+    void start(session).finally(() => {
       clearTimeout(overdue);
       group.busy--;
-      enqueue(courier);
+      enqueue(session);
       pump(groups.brisk);
       pump(groups.slow);
     });
   };
   const pump = (group: Group) => {
-    for (const courier of group.waiting) {
+    for (const session of group.waiting) {
       if (group.busy >= group.limit) return;
-      // Deleting and adding again puts the courier at the end, where the loop reaches it again.
-      group.waiting.delete(courier);
-      courier.queued = false;
-      if (!canStart(courier)) continue;
-      startOne(group, courier);
-      if (canStart(courier)) {
-        courier.queued = true;
-        group.waiting.add(courier);
+      // Deleting and adding again puts the session at the end, where the loop reaches it again.
+      group.waiting.delete(session);
+      session.queued = false;
+      if (!canStart(session)) continue;
+      startOne(group, session);
+      if (canStart(session)) {
+        session.queued = true;
+        group.waiting.add(session);
       }
     }
   };
   return {
-    offer: (courier) => {
-      enqueue(courier);
-      pump(isSlow(courier) ? groups.slow : groups.brisk);
+    offer: (session) => {
+      enqueue(session);
+      pump(isSlow(session) ? groups.slow : groups.brisk);
     },
     inFlight: () => groups.brisk.busy + groups.slow.busy,
   };

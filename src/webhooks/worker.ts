@@ -7,7 +7,7 @@ import type { Database } from '#db/database.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
 import { addressPolicy } from '#webhooks/address-check.ts';
 import { disableEndpoint, type TellDisabled } from '#webhooks/disable-endpoint.ts';
-import { Fleet } from '#webhooks/fleet.ts';
+import { Dispatcher } from '#webhooks/dispatcher.ts';
 import { startHousekeeping } from '#webhooks/housekeeping.ts';
 import { claimEndpoints, fetchDue, releaseEndpoints } from '#webhooks/queue-queries.ts';
 import { type Resolver, systemResolver } from '#webhooks/resolver.ts';
@@ -62,12 +62,12 @@ function startTaking(
   deps: WebhookWorkerDeps,
   worker: {
     readonly owner: string;
-    readonly fleet: Fleet;
+    readonly dispatcher: Dispatcher;
     readonly onError: (name: string, error: unknown) => void;
   },
 ): { readonly fetching: Loop; readonly claiming: Loop } {
-  const { owner, fleet, onError } = worker;
-  const taking = { ...deps, owner, fleet, leaseMs: LEASE_MS, pollMs: POLL_MS };
+  const { owner, dispatcher, onError } = worker;
+  const taking = { ...deps, owner, dispatcher, leaseMs: LEASE_MS, pollMs: POLL_MS };
   const loop = (name: string, run: () => Promise<boolean>) =>
     startLoop({ name, pollMs: POLL_MS, run, onError });
   const fetching = loop('webhook fetches', createFetcher(taking));
@@ -79,14 +79,15 @@ function startTaking(
 
 /** Everything that ends together at a stop. */
 async function stopAll(
-  fleet: Fleet,
+  dispatcher: Dispatcher,
   loops: readonly { stop(): Promise<void> }[],
   unhear: readonly (() => void)[],
 ): Promise<void> {
   for (const end of unhear) end();
   await Promise.all(loops.map((loop) => loop.stop()));
-  if ((await Promise.race([fleet.drain(), allowLate(STOP_MS)])) === 'late') fleet.abandon();
-  await fleet.releaseAll();
+  if ((await Promise.race([dispatcher.drain(), allowLate(STOP_MS)])) === 'late')
+    dispatcher.abandon();
+  await dispatcher.releaseAll();
 }
 
 /**
@@ -104,7 +105,7 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
     ...(deps.ca === undefined ? {} : { ca: deps.ca }),
   };
   const releaser = createReleaser(deps, owner);
-  const fleet: Fleet = new Fleet({
+  const dispatcher: Dispatcher = new Dispatcher({
     ...deps,
     network,
     owner,
@@ -113,22 +114,22 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
     gone: (endpointId) => {
       disable(deps, endpointId).catch((error: unknown) => onError('disable', error));
     },
-    hungry: () => fetching.wake(),
+    hasCapacity: () => fetching.wake(),
     released: () => claiming.wake(),
   });
-  const { fetching, claiming } = startTaking(deps, { owner, fleet, onError });
+  const { fetching, claiming } = startTaking(deps, { owner, dispatcher, onError });
   const heartbeat = startLoop({
     name: 'webhook leases',
     pollMs: HEARTBEAT_MS,
     run: async () => {
       await releaser.retry();
-      return fleet.renew();
+      return dispatcher.renew();
     },
     onError,
   });
   const housekeeping = startHousekeeping({ ...deps, onError });
   const wake = () => {
-    fleet.expectWork();
+    dispatcher.expectWork();
     fetching.wake();
     claiming.wake();
   };
@@ -138,8 +139,8 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
   ];
   return {
     wake,
-    stop: () => stopAll(fleet, [fetching, claiming, heartbeat, housekeeping], unhear),
-    stats: () => fleet.stats(),
+    stop: () => stopAll(dispatcher, [fetching, claiming, heartbeat, housekeeping], unhear),
+    stats: () => dispatcher.stats(),
   };
 }
 
@@ -174,7 +175,7 @@ interface TakeDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly owner: string;
-  readonly fleet: Fleet;
+  readonly dispatcher: Dispatcher;
   readonly leaseMs: number;
   /** How often all endpoints are looked at, with or without hints. */
   readonly pollMs: number;
@@ -197,11 +198,11 @@ function createClaimer(
   deps: TakeDeps,
   next: { readonly fetch: () => void; readonly later: (ms: number) => void },
 ): () => Promise<boolean> {
-  const { db, clock, owner, fleet } = deps;
+  const { db, clock, owner, dispatcher } = deps;
   let after = '';
   let nextClaimMs = 0;
   const limits = () => {
-    const has = fleet.counts();
+    const has = dispatcher.counts();
     return {
       healthy: Math.max(0, Math.min(MAX_CLAIMED, MAX_ENDPOINTS.healthy - has.healthy)),
       failing: Math.max(0, Math.min(MAX_CLAIMED, MAX_ENDPOINTS.failing - has.failing)),
@@ -219,7 +220,7 @@ function createClaimer(
     const taken = performance.now() - started;
     const pauseMs = Math.min(taken * (1 / CLAIM_SHARE - 1), MAX_CLAIM_PAUSE_MS);
     nextClaimMs = performance.now() + pauseMs;
-    for (const row of rows) fleet.add(row);
+    for (const row of rows) dispatcher.add(row);
     if (rows.length > 0) next.fetch();
     // Around the circle: from behind the last one taken, and from the start after that.
     const more = rows.length >= MAX_CLAIMED;
@@ -239,16 +240,16 @@ function createClaimer(
  * already held gets its next delivery after one statement.
  */
 function createFetcher(deps: TakeDeps): () => Promise<boolean> {
-  const { db, clock, fleet } = deps;
+  const { db, clock, dispatcher } = deps;
   let nextPollMs = 0;
   return async () => {
     // Time passes without hints too: retries fall due.
     if (performance.now() > nextPollMs) {
       nextPollMs = performance.now() + deps.pollMs;
-      fleet.expectWork();
+      dispatcher.expectWork();
     }
-    const look = fleet.look();
-    if (look.asks.length > 0) fleet.receive(look, await fetchDue(db, look.asks, clock.now()));
-    return fleet.look().asks.length > 0;
+    const look = dispatcher.look();
+    if (look.asks.length > 0) dispatcher.receive(look, await fetchDue(db, look.asks, clock.now()));
+    return dispatcher.look().asks.length > 0;
   };
 }

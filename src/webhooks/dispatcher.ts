@@ -1,0 +1,260 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { addMs } from '#core/clock.ts';
+import { describeError } from '#core/log.ts';
+import type { Database } from '#db/database.ts';
+import {
+  countAttempt,
+  type DeliverDeps,
+  deliver,
+  openTarget,
+  saysGone,
+  type Target,
+} from '#webhooks/attempt.ts';
+import {
+  accept,
+  answered,
+  drain,
+  type EndpointSession,
+  end,
+  isIdle,
+  lookAgain,
+  mostToTake,
+  openSession,
+  recorded,
+  retarget,
+} from '#webhooks/endpoint-session.ts';
+import { type Ask, type DueRow, type LeasedRow, renewLeases } from '#webhooks/queue-queries.ts';
+import { createRecorder, type Finished, type Recorder, toFinished } from '#webhooks/recorder.ts';
+import { type Health, healthOf } from '#webhooks/schedule.ts';
+import { createSlots, SLOT_LIMITS, type Slots } from '#webhooks/slots.ts';
+import type { Network } from '#webhooks/transport.ts';
+
+export interface DispatcherDeps extends DeliverDeps {
+  readonly db: Database;
+  readonly secretKey: Buffer;
+  readonly network: Network;
+  readonly owner: string;
+  readonly leaseMs: number;
+  /** Gives a lease back. Never rejects. */
+  readonly release: (endpointId: string) => Promise<void>;
+  /** The receiver answered 410. */
+  readonly gone: (endpointId: string) => void;
+  /** A session has capacity, and its queue may have more. */
+  readonly hasCapacity: () => void;
+  /** A lease was given back, and a free worker may take it. */
+  readonly released: () => void;
+}
+
+/** What to fetch, and how many hints had come when it was decided. */
+export interface Look {
+  readonly hints: number;
+  readonly asks: readonly Ask[];
+}
+
+/** A worker keeps an endpoint this long after its last delivery. */
+const LINGER_MS = 10_000;
+/** Endpoints of one look: bounds its time. */
+const MAX_ENDPOINTS_OF_LOOK = 256;
+/** Deliveries that are loaded, with their bodies: bounds the memory that they fill. */
+const MAX_HELD_BY_DISPATCHER = 10_000;
+const DRAIN_STEP_MS = 20;
+
+/** The sessions of all endpoints that this worker has leased, and everything in flight to them. */
+export class Dispatcher {
+  readonly #deps: DispatcherDeps;
+  readonly #sessions = new Map<string, EndpointSession>();
+  readonly #slots: Slots;
+  readonly #recorder: Recorder;
+  /** Counts the hints that rows were written. */
+  #hints = 0;
+  #unrecorded = 0;
+  #abandoned = false;
+
+  constructor(deps: DispatcherDeps) {
+    this.#deps = deps;
+    this.#slots = createSlots(SLOT_LIMITS, (session) => this.#deliverNext(session));
+    this.#recorder = createRecorder(deps.db, deps.log);
+  }
+
+  /** Takes over an endpoint that was just leased. */
+  add(row: LeasedRow): void {
+    const { endpoint_id: endpointId, fence } = row;
+    const target = this.#openTarget(row);
+    if (target === null) return;
+    const session = openSession({ endpointId, fence, target, health: toHealth(row) });
+    const old = this.#sessions.get(endpointId);
+    if (old !== undefined) this.#end(old);
+    this.#sessions.set(endpointId, session);
+  }
+
+  counts(): { readonly healthy: number; readonly failing: number } {
+    let failing = 0;
+    for (const session of this.#sessions.values())
+      if (session.health.consecutiveFailures > 0) failing++;
+    return { healthy: this.#sessions.size - failing, failing };
+  }
+
+  /** Rows may have been written: sessions that found nothing are to look again. */
+  expectWork(): void {
+    this.#hints++;
+  }
+
+  /**
+   * What to fetch: for sessions that can take more and whose queue may hold something, the one that
+   * looked longest ago first.
+   */
+  look(): Look {
+    const asks: Ask[] = [];
+    let held = 0;
+    for (const session of this.#sessions.values()) held += session.held.size;
+    for (const session of this.#sessions.values()) {
+      const most = mostToTake(session, this.#hints);
+      if (most === 0) continue;
+      held += most;
+      if (held > MAX_HELD_BY_DISPATCHER) break;
+      asks.push({ endpointId: session.endpointId, most, held: [...session.held] });
+      if (asks.length === MAX_ENDPOINTS_OF_LOOK) break;
+    }
+    return { hints: this.#hints, asks };
+  }
+
+  receive(look: Look, rows: readonly DueRow[]): void {
+    const byEndpoint = Map.groupBy(rows, (row) => row.endpoint_id);
+    for (const { endpointId, most } of look.asks) {
+      const session = this.#sessions.get(endpointId);
+      if (session === undefined) continue;
+      const found = byEndpoint.get(endpointId) ?? [];
+      // To the end of the line of those that look.
+      this.#sessions.delete(endpointId);
+      this.#sessions.set(endpointId, session);
+      if (found.length < most) session.emptyAtHint = look.hints;
+      if (session.state === 'open') this.#accept(session, found);
+    }
+  }
+
+  /**
+   * Prolongs the leases and reads the endpoints again. Sessions whose lease is lost end, and those
+   * of idle endpoints are given back.
+   */
+  async renew(): Promise<boolean> {
+    const { db, clock, owner, leaseMs } = this.#deps;
+    const asked = [...this.#sessions.values()];
+    if (asked.length === 0) return false;
+    const lease = { owner, until: addMs(clock.now(), leaseMs) };
+    const ids = asked.map((session) => session.endpointId);
+    const rows = new Map((await renewLeases(db, lease, ids)).map((row) => [row.endpoint_id, row]));
+    for (const session of asked) {
+      const row = rows.get(session.endpointId);
+      if (session.state === 'ended') continue;
+      if (row === undefined || row.fence !== session.fence) this.#end(session);
+      else if (row.status === 'disabled') this.#giveBack(session);
+      else this.#refresh(session, row);
+    }
+    return false;
+  }
+
+  /** Starts nothing more; resolves when everything in flight is recorded. */
+  async drain(): Promise<void> {
+    for (const session of this.#sessions.values()) drain(session);
+    while (this.#slots.inFlight() > 0 || this.#unrecorded > 0) await pause(DRAIN_STEP_MS);
+  }
+
+  /** Gives up on what is in flight: its rows are still in the queue and are sent again. */
+  abandon(): void {
+    this.#abandoned = true;
+    for (const session of this.#sessions.values()) this.#end(session);
+  }
+
+  async releaseAll(): Promise<void> {
+    const ids = [...this.#sessions.keys()];
+    for (const session of this.#sessions.values()) this.#end(session);
+    await Promise.all(ids.map((id) => this.#deps.release(id)));
+  }
+
+  stats(): { readonly endpoints: number; readonly inFlight: number } {
+    return { endpoints: this.#sessions.size, inFlight: this.#slots.inFlight() };
+  }
+
+  #accept(session: EndpointSession, rows: readonly DueRow[]): void {
+    const { updated } = session.target;
+    const isSame = (row: DueRow) => row.endpoint_updated.getTime() === updated.getTime();
+    const firstOther = rows.findIndex((row) => !isSame(row));
+    accept(session, firstOther < 0 ? rows : rows.slice(0, firstOther));
+    if (firstOther < 0) {
+      this.#slots.offer(session);
+      return;
+    }
+    // The endpoint was changed since its target was made: read it again before anything is sent.
+    lookAgain(session);
+    void this.renew().then(this.#deps.hasCapacity, this.#deps.hasCapacity);
+  }
+
+  /** One delivery of the session, from its buffer to its recorded result. */
+  async #deliverNext(session: EndpointSession): Promise<void> {
+    const row = session.buffer.shift();
+    if (row === undefined) return;
+    session.inFlight++;
+    const result = await deliver(this.#deps, session.target, row);
+    session.inFlight--;
+    if (this.#abandoned) return;
+    answered(session, result);
+    countAttempt(row, result);
+    // Not awaited: the next delivery starts while this one is written down.
+    void this.#record(toFinished(session, row, result));
+  }
+
+  async #record(finished: Finished): Promise<void> {
+    const { session, row, result } = finished;
+    this.#unrecorded++;
+    const outcome = await this.#recorder.record(finished);
+    this.#unrecorded--;
+    const isDrained = recorded(session, row);
+    if (outcome !== 'recorded' || isDrained) this.#giveBack(session);
+    if (outcome === 'recorded' && saysGone(result)) this.#deps.gone(session.endpointId);
+    if (mostToTake(session, this.#hints) > 0) this.#deps.hasCapacity();
+  }
+
+  /** `null` if its secrets cannot be opened: one wrong row must not stop the others. */
+  #openTarget(row: LeasedRow): Target | null {
+    try {
+      return openTarget(row.endpoint_id, row, this.#deps);
+    } catch (error) {
+      const fields = { endpoint: row.endpoint_id, error: describeError(error) };
+      this.#deps.log.error('a webhook endpoint cannot be served', fields);
+      return null;
+    }
+  }
+
+  #refresh(session: EndpointSession, row: LeasedRow): void {
+    if (row.updated.getTime() !== session.target.updated.getTime()) {
+      const target = this.#openTarget(row);
+      if (target === null) {
+        this.#end(session);
+        return;
+      }
+      retarget(session, target);
+      this.#deps.hasCapacity();
+    }
+    if (isIdle(session, LINGER_MS)) this.#giveBack(session);
+  }
+
+  #giveBack(session: EndpointSession): void {
+    if (session.state === 'ended') return;
+    this.#end(session);
+    void this.#deps.release(session.endpointId).then(this.#deps.released);
+  }
+
+  #end(session: EndpointSession): void {
+    end(session, { atOnce: this.#abandoned });
+    if (this.#sessions.get(session.endpointId) === session)
+      this.#sessions.delete(session.endpointId);
+  }
+}
+
+function toHealth(row: LeasedRow): Health {
+  return healthOf({
+    consecutiveFailures: row.consecutive_failures,
+    failingSince: row.failing_since,
+    notBefore: row.not_before,
+  });
+}

@@ -1,0 +1,154 @@
+import type { AttemptResult, Target } from '#webhooks/attempt.ts';
+import type { DueRow } from '#webhooks/queue-queries.ts';
+import { afterFailure, afterSuccess, type Health, isBroken } from '#webhooks/schedule.ts';
+
+/**
+ * What this worker knows and holds of one endpoint, for as long as its lease lasts.
+ *
+ * | state      | meaning                                               | ends with              |
+ * |------------|-------------------------------------------------------|------------------------|
+ * | `open`     | It takes deliveries, and sends them.                  | a failure with a pause |
+ * |            |                                                       | after it, a stop, a    |
+ * |            |                                                       | lost lease             |
+ * | `draining` | It starts nothing. Its lease is given back once all   | the last recorded      |
+ * |            | in flight is recorded.                                | result, a lost lease   |
+ * | `ended`    | The lease is not ours: results in flight change       | nothing                |
+ * |            | nothing, by their fencing token.                      |                        |
+ */
+export interface EndpointSession {
+  readonly endpointId: string;
+  readonly fence: bigint;
+  target: Target;
+  health: Health;
+  /** Taken from the queue, not started. */
+  buffer: DueRow[];
+  /** Places of everything taken and not recorded yet. */
+  readonly held: Set<bigint>;
+  inFlight: number;
+  /** Smoothed time of its answers. */
+  latencyMs: number;
+  /** When it last had work, on the monotonic clock. */
+  usedAtMs: number;
+  state: 'open' | 'draining' | 'ended';
+  /** Its queue was empty: the number of hints at the last look that found too little. */
+  emptyAtHint: number;
+  /** It is waiting for its turn. */
+  queued: boolean;
+}
+
+/** Held per endpoint: enough that a fast receiver never waits for the next look. */
+const MAX_HELD = 64;
+/** With fewer the next look is due. */
+const LOW_WATER = 32;
+/** Answers slower than this count as slow: such endpoints share slots of their own. */
+export const SLOW_MS = 1_000;
+/** Weight of the newest answer. */
+const LATENCY_WEIGHT = 0.25;
+
+export function openSession(leased: {
+  readonly endpointId: string;
+  readonly fence: bigint;
+  readonly target: Target;
+  readonly health: Health;
+}): EndpointSession {
+  return {
+    ...leased,
+    buffer: [],
+    held: new Set(),
+    inFlight: 0,
+    latencyMs: 0,
+    usedAtMs: performance.now(),
+    state: 'open',
+    emptyAtHint: -1,
+    queued: false,
+  };
+}
+
+/**
+ * How many more deliveries to take: none when the queue was found empty and no hint came since.
+ * A failing endpoint is given few: the rest wait.
+ */
+export function mostToTake(session: EndpointSession, hints: number): number {
+  if (session.state !== 'open' || session.emptyAtHint === hints) return 0;
+  if (isBroken(session.health)) return Math.max(0, 1 - session.held.size);
+  const most = Math.min(MAX_HELD, session.health.window * 8);
+  return session.held.size < Math.min(LOW_WATER, most) ? most - session.held.size : 0;
+}
+
+export function canStart(session: EndpointSession): boolean {
+  return (
+    session.state === 'open' &&
+    session.buffer.length > 0 &&
+    session.inFlight < session.health.window
+  );
+}
+
+/** Slow and failing endpoints, which share slots of their own: they never hold up the brisk. */
+export function isSlow(session: EndpointSession): boolean {
+  return session.health.consecutiveFailures > 0 || session.latencyMs > SLOW_MS;
+}
+
+/** An answer has not come in time yet: the endpoint counts as slow from now on. */
+export function noteOverdue(session: EndpointSession): void {
+  session.latencyMs = Math.max(session.latencyMs, 2 * SLOW_MS);
+}
+
+/** Its queue may hold more than was found. */
+export function lookAgain(session: EndpointSession): void {
+  session.emptyAtHint = -1;
+}
+
+/** Deliveries that were fetched for it. */
+export function accept(session: EndpointSession, rows: readonly DueRow[]): void {
+  session.buffer.push(...rows);
+  for (const { event_position: position } of rows) session.held.add(position);
+  if (rows.length > 0) session.usedAtMs = performance.now();
+}
+
+/** A delivery has its result, which is not recorded yet. */
+export function answered(session: EndpointSession, result: AttemptResult): void {
+  const { durationMs, finished, retryAfterMs } = result;
+  session.latencyMs += (durationMs - session.latencyMs) * LATENCY_WEIGHT;
+  session.health = result.succeeded
+    ? afterSuccess(session.health)
+    : afterFailure(session.health, finished, retryAfterMs);
+  // The worker that leases the endpoint after the pause goes on.
+  if (session.health.notBefore !== null) drain(session);
+}
+
+/** @returns whether it has nothing more to do for its lease. */
+export function recorded(session: EndpointSession, { event_position }: DueRow): boolean {
+  session.held.delete(event_position);
+  session.usedAtMs = performance.now();
+  return session.state === 'draining' && session.held.size === 0;
+}
+
+export function isIdle({ held, usedAtMs }: EndpointSession, forMs: number): boolean {
+  return held.size === 0 && performance.now() - usedAtMs > forMs;
+}
+
+/** Another target: what is in flight ends on the old sockets, the rest is fetched again. */
+export function retarget(session: EndpointSession, target: Target): void {
+  putBack(session);
+  lookAgain(session);
+  session.target.transport.closeGently();
+  session.target = target;
+}
+
+export function drain(session: EndpointSession): void {
+  putBack(session);
+  if (session.state === 'open') session.state = 'draining';
+}
+
+export function end(session: EndpointSession, { atOnce }: { readonly atOnce: boolean }): void {
+  putBack(session);
+  session.state = 'ended';
+  if (atOnce) session.target.transport.close();
+  else session.target.transport.closeGently();
+}
+
+/** What was taken and not started: the rows are still in the queue. */
+function putBack(session: EndpointSession): void {
+  for (const row of session.buffer) session.held.delete(row.event_position);
+  session.buffer = [];
+}
