@@ -46,7 +46,8 @@ test('the overview shows two decimals of every sum, and all of them on demand', 
   const window = await browser.open(DESKTOP);
   const { page } = window;
   await signInAt(window, { sandbox, path: 'dashboard' });
-  await page.getByRole('link', { name: payment }).waitFor();
+  const latest = page.getByRole('table', { name: 'Latest sales' });
+  await latest.getByRole('link', { name: payment }).waitFor();
   const sales = page.locator('.figures').getByRole('button', { name: /USDC$/ });
   await sales.nth(1).waitFor();
   const texts = [await page.getByRole('main').innerText()];
