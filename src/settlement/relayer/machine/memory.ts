@@ -1,5 +1,5 @@
-import { type ChainView, NOTHING_SEEN, seeChain } from '#settlement/relayer/machine/chain-view.ts';
-import { nowOf } from '#settlement/relayer/machine/now.ts';
+import { NOTHING_SEEN, seeChain } from '#settlement/relayer/machine/chain-view.ts';
+import { type NowSource, nowOf } from '#settlement/relayer/machine/now.ts';
 import { newSender, statusOf, stepSender } from '#settlement/relayer/machine/sender.ts';
 import {
   type ConfiguredLane,
@@ -10,93 +10,38 @@ import {
   type RelayerState,
 } from '#settlement/relayer/machine/state.ts';
 import { step } from '#settlement/relayer/machine/step.ts';
-import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 
 // The only file that assigns what a process knows of its chain, its lanes and their transactions.
 // Everything else observes, and reads the newest values.
 
-type Source = Pick<RelayerState, 'chain' | keyof ChainView>;
-type KeptView = Pick<RelayerState, 'see' | keyof ChainView>;
-type KeptLanes = Pick<RelayerState, 'lanes' | 'hold' | 'letGo' | 'observeAll'>;
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** What a process knows when it starts: nothing. */
 export function createState(
   deps: RelayerDeps & Pick<RelayerState, 'owner' | 'configured' | 'pollNow'>,
 ): RelayerState {
-  return assemble(keepView(), keepLanes(), {
+  let view = NOTHING_SEEN;
+  const state: Writable<RelayerState> = {
     leaseMs: LEASE_MS,
     ...deps,
+    ...view,
+    lanes: new Map(),
     toldHeads: new Map(),
     firstSeen: new Map(),
     deferred: new Map(),
     sightings: new Map(),
-  });
-}
-
-/** One object of several, whose getters stay getters. */
-function assemble<A extends object, B extends object, C extends object>(
-  first: A,
-  second: B,
-  third: C,
-): A & B & C {
-  const descriptors = {
-    ...Object.getOwnPropertyDescriptors(first),
-    ...Object.getOwnPropertyDescriptors(second),
-    ...Object.getOwnPropertyDescriptors(third),
-  };
-  return Object.defineProperties({}, descriptors) as A & B & C;
-}
-
-function keepView(): KeptView {
-  let view = NOTHING_SEEN;
-  return {
-    get head() {
-      return view.head;
-    },
-    get conflict() {
-      return view.conflict;
-    },
-    get spread() {
-      return view.spread;
-    },
-    get fees() {
-      return view.fees;
-    },
-    get tips() {
-      return view.tips;
-    },
-    get announced() {
-      return view.announced;
-    },
-    get marks() {
-      return view.marks;
-    },
-    get rhythm() {
-      return view.rhythm;
-    },
-    get sight() {
-      return view.sight;
-    },
     see: (observation) => {
       view = seeChain(view, observation);
-    },
-  };
-}
-
-function keepLanes(): KeptLanes {
-  let lanes: ReadonlyMap<number, HeldLane> = new Map();
-  return {
-    get lanes() {
-      return lanes;
+      Object.assign(state, view);
     },
     hold: (lane) => {
-      lanes = new Map([...lanes, [lane.lane, lane]]);
+      state.lanes = new Map([...state.lanes, [lane.lane, lane]]);
     },
     letGo: (...numbers) => {
-      lanes = new Map([...lanes].filter(([number]) => !numbers.includes(number)));
+      state.lanes = new Map([...state.lanes].filter(([number]) => !numbers.includes(number)));
     },
     observeAll: (observation, head) => {
-      const all = [...lanes.values()].flatMap((lane) =>
+      const all = [...state.lanes.values()].flatMap((lane) =>
         [...lane.open.values()].map((transaction) => ({ lane, transaction })),
       );
       return all.flatMap(({ lane, transaction }): Owing[] => {
@@ -105,61 +50,39 @@ function keepLanes(): KeptLanes {
       });
     },
   };
+  return state;
 }
 
 /** A lane that was just leased, without what its rows say is open. */
 export function createLane(
-  relayer: Source,
+  relayer: NowSource,
   leased: ConfiguredLane & Pick<HeldLane, 'lane' | 'fence' | 'isStopped'>,
 ): HeldLane {
   let sender = newSender(leased.isStopped);
-  let open: ReadonlyMap<bigint, OpenTransaction> = new Map();
-  const { lane, role, address, account, signsElsewhere, fence } = leased;
-  return {
-    ...{ lane, role, address, account, signsElsewhere, fence },
-    get isStopped() {
-      return sender.isStopped;
-    },
-    get isDraining() {
-      return sender.isDraining;
-    },
-    get isStarved() {
-      return sender.isStarved;
-    },
-    get paymentsLeft() {
-      return sender.paymentsLeft;
-    },
-    get isSignerAsked() {
-      return sender.isSignerAsked;
-    },
+  const held: Writable<HeldLane> = {
+    ...leased,
+    ...sender,
+    open: new Map(),
     get status() {
-      return statusOf(sender, open);
-    },
-    get open() {
-      return open;
+      return statusOf(sender, held.open);
     },
     see: (observation) => {
       sender = stepSender(sender, observation);
+      Object.assign(held, sender);
     },
     add: (transactions) => {
-      open = new Map([...open, ...transactions.map((one) => [one.nonce, one] as const)]);
+      held.open = new Map([...held.open, ...transactions.map((one) => [one.nonce, one] as const)]);
     },
     observe: (which, observation, head) => {
-      const known = open.get(which.nonce);
+      const known = held.open.get(which.nonce);
       if (known?.id !== which.id) return [];
       const { transaction, effects } = step(known, observation, nowOf(relayer, head));
-      open = withNewest(open, transaction);
+      const open = new Map(held.open);
+      if (transaction.phase === 'done') open.delete(transaction.nonce);
+      else open.set(transaction.nonce, transaction);
+      held.open = open;
       return effects;
     },
   };
-}
-
-function withNewest(
-  open: ReadonlyMap<bigint, OpenTransaction>,
-  transaction: ReturnType<typeof step>['transaction'],
-): ReadonlyMap<bigint, OpenTransaction> {
-  const next = new Map(open);
-  if (transaction.phase === 'done') next.delete(transaction.nonce);
-  else next.set(transaction.nonce, transaction);
-  return next;
+  return held;
 }
