@@ -12,7 +12,7 @@ import { applySettlements } from '#payments/settle.ts';
 import { settleCall } from '#settlement/contract/contract-calls.ts';
 import { createSettlementNumbers } from '#settlement/numbers.ts';
 import { startRelayer } from '#settlement/relayer/relayer.ts';
-import { batchGasLimit } from '#settlement/relayer/send/gas.ts';
+import { batchGasLimit } from '#settlement/relayer/send/plan.ts';
 import { type Hex, requestPayments } from '#settlement/requests.ts';
 import { signerOf } from '#settlement/signer.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';

@@ -15,9 +15,8 @@ import { openChain } from '#settlement/chain/open-chain.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
 import { requireCell } from '#settlement/own-cell.ts';
 import { tellProfile } from '#settlement/profiles.ts';
-import { presentPrice } from '#settlement/relayer/follow/read-fees.ts';
 import { configuredLanes, requireRoles } from '#settlement/relayer/lanes/configure-lanes.ts';
-import { isLow, paymentsLeftOf } from '#settlement/relayer/send/gas.ts';
+import { isLow, paymentsLeftOf, presentPrice } from '#settlement/relayer/lanes/funds.ts';
 import { checkSigner, type SigningKey } from '#settlement/signer.ts';
 
 /** What was looked at before a start, and what to do where it is wrong. */

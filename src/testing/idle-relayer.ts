@@ -1,8 +1,8 @@
 import { present } from '#core/assert.ts';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
-import { readFees } from '#settlement/relayer/follow/read-fees.ts';
 import { configuredLanes, configureLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
+import { readFees } from '#settlement/relayer/lanes/funds.ts';
 import { keepLanes } from '#settlement/relayer/lanes/keep-lanes.ts';
 import { createState } from '#settlement/relayer/machine/memory.ts';
 import type { RelayerState } from '#settlement/relayer/machine/state.ts';

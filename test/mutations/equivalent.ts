@@ -11,9 +11,9 @@ export interface Proof {
 
 const PROOFS: readonly Proof[] = [
   {
-    file: 'src/settlement/relayer/follow/finish.ts',
+    file: 'src/settlement/relayer/follow/reorganized.ts',
     from: '>',
-    behind: 'if (followed.length ',
+    behind: 'isRevived: revived.length ',
     proof: 'A wake-up is a hint: one too many looks for outcomes once more, and changes nothing.',
   },
   {
@@ -23,7 +23,7 @@ const PROOFS: readonly Proof[] = [
     proof: 'The greater of two numbers is the same whichever is named first.',
   },
   {
-    file: 'src/settlement/relayer/rows/transaction-queries.ts',
+    file: 'src/settlement/relayer/rows/job-queries.ts',
     from: '\n         and t.valid_until < $2',
     behind: "t.status = 'signed'",
     proof:

@@ -96,7 +96,7 @@ const OF_WAYS: Readonly<Record<string, readonly string[]>> = {
     'src/payments/pay-batch.test.ts',
   ],
   'src/settlement/relayer/send/prepare-refund.ts': ANSWERED,
-  'src/settlement/relayer/follow/after-decline.ts': [
+  'src/settlement/relayer/follow/reorganized.ts': [
     ...ORDER,
     'src/settlement/relayer/relayer-finality.test.ts',
     'src/payments/settle.test.ts',
@@ -163,10 +163,14 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
   'src/refunds/refund-queries.ts': [...REFUND, 'test/api/retrieve-refund.test.ts'],
   'src/refunds/refund.ts': REFUND,
   'src/refunds/apply-outcomes.ts': REFUND,
-  'src/settlement/relayer/rows/facts.ts': OUTCOMES,
   'src/settlement/relayer/rows/kinds.ts': OUTCOMES,
   'src/settlement/relayer/follow/finish.ts': [
     'src/settlement/relayer/follow/finish.test.ts',
+    ...OUTCOMES,
+    'src/settlement/relayer/relayer-lanes.test.ts',
+    'src/settlement/relayer/relayer-blocked.test.ts',
+  ],
+  'src/settlement/relayer/follow/resolve.ts': [
     ...OUTCOMES,
     'src/settlement/relayer/relayer-lanes.test.ts',
     'src/settlement/relayer/relayer-blocked.test.ts',
@@ -183,20 +187,15 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/relayer-faults.test.ts',
   ],
   'src/settlement/relayer/send/prepare-refund.ts': ANSWERED,
-  'src/settlement/relayer/rows/mined-queries.ts': [
-    'src/settlement/relayer/lanes/nonces.test.ts',
-    'src/settlement/relayer/lanes/lane-fences.test.ts',
-    'src/settlement/relayer/relayer-finality.test.ts',
-    'src/settlement/relayer/relayer-answered.test.ts',
-    'src/settlement/relayer/relayer-lanes.test.ts',
-    'src/settlement/relayer/relayer-faults.test.ts',
-  ],
   'src/settlement/relayer/lanes/nonces.ts': [
     'src/settlement/relayer/lanes/nonces.test.ts',
-    'src/settlement/relayer/lanes/foreign-key.test.ts',
     'src/settlement/relayer/relayer-lanes.test.ts',
     'src/settlement/relayer/relayer-told.test.ts',
     'src/settlement/relayer/lanes/lane-fences.test.ts',
+  ],
+  'src/settlement/relayer/lanes/foreign-key.ts': [
+    'src/settlement/relayer/lanes/foreign-key.test.ts',
+    'src/settlement/relayer/lanes/nonces.test.ts',
   ],
   'src/settlement/lanes.ts': LANES,
   'src/settlement/relayer/rows/lane-queries.ts': LANES,
@@ -206,8 +205,21 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/relayer-told.test.ts',
     'src/settlement/relayer/relayer-lanes.test.ts',
     'src/settlement/relayer/relayer-singles.test.ts',
+    'src/settlement/relayer/lanes/nonces.test.ts',
+    'src/settlement/relayer/lanes/lane-fences.test.ts',
+    'src/settlement/relayer/relayer-finality.test.ts',
+    'src/settlement/relayer/relayer-answered.test.ts',
+    'src/settlement/relayer/relayer-faults.test.ts',
   ],
-  'src/settlement/relayer/send/deadlines.ts': DEADLINES,
+  'src/settlement/relayer/rows/job-queries.ts': [
+    'src/settlement/relayer/rows/transaction-queries.test.ts',
+    'src/settlement/relayer/rows/outcome-queries.test.ts',
+    ...DEADLINES,
+    ...ORDER,
+    'src/settlement/relayer/relayer-lanes.test.ts',
+    'src/settlement/relayer/relayer-finality.test.ts',
+  ],
+  'src/settlement/relayer/send/plan.ts': DEADLINES,
   'src/settlement/relayer/follow/end-dead.ts': [
     ...DEADLINES,
     'src/settlement/relayer/relayer-told.test.ts',
@@ -264,8 +276,10 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
   ...OF_WAYS,
   ...OF_RECOVERY,
   // By hand only, and here, so that the generated choice in the groups above stays.
-  'src/settlement/relayer/send/sign-and-broadcast.ts': SIGNERS,
-  'src/settlement/relayer/send/sign-elsewhere.ts': SIGNERS,
+  'src/settlement/relayer/send/sign.ts': [
+    ...SIGNERS,
+    'src/settlement/relayer/relayer-told.test.ts',
+  ],
   'src/settlement/relayer/machine/transaction.ts': [
     'src/settlement/relayer/machine/step.test.ts',
     ...SIGNERS,

@@ -4,7 +4,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Relayer } from '#settlement/relayer/relayer.ts';
-import { requeueAnswered, selectAnswered } from '#settlement/relayer/rows/mined-queries.ts';
+import { requeueAnswered, selectAnswered } from '#settlement/relayer/rows/transaction-queries.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { mineUntil, settleSale, signApproval } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';

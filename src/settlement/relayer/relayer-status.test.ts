@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, test } from 'node:test';
 import { present } from '#core/assert.ts';
-import { checkBalances } from '#settlement/relayer/lanes/check-balances.ts';
+import {
+  checkBalances,
+  daysLeftOf,
+  paymentsLeftOf,
+  paymentsPerDay,
+} from '#settlement/relayer/lanes/funds.ts';
 import { readRelayerStatus } from '#settlement/relayer/relayer-status.ts';
 import { reportOf } from '#settlement/relayer/report.ts';
-import { paymentsPerDay } from '#settlement/relayer/rows/status-queries.ts';
-import { daysLeftOf, paymentsLeftOf } from '#settlement/relayer/send/gas.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 

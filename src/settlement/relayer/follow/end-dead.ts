@@ -3,13 +3,12 @@ import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import type { Block } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { isSettledCall } from '#settlement/contract/contract-calls.ts';
-import { patientBlocks } from '#settlement/relayer/machine/now.ts';
+import { patientBlocks } from '#settlement/relayer/machine/chain-view.ts';
 import type { RelayerState } from '#settlement/relayer/machine/state.ts';
-import { contractOfRequest } from '#settlement/relayer/rows/kinds.ts';
+import { selectPerhapsDead, toOpenRequest } from '#settlement/relayer/rows/job-queries.ts';
+import { contractOfRequest, numberOf } from '#settlement/relayer/rows/kinds.ts';
 import { type RequestOutcome, writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
 import { countsYet } from '#settlement/relayer/rows/patience.ts';
-import { numberOf } from '#settlement/relayer/rows/payloads.ts';
-import { selectPerhapsDead, toOpenRequest } from '#settlement/relayer/rows/transaction-queries.ts';
 import { findEarlier } from '#settlement/relayer/send/earlier-events.ts';
 import { NOT_IN_TIME } from '#settlement/requests.ts';
 

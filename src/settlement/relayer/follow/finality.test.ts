@@ -6,7 +6,7 @@ import type { Block } from '#settlement/chain/chain.ts';
 import { finalBlock } from '#settlement/chain/final-block.ts';
 import { watchFinality } from '#settlement/relayer/follow/finality.ts';
 import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
-import { patientBlocks } from '#settlement/relayer/machine/now.ts';
+import { patientBlocks } from '#settlement/relayer/machine/chain-view.ts';
 import type { RelayerState } from '#settlement/relayer/machine/state.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';
 import { flushAndSend } from '#testing/relayer-turns.ts';

@@ -8,7 +8,7 @@ import {
 } from '#settlement/chain/heads.ts';
 import { type HeadChange, noteSeen, readHead } from '#settlement/relayer/follow/read-head.ts';
 import { noteTold } from '#settlement/relayer/follow/told-heads.ts';
-import type { RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { OnError, RelayerState } from '#settlement/relayer/machine/state.ts';
 import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 
 export type Change = Exclude<HeadChange, { kind: 'none' }>;
@@ -37,7 +37,7 @@ export interface HeadWatcher extends Loop {
 export function startHeadWatcher(
   relayer: RelayerState,
   follow: (change: Change) => Promise<void>,
-  onError: (name: string, error: unknown) => void,
+  onError: OnError,
 ): HeadWatcher {
   const { headPollMs, headsUrl } = relayer.chain.config;
   const pace = createPace(relayer);

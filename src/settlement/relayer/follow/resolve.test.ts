@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isStillOwed, isToldUndone } from '#settlement/relayer/follow/finish.ts';
-import { failed } from '#settlement/relayer/rows/facts.ts';
+import { isStillOwed, isToldUndone } from '#settlement/relayer/follow/resolve.ts';
+import { failed } from '#settlement/relayer/rows/kinds.ts';
 
 const REFUSED = failed('transaction_reverted', null);
 

@@ -1,14 +1,19 @@
+import { present } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import { findUsedNonce } from '#settlement/chain/used-nonce.ts';
 import { witnessesOf } from '#settlement/chain/witness.ts';
-import { stopLane } from '#settlement/lanes.ts';
+import { selectLanes, stopLane } from '#settlement/lanes.ts';
 import type {
   HeldLane,
   RelayerState,
   ShownTransaction,
   Sighting,
 } from '#settlement/relayer/machine/state.ts';
+import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
+import { requeue } from '#settlement/relayer/rows/job-queries.ts';
+import { inLane } from '#settlement/relayer/rows/lane-queries.ts';
+import { markForeign } from '#settlement/relayer/rows/transaction-queries.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** A single address has to show it again after this long. */
@@ -55,6 +60,61 @@ function isShown(one: Sighting, all: readonly Sighting[]): boolean {
 }
 
 /**
+ * The chain has used more nonces of a lane than we know of. @returns whether nodes have shown what
+ * used them: the lane is stopped then.
+ */
+export async function stopIfShown(
+  relayer: RelayerState,
+  lane: HeldLane,
+  { nextNonce, chainNonce }: { readonly nextNonce: bigint; readonly chainNonce: bigint },
+): Promise<boolean> {
+  const { livemode, network } = relayer.chain.config;
+  const shown = await showUsedNonce(relayer, lane, nextNonce);
+  const fields = { network, lane: lane.lane, chainNonce, nextNonce };
+  if (shown === null) {
+    relayer.log.error('the chain has used more nonces of a lane than we know of', fields);
+    const details = { chainNonce, nextNonce };
+    const alarm = { kind: 'nonce_ahead', subject: `lane ${lane.lane}`, details };
+    await inLane(relayer, lane, (tx) => insertAlarms(tx, livemode, [alarm], relayer.clock.now()));
+    return false;
+  }
+  await inLane(relayer, lane, (tx) =>
+    stopForForeignKey(tx, relayer, lane, { ...shown, nextNonce: chainNonce }),
+  );
+  lane.see({ kind: 'foreign_key' });
+  tellForeignKey(relayer, lane, shown);
+  return true;
+}
+
+/**
+ * Asks nodes what has used the nonce of a transaction of ours. Where it is shown to be another one,
+ * somebody else has the key: the lane stops, and what the transaction carried goes to other lanes.
+ * The contract's replay guard makes that safe: should the foreign transaction have settled it, its
+ * event answers.
+ */
+export async function lookAtNonce(
+  relayer: RelayerState,
+  lane: HeldLane,
+  transaction: OpenTransaction,
+): Promise<void> {
+  const { id: transactionId, nonce, attempts, requests } = transaction;
+  const shown = await showUsedNonce(relayer, lane, nonce);
+  if (shown === null || attempts.some(({ hash }) => hash === shown.hash)) return;
+  await inLane(relayer, lane, async (tx) => {
+    await markForeign(tx, transactionId);
+    await requeue(
+      tx,
+      requests.map(({ id: requestId }) => ({ requestId, transactionId })),
+    );
+    await stopForForeignKey(tx, relayer, lane, { ...shown, nextNonce: nonce + 1n });
+  });
+  lane.observe(transaction, { kind: 'foreign' });
+  lane.see({ kind: 'foreign_key' });
+  tellForeignKey(relayer, lane, shown);
+  relayer.wakeups.send('chain-requests', relayer.chain.config.network);
+}
+
+/**
  * Somebody else has used the lane's key: the lane takes no new work, and a person is told. What it
  * has signed is still seen to its end.
  */
@@ -81,4 +141,39 @@ export function tellForeignKey(
   const { network } = relayer.chain.config;
   const fields = { network, lane: lane.lane, address: lane.address, nonce, txHash: hash };
   relayer.log.error('somebody else has used the key of a lane: the lane is stopped', fields);
+}
+
+/**
+ * Whether somebody else has used the key of a lane that has nothing under way: without this look a
+ * thief would be noticed only when the lane is needed. A lane at work notices it by itself.
+ */
+export async function watchIdleNonces(
+  relayer: RelayerState,
+  lanes: readonly HeldLane[],
+): Promise<void> {
+  const idle = lanes.filter((lane) => lane.open.size === 0 && !lane.isStopped);
+  const ahead = await findAhead(relayer, idle);
+  if (ahead.length === 0) return;
+  // The node may have become one of another chain, where the address has a history of its own.
+  await relayer.chain.rpc.confirmChain();
+  const lasting = ahead.map(({ lane }) => lane);
+  for (const { lane, ...nonces } of await findAhead(relayer, lasting)) {
+    await stopIfShown(relayer, lane, nonces);
+  }
+}
+
+/** Chain first, ledger second: a nonce is in the ledger before it is used. */
+async function findAhead(relayer: RelayerState, lanes: readonly HeldLane[]) {
+  if (lanes.length === 0) return [];
+  const { chain, db, sightings } = relayer;
+  const used = await chain.nonces(lanes.map(({ address }) => address));
+  const rows = await selectLanes(db, chain.config.livemode);
+  const known = new Map(rows.map((row) => [row.lane, row.next_nonce]));
+  return lanes.flatMap((lane, index) => {
+    const chainNonce = present(used[index], 'nonce of a lane');
+    const nextNonce = present(known.get(lane.lane), 'row of a lane');
+    if (chainNonce > nextNonce) return [{ lane, chainNonce, nextNonce }];
+    sightings.delete(lane.lane);
+    return [];
+  });
 }

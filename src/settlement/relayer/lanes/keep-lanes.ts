@@ -1,11 +1,15 @@
 import { present } from '#core/assert.ts';
+import { type Loop, startLoop } from '#core/loop.ts';
 import { editionAt } from '#settlement/editions.ts';
 import type { LaneRow } from '#settlement/lanes.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
-import { loadOpen } from '#settlement/relayer/lanes/load-open.ts';
+import { configureLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
+import { watchIdleNonces } from '#settlement/relayer/lanes/foreign-key.ts';
+import { checkBalances, createBalanceRound } from '#settlement/relayer/lanes/funds.ts';
+import { loadOpen, rereadOpen } from '#settlement/relayer/lanes/load-open.ts';
 import { catchUpNonce } from '#settlement/relayer/lanes/nonces.ts';
 import { createLane } from '#settlement/relayer/machine/memory.ts';
-import type { RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { OnError, RelayerState } from '#settlement/relayer/machine/state.ts';
 import {
   leaveSharing,
   releaseLanes,
@@ -13,9 +17,49 @@ import {
   takeLanes,
   upsertWorker,
 } from '#settlement/relayer/rows/lane-queries.ts';
-import { broadcast } from '#settlement/relayer/send/sign-and-broadcast.ts';
-import { askElsewhere } from '#settlement/relayer/send/sign-elsewhere.ts';
+import { broadcast } from '#settlement/relayer/send/broadcast.ts';
+import { askElsewhere } from '#settlement/relayer/send/sign.ts';
 import type { Hex } from '#settlement/requests.ts';
+
+/** A renewal may fail a few times before the lease runs out. */
+const RENEWALS_PER_LEASE = 4;
+/** How soon we notice that a lane at work runs dry. */
+const BALANCES_MS = 10_000;
+/** How long we may miss that a crash of the database has undone the commit of an outcome. */
+const REREAD_MS = 3_000;
+
+export function startKeeper(relayer: RelayerState, wake: () => void, onError: OnError): Loop {
+  let configured = false;
+  let balancesDueAt = 0;
+  let rereadDueAt = 0;
+  const balances = createBalanceRound(relayer);
+  return startLoop({
+    name: 'relayer keeper',
+    pollMs: relayer.leaseMs / RENEWALS_PER_LEASE,
+    onError,
+    run: async () => {
+      if (!configured) await configureLanes(relayer);
+      configured = true;
+      if (relayer.fees === null) return false;
+      const before = relayer.lanes.size;
+      await keepLanes(relayer);
+      const grown = relayer.lanes.size > before;
+      if (grown) wake();
+      if (grown || performance.now() > balancesDueAt) {
+        balancesDueAt = performance.now() + BALANCES_MS;
+        const lanes = grown ? [...relayer.lanes.values()] : balances.due();
+        await checkBalances(relayer, lanes);
+        // Those that were just taken have been looked at.
+        if (!grown) await watchIdleNonces(relayer, lanes);
+      }
+      if (performance.now() > rereadDueAt) {
+        rereadDueAt = performance.now() + REREAD_MS;
+        await rereadOpen(relayer);
+      }
+      return false;
+    },
+  });
+}
 
 /**
  * Keeps this worker's leases and its fair share of the lanes: with two workers each gets half.

@@ -6,7 +6,7 @@ import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
 import { keepLanes } from '#settlement/relayer/lanes/keep-lanes.ts';
 import type { RelayerState } from '#settlement/relayer/machine/state.ts';
 import { LaneLost, shareHeldLanes } from '#settlement/relayer/rows/lane-queries.ts';
-import { reopenBlocks } from '#settlement/relayer/rows/mined-queries.ts';
+import { reopenBlocks } from '#settlement/relayer/rows/transaction-queries.ts';
 import { flushSingles } from '#settlement/relayer/send/flush-singles.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';

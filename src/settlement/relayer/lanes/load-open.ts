@@ -1,6 +1,5 @@
 import { assert } from '#core/assert.ts';
-import { storeOffer } from '#settlement/relayer/lanes/nonces.ts';
-import { nowOf } from '#settlement/relayer/machine/now.ts';
+import { nowOf } from '#settlement/relayer/machine/chain-view.ts';
 import {
   type HeldLane,
   inNonceOrder,
@@ -21,6 +20,7 @@ import {
   selectOpenNonces,
   selectOpenTransactions,
 } from '#settlement/relayer/rows/transaction-queries.ts';
+import { storeOffer } from '#settlement/relayer/send/sign.ts';
 
 /**
  * Loads transactions of held lanes that the rows have and this process has forgotten. Outcomes are

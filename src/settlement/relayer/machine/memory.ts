@@ -1,5 +1,9 @@
-import { NOTHING_SEEN, seeChain } from '#settlement/relayer/machine/chain-view.ts';
-import { type NowSource, nowOf } from '#settlement/relayer/machine/now.ts';
+import {
+  NOTHING_SEEN,
+  type NowSource,
+  nowOf,
+  seeChain,
+} from '#settlement/relayer/machine/chain-view.ts';
 import { newSender, statusOf, stepSender } from '#settlement/relayer/machine/sender.ts';
 import {
   type ConfiguredLane,

@@ -19,6 +19,9 @@ export interface RelayerDeps extends LoopDeps {
   readonly leaseMs?: number;
 }
 
+/** What a loop of the relayer does about a fault. */
+export type OnError = (name: string, error: unknown) => void;
+
 /** Long enough for a pause of the process, short enough for customers at a counter. */
 export const LEASE_MS = 6_000;
 

@@ -4,10 +4,12 @@ import {
   enrolCall,
   merchantReference,
   mintCall,
+  type PaymentCall,
   pack,
   permitCall,
   policyCall,
   type Revert,
+  refundCall,
   registerMerchantCall,
   settleWithAuthorizationCall,
   transferCall,
@@ -22,16 +24,80 @@ import {
 import { contractOf } from '#settlement/editions.ts';
 import type { LaneRole, NetworkConfig } from '#settlement/networks.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
-import {
-  authorizationOf,
-  numberOf,
-  payloadOf,
-  paymentOf,
-  referenceOf,
-  refundTarget,
-  type TargetCall,
-} from '#settlement/relayer/rows/payloads.ts';
-import type { FailureReason, Hex, RequestKind, RequestPayloads } from '#settlement/requests.ts';
+import type {
+  ChainPlace,
+  Failure,
+  FailureReason,
+  Hex,
+  OutcomeFacts,
+  PaymentAuthorization,
+  RequestKind,
+  RequestPayloads,
+} from '#settlement/requests.ts';
+
+/** A call of one of the contracts. */
+export interface TargetCall {
+  readonly to: Hex;
+  readonly data: Hex;
+}
+
+/** The payload, typed as requests.ts wrote it. */
+export function payloadOf<K extends RequestKind>(
+  request: OpenRequest,
+  kind: K,
+): RequestPayloads[K] {
+  if (request.kind !== kind) throw new TypeError(`a ${request.kind} is not a ${kind}`);
+  return request.payload as RequestPayloads[K];
+}
+
+export function numberOf(request: OpenRequest): bigint {
+  return present(request.number, 'number of a request');
+}
+
+export function paymentOf(request: OpenRequest): PaymentCall {
+  const payload = payloadOf(request, 'payment');
+  return {
+    number: numberOf(request),
+    payer: payload.payer,
+    merchantNumber: BigInt(payload.merchantNumber),
+    amount: BigInt(payload.amount),
+    orderId: payload.orderId,
+  };
+}
+
+/** What the payer signed for this payment alone; null: it is paid under a standing policy. */
+export function authorizationOf(request: OpenRequest): PaymentAuthorization | null {
+  return payloadOf(request, 'payment').authorization ?? null;
+}
+
+/** For a refund that an earlier release requested. */
+const NO_REFERENCE: Hex = `0x${'0'.repeat(32)}`;
+
+/** The refund's name in its event. */
+export function referenceOf(request: OpenRequest): Hex {
+  return payloadOf(request, 'refund').reference ?? NO_REFERENCE;
+}
+
+/**
+ * What a refund's call needs in addition to the request: the payment as it was settled, and its
+ * proof.
+ */
+export interface RefundProof {
+  readonly payment: PaymentCall;
+  readonly batchNumber: bigint;
+  readonly proof: readonly Hex[];
+}
+
+export function refundTarget(
+  request: OpenRequest,
+  proven: RefundProof & { readonly refundedBefore: bigint },
+  config: NetworkConfig,
+): TargetCall {
+  const amount = BigInt(payloadOf(request, 'refund').amount);
+  const reference = referenceOf(request);
+  const to = contractOf(config, proven.payment.merchantNumber);
+  return { to, data: refundCall({ ...proven, amount, reference }) };
+}
 
 /**
  * What the relayer knows of one kind of request. All of its steps ask here, so a new kind is a new
@@ -320,4 +386,53 @@ function enrolmentCall(
   }
   if (policy !== null) return { to: settlement, data: policyCall(payer, policy) };
   return { to: usdc, data: permitCall(payer, settlement, present(permit, 'permit or policy')) };
+}
+
+/** The `result` of requests.ts, for any kind. */
+export type Result =
+  | { readonly succeeded: true; readonly facts: OutcomeFacts[keyof OutcomeFacts] }
+  | Failure;
+
+export function failed(reason: FailureReason, txHash: Hex | null): Failure {
+  return { succeeded: false, reason, txHash };
+}
+
+function placeOf(
+  event: { readonly txHash: Hex; readonly blockNumber: bigint; readonly logIndex: number },
+  blockTime: Date,
+): ChainPlace {
+  return {
+    txHash: event.txHash,
+    blockNumber: event.blockNumber.toString(),
+    logIndex: event.logIndex,
+    blockTime: blockTime.toISOString(),
+  };
+}
+
+function paymentResult(event: PaymentSettled, blockTime: Date, chainId: number): Result {
+  const facts: OutcomeFacts['payment'] = {
+    ...placeOf(event, blockTime),
+    settlementNumber: event.number.toString(),
+    batchNumber: event.batchNumber.toString(),
+    feeAcquirer: event.feeAcquirer.toString(),
+    feeProtocol: event.feeProtocol.toString(),
+    cashback: event.cashback.toString(),
+    chainId,
+  };
+  return { succeeded: true, facts };
+}
+
+/** The same, with the time at which the block was first seen. */
+export function seenResult(result: Result, seenAt: Date | null): Result {
+  if (!result.succeeded || seenAt === null) return result;
+  return { ...result, facts: { ...result.facts, seenAt: seenAt.toISOString() } };
+}
+
+/** The facts of a request that succeeded by this event (payments: {@link paymentResult}). */
+export function eventResult(event: SettlementEvent, blockTime: Date, chainId: number): Result {
+  if (event.event === 'PaymentSettled') return paymentResult(event, blockTime, chainId);
+  const place = placeOf(event, blockTime);
+  if (event.event !== 'MerchantRegistered') return { succeeded: true, facts: place };
+  const merchantNumber = event.merchantNumber.toString();
+  return { succeeded: true, facts: { ...place, merchantNumber } };
 }

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import { raiseNextNonce } from '#settlement/lanes.ts';
+import { requeue } from '#settlement/relayer/rows/job-queries.ts';
 import {
   replaceOutcome,
-  requeue,
   reviveDeclined,
   type SettledInBlock,
   selectKnownOutcomes,

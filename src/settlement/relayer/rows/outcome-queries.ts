@@ -3,7 +3,6 @@ import type { Tx } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
 import type { PaymentSettled } from '#settlement/contract/contract-events.ts';
 import { toNumberColumn } from '#settlement/number-columns.ts';
-import { backOff } from '#settlement/relayer/rows/owed-queries.ts';
 import { hasStatus } from '#settlement/request-queries.ts';
 import type { Hex, RequestKind } from '#settlement/requests.ts';
 
@@ -13,37 +12,6 @@ import type { Hex, RequestKind } from '#settlement/requests.ts';
  */
 export async function commitWithoutWaiting(tx: Tx): Promise<void> {
   await tx.query(`select set_config('synchronous_commit', 'off', true)`);
-}
-
-export interface MinedTransaction {
-  readonly id: bigint;
-  readonly txHash: Hex;
-  readonly blockNumber: bigint;
-  readonly blockHash: Hex;
-}
-
-const MINED = columnsFrom(1, {
-  id: 'bigint',
-  tx_hash: 'text',
-  block_number: 'bigint',
-  block_hash: 'text',
-});
-
-const MARK_MINED = `
-  update chain_transactions t
-  set status = 'mined', tx_hash = i.tx_hash, block_number = i.block_number,
-    block_hash = i.block_hash
-  from ${MINED.table('i')}
-  where t.id = any(${MINED.all('id')}) and t.id = i.id and ${checked("t.status = 'signed'")}`;
-
-export async function markMined(tx: Tx, mined: readonly MinedTransaction[]): Promise<void> {
-  const rows = mined.map((one) => ({
-    id: one.id,
-    tx_hash: one.txHash,
-    block_number: one.blockNumber,
-    block_hash: one.blockHash,
-  }));
-  await MINED.run(tx, MARK_MINED, { rows });
 }
 
 export interface RequestOutcome {
@@ -128,39 +96,6 @@ export async function replaceOutcome(
   );
 }
 
-export interface Requeued {
-  readonly requestId: bigint;
-  readonly transactionId: bigint;
-  /** The ledger relies on it, and the chain has refused it: it waits before it is sent again. */
-  readonly isRefused?: boolean;
-}
-
-/**
- * Back to the queue: the nonce was used up and the chain has not answered the requests, or a
- * reorganization has undone its answer. Their transactions are retired: see loadOpen.
- */
-export async function requeue(tx: Tx, requests: readonly Requeued[]): Promise<void> {
-  if (requests.length === 0) return;
-  await tx.query(
-    `with moved as (
-       update chain_requests r
-       set status = 'queued', transaction_id = null, outcome = null,
-         ${backOff('i.refused')}
-       from unnest($1::bigint[], $2::bigint[], $3::boolean[]) as i (id, transaction_id, refused)
-       where r.id = any($1) and r.id = i.id and r.transaction_id = i.transaction_id
-         and ${hasStatus('submitted', 'succeeded')}
-       returning i.transaction_id
-     )
-     update chain_transactions set retired = true
-     where id = any(array(select transaction_id from moved))`,
-    [
-      requests.map((one) => one.requestId.toString()),
-      requests.map((one) => one.transactionId.toString()),
-      requests.map((one) => one.isRefused === true),
-    ],
-  );
-}
-
 /** The block's time travels with the event. */
 export interface SettledInBlock {
   readonly payment: PaymentSettled;
@@ -226,29 +161,19 @@ export async function upsertChainPayments(
   }
 }
 
-export interface ChainPaymentRow {
-  number: bigint;
-  batch_number: bigint;
-  payer: Hex;
-  merchant_number: bigint;
-  amount: bigint;
-  order_id: string;
-  fee_acquirer: bigint;
-  fee_protocol: bigint;
-  cashback: bigint;
-  tx_hash: Hex;
-  block_number: bigint;
-  log_index: number;
-  block_time: Date;
-}
-
+/** What the chain has settled under these numbers, as its events said. */
 export async function selectChainPayments(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly numbers: readonly bigint[] },
-): Promise<ChainPaymentRow[]> {
+): Promise<(PaymentSettled & { readonly blockTime: Date })[]> {
   return tx.query(
-    `select number, batch_number, payer, merchant_number, amount, order_id, fee_acquirer,
-       fee_protocol, cashback, tx_hash, block_number, log_index, block_time
+    `select 'PaymentSettled' as event, number, batch_number as "batchNumber", payer,
+       merchant_number as "merchantNumber", amount, order_id as "orderId",
+       fee_acquirer as "feeAcquirer", fee_protocol as "feeProtocol", cashback,
+       tx_hash as "txHash", block_number as "blockNumber", log_index as "logIndex",
+       block_time as "blockTime",
+       -- Neither kept nor part of a result.
+       '0x' as "blockHash"
      from chain_payments where livemode = $1 and number = any($2::bigint[])`,
     [wanted.livemode, wanted.numbers.map(String)],
   );

@@ -6,7 +6,7 @@ import {
   type OpenRequest,
   type OpenTransaction,
 } from '#settlement/relayer/machine/transaction.ts';
-import type { Result } from '#settlement/relayer/rows/facts.ts';
+import type { Result } from '#settlement/relayer/rows/kinds.ts';
 import type { RequestPayloads } from '#settlement/requests.ts';
 
 type Rules = Pick<NetworkConfig, 'countsFrom' | 'profile'>;

@@ -4,12 +4,9 @@ import type pg from 'pg';
 import type { Tx } from '#db/database.ts';
 import { SESSION_SETTINGS } from '#db/session-settings.ts';
 import { selectPayerActivities } from '#risk/risk-queries.ts';
-import { markMined, requeue, writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
-import {
-  insertTransactions,
-  lockQueued,
-  selectPerhapsDead,
-} from '#settlement/relayer/rows/transaction-queries.ts';
+import { lockQueued, requeue, selectPerhapsDead } from '#settlement/relayer/rows/job-queries.ts';
+import { writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
+import { insertTransactions, markMined } from '#settlement/relayer/rows/transaction-queries.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
 /**

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { claimPayments, lockQueued, selectDeclined } from '#settlement/relayer/rows/job-queries.ts';
 import {
-  claimPayments,
   insertFiller,
-  lockQueued,
   replaceUnsigned,
-  selectDeclined,
   selectOpenNonces,
   selectOpenTransactions,
   upsertUnsigned,

@@ -2,133 +2,9 @@ import { only } from '#core/assert.ts';
 import { columnsFrom } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
-import type { Attempt, Fees, Offer, OpenRequest } from '#settlement/relayer/machine/transaction.ts';
-import { OWED_UNTIL } from '#settlement/relayer/rows/owed-queries.ts';
+import type { Attempt, Fees, Offer } from '#settlement/relayer/machine/transaction.ts';
 import { hasStatus } from '#settlement/request-queries.ts';
 import type { Hex, RequestKind } from '#settlement/requests.ts';
-
-/** A request as the relayer works on it. */
-export interface RequestRow {
-  id: bigint;
-  kind: RequestKind;
-  subject_id: string;
-  number: bigint | null;
-  payload: unknown;
-  tries: number;
-  created: Date;
-  owed: boolean;
-  /** For a payment: it must not settle later than this. What is owed has no deadline. */
-  deadline: Date | null;
-  settle_within: number | null;
-  /** Where it was asked for: when a booked sale that the chain refuses is sent no more. */
-  owed_until?: Date | null;
-}
-
-/** The ledger counts the request as done, though a reorganization may have undone it. */
-const OWED = `(applied_at is not null and status <> 'failed')`;
-/** Time to simulate, sign, send and mine: a payment with less time left is not sent. */
-export const MIN_LEFT_S = 10;
-
-const REQUEST = `id, kind, subject_id, number, payload, tries, created, ${OWED} as owed,
-  case when ${OWED} then now() + settle_within * interval '1 second' else deadline end as deadline,
-  settle_within`;
-const IN_TIME = `(deadline is null or ${OWED}
-  or deadline >= now() + ${MIN_LEFT_S} * interval '1 second')`;
-
-/**
- * Locks waiting payments that can still be settled in time, oldest first; what another worker has
- * locked is skipped. Those with an authorization of their payer, or those without.
- */
-export async function claimPayments(
-  tx: Tx,
-  wanted: { readonly livemode: boolean; readonly authorized: boolean; readonly limit: number },
-): Promise<RequestRow[]> {
-  return tx.query(
-    `select ${REQUEST} from chain_requests
-     where livemode = $1 and status = 'queued' and kind = 'payment' and tries = 0
-       and (payload ? 'authorization') = $3 and ${IN_TIME}
-     order by id limit $2 for update skip locked`,
-    [wanted.livemode, wanted.limit, wanted.authorized],
-  );
-}
-
-/**
- * Signed payments whose deadline forbids signing them once more, and whose newest bytes can settle
- * in no block later than `time`. Not locked: the chain is asked first.
- */
-export async function selectPerhapsDead(
-  sql: Sql,
-  wanted: { readonly livemode: boolean; readonly time: Date; readonly limit: number },
-): Promise<(RequestRow & { transaction_id: bigint | null })[]> {
-  // Waiting for other bytes, or on their way: the latter are found through their few transactions.
-  return sql.query(
-    `select ${REQUEST}, transaction_id from (
-       select * from chain_requests
-       where livemode = $1 and status = 'queued' and tries > 0
-       union all
-       select r.* from chain_transactions t cross join lateral (
-         select * from chain_requests where transaction_id = t.id offset 0) r
-       where t.status = 'signed' and ${checked('t.livemode = $1')}
-         and t.valid_until < $2 and r.status = 'submitted'
-         -- In a block that waits for more; should it be lost unnoticed, it is looked at after all.
-         and (t.included_at is null or t.included_at < now() - interval '10 minutes')
-     ) signed
-     -- Not a condition for an index: the one of all payments ever would seem to serve it.
-     where (kind || '') = 'payment' and signed_until < $2 and not ${IN_TIME}
-     order by id limit $3`,
-    [wanted.livemode, wanted.time, wanted.limit],
-  );
-}
-
-/**
- * Locks declined payments of these numbers, the newest first, whose intents have no other attempt
- * under way or paid.
- */
-export async function selectDeclined(
-  tx: Tx,
-  wanted: { readonly livemode: boolean; readonly numbers: readonly bigint[] },
-): Promise<RequestRow[]> {
-  return tx.query(
-    `select ${REQUEST} from chain_requests r
-     where livemode = $1 and kind = 'payment' and status = 'failed' and number = any($2::bigint[])
-       and applied_at is not null and not exists (
-         select from chain_requests o where o.kind = 'payment' and o.subject_id = r.subject_id
-           and o.status in ('queued', 'submitted', 'succeeded'))
-     order by id desc for update of r`,
-    [wanted.livemode, wanted.numbers.map(String)],
-  );
-}
-
-/** What waits to be sent alone, oldest first. Not locked: it is simulated first. */
-export async function selectSingles(
-  sql: Sql,
-  wanted: {
-    readonly livemode: boolean;
-    readonly kinds: readonly RequestKind[];
-    readonly except: readonly bigint[];
-    readonly limit: number;
-  },
-): Promise<RequestRow[]> {
-  return sql.query(
-    `select ${REQUEST}, ${OWED_UNTIL} as owed_until from chain_requests
-     where livemode = $1 and status = 'queued' and (kind <> 'payment' or tries > 0)
-       and (next_attempt is null or next_attempt <= now())
-       -- Not a condition for an index: the one of all first tries would seem to serve it.
-       and (kind || '') = any($2) and id <> all($3::bigint[]) and ${IN_TIME}
-     order by id limit $4`,
-    [wanted.livemode, wanted.kinds, wanted.except.map(String), wanted.limit],
-  );
-}
-
-/** Those of the requests that still wait and that nobody else has locked. */
-export async function lockQueued(tx: Tx, ids: readonly bigint[]): Promise<bigint[]> {
-  const rows = await tx.query<{ id: bigint }>(
-    `select id from chain_requests r where id = any($1) and ${hasStatus('queued')}
-     order by id for update skip locked`,
-    [ids.map(String)],
-  );
-  return rows.map((row) => row.id);
-}
 
 export interface NewTransaction {
   readonly nonce: bigint;
@@ -392,7 +268,189 @@ export async function selectOpenNonces(
   );
 }
 
-export function toOpenRequest(row: RequestRow): OpenRequest {
-  const { subject_id: subjectId, settle_within: settleWithinS, owed_until, ...same } = row;
-  return { ...same, subjectId, settleWithinS, owedUntil: owed_until ?? null };
+export interface MinedTransaction {
+  readonly id: bigint;
+  readonly txHash: Hex;
+  readonly blockNumber: bigint;
+  readonly blockHash: Hex;
+}
+
+const MINED = columnsFrom(1, {
+  id: 'bigint',
+  tx_hash: 'text',
+  block_number: 'bigint',
+  block_hash: 'text',
+});
+
+const MARK_MINED = `
+  update chain_transactions t
+  set status = 'mined', tx_hash = i.tx_hash, block_number = i.block_number,
+    block_hash = i.block_hash
+  from ${MINED.table('i')}
+  where t.id = any(${MINED.all('id')}) and t.id = i.id and ${checked("t.status = 'signed'")}`;
+
+export async function markMined(tx: Tx, mined: readonly MinedTransaction[]): Promise<void> {
+  const rows = mined.map((one) => ({
+    id: one.id,
+    tx_hash: one.txHash,
+    block_number: one.blockNumber,
+    block_hash: one.blockHash,
+  }));
+  await MINED.run(tx, MARK_MINED, { rows });
+}
+
+/** Transactions from this nonce on count as not mined: the chain has gone back to before them. */
+export async function reopenFromNonce(
+  tx: Tx,
+  which: { readonly livemode: boolean; readonly lane: number; readonly nonce: bigint },
+): Promise<number> {
+  const rows = await tx.query(
+    `update chain_transactions
+     set status = 'signed', tx_hash = null, block_number = null, block_hash = null,
+       finalized_at = null
+     where livemode = $1 and lane = $2 and nonce >= $3 and status in ('mined', 'finalized')
+     returning id`,
+    [which.livemode, which.lane, which.nonce],
+  );
+  return rows.length;
+}
+
+/** The same for the transactions of blocks that are not in the chain any more. */
+export async function reopenBlocks(
+  tx: Tx,
+  which: {
+    readonly livemode: boolean;
+    readonly lanes: readonly number[];
+    readonly blockHashes: readonly Hex[];
+  },
+): Promise<{ readonly lane: number }[]> {
+  return tx.query(
+    `update chain_transactions
+     set status = 'signed', tx_hash = null, block_number = null, block_hash = null
+     where status = 'mined' and block_hash = any($3)
+       and ${checked('livemode = $1 and lane = any($2::int[])')}
+     returning lane`,
+    [which.livemode, which.lanes, which.blockHashes],
+  );
+}
+
+export async function selectNonces(
+  tx: Tx,
+  wanted: {
+    readonly livemode: boolean;
+    readonly lane: number;
+    readonly from: bigint;
+    readonly to: bigint;
+  },
+): Promise<bigint[]> {
+  const rows = await tx.query<{ nonce: bigint }>(
+    `select nonce from chain_transactions
+     where livemode = $1 and lane = $2 and nonce >= $3 and nonce < $4`,
+    [wanted.livemode, wanted.lane, wanted.from, wanted.to],
+  );
+  return rows.map((row) => row.nonce);
+}
+
+export async function markForeign(tx: Tx, id: bigint): Promise<void> {
+  await tx.query(`update chain_transactions set status = 'foreign' where id = $1`, [id]);
+}
+
+export interface MinedBlockRow {
+  block_number: bigint;
+  block_hash: Hex;
+}
+
+/**
+ * Blocks that hold transactions of ours and are not marked final: the oldest up to `final`, to be
+ * marked, and the newest, which a reorganization could have taken.
+ */
+export async function selectMinedBlocks(
+  sql: Sql,
+  wanted: {
+    readonly livemode: boolean;
+    readonly lanes: readonly number[];
+    readonly final: bigint;
+    readonly limit: number;
+  },
+): Promise<MinedBlockRow[]> {
+  return sql.query(
+    `with mined as (
+       select distinct block_number, block_hash from chain_transactions
+       where status = 'mined' and ${checked('livemode = $1 and lane = any($2::int[])')}
+     )
+     (select * from mined where block_number <= $3 order by block_number limit $4)
+     union
+     (select * from mined order by block_number desc limit $4)
+     order by block_number`,
+    [wanted.livemode, wanted.lanes, wanted.final, wanted.limit],
+  );
+}
+
+export interface AnsweredRow {
+  /** The requests that it has answered. */
+  ids: bigint[];
+  tx_hash: Hex;
+  block_number: bigint;
+}
+
+/**
+ * Transactions in blocks above this one that have answered requests, are applied, and are none of
+ * ours. There are no more than so few blocks can hold.
+ */
+export async function selectAnswered(
+  sql: Sql,
+  wanted: { readonly livemode: boolean; readonly after: bigint },
+): Promise<AnsweredRow[]> {
+  return sql.query(
+    `select array_agg(id) as ids, outcome #>> '{facts,txHash}' as tx_hash,
+       (outcome #>> '{facts,blockNumber}')::bigint as block_number
+     from chain_requests
+     where livemode = $1 and transaction_id is null and status = 'succeeded'
+       and (outcome #>> '{facts,blockNumber}')::bigint > $2
+       and applied_at is not null and kind in ('payment', 'refund', 'withdrawal')
+     group by 2, 3`,
+    [wanted.livemode, wanted.after],
+  );
+}
+
+/** They are owed, and go out alone; not what another worker has found elsewhere meanwhile. */
+export async function requeueAnswered(sql: Sql, { ids, tx_hash, block_number }: AnsweredRow) {
+  await sql.query(
+    `update chain_requests set status = 'queued', outcome = null, tries = tries + 1
+     where id = any($1::bigint[]) and transaction_id is null and status = 'succeeded'
+       and outcome #>> '{facts,txHash}' = $2 and outcome #>> '{facts,blockNumber}' = $3`,
+    [ids.map(String), tx_hash, block_number.toString()],
+  );
+}
+
+export async function markIncluded(
+  sql: Sql,
+  change: { readonly id: bigint; readonly waitsFor: string },
+  now: Date,
+): Promise<void> {
+  await sql.query(
+    `update chain_transactions set included_at = $3, waits_for = $2
+     where id = $1 and status = 'signed'`,
+    [change.id, change.waitsFor, now],
+  );
+}
+
+export async function clearIncluded(sql: Sql, ids: readonly bigint[]): Promise<void> {
+  await sql.query(
+    `update chain_transactions set included_at = null, waits_for = null
+     where id = any($1::bigint[]) and status = 'signed'`,
+    [ids.map(String)],
+  );
+}
+
+export async function markFinalized(
+  sql: Sql,
+  change: { readonly livemode: boolean; readonly blockHashes: readonly Hex[] },
+  now: Date,
+): Promise<void> {
+  await sql.query(
+    `update chain_transactions set status = 'finalized', finalized_at = $3
+     where status = 'mined' and block_hash = any($2) and ${checked('livemode = $1')}`,
+    [change.livemode, change.blockHashes, now],
+  );
 }

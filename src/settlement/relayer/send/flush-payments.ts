@@ -7,18 +7,20 @@ import { knowsMerchant } from '#settlement/editions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
 import type { OpenRequest, OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
-import { failed } from '#settlement/relayer/rows/facts.ts';
+import { claimPayments, toOpenRequest } from '#settlement/relayer/rows/job-queries.ts';
+import { authorizationOf, failed, paymentOf } from '#settlement/relayer/rows/kinds.ts';
 import { LaneLost, lockHeldLane } from '#settlement/relayer/rows/lane-queries.ts';
 import { writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
 import { groupByPatience } from '#settlement/relayer/rows/patience.ts';
-import { authorizationOf, paymentOf } from '#settlement/relayer/rows/payloads.ts';
-import { claimPayments, toOpenRequest } from '#settlement/relayer/rows/transaction-queries.ts';
-import { groupByDeadline } from '#settlement/relayer/send/deadlines.ts';
-import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/gas.ts';
-import { groupByContract, planBatch, planPayment } from '#settlement/relayer/send/plan-payments.ts';
+import {
+  groupByContract,
+  groupByDeadline,
+  MAX_BATCH_PAYMENTS,
+  planBatch,
+  planPayment,
+} from '#settlement/relayer/send/plan.ts';
 import { sendNew } from '#settlement/relayer/send/send-new.ts';
-import { signAndStore } from '#settlement/relayer/send/sign-and-broadcast.ts';
-import { signElsewhere } from '#settlement/relayer/send/sign-elsewhere.ts';
+import { signAndStore, signElsewhere } from '#settlement/relayer/send/sign.ts';
 
 export interface Flushed {
   /** How many payments are signed and stored. */

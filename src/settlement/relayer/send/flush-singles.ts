@@ -6,29 +6,34 @@ import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
 import type { OpenRequest, OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
-import { failed } from '#settlement/relayer/rows/facts.ts';
-import { failureOf, KINDS, kindsOf, requireWritable } from '#settlement/relayer/rows/kinds.ts';
-import { LaneLost, lockHeldLane } from '#settlement/relayer/rows/lane-queries.ts';
-import { type RequestOutcome, writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
 import {
   endAttempts,
-  postpone,
-  type UnsettledSaleRow,
-} from '#settlement/relayer/rows/owed-queries.ts';
-import {
   lockQueued,
+  postpone,
   selectSingles,
   toOpenRequest,
-} from '#settlement/relayer/rows/transaction-queries.ts';
-import { hasTimeLeft } from '#settlement/relayer/send/deadlines.ts';
-import { estimateGas } from '#settlement/relayer/send/estimate-gas.ts';
-import { singleGasLimit } from '#settlement/relayer/send/gas.ts';
-import { planPayment } from '#settlement/relayer/send/plan-payments.ts';
-import type { Planned } from '#settlement/relayer/send/planned.ts';
+  type UnsettledSaleRow,
+} from '#settlement/relayer/rows/job-queries.ts';
+import {
+  failed,
+  failureOf,
+  KINDS,
+  kindsOf,
+  requireWritable,
+} from '#settlement/relayer/rows/kinds.ts';
+import { LaneLost, lockHeldLane } from '#settlement/relayer/rows/lane-queries.ts';
+import { type RequestOutcome, writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
+import { broadcast } from '#settlement/relayer/send/broadcast.ts';
+import { estimateGas } from '#settlement/relayer/send/known-head.ts';
+import {
+  hasTimeLeft,
+  type Planned,
+  planPayment,
+  singleGasLimit,
+} from '#settlement/relayer/send/plan.ts';
 import { inOrder, prepareRefund } from '#settlement/relayer/send/prepare-refund.ts';
 import { type Prepared, refusedBy } from '#settlement/relayer/send/refused-single.ts';
-import { broadcast, signAndStore } from '#settlement/relayer/send/sign-and-broadcast.ts';
-import { signElsewhere } from '#settlement/relayer/send/sign-elsewhere.ts';
+import { signAndStore, signElsewhere } from '#settlement/relayer/send/sign.ts';
 
 /** Simulated and signed together; each is a transaction of its own. */
 const MAX_SINGLES = 8;

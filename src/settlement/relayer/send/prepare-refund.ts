@@ -12,14 +12,15 @@ import {
 import { contractOf, firstBlockOf } from '#settlement/editions.ts';
 import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
-import { failed, type Result } from '#settlement/relayer/rows/facts.ts';
-import { upsertChainPayments } from '#settlement/relayer/rows/outcome-queries.ts';
 import {
+  failed,
   payloadOf,
   type RefundProof,
+  type Result,
   refundTarget,
   type TargetCall,
-} from '#settlement/relayer/rows/payloads.ts';
+} from '#settlement/relayer/rows/kinds.ts';
+import { upsertChainPayments } from '#settlement/relayer/rows/outcome-queries.ts';
 import {
   type ChainPaymentRow,
   isBeingPaidAgain,
@@ -30,9 +31,12 @@ import {
   selectRefundSums,
 } from '#settlement/relayer/rows/refund-proof-queries.ts';
 import { findRefund } from '#settlement/relayer/send/earlier-events.ts';
-import { estimateGas } from '#settlement/relayer/send/estimate-gas.ts';
-import { singleGasLimit } from '#settlement/relayer/send/gas.ts';
-import type { Planned, PreparedRefund } from '#settlement/relayer/send/planned.ts';
+import { estimateGas } from '#settlement/relayer/send/known-head.ts';
+import {
+  type Planned,
+  type PreparedRefund,
+  singleGasLimit,
+} from '#settlement/relayer/send/plan.ts';
 import { type Prepared, refusedBy } from '#settlement/relayer/send/refused-single.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { paymentLeaf, paymentProof } from '../../../../contracts/payment-tree.ts';

@@ -4,12 +4,16 @@ import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { readRevert } from '#settlement/contract/contract-calls.ts';
 import type { RelayerState } from '#settlement/relayer/machine/state.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
-import { failed, type Result } from '#settlement/relayer/rows/facts.ts';
-import { failureOf, KINDS, whyItWaits } from '#settlement/relayer/rows/kinds.ts';
+import {
+  failed,
+  failureOf,
+  KINDS,
+  type Result,
+  whyItWaits,
+} from '#settlement/relayer/rows/kinds.ts';
 import { countsYet } from '#settlement/relayer/rows/patience.ts';
-import { findEarlier } from '#settlement/relayer/send/earlier-events.ts';
-import type { Planned } from '#settlement/relayer/send/planned.ts';
-import { endOfTransfer } from '#settlement/relayer/send/signed-transfer.ts';
+import { endOfTransfer, findEarlier } from '#settlement/relayer/send/earlier-events.ts';
+import type { Planned } from '#settlement/relayer/send/plan.ts';
 
 export type Prepared =
   | { readonly status: 'ready'; readonly planned: Planned }

@@ -10,9 +10,9 @@ import {
   type TransactionRef,
 } from '#settlement/relayer/machine/state.ts';
 import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
-import { heightNow } from '#settlement/relayer/rows/known-head.ts';
 import { unmined } from '#settlement/relayer/rows/patience.ts';
-import { broadcast, noteRefusal } from '#settlement/relayer/send/sign-and-broadcast.ts';
+import { broadcast, noteRefusal } from '#settlement/relayer/send/broadcast.ts';
+import { heightNow } from '#settlement/relayer/send/known-head.ts';
 
 /** On slower chains a connection would be held for long, and a look at the head costs little. */
 const LONGEST_INTERVAL_MS = 1_200;

@@ -5,7 +5,7 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { transferCall } from '#settlement/contract/contract-calls.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
-import { endOfTransfer } from '#settlement/relayer/send/signed-transfer.ts';
+import { endOfTransfer } from '#settlement/relayer/send/earlier-events.ts';
 import type { RequestPayloads } from '#settlement/requests.ts';
 import { signTransfer, transferPayload } from '#testing/sign-transfer.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';

@@ -1,0 +1,230 @@
+import { present } from '#core/assert.ts';
+import type { Alarm } from '#settlement/alarms.ts';
+import type { Block, CallAnswer, Chain, Receipt } from '#settlement/chain/chain.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { declineOf, readRevert } from '#settlement/contract/contract-calls.ts';
+import {
+  type PaymentSettled,
+  readEvents,
+  type SettlementEvent,
+} from '#settlement/contract/contract-events.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { OpenRequest, OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
+import {
+  answers,
+  eventResult,
+  failed,
+  failureOf,
+  KINDS,
+  type Result,
+  seenResult,
+  whyItWaits,
+} from '#settlement/relayer/rows/kinds.ts';
+import type { SettledInBlock } from '#settlement/relayer/rows/outcome-queries.ts';
+import { findEarlier } from '#settlement/relayer/send/earlier-events.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** A mined transaction, and what that means for each of its requests. */
+export interface Resolution {
+  readonly lane: HeldLane;
+  readonly transaction: OpenTransaction;
+  readonly receipt: Receipt;
+  readonly answered: readonly { readonly request: OpenRequest; readonly result: Result }[];
+  /** These have to go into another transaction: this one gave them no answer that counts. */
+  readonly requeued: readonly { readonly request: OpenRequest; readonly isRefused: boolean }[];
+  readonly settled: readonly SettledInBlock[];
+  readonly alarms: readonly Alarm[];
+}
+
+export interface Mined {
+  readonly lane: HeldLane;
+  readonly transaction: OpenTransaction;
+  readonly receipt: Receipt;
+  readonly block: Pick<Block, 'time'>;
+  /** When this process first saw it, where blocks are shorter than a second; otherwise null. */
+  readonly seenAt: Date | null;
+}
+
+type Answer =
+  | { readonly status: 'answered'; readonly result: Result; readonly alarm?: Alarm }
+  /** `waits`: it is not given up, however often it comes at the wrong moment. */
+  | { readonly status: 'again'; readonly waits?: true };
+
+/** After this many transactions without an answer a request is given up: nothing was moved. */
+const MAX_TRIES = 3;
+
+/** Reads outcomes from the contract's events, never from the transaction's status alone. */
+export async function resolve(relayer: RelayerState, mined: Mined): Promise<Resolution> {
+  const { lane, transaction, receipt, block } = mined;
+  const events = readEvents(relayer.chain.config, receipt.logs);
+  const byNumber = indexEvents(events);
+  const answered: { request: OpenRequest; result: Result }[] = [];
+  const requeued: { request: OpenRequest; isRefused: boolean }[] = [];
+  const alarms: Alarm[] = [];
+  for (const request of transaction.requests) {
+    const answer = await answerOf(relayer, mined, byNumber, request);
+    if (answer.status === 'answered' && isAnswer(request, answer)) {
+      answered.push({ request, result: answer.result });
+      alarms.push(...(answer.alarm ? [answer.alarm] : undone(request, answer.result)));
+    } else if (mayTryAgain(request, answer)) {
+      const isRefused = answer.status === 'answered' && request.kind === 'payment';
+      requeued.push({ request, isRefused });
+      if (answer.status === 'answered') alarms.push(...undone(request, answer.result));
+    } else {
+      answered.push({ request, result: failed(failureOf(request.kind, null), receipt.txHash) });
+    }
+  }
+  const settled = events
+    .filter((event): event is PaymentSettled => event.event === 'PaymentSettled')
+    .map((payment) => ({ payment, blockTime: block.time }));
+  return { lane, transaction, receipt, answered, requeued, settled, alarms };
+}
+
+function mayTryAgain(request: OpenRequest, answer: Answer): boolean {
+  const waits = answer.status === 'again' && answer.waits === true;
+  return request.owed || waits || request.tries + 1 < MAX_TRIES;
+}
+
+type Booked = Pick<OpenRequest, 'kind' | 'owed'>;
+
+/** That is no answer to a request that the chain has paid once and does not pay any more. */
+export function isStillOwed(request: Booked, result: Result): boolean {
+  return request.owed && KINDS[request.kind].whenUndone !== 'tell' && !result.succeeded;
+}
+
+/** Whether a person has to know that the ledger has booked it and the chain refuses it now. */
+export function isToldUndone(request: Booked, result: Result): boolean {
+  return request.owed && KINDS[request.kind].whenUndone !== 'send_again' && !result.succeeded;
+}
+
+/** A number that another payment has taken does not become free by waiting. */
+function isAnswer(request: OpenRequest, answer: Answer & { status: 'answered' }): boolean {
+  return answer.alarm !== undefined || !isStillOwed(request, answer.result);
+}
+
+function undone(request: OpenRequest, result: Result): Alarm[] {
+  if (!isToldUndone(request, result)) return [];
+  return [{ kind: 'outcome_changed', subject: request.subjectId, details: { after: result } }];
+}
+
+type EventIndex = ReadonlyMap<bigint | null, readonly SettlementEvent[]>;
+
+/** Events of payments by their number, all others under null. */
+function indexEvents(events: readonly SettlementEvent[]): EventIndex {
+  return Map.groupBy(events, (event) =>
+    event.event === 'PaymentSettled' || event.event === 'PaymentFailed' ? event.number : null,
+  );
+}
+
+async function answerOf(
+  relayer: RelayerState,
+  mined: Mined,
+  index: EventIndex,
+  request: OpenRequest,
+): Promise<Answer> {
+  const { transaction, receipt, block } = mined;
+  const attempt = transaction.attempts.find((one) => one.hash === receipt.txHash);
+  if (present(attempt, 'the attempt that was mined').noop) return { status: 'again' };
+  if (!receipt.succeeded) return afterRevert(relayer, mined, request);
+  const { chainId } = relayer.chain.config;
+  const kind = KINDS[request.kind];
+  const events = index.get(kind.batched ? request.number : null) ?? [];
+  const event = events.find((one) => answers(one, request));
+  if (event !== undefined) {
+    const result = eventResult(event, block.time, chainId);
+    return { status: 'answered', result: kind.batched ? seenResult(result, mined.seenAt) : result };
+  }
+  if (kind.batched) return paymentAnswer(relayer, receipt, events, request);
+  if (kind.answers !== null) return { status: 'again' };
+  return { status: 'answered', result: { succeeded: true, facts: lastPlace(mined) } };
+}
+
+/** Such a request has no event: the transaction's own success is the answer. */
+function lastPlace({ receipt, block }: Mined) {
+  return {
+    txHash: receipt.txHash,
+    blockNumber: receipt.blockNumber.toString(),
+    logIndex: Number(receipt.logs.at(-1)?.logIndex ?? 0),
+    blockTime: block.time.toISOString(),
+  };
+}
+
+async function paymentAnswer(
+  relayer: RelayerState,
+  receipt: Receipt,
+  events: readonly SettlementEvent[],
+  request: OpenRequest,
+): Promise<Answer> {
+  const failure = events.find(
+    (event) => event.event === 'PaymentFailed' && event.number === request.number,
+  );
+  // Neither event is there: the transaction did not run our batch. Nothing is known, so nothing is
+  // decided.
+  if (failure?.event !== 'PaymentFailed') return { status: 'again' };
+  if (failure.reason !== 'AlreadySettled') {
+    const result = failed(declineOf(failure.reason), receipt.txHash);
+    const isFull = failure.reason === 'CeilingReached';
+    return { status: 'answered', result: isFull ? { ...result, hourFull: true } : result };
+  }
+  return settledBefore(relayer, request, receipt.txHash);
+}
+
+/** The number is used up: by this very payment, or (alarming) by another one. */
+async function settledBefore(
+  relayer: RelayerState,
+  request: OpenRequest,
+  txHash: Hex,
+): Promise<Answer> {
+  const earlier = await findEarlier(relayer.chain, request);
+  if (earlier !== null) return { status: 'answered', result: earlier };
+  const details = { number: request.number, txHash };
+  const alarm = { kind: 'number_taken', subject: request.subjectId, details };
+  return { status: 'answered', result: failed('settlement_failed', txHash), alarm };
+}
+
+/**
+ * What the contract answers to the call, in the state after its block. Many nodes keep only some
+ * 128 states; then the head's state is used. That is safe, because what has reverted has moved
+ * nothing, and because what would be accepted now is sent again only after one more look.
+ */
+async function replay(
+  chain: Chain,
+  call: Parameters<Chain['calls']>[0][number],
+  block: bigint,
+): Promise<CallAnswer | undefined> {
+  try {
+    return (await chain.calls([call], block))[0];
+  } catch (error) {
+    if (!(error instanceof RpcUnavailable)) throw error;
+    return (await chain.calls([call]))[0];
+  }
+}
+
+/**
+ * A payment's batch reverted as a whole; for anything else the contract is asked for the reason.
+ */
+async function afterRevert(
+  relayer: RelayerState,
+  { lane, transaction, receipt }: Mined,
+  request: OpenRequest,
+): Promise<Answer> {
+  const { batched, waits, anybodySends } = KINDS[request.kind];
+  if (batched) return { status: 'again' };
+  // Somebody else's transaction may have done it: the next simulation finds out.
+  if (anybodySends) return { status: 'again', waits: true };
+  const again: Answer = waits ? { status: 'again', waits } : { status: 'again' };
+  const { target: to, input: data } = transaction;
+  const call = { from: lane.address, to, data, words: 'any' } as const;
+  const answer = await replay(relayer.chain, call, receipt.blockNumber);
+  if (answer === undefined || answer.ok) return again;
+  const revert = readRevert(answer.revertData);
+  // Not refused: it is sent with another proof or sum (`flushSingles` ends that after a while).
+  if (revert.kind === 'passing') return again;
+  if (whyItWaits(revert, request.kind) !== null) return { status: 'again', waits: true };
+  if (revert.kind !== 'done_before') {
+    return { status: 'answered', result: failed(revert.reason, receipt.txHash) };
+  }
+  const earlier = await findEarlier(relayer.chain, request);
+  const result = earlier ?? failed('transaction_reverted', receipt.txHash);
+  return { status: 'answered', result };
+}

@@ -1,0 +1,234 @@
+import type { Sql, Tx } from '#db/database.ts';
+import { checked } from '#db/plan-shapes.ts';
+import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
+import { hasStatus } from '#settlement/request-queries.ts';
+import type { RequestKind } from '#settlement/requests.ts';
+
+/** A request as the relayer works on it. */
+export interface RequestRow {
+  id: bigint;
+  kind: RequestKind;
+  subject_id: string;
+  number: bigint | null;
+  payload: unknown;
+  tries: number;
+  created: Date;
+  owed: boolean;
+  /** For a payment: it must not settle later than this. What is owed has no deadline. */
+  deadline: Date | null;
+  settle_within: number | null;
+  /** Where it was asked for: when a booked sale that the chain refuses is sent no more. */
+  owed_until?: Date | null;
+}
+
+/** The ledger counts the request as done, though a reorganization may have undone it. */
+const OWED = `(applied_at is not null and status <> 'failed')`;
+/** Time to simulate, sign, send and mine: a payment with less time left is not sent. */
+export const MIN_LEFT_S = 10;
+
+const REQUEST = `id, kind, subject_id, number, payload, tries, created, ${OWED} as owed,
+  case when ${OWED} then now() + settle_within * interval '1 second' else deadline end as deadline,
+  settle_within`;
+const IN_TIME = `(deadline is null or ${OWED}
+  or deadline >= now() + ${MIN_LEFT_S} * interval '1 second')`;
+
+/**
+ * Locks waiting payments that can still be settled in time, oldest first; what another worker has
+ * locked is skipped. Those with an authorization of their payer, or those without.
+ */
+export async function claimPayments(
+  tx: Tx,
+  wanted: { readonly livemode: boolean; readonly authorized: boolean; readonly limit: number },
+): Promise<RequestRow[]> {
+  return tx.query(
+    `select ${REQUEST} from chain_requests
+     where livemode = $1 and status = 'queued' and kind = 'payment' and tries = 0
+       and (payload ? 'authorization') = $3 and ${IN_TIME}
+     order by id limit $2 for update skip locked`,
+    [wanted.livemode, wanted.limit, wanted.authorized],
+  );
+}
+
+/**
+ * Signed payments whose deadline forbids signing them once more, and whose newest bytes can settle
+ * in no block later than `time`. Not locked: the chain is asked first.
+ */
+export async function selectPerhapsDead(
+  sql: Sql,
+  wanted: { readonly livemode: boolean; readonly time: Date; readonly limit: number },
+): Promise<(RequestRow & { transaction_id: bigint | null })[]> {
+  // Waiting for other bytes, or on their way: the latter are found through their few transactions.
+  return sql.query(
+    `select ${REQUEST}, transaction_id from (
+       select * from chain_requests
+       where livemode = $1 and status = 'queued' and tries > 0
+       union all
+       select r.* from chain_transactions t cross join lateral (
+         select * from chain_requests where transaction_id = t.id offset 0) r
+       where t.status = 'signed' and ${checked('t.livemode = $1')}
+         and t.valid_until < $2 and r.status = 'submitted'
+         -- In a block that waits for more; should it be lost unnoticed, it is looked at after all.
+         and (t.included_at is null or t.included_at < now() - interval '10 minutes')
+     ) signed
+     -- Not a condition for an index: the one of all payments ever would seem to serve it.
+     where (kind || '') = 'payment' and signed_until < $2 and not ${IN_TIME}
+     order by id limit $3`,
+    [wanted.livemode, wanted.time, wanted.limit],
+  );
+}
+
+/**
+ * Locks declined payments of these numbers, the newest first, whose intents have no other attempt
+ * under way or paid.
+ */
+export async function selectDeclined(
+  tx: Tx,
+  wanted: { readonly livemode: boolean; readonly numbers: readonly bigint[] },
+): Promise<RequestRow[]> {
+  return tx.query(
+    `select ${REQUEST} from chain_requests r
+     where livemode = $1 and kind = 'payment' and status = 'failed' and number = any($2::bigint[])
+       and applied_at is not null and not exists (
+         select from chain_requests o where o.kind = 'payment' and o.subject_id = r.subject_id
+           and o.status in ('queued', 'submitted', 'succeeded'))
+     order by id desc for update of r`,
+    [wanted.livemode, wanted.numbers.map(String)],
+  );
+}
+
+/** What waits to be sent alone, oldest first. Not locked: it is simulated first. */
+export async function selectSingles(
+  sql: Sql,
+  wanted: {
+    readonly livemode: boolean;
+    readonly kinds: readonly RequestKind[];
+    readonly except: readonly bigint[];
+    readonly limit: number;
+  },
+): Promise<RequestRow[]> {
+  return sql.query(
+    `select ${REQUEST}, ${OWED_UNTIL} as owed_until from chain_requests
+     where livemode = $1 and status = 'queued' and (kind <> 'payment' or tries > 0)
+       and (next_attempt is null or next_attempt <= now())
+       -- Not a condition for an index: the one of all first tries would seem to serve it.
+       and (kind || '') = any($2) and id <> all($3::bigint[]) and ${IN_TIME}
+     order by id limit $4`,
+    [wanted.livemode, wanted.kinds, wanted.except.map(String), wanted.limit],
+  );
+}
+
+/** Those of the requests that still wait and that nobody else has locked. */
+export async function lockQueued(tx: Tx, ids: readonly bigint[]): Promise<bigint[]> {
+  const rows = await tx.query<{ id: bigint }>(
+    `select id from chain_requests r where id = any($1) and ${hasStatus('queued')}
+     order by id for update skip locked`,
+    [ids.map(String)],
+  );
+  return rows.map((row) => row.id);
+}
+
+export function toOpenRequest(row: RequestRow): OpenRequest {
+  const { subject_id: subjectId, settle_within: settleWithinS, owed_until, ...same } = row;
+  return { ...same, subjectId, settleWithinS, owedUntil: owed_until ?? null };
+}
+
+export interface Requeued {
+  readonly requestId: bigint;
+  readonly transactionId: bigint;
+  /** The ledger relies on it, and the chain has refused it: it waits before it is sent again. */
+  readonly isRefused?: boolean;
+}
+
+/**
+ * Back to the queue: the nonce was used up and the chain has not answered the requests, or a
+ * reorganization has undone its answer. Their transactions are retired: see loadOpen.
+ */
+export async function requeue(tx: Tx, requests: readonly Requeued[]): Promise<void> {
+  if (requests.length === 0) return;
+  await tx.query(
+    `with moved as (
+       update chain_requests r
+       set status = 'queued', transaction_id = null, outcome = null,
+         ${backOff('i.refused')}
+       from unnest($1::bigint[], $2::bigint[], $3::boolean[]) as i (id, transaction_id, refused)
+       where r.id = any($1) and r.id = i.id and r.transaction_id = i.transaction_id
+         and ${hasStatus('submitted', 'succeeded')}
+       returning i.transaction_id
+     )
+     update chain_transactions set retired = true
+     where id = any(array(select transaction_id from moved))`,
+    [
+      requests.map((one) => one.requestId.toString()),
+      requests.map((one) => one.transactionId.toString()),
+      requests.map((one) => one.isRefused === true),
+    ],
+  );
+}
+
+// A booked sale that a reorganization undid, and that the chain refuses now. The ledger relies on
+// it, so it is sent again, each time after a longer pause, until its time is over.
+
+/** Seconds: the longest pause between two attempts. */
+const MAX_PAUSE_S = 60;
+/** Pauses double up to here: 2^6 s is more than the longest. */
+const MAX_DOUBLINGS = 6;
+
+/**
+ * How an update counts one more try. Where `refused` holds, the first pause is a second, and each
+ * one twice the one before.
+ */
+export function backOff(refused: string): string {
+  const earlier = 'case when r.owed_since is null then 0 else r.tries end';
+  return `tries = case when ${refused} and r.owed_since is null then 1 else r.tries + 1 end,
+    owed_since = case when ${refused} then coalesce(r.owed_since, now()) else r.owed_since end,
+    next_attempt = case when ${refused} then now() + interval '1 second'
+      * least(${MAX_PAUSE_S}, power(2, least(${MAX_DOUBLINGS}, ${earlier}))) end`;
+}
+
+/** Hours for which a sale by pass is sent again. One by authorization ends with that. */
+const OWED_HOURS = 24;
+
+/** When a sale that the ledger relies on is sent no more; null: it was not refused. */
+export const OWED_UNTIL = `case
+  when applied_at is null or kind <> 'payment' then null
+  when payload ? 'authorization' then to_timestamp(
+    -- As a number, because a wallet may name a time that is no date.
+    least((payload #>> '{authorization,validBefore}')::numeric, 1e11)::double precision)
+  else owed_since + interval '${OWED_HOURS} hours' end`;
+
+/** The simulation says that the chain would refuse them: nothing is sent, and they wait. */
+export async function postpone(tx: Tx, ids: readonly bigint[]): Promise<void> {
+  if (ids.length === 0) return;
+  await tx.query(`update chain_requests r set ${backOff('true')} where id = any($1::bigint[])`, [
+    ids.map(String),
+  ]);
+}
+
+export interface UnsettledSaleRow {
+  readonly intent: string;
+  readonly payment: string | null;
+  readonly account: string | null;
+  readonly merchant: string | null;
+  readonly payer: string;
+  readonly amount: string;
+  readonly order_id: string;
+  readonly since: Date | null;
+}
+
+/** Their time is over: they stay in the queue, so that refunds of them wait, and are not sent. */
+export async function endAttempts(tx: Tx, ids: readonly bigint[]): Promise<UnsettledSaleRow[]> {
+  if (ids.length === 0) return [];
+  return tx.query<UnsettledSaleRow>(
+    `with ended as (
+       update chain_requests set next_attempt = 'infinity' where id = any($1::bigint[])
+       returning subject_id, payload, owed_since
+     )
+     select e.subject_id as intent, p.id as payment, p.account_id as account, a.name as merchant,
+       e.payload ->> 'payer' as payer, e.payload ->> 'amount' as amount,
+       e.payload ->> 'orderId' as order_id, e.owed_since as since
+     from ended e
+     left join payments p on p.payment_intent_id = e.subject_id
+     left join accounts a on a.id = p.account_id`,
+    [ids.map(String)],
+  );
+}

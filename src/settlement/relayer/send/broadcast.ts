@@ -1,0 +1,100 @@
+import { describeError } from '#core/log.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { Refusal } from '#settlement/relayer/machine/observation.ts';
+import {
+  type HeldLane,
+  type RelayerState,
+  stillOpen,
+  type TransactionRef,
+} from '#settlement/relayer/machine/state.ts';
+import { isSendable, type OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
+import { heightNow } from '#settlement/relayer/send/known-head.ts';
+
+/**
+ * Sends the newest attempt of each transaction, in the order given (that of the nonces). It may be
+ * called any number of times: the bytes are stored, so sending them again changes nothing. It is no
+ * error if the chain cannot be reached: the transactions stay open and are sent again.
+ */
+export async function broadcast(
+  relayer: RelayerState,
+  lane: HeldLane,
+  transactions: readonly TransactionRef[],
+): Promise<void> {
+  const sendable = stillOpen(lane, transactions).filter(isSendable);
+  if (sendable.length === 0) return;
+  const calls = sendable.map(({ attempts }) => {
+    const last = attempts.at(-1);
+    // A node that answers another hash has not taken these bytes: the next node gets them too.
+    const accepts = (hash: unknown) => hash === last?.hash;
+    return { method: 'eth_sendRawTransaction', params: [last?.raw], accepts };
+  });
+  const atBlock = heightNow(relayer);
+  for (const transaction of sendable) lane.observe(transaction, { kind: 'sent', atBlock });
+  try {
+    const answers = await relayer.chain.rpc.batch(calls, { urgent: true });
+    answers.forEach((answer, index) => {
+      const transaction = sendable[index];
+      if (answer.ok || transaction === undefined) return;
+      noteRefusal(relayer, lane, transaction, answer.refusal.message);
+    });
+  } catch (error) {
+    if (!(error instanceof RpcUnavailable)) throw error;
+    relayer.log.warn('a broadcast got no answer', { error: describeError(error) });
+  }
+}
+
+/** `waiting`: in the pool, mined, or replaced by another attempt of ours; receipts will show it. */
+type Verdict = 'waiting' | Refusal;
+
+const UNDERPRICED = /less than block base fee|underpriced|fee too low|below base fee/i;
+const UNFUNDED = /insufficient funds|insufficient balance/i;
+const UNSENDABLE = new RegExp(
+  [
+    'exceeds (block |transaction )?gas limit',
+    'gas limit too high',
+    'tx gas limit',
+    'intrinsic gas',
+    'out of gas',
+    'gas too low',
+    'oversized',
+    'invalid sender',
+  ].join('|'),
+  'i',
+);
+
+/**
+ * What a node's answer to a broadcast means for the transaction. Nodes have no codes for it, only
+ * texts. Everything unknown is `waiting`: it is sent again, and receipts decide.
+ */
+export function readBroadcastError(message: string): Verdict {
+  if (/replacement/i.test(message)) return 'waiting';
+  if (UNDERPRICED.test(message)) return 'underpriced';
+  if (UNFUNDED.test(message)) return 'unfunded';
+  if (UNSENDABLE.test(message)) return 'unsendable';
+  return 'waiting';
+}
+
+/** What a refused broadcast means for the transaction, as it was sent. */
+export function noteRefusal(
+  relayer: RelayerState,
+  lane: HeldLane,
+  transaction: OpenTransaction,
+  message: string,
+): void {
+  const verdict = readBroadcastError(message);
+  const hash = transaction.attempts.at(-1)?.hash;
+  if (verdict === 'waiting' || hash === undefined) return;
+  lane.observe(transaction, { kind: 'refused', hash, verdict });
+  relayer.log.error(COMPLAINTS[verdict], {
+    network: relayer.chain.config.network,
+    lane: lane.lane,
+    nonce: transaction.nonce,
+    message,
+  });
+}
+
+const COMPLAINTS = {
+  underpriced: 'a transaction offers too little',
+  unfunded: 'a lane cannot pay for its transaction',
+  unsendable: 'no node takes a transaction',
+} as const satisfies Record<Refusal, string>;

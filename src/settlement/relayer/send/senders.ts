@@ -1,0 +1,191 @@
+import { type Loop, startLoop } from '#core/loop.ts';
+import { type BlockRhythm, blockInterval, nextBlockAt } from '#settlement/chain/block-rhythm.ts';
+import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { LANE_ROLES, type LaneRole } from '#settlement/networks.ts';
+import { takesWork } from '#settlement/relayer/machine/sender.ts';
+import type { HeldLane, OnError, RelayerState } from '#settlement/relayer/machine/state.ts';
+import { unmined } from '#settlement/relayer/rows/patience.ts';
+import { type Flushed, flushPayments } from '#settlement/relayer/send/flush-payments.ts';
+import { flushSingles } from '#settlement/relayer/send/flush-singles.ts';
+import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/plan.ts';
+
+/** How often rows are looked for when no wake-up came. */
+const REQUEST_POLL_MS = 1_000;
+
+/** Nodes are sure to keep about 16 transactions of one sender. */
+const MAX_OPEN_PER_LANE = 16;
+
+/** After a look that found no refunds and the like, none follows for this long. */
+const SINGLES_MS = 50;
+
+/** Sends payments: at once while a lane is idle; otherwise they gather (see {@link flushAt}). */
+export function startPayments(relayer: RelayerState, onError: OnError): Loop {
+  const name = 'relayer sender';
+  let last: LastFlush = NO_FLUSH;
+  /** Lanes whose last broadcast has no answer yet: a second one could overtake it. */
+  const sending = new Map<HeldLane, Promise<void>>();
+  const alarm = createAlarm(() => loop.wake());
+  let waitsForLane = false;
+  const follow = async (lane: HeldLane, flushed: Flushed, at: number) => {
+    try {
+      await dropIfUncertain(relayer, lane, () => flushed.sent);
+      last = { ...last, tookMs: performance.now() - at };
+    } catch (error) {
+      onError(name, error);
+    }
+    sending.delete(lane);
+    if (waitsForLane) loop.wake();
+  };
+  const loop: Loop = startLoop({
+    name,
+    pollMs: REQUEST_POLL_MS,
+    onError,
+    run: async () => {
+      const lane = pickLane(relayer, 'operator', sending);
+      waitsForLane = lane === null;
+      if (lane === null || relayer.fees === null) return false;
+      const at = performance.now();
+      const { settleEveryMs } = relayer.chain.config;
+      const dueAt = unmined(lane.open) === 0 ? at : flushAt(last, relayer.rhythm, at);
+      const waitMs = Math.max(dueAt, last.at + settleEveryMs) - at;
+      if (waitMs > 0) {
+        alarm.set(waitMs);
+        return false;
+      }
+      const flushed = await dropIfUncertain(relayer, lane, () => flushPayments(relayer, lane));
+      const { payments } = flushed;
+      last = { at, payments, gatheredMs: at - last.at, tookMs: last.tookMs };
+      if (payments > 0) sending.set(lane, follow(lane, flushed, at));
+      return payments === MAX_BATCH_PAYMENTS;
+    },
+  });
+  const stop = async () => {
+    await loop.stop();
+    await Promise.all(sending.values());
+  };
+  return { wake: loop.wake, stop };
+}
+
+/** Refunds and the like: every wake-up of a busy counter would be a query for nothing here. */
+export function startSingles(relayer: RelayerState, onError: OnError): Loop {
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  const alarm = createAlarm(() => loop.wake());
+  const loop: Loop = startLoop({
+    name: 'relayer singles',
+    pollMs: REQUEST_POLL_MS,
+    onError,
+    run: async () => {
+      const waitMs = lookedAt + SINGLES_MS - performance.now();
+      if (waitMs > 0) {
+        alarm.set(waitMs);
+        return false;
+      }
+      const sent = await flushOthers(relayer);
+      lookedAt = sent > 0 ? Number.NEGATIVE_INFINITY : performance.now();
+      return sent > 0;
+    },
+  });
+  return loop;
+}
+
+async function flushOthers(relayer: RelayerState): Promise<number> {
+  if (relayer.fees === null) return 0;
+  let count = 0;
+  for (const role of LANE_ROLES) {
+    const lane = pickLane(relayer, role);
+    if (lane !== null)
+      count += await dropIfUncertain(relayer, lane, () => flushSingles(relayer, lane));
+  }
+  return count;
+}
+
+/** The held lane with the least under way, or null when all are full or not to be used. */
+function pickLane(
+  relayer: RelayerState,
+  role: LaneRole,
+  except: ReadonlyMap<HeldLane, unknown> = new Map(),
+): HeldLane | null {
+  const ready = [...relayer.lanes.values()].filter(
+    (lane) =>
+      lane.role === role &&
+      takesWork(lane.status) &&
+      unmined(lane.open) < MAX_OPEN_PER_LANE &&
+      !except.has(lane),
+  );
+  return ready.sort((a, b) => unmined(a.open) - unmined(b.open) || a.lane - b.lane)[0] ?? null;
+}
+
+/**
+ * After a fault of the database it is unknown whether the flush was committed, so what this process
+ * remembers of the lane is dropped; the keeper reads the lane from its rows again.
+ */
+async function dropIfUncertain<T>(
+  relayer: RelayerState,
+  lane: HeldLane,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const isCertain = error instanceof RpcUnavailable || error instanceof RpcRefusal;
+    if (!isCertain) relayer.letGo(lane.lane);
+    throw error;
+  }
+}
+
+/** There is at most one timer at a time. */
+function createAlarm(ring: () => void): { set(ms: number): void } {
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    set: (ms) => {
+      clearTimeout(timer);
+      timer = setTimeout(ring, ms).unref();
+    },
+  };
+}
+
+/** What the last flush of payments shows about the load. Times in milliseconds, any origin. */
+export interface LastFlush {
+  readonly at: number;
+  readonly payments: number;
+  /** How long its payments had gathered. */
+  readonly gatheredMs: number;
+  /** From the claim to the node's answer. */
+  readonly tookMs: number;
+}
+
+export const NO_FLUSH: LastFlush = {
+  at: Number.NEGATIVE_INFINITY,
+  payments: 0,
+  gatheredMs: 0,
+  tookMs: 0,
+};
+
+/** Without a rhythm: short for customers who wait, long enough that a block holds few batches. */
+const GATHER_MS = 40;
+/** On a fast chain at most this part of a block's time: 40 ms of 200 would miss many a block. */
+const GATHER_SHARE = 1 / 10;
+/** How long before its block a batch goes out, in addition to twice the time of a flush. */
+const MARGIN_MS = 80;
+
+/**
+ * When payments that wait while every lane is busy are to be sent. Sending a batch early gains
+ * nothing, because it waits for the block anyway, while large batches cost a third of the gas per
+ * payment. So with a steady chain they gather until shortly before the block, or until a batch is
+ * probably full; otherwise for GATHER_MS, or less on a fast chain.
+ */
+export function flushAt(last: LastFlush, rhythm: BlockRhythm, now: number): number {
+  const intervalMs = blockInterval(rhythm) ?? Number.POSITIVE_INFINITY;
+  const soon = last.at + Math.min(GATHER_MS, intervalMs * GATHER_SHARE);
+  const block = nextBlockAt(rhythm, now);
+  if (block === null) return soon;
+  const latest = block - MARGIN_MS - 2 * last.tookMs;
+  if (latest <= now) return soon;
+  return Math.max(soon, Math.min(latest, last.at + fullAfterMs(last)));
+}
+
+/** Half a batch early, so that a growing load does not leave payments behind. */
+function fullAfterMs({ payments, gatheredMs }: LastFlush): number {
+  if (payments === 0 || gatheredMs <= 0) return Number.POSITIVE_INFINITY;
+  return ((MAX_BATCH_PAYMENTS * 0.75) / payments) * gatheredMs;
+}

@@ -1,0 +1,299 @@
+import { keccak256 } from 'viem';
+import { assert, present } from '#core/assert.ts';
+import { failpoint } from '#core/failpoints.ts';
+import { describeError } from '#core/log.ts';
+import type { Tx } from '#db/database.ts';
+import { insertAlarms } from '#settlement/alarms.ts';
+import { bumpFees } from '#settlement/relayer/machine/fees.ts';
+import type { Observation } from '#settlement/relayer/machine/observation.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
+import {
+  type Attempt,
+  type Fees,
+  fromRows,
+  type Offer,
+  type OpenTransaction,
+} from '#settlement/relayer/machine/transaction.ts';
+import { requeue } from '#settlement/relayer/rows/job-queries.ts';
+import { inLane } from '#settlement/relayer/rows/lane-queries.ts';
+import {
+  insertAttempt,
+  insertSigned,
+  insertTransactions,
+  type NewTransaction,
+  replaceUnsigned,
+  upsertUnsigned,
+} from '#settlement/relayer/rows/transaction-queries.ts';
+import { broadcast } from '#settlement/relayer/send/broadcast.ts';
+import { type LockedLane, NOOP_GAS_LIMIT, type Planned } from '#settlement/relayer/send/plan.ts';
+import type { Hex } from '#settlement/requests.ts';
+import {
+  OFFERS_TOO_LITTLE,
+  type Signer,
+  SignerRefused,
+  SignerUnavailable,
+} from '#settlement/signer.ts';
+
+/**
+ * Signs the planned transactions with the lane's next nonces and stores bytes, nonces and requests
+ * together. After the commit, and only then, they may be broadcast. Where another program keeps the
+ * lane's key nothing is signed here: it is asked after the commit (`signElsewhere`).
+ */
+export async function signAndStore(
+  tx: Tx,
+  { relayer, lane, nonce }: LockedLane,
+  planned: readonly Planned[],
+): Promise<OpenTransaction[]> {
+  if (planned.length === 0) return [];
+  const { chain, clock } = relayer;
+  const fees = present(relayer.fees, 'fees: no block was seen yet');
+  const { chainId } = chain.config;
+  const offer = { noop: false, fees };
+  const signed = lane.signsElsewhere
+    ? planned.map(() => null)
+    : await Promise.all(
+        planned.map(({ call: { to, data: input }, gasLimit }, index) => {
+          const unsigned = { chainId, nonce: nonce + BigInt(index), to, input, gasLimit, fees };
+          return signAttempt(lane.account, unsigned);
+        }),
+      );
+  const rows = planned.map((plan, index) => {
+    return { ...toRow(plan, nonce + BigInt(index), fees), ...bytesOf(signed[index] ?? null) };
+  });
+  const where = {
+    livemode: chain.config.livemode,
+    lane: lane.lane,
+    nextNonce: nonce + BigInt(planned.length),
+  };
+  const stored = await insertTransactions(tx, where, rows, clock.now());
+  return planned.map((plan, index) => {
+    const { id, nonce: storedNonce, requests } = present(stored[index], 'stored transaction');
+    assert(storedNonce === nonce + BigInt(index), 'a transaction was stored out of order');
+    assert(requests === plan.requests.length, 'a request was taken by two transactions');
+    const facts = {
+      id,
+      nonce: storedNonce,
+      kind: plan.kind,
+      target: plan.call.to,
+      input: plan.call.data,
+      gasLimit: plan.gasLimit,
+      attempts: [signed[index] ?? []].flat(),
+      requests: plan.requests,
+      validUntil: plan.validUntil ?? null,
+      signedAtMs: performance.now(),
+    };
+    const wanted = lane.signsElsewhere ? offer : null;
+    return fromRows(facts, { wanted, query: 'if_listed', isBarred: false });
+  });
+}
+
+function toBuffer(hex: Hex): Buffer {
+  return Buffer.from(hex.slice(2), 'hex');
+}
+
+function bytesOf(attempt: Attempt | null): Pick<NewTransaction, 'tx_hash' | 'raw'> {
+  if (attempt === null) return { tx_hash: null, raw: null };
+  return { tx_hash: attempt.hash, raw: toBuffer(attempt.raw) };
+}
+
+type UnsignedRow = Omit<NewTransaction, 'tx_hash' | 'raw'>;
+
+function toRow(plan: Planned, nonce: bigint, fees: Fees): UnsignedRow {
+  return {
+    nonce,
+    kind: plan.kind,
+    target: plan.call.to,
+    input: toBuffer(plan.call.data),
+    gas_limit: plan.gasLimit,
+    max_fee: fees.maxFeePerGas,
+    max_tip: fees.maxPriorityFeePerGas,
+    valid_until: plan.validUntil ?? null,
+    request_ids: plan.requests.map((request) => request.id),
+  };
+}
+
+export interface Unsigned {
+  readonly chainId: number;
+  readonly nonce: bigint;
+  readonly to: Hex;
+  readonly input: Hex;
+  readonly gasLimit: bigint;
+  readonly fees: Fees;
+}
+
+/** The signed bytes of a transaction. Store them before you send them. */
+export async function signAttempt(
+  account: Signer,
+  unsigned: Unsigned,
+  noop = false,
+): Promise<Attempt> {
+  const raw = await account.signTransaction({
+    type: 'eip1559',
+    chainId: unsigned.chainId,
+    nonce: Number(unsigned.nonce),
+    to: unsigned.to,
+    data: unsigned.input,
+    value: 0n,
+    gas: unsigned.gasLimit,
+    ...unsigned.fees,
+  });
+  return { hash: keccak256(raw), raw, noop, fees: unsigned.fees };
+}
+
+/**
+ * Asks the lane's signer for the bytes of what has none yet, and stores them. What it was asked is
+ * committed before, so after a crash exactly that is asked again, and a signer gives the same bytes
+ * twice. Without an answer the transactions stay as they are: the next look asks again, and their
+ * payments wait meanwhile.
+ */
+export async function signElsewhere(
+  relayer: RelayerState,
+  lane: HeldLane,
+  transactions: readonly OpenTransaction[],
+): Promise<void> {
+  await Promise.all(
+    transactions.map(async (transaction) => {
+      const { wanted: offer } = transaction;
+      if (offer !== null) await askFor(relayer, { lane, transaction, offer });
+    }),
+  );
+}
+
+/**
+ * As {@link signElsewhere}, for loops that must not wait: a signer that hangs would hold up leases
+ * and receipts. What it gives is broadcast. While it is asked, the lane asks nothing else.
+ */
+export function askElsewhere(
+  relayer: RelayerState,
+  lane: HeldLane,
+  transactions: readonly OpenTransaction[],
+): void {
+  const waiting = transactions.filter(({ wanted }) => wanted !== null);
+  if (waiting.length === 0 || lane.isSignerAsked) return;
+  lane.see({ kind: 'signer_asked' });
+  signElsewhere(relayer, lane, waiting)
+    .then(() => broadcast(relayer, lane, waiting))
+    .catch((error) => {
+      const fields = { network: relayer.chain.config.network, lane: lane.lane };
+      relayer.log.warn('what a signer gave was not stored', {
+        ...fields,
+        error: describeError(error),
+      });
+      // Its rows say what there is: the keeper reads them again.
+      if (relayer.lanes.get(lane.lane) === lane) relayer.letGo(lane.lane);
+    })
+    .finally(() => {
+      lane.see({ kind: 'signer_answered' });
+    });
+}
+
+export interface Asked {
+  readonly lane: HeldLane;
+  readonly transaction: OpenTransaction;
+  readonly offer: Offer;
+}
+
+async function askFor(relayer: RelayerState, asked: Asked): Promise<void> {
+  const { lane, transaction, offer } = asked;
+  let attempt: Attempt;
+  try {
+    attempt = await sign(relayer, asked);
+  } catch (error) {
+    return noteNoSignature(relayer, asked, error);
+  }
+  failpoint('settlement.signature_given');
+  const { now } = relayer.clock;
+  const isStored = await inLane(relayer, lane, (tx) =>
+    insertSigned(tx, transaction.id, attempt, now()),
+  );
+  // Otherwise another look has stored it, or something else was asked for meanwhile.
+  if (!isStored) return;
+  lane.observe(transaction, { kind: 'signature_stored', attempt, offer });
+}
+
+/** The bytes for what is offered for the nonce of an open transaction. Store before you send. */
+export function sign(relayer: RelayerState, { lane, transaction, offer }: Asked): Promise<Attempt> {
+  const { chainId } = relayer.chain.config;
+  const { nonce, target: to, input, gasLimit } = transaction;
+  const { fees } = offer;
+  const unsigned = offer.noop
+    ? noop(lane, { nonce, chainId, fees })
+    : { chainId, nonce, to, input, gasLimit, fees };
+  return signAttempt(lane.account, unsigned, offer.noop);
+}
+
+async function noteNoSignature(relayer: RelayerState, asked: Asked, error: unknown) {
+  const { lane, transaction, offer } = asked;
+  const { network, livemode, maxFeePerGasCeiling } = relayer.chain.config;
+  const why = describeError(error);
+  const fields = { network, lane: lane.lane, nonce: transaction.nonce, error: why };
+  if (error instanceof SignerUnavailable) {
+    relayer.log.warn('a signer gave no signature', fields);
+    return;
+  }
+  // A signer that answers with something else than it was asked for has refused, too.
+  relayer.log.error('a signer refused a transaction', fields);
+  // It knows bytes that this ledger does not: those of a database that was put back.
+  const fees = bumpFees(offer.fees, relayer.fees ?? offer.fees, maxFeePerGasCeiling);
+  const isOutbid = error instanceof SignerRefused && error.code === OFFERS_TOO_LITTLE;
+  if (isOutbid && fees !== null) {
+    await askInstead(relayer, asked, { noop: offer.noop, fees });
+    return;
+  }
+  const alarm = { kind: 'signer_refused', subject: `lane ${lane.lane}`, details: { error: why } };
+  await inLane(relayer, lane, (tx) => insertAlarms(tx, livemode, [alarm], relayer.clock.now()));
+}
+
+async function askInstead(
+  relayer: RelayerState,
+  { lane, transaction, offer: before }: Asked,
+  offer: Offer,
+): Promise<void> {
+  const isStored = await inLane(relayer, lane, (tx) =>
+    replaceUnsigned(tx, transaction.id, { before, offer }, relayer.clock.now()),
+  );
+  // A cancellation may have taken its place: its jobs are under way elsewhere then.
+  if (!isStored) return;
+  lane.observe(transaction, { kind: 'offer_stored', offer, isRequeued: false });
+}
+
+/** A call of one's own address that does nothing: it uses a nonce up. */
+export function noop(
+  lane: HeldLane,
+  { nonce, chainId, fees }: Pick<Unsigned, 'nonce' | 'chainId' | 'fees'>,
+): Unsigned {
+  return { chainId, nonce, to: lane.address, input: '0x', gasLimit: NOOP_GAS_LIMIT, fees };
+}
+
+/**
+ * Stores another offer for the nonce of an open transaction: the same call for more, or a
+ * cancellation. With `requeue` its jobs are queued again in the same commit, to be sent under new
+ * bytes. Should the old ones be mined all the same, nothing is paid twice: the contract's replay
+ * guard knows a payment by its intent's number. With a key of this process the bytes are signed
+ * before and stored; a signer elsewhere is asked after the commit, which holds what it is asked
+ * for. So is a key that has come back into the process while its signer still owed something.
+ * @returns what the transaction has to learn.
+ */
+export async function storeOffer(
+  relayer: RelayerState,
+  asked: Asked,
+  requeued: boolean,
+): Promise<Observation> {
+  const { lane, transaction, offer } = asked;
+  const now = relayer.clock.now();
+  const { id: transactionId, requests } = transaction;
+  const carried = requeued
+    ? requests.map(({ id: requestId }) => ({ requestId, transactionId }))
+    : [];
+  const isAsked = lane.signsElsewhere || transaction.wanted !== null;
+  const attempt = isAsked ? null : await sign(relayer, asked);
+  await inLane(relayer, lane, async (tx) => {
+    if (attempt === null) await upsertUnsigned(tx, transactionId, offer, now);
+    else await insertAttempt(tx, transactionId, attempt, now);
+    await requeue(tx, carried);
+  });
+  if (carried.length > 0) relayer.wakeups.send('chain-requests', relayer.chain.config.network);
+  return attempt === null
+    ? { kind: 'offer_stored', offer, isRequeued: requeued }
+    : { kind: 'attempt_stored', attempt, isRequeued: requeued };
+}
