@@ -59,13 +59,6 @@ export async function startFaultyNode(target: string): Promise<FaultyNode> {
       return;
     }
     const headers = { 'content-type': 'application/json' };
-    if (asked.some(({ method }) => method === 'eth_sendRawTransactionSync')) {
-      // It does not know the method, like many nodes.
-      const error = { code: -32_601, message: 'Method not found' };
-      response.writeHead(200, headers);
-      response.end(JSON.stringify({ jsonrpc: '2.0', id: asked[0]?.id, error }));
-      return;
-    }
     const answer = await fetch(target, { method: 'POST', body, headers }).catch(() => null);
     if (answer === null) return void request.socket.destroy();
     const answered = await answer.text();

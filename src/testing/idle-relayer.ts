@@ -25,7 +25,6 @@ export async function idleRelayer(world: RelayerWorld): Promise<RelayerState> {
     leaseMs: 60_000,
     owner: 'idle',
     configured: configuredLanes(chain.config),
-    pollNow: () => {},
   });
   worker.see({ kind: 'followed', block: head });
   await readFees(worker, head);

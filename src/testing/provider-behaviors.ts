@@ -43,7 +43,7 @@ const refusing = (code: number, message: string): Behavior => ({
 const page = (status: number, body: string, headers = {}): Behavior => ({
   whole: () => ({ status, body, headers }),
 });
-const sends = (call: ProviderCall) => /^eth_sendRawTransaction(Sync)?$/.test(call.method);
+const sends = (call: ProviderCall) => call.method === 'eth_sendRawTransaction';
 const sometimes = (share: number) => Math.random() < share;
 const json = (code: number, message: string) =>
   JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } });

@@ -27,14 +27,7 @@ const TIMEOUTS_MS = [1_000, 15_000];
 export async function startProviderCourse(
   database: TestDatabase,
   blockMs: number,
-  {
-    startNode,
-    offersSync = false,
-  }: {
-    readonly startNode?: StartNode;
-    /** Whether the addresses answer broadcasts with receipts (EIP-7966). */
-    readonly offersSync?: boolean;
-  } = {},
+  { startNode }: { readonly startNode?: StartNode } = {},
 ): Promise<ProviderCourse> {
   const proxies: ProviderProxy[] = [];
   const world = await startRelayerWorld(
@@ -48,7 +41,6 @@ export async function startProviderCourse(
     startNode,
   );
   const stopMining = world.network.mineEvery(blockMs);
-  for (const proxy of proxies) proxy.offersSync = offersSync;
   const [first, second] = proxies as [ProviderProxy, ProviderProxy];
   return {
     world,

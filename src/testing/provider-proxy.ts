@@ -12,8 +12,6 @@ export interface ProviderProxy {
   readonly url: string;
   /** What it does from now on; null: all is well. */
   behavior: Behavior | null;
-  /** Whether it answers a broadcast with its receipt (EIP-7966): most do not. */
-  offersSync: boolean;
   /** Calls that reached it, each of a batch counted. */
   calls: number;
   /** Told of each of them. */
@@ -23,7 +21,7 @@ export interface ProviderProxy {
 
 export async function startProviderProxy(target: string): Promise<ProviderProxy> {
   const watchers: ProviderProxy['watchers'] = new Set();
-  const proxy = { behavior: null as Behavior | null, offersSync: false, calls: 0, watchers };
+  const proxy = { behavior: null as Behavior | null, calls: 0, watchers };
   const held: HeldBroadcast[] = [];
   const releasing = setInterval(() => release(target, held), RELEASE_MS);
   const server = createServer(async (request, response) => {
@@ -38,8 +36,7 @@ export async function startProviderProxy(target: string): Promise<ProviderProxy>
     if (behavior?.delayMs !== undefined) await sleep(behavior.delayMs());
     const whole = behavior?.whole?.(calls) ?? null;
     if (whole !== null) return sendWhole(response, whole);
-    const node = { target, held, lacks: proxy.offersSync ? null : SYNC };
-    const answers = await answerAll(node, calls, behavior).catch(() => null);
+    const answers = await answerAll({ target, held }, calls, behavior).catch(() => null);
     if (answers === null) return void request.socket.destroy();
     send(response, isBatch ? answers.reverse() : answers[0], behavior);
   });
@@ -92,41 +89,35 @@ async function headOf(target: string): Promise<bigint> {
   return BigInt(answers.get(0)?.result as string);
 }
 
-const SYNC = 'eth_sendRawTransactionSync';
-const LACKED = { error: { code: -32_601, message: 'Method not found' } };
-
 interface RealNode {
   readonly target: string;
   readonly held: HeldBroadcast[];
-  /** A method that it does not know. */
-  readonly lacks: string | null;
 }
 
 async function answerAll(
-  { target, held, lacks }: RealNode,
+  { target, held }: RealNode,
   calls: readonly ProviderCall[],
   behavior: Behavior | null,
 ): Promise<ProviderAnswer[]> {
   const head = behavior === null ? 0n : await headOf(target);
   const { holdsBlocks } = behavior ?? {};
   const isHeld = (call: ProviderCall) =>
-    holdsBlocks !== undefined && /^eth_sendRawTransaction(Sync)?$/.test(call.method);
+    holdsBlocks !== undefined && call.method === 'eth_sendRawTransaction';
   if (holdsBlocks !== undefined) {
     const fromBlock = head + holdsBlocks;
-    const taken = calls.filter((call) => call.method !== lacks && isHeld(call));
+    const taken = calls.filter(isHeld);
     held.push(...taken.map((call) => ({ call, fromBlock })));
   }
   const seen = calls.map((call) => behavior?.sees?.(call, head) ?? null);
   const passed = calls.flatMap((call, at) => {
-    if (call.method === lacks || isHeld(call) || behavior?.keeps?.(call) === true) return [];
+    if (isHeld(call) || behavior?.keeps?.(call) === true) return [];
     const block = seen[at] ?? null;
     return [block === null ? call : asSeenAt(call, block)];
   });
   const real = await ask(target, passed);
   return calls.flatMap((call, at) => {
     const block = seen[at] ?? null;
-    const taken = () => (call.method === lacks ? LACKED : takenAnswer(call, isHeld(call)));
-    const told = real.get(call.id) ?? taken();
+    const told = real.get(call.id) ?? takenAnswer(call, isHeld(call));
     const own = block === null ? told : answerSeenAt(call, told, block);
     const answer = behavior?.answer === undefined ? own : behavior.answer(call, own, head);
     return answer === undefined ? [] : [{ jsonrpc: '2.0', ...answer, id: call.id }];

@@ -94,10 +94,6 @@ export const SITUATIONS = {
     ...{ phase: 'broadcast', ...NEW, ...SENT, sentAtBlock: 20n, seenAtBlock: null },
   },
   'broadcast, overdue before': { ...FACTS, phase: 'broadcast', ...NEW, ...SENT, overdue: 1 },
-  'broadcast, a receipt expected': {
-    ...FACTS,
-    ...{ phase: 'broadcast', ...NEW, ...SENT, early: 'expected' },
-  },
   'broadcast, an early receipt': {
     ...FACTS,
     ...{ phase: 'broadcast', ...NEW, ...SENT, early: EARLY },
@@ -186,8 +182,6 @@ export const CASES = {
   'cancellation refused for ever': {
     observation: { kind: 'refused', hash: CANCEL.hash, verdict: 'unsendable' },
   },
-  announced: { observation: { kind: 'announced' } },
-  'announcement overdue': { observation: { kind: 'announcement_overdue' } },
   'early receipt': { observation: { kind: 'early_receipt', early: EARLY } },
   'a block skipped': { observation: { kind: 'blocks_skipped', number: 9n } },
   'blocks skipped': { observation: { kind: 'blocks_skipped', number: 12n } },

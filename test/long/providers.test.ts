@@ -12,11 +12,10 @@ const LONGEST_FIRST = [LONGEST, ...ALL.filter((name) => name !== LONGEST)];
 const SIDE_BY_SIDE = 6;
 const CONNECTIONS = 8;
 
-for (const { blockMs, rounds, names, courses, offersSync } of [
-  { blockMs: 60, rounds: 5, names: ALL, courses: 1, offersSync: false },
-  // As on Base, whose nodes answer a broadcast with its receipt.
-  { blockMs: 200, rounds: 5, names: ALL, courses: 1, offersSync: true },
-  { blockMs: 12_000, rounds: 1, names: LONGEST_FIRST, courses: SIDE_BY_SIDE, offersSync: false },
+for (const { blockMs, rounds, names, courses } of [
+  { blockMs: 60, rounds: 5, names: ALL, courses: 1 },
+  { blockMs: 200, rounds: 5, names: ALL, courses: 1 },
+  { blockMs: 12_000, rounds: 1, names: LONGEST_FIRST, courses: SIDE_BY_SIDE },
 ]) {
   let taps = 0;
   let refunds = 0;
@@ -29,7 +28,7 @@ for (const { blockMs, rounds, names, courses, offersSync } of [
       for (let i = 0; i < courses; i++) {
         const database = await testDatabase(CONNECTIONS);
         databases.push(database);
-        const course = await startProviderCourse(database, blockMs, { offersSync });
+        const course = await startProviderCourse(database, blockMs);
         course.world.startRelayer();
         free.push(course);
       }

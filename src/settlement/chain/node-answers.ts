@@ -25,7 +25,6 @@ const CHECKS: Readonly<Record<string, Check>> = {
   eth_getCode: isBytes,
   eth_call: isBytes,
   eth_sendRawTransaction: (result) => matches(result, HASH),
-  eth_sendRawTransactionSync: isReceiptInBlock,
   eth_getBlockByNumber: isBlockOrNull,
   eth_getTransactionReceipt: isReceiptOrNull,
   eth_getBlockReceipts: isReceiptsOrNull,
@@ -108,12 +107,6 @@ function isReceiptOrNull(result: unknown, [hash]: readonly unknown[]): boolean {
       (log) => isLog(log) && same(log.transactionHash, hash) && same(log.blockHash, blockHash),
     )
   );
-}
-
-/** A receipt of any transaction: its sender knows which. */
-function isReceiptInBlock(result: unknown): boolean {
-  if (!isFields(result) || !isQuantity(result.blockNumber)) return false;
-  return matches(result.transactionHash, HASH) && isReceiptOrNull(result, [result.transactionHash]);
 }
 
 function isReceiptsOrNull(result: unknown, [number]: readonly unknown[]): boolean {

@@ -42,8 +42,7 @@ function oneOf(...patterns: readonly RegExp[]): RegExp {
 }
 
 const RUNS = /^eth_(call|estimateGas)$/;
-const SENDS = /^eth_sendRawTransaction(Sync)?$/;
-const WAITS = /^eth_sendRawTransactionSync$/;
+const SENDS = /^eth_sendRawTransaction$/;
 const LOGS = /^eth_getLogs$/;
 
 /**
@@ -56,10 +55,6 @@ const RULES: readonly Rule[] = [
   // HTTP semantics (RFC 9110) take precedence over the body.
   { kind: 'access', statuses: [401, 402, 403, 407, 451] },
   { kind: 'limit', statuses: [408, 425, 429] },
-
-  // EIP-7966 (4: it is in the pool, and in no block yet). Its text speaks of a time-out, which is
-  // no fault of the node here.
-  { kind: 'answer', methods: WAITS, codes: [4], text: /added to the mempool but/i },
 
   // go-ethereum "internal/ethapi: errors" (3), Hardhat Network reference ("VM Exception"),
   // Nethermind "JSON-RPC errors" (-32015), OpenEthereum ("VM execution error").

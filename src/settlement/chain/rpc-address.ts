@@ -19,10 +19,6 @@ export interface Address {
   narrowUntil: number;
   /** It gives no logs at all, as far as we know, until this process time. */
   noLogsUntil: number;
-  /** It answers no broadcast with a receipt, as far as we know, until this process time. */
-  noSyncUntil: number;
-  /** Broadcasts that wait for their receipt now: each holds a connection. */
-  waiting: number;
   /** Its head does not move, or is far behind the others: ask it after them. */
   isStale: boolean;
   /** A reply per call. Never throws. */
@@ -39,8 +35,6 @@ export interface Address {
 export interface AskOptions {
   /** Somebody waits at a counter: goes first where requests are limited. */
   readonly urgent: boolean;
-  /** It may wait for the next block: then its silence is no fault. */
-  readonly waitsForBlock?: boolean;
 }
 
 /** A node that failed is asked last for this long. */
@@ -69,13 +63,11 @@ export function openAddress(options: AddressOptions): Address {
     logWidth: LOG_WIDTH,
     narrowUntil: Number.NEGATIVE_INFINITY,
     noLogsUntil: Number.NEGATIVE_INFINITY,
-    noSyncUntil: Number.NEGATIVE_INFINITY,
-    waiting: 0,
     isStale: false,
     chainId: chain.readChainId,
     confirmChain: () => chain.confirm().catch(() => {}),
     isResting: pause.isResting,
-    ask: async (calls, { urgent, waitsForBlock = false }) => {
+    ask: async (calls, { urgent }) => {
       const all = (fault: NodeFault) => calls.map(() => passed(fault));
       if (pause.isClosed()) return all(new NodeFault('closed', 'the node asked for a pause'));
       const replies = await chain
@@ -87,7 +79,7 @@ export function openAddress(options: AddressOptions): Address {
         });
       for (const reply of replies) {
         if (reply.status !== 'passed') continue;
-        if (!waitsForBlock || reply.fault.kind !== 'silent') pause.note(reply.fault);
+        pause.note(reply.fault);
         if (DOUBTFUL.includes(reply.fault.kind)) chain.doubt();
       }
       return replies;

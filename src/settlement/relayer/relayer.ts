@@ -29,7 +29,6 @@ export function startRelayer(deps: RelayerDeps): Relayer {
     ...deps,
     owner: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
     configured: configuredLanes(deps.chain.config),
-    pollNow: () => watcher.pollNow(),
   });
   const { network } = deps.chain.config;
   const onError = createErrorPolicy(relayer);

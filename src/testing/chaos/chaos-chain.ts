@@ -69,8 +69,6 @@ function openTokenSwitch(config: NetworkConfig, secret: Buffer) {
   };
 }
 
-const SECOND_MS = 1_000;
-
 export async function openChaosChain(
   temporary: TemporaryFolder,
   wanted: {
@@ -99,8 +97,6 @@ export async function openChaosChain(
   let node: ChainNode = await start();
   const config = await prepareNetwork(node, network, secret, wanted.delays);
   const provider = wanted.providers === 'none' ? null : await startProviderProxy(node.rpcUrl);
-  // Chains with short blocks have nodes that answer a broadcast with its receipt.
-  if (provider !== null) provider.offersSync = wanted.blockMs < SECOND_MS;
   const own = wanted.providers === 'only' ? [] : config.rpcUrls;
   return {
     config: {

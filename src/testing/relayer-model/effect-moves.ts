@@ -20,7 +20,6 @@ import {
   slotsOf,
   storeOffer,
   withRow,
-  withTasks,
 } from '#testing/relayer-model/worker-moves.ts';
 import {
   attemptOf,
@@ -209,7 +208,7 @@ function broadcasts(scene: Scene, machine: Machine, slot: number): Scene[] {
     'a call is sent though a cancellation was decided',
   );
   const height = scene.worker.head?.height ?? 0;
-  const isRefused = !newest.noop && height > row.validUntil && !machine.bounds.isAnnounced;
+  const isRefused = !newest.noop && height > row.validUntil;
   promise(!isCurrent || !isRefused, 'bytes are sent that the contract refuses');
   const atBlock = BigInt(height);
   const worker = learn(scene.worker, machine, slot, { kind: 'sent', atBlock });
@@ -225,26 +224,22 @@ function broadcasts(scene: Scene, machine: Machine, slot: number): Scene[] {
   const faults = lostOnes
     ? [silent, refused('underpriced'), refused('unsendable'), refused('unfunded')]
     : [];
-  if (!machine.bounds.isAnnounced || transaction.attempts.length > 1) return [delivered, ...faults];
-  const announced = learn(worker, machine, slot, { kind: 'announced' });
-  return [{ ...delivered, worker: announced }, ...faults];
+  return [delivered, ...faults];
 }
 
-/** A node says that the bytes are in a block, or does not say so in time. */
+/** A receipt comes with an announced head, before it is asked for. */
 export function earlyAnswers(scene: Scene, machine: Machine): Scene[] {
   const { worker, chain } = scene;
+  if (!machine.bounds.isAnnounced) return [];
   return slotsOf(worker).flatMap((slot) => {
     const transaction = openOf(worker, machine, slot);
-    if (transaction?.phase !== 'broadcast' || transaction.early !== 'expected') return [];
-    const overdue = learn(worker, machine, slot, { kind: 'announcement_overdue' });
-    const again = { ...scene, worker: withTasks(overdue, [{ kind: 'broadcast', slot }]) };
+    if (transaction?.phase !== 'broadcast' || transaction.early !== null) return [];
     const mined = chain.mined[slot] ?? null;
-    if (mined === null || mined.attempt < 0) return [again];
+    if (mined === null || mined.attempt < 0) return [];
     const receipt = receiptAt(slot, chain);
-    if (receipt.txHash !== transaction.attempts.at(-1)?.hash) return [again];
+    if (receipt.txHash !== transaction.attempts.at(-1)?.hash) return [];
     const early = { receipt, second: NO_SECOND };
-    const told = learn(worker, machine, slot, { kind: 'early_receipt', early });
-    return [again, { ...scene, worker: told }];
+    return [{ ...scene, worker: learn(worker, machine, slot, { kind: 'early_receipt', early }) }];
   });
 }
 

@@ -25,11 +25,6 @@ const COMPARE_MS = 10_000;
 /** A head this old is worth a comparison even while it moves. */
 const OLD_HEAD_MS = 30_000;
 
-export interface HeadWatcher extends Loop {
-  /** The head is worth a poll, whatever the pace. */
-  pollNow(): void;
-}
-
 /**
  * Follows the head. While somebody waits it looks around the time that the next block is due, or
  * when a node announces one; with nothing under way it looks rarely, for fees and reorganizations.
@@ -38,7 +33,7 @@ export function startHeadWatcher(
   relayer: RelayerState,
   follow: (change: Change) => Promise<void>,
   onError: OnError,
-): HeadWatcher {
+): Loop {
   const { headPollMs, headsUrl } = relayer.chain.config;
   const pace = createPace(relayer);
   const compare = createComparison(relayer, pace);
@@ -69,10 +64,6 @@ export function startHeadWatcher(
   if (headsUrl !== null) heads = subscribeHeads(headsUrl, onHead, relayer.log);
   return {
     wake: loop.wake,
-    pollNow: () => {
-      pace.lookNow();
-      loop.wake();
-    },
     stop: () => {
       heads?.stop();
       return loop.stop();
@@ -110,9 +101,6 @@ function createPace(relayer: RelayerState) {
       if (!isBusy(relayer)) busySince = null;
       else busySince ??= now;
       return isTold || now >= dueAt(isLive);
-    },
-    lookNow: () => {
-      isTold = true;
     },
     /** @returns whether it is worth a look. An idle chain that only grows is not. */
     told: (head: ToldHead) => {

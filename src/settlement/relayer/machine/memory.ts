@@ -22,7 +22,7 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** What a process knows when it starts: nothing. */
 export function createState(
-  deps: RelayerDeps & Pick<RelayerState, 'owner' | 'configured' | 'pollNow'>,
+  deps: RelayerDeps & Pick<RelayerState, 'owner' | 'configured'>,
 ): RelayerState {
   let view = NOTHING_SEEN;
   const state: Writable<RelayerState> = {

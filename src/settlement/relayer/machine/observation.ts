@@ -15,10 +15,7 @@ export type Observation =
   | { readonly kind: 'sent'; readonly atBlock: bigint }
   /** A node has refused these bytes. */
   | { readonly kind: 'refused'; readonly hash: Hex; readonly verdict: Refusal }
-  /** A node was asked to answer as soon as the bytes are in a block. */
-  | { readonly kind: 'announced' }
-  /** It has not answered by then: the bytes go out once more, as usual. */
-  | { readonly kind: 'announcement_overdue' }
+  /** A receipt came together with a head, before it was asked for. */
   | { readonly kind: 'early_receipt'; readonly early: EarlyReceipt }
   /** Blocks between this head and the one before it were not seen. */
   | { readonly kind: 'blocks_skipped'; readonly number: bigint }
@@ -60,8 +57,6 @@ export type Observation =
 export const OBSERVATIONS = [
   'sent',
   'refused',
-  'announced',
-  'announcement_overdue',
   'early_receipt',
   'blocks_skipped',
   'head',

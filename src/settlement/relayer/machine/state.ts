@@ -42,8 +42,6 @@ export interface RelayerState extends Required<RelayerDeps>, ChainView {
   letGo(...lanes: readonly number[]): void;
   /** As {@link HeldLane.observe}, for every transaction of ours. */
   observeAll(observation: Observation, head?: Block): readonly Owing[];
-  /** A node has just said that something of ours is in a block: the head is worth a poll. */
-  pollNow(): void;
   /** The newest blocks that a node has announced (see told-heads.ts). */
   readonly toldHeads: Map<bigint, ToldHead>;
   /** When this process first saw the newest blocks, by their hashes. */

@@ -104,7 +104,7 @@ const TABLE: Readonly<Record<Situation, string>> = {
     done +drop: result written; foreign
   `,
   broadcast: `
-    changed: sent; announced; early receipt; blocks skipped; receipt asked; no receipt, listed;
+    changed: sent; early receipt; blocks skipped; receipt asked; no receipt, listed;
         receipt not answered; reorganized; ask again
     signed: refused as underpriced
     stuck: refused for ever
@@ -123,7 +123,7 @@ const TABLE: Readonly<Record<Situation, string>> = {
     done +drop: result written; foreign
   `,
   'broadcast, a height ahead': `
-    changed: sent; announced; early receipt; a block skipped; blocks skipped; head; receipt
+    changed: sent; early receipt; a block skipped; blocks skipped; head; receipt
         asked; no receipt, listed; receipt not answered; reorganized; ask again
     signed: refused as underpriced
     stuck: refused for ever
@@ -142,7 +142,7 @@ const TABLE: Readonly<Record<Situation, string>> = {
     done +drop: result written; foreign
   `,
   'broadcast, overdue before': `
-    changed: sent; announced; early receipt; a block skipped; blocks skipped; receipt asked; no
+    changed: sent; early receipt; a block skipped; blocks skipped; receipt asked; no
         receipt, listed; receipt not answered; reorganized; ask again
     signed: refused as underpriced
     stuck: refused for ever
@@ -152,25 +152,6 @@ const TABLE: Readonly<Record<Situation, string>> = {
     nonce_taken: nonce used
     changed +replace: nonce next, overdue; nonce next, too cheap
     changed +alert +broadcast: nonce next, at the ceiling
-    +broadcast: nonce later, overdue
-    stuck +cancel: nonce unused, expired
-    signed +broadcast: higher offer signed; cancellation signed; signature given; cancellation
-        given
-    changed +ask_signer: higher offer asked
-    unsigned +ask_signer: cancellation asked
-    done +drop: result written; foreign
-  `,
-  'broadcast, a receipt expected': `
-    changed: sent; announcement overdue; early receipt; blocks skipped; receipt asked; no
-        receipt, listed; receipt not answered; reorganized; ask again
-    signed: refused as underpriced
-    stuck: refused for ever
-    included: receipt in the head
-    included +read_result: receipt below the head
-    impossible: result read; result read, waits; result read, waited; result unreadable
-    nonce_taken: nonce used
-    changed +broadcast: nonce next, overdue; nonce next, at the ceiling
-    +replace: nonce next, too cheap
     +broadcast: nonce later, overdue
     stuck +cancel: nonce unused, expired
     signed +broadcast: higher offer signed; cancellation signed; signature given; cancellation
@@ -199,7 +180,7 @@ const TABLE: Readonly<Record<Situation, string>> = {
     done +drop: result written; foreign
   `,
   'broadcast, not answered': `
-    changed: sent; announced; early receipt; blocks skipped; receipt asked; no receipt; no
+    changed: sent; early receipt; blocks skipped; receipt asked; no receipt; no
         receipt, listed; reorganized; ask again
     signed: refused as underpriced
     stuck: refused for ever
@@ -217,7 +198,7 @@ const TABLE: Readonly<Record<Situation, string>> = {
     done +drop: result written; foreign
   `,
   'broadcast, a cancellation': `
-    changed: sent; announced; early receipt; a block skipped; blocks skipped; receipt asked; no
+    changed: sent; early receipt; a block skipped; blocks skipped; receipt asked; no
         receipt, listed; receipt not answered; reorganized; ask again
     signed: cancellation refused for ever
     included: receipt in the head
@@ -377,7 +358,7 @@ const TABLE: Readonly<Record<Situation, string>> = {
   `,
   done: `
     impossible: sent; refused as underpriced; refused as unfunded; refused for ever;
-        cancellation refused for ever; announced; announcement overdue; early receipt; a block
+        cancellation refused for ever; early receipt; a block
         skipped; blocks skipped; head; receipt asked; receipt in the head; receipt below the
         head; no receipt; no receipt, listed; receipt not answered; result read; result read,
         waits; result read, waited; result unreadable; reorganized; ask again; nonce used; nonce

@@ -5,6 +5,7 @@ import type { Effect, Now, Observation, Step } from '#settlement/relayer/machine
 import {
   type Attempt,
   type Done,
+  type EarlyReceipt,
   factsOf,
   fromRows,
   type IncludingBlock,
@@ -37,10 +38,6 @@ export function step(transaction: Transaction, observation: Observation, now: No
       return stay(sent(transaction, observation.atBlock));
     case 'refused':
       return stay(refused(transaction, observation));
-    case 'announced':
-      return stay(withEarly(transaction, 'expected'));
-    case 'announcement_overdue':
-      return stay(announcementOverdue(transaction));
     case 'early_receipt':
       return stay(withEarly(transaction, observation.early));
     case 'blocks_skipped':
@@ -147,18 +144,10 @@ function refused(
   return { ...facts, phase: 'signed', wanted, overdue, query };
 }
 
-function withEarly(transaction: OpenTransaction, early: In<'broadcast'>['early']): OpenTransaction {
-  const isReceived = early !== null && early !== 'expected';
-  if (transaction.phase === 'broadcast') {
-    return isReceived || transaction.early === null ? { ...transaction, early } : transaction;
-  }
-  // Sent again or not: the next head's receipts say more.
-  return isReceived && isSending(transaction) ? { ...transaction, query: 'always' } : transaction;
-}
-
-function announcementOverdue(transaction: OpenTransaction): OpenTransaction {
-  const isExpected = transaction.phase === 'broadcast' && transaction.early === 'expected';
-  return isExpected ? { ...transaction, early: null } : transaction;
+/** Not sent, or sent again: the next head's receipts say more. */
+function withEarly(transaction: OpenTransaction, early: EarlyReceipt): OpenTransaction {
+  if (transaction.phase === 'broadcast') return { ...transaction, early };
+  return isSending(transaction) ? { ...transaction, query: 'always' } : transaction;
 }
 
 /**
@@ -238,7 +227,7 @@ function receiptUnanswered(transaction: OpenTransaction, now: Now): OpenTransact
 function withoutUsedReceipt(transaction: Sending, { head }: Now): Sending {
   if (transaction.phase !== 'broadcast') return transaction;
   const { early } = transaction;
-  if (early === null || early === 'expected' || head === null) return transaction;
+  if (early === null || head === null) return transaction;
   return early.receipt.blockNumber <= head.number ? { ...transaction, early: null } : transaction;
 }
 
@@ -496,6 +485,6 @@ function asksAnyway(transaction: OpenTransaction, now: Now): boolean {
 /** The receipt that came before it was asked for, if the head has its block. */
 export function earlyReceiptAt(transaction: OpenTransaction, { head }: Now) {
   const early = transaction.phase === 'broadcast' ? transaction.early : null;
-  if (early === null || early === 'expected' || head === null) return null;
+  if (early === null || head === null) return null;
   return early.receipt.blockNumber <= head.number ? early : null;
 }

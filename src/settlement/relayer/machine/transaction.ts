@@ -111,8 +111,8 @@ interface Broadcast extends TransactionFacts {
   readonly sentAtBlock: bigint;
   /** The first head that was followed after that; `null` if none was. */
   readonly seenAtBlock: bigint | null;
-  /** What a node says of its block before it is asked: nothing, soon something, or a receipt. */
-  readonly early: null | 'expected' | EarlyReceipt;
+  /** `null` if no receipt came before it was asked for. */
+  readonly early: EarlyReceipt | null;
 }
 
 interface Stuck extends TransactionFacts {

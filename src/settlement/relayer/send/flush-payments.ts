@@ -12,6 +12,7 @@ import { authorizationOf, failed, paymentOf } from '#settlement/relayer/rows/kin
 import { LaneLost, lockHeldLane } from '#settlement/relayer/rows/lane-queries.ts';
 import { writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
 import { groupByPatience } from '#settlement/relayer/rows/patience.ts';
+import { broadcast } from '#settlement/relayer/send/broadcast.ts';
 import {
   groupByContract,
   groupByDeadline,
@@ -19,7 +20,6 @@ import {
   planBatch,
   planPayment,
 } from '#settlement/relayer/send/plan.ts';
-import { sendNew } from '#settlement/relayer/send/send-new.ts';
 import { signAndStore, signElsewhere } from '#settlement/relayer/send/sign.ts';
 
 export interface Flushed {
@@ -80,7 +80,7 @@ async function send(
   stored: readonly OpenTransaction[],
 ): Promise<void> {
   await signElsewhere(relayer, lane, stored);
-  await sendNew(relayer, lane, stored);
+  await broadcast(relayer, lane, stored);
   if (stored.length > 0) failpoint('settlement.broadcast_sent');
 }
 
