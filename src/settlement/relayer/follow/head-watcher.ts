@@ -6,8 +6,7 @@ import {
   subscribeHeads,
   type ToldHead,
 } from '#settlement/chain/heads.ts';
-import { type HeadChange, noteSeen, readHead } from '#settlement/relayer/follow/read-head.ts';
-import { noteTold } from '#settlement/relayer/follow/told-heads.ts';
+import { type HeadChange, noteBlock, readHead } from '#settlement/relayer/follow/read-head.ts';
 import type { OnError, RelayerState } from '#settlement/relayer/machine/state.ts';
 import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 
@@ -55,8 +54,8 @@ export function startHeadWatcher(
   });
   const onHead = (head: ToldHead) => {
     relayer.see({ kind: 'announced', head, at: performance.now() });
-    noteSeen(relayer, head.hash);
-    noteTold(relayer.toldHeads, head);
+    const { clock, recentBlocks } = relayer;
+    noteBlock(recentBlocks, { ...head, time: new Date(head.time), seenAt: clock.now() });
     if (pace.told(head)) loop.wake();
   };
   const advice = headsAdvice(relayer.chain.config);

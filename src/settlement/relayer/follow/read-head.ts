@@ -3,7 +3,7 @@ import { blockInterval } from '#settlement/chain/block-rhythm.ts';
 import type { Block } from '#settlement/chain/chain.ts';
 import { askSecond } from '#settlement/chain/witness.ts';
 import { patientBlocks } from '#settlement/relayer/machine/chain-view.ts';
-import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { HeldLane, RecentBlock, RelayerState } from '#settlement/relayer/machine/state.ts';
 import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -47,20 +47,36 @@ async function lookAtHead(relayer: RelayerState): Promise<Block> {
     throw error;
   });
   const at = performance.now();
-  noteSeen(relayer, block.hash);
+  noteBlock(relayer.recentBlocks, { ...block, seenAt: relayer.clock.now() });
   relayer.see({ kind: 'polled', block, at, clockMs: relayer.clock.now().getTime() });
   return block;
 }
 
-/** More than are followed at once. */
-const SEEN_BLOCKS = 64;
+/** More than are followed at once, and a transaction's block is rarely older. */
+const RECENT_BLOCKS = 64;
 
-/** Notes when this process first heard of a block. */
-export function noteSeen({ firstSeen, clock }: RelayerState, hash: string): void {
-  if (firstSeen.has(hash)) return;
-  firstSeen.set(hash, clock.now());
-  const oldest = firstSeen.keys().next();
-  if (firstSeen.size > SEEN_BLOCKS && oldest.done !== true) firstSeen.delete(oldest.value);
+export function noteBlock(
+  recent: Map<string, RecentBlock>,
+  { number, hash, parentHash, time, seenAt }: RecentBlock,
+): void {
+  if (recent.has(hash)) return;
+  recent.set(hash, { number, hash, parentHash, time, seenAt });
+  const [oldest] = recent.keys();
+  if (recent.size > RECENT_BLOCKS && oldest !== undefined) recent.delete(oldest);
+}
+
+/**
+ * The block of a height below `head`, for which no node has to be asked; `null` unless blocks that
+ * were seen lead from `head` down to it, parent by parent. A hash covers the parent's.
+ */
+export function ancestorOf(
+  recent: ReadonlyMap<string, RecentBlock>,
+  head: Pick<Block, 'parentHash'>,
+  number: bigint,
+): RecentBlock | null {
+  let block = recent.get(head.parentHash);
+  while (block !== undefined && block.number > number) block = recent.get(block.parentHash);
+  return block?.number === number ? block : null;
 }
 
 /** A block that the one we know does not lead to may be of another chain: then it says nothing. */

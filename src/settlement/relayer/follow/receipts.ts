@@ -7,9 +7,9 @@ import { marksOf } from '#settlement/chain/final-block.ts';
 import { askSecond, believe } from '#settlement/chain/witness.ts';
 import type { CountsRule } from '#settlement/networks.ts';
 import { finish } from '#settlement/relayer/follow/finish.ts';
+import { ancestorOf } from '#settlement/relayer/follow/read-head.ts';
 import { type Mined, type Resolution, resolve } from '#settlement/relayer/follow/resolve.ts';
 import { carryOutAll } from '#settlement/relayer/follow/tend.ts';
-import { ancestorOf } from '#settlement/relayer/follow/told-heads.ts';
 import { nowOf } from '#settlement/relayer/machine/chain-view.ts';
 import type { Now, Observation } from '#settlement/relayer/machine/observation.ts';
 import type { HeldLane, Owing, RelayerState } from '#settlement/relayer/machine/state.ts';
@@ -184,13 +184,13 @@ async function withBlocks(
   head: Block,
   found: readonly Found[],
 ): Promise<Mined[]> {
-  const { chain, toldHeads, firstSeen, clock } = relayer;
+  const { chain, recentBlocks, clock } = relayer;
   const isFast = hasShortBlocks(relayer);
   const known = new Map<string, Mined['block']>([[head.hash, head]]);
   const missing = new Set<bigint>();
   for (const { receipt } of found) {
-    const told = ancestorOf(toldHeads, head, receipt.blockNumber);
-    if (told !== null) known.set(told.hash, { time: new Date(told.time) });
+    const recent = ancestorOf(recentBlocks, head, receipt.blockNumber);
+    if (recent !== null) known.set(recent.hash, recent);
     if (!known.has(receipt.blockHash)) missing.add(receipt.blockNumber);
   }
   for (const block of await chain.blocks([...missing])) {
@@ -200,7 +200,7 @@ async function withBlocks(
   return found.flatMap(({ lane, transaction, receipt }) => {
     const block = known.get(receipt.blockHash);
     if (block === undefined) return [];
-    const seenAt = isFast ? (firstSeen.get(receipt.blockHash) ?? clock.now()) : null;
+    const seenAt = isFast ? (recentBlocks.get(receipt.blockHash)?.seenAt ?? clock.now()) : null;
     return [{ lane, transaction, receipt, block, seenAt }];
   });
 }

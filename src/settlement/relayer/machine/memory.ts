@@ -30,8 +30,7 @@ export function createState(
     ...deps,
     ...view,
     lanes: new Map(),
-    toldHeads: new Map(),
-    firstSeen: new Map(),
+    recentBlocks: new Map(),
     deferred: new Map(),
     sightings: new Map(),
     see: (observation) => {

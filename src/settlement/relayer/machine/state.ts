@@ -1,6 +1,5 @@
 import type { LoopDeps } from '#db/loop-deps.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
-import type { ToldHead } from '#settlement/chain/heads.ts';
 import type { LaneRole } from '#settlement/networks.ts';
 import type { ChainObservation, ChainView } from '#settlement/relayer/machine/chain-view.ts';
 import type { Effect, Observation } from '#settlement/relayer/machine/observation.ts';
@@ -42,14 +41,19 @@ export interface RelayerState extends Required<RelayerDeps>, ChainView {
   letGo(...lanes: readonly number[]): void;
   /** As {@link HeldLane.observe}, for every transaction of ours. */
   observeAll(observation: Observation, head?: Block): readonly Owing[];
-  /** The newest blocks that a node has announced (see told-heads.ts). */
-  readonly toldHeads: Map<bigint, ToldHead>;
-  /** When this process first saw the newest blocks, by their hashes. */
-  readonly firstSeen: Map<string, Date>;
+  /** The newest blocks that a node has shown or announced, by their hashes. */
+  readonly recentBlocks: Map<string, RecentBlock>;
   /** Requests that a node could not judge, and the process time until which they are left alone. */
   readonly deferred: Map<bigint, number>;
   /** By lane: what addresses have shown at a nonce that we did not expect to be used. */
   readonly sightings: Map<number, readonly Sighting[]>;
+}
+
+export interface RecentBlock extends Pick<Block, 'number' | 'time'> {
+  readonly hash: string;
+  readonly parentHash: string;
+  /** When this process first heard of it. */
+  readonly seenAt: Date;
 }
 
 /** A transaction with the effects that an observation has had. */
