@@ -8,7 +8,7 @@ import type { Resolution } from '#settlement/relayer/follow/resolve.ts';
 import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
 import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import { type Requeued, requeue } from '#settlement/relayer/rows/job-queries.ts';
-import { LaneLost, shareHeldLanes } from '#settlement/relayer/rows/lane-queries.ts';
+import { LaneLost, leasesOf, shareHeldLanes } from '#settlement/relayer/rows/lane-queries.ts';
 import {
   commitWithoutWaiting,
   upsertChainPayments,
@@ -107,14 +107,7 @@ function countMined(relayer: RelayerState, resolutions: readonly Resolution[]): 
 }
 
 async function holdLanes(tx: Tx, relayer: RelayerState, lanes: readonly HeldLane[]): Promise<void> {
-  const held = new Set(
-    await shareHeldLanes(tx, {
-      livemode: relayer.chain.config.livemode,
-      owner: relayer.owner,
-      lanes: lanes.map((lane) => lane.lane),
-      fences: lanes.map((lane) => lane.fence),
-    }),
-  );
+  const held = new Set(await shareHeldLanes(tx, leasesOf(relayer, lanes)));
   for (const lane of lanes) if (!held.has(lane.lane)) throw new LaneLost(lane.lane);
 }
 

@@ -11,6 +11,7 @@ import { catchUpNonce } from '#settlement/relayer/lanes/nonces.ts';
 import { createLane } from '#settlement/relayer/machine/memory.ts';
 import type { OnError, RelayerState } from '#settlement/relayer/machine/state.ts';
 import {
+  leasesOf,
   leaveSharing,
   releaseLanes,
   renewLeases,
@@ -97,19 +98,11 @@ export function settles({ configured }: Pick<RelayerState, 'configured'>): boole
 }
 
 async function renew(relayer: RelayerState): Promise<void> {
-  const { chain, db, owner, lanes } = relayer;
-  const { livemode } = chain.config;
-  const held = [...lanes.values()];
+  const { chain, db } = relayer;
+  const held = [...relayer.lanes.values()];
   if (held.length === 0) return;
-  const kept = new Set(
-    await renewLeases(db, {
-      livemode,
-      owner,
-      lanes: held.map((lane) => lane.lane),
-      fences: held.map((lane) => lane.fence),
-      leaseMs: relayer.leaseMs,
-    }),
-  );
+  const { leaseMs } = relayer;
+  const kept = new Set(await renewLeases(db, { ...leasesOf(relayer, held), leaseMs }));
   for (const lane of held) {
     if (kept.has(lane.lane)) continue;
     relayer.letGo(lane.lane);
@@ -126,11 +119,7 @@ async function release(relayer: RelayerState, share: number): Promise<void> {
   const idle = held.filter((lane) => lane.isDraining && lane.open.size === 0);
   if (idle.length === 0) return;
   relayer.letGo(...idle.map(({ lane }) => lane));
-  await releaseLanes(relayer.db, {
-    livemode: relayer.chain.config.livemode,
-    owner: relayer.owner,
-    lanes: idle.map((lane) => lane.lane),
-  });
+  await releaseLanes(relayer.db, leasesOf(relayer, idle));
 }
 
 /** Continues a lane where its last worker left it: stored transactions are sent again. */
@@ -168,10 +157,8 @@ function isKnown(config: NetworkConfig, target: Hex): boolean {
 
 /** Gives everything back, so that another worker need not wait for the leases to run out. */
 export async function releaseAll(relayer: RelayerState): Promise<void> {
-  const { chain, db, owner } = relayer;
-  const { livemode } = chain.config;
-  const lanes = [...relayer.lanes.keys()];
-  await releaseLanes(db, { livemode, owner, lanes });
-  await leaveSharing(db, { livemode, owner });
-  relayer.letGo(...lanes);
+  const leases = leasesOf(relayer, [...relayer.lanes.values()]);
+  await releaseLanes(relayer.db, leases);
+  await leaveSharing(relayer.db, leases);
+  relayer.letGo(...leases.lanes);
 }

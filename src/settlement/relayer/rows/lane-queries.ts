@@ -7,10 +7,35 @@ import type { Hex } from '#settlement/requests.ts';
 
 // Leases are measured with the database's clock, the only one that all workers share.
 
+/** A worker of a network. */
+interface Worker {
+  readonly livemode: boolean;
+  readonly owner: string;
+}
+
+/** Lanes that a worker has leased, and the fencing token of each. */
+interface Leases extends Worker {
+  readonly lanes: readonly number[];
+  readonly fences: readonly bigint[];
+}
+
+export function leasesOf(
+  { chain, owner }: Pick<RelayerState, 'chain' | 'owner'>,
+  held: readonly Pick<HeldLane, 'lane' | 'fence'>[],
+): Leases {
+  const { livemode } = chain.config;
+  return {
+    livemode,
+    owner,
+    lanes: held.map(({ lane }) => lane),
+    fences: held.map(({ fence }) => fence),
+  };
+}
+
 /** Lets the worker take part in sharing lanes; workers not seen for `forgetMs` are forgotten. */
 export async function upsertWorker(
   tx: Tx,
-  worker: { readonly livemode: boolean; readonly owner: string; readonly forgetMs: number },
+  worker: Worker & { readonly forgetMs: number },
 ): Promise<number> {
   const rows = await tx.query<{ workers: number }>(
     `with gone as (
@@ -34,10 +59,7 @@ export async function upsertWorker(
  * Takes the worker out of the sharing of lanes: it holds none any more. What it saw of the network
  * stays until it is too old: payments that are taken meanwhile wait for the next worker.
  */
-export async function leaveSharing(
-  sql: Sql,
-  worker: { readonly livemode: boolean; readonly owner: string },
-): Promise<void> {
+export async function leaveSharing(sql: Sql, worker: Worker): Promise<void> {
   await sql.query(
     `update relayer_workers
      set shares_lanes = false, lanes = 0, funded_lanes = 0, payments_left = null
@@ -91,13 +113,7 @@ export async function countUnfinished(
  */
 export async function renewLeases(
   sql: Sql,
-  lease: {
-    readonly livemode: boolean;
-    readonly owner: string;
-    readonly lanes: readonly number[];
-    readonly fences: readonly bigint[];
-    readonly leaseMs: number;
-  },
+  lease: Leases & { readonly leaseMs: number },
 ): Promise<number[]> {
   const rows = await sql.query<{ lane: number }>(
     `update relayer_lanes l
@@ -122,9 +138,7 @@ export async function renewLeases(
  */
 export async function takeLanes(
   sql: Sql,
-  wanted: {
-    readonly livemode: boolean;
-    readonly owner: string;
+  wanted: Worker & {
     readonly addresses: readonly Hex[];
     readonly limit: number;
     readonly leaseMs: number;
@@ -151,14 +165,7 @@ export async function takeLanes(
   );
 }
 
-export async function releaseLanes(
-  sql: Sql,
-  lease: {
-    readonly livemode: boolean;
-    readonly owner: string;
-    readonly lanes: readonly number[];
-  },
-): Promise<void> {
+export async function releaseLanes(sql: Sql, lease: Omit<Leases, 'fences'>): Promise<void> {
   await sql.query(
     `update relayer_lanes l set lease_owner = null, lease_until = null
      from (
@@ -178,12 +185,7 @@ export async function releaseLanes(
  */
 export async function lockHeldLane(
   tx: Tx,
-  held: {
-    readonly livemode: boolean;
-    readonly lane: number;
-    readonly owner: string;
-    readonly fence: bigint;
-  },
+  held: Worker & Pick<HeldLane, 'lane' | 'fence'>,
 ): Promise<bigint | null> {
   if (!tx.watch.signs(held.livemode)) return null;
   const rows = await tx.query<{ next_nonce: bigint }>(
@@ -195,15 +197,7 @@ export async function lockHeldLane(
 }
 
 /** Keeps the leases of these lanes as they are until the transaction ends. */
-export async function shareHeldLanes(
-  tx: Tx,
-  held: {
-    readonly livemode: boolean;
-    readonly owner: string;
-    readonly lanes: readonly number[];
-    readonly fences: readonly bigint[];
-  },
-): Promise<number[]> {
+export async function shareHeldLanes(tx: Tx, held: Leases): Promise<number[]> {
   const rows = await tx.query<{ lane: number }>(
     `select l.lane from relayer_lanes l
      join unnest($3::int[], $4::bigint[]) as held (lane, fence)
@@ -227,19 +221,18 @@ export class LaneLost extends Error {
 }
 
 /**
- * Writes while the lane is ours, all or nothing.
+ * Writes while the lane is ours, all or nothing. `nonce`: the lane's next one.
  * @throws LaneLost when another worker has it.
  */
 export async function inLane<T>(
   { chain, db, owner }: RelayerState,
   { lane, fence }: HeldLane,
-  work: (tx: Tx) => Promise<T>,
+  work: (tx: Tx, nonce: bigint) => Promise<T>,
 ): Promise<T> {
   const { livemode } = chain.config;
   return db.transaction(async (tx) => {
-    if ((await lockHeldLane(tx, { livemode, lane, owner, fence })) === null) {
-      throw new LaneLost(lane);
-    }
-    return work(tx);
+    const nonce = await lockHeldLane(tx, { livemode, lane, owner, fence });
+    if (nonce === null) throw new LaneLost(lane);
+    return work(tx, nonce);
   });
 }

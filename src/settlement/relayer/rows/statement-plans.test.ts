@@ -4,9 +4,14 @@ import type pg from 'pg';
 import type { Tx } from '#db/database.ts';
 import { SESSION_SETTINGS } from '#db/session-settings.ts';
 import { selectPayerActivities } from '#risk/risk-queries.ts';
+import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import { lockQueued, requeue, selectPerhapsDead } from '#settlement/relayer/rows/job-queries.ts';
 import { writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
-import { insertTransactions, markMined } from '#settlement/relayer/rows/transaction-queries.ts';
+import {
+  insertTransactions,
+  markMined,
+  type NewTransaction,
+} from '#settlement/relayer/rows/transaction-queries.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
 /**
@@ -65,10 +70,15 @@ async function indexes(work: Work): Promise<string[]> {
 const NOW = new Date('2026-11-22T12:00:00Z');
 const REQUEST = { requestId: 1n, transactionId: 1n };
 const MINED = { id: 1n, txHash: '0x1', blockNumber: 1n, blockHash: '0x1' } as const;
-const SIGNED = {
-  ...{ nonce: 1n, kind: 'payment', target: '0x1', input: Buffer.alloc(1), gas_limit: 1n },
-  ...{ tx_hash: '0x1', raw: Buffer.alloc(1), max_fee: 1n, max_tip: 1n, valid_until: NOW },
-  request_ids: [1n],
+const FEES = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n };
+const JOB: OpenRequest = {
+  ...{ id: 1n, kind: 'payment', subjectId: 'pi_1', number: 1n, payload: {}, tries: 0 },
+  ...{ created: NOW, owed: false, deadline: null, settleWithinS: null },
+};
+const SIGNED: NewTransaction = {
+  ...{ nonce: 1n, kind: 'payment', target: '0x1', input: '0x00', gasLimit: 1n },
+  attempts: [{ hash: '0x1', raw: '0x00', noop: false, fees: FEES }],
+  ...{ requests: [JOB], validUntil: NOW, signedAtMs: null },
 };
 const PAYER = {
   ...{ payerId: 'pyr_1', address: '0x1', tenant: { accountId: 'acct_1', livemode: false } },
@@ -91,7 +101,10 @@ const STATEMENTS: readonly (readonly [name: string, work: Work, by: readonly str
   ['requests that are sent alone', (tx) => lockQueued(tx, [1n]), ['chain_requests_pkey']],
   [
     'signed transactions',
-    (tx) => insertTransactions(tx, { livemode: false, lane: 0, nextNonce: 2n }, [SIGNED], NOW),
+    (tx) => {
+      const signed = { transactions: [SIGNED], fees: FEES };
+      return insertTransactions(tx, { livemode: false, lane: 0, nextNonce: 2n }, signed, NOW);
+    },
     ['chain_requests_pkey'],
   ],
   [

@@ -2,24 +2,17 @@ import { only } from '#core/assert.ts';
 import { columnsFrom } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
-import type { Attempt, Fees, Offer } from '#settlement/relayer/machine/transaction.ts';
+import type {
+  Attempt,
+  Fees,
+  Offer,
+  TransactionFacts,
+} from '#settlement/relayer/machine/transaction.ts';
 import { hasStatus } from '#settlement/request-queries.ts';
 import type { Hex, RequestKind } from '#settlement/requests.ts';
 
-export interface NewTransaction {
-  readonly nonce: bigint;
-  readonly kind: string;
-  readonly target: string;
-  readonly input: Uint8Array;
-  readonly gas_limit: bigint;
-  /** null: a signer elsewhere is asked for the bytes once this is committed. */
-  readonly tx_hash: string | null;
-  readonly raw: Uint8Array | null;
-  readonly max_fee: bigint;
-  readonly max_tip: bigint;
-  readonly valid_until: Date | null;
-  readonly request_ids: readonly bigint[];
-}
+/** What is stored of a transaction. Without bytes, a signer elsewhere is asked after the commit. */
+export type NewTransaction = Omit<TransactionFacts, 'id'>;
 
 const SIGNED = columnsFrom(7, {
   nonce: 'bigint',
@@ -68,28 +61,39 @@ const INSERT_TRANSACTIONS = `
   from added a order by a.nonce`;
 
 /**
- * Stores signed transactions with the requests that they carry, and moves the lane's nonce past
- * them. The lane and the requests are locked. Everything or (with a lost fence) nothing.
+ * Stores transactions that offer these fees, with the jobs that they carry, and moves the lane's
+ * nonce past them. The lane and the jobs are locked. Everything or (with a lost fence) nothing.
  */
 export async function insertTransactions(
   tx: Tx,
   lane: { readonly livemode: boolean; readonly lane: number; readonly nextNonce: bigint },
-  transactions: readonly NewTransaction[],
+  { transactions, fees }: { readonly transactions: readonly NewTransaction[]; readonly fees: Fees },
   now: Date,
 ): Promise<{ readonly id: bigint; readonly nonce: bigint; readonly requests: number }[]> {
-  const carried = transactions.flatMap(({ nonce, request_ids: ids }) =>
-    ids.map((id) => ({ id: id.toString(), nonce: nonce.toString() })),
+  const carried = transactions.flatMap(({ nonce, requests }) =>
+    requests.map(({ id }) => ({ id: id.toString(), nonce: nonce.toString() })),
   );
-  const rows = transactions.map((one) => ({
-    ...one,
-    max_fee: one.max_fee.toString(),
-    max_tip: one.max_tip.toString(),
-  }));
+  const [max_fee = '', max_tip = ''] = textsOf(fees);
+  const rows = transactions.map(
+    ({ nonce, kind, target, input, gasLimit, validUntil, attempts }) => {
+      const [attempt] = attempts;
+      return {
+        ...{ nonce, kind, target, input: toBuffer(input), gas_limit: gasLimit },
+        tx_hash: attempt?.hash ?? null,
+        raw: attempt === undefined ? null : toBuffer(attempt.raw),
+        ...{ max_fee, max_tip, valid_until: validUntil },
+      };
+    },
+  );
   const before = [
     ...[lane.livemode, lane.lane, lane.nextNonce, now],
     ...[carried.map(({ id }) => id), carried.map(({ nonce }) => nonce)],
   ];
   return SIGNED.run(tx, INSERT_TRANSACTIONS, { before, rows });
+}
+
+function toBuffer(hex: Hex): Buffer {
+  return Buffer.from(hex.slice(2), 'hex');
 }
 
 /** Another attempt at the same nonce. */

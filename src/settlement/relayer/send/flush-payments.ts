@@ -6,13 +6,12 @@ import { pack } from '#settlement/contract/contract-calls.ts';
 import { knowsMerchant } from '#settlement/editions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
-import type { OpenRequest, OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
+import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import { claimPayments, toOpenRequest } from '#settlement/relayer/rows/job-queries.ts';
 import { authorizationOf, failed, paymentOf } from '#settlement/relayer/rows/kinds.ts';
 import { LaneLost, lockHeldLane } from '#settlement/relayer/rows/lane-queries.ts';
 import { writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
 import { groupByPatience } from '#settlement/relayer/rows/patience.ts';
-import { broadcast } from '#settlement/relayer/send/broadcast.ts';
 import {
   groupByContract,
   groupByDeadline,
@@ -20,7 +19,7 @@ import {
   planBatch,
   planPayment,
 } from '#settlement/relayer/send/plan.ts';
-import { signAndStore, signElsewhere } from '#settlement/relayer/send/sign.ts';
+import { sendStored, signAndStore } from '#settlement/relayer/send/sign.ts';
 
 export interface Flushed {
   /** How many payments are signed and stored. */
@@ -71,17 +70,7 @@ export async function flushPayments(relayer: RelayerState, lane: HeldLane): Prom
   failpoint('settlement.signed_committed');
   lane.add(stored);
   const payments = stored.reduce((sum, transaction) => sum + transaction.requests.length, 0);
-  return { payments, sent: send(relayer, lane, stored) };
-}
-
-async function send(
-  relayer: RelayerState,
-  lane: HeldLane,
-  stored: readonly OpenTransaction[],
-): Promise<void> {
-  await signElsewhere(relayer, lane, stored);
-  await broadcast(relayer, lane, stored);
-  if (stored.length > 0) failpoint('settlement.broadcast_sent');
+  return { payments, sent: sendStored(relayer, lane, stored) };
 }
 
 /** Each is a transaction: this many at once stay below what nodes keep for one sender. */

@@ -5,7 +5,7 @@ import { DatabaseUnavailable } from '#db/database.ts';
 import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
-import type { OpenRequest, OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
+import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import {
   endAttempts,
   lockQueued,
@@ -21,9 +21,8 @@ import {
   kindsOf,
   requireWritable,
 } from '#settlement/relayer/rows/kinds.ts';
-import { LaneLost, lockHeldLane } from '#settlement/relayer/rows/lane-queries.ts';
+import { inLane } from '#settlement/relayer/rows/lane-queries.ts';
 import { type RequestOutcome, writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
-import { broadcast } from '#settlement/relayer/send/broadcast.ts';
 import { estimateGas } from '#settlement/relayer/send/known-head.ts';
 import {
   hasTimeLeft,
@@ -33,7 +32,7 @@ import {
 } from '#settlement/relayer/send/plan.ts';
 import { inOrder, prepareRefund } from '#settlement/relayer/send/prepare-refund.ts';
 import { type Prepared, refusedBy } from '#settlement/relayer/send/refused-single.ts';
-import { signAndStore, signElsewhere } from '#settlement/relayer/send/sign.ts';
+import { sendStored, signAndStore } from '#settlement/relayer/send/sign.ts';
 
 /** Simulated and signed together; each is a transaction of its own. */
 const MAX_SINGLES = 8;
@@ -45,7 +44,7 @@ const MAX_SINGLES = 8;
  * @returns how many requests were sent or decided. @throws LaneLost, RpcUnavailable
  */
 export async function flushSingles(relayer: RelayerState, lane: HeldLane): Promise<number> {
-  const { chain, db, owner, wakeups } = relayer;
+  const { chain, db, wakeups } = relayer;
   const { livemode } = chain.config;
   const kinds = kindsOf(lane.role, chain.config);
   const except = stillDeferred(relayer);
@@ -54,9 +53,7 @@ export async function flushSingles(relayer: RelayerState, lane: HeldLane): Promi
   const requests = waiting.map(toOpenRequest);
   const prepared = await prepareAll(relayer, lane, requests);
 
-  const done = await db.transaction(async (tx) => {
-    const nonce = await lockHeldLane(tx, { livemode, lane: lane.lane, owner, fence: lane.fence });
-    if (nonce === null) throw new LaneLost(lane.lane);
+  const done = await inLane(relayer, lane, async (tx, nonce) => {
     const ids = new Set(await lockQueued(tx, [...prepared.keys()]));
     const now = relayer.clock.now();
     const mine = requests.filter((request) => ids.has(request.id) && hasTimeLeft(request, now));
@@ -74,24 +71,14 @@ export async function flushSingles(relayer: RelayerState, lane: HeldLane): Promi
   });
   if (done.stored.length > 0) failpoint('settlement.signed_committed');
   for (const kind of new Set(done.decided)) wakeups.send('chain-outcomes', kind);
-  await sendAll(relayer, lane, done.stored);
-  if (done.stored.length > 0) failpoint('settlement.broadcast_sent');
+  lane.add(done.stored);
+  await sendStored(relayer, lane, done.stored);
   return done.stored.length + done.decided.length;
 }
 
 /** Names what a person needs to settle it with payer and merchant. */
 function alarmOfSale({ intent, ...sale }: UnsettledSaleRow): Alarm {
   return { kind: 'sale_not_settled', subject: intent, details: sale };
-}
-
-async function sendAll(
-  relayer: RelayerState,
-  lane: HeldLane,
-  stored: readonly OpenTransaction[],
-): Promise<void> {
-  lane.add(stored);
-  await signElsewhere(relayer, lane, stored);
-  await broadcast(relayer, lane, stored);
 }
 
 function sortOut(mine: readonly OpenRequest[], prepared: Awaited<ReturnType<typeof prepareAll>>) {

@@ -46,70 +46,28 @@ export async function signAndStore(
 ): Promise<OpenTransaction[]> {
   if (planned.length === 0) return [];
   const { chain, clock } = relayer;
+  const { livemode, chainId } = chain.config;
   const fees = present(relayer.fees, 'fees: no block was seen yet');
-  const { chainId } = chain.config;
-  const offer = { noop: false, fees };
-  const signed = lane.signsElsewhere
-    ? planned.map(() => null)
-    : await Promise.all(
-        planned.map(({ call: { to, data: input }, gasLimit }, index) => {
-          const unsigned = { chainId, nonce: nonce + BigInt(index), to, input, gasLimit, fees };
-          return signAttempt(lane.account, unsigned);
-        }),
-      );
-  const rows = planned.map((plan, index) => {
-    return { ...toRow(plan, nonce + BigInt(index), fees), ...bytesOf(signed[index] ?? null) };
-  });
-  const where = {
-    livemode: chain.config.livemode,
-    lane: lane.lane,
-    nextNonce: nonce + BigInt(planned.length),
-  };
-  const stored = await insertTransactions(tx, where, rows, clock.now());
-  return planned.map((plan, index) => {
+  const transactions = await Promise.all(
+    planned.map(async (plan, index): Promise<NewTransaction> => {
+      const { kind, call, gasLimit, requests, validUntil = null } = plan;
+      const same = { nonce: nonce + BigInt(index), input: call.data, gasLimit };
+      const unsigned = { chainId, to: call.to, fees, ...same };
+      const attempts = lane.signsElsewhere ? [] : [await signAttempt(lane.account, unsigned)];
+      const signedAtMs = performance.now();
+      return { kind, target: call.to, ...same, validUntil, signedAtMs, attempts, requests };
+    }),
+  );
+  const nextNonce = nonce + BigInt(planned.length);
+  const where = { livemode, lane: lane.lane, nextNonce };
+  const stored = await insertTransactions(tx, where, { transactions, fees }, clock.now());
+  return transactions.map((transaction, index) => {
     const { id, nonce: storedNonce, requests } = present(stored[index], 'stored transaction');
-    assert(storedNonce === nonce + BigInt(index), 'a transaction was stored out of order');
-    assert(requests === plan.requests.length, 'a request was taken by two transactions');
-    const facts = {
-      id,
-      nonce: storedNonce,
-      kind: plan.kind,
-      target: plan.call.to,
-      input: plan.call.data,
-      gasLimit: plan.gasLimit,
-      attempts: [signed[index] ?? []].flat(),
-      requests: plan.requests,
-      validUntil: plan.validUntil ?? null,
-      signedAtMs: performance.now(),
-    };
-    const wanted = lane.signsElsewhere ? offer : null;
-    return fromRows(facts, { wanted, query: 'if_listed', isBarred: false });
+    assert(storedNonce === transaction.nonce, 'a transaction was stored out of order');
+    assert(requests === transaction.requests.length, 'a request was taken by two transactions');
+    const wanted = lane.signsElsewhere ? { noop: false, fees } : null;
+    return fromRows({ ...transaction, id }, { wanted, query: 'if_listed', isBarred: false });
   });
-}
-
-function toBuffer(hex: Hex): Buffer {
-  return Buffer.from(hex.slice(2), 'hex');
-}
-
-function bytesOf(attempt: Attempt | null): Pick<NewTransaction, 'tx_hash' | 'raw'> {
-  if (attempt === null) return { tx_hash: null, raw: null };
-  return { tx_hash: attempt.hash, raw: toBuffer(attempt.raw) };
-}
-
-type UnsignedRow = Omit<NewTransaction, 'tx_hash' | 'raw'>;
-
-function toRow(plan: Planned, nonce: bigint, fees: Fees): UnsignedRow {
-  return {
-    nonce,
-    kind: plan.kind,
-    target: plan.call.to,
-    input: toBuffer(plan.call.data),
-    gas_limit: plan.gasLimit,
-    max_fee: fees.maxFeePerGas,
-    max_tip: fees.maxPriorityFeePerGas,
-    valid_until: plan.validUntil ?? null,
-    request_ids: plan.requests.map((request) => request.id),
-  };
 }
 
 export interface Unsigned {
@@ -146,7 +104,7 @@ export async function signAttempt(
  * twice. Without an answer the transactions stay as they are: the next look asks again, and their
  * payments wait meanwhile.
  */
-export async function signElsewhere(
+async function signElsewhere(
   relayer: RelayerState,
   lane: HeldLane,
   transactions: readonly OpenTransaction[],
@@ -157,6 +115,17 @@ export async function signElsewhere(
       if (offer !== null) await askFor(relayer, { lane, transaction, offer });
     }),
   );
+}
+
+/** What is stored goes out; where its signer is elsewhere, once that has given the bytes. */
+export async function sendStored(
+  relayer: RelayerState,
+  lane: HeldLane,
+  stored: readonly OpenTransaction[],
+): Promise<void> {
+  await signElsewhere(relayer, lane, stored);
+  await broadcast(relayer, lane, stored);
+  if (stored.length > 0) failpoint('settlement.broadcast_sent');
 }
 
 /**
