@@ -1,92 +1,74 @@
-import { present } from '#core/assert.ts';
-import { describeError } from '#core/log.ts';
-import { insertAlarms } from '#settlement/alarms.ts';
 import { blockInterval } from '#settlement/chain/block-rhythm.ts';
 import type { Block, Receipt } from '#settlement/chain/chain.ts';
 import { marksOf } from '#settlement/chain/final-block.ts';
 import { askSecond, believe } from '#settlement/chain/witness.ts';
-import type { CountsRule } from '#settlement/networks.ts';
 import { finish } from '#settlement/relayer/follow/finish.ts';
 import { ancestorOf } from '#settlement/relayer/follow/read-head.ts';
-import { type Mined, type Resolution, resolve } from '#settlement/relayer/follow/resolve.ts';
+import { countingNow, type Mined } from '#settlement/relayer/follow/resolve.ts';
 import { carryOutAll } from '#settlement/relayer/follow/tend.ts';
 import { nowOf } from '#settlement/relayer/machine/chain-view.ts';
-import type { Now, Observation } from '#settlement/relayer/machine/observation.ts';
+import type { Observation } from '#settlement/relayer/machine/observation.ts';
 import type { HeldLane, Owing, RelayerState } from '#settlement/relayer/machine/state.ts';
 import { earlyReceiptAt, receiptsToAsk } from '#settlement/relayer/machine/step.ts';
 import type { EarlyReceipt, OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
-import { mostPatient, patienceOf } from '#settlement/relayer/rows/patience.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
  * Finds which open transactions are in the chain and writes their results. One question per block:
  * for those that the head lists, and for those of which something is not known yet.
+ * @returns how many were deep enough to be read.
  */
 export async function collectReceipts(relayer: RelayerState, head: Block): Promise<number> {
   await readMarks(relayer, head);
-  const now = nowOf(relayer, head);
-  const listed = new Set(head.transactions);
-  const wanted = candidates(relayer, now, listed);
-  if (wanted.length === 0) return 0;
-  for (const { lane, transaction } of wanted) {
-    lane.observe(transaction, { kind: 'receipt_asked' }, head);
-  }
-  const told = await readReceipts(relayer, wanted, { now, head });
-  const deep = wanted.flatMap(({ lane, transaction }, index): Found[] => {
-    const receipt = told[index] ?? null;
-    if (receipt === null) return [];
-    const effects = lane.observe(transaction, { kind: 'receipt', receipt }, head);
-    const isDeep = effects.some(({ kind }) => kind === 'read_result');
-    return isDeep ? [{ lane, transaction, receipt }] : [];
-  });
-  const mined = await withBlocks(relayer, head, deep);
+  const asked = whomToAsk(relayer, head);
+  if (asked.length === 0) return 0;
+  const answers = await askForReceipts(relayer, asked, head);
+  const mined = await withBlocks(relayer, head, observeFound(answers, head));
   for (const portion of inPortions(mined, ({ transaction }) => transaction.requests.length)) {
     await finish(relayer, await countingNow(relayer, portion, head));
   }
   // Customers wait for the results: what has none is dealt with after them.
-  const others = wanted.flatMap(({ lane, transaction }, index): Owing[] => {
-    const receipt = told[index];
-    if (receipt) return [];
-    const isListed = transaction.attempts.some(({ hash }) => listed.has(hash));
-    const observation: Observation =
-      receipt === null ? { kind: 'no_receipt', isListed } : { kind: 'receipt_unanswered' };
-    return [{ lane, transaction, effects: lane.observe(transaction, observation, head) }];
-  });
-  await carryOutAll(relayer, others);
+  await carryOutAll(relayer, observeMissing(answers, head));
   return mined.length;
 }
 
-interface Candidate {
+interface Asked {
   readonly lane: HeldLane;
   readonly transaction: OpenTransaction;
   /** Those of its attempts that are asked for. */
   readonly hashes: readonly Hex[];
 }
 
-function candidates(relayer: RelayerState, now: Now, listed: ReadonlySet<Hex>): Candidate[] {
+function whomToAsk(relayer: RelayerState, head: Block): Asked[] {
   const { confirmations, confirmationsMs } = relayer.chain.config;
   const everything = confirmations > 0 || confirmationsMs > 0;
+  const at = { now: nowOf(relayer, head), listed: new Set(head.transactions), everything };
   return [...relayer.lanes.values()].flatMap((lane) =>
-    [...lane.open.values()].flatMap((transaction) => {
-      const hashes = receiptsToAsk(transaction, { now, listed, everything });
+    [...lane.open.values()].flatMap((transaction): Asked[] => {
+      const hashes = receiptsToAsk(transaction, at);
       return hashes.length === 0 ? [] : [{ lane, transaction, hashes }];
     }),
   );
 }
 
 /**
- * For each candidate the receipt that may be believed; `null` if none of its attempts is in a
- * block, `undefined` if that is not known.
+ * `receipt`: the one that may be believed; `null` if none of its attempts is in a block,
+ * `undefined` if that is not known.
  */
-async function readReceipts(
-  { chain }: RelayerState,
-  wanted: readonly Candidate[],
-  { now, head }: { readonly now: Now; readonly head: Block },
-): Promise<(Receipt | null | undefined)[]> {
+type Answered = Asked & { readonly receipt: Receipt | null | undefined };
+
+async function askForReceipts(
+  relayer: RelayerState,
+  wanted: readonly Asked[],
+  head: Block,
+): Promise<Answered[]> {
+  const { chain } = relayer;
+  const now = nowOf(relayer, head);
   const early = new Map<Hex, EarlyReceipt>();
-  for (const { transaction, hashes } of wanted) {
+  for (const { lane, transaction, hashes } of wanted) {
     const one = earlyReceiptAt(transaction, now);
     if (one !== null && hashes.includes(one.receipt.txHash)) early.set(one.receipt.txHash, one);
+    lane.observe(transaction, { kind: 'receipt_asked' }, head);
   }
   const all = wanted.flatMap(({ hashes }) => hashes);
   const asked = all.filter((hash) => !early.has(hash));
@@ -100,9 +82,33 @@ async function readReceipts(
   const known = seconds.filter((one) => one !== null);
   const believed = await believe(chain, receipts, { head, seconds: known });
   const byHash = new Map(all.map((hash, index) => [hash, believed[index]]));
-  return wanted.map(({ hashes }) => {
-    const ofEach = hashes.map((hash) => byHash.get(hash));
-    return ofEach.find((one) => one) ?? (ofEach.includes(undefined) ? undefined : null);
+  return wanted.map((one) => {
+    const ofEach = one.hashes.map((hash) => byHash.get(hash));
+    const found = ofEach.find((receipt) => receipt);
+    return { ...one, receipt: found ?? (ofEach.includes(undefined) ? undefined : null) };
+  });
+}
+
+type Found = Omit<Mined, 'block' | 'seenAt'>;
+
+/** @returns those that are deep enough to be read. */
+function observeFound(answers: readonly Answered[], head: Block): Found[] {
+  return answers.flatMap(({ lane, transaction, receipt }) => {
+    if (!receipt) return [];
+    const effects = lane.observe(transaction, { kind: 'receipt', receipt }, head);
+    const isDeep = effects.some(({ kind }) => kind === 'read_result');
+    return isDeep ? [{ lane, transaction, receipt }] : [];
+  });
+}
+
+function observeMissing(answers: readonly Answered[], head: Block): Owing[] {
+  const listed = new Set(head.transactions);
+  return answers.flatMap(({ lane, transaction, receipt }) => {
+    if (receipt) return [];
+    const isListed = transaction.attempts.some(({ hash }) => listed.has(hash));
+    const observation: Observation =
+      receipt === null ? { kind: 'no_receipt', isListed } : { kind: 'receipt_unanswered' };
+    return [{ lane, transaction, effects: lane.observe(transaction, observation, head) }];
   });
 }
 
@@ -121,63 +127,6 @@ async function readMarks(relayer: RelayerState, head: Block): Promise<void> {
 
 /** Three polls of an idle chain in one: a safe block comes every few seconds at most. */
 const MARKS_SHARE = 1 / 3;
-
-/**
- * What of a portion counts now. The rest is in a block and waits for more, or cannot be read. Each
- * is independent: what a node cannot say about one must not hold up the others. Only a success
- * waits: what the chain has refused is known, and its customer may pay otherwise.
- */
-async function countingNow(
-  relayer: RelayerState,
-  portion: readonly Mined[],
-  head: Block,
-): Promise<Resolution[]> {
-  const results = await Promise.allSettled(portion.map((one) => resolve(relayer, one)));
-  const counting: Resolution[] = [];
-  for (const [index, { lane, transaction, receipt }] of portion.entries()) {
-    const result = present(results[index], 'result of a transaction');
-    const observation: Observation =
-      result.status === 'fulfilled'
-        ? { kind: 'result_read', rule: ruleOf(relayer, result.value) }
-        : { kind: 'result_unreadable' };
-    const effects = lane.observe(transaction, observation, head);
-    const kinds = effects.map(({ kind }) => kind);
-    if (result.status === 'rejected' && kinds.includes('alert')) {
-      await tellUnreadable(relayer, transaction, { receipt, error: result.reason });
-    }
-    if (result.status === 'fulfilled' && kinds.includes('apply_result')) {
-      counting.push(result.value);
-    }
-    await carryOutAll(relayer, [{ lane, transaction, effects }]);
-  }
-  return counting;
-}
-
-/** The confirmation tier of what has succeeded; `null` if nothing waits. */
-function ruleOf(relayer: RelayerState, { answered }: Resolution): CountsRule | null {
-  const succeeded = answered.filter(({ request, result }) => result.succeeded && !request.owed);
-  return mostPatient(succeeded.map(({ request }) => patienceOf(relayer.chain.config, request)));
-}
-
-async function tellUnreadable(
-  relayer: RelayerState,
-  transaction: OpenTransaction,
-  fault: { readonly receipt: Receipt; readonly error: unknown },
-): Promise<void> {
-  const { livemode, network } = relayer.chain.config;
-  const { txHash, blockNumber } = fault.receipt;
-  const error = describeError(fault.error);
-  const alarms = transaction.requests.map(({ kind, subjectId }) => ({
-    kind: 'outcome_unreadable',
-    subject: subjectId,
-    details: { kind, txHash, blockNumber, error },
-  }));
-  await relayer.db.transaction((tx) => insertAlarms(tx, livemode, alarms, relayer.clock.now()));
-  const fields = { network, txHash, blockNumber, error };
-  relayer.log.error('no node says what a transaction has done', fields);
-}
-
-type Found = Omit<Candidate, 'hashes'> & { readonly receipt: Receipt };
 
 async function withBlocks(
   relayer: RelayerState,

@@ -1,5 +1,6 @@
 import { present } from '#core/assert.ts';
-import type { Alarm } from '#settlement/alarms.ts';
+import { describeError } from '#core/log.ts';
+import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import type { Block, CallAnswer, Chain, Receipt } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { declineOf, readRevert } from '#settlement/contract/contract-calls.ts';
@@ -8,6 +9,9 @@ import {
   readEvents,
   type SettlementEvent,
 } from '#settlement/contract/contract-events.ts';
+import type { CountsRule } from '#settlement/networks.ts';
+import { carryOutAll } from '#settlement/relayer/follow/tend.ts';
+import type { Observation } from '#settlement/relayer/machine/observation.ts';
 import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
 import type { OpenRequest, OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import {
@@ -21,6 +25,7 @@ import {
   whyItWaits,
 } from '#settlement/relayer/rows/kinds.ts';
 import type { SettledInBlock } from '#settlement/relayer/rows/outcome-queries.ts';
+import { mostPatient, patienceOf } from '#settlement/relayer/rows/patience.ts';
 import { findEarlier } from '#settlement/relayer/send/earlier-events.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -43,6 +48,61 @@ export interface Mined {
   readonly block: Pick<Block, 'time'>;
   /** When this process first saw it, where blocks are shorter than a second; otherwise null. */
   readonly seenAt: Date | null;
+}
+
+/**
+ * What of a portion counts now. The rest is in a block and waits for more, or cannot be read. Each
+ * is independent: what a node cannot say about one must not hold up the others. Only a success
+ * waits: what the chain has refused is known, and its customer may pay otherwise.
+ */
+export async function countingNow(
+  relayer: RelayerState,
+  portion: readonly Mined[],
+  head: Block,
+): Promise<Resolution[]> {
+  const results = await Promise.allSettled(portion.map((one) => resolve(relayer, one)));
+  const counting: Resolution[] = [];
+  for (const [index, { lane, transaction, receipt }] of portion.entries()) {
+    const result = present(results[index], 'result of a transaction');
+    const observation: Observation =
+      result.status === 'fulfilled'
+        ? { kind: 'result_read', rule: ruleOf(relayer, result.value) }
+        : { kind: 'result_unreadable' };
+    const effects = lane.observe(transaction, observation, head);
+    const kinds = effects.map(({ kind }) => kind);
+    if (result.status === 'rejected' && kinds.includes('alert')) {
+      await tellUnreadable(relayer, transaction, { receipt, error: result.reason });
+    }
+    if (result.status === 'fulfilled' && kinds.includes('apply_result')) {
+      counting.push(result.value);
+    }
+    await carryOutAll(relayer, [{ lane, transaction, effects }]);
+  }
+  return counting;
+}
+
+/** The confirmation tier of what has succeeded; `null` if nothing waits. */
+function ruleOf(relayer: RelayerState, { answered }: Resolution): CountsRule | null {
+  const succeeded = answered.filter(({ request, result }) => result.succeeded && !request.owed);
+  return mostPatient(succeeded.map(({ request }) => patienceOf(relayer.chain.config, request)));
+}
+
+async function tellUnreadable(
+  relayer: RelayerState,
+  transaction: OpenTransaction,
+  fault: { readonly receipt: Receipt; readonly error: unknown },
+): Promise<void> {
+  const { livemode, network } = relayer.chain.config;
+  const { txHash, blockNumber } = fault.receipt;
+  const error = describeError(fault.error);
+  const alarms = transaction.requests.map(({ kind, subjectId }) => ({
+    kind: 'outcome_unreadable',
+    subject: subjectId,
+    details: { kind, txHash, blockNumber, error },
+  }));
+  await relayer.db.transaction((tx) => insertAlarms(tx, livemode, alarms, relayer.clock.now()));
+  const fields = { network, txHash, blockNumber, error };
+  relayer.log.error('no node says what a transaction has done', fields);
 }
 
 type Answer =
