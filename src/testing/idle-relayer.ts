@@ -4,8 +4,7 @@ import { silentLog } from '#core/log.ts';
 import { configuredLanes, configureLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
 import { readFees } from '#settlement/relayer/lanes/funds.ts';
 import { keepLanes } from '#settlement/relayer/lanes/keep-lanes.ts';
-import { createState } from '#settlement/relayer/machine/memory.ts';
-import type { RelayerState } from '#settlement/relayer/machine/state.ts';
+import { createState, type RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { RelayerWorld } from '#testing/relayer-world.ts';
 
 /** A worker that holds all lanes and does nothing by itself: a test takes its steps. */

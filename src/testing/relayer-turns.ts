@@ -1,4 +1,4 @@
-import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import { flushPayments } from '#settlement/relayer/send/flush-payments.ts';
 import type { ProviderCall } from '#testing/back-ends.ts';
 import type { ProviderProxy } from '#testing/provider-proxy.ts';

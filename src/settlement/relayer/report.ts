@@ -7,7 +7,7 @@ import { decodeView } from '#settlement/chain/decode.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import { contractsOf } from '#settlement/editions.ts';
 import { upsertReport, type WorkerReport } from '#settlement/readiness-queries.ts';
-import type { HeldLane, OnError, RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { HeldLane, OnError, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 

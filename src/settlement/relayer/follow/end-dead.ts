@@ -4,11 +4,10 @@ import type { Block } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { isSettledCall } from '#settlement/contract/contract-calls.ts';
 import { patientBlocks } from '#settlement/relayer/machine/chain-view.ts';
-import type { RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
 import { selectPerhapsDead, toOpenRequest } from '#settlement/relayer/rows/job-queries.ts';
-import { contractOfRequest, numberOf } from '#settlement/relayer/rows/kinds.ts';
+import { contractOfRequest, countsYet, numberOf } from '#settlement/relayer/rows/kinds.ts';
 import { type RequestOutcome, writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
-import { countsYet } from '#settlement/relayer/rows/patience.ts';
 import { findEarlier } from '#settlement/relayer/send/earlier-events.ts';
 import { NOT_IN_TIME } from '#settlement/requests.ts';
 

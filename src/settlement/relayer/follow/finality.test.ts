@@ -7,7 +7,7 @@ import { finalBlock } from '#settlement/chain/final-block.ts';
 import { watchFinality } from '#settlement/relayer/follow/finality.ts';
 import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
 import { patientBlocks } from '#settlement/relayer/machine/chain-view.ts';
-import type { RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';
 import { flushAndSend } from '#testing/relayer-turns.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';

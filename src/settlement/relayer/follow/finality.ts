@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { failpoint } from '#core/failpoints.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
 import { blocksLasting } from '#settlement/chain/patient-blocks.ts';
-import { loadOpen } from '#settlement/relayer/lanes/load-open.ts';
+import { loadOpen } from '#settlement/relayer/lanes/nonces.ts';
 import { patientBlocks } from '#settlement/relayer/machine/chain-view.ts';
-import type { RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
 import {
   type AnsweredRow,
   type MinedBlockRow,

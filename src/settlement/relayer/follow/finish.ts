@@ -5,7 +5,7 @@ import type { Tx } from '#db/database.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import { followReorganization } from '#settlement/relayer/follow/reorganized.ts';
 import type { Resolution } from '#settlement/relayer/follow/resolve.ts';
-import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import { type Requeued, requeue } from '#settlement/relayer/rows/job-queries.ts';
 import { LaneLost, leasesOf, shareHeldLanes } from '#settlement/relayer/rows/lane-queries.ts';

@@ -7,7 +7,7 @@ import {
   type ToldHead,
 } from '#settlement/chain/heads.ts';
 import { type HeadChange, noteBlock, readHead } from '#settlement/relayer/follow/read-head.ts';
-import type { OnError, RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { OnError, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 
 export type Change = Exclude<HeadChange, { kind: 'none' }>;

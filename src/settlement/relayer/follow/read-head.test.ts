@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { RecentBlock } from '#settlement/relayer/machine/state.ts';
+import type { RecentBlock } from '#settlement/relayer/machine/memory.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { ancestorOf, noteBlock } from './read-head.ts';
 

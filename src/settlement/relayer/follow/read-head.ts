@@ -3,7 +3,7 @@ import { blockInterval } from '#settlement/chain/block-rhythm.ts';
 import type { Block } from '#settlement/chain/chain.ts';
 import { askSecond } from '#settlement/chain/witness.ts';
 import { patientBlocks } from '#settlement/relayer/machine/chain-view.ts';
-import type { HeldLane, RecentBlock, RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { HeldLane, RecentBlock, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import type { Hex } from '#settlement/requests.ts';
 

@@ -11,8 +11,8 @@ import {
 } from '#settlement/contract/contract-events.ts';
 import type { CountsRule } from '#settlement/networks.ts';
 import { carryOutAll } from '#settlement/relayer/follow/tend.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { Observation } from '#settlement/relayer/machine/observation.ts';
-import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
 import type { OpenRequest, OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import {
   answers,
@@ -20,12 +20,13 @@ import {
   failed,
   failureOf,
   KINDS,
+  mostPatient,
+  patienceOf,
   type Result,
   seenResult,
   whyItWaits,
 } from '#settlement/relayer/rows/kinds.ts';
 import type { SettledInBlock } from '#settlement/relayer/rows/outcome-queries.ts';
-import { mostPatient, patienceOf } from '#settlement/relayer/rows/patience.ts';
 import { findEarlier } from '#settlement/relayer/send/earlier-events.ts';
 import type { Hex } from '#settlement/requests.ts';
 

@@ -1,17 +1,16 @@
 import { assertNever, present } from '#core/assert.ts';
 import type { Block } from '#settlement/chain/chain.ts';
 import { lookAtNonce } from '#settlement/relayer/lanes/foreign-key.ts';
-import { loadOpen } from '#settlement/relayer/lanes/load-open.ts';
-import { fillGap, surestNonce } from '#settlement/relayer/lanes/nonces.ts';
+import { fillGap, loadOpen, surestNonce } from '#settlement/relayer/lanes/nonces.ts';
 import { nowOf } from '#settlement/relayer/machine/chain-view.ts';
-import type { Effect } from '#settlement/relayer/machine/observation.ts';
 import {
   type HeldLane,
   inNonceOrder,
   type Owing,
   type RelayerState,
   stillOpen,
-} from '#settlement/relayer/machine/state.ts';
+} from '#settlement/relayer/machine/memory.ts';
+import type { Effect } from '#settlement/relayer/machine/observation.ts';
 import { firstEffects, isDue, isOnItsWay } from '#settlement/relayer/machine/step.ts';
 import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import { clearIncluded, markIncluded } from '#settlement/relayer/rows/transaction-queries.ts';

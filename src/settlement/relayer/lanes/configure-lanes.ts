@@ -8,7 +8,7 @@ import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { contractsOf } from '#settlement/editions.ts';
 import { selectLanes } from '#settlement/lanes.ts';
 import type { LaneRole, NetworkConfig } from '#settlement/networks.ts';
-import type { ConfiguredLane } from '#settlement/relayer/machine/state.ts';
+import type { ConfiguredLane } from '#settlement/relayer/machine/memory.ts';
 import {
   countUnfinished,
   lockConfiguration,

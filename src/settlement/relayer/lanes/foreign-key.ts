@@ -9,7 +9,7 @@ import type {
   RelayerState,
   ShownTransaction,
   Sighting,
-} from '#settlement/relayer/machine/state.ts';
+} from '#settlement/relayer/machine/memory.ts';
 import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import { requeue } from '#settlement/relayer/rows/job-queries.ts';
 import { inLane } from '#settlement/relayer/rows/lane-queries.ts';

@@ -12,7 +12,7 @@ import {
   TIP_BLOCKS,
   TIP_PERCENTILE,
 } from '#settlement/relayer/machine/fees.ts';
-import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { Fees } from '#settlement/relayer/machine/transaction.ts';
 import { batchGasLimit, MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/plan.ts';
 import type { Hex } from '#settlement/requests.ts';

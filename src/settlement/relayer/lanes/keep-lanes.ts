@@ -6,10 +6,8 @@ import type { NetworkConfig } from '#settlement/networks.ts';
 import { configureLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
 import { watchIdleNonces } from '#settlement/relayer/lanes/foreign-key.ts';
 import { checkBalances, createBalanceRound } from '#settlement/relayer/lanes/funds.ts';
-import { loadOpen, rereadOpen } from '#settlement/relayer/lanes/load-open.ts';
-import { catchUpNonce } from '#settlement/relayer/lanes/nonces.ts';
-import { createLane } from '#settlement/relayer/machine/memory.ts';
-import type { OnError, RelayerState } from '#settlement/relayer/machine/state.ts';
+import { catchUpNonce, loadOpen, rereadOpen } from '#settlement/relayer/lanes/nonces.ts';
+import { createLane, type OnError, type RelayerState } from '#settlement/relayer/machine/memory.ts';
 import {
   leasesOf,
   leaveSharing,

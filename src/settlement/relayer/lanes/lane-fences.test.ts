@@ -4,7 +4,7 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
 import { keepLanes } from '#settlement/relayer/lanes/keep-lanes.ts';
-import type { RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
 import { LaneLost, shareHeldLanes } from '#settlement/relayer/rows/lane-queries.ts';
 import { reopenBlocks } from '#settlement/relayer/rows/transaction-queries.ts';
 import { flushSingles } from '#settlement/relayer/send/flush-singles.ts';

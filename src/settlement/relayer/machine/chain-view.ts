@@ -1,4 +1,4 @@
-import { assertNever } from '#core/assert.ts';
+import { assertNever, present } from '#core/assert.ts';
 import {
   type BlockRhythm,
   blockInterval,
@@ -213,4 +213,27 @@ function timeoutsOf(relayer: NowSource): Timeouts {
     foreignHeads: Number(patientBlocks(relayer, FOREIGN_AFTER)),
     unreadablePolls: Number(patientBlocks(relayer, UNREADABLE_AFTER)),
   };
+}
+
+/** The head's time, plus the time since that look: an idle chain is looked at rarely. */
+export function chainTime(view: Pick<ChainView, 'head' | 'sight'>): Date {
+  const head = present(view.head, 'head: no block was seen yet');
+  const { answeredAt } = view.sight;
+  const sinceMs = answeredAt === null ? 0 : performance.now() - answeredAt;
+  return new Date(head.time.getTime() + sinceMs);
+}
+
+/**
+ * Where the chain should be by now, by its rhythm, so that counts from there do not begin too
+ * early.
+ */
+export function heightNow({
+  head,
+  sight,
+  rhythm,
+}: Pick<ChainView, 'head' | 'sight' | 'rhythm'>): bigint {
+  const known = head?.number ?? 0n;
+  const intervalMs = blockInterval(rhythm);
+  if (intervalMs === null || sight.answeredAt === null) return known;
+  return known + BigInt(Math.floor((performance.now() - sight.answeredAt) / intervalMs));
 }

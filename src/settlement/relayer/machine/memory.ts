@@ -1,22 +1,135 @@
+import type { LoopDeps } from '#db/loop-deps.ts';
+import type { Block, Chain } from '#settlement/chain/chain.ts';
+import type { LaneRole } from '#settlement/networks.ts';
 import {
+  type ChainObservation,
+  type ChainView,
   NOTHING_SEEN,
   type NowSource,
   nowOf,
   seeChain,
 } from '#settlement/relayer/machine/chain-view.ts';
-import { newSender, statusOf, stepSender } from '#settlement/relayer/machine/sender.ts';
+import type { Effect, Observation } from '#settlement/relayer/machine/observation.ts';
 import {
-  type ConfiguredLane,
-  type HeldLane,
-  LEASE_MS,
-  type Owing,
-  type RelayerDeps,
-  type RelayerState,
-} from '#settlement/relayer/machine/state.ts';
+  newSender,
+  type SenderFacts,
+  type SenderObservation,
+  type SenderStatus,
+  statusOf,
+  stepSender,
+} from '#settlement/relayer/machine/sender.ts';
 import { step } from '#settlement/relayer/machine/step.ts';
+import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
+import type { Hex } from '#settlement/requests.ts';
+import type { Signer } from '#settlement/signer.ts';
 
-// The only file that assigns what a process knows of its chain, its lanes and their transactions.
-// Everything else observes, and reads the newest values.
+export interface RelayerDeps extends LoopDeps {
+  readonly chain: Chain;
+  /** How long a dead worker's lanes stay untouched. Renewed four times as often. */
+  readonly leaseMs?: number;
+}
+
+/** What a loop of the relayer does about a fault. */
+export type OnError = (name: string, error: unknown) => void;
+
+/** Long enough for a pause of the process, short enough for customers at a counter. */
+export const LEASE_MS = 6_000;
+
+/**
+ * What one process knows about one network. This state is a cache; the rows of chain_transactions
+ * and chain_requests hold everything that matters. It changes by observations alone, which only
+ * this file folds, so what is read before an `await` may be out of date after it.
+ */
+export interface RelayerState extends Required<RelayerDeps>, ChainView {
+  /** The name of this process in leases. */
+  readonly owner: string;
+  readonly configured: readonly ConfiguredLane[];
+  readonly lanes: ReadonlyMap<number, HeldLane>;
+  see(observation: ChainObservation): void;
+  /** Makes the lane one of ours. */
+  hold(lane: HeldLane): void;
+  /** Forgets lanes: their rows are read again where they are still ours. */
+  letGo(...lanes: readonly number[]): void;
+  /** As {@link HeldLane.observe}, for every transaction of ours. */
+  observeAll(observation: Observation, head?: Block): readonly Owing[];
+  /** The newest blocks that a node has shown or announced, by their hashes. */
+  readonly recentBlocks: Map<string, RecentBlock>;
+  /** Requests that a node could not judge, and the process time until which they are left alone. */
+  readonly deferred: Map<bigint, number>;
+  /** By lane: what addresses have shown at a nonce that we did not expect to be used. */
+  readonly sightings: Map<number, readonly Sighting[]>;
+}
+
+export interface RecentBlock extends Pick<Block, 'number' | 'time'> {
+  readonly hash: string;
+  readonly parentHash: string;
+  /** When this process first heard of it. */
+  readonly seenAt: Date;
+}
+
+/** A transaction with the effects that an observation has had. */
+export interface Owing {
+  readonly lane: HeldLane;
+  readonly transaction: OpenTransaction;
+  readonly effects: readonly Effect[];
+}
+
+/** What identifies a transaction: its newest value is in its lane. */
+export type TransactionRef = Pick<OpenTransaction, 'id' | 'nonce'>;
+
+/** A lane is its address, for ever: nonces belong to it, not to a place in the configuration. */
+export interface ConfiguredLane {
+  readonly address: Hex;
+  readonly role: LaneRole;
+  readonly account: Signer;
+  /** A signature is a question to another program, which may not answer. */
+  readonly signsElsewhere: boolean;
+}
+
+/** A lane that this process has leased. */
+export interface HeldLane extends ConfiguredLane, SenderFacts {
+  readonly lane: number;
+  readonly fence: bigint;
+  readonly status: SenderStatus;
+  /** By nonce: stored and, as far as we know, not mined. */
+  readonly open: ReadonlyMap<bigint, OpenTransaction>;
+  /** Their rows are committed. */
+  add(transactions: readonly OpenTransaction[]): void;
+  /**
+   * Makes a transaction learn something, at this head or at the one that was followed last.
+   * @returns the effects that follow; none of one that is open no more.
+   */
+  observe(which: TransactionRef, observation: Observation, head?: Block): readonly Effect[];
+  see(observation: SenderObservation): void;
+}
+
+/** In the order of nonces, as they must be sent. */
+export function inNonceOrder(lane: Pick<HeldLane, 'open'>): OpenTransaction[] {
+  return [...lane.open.values()].sort((a, b) => (a.nonce < b.nonce ? -1 : 1));
+}
+
+/** The newest values of those that are still open. */
+export function stillOpen(
+  { open }: Pick<HeldLane, 'open'>,
+  which: readonly TransactionRef[],
+): OpenTransaction[] {
+  return which.flatMap(({ id, nonce }) => {
+    const transaction = open.get(nonce);
+    return transaction?.id === id ? [transaction] : [];
+  });
+}
+
+/** A transaction at a nonce of ours that two addresses, or one twice, have shown. */
+export interface ShownTransaction {
+  readonly hash: Hex;
+  readonly nonce: bigint;
+}
+
+/** What one address has shown at a nonce, and when (process time). */
+export interface Sighting extends ShownTransaction {
+  readonly host: string;
+  readonly at: number;
+}
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 

@@ -260,15 +260,15 @@ export function isSendable(transaction: OpenTransaction): boolean {
   return phase === 'signed' || phase === 'broadcast' || !transaction.isBarred;
 }
 
-/** Its nonce still waits for a block. */
-export function isUnmined({ phase }: Pick<OpenTransaction, 'phase'>): boolean {
-  return phase !== 'confirming';
-}
-
 /** The contract refuses these bytes in every block from this one on. */
 export function isExpired(
   { validUntil: until }: Pick<TransactionFacts, 'validUntil'>,
   block: { readonly time: Date } | null,
 ): boolean {
   return until !== null && block !== null && block.time > until;
+}
+
+/** How many wait for a block with their nonce. */
+export function unmined(open: ReadonlyMap<bigint, Pick<OpenTransaction, 'phase'>>): number {
+  return [...open.values()].filter(({ phase }) => phase !== 'confirming').length;
 }

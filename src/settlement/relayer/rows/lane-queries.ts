@@ -2,7 +2,7 @@ import type { Sql, Tx } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
 import type { LaneRow } from '#settlement/lanes.ts';
 import type { LaneRole } from '#settlement/networks.ts';
-import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 // Leases are measured with the database's clock, the only one that all workers share.

@@ -1,14 +1,14 @@
 import { describeError } from '#core/log.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
-import type { Refusal } from '#settlement/relayer/machine/observation.ts';
+import { heightNow } from '#settlement/relayer/machine/chain-view.ts';
 import {
   type HeldLane,
   type RelayerState,
   stillOpen,
   type TransactionRef,
-} from '#settlement/relayer/machine/state.ts';
+} from '#settlement/relayer/machine/memory.ts';
+import type { Refusal } from '#settlement/relayer/machine/observation.ts';
 import { isSendable, type OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
-import { heightNow } from '#settlement/relayer/send/known-head.ts';
 
 /**
  * Sends the newest attempt of each transaction, in the order given (that of the nonces). It may be

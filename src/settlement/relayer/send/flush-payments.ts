@@ -5,13 +5,17 @@ import { insertAlarms } from '#settlement/alarms.ts';
 import { pack } from '#settlement/contract/contract-calls.ts';
 import { knowsMerchant } from '#settlement/editions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
-import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import { claimPayments, toOpenRequest } from '#settlement/relayer/rows/job-queries.ts';
-import { authorizationOf, failed, paymentOf } from '#settlement/relayer/rows/kinds.ts';
+import {
+  authorizationOf,
+  failed,
+  groupByPatience,
+  paymentOf,
+} from '#settlement/relayer/rows/kinds.ts';
 import { LaneLost, lockHeldLane } from '#settlement/relayer/rows/lane-queries.ts';
 import { writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
-import { groupByPatience } from '#settlement/relayer/rows/patience.ts';
 import {
   groupByContract,
   groupByDeadline,

@@ -4,7 +4,7 @@ import { describeError } from '#core/log.ts';
 import { DatabaseUnavailable } from '#db/database.ts';
 import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
-import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import {
   endAttempts,
@@ -23,7 +23,6 @@ import {
 } from '#settlement/relayer/rows/kinds.ts';
 import { inLane } from '#settlement/relayer/rows/lane-queries.ts';
 import { type RequestOutcome, writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
-import { estimateGas } from '#settlement/relayer/send/known-head.ts';
 import {
   hasTimeLeft,
   type Planned,
@@ -31,8 +30,8 @@ import {
   singleGasLimit,
 } from '#settlement/relayer/send/plan.ts';
 import { inOrder, prepareRefund } from '#settlement/relayer/send/prepare-refund.ts';
-import { type Prepared, refusedBy } from '#settlement/relayer/send/refused-single.ts';
 import { sendStored, signAndStore } from '#settlement/relayer/send/sign.ts';
+import { estimateGas, type Prepared, refusedBy } from '#settlement/relayer/send/simulate.ts';
 
 /** Simulated and signed together; each is a transaction of its own. */
 const MAX_SINGLES = 8;

@@ -7,7 +7,8 @@ import {
   settleWithAuthorizationCall,
 } from '#settlement/contract/contract-calls.ts';
 import { contractOf, editionOf } from '#settlement/editions.ts';
-import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
+import { chainTime } from '#settlement/relayer/machine/chain-view.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import { MIN_LEFT_S } from '#settlement/relayer/rows/job-queries.ts';
 import {
@@ -16,7 +17,6 @@ import {
   type RefundProof,
   type TargetCall,
 } from '#settlement/relayer/rows/kinds.ts';
-import { chainTime } from '#settlement/relayer/send/known-head.ts';
 
 /** A transaction that is about to be signed. */
 export interface Planned {

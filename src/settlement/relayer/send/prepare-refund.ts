@@ -10,7 +10,7 @@ import {
   readEvents,
 } from '#settlement/contract/contract-events.ts';
 import { contractOf, firstBlockOf } from '#settlement/editions.ts';
-import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import {
   failed,
@@ -31,13 +31,12 @@ import {
   selectRefundSums,
 } from '#settlement/relayer/rows/refund-proof-queries.ts';
 import { findRefund } from '#settlement/relayer/send/earlier-events.ts';
-import { estimateGas } from '#settlement/relayer/send/known-head.ts';
 import {
   type Planned,
   type PreparedRefund,
   singleGasLimit,
 } from '#settlement/relayer/send/plan.ts';
-import { type Prepared, refusedBy } from '#settlement/relayer/send/refused-single.ts';
+import { estimateGas, type Prepared, refusedBy } from '#settlement/relayer/send/simulate.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { paymentLeaf, paymentProof } from '../../../../contracts/payment-tree.ts';
 

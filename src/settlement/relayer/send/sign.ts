@@ -5,8 +5,8 @@ import { describeError } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import { bumpFees } from '#settlement/relayer/machine/fees.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { Observation } from '#settlement/relayer/machine/observation.ts';
-import type { HeldLane, RelayerState } from '#settlement/relayer/machine/state.ts';
 import {
   type Attempt,
   type Fees,
