@@ -70,9 +70,14 @@ describe('a booked sale that a reorganization removed and the chain refuses now'
 
   it('waits a minute at most between two attempts', async () => {
     const { db } = world.database;
-    await db.query(
-      `update chain_requests set tries = 30, next_attempt = now() where status = 'queued'`,
-    );
+    // An attempt may be on its way.
+    await until(async () => {
+      const rows = await db.query(
+        `update chain_requests set tries = 30, next_attempt = now()
+         where status = 'queued' returning id`,
+      );
+      return rows.length === 1;
+    });
     const before = await sent();
     const pauses = async () =>
       db.query<{ seconds: number }>(
