@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
+import {BatchRange, RANGE_NODES} from "./BatchRange.sol";
 import {Merchants} from "./Merchants.sol";
 import {PackedCharges} from "./PackedCharges.sol";
 import {PackedLedger, PackedLedgerFields} from "./PackedLedger.sol";
@@ -30,7 +31,7 @@ abstract contract Batches is Merchants {
     }
 
     mapping(uint256 word => uint256 bits) private _settledNumbers;
-    mapping(uint256 batch => bytes32 root) internal _roots;
+    bytes32[RANGE_NODES] internal _nodes;
 
     /// @param terms The packed payment's last 17 bytes: merchant (4) | amount (5) | order id (8). So
     /// number, payer and terms put together are the preimage of the payment's leaf. One word, as a
@@ -47,9 +48,13 @@ abstract contract Batches is Merchants {
         return SettledWord.has(_settledNumbers[SettledWord.indexOf(number)], number);
     }
 
-    /// @notice The Merkle root of a batch; zero when there is no such batch.
-    function batchRoot(uint256 batch) external view returns (bytes32) {
-        return _roots[batch];
+    constructor() {
+        BatchRange.fillRing(_nodes);
+    }
+
+    /// @notice A node of the range over all batches (see {BatchRange}).
+    function rangeNode(uint256 index) external view returns (bytes32) {
+        return _nodes[index];
     }
 
     function _openBatch(uint256 count) internal view returns (Batch memory batch) {
@@ -121,7 +126,9 @@ abstract contract Batches is Merchants {
             ledger = ledger.withSettled(settled, block.timestamp).withBatch(batch.charges);
         }
         _ledger = ledger;
-        _roots[ledger.batches()] = PaymentTree.root(batch.leaves, batch.settled);
+        BatchRange.append(
+            _nodes, ledger.batches(), PaymentTree.root(batch.leaves, batch.settled)
+        );
     }
 
     /// @dev Writes the word before it back, unless that is empty or there was none.

@@ -46,6 +46,16 @@ library PaymentTree {
         }
     }
 
+    /// @notice The node above two: their sorted keccak256.
+    function parentOf(bytes32 a, bytes32 b) internal pure returns (bytes32 parent) {
+        assembly ("memory-safe") {
+            let swap := shl(5, gt(a, b))
+            mstore(swap, a)
+            mstore(xor(swap, 0x20), b)
+            parent := keccak256(0x00, 0x40)
+        }
+    }
+
     /// @notice The root that `proof` leads to from `leaf`: siblings from the bottom up.
     /// @dev What OpenZeppelin's MerkleProof.processProofCalldata returns (tested against it), for
     /// 130 gas less per node.

@@ -26,19 +26,19 @@ abstract contract Refunds is Batches {
         bytes16 refundReference
     );
 
-    error PaymentNotInBatch(uint64 number, uint256 batch);
+    error PaymentNotProved(uint64 number, uint256 nodeIndex);
     error RefundOutOfOrder(uint256 attempted, uint256 actual);
     error RefundTooHigh(uint256 attempted, uint256 allowed);
 
     /// @notice Pays back to the payer of a settled payment out of the merchant's balance.
-    /// @param batch The batch that the payment settled in.
+    /// @param nodeIndex The node of the range that the proof leads to.
     /// @param packed The packed payment, exactly as it was settled.
     /// @param proof The Merkle proof of the payment's leaf in the batch (see {PaymentTree}).
     /// @param refundedBefore The atoms of this payment that were refunded so far. As every refund
     /// raises that sum, the same call never pays twice.
     /// @param refundReference Goes into the event.
     function refund(
-        uint256 batch,
+        uint256 nodeIndex,
         bytes calldata packed,
         bytes32[] calldata proof,
         uint64 amount,
@@ -48,9 +48,8 @@ abstract contract Refunds is Batches {
         PackedOutflow outflow = _outflow;
         if (outflow.refundingPaused()) revert RefundingIsPaused();
         (PaymentHead head, PaymentTail tail) = PaymentCodec.readOne(packed);
-        bytes32 root = _roots[batch];
-        if (root == 0 || root != PaymentTree.rootOf(proof, PaymentCodec.leaf(packed, 0))) {
-            revert PaymentNotInBatch(head.number(), batch);
+        if (_nodes[nodeIndex] != PaymentTree.rootOf(proof, PaymentCodec.leaf(packed, 0))) {
+            revert PaymentNotProved(head.number(), nodeIndex);
         }
         uint64 total = _countRefund(head.number(), tail.amount(), amount, refundedBefore);
         _debit(tail.merchant(), amount);

@@ -3,7 +3,8 @@
 //
 // Steady state: payers, merchants, fees and the contract's own token balance hold something
 // already, each payment has another payer, every payer has an unlimited allowance and a policy with
-// a cap per period, and the bitmap word of the payment numbers is in use.
+// a cap per period, and the bitmap word of the payment numbers is in use. Each second batch merges
+// one node of the range or more: batches are measured by the median of several in a row.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -23,6 +24,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { settlementAbi, settlementBytecode } from './artifacts/Settlement.ts';
 import { settlementLensAbi } from './artifacts/SettlementLens.ts';
 import { testUsdcAbi, testUsdcBytecode } from './artifacts/TestUSDC.ts';
+import { nodeIndexOf, peaksOf } from './batch-range.ts';
 import { compileContract } from './compile.ts';
 import { packPayment, paymentLeaf, paymentProof, splitPayments } from './payment-tree.ts';
 import { deployFiatToken, FIAT_TOKEN_MISSING } from './test/fiat-token.ts';
@@ -44,17 +46,25 @@ export const GAS_CEILINGS: Record<'plainToken' | 'realUsdc', GasTable> = {
     secondRefundOfBatchOf100: 68_500,
   },
   realUsdc: {
-    batchOf100: 26_900,
+    batchOf100: 26_800,
     batchOf100AsSold: 27_800,
-    batchOf10: 34_200,
-    single: 105_500,
+    batchOf10: 34_100,
+    single: 97_000,
     firstRefundOfBatchOf100: 98_000,
     secondRefundOfBatchOf100: 81_000,
+    firstRefundAfterAMillionBatches: 112_000,
+    secondRefundAfterAMillionBatches: 96_000,
     laterWithdrawal: 87_000,
   },
 };
 
 const gasFile = fileURLToPath(new URL('./gas.json', import.meta.url));
+
+/** In a row: every height of nodes up to 16 batches is among them as often as in the long run. */
+const MEASURED_BATCHES = 16;
+
+/** A refund's path is one node longer each time that the number of batches doubles. */
+const MILLION_HEIGHT = 20;
 
 /** The largest batch that is measured; as many wallets pay. */
 const PAYERS = 100;
@@ -120,21 +130,78 @@ async function measureOn(
   const stage = await prepare(node, deployToken, bytecode);
   await settle(stage, PAYERS, () => 1);
   const table: GasTable = {
-    batchOf100: (await settle(stage, 100, () => 1)).perPayment,
-    batchOf100With10Merchants: (await settle(stage, 100, (i) => 1 + Math.floor(i / 10))).perPayment,
-    batchOf10: (await settle(stage, 10, () => 1)).perPayment,
+    batchOf100: await medianOf(stage, 100, () => 1),
+    batchOf100With10Merchants: await medianOf(stage, 100, (i) => 1 + Math.floor(i / 10)),
+    batchOf10: await medianOf(stage, 10, () => 1),
+    single: await medianOf(stage, 1, () => 1),
   };
-  const single = await settle(stage, 1, () => 1);
-  table.single = single.perPayment;
-  const hundred = await settle(stage, 100, () => 1);
+  const [single, hundred] = [await settleFresh(stage, 1), await settleFresh(stage, 100)];
   table.firstRefundOfBatchOf100 = await refund(stage, hundred, 0);
   table.secondRefundOfBatchOf100 = await refund(stage, hundred, 1);
   table.firstRefundOfSingle = await refund(stage, single, 0);
   await withdraw(stage, 1n);
   table.laterWithdrawal = await withdraw(stage, 2n);
   table.batchOf100AsSold = await settleSales(stage);
+  const path = await skipBatches(stage);
+  const last = { ...(await settle(stage, 100, () => 1)), path };
+  table.firstRefundAfterAMillionBatches = await refund(stage, last, 0);
+  table.secondRefundAfterAMillionBatches = await refund(stage, last, 1);
   return table;
 }
+
+/** Gas per payment, of batches of this size. */
+async function medianOf(
+  stage: Stage,
+  count: number,
+  merchantOf: (index: number) => number,
+): Promise<number> {
+  const all: number[] = [];
+  for (let i = 0; i < MEASURED_BATCHES; i++) {
+    all.push((await settle(stage, count, merchantOf)).perPayment);
+  }
+  return all.sort((a, b) => a - b)[MEASURED_BATCHES / 2] ?? 0;
+}
+
+/** A batch of an odd number is its own node: it needs no path, and most fresh sales a short one. */
+async function settleFresh(stage: Stage, count: number): Promise<Settled> {
+  const settled = await settle(stage, count, () => 1);
+  return settled.batch % 2 === 1 ? settled : settle(stage, count, () => 1);
+}
+
+/**
+ * As if 2^20 batches less one had settled: peaks of all heights below.
+ * @returns the path of the next batch, which makes one of them all.
+ */
+async function skipBatches({ node, settlement }: Stage): Promise<Hex[]> {
+  const { client } = node;
+  const slotOf = async (value: Hex) => {
+    for (let slot = 0; ; slot++) {
+      const index = numberToHex(slot, { size: 32 });
+      const held = await client.getStorageAt({ address: settlement, slot: index });
+      if (held === value) return slot;
+    }
+  };
+  const store = (slot: number, value: Hex) =>
+    client.setStorageAt({ address: settlement, index: numberToHex(slot, { size: 32 }), value });
+  const contract = { address: settlement, abi: settlementAbi } as const;
+  const word = await client.readContract({ ...contract, functionName: 'ledgerWord' });
+  const counted = await client.readContract({ ...contract, functionName: 'rangeNode', args: [1n] });
+  const nodes = (await slotOf(counted)) - 1;
+  const batches = 2n ** BigInt(MILLION_HEIGHT) - 1n;
+  const skipped = (word & ~(COUNT_MASK << COUNT_SHIFT)) | (batches << COUNT_SHIFT);
+  await store(await slotOf(numberToHex(word, { size: 32 })), numberToHex(skipped, { size: 32 }));
+  const peaks = peaksOf(batches);
+  for (const peak of peaks) await store(nodes + Number(nodeIndexOf(peak)), peakNode(peak));
+  return peaks.map(peakNode);
+}
+
+function peakNode(peak: bigint): Hex {
+  return keccak256(stringToHex(`peak ${peak}`));
+}
+
+/** Of the number of batches in the ledger's word (PackedLedger.sol). */
+const COUNT_SHIFT = 116n;
+const COUNT_MASK = 2n ** 36n - 1n;
 
 /**
  * Batches of 100 as real sales draw them, per payment: numbers are drawn when an intent is created,
@@ -273,7 +340,8 @@ async function preparePayer(stage: Stage, payer: Hex): Promise<void> {
   await node.send({ from: payer, to: settlement, data: encodeFunctionData(setPolicy) });
 }
 
-type Settled = { batch: number; payments: Hex; perPayment: number };
+/** `path`: from the batch up to its own node; none where that is missing. */
+type Settled = { batch: number; payments: Hex; perPayment: number; path?: readonly Hex[] };
 
 /** Payments with numbers in a row. */
 function settle(
@@ -334,12 +402,19 @@ async function refund(stage: Stage, settled: Settled, index: number): Promise<nu
   // Any leaf of a full tree has a proof of the same length.
   const payment = packed[0];
   if (payment === undefined) throw new Error('an empty batch has no refunds');
-  const proof = paymentProof(packed.map(paymentLeaf), 0);
+  const proof = [...paymentProof(packed.map(paymentLeaf), 0), ...(settled.path ?? [])];
   const amount = 1_000_000n;
   const data = encodeFunctionData({
     abi: settlementAbi,
     functionName: 'refund',
-    args: [BigInt(settled.batch), payment, proof, amount, BigInt(index) * amount, REFERENCE],
+    args: [
+      nodeIndexOf(BigInt(settled.batch)),
+      payment,
+      proof,
+      amount,
+      BigInt(index) * amount,
+      REFERENCE,
+    ],
   });
   const receipt = await stage.node.send({ from: OPERATOR, to: stage.settlement, data });
   return Number(receipt.gasUsed);

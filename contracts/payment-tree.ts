@@ -1,7 +1,7 @@
 // The packed payment and the Merkle tree of a batch, as PaymentCodec.sol and PaymentTree.sol have
 // them.
 
-import { encodePacked, type Hex, keccak256, size, slice, stringToHex } from 'viem';
+import { encodePacked, type Hex, keccak256, size, slice } from 'viem';
 
 /** A payment as `settleBatch`, `settleWithAuthorization` and `refund` take it. */
 export type PackedPaymentFields = {
@@ -19,10 +19,20 @@ export type PackedPaymentFields = {
 /** Bytes of one packed payment: number 8, payer 20, merchant 4, amount 5, order id 8. */
 export const PACKED_PAYMENT_BYTES = 45;
 
-/** The order id as `bytes8`, padded on the right. */
+/**
+ * The order id as `bytes8`, padded on the right: a byte for each character, because an operator's
+ * key can settle any bytes but a first zero, and each of them is part of a leaf.
+ */
 export function orderIdToBytes8(orderId: string): Hex {
-  return stringToHex(orderId, { size: 8 });
+  const bytes = Buffer.alloc(ORDER_ID_BYTES);
+  const written = bytes.write(orderId, 'latin1');
+  if (written < orderId.length || /[^\0-\xff]/.test(orderId)) {
+    throw new RangeError(`not an order id of up to ${ORDER_ID_BYTES} bytes: ${orderId}`);
+  }
+  return `0x${bytes.toString('hex')}`;
 }
+
+const ORDER_ID_BYTES = 8;
 
 function orderIdFromBytes8(bytes: Hex): string {
   return Buffer.from(bytes.slice(2), 'hex').toString('latin1').replace(/\0+$/, '');
@@ -74,18 +84,22 @@ function levelsOf(leaves: readonly Hex[]): (readonly Hex[])[] {
   const levels = [leaves];
   for (let level = leaves; level.length > 1; ) {
     const above: Hex[] = [];
-    for (let i = 0; i < level.length; i += 2) above.push(parentOf(level.slice(i, i + 2)));
+    for (let i = 0; i < level.length; i += 2) above.push(joined(level.slice(i, i + 2)));
     levels.push(above);
     level = above;
   }
   return levels;
 }
 
-function parentOf(children: readonly Hex[]): Hex {
+function joined(children: readonly Hex[]): Hex {
   const [left, right] = children;
   if (left === undefined) throw new RangeError('a node has at least one child');
-  if (right === undefined) return left;
-  const [low, high] = left.toLowerCase() < right.toLowerCase() ? [left, right] : [right, left];
+  return right === undefined ? left : parentOf(left, right);
+}
+
+/** The node above two: their sorted keccak256. */
+export function parentOf(a: Hex, b: Hex): Hex {
+  const [low, high] = a.toLowerCase() < b.toLowerCase() ? [a, b] : [b, a];
   return keccak256(`0x${low.slice(2)}${high.slice(2)}`);
 }
 

@@ -239,6 +239,23 @@ create table chain_payments (
 create index chain_payments_batch on chain_payments (livemode, batch_number, log_index);
 create index chain_payments_block on chain_payments (livemode, block_number);
 
+-- The batches of each contract, from the first on without a gap: a refund is proved from its
+-- payment's batch up to a node that the contract keeps. Each row is derived from the contract's
+-- events, and a row whose block has left the chain is replaced.
+create table chain_batches (
+  livemode boolean not null,
+  -- The contract's version (settlement_contracts).
+  edition integer not null,
+  number bigint not null,
+  block_number bigint not null,
+  block_hash bytea not null,
+  -- The Merkle root of its payments.
+  root bytea not null,
+  -- What it wrote into the contract's Merkle mountain range (contracts/BatchRange.sol).
+  node bytea not null,
+  primary key (livemode, edition, number)
+);
+
 -- Refunds and withdrawals as the contract's events report them.
 create table chain_transfers (
   livemode boolean not null,

@@ -46,7 +46,7 @@ interface ISettlement {
     error NotOnePayment(uint256 attempted);
     error NumberZero();
     error OutflowCeilingReached(uint256 attempted, uint256 available);
-    error PaymentNotInBatch(uint64 number, uint256 batch);
+    error PaymentNotProved(uint64 number, uint256 nodeIndex);
     error PaymentsMalformed(uint256 length, uint256 sizeOfOne);
     error PaymentsTooLate(uint256 attemptedAt, uint256 validUntil);
     error PayoutsAreHeld(uint256 attemptedAt, uint256 allowedFrom);
@@ -125,7 +125,6 @@ interface ISettlement {
     function applyWallet(uint32 merchant) external;
     function approvedCeiling() external view returns (uint24);
     function authorizationNonce(uint32 merchant, uint64 amount, uint64 number, bytes8 orderId, bytes32 salt) external pure returns (bytes32);
-    function batchRoot(uint256 batch) external view returns (bytes32);
     function beginDefaultAdminTransfer(address newAdmin) external;
     function cancelDefaultAdminTransfer() external;
     function cancelGrant(bytes32 role, address account) external;
@@ -160,7 +159,8 @@ interface ISettlement {
     function pendingDefaultAdminDelay() external view returns (uint48 newDelay, uint48 schedule);
     function policyWord(address payer) external view returns (uint256);
     function proposeWallet(uint32 merchant, address wallet, uint256 deadline, bytes calldata signature) external;
-    function refund(uint256 batch, bytes calldata packed, bytes32[] calldata proof, uint64 amount, uint64 refundedBefore, bytes16 refundReference) external;
+    function rangeNode(uint256 index) external view returns (bytes32);
+    function refund(uint256 nodeIndex, bytes calldata packed, bytes32[] calldata proof, uint64 amount, uint64 refundedBefore, bytes16 refundReference) external;
     function refundsOf(uint64 number) external view returns (uint64 total);
     function registerMerchant(bytes32 merchantReference, address wallet, uint256 deadline, bytes calldata signature) external returns (uint32 merchant);
     function renounceRole(bytes32 role, address account) external;

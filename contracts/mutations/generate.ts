@@ -18,6 +18,7 @@ type Kind = (typeof KINDS)[number];
 
 /** Everything that is deployed as Settlement. */
 export const SOURCES: readonly string[] = [
+  'BatchRange.sol',
   'Batches.sol',
   'Governance.sol',
   'Merchants.sol',

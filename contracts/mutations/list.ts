@@ -229,8 +229,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a proof is not checked',
     file: 'Refunds.sol',
-    from: 'if (root == 0 || root != PaymentTree.rootOf(proof, PaymentCodec.leaf(packed, 0))) {',
-    to: 'if (root == 0) {',
+    from: 'if (_nodes[nodeIndex] != PaymentTree.rootOf(proof, PaymentCodec.leaf(packed, 0))) {',
+    to: 'if (_nodes[nodeIndex] == 0) {',
   },
   {
     name: 'refunds add up above the payment',

@@ -110,6 +110,7 @@ contract BooksTest is TestBase {
         assertTrue(handler.walletsApplied() > 5 && handler.walletsCanceled() > 5, "wallets");
         assertTrue(handler.walletsDropped() > 2, "dropped wallets");
         assertTrue(handler.lapses() > 5, "lapses");
+        assertTrue(handler.proofsRefused() > 5, "refused proofs");
         assertTrue(handler.enrolments() > 20 && handler.enrolmentsRefused() > 20, "enrolments");
     }
 }

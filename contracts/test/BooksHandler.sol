@@ -5,21 +5,27 @@ import {Reason} from "../PaymentTypes.sol";
 import {ISettlement} from "../artifacts/ISettlement.sol";
 import {ITestUSDC} from "../artifacts/ITestUSDC.sol";
 import {BooksModel} from "./BooksModel.sol";
+import {RangeModel} from "./RangeModel.sol";
 import {SettlementFixture} from "./SettlementFixture.sol";
 import {TreeModel} from "./TreeModel.sol";
 
 /// @title Random actions of everybody, each compared with the model.
 contract BooksHandler is BooksModel, SettlementFixture {
+    using RangeModel for RangeModel.Range;
+
     /// @dev Few numbers, so that payments are often sent again: some at either end of the type, and
     /// some around the powers of two in between.
     uint256 private constant NUMBERS = 640;
     uint256 private constant MAX_BATCH = 5;
     uint48 private constant HOLD = 2 days;
+    /// @dev Batches before the campaign: soon all peaks merge into one.
+    uint256 private constant EARLIER = 2 ** 20 - 40;
     /// @dev The keys of the wallets that are proposed: few, so that two merchants share one at times.
     uint256 private constant FIRST_WALLET_KEY = 0x3a11e7;
     uint256 private constant WALLETS = 4;
     address private constant SPARE_OPERATOR = address(0x0a);
 
+    RangeModel.Range private range;
     bool private settlingPaused;
     bool private refundingPaused;
     uint64[] private withdrawalNumbers;
@@ -30,6 +36,7 @@ contract BooksHandler is BooksModel, SettlementFixture {
     mapping(uint8 reason => uint256) public reasonSeen;
     uint256 public refundsPaid;
     uint256 public refundsRefused;
+    uint256 public proofsRefused;
     uint256 public withdrawalsPaid;
     uint256 public outflowsRefused;
     uint256 public withdrawalsHeldBack;
@@ -48,6 +55,8 @@ contract BooksHandler is BooksModel, SettlementFixture {
 
     constructor() {
         SettlementFixture.setUp();
+        _beginAt(settlement, range, EARLIER);
+        batches = EARLIER;
         rates = Fees(30, 20, 5);
         ceiling = CEILING;
         (walletKeyOf[merchant], walletKeyOf[otherMerchant]) = (WALLET_KEY, OTHER_WALLET_KEY);
@@ -149,21 +158,62 @@ contract BooksHandler is BooksModel, SettlementFixture {
         if (allowed && !_outflowAllows(amount)) {
             (allowed, outflowsRefused) = (false, outflowsRefused + 1);
         }
-        bytes memory packed = _packSettled(number);
-        bytes32[] memory proof = TreeModel.proof(leavesOf[payment.batch], payment.position);
-        vm.prank(OPERATOR);
-        try settlement.refund(payment.batch, packed, proof, amount, before, bytes16(bytes32(seed))) {
-            assertTrue(allowed, "a refund that must be refused");
-            ++refundsPaid;
-        } catch {
-            assertTrue(!allowed, "a refund that must be paid");
+        uint256 top = _drawNode(payment.batch, seed >> 200);
+        // Now and then it names the node of another batch.
+        uint256 index = RangeModel.indexOf((seed >> 240) % 8 == 0 ? batches : top);
+        bool isProved = range.keeps(top) && index == RangeModel.indexOf(top);
+        if (allowed && !isProved) (allowed, proofsRefused) = (false, proofsRefused + 1);
+        assertTrue(_sendRefund(number, top, index, amount, before) == allowed, "refund");
+        if (!allowed) {
             ++refundsRefused;
             return;
         }
+        ++refundsPaid;
         payment.refunded += amount;
         paidIn[block.timestamp / 1 hours] += amount;
         merchantBalance[payment.merchant] -= amount;
         payers[payment.payer].balance += amount;
+    }
+
+    function _sendRefund(
+        uint64 number,
+        uint256 top,
+        uint256 index,
+        uint64 amount,
+        uint64 before
+    ) private returns (bool paid) {
+        PaymentModel storage payment = payments[number];
+        bytes32[] memory proof = _join(
+            TreeModel.proof(leavesOf[payment.batch], payment.position),
+            range.pathOf(payment.batch, top)
+        );
+        bytes memory call = abi.encodeCall(
+            settlement.refund, (index, _packSettled(number), proof, amount, before, bytes16(0))
+        );
+        vm.prank(OPERATOR);
+        (paid,) = address(settlement).call(call);
+    }
+
+    /// @dev One of the nodes above the batch that were written: mostly one that is still kept.
+    function _drawNode(uint256 batch, uint256 seed) private view returns (uint256 top) {
+        top = batch;
+        bool isKept = seed % 8 != 0;
+        for (uint256 steps = (seed >> 3) % 8; RangeModel.above(top) <= batches; --steps) {
+            if (isKept ? range.keeps(top) : steps == 0) return top;
+            top = RangeModel.above(top);
+            if (steps == 0) steps = 1;
+        }
+    }
+
+    function _join(bytes32[] memory a, bytes32[] memory b)
+        private
+        pure
+        returns (bytes32[] memory all)
+    {
+        all = new bytes32[](a.length + b.length);
+        for (uint256 i = 0; i < all.length; ++i) {
+            all[i] = i < a.length ? a[i] : b[i - a.length];
+        }
     }
 
     /// @notice Withdraws by operator or wallet: too much, twice or to another wallet now and then.
@@ -541,7 +591,9 @@ contract BooksHandler is BooksModel, SettlementFixture {
     function _closeBatch() private {
         ++batches;
         bytes32 root = TreeModel.root(leavesOf[batches]);
-        assertEq(settlement.batchRoot(batches), root, "root of the batch");
+        bytes32 node = range.append(root);
+        uint256 index = RangeModel.indexOf(batches);
+        assertEq(settlement.rangeNode(index), node, "node of the batch");
     }
 
     function _randomItem(uint256 seed) private pure returns (Item memory item) {

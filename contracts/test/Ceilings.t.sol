@@ -3,10 +3,15 @@ pragma solidity 0.8.37;
 
 import {Reason} from "../PaymentTypes.sol";
 import {ISettlement} from "../artifacts/ISettlement.sol";
+import {RangeModel} from "./RangeModel.sol";
 import {SettlementFixture} from "./SettlementFixture.sol";
 
 /// @title What a stolen key can do at most: the ceiling per hour and the hold of first payouts.
 contract CeilingsTest is SettlementFixture {
+    using RangeModel for RangeModel.Range;
+
+    RangeModel.Range private range;
+
     uint48 private constant HOLD = 1 days;
     /// @dev Four sales per hour.
     uint24 private constant LOW = 10;
@@ -289,11 +294,15 @@ contract CeilingsTest is SettlementFixture {
         return vm.addr(WALLET_KEY);
     }
 
-    /// @dev The payment settled in the batch of its number.
+    /// @dev The sale settled in the batch of its number.
     function _refund(uint64 number, uint64 amount) private {
+        for (uint64 i = uint64(range.batches) + 1; i <= number; ++i) {
+            range.append(keccak256(_sale(i)));
+        }
         bytes memory payment = _sale(number);
+        bytes32[] memory path = range.pathOf(number, number);
         vm.prank(OPERATOR);
-        settlement.refund(number, payment, new bytes32[](0), amount, 0, 0);
+        settlement.refund(number, payment, path, amount, 0, 0);
     }
 
     function _expectOutflow(uint256 attempted, uint256 available) private {

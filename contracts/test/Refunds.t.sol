@@ -113,28 +113,28 @@ contract RefundsTest is SettlementFixture {
         for (uint256 i = 0; i < forged.length; ++i) {
             uint64 number = i == 0 ? 2 : 1;
             vm.expectRevert(
-                abi.encodeWithSelector(ISettlement.PaymentNotInBatch.selector, number, 1)
+                abi.encodeWithSelector(ISettlement.PaymentNotProved.selector, number, 1)
             );
             vm.prank(OPERATOR);
             settlement.refund(1, forged[i], proof, 1, 0, REFERENCE);
         }
     }
 
-    function test_wrongBatchesAndProofsAreRefused() public {
+    function test_wrongNodesAndProofsAreRefused() public {
         _settleSales(1);
         _settle(_sale(9));
         bytes32[] memory proof = new bytes32[](0);
         bytes memory payment = _sale(1);
-        uint256[3] memory batches = [uint256(0), 2, 3];
-        for (uint256 i = 0; i < batches.length; ++i) {
+        uint256[3] memory nodes = [uint256(0), 2, 3];
+        for (uint256 i = 0; i < nodes.length; ++i) {
             vm.expectRevert(
-                abi.encodeWithSelector(ISettlement.PaymentNotInBatch.selector, 1, batches[i])
+                abi.encodeWithSelector(ISettlement.PaymentNotProved.selector, 1, nodes[i])
             );
             vm.prank(OPERATOR);
-            settlement.refund(batches[i], payment, proof, 1, 0, REFERENCE);
+            settlement.refund(nodes[i], payment, proof, 1, 0, REFERENCE);
         }
         proof = new bytes32[](1);
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.PaymentNotInBatch.selector, 1, 1));
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.PaymentNotProved.selector, 1, 1));
         vm.prank(OPERATOR);
         settlement.refund(1, payment, proof, 1, 0, REFERENCE);
     }
@@ -142,11 +142,11 @@ contract RefundsTest is SettlementFixture {
     function test_aFailedPaymentCannotBeRefunded() public {
         _settle(bytes.concat(_sale(1), _packed(2, STRANGER, merchant, SALE), _sale(3)));
         leaves = [keccak256(_sale(1)), keccak256(_sale(3))];
-        assertEq(settlement.batchRoot(1), TreeModel.root(leaves), "the settled two");
+        assertEq(settlement.rangeNode(1), TreeModel.root(leaves), "the settled two");
         bytes32[] memory proof = new bytes32[](1);
         proof[0] = leaves[1];
         bytes memory failed = _packed(2, STRANGER, merchant, SALE);
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.PaymentNotInBatch.selector, 2, 1));
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.PaymentNotProved.selector, 2, 1));
         vm.prank(OPERATOR);
         settlement.refund(1, failed, proof, 1, 0, REFERENCE);
     }
@@ -192,7 +192,7 @@ contract RefundsTest is SettlementFixture {
         uint64 count = uint64(bound(size, 1, 70));
         uint64 number = uint64(bound(which, 1, count));
         _settleSales(count);
-        assertEq(settlement.batchRoot(1), TreeModel.root(leaves), "root");
+        assertEq(settlement.rangeNode(1), TreeModel.root(leaves), "root");
         _refund(number, 0, SALE);
     }
 

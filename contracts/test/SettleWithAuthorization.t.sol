@@ -53,7 +53,7 @@ contract SettleWithAuthorizationTest is SettlementFixture {
         assertEq(_balanceOf(merchant), SALE, "merchant");
         assertEq(1e13 - token.balanceOf(agentPayer), PULLED, "payer");
         assertTrue(settlement.isSettled(1), "settled");
-        assertEq(settlement.batchRoot(1), keccak256(_agentSale(1)), "root of a batch of one");
+        assertEq(settlement.rangeNode(1), keccak256(_agentSale(1)), "root of a batch of one");
     }
 
     function test_isGoodForOnePaymentOnly() public {

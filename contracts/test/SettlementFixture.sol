@@ -4,10 +4,13 @@ pragma solidity 0.8.37;
 import {ISettlement} from "../artifacts/ISettlement.sol";
 import {ISettlementLens} from "../artifacts/ISettlementLens.sol";
 import {ITestUSDC} from "../artifacts/ITestUSDC.sol";
+import {RangeModel} from "./RangeModel.sol";
 import {TestBase} from "./TestBase.sol";
 
 /// @title A deployed Settlement with two merchants and payers in good order.
 abstract contract SettlementFixture is TestBase {
+    using RangeModel for RangeModel.Range;
+
     uint48 internal constant ADMIN_DELAY = 2 days;
     uint48 internal constant RATES_DELAY = 7 days;
     uint48 internal constant WALLET_DELAY = 3 days;
@@ -138,6 +141,25 @@ abstract contract SettlementFixture is TestBase {
     function _separately(bytes memory payment) internal returns (uint8) {
         vm.prank(OPERATOR);
         return settlement.settlePaymentSeparately(payment, _now());
+    }
+
+    /// @dev As if this many batches had settled before. The contract must have none yet.
+    function _beginAt(ISettlement on, RangeModel.Range storage range, uint256 batches) internal {
+        range.begin(batches);
+        uint256 word = on.ledgerWord();
+        uint256 slot = 0;
+        while (uint256(vm.load(address(on), bytes32(slot))) != word) ++slot;
+        vm.store(address(on), bytes32(slot), bytes32(word | (batches << 116)));
+        // The ring's nodes are 1 before the first batch.
+        uint256 nodes = 0;
+        while (uint256(vm.load(address(on), bytes32(nodes))) != 1) ++nodes;
+        require(uint256(vm.load(address(on), bytes32(nodes + 255))) == 1, "the ring");
+        for (uint256 height = 0; height < 36; ++height) {
+            uint256 batch = (batches >> height) << height;
+            if ((batch >> height) % 2 == 0) continue;
+            bytes32 index = bytes32(nodes + RangeModel.indexOf(batch));
+            vm.store(address(on), index, range.nodeOf(batch));
+        }
     }
 
     /// @dev The strictest deadline that holds.

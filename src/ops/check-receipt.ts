@@ -5,15 +5,10 @@ import {
   http,
   type PublicClient,
   parseEventLogs,
+  type TransactionReceipt,
 } from 'viem';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
-import {
-  packPayment,
-  paymentLeaf,
-  paymentTreeRoot,
-  unpackCharges,
-  unpackTerms,
-} from '../../contracts/payment-tree.ts';
+import { unpackCharges, unpackTerms } from '../../contracts/payment-tree.ts';
 
 /** What a receipt's JSON says that the chain can answer for. */
 export interface TellingReceipt {
@@ -102,25 +97,30 @@ function compare(receipt: TellingReceipt, event: Found): Finding[] {
   ];
 }
 
-/** The contract itself: the number is used up, and its root is that of these payments. */
-async function checkContract(
+/**
+ * The chain itself, which keeps blocks and events for ever: its block of that number is the one
+ * that the event lies in, and lists the transaction.
+ */
+async function checkBlock(
   client: PublicClient,
-  { proof }: TellingReceipt,
-  batch: readonly Found[],
-): Promise<Finding[]> {
-  const contract = { address: proof.settlement as Address, abi: settlementAbi } as const;
-  const [isSettled, root] = await Promise.all([
-    client.readContract({ ...contract, functionName: 'isSettled', args: [BigInt(proof.number)] }),
-    client.readContract({ ...contract, functionName: 'batchRoot', args: [BigInt(proof.batch)] }),
-  ]);
-  const leaves = batch.map((event) => paymentLeaf(packPayment(event)));
-  return [
-    { holds: isSettled, what: 'the contract will not settle this number again' },
-    {
-      holds: leaves.length > 0 && paymentTreeRoot(leaves) === root,
-      what: `the batch's root, computed again from ${leaves.length} payment(s)`,
-    },
-  ];
+  { blockHash, blockNumber, transactionHash }: TransactionReceipt,
+): Promise<Finding> {
+  const block = await client.getBlock({ blockNumber });
+  return {
+    holds: block.hash === blockHash && block.transactions.includes(transactionHash),
+    what: `block ${blockHash}, which lists the transaction`,
+  };
+}
+
+/** The contract: the number is used up. */
+async function checkContract(client: PublicClient, { proof }: TellingReceipt): Promise<Finding> {
+  const address = proof.settlement as Address;
+  const args = [BigInt(proof.number)] as const;
+  const isSettled = { address, abi: settlementAbi, functionName: 'isSettled', args } as const;
+  return {
+    holds: await client.readContract(isSettled),
+    what: 'the contract will not settle this number again',
+  };
 }
 
 async function checkRefunds(client: PublicClient, receipt: TellingReceipt): Promise<Finding[]> {
@@ -166,14 +166,14 @@ export async function checkReceipt(receipt: TellingReceipt, rpcUrl: string): Pro
       holds: Number(found.blockNumber) === proof.block_number,
       what: `block ${proof.block_number}`,
     },
+    await checkBlock(client, found),
     { holds: event !== undefined, what: `PaymentSettled at ${proof.settlement}` },
   ];
   if (event === undefined) return findings;
-  const batch = events.filter((other) => other.batch === event.batch);
   return [
     ...findings,
     ...compare(receipt, event),
-    ...(await checkContract(client, receipt, batch)),
+    await checkContract(client, receipt),
     ...(await checkRefunds(client, receipt)),
   ];
 }

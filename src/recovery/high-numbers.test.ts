@@ -11,7 +11,7 @@ import { withdrawCall } from '#settlement/contract/contract-calls.ts';
 import { deleteUndecided } from '#settlement/foreign-settlement-queries.ts';
 import { selectUnknownHere } from '#settlement/network-recovery-queries.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
-import { storedProof } from '#settlement/relayer/send/prepare-refund.ts';
+import { storedProof } from '#settlement/relayer/send/refund-proof.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { outsideService } from '#testing/outside-service.ts';
 import { openStore, type TestStore } from '#testing/store.ts';
@@ -115,12 +115,10 @@ describe('settlements under numbers that a column of ours cannot hold', () => {
 
   it('leave the proof of what was settled with them as the contract wants it', async () => {
     const { merchantNumber } = merchant;
-    const stored = (number: bigint) =>
-      storedProof(store.db, { livemode: false, number, merchantNumber });
+    const stored = (number: bigint) => storedProof(deps, { number, merchantNumber, batches: 1n });
     const proof = present(await stored(7n), 'proof');
-    const batch = proof.batchNumber;
     const other = await stored(LAST);
-    assert.deepEqual([other?.payment.number, other?.batchNumber], [LAST, batch]);
+    assert.deepEqual([other?.payment.number, other?.nodeIndex], [LAST, proof.nodeIndex]);
   });
 
   it('are alarms, and not booked, when a loss is recovered', async () => {

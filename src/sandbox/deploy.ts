@@ -69,10 +69,10 @@ async function deployContracts(clients: Clients, usdc: Hex, setup: object): Prom
     bytecode: settlementBytecode,
     args: [usdc, setup as never],
   });
-  const gas = 12_000_000n;
+  // Together no more than the 30 million of a block.
   const hashes = [
-    await deployer.sendTransaction({ data: token, nonce: 0, gas }),
-    await deployer.sendTransaction({ data: settlement, nonce: 1, gas }),
+    await deployer.sendTransaction({ data: token, nonce: 0, gas: 12_000_000n }),
+    await deployer.sendTransaction({ data: settlement, nonce: 1, gas: 16_000_000n }),
   ];
   const receipts = await Promise.all(
     hashes.map((hash) =>

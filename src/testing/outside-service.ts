@@ -18,12 +18,15 @@ import {
   settleCall,
   withdrawCall,
 } from '#settlement/contract/contract-calls.ts';
+import { type RawLog, readEvents } from '#settlement/contract/contract-events.ts';
 import { merchantConsent } from '#settlement/contract/signed-messages.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
+import { batchesOf, rootOf } from '#settlement/relayer/rows/fold-batches.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
+import { lastingNodeOf, nodeIndexOf, openRange, rangePath } from '../../contracts/batch-range.ts';
 import { paymentLeaf, paymentProof } from '../../contracts/payment-tree.ts';
 
 /** Acts on a network's contracts by its keys, past the service: the ledger hears nothing of it. */
@@ -120,17 +123,11 @@ async function addMerchant(config: NetworkConfig): Promise<bigint> {
   );
 }
 
-/** In the order of their settlement, with the number of their batch. */
-interface Batch {
-  readonly batchNumber: bigint;
-  readonly payments: readonly PaymentCall[];
-}
-
 async function settle(
   config: NetworkConfig,
   operator: PrivateKeyAccount,
   payments: readonly PaymentCall[],
-): Promise<Batch> {
+): Promise<void> {
   const { timestamp } = await clientOf(config, operator).getBlock();
   const data = settleCall(payments, Number(timestamp) + VALID_S);
   const { logs } = await send(config, operator, config.settlement, data);
@@ -139,21 +136,47 @@ async function settle(
     if (settled.some(({ args }) => args.number === number)) continue;
     throw new Error(`payment ${number} was not settled`);
   }
-  const { charges } = present(settled[0], 'settled payment').args;
-  return { batchNumber: charges >> 192n, payments };
 }
 
 async function refund(
   config: NetworkConfig,
   operator: PrivateKeyAccount,
-  wanted: Batch & { readonly payment: PaymentCall; readonly amount: bigint },
+  { payment, amount }: { readonly payment: PaymentCall; readonly amount: bigint },
 ): Promise<void> {
-  const { batchNumber, payments, payment, amount } = wanted;
-  const leaves = payments.map((one) => paymentLeaf(pack(one)));
-  const proof = paymentProof(leaves, payments.indexOf(payment));
+  const proof = await proofOf(config, operator, payment);
   const reference = `0x${randomBytes(16).toString('hex')}` as const;
-  const data = refundCall({ payment, batchNumber, proof, amount, refundedBefore: 0n, reference });
+  const data = refundCall({ payment, ...proof, amount, refundedBefore: 0n, reference });
   await send(config, operator, config.settlement, data);
+}
+
+/** From all events of the contract, as anybody can make it. */
+async function proofOf(
+  config: NetworkConfig,
+  operator: PrivateKeyAccount,
+  { number }: PaymentCall,
+): Promise<{ readonly nodeIndex: bigint; readonly proof: readonly Hex[] }> {
+  const address = config.settlement;
+  const filter = { address, fromBlock: numberToHex(config.deployedAtBlock), toBlock: 'latest' };
+  const request = { method: 'eth_getLogs', params: [filter] } as never;
+  const logs = await clientOf(config, operator).request<{ ReturnType: RawLog[] }>(request);
+  const settled = batchesOf(readEvents(config, logs));
+  const range = openRange(0n);
+  const known = settled.map((one) => {
+    const root = rootOf(one);
+    return { root, node: range.append(root) };
+  });
+  const isOwn = (one: PaymentCall) => one.number === number;
+  const own = present(
+    settled.find(({ payments }) => payments.some(isOwn)),
+    'batch of the payment',
+  );
+  const top = lastingNodeOf(own.number, BigInt(settled.length));
+  const path = rangePath({ batch: own.number, top }, (batch) =>
+    present(known[Number(batch) - 1], 'batch'),
+  );
+  const leaves = own.payments.map((one) => paymentLeaf(pack(one)));
+  const inBatch = paymentProof(leaves, own.payments.findIndex(isOwn));
+  return { nodeIndex: nodeIndexOf(top), proof: [...inBatch, ...path] };
 }
 
 async function withdraw(
@@ -172,16 +195,9 @@ async function withdraw(
 
 export function outsideService(config: NetworkConfig): OutsideService {
   const operator = heldAccount(config.relayerKeys.at(-1));
-  const batches: Batch[] = [];
   return {
-    settle: async (payments) => {
-      batches.push(await settle(config, operator, payments));
-    },
-    refund: (payment, amount) => {
-      const own = batches.find(({ payments }) => payments.includes(payment));
-      const batch = present(own, 'batch that was settled here');
-      return refund(config, operator, { ...batch, payment, amount });
-    },
+    settle: (payments) => settle(config, operator, payments),
+    refund: (payment, amount) => refund(config, operator, { payment, amount }),
     withdraw: (payout) => withdraw(config, operator, payout),
     addMerchant: () => addMerchant(config),
     addPayer: () => addPayer(config),

@@ -25,7 +25,7 @@ export const TEST_CHAIN_ID = 31_400;
 const RATES = { acquirer: 30, protocol: 20, cashback: 5 };
 /** Whole USDC per hour: the highest that the contract knows. */
 const MAX_CEILING = 2 ** 24 - 1;
-const GAS_LIMIT = 12_000_000n;
+const GAS_LIMIT = 16_000_000n;
 const GAS_PRICE = 10_000_000_000n;
 /** No policy of a test runs out. */
 const FAR_FUTURE = 4_000_000_000;

@@ -106,7 +106,8 @@ export function preflightCall(payments: readonly PaymentCall[]): Hex {
 
 export function refundCall(refund: {
   readonly payment: PaymentCall;
-  readonly batchNumber: bigint;
+  /** Where the contract keeps the node that the proof leads to. */
+  readonly nodeIndex: bigint;
   readonly proof: readonly Hex[];
   readonly amount: bigint;
   /** The contract refuses the call unless this is what was refunded of the payment so far. */
@@ -114,11 +115,17 @@ export function refundCall(refund: {
   /** 16 bytes that name the refund in its event. */
   readonly reference: Hex;
 }): Hex {
-  const { payment, batchNumber, proof, amount, refundedBefore, reference } = refund;
+  const { payment, nodeIndex, proof, amount, refundedBefore, reference } = refund;
   const packed = pack(payment);
-  const args = [batchNumber, packed, proof, amount, refundedBefore, reference] as const;
+  const args = [nodeIndex, packed, proof, amount, refundedBefore, reference] as const;
   return encodeFunctionData({ abi: settlementAbi, functionName: 'refund', args });
 }
+
+/** On the lens. */
+export const BATCH_COUNT_CALL = encodeFunctionData({
+  abi: settlementLensAbi,
+  functionName: 'batchCount',
+});
 
 export function refundsOfCall(number: bigint): Hex {
   return encodeFunctionData({ abi: settlementAbi, functionName: 'refundsOf', args: [number] });
@@ -232,14 +239,18 @@ function errorName(data: unknown): string {
 /** Errors that mean: an earlier transaction has already done this. */
 const DONE_BEFORE = new Set(['WithdrawalAlreadyPaid', 'MerchantAlreadyRegistered']);
 
+/** The proof of a refund leads to another node than the contract keeps there now. */
+export const PAYMENT_NOT_PROVED = 'PaymentNotProved';
+
 /**
- * Temporary errors. A reorganization has moved the payment to another batch, or removed it for now;
- * or another refund of the payment came first, so that this one named the wrong earlier sum; or the
- * chain's time has jumped past the time by which the payments had to settle; or the guardian has
- * paused settling, and a payment that was requested earlier waits for its deadline.
+ * Temporary errors. Later batches have overwritten the node that a proof leads to, or a
+ * reorganization has moved the payment to another batch, or removed it for now; or another refund
+ * of the payment came first, so that this one named the wrong earlier sum; or the chain's time has
+ * jumped past the time by which the payments had to settle; or the guardian has paused settling,
+ * and a payment that was requested earlier waits for its deadline.
  */
 const PASSING = new Set([
-  'PaymentNotInBatch',
+  PAYMENT_NOT_PROVED,
   'RefundOutOfOrder',
   'PaymentsTooLate',
   'SettlingIsPaused',

@@ -8,6 +8,7 @@ import {
   replaceTransfers,
   type TransferRow,
 } from '#settlement/reconciliation/reconcile-queries.ts';
+import { foldBatches } from '#settlement/relayer/rows/fold-batches.ts';
 import {
   movePayments,
   type SettledInBlock,
@@ -16,7 +17,8 @@ import {
 
 /**
  * Stores what the events of a range say, in place of what was known of it. Payments that a
- * reorganization has moved name their new place.
+ * reorganization has moved name their new place, and the batches that refunds are proved with
+ * follow.
  */
 export async function stageRange(tx: Tx, livemode: boolean, walked: WalkedRange): Promise<void> {
   const { fromBlock, toBlock, events } = walked;
@@ -26,6 +28,7 @@ export async function stageRange(tx: Tx, livemode: boolean, walked: WalkedRange)
   await deleteOtherPayments(tx, range, numbers);
   await upsertChainPayments(tx, livemode, settled);
   await movePayments(tx, { livemode, numbers });
+  await foldBatches(tx, livemode, events);
   await replaceTransfers(
     tx,
     range,

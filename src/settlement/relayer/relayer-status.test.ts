@@ -24,13 +24,13 @@ const at = (baseFeePerGas: bigint, { tip = 0n, dataFee = 0n } = {}) => ({
 });
 
 test('a balance is told as the payments that it pays for', () => {
-  // 110,000 gas for one payment in a transaction of its own.
-  assert.equal(paymentsLeftOf(COIN / 10n, at(GWEI)), 909n);
-  assert.equal(paymentsLeftOf(COIN / 10n, at(2n * GWEI)), 454n);
-  assert.equal(paymentsLeftOf(COIN / 10n, at(GWEI, { tip: GWEI })), 454n);
+  // 95,000 gas for one payment in a transaction of its own.
+  assert.equal(paymentsLeftOf(COIN / 10n, at(GWEI)), 1_052n);
+  assert.equal(paymentsLeftOf(COIN / 10n, at(2n * GWEI)), 526n);
+  assert.equal(paymentsLeftOf(COIN / 10n, at(GWEI, { tip: GWEI })), 526n);
   assert.equal(paymentsLeftOf(0n, at(GWEI)), 0n);
   // Publishing each costs as much again.
-  assert.equal(paymentsLeftOf(COIN / 10n, at(GWEI, { dataFee: 110_000n * GWEI })), 454n);
+  assert.equal(paymentsLeftOf(COIN / 10n, at(GWEI, { dataFee: 95_000n * GWEI })), 526n);
 });
 
 test('what nobody has measured is not told', () => {

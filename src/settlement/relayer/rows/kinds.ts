@@ -86,7 +86,8 @@ export function referenceOf(request: OpenRequest): Hex {
  */
 export interface RefundProof {
   readonly payment: PaymentCall;
-  readonly batchNumber: bigint;
+  /** Where the contract keeps the node that the proof leads to. */
+  readonly nodeIndex: bigint;
   readonly proof: readonly Hex[];
 }
 
@@ -142,7 +143,7 @@ interface KindRecord {
 /** A placeholder for the one that the chain will give. */
 const ANY_PROOF = {
   payment: { number: 1n, payer: zeroAddress, merchantNumber: 1n, amount: 1n, orderId: 'A' },
-  batchNumber: 0n,
+  nodeIndex: 0n,
   proof: [],
   refundedBefore: 0n,
 } as const;

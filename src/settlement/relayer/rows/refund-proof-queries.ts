@@ -71,6 +71,8 @@ export async function selectBatchOf(
      join chain_payments p on p.livemode = own.livemode and p.batch_number = own.batch_number
        -- Each contract counts its batches from 1 (editions.ts).
        and p.merchant_number >> 32 = own.merchant_number >> 32
+       -- A reorganization may have given the number to another batch.
+       and p.tx_hash = own.tx_hash
      where own.livemode = $1 and own.number = $2 and own.merchant_number = $3
      order by p.log_index`,
     [wanted.livemode, toNumberColumn(wanted.number), wanted.merchantNumber],

@@ -165,8 +165,9 @@ const TRANSACTION_GAS_CAP = 16_777_216n;
 const GAS_PER_PAYMENT = 75_000n;
 
 /**
- * Transaction, bitmap word, ledger and root; and the 215,000 that the contract requires to be left
- * at each pull, so that a payment fails because of the token's answer and never for lack of gas.
+ * Transaction, bitmap word, ledger, and the batch's node (2,250 for each node that it merges); and
+ * the 215,000 that the contract requires to be left at each pull, so that a payment fails because
+ * of the token's answer and never for lack of gas.
  */
 const GAS_PER_BATCH = 21_000n + 100_000n + 215_000n;
 

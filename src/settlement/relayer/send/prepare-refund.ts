@@ -1,32 +1,27 @@
 import { present } from '#core/assert.ts';
-import type { Database, Tx } from '#db/database.ts';
+import type { Tx } from '#db/database.ts';
 import type { Alarm } from '#settlement/alarms.ts';
-import type { Chain } from '#settlement/chain/chain.ts';
+import { decodeView } from '#settlement/chain/decode.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
-import { type PaymentCall, pack, refundsOfCall } from '#settlement/contract/contract-calls.ts';
 import {
-  eventTopics,
-  type PaymentSettled,
-  readEvents,
-} from '#settlement/contract/contract-events.ts';
-import { contractOf, firstBlockOf } from '#settlement/editions.ts';
+  BATCH_COUNT_CALL,
+  PAYMENT_NOT_PROVED,
+  refundsOfCall,
+} from '#settlement/contract/contract-calls.ts';
+import { lensOf } from '#settlement/contract/lens.ts';
+import { contractOf } from '#settlement/editions.ts';
 import type { HeldLane, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import {
   failed,
   payloadOf,
-  type RefundProof,
   type Result,
   refundTarget,
   type TargetCall,
 } from '#settlement/relayer/rows/kinds.ts';
-import { upsertChainPayments } from '#settlement/relayer/rows/outcome-queries.ts';
 import {
-  type ChainPaymentRow,
   isBeingPaidAgain,
-  type PaymentPlace,
   type RefundSums,
-  selectBatchOf,
   selectPaymentPlace,
   selectRefundSums,
 } from '#settlement/relayer/rows/refund-proof-queries.ts';
@@ -36,9 +31,9 @@ import {
   type PreparedRefund,
   singleGasLimit,
 } from '#settlement/relayer/send/plan.ts';
+import { rereadPayment, storedProof } from '#settlement/relayer/send/refund-proof.ts';
 import { estimateGas, type Prepared, refusedBy } from '#settlement/relayer/send/simulate.ts';
 import type { Hex } from '#settlement/requests.ts';
-import { paymentLeaf, paymentProof } from '../../../../contracts/payment-tree.ts';
 
 /** Longer than any reorganization; then the refund fails, and a person looks at the payment. */
 const MISSING_PAYMENT_MS = 600_000;
@@ -51,19 +46,26 @@ export async function prepareRefund(
   const { paymentId } = payloadOf(request, 'refund');
   const paid = await selectPaymentPlace(relayer.db, paymentId);
   if (paid === null) return unknownPayment(relayer, request);
-  const { config } = relayer.chain;
-  const payment = { number: paid.number, address: contractOf(config, paid.merchantNumber) };
-  const refunded = await refundedOf(relayer, payment);
+  const payment = {
+    number: paid.number,
+    address: contractOf(relayer.chain.config, paid.merchantNumber),
+  };
+  const { refunded, batches } = await contractAt(
+    relayer,
+    payment,
+    relayer.head?.number ?? 'latest',
+  );
   const before = await paidBefore(relayer, { lane, request, payment, refunded });
   if (before !== null) return { status: 'decided', result: before, alarm: null };
-  const proof = await storedProof(relayer.db, { livemode: config.livemode, ...paid });
+  const proof = await storedProof(relayer, { ...paid, batches });
   const first = proof && (await tryRefund(relayer, lane, request, { proof, refunded }));
-  if (first !== null && first !== 'not in the batch') return first;
+  if (first !== null && first !== 'not proved') return first;
   // The proof is missing or refused: build it from the chain's own events and try that.
-  const rebuilt = await rebuiltProof(relayer, payment);
+  if (!(await rereadPayment(relayer, paid))) return unknownPayment(relayer, request);
+  const newest = await contractAt(relayer, payment, 'latest');
+  const rebuilt = await storedProof(relayer, { ...paid, batches: newest.batches });
   const second = rebuilt && (await tryRefund(relayer, lane, request, { proof: rebuilt, refunded }));
-  if (second === null) return unknownPayment(relayer, request);
-  if (second !== 'not in the batch') return second;
+  if (second !== null && second !== 'not proved') return second;
   throw new RpcUnavailable('the payment moves to another batch at present');
 }
 
@@ -100,7 +102,7 @@ async function tryRefund(
   lane: HeldLane,
   request: OpenRequest,
   refund: PreparedRefund,
-): Promise<Prepared | 'not in the batch'> {
+): Promise<Prepared | 'not proved'> {
   const call = refundCallAt(relayer, request, refund, refund.refunded);
   const estimate = await estimateGas(relayer, lane, call);
   if (estimate.ok) {
@@ -110,7 +112,7 @@ async function tryRefund(
       planned: { kind: 'refund', call, gasLimit, requests: [request], refund },
     };
   }
-  if (estimate.error === 'PaymentNotInBatch') return 'not in the batch';
+  if (estimate.error === PAYMENT_NOT_PROVED) return 'not proved';
   return refusedBy(relayer, request, estimate.revertData);
 }
 
@@ -128,91 +130,21 @@ async function unknownPayment(relayer: RelayerState, request: OpenRequest): Prom
   return { status: 'decided', result: failed('transaction_reverted', null), alarm };
 }
 
-/** The proof from what we stored of the batch; null when we do not know the payment. */
-export async function storedProof(
-  db: Database,
-  wanted: PaymentPlace & { readonly livemode: boolean },
-): Promise<RefundProof | null> {
-  const batch = await selectBatchOf(db, wanted);
-  const own = batch.find((row) => row.number === wanted.number);
-  if (own === undefined) return null;
-  return proofIn(batch.map(toCall), { number: wanted.number, batchNumber: own.batch_number });
-}
-
-function toCall(row: ChainPaymentRow): PaymentCall {
-  return {
-    number: row.number,
-    payer: row.payer,
-    merchantNumber: row.merchant_number,
-    amount: row.amount,
-    orderId: row.order_id,
-  };
-}
-
-function proofIn(
-  batch: readonly PaymentCall[],
-  wanted: { readonly number: bigint; readonly batchNumber: bigint },
-): RefundProof | null {
-  const index = batch.findIndex((payment) => payment.number === wanted.number);
-  const payment = batch[index];
-  if (payment === undefined) return null;
-  const leaves = batch.map((one) => paymentLeaf(pack(one)));
-  return { payment, batchNumber: wanted.batchNumber, proof: paymentProof(leaves, index) };
-}
-
-/**
- * The proof from the chain alone, for when our rows are missing or a reorganization has moved the
- * payment to another batch. Stores what it finds. null: the chain knows no such payment.
- */
-export async function rebuiltProof(
-  deps: { readonly db: Database; readonly chain: Chain },
-  { number, address }: SettledPlace,
-): Promise<RefundProof | null> {
-  const { db, chain } = deps;
-  const settled = await findSettled(chain, { number, address });
-  if (settled === null) return null;
-  const [receipt] = await chain.receipts([settled.txHash]);
-  const block = await chain.block(settled.blockNumber);
-  if (receipt === null || receipt === undefined || block === null) {
-    // The event exists, so a node without a receipt for it has not caught up.
-    throw new RpcUnavailable('the receipt of a settled payment is not there at present');
-  }
-  const batch = readEvents(chain.config, receipt.logs).filter(
-    (event): event is PaymentSettled => event.event === 'PaymentSettled',
-  );
-  const rows = batch.map((payment) => ({ payment, blockTime: block.time }));
-  await db.transaction((tx) => upsertChainPayments(tx, chain.config.livemode, rows));
-  return proofIn(batch, { number, batchNumber: settled.batchNumber });
-}
-
-async function findSettled(
-  chain: Chain,
-  { number, address }: SettledPlace,
-): Promise<PaymentSettled | null> {
-  const topics = eventTopics({ event: 'PaymentSettled', number });
-  const head = present(await chain.block('latest'), 'newest block');
-  const range = { address, fromBlock: firstBlockOf(chain.config), toBlock: head.number };
-  for await (const { logs } of chain.logPortions({ ...range, topics, newestFirst: true })) {
-    const event = readEvents(chain.config, logs).find(
-      (one) => one.event === 'PaymentSettled' && one.number === number,
-    );
-    if (event?.event === 'PaymentSettled') return event;
-  }
-  return null;
-}
-
 // Each refund states what was refunded of its payment before it, and the contract refuses a wrong
 // sum. So refunds of one payment go in order, and none can be paid twice.
 
-/** What the contract has refunded of a payment, at the head that we know. */
-async function refundedOf(
-  relayer: RelayerState,
+/** What the contract has refunded of a payment, and how many batches it has settled. */
+async function contractAt(
+  { chain }: RelayerState,
   { number, address: to }: SettledPlace,
-): Promise<bigint> {
-  const call = { to, data: refundsOfCall(number), words: 1 };
-  const [answer] = await relayer.chain.calls([call], relayer.head?.number ?? 'latest');
-  if (answer?.ok === true) return BigInt(answer.data);
-  throw new RpcUnavailable('a view of the contract reverted');
+  block: bigint | 'latest',
+): Promise<{ readonly refunded: bigint; readonly batches: bigint }> {
+  const calls = [
+    { to, data: refundsOfCall(number), words: 1 },
+    { to: lensOf(to), data: BATCH_COUNT_CALL, words: 1 },
+  ];
+  const [refunded, batches] = await chain.calls(calls, block);
+  return { refunded: decodeView(refunded, BigInt), batches: decodeView(batches, BigInt) };
 }
 
 function refundCallAt(

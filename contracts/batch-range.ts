@@ -1,0 +1,121 @@
+// The Merkle mountain range over the roots of all batches, as BatchRange.sol keeps it. Batches
+// count from 1. Batch b writes one node, of height h, the number of times that 2 divides b, over
+// the 2^h batches that end with b.
+
+import type { Hex } from 'viem';
+import { parentOf } from './payment-tree.ts';
+
+/** What is known of a batch: the root of its payments, and the node that it wrote. */
+export type RangedBatch = { readonly root: Hex; readonly node: Hex };
+
+/** Nodes below PEAK_HEIGHT stay for so many batches. */
+const RING = 256n;
+
+/** Of each height from here on, the contract keeps the newest node. */
+const PEAK_HEIGHT = 7;
+
+/**
+ * A proof is made for a node that stays for more than so many further batches. There always is one:
+ * a node's parent appears at the latest when the node has as many left.
+ */
+export const LASTING_BATCHES = 128n;
+
+/** How often 2 divides the number of the batch. */
+function heightOf(batch: bigint): number {
+  let height = 0;
+  while ((batch & (1n << BigInt(height))) === 0n) height++;
+  return height;
+}
+
+/** Where the contract keeps the node of this batch (`rangeNode`). */
+export function nodeIndexOf(batch: bigint): bigint {
+  const height = heightOf(batch);
+  return height < PEAK_HEIGHT ? batch % RING : RING + BigInt(height);
+}
+
+/** The batch that overwrites this one's node. */
+export function overwrittenBy(batch: bigint): bigint {
+  const height = heightOf(batch);
+  return height < PEAK_HEIGHT ? batch + RING : batch + (2n << BigInt(height));
+}
+
+/**
+ * The lowest node above the batch that stays for more than {@link LASTING_BATCHES} further ones, as
+ * the number of the batch that wrote it. `count` is the number of batches so far.
+ */
+export function lastingNodeOf(batch: bigint, count: bigint): bigint {
+  if (batch < 1n || batch > count) throw new RangeError(`batch ${batch} is not among ${count}`);
+  let top = batch;
+  while (overwrittenBy(top) - count <= LASTING_BATCHES) top += 1n << BigInt(heightOf(top));
+  return top;
+}
+
+/** The node of this height over the batches that end with `end`; it may never have been written. */
+type Span = { readonly end: bigint; readonly height: number };
+
+/** What a path from the batch up to the node of batch `top` passes by, from the bottom up. */
+function siblingsOf(batch: bigint, top: bigint): Span[] {
+  const height = heightOf(top);
+  if (batch > top || batch <= top - (1n << BigInt(height))) {
+    throw new RangeError(`the node of batch ${top} does not cover batch ${batch}`);
+  }
+  return Array.from({ length: height }, (_, level) => {
+    const index = (batch - 1n) >> BigInt(level);
+    return { end: ((index ^ 1n) + 1n) << BigInt(level), height: level };
+  });
+}
+
+/** The batches whose nodes, and of the first one the root, make up that node. */
+function partsOf({ end, height }: Span): bigint[] {
+  if (heightOf(end) === height) return [end];
+  return [end, ...Array.from({ length: height }, (_, level) => end - (1n << BigInt(level)))];
+}
+
+/** The batches that {@link rangePath} has to know. */
+export function batchesOnPath(batch: bigint, top: bigint): bigint[] {
+  return [...new Set(siblingsOf(batch, top).flatMap(partsOf))];
+}
+
+/**
+ * The proof of a batch's root against the node of batch `top`: siblings from the bottom up. It
+ * follows a payment's proof in its batch.
+ */
+export function rangePath(
+  { batch, top }: { readonly batch: bigint; readonly top: bigint },
+  at: (batch: bigint) => RangedBatch,
+): Hex[] {
+  return siblingsOf(batch, top).map((span) => {
+    const [end = span.end, ...lefts] = partsOf(span);
+    if (lefts.length === 0) return span.height === 0 ? at(end).root : at(end).node;
+    return lefts.reduce((node, left) => parentOf(at(left).node, node), at(end).root);
+  });
+}
+
+/** The batches whose nodes together cover all `count` batches: the peaks, lowest first. */
+export function peaksOf(count: bigint): bigint[] {
+  const peaks: bigint[] = [];
+  for (let batch = count; batch > 0n; batch -= 1n << BigInt(heightOf(batch))) peaks.push(batch);
+  return peaks;
+}
+
+/** Adds batches one by one, after `count` others, whose peaks (see {@link peaksOf}) it needs. */
+export function openRange(count: bigint, nodes: ReadonlyMap<bigint, RangedBatch> = new Map()) {
+  const peaks = new Map(peaksOf(count).map((batch) => [heightOf(batch), nodes.get(batch)?.node]));
+  let last = count;
+  return {
+    /** @returns the node that the next batch writes. */
+    append(root: Hex): Hex {
+      last += 1n;
+      const height = heightOf(last);
+      let node = root;
+      for (let level = 0; level < height; level++) {
+        const left = peaks.get(level);
+        if (left === undefined) throw new Error(`the range has no peak of height ${level}`);
+        node = parentOf(left, node);
+        peaks.delete(level);
+      }
+      peaks.set(height, node);
+      return node;
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { numberToHex } from 'viem';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { outsideBatches } from '#testing/outside-batches.ts';
+import { askRefund, haveOutcomes, mineUntil, settleSale } from '#testing/relayer-scene.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+
+/** Batches that overwrite any node of the ring. */
+const AROUND = 256;
+/** One block takes them all, with the gas that each asks for. */
+const BLOCK_GAS = 300_000_000;
+
+describe('the proof of a refund', () => {
+  let world: RelayerWorld;
+  let payer: PrivateKeyAccount;
+
+  before(async () => {
+    world = await startRelayerWorld();
+    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+    await world.network.rpc.call('evm_setBlockGasLimit', [numberToHex(BLOCK_GAS)]);
+    await world.network.mine();
+    // The other key settles past the service.
+    world.startRelayer({ relayerKeys: world.network.config.relayerKeys.slice(0, 1) });
+  });
+
+  after(() => world.stop());
+
+  const until = (done: () => Promise<boolean>) =>
+    mineUntil(world.network, done, { blocks: 500, everyMs: 30 });
+
+  async function settle(): Promise<string> {
+    const stopMining = world.network.mineEvery(60);
+    try {
+      return await settleSale(world, { payer, amount: 1_000_000n });
+    } finally {
+      await stopMining();
+    }
+  }
+
+  const transactions = (kind: string) =>
+    world.count(`select count(*) from chain_transactions where kind = '${kind}'`);
+
+  it('expires before its block: it is sent again with another one, and paid once', async () => {
+    const paymentId = await settle();
+    const paid = await world.network.usdcOf(payer.address);
+    const spent = await outsideBatches(world, payer)(AROUND);
+    const id = await askRefund(world, paymentId, 400_000n);
+    while ((await transactions('refund')) === 0) await sleep(20);
+    await until(() => haveOutcomes(world, [id]));
+    assert.equal((await world.outcome(id))?.succeeded, true);
+    assert.equal(await transactions('refund'), 2, 'the first one reverted');
+    assert.equal(await world.network.usdcOf(payer.address), paid + 400_000n - spent);
+    const refunds = await askRefund(world, paymentId, 600_000n);
+    await until(() => haveOutcomes(world, [refunds]));
+    assert.equal((await world.outcome(refunds))?.succeeded, true);
+    assert.equal(await transactions('refund'), 3, 'a node that lasts needs one transaction');
+  });
+
+  it('is made from events alone when the rows of batches are gone, or of lost blocks', async () => {
+    const paymentId = await settle();
+    const { db } = world.database;
+    for (const spoil of [
+      'delete from chain_batches',
+      `update chain_batches
+       set block_hash = sha256(block_hash), node = sha256(node), root = sha256(root)
+       where number > 100`,
+      'delete from chain_batches where number > 200',
+    ]) {
+      await db.query(spoil);
+      const id = await askRefund(world, paymentId, 1_000n);
+      await until(() => haveOutcomes(world, [id]));
+      assert.equal((await world.outcome(id))?.succeeded, true, spoil);
+      const rows = 'select count(*) from chain_batches';
+      assert.equal(await world.count(rows), AROUND + 2, 'all batches are known again');
+    }
+    assert.equal(await transactions('refund'), 6, 'none was sent twice');
+  });
+});

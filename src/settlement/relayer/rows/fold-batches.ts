@@ -1,0 +1,103 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { present } from '#core/assert.ts';
+import type { Tx } from '#db/database.ts';
+import { pack } from '#settlement/contract/contract-calls.ts';
+import type { PaymentSettled, SettlementEvent } from '#settlement/contract/contract-events.ts';
+import { editionOf } from '#settlement/editions.ts';
+import {
+  type BatchRow,
+  type ContractBatches,
+  deleteBatchesFrom,
+  insertBatches,
+  lockBatches,
+  selectBatches,
+  selectBlockHashes,
+} from '#settlement/relayer/rows/batch-queries.ts';
+import { openRange, peaksOf } from '../../../../contracts/batch-range.ts';
+import { paymentLeaf, paymentTreeRoot } from '../../../../contracts/payment-tree.ts';
+
+/** A batch as the chain's events tell it: its payments in the order of the tree's leaves. */
+export interface SettledBatch {
+  readonly edition: number;
+  readonly number: bigint;
+  readonly payments: readonly PaymentSettled[];
+}
+
+/** The batches of whole blocks, in the order of the chain. */
+export function batchesOf(events: readonly SettlementEvent[]): SettledBatch[] {
+  const batches = new Map<string, SettledBatch & { payments: PaymentSettled[] }>();
+  for (const event of events) {
+    if (event.event !== 'PaymentSettled') continue;
+    const edition = editionOf(event.merchantNumber);
+    const key = `${edition} ${event.batchNumber}`;
+    const known = batches.get(key);
+    if (known === undefined) {
+      batches.set(key, { edition, number: event.batchNumber, payments: [event] });
+    } else known.payments.push(event);
+  }
+  return [...batches.values()];
+}
+
+/** The Merkle root of a batch. */
+export function rootOf({ payments }: SettledBatch): BatchRow['root'] {
+  return paymentTreeRoot(payments.map((payment) => paymentLeaf(pack(payment))));
+}
+
+/**
+ * Brings the rows of batches in line with the events of whole blocks. Rows stay whose block is
+ * still in the chain; from the first other one on all are replaced. Batches behind a gap are left
+ * out: they come with the events of the blocks before them.
+ */
+export async function foldBatches(
+  tx: Tx,
+  livemode: boolean,
+  events: readonly SettlementEvent[],
+): Promise<void> {
+  for (const [edition, batches] of Map.groupBy(batchesOf(events), (batch) => batch.edition)) {
+    const contract = { livemode, edition };
+    await lockBatches(tx, contract);
+    const changed = await changedBatches(tx, contract, batches);
+    const first = changed[0]?.number;
+    if (first === undefined) continue;
+    await deleteBatchesFrom(tx, contract, first);
+    await insertBatches(tx, contract, await addNodes(tx, contract, changed));
+  }
+}
+
+/** Those from the first one on whose block is another one than the row says. */
+async function changedBatches(
+  tx: Tx,
+  contract: ContractBatches,
+  batches: readonly SettledBatch[],
+): Promise<readonly SettledBatch[]> {
+  const [first, last] = [present(batches[0], 'batch'), present(batches.at(-1), 'batch')];
+  const known = await selectBlockHashes(tx, contract, { first: first.number, last: last.number });
+  const index = batches.findIndex((one) => known.get(one.number) !== blockOf(one).blockHash);
+  return index < 0 ? [] : batches.slice(index);
+}
+
+function blockOf({ payments }: SettledBatch): PaymentSettled {
+  return present(payments[0], 'payment of a batch');
+}
+
+async function addNodes(
+  tx: Tx,
+  contract: ContractBatches,
+  batches: readonly SettledBatch[],
+): Promise<BatchRow[]> {
+  const count = present(batches[0], 'batch').number - 1n;
+  const peaks = peaksOf(count);
+  const known = await selectBatches(tx, contract, peaks);
+  if (known.size < peaks.length) return [];
+  const range = openRange(count, known);
+  const rows: BatchRow[] = [];
+  for (const batch of batches) {
+    if (batch.number !== count + BigInt(rows.length) + 1n) break;
+    const root = rootOf(batch);
+    const { blockNumber, blockHash } = blockOf(batch);
+    rows.push({ number: batch.number, blockNumber, blockHash, root, node: range.append(root) });
+    // Many thousands may come at once, and their hashes take microseconds each.
+    await yieldToOthers();
+  }
+  return rows;
+}

@@ -1,0 +1,191 @@
+import { present } from '#core/assert.ts';
+import type { Database } from '#db/database.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { type PaymentCall, pack } from '#settlement/contract/contract-calls.ts';
+import {
+  eventTopics,
+  type PaymentSettled,
+  readEvents,
+} from '#settlement/contract/contract-events.ts';
+import { contractsOf, editionOf } from '#settlement/editions.ts';
+import {
+  type ContractBatches,
+  deleteBatchesFrom,
+  lockBatches,
+  selectBatchBlocks,
+  selectBatches,
+  selectLastBatch,
+} from '#settlement/relayer/rows/batch-queries.ts';
+import { foldBatches } from '#settlement/relayer/rows/fold-batches.ts';
+import type { RefundProof } from '#settlement/relayer/rows/kinds.ts';
+import { upsertChainPayments } from '#settlement/relayer/rows/outcome-queries.ts';
+import {
+  type ChainPaymentRow,
+  type PaymentPlace,
+  selectBatchOf,
+} from '#settlement/relayer/rows/refund-proof-queries.ts';
+import {
+  batchesOnPath,
+  lastingNodeOf,
+  nodeIndexOf,
+  rangePath,
+} from '../../../../contracts/batch-range.ts';
+import { paymentLeaf, paymentProof, paymentTreeRoot } from '../../../../contracts/payment-tree.ts';
+
+// A proof leads from a payment to the root of its batch, and from there to a node of the contract's
+// Merkle mountain range. Later batches overwrite that node some day, so the proof is made when its
+// refund is about to be signed, and of what the chain shows by then.
+
+export interface ProofDeps {
+  readonly db: Database;
+  readonly chain: Chain;
+}
+
+/** A payment, and the number of batches that its contract has settled so far. */
+export interface ProvedPayment extends PaymentPlace {
+  readonly batches: bigint;
+}
+
+/**
+ * The proof from the rows, which are read on to the newest block where they do not reach far
+ * enough. `null` if they do not know the payment, or contradict each other: see {@link
+ * rereadPayment}.
+ */
+export async function storedProof(
+  deps: ProofDeps,
+  wanted: ProvedPayment,
+): Promise<RefundProof | null> {
+  const { db, chain } = deps;
+  const contract = contractOfPayment(chain, wanted);
+  const rows = await selectBatchOf(db, { livemode: contract.livemode, ...wanted });
+  const index = rows.findIndex(({ number }) => number === wanted.number);
+  const own = rows[index];
+  if (own === undefined || own.batch_number > wanted.batches) return null;
+  const batch = own.batch_number;
+  const top = lastingNodeOf(batch, wanted.batches);
+  if ((await selectLastBatch(db, contract)) < top) await readBatches(deps, contract);
+  const needed = [batch, ...batchesOnPath(batch, top)];
+  const known = await selectBatches(db, contract, needed);
+  const leaves = rows.map((row) => paymentLeaf(pack(toCall(row))));
+  if (needed.some((number) => !known.has(number))) return null;
+  if (known.get(batch)?.root !== paymentTreeRoot(leaves)) return null;
+  const path = rangePath({ batch, top }, (number) => present(known.get(number), 'batch'));
+  return {
+    payment: toCall(own),
+    nodeIndex: nodeIndexOf(top),
+    proof: [...paymentProof(leaves, index), ...path],
+  };
+}
+
+function contractOfPayment({ config }: Chain, { merchantNumber }: PaymentPlace): ContractBatches {
+  return { livemode: config.livemode, edition: editionOf(merchantNumber) };
+}
+
+function toCall(row: ChainPaymentRow): PaymentCall {
+  return {
+    number: row.number,
+    payer: row.payer,
+    merchantNumber: row.merchant_number,
+    amount: row.amount,
+    orderId: row.order_id,
+  };
+}
+
+/**
+ * Reads the payment and the batches from the chain, for when rows are missing or a reorganization
+ * has moved the payment to another batch. @returns whether the chain knows the payment.
+ */
+export async function rereadPayment(deps: ProofDeps, wanted: PaymentPlace): Promise<boolean> {
+  const { db, chain } = deps;
+  const settled = await findSettled(chain, wanted);
+  if (settled === null) return false;
+  const [receipt] = await chain.receipts([settled.txHash]);
+  const block = await chain.block(settled.blockNumber);
+  if (receipt === null || receipt === undefined || block === null) {
+    // The event exists, so a node without a receipt for it has not caught up.
+    throw new RpcUnavailable('the receipt of a settled payment is not there at present');
+  }
+  const rows = readEvents(chain.config, receipt.logs)
+    .filter((event): event is PaymentSettled => event.event === 'PaymentSettled')
+    .map((payment) => ({ payment, blockTime: block.time }));
+  await db.transaction((tx) => upsertChainPayments(tx, chain.config.livemode, rows));
+  await readBatches(deps, contractOfPayment(chain, wanted));
+  return true;
+}
+
+async function findSettled(
+  chain: Chain,
+  { number, merchantNumber }: PaymentPlace,
+): Promise<PaymentSettled | null> {
+  const topics = eventTopics({ event: 'PaymentSettled', number });
+  const { settlement: address, deployedAtBlock } = placeOf(chain, editionOf(merchantNumber));
+  const head = present(await chain.block('latest'), 'newest block');
+  const range = { address, fromBlock: deployedAtBlock, toBlock: head.number };
+  for await (const { logs } of chain.logPortions({ ...range, topics, newestFirst: true })) {
+    const event = readEvents(chain.config, logs).find(
+      (one) => one.event === 'PaymentSettled' && one.number === number,
+    );
+    if (event?.event === 'PaymentSettled') return event;
+  }
+  return null;
+}
+
+function placeOf({ config }: Chain, edition: number) {
+  const place = contractsOf(config)[edition];
+  if (place !== undefined) return place;
+  throw new RpcUnavailable('the settings of this process leave out the contract of a merchant');
+}
+
+/** Brings the rows of batches up to the newest block, from the last block that both have. */
+export async function readBatches(
+  { db, chain }: ProofDeps,
+  contract: ContractBatches,
+): Promise<void> {
+  const { settlement: address, deployedAtBlock } = placeOf(chain, contract.edition);
+  const fromBlock = (await forgetLostBatches({ db, chain }, contract)) ?? deployedAtBlock;
+  const { number: toBlock } = await chain.newest();
+  const topics = [SETTLED];
+  for await (const { logs } of chain.logPortions({ address, fromBlock, toBlock, topics })) {
+    const events = readEvents(chain.config, logs);
+    await db.transaction((tx) => foldBatches(tx, contract.livemode, events));
+  }
+}
+
+const SETTLED = present(eventTopics({ event: 'PaymentSettled', number: 0n })[0], 'topic');
+
+/** Batches whose blocks are asked for at once. */
+const BLOCKS_AT_ONCE = 64;
+
+/**
+ * Deletes the rows of blocks that have left the chain. As each block names the one before it, what
+ * lies below a block that is still there has not changed. @returns that block; `null` if none is.
+ */
+async function forgetLostBatches(
+  { db, chain }: ProofDeps,
+  contract: ContractBatches,
+): Promise<bigint | null> {
+  let before = (await selectLastBatch(db, contract)) + 1n;
+  for (let isLost = false; ; isLost = true) {
+    const rows = await selectBatchBlocks(db, contract, { before, limit: BLOCKS_AT_ONCE });
+    const shown = await chain.blocks(rows.map(({ blockNumber }) => blockNumber));
+    const index = rows.findIndex((row, at) => {
+      const block = shown[at];
+      if (block) return block.hash === row.blockHash;
+      throw new RpcUnavailable('a node does not show the block of a known batch');
+    });
+    const kept = rows[index];
+    const lowest = rows.at(-1);
+    if (kept === undefined && lowest !== undefined) {
+      before = lowest.first;
+      continue;
+    }
+    if (isLost || index > 0) {
+      await db.transaction(async (tx) => {
+        await lockBatches(tx, contract);
+        await deleteBatchesFrom(tx, contract, (kept?.last ?? 0n) + 1n);
+      });
+    }
+    return kept?.blockNumber ?? null;
+  }
+}

@@ -1,0 +1,47 @@
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { present } from '#core/assert.ts';
+import { settleCall } from '#settlement/contract/contract-calls.ts';
+import { heldAccount } from '#testing/held-key.ts';
+import type { RelayerWorld } from '#testing/relayer-world.ts';
+
+const GAS_OF_ONE = 450_000n;
+/** The relayer's own transactions offer less, so they come after these. */
+const HIGH_TIP = 5_000_000_000n;
+const FIRST_NUMBER = 5_000_000n;
+const FAR_FUTURE = 2 ** 40 - 1;
+/** Atoms, and with the fees, which round down. */
+const SALE = { amount: 1_000n, charged: 1_005n } as const;
+
+/**
+ * Batches of one payment each by the world's last operator key, past the service, which must not
+ * work with that key. They wait for the next block.
+ * @returns what sends so many of them, and answers what they charge the payer.
+ */
+export function outsideBatches(
+  world: RelayerWorld,
+  payer: PrivateKeyAccount,
+): (count: number) => Promise<bigint> {
+  const { config, rpc } = world.network;
+  const operator = heldAccount(present(config.relayerKeys.at(-1), 'key'));
+  const { merchantNumber } = world.merchant;
+  let next = FIRST_NUMBER;
+  return async (count) => {
+    const { address } = operator;
+    const pending = Number(await rpc.call('eth_getTransactionCount', [address, 'pending']));
+    for (let i = 0; i < count; i++) {
+      const sale = { merchantNumber, amount: SALE.amount, payer: payer.address, orderId: 'PAST' };
+      const raw = await operator.signTransaction({
+        type: 'eip1559',
+        chainId: config.chainId,
+        nonce: pending + i,
+        to: config.settlement,
+        data: settleCall([{ ...sale, number: next++ }], FAR_FUTURE),
+        gas: GAS_OF_ONE,
+        maxFeePerGas: 4n * HIGH_TIP,
+        maxPriorityFeePerGas: HIGH_TIP,
+      });
+      await rpc.call('eth_sendRawTransaction', [raw]);
+    }
+    return SALE.charged * BigInt(count);
+  };
+}
