@@ -29,6 +29,8 @@ const TESTED_ELSEWHERE = /^(settlement|webhooks)\./;
  */
 const BESIDE_SALES = /^(recovery|mail|reorganizations)\.|\.signature_given$/;
 const NIGHTLY = process.env.FAULTS === 'nightly';
+/** The folder of an earlier build. Its processes die, and those of this one go on. */
+const firstRoot = process.env.EARLIER_BUILD;
 const REST_MS = 30_000;
 const DEATH_MS = 15_000;
 /** Of the payment: succeeded, cashback_paid, refunded. */
@@ -177,8 +179,8 @@ describe('a process killed around a payment that a wallet has signed', () => {
     it(`charges the wallet once when it died at ${point}`, { skip }, async () => {
       const firstEnv = { TAPLINE_FAILPOINT: point };
       const [api, worker] = await Promise.all([
-        startChaosProcess(ground, { name: 'api', role: 'api', firstEnv }),
-        startChaosProcess(ground, { name: 'worker', role: 'worker', firstEnv }),
+        startChaosProcess(ground, { name: 'api', role: 'api', firstEnv, firstRoot }),
+        startChaosProcess(ground, { name: 'worker', role: 'worker', firstEnv, firstRoot }),
       ]);
       try {
         const { paid, intent } = await payByLink(partyAt(api), api);
@@ -201,8 +203,8 @@ describe('a process killed between two steps', () => {
     it(`pays, refunds and tells once when it died at ${point}`, { skip }, async () => {
       const firstEnv = { TAPLINE_FAILPOINT: point };
       const [api, worker] = await Promise.all([
-        startChaosProcess(ground, { name: 'api', role: 'api', firstEnv }),
-        startChaosProcess(ground, { name: 'worker', role: 'worker', firstEnv }),
+        startChaosProcess(ground, { name: 'api', role: 'api', firstEnv, firstRoot }),
+        startChaosProcess(ground, { name: 'worker', role: 'worker', firstEnv, firstRoot }),
       ]);
       try {
         const before = receiver.received.length;

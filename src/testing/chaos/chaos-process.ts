@@ -51,6 +51,8 @@ export interface ChaosProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Settings of the first life only: a failpoint. */
   readonly firstEnv?: Readonly<Record<string, string>>;
+  /** The folder of an earlier build, which has the first life. */
+  readonly firstRoot?: string | undefined;
   /** Its own ways to database and nodes, on which a run hears it; they end with it. */
   readonly wires?: ProcessWires;
 }
@@ -140,7 +142,7 @@ function lifeEnv(ground: ChaosGround, options: ChaosProcessOptions, port: number
   const { clockOffMs = 0 } = options;
   const wrongClock = {
     CHAOS_CLOCK_MS: String(clockOffMs),
-    NODE_OPTIONS: `--import=file://${CLOCK}`,
+    NODE_OPTIONS: `--import=file://${CLOCK} ${process.env.NODE_OPTIONS ?? ''}`,
   };
   return {
     ...chaosEnv(ground),
@@ -216,7 +218,8 @@ export async function startChaosProcess(
   let told: Readonly<Record<string, string>> = {};
   const { child, starts, lifeLogs, logs, crashes, end } = supervise(name, (number) => {
     const ofThisLife = { ...env, ...(number === 1 ? options.firstEnv : told) };
-    const life = spawnMain({ dataDir, env: ofThisLife, args: ['--roles', role] });
+    const root = number === 1 && options.firstRoot !== undefined ? { root: options.firstRoot } : {};
+    const life = spawnMain({ dataDir, env: ofThisLife, args: ['--roles', role], ...root });
     if (life.child.pid !== undefined) ground.endWithUs(life.child.pid);
     return life;
   });

@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import type { LoopDeps } from '#db/loop-deps.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
 import type { LaneRole } from '#settlement/networks.ts';
@@ -22,6 +23,9 @@ import { step } from '#settlement/relayer/machine/step.ts';
 import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import type { Hex } from '#settlement/requests.ts';
 import type { Signer } from '#settlement/signer.ts';
+
+/** Each step that is taken, for recorders: without one it costs nothing. */
+export const steps = channel('tapline.relayer.steps');
 
 export interface RelayerDeps extends LoopDeps {
   readonly chain: Chain;
@@ -192,7 +196,10 @@ export function createLane(
     observe: (which, observation, head) => {
       const known = held.open.get(which.nonce);
       if (known?.id !== which.id) return [];
-      const { transaction, effects } = step(known, observation, nowOf(relayer, head));
+      const now = nowOf(relayer, head);
+      const after = step(known, observation, now);
+      if (steps.hasSubscribers) steps.publish({ before: known, observation, now, after });
+      const { transaction, effects } = after;
       const open = new Map(held.open);
       if (transaction.phase === 'done') open.delete(transaction.nonce);
       else open.set(transaction.nonce, transaction);

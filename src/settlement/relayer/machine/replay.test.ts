@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { PLANTED } from '#testing/relayer-model/faults.ts';
+import { fromText, type History, replay } from '#testing/step-history.ts';
+
+/** Recorded in chaos runs and with nodes that misbehave: `test/faults/README.md` says how. */
+const FOLDER = path.join(import.meta.dirname, '../../../../test/faults/histories');
+
+const histories = readdirSync(FOLDER).flatMap((name) => {
+  const lines = readFileSync(path.join(FOLDER, name), 'utf8').split('\n');
+  return lines.flatMap((line) => (line === '' ? [] : [{ name, history: fromText<History>(line) }]));
+});
+
+describe('histories of relayers in trouble', () => {
+  it('have the same phases and effects when their observations are folded again', () => {
+    assert(histories.length > 0, 'there are no histories');
+    for (const { name, history } of histories) {
+      assert.deepEqual(replay(history), [], `${name}, transaction ${history.start.id}`);
+    }
+  });
+
+  it('are long enough to show mistakes of the step', (test) => {
+    const shown = PLANTED.filter(({ step }) =>
+      histories.some(({ history }) => {
+        try {
+          return replay(history, step).length > 0;
+        } catch {
+          return true;
+        }
+      }),
+    );
+    test.diagnostic(`${shown.length} of ${PLANTED.length} planted mistakes show`);
+    assert(shown.length >= PLANTED.length / 2);
+  });
+});

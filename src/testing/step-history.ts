@@ -1,0 +1,101 @@
+import { steps } from '#settlement/relayer/machine/memory.ts';
+import type { Now, Observation, Step } from '#settlement/relayer/machine/observation.ts';
+import { step } from '#settlement/relayer/machine/step.ts';
+import type { Transaction } from '#settlement/relayer/machine/transaction.ts';
+
+// What running relayers observed, and what followed: recorded in runs with faults by
+// `test/faults/record-steps.ts`, and folded again by a test.
+
+/** A step that a relayer has taken. */
+export interface TakenStep {
+  readonly before: Transaction;
+  readonly observation: Observation;
+  readonly now: Now;
+  readonly after: Step;
+}
+
+/** One observation, and what followed from it. */
+interface Entry {
+  readonly observation: Observation;
+  readonly now: Now;
+  readonly phase: Transaction['phase'];
+  readonly effects: Step['effects'];
+}
+
+/** All that one process observed of a transaction, from its rows on. */
+export interface History {
+  readonly start: Transaction;
+  readonly entries: readonly Entry[];
+}
+
+type Line = Entry & { readonly id: bigint; readonly start?: Transaction };
+
+/** Writes a line for each step. @returns the way to end it. */
+export function recordSteps(write: (line: string) => void): () => void {
+  const newest = new Map<bigint, Transaction>();
+  const listen = (message: unknown) => {
+    const { before, observation, now, after } = message as TakenStep;
+    const { transaction, effects } = after;
+    const { id } = before;
+    // It was read from its rows, if it is not what the step before has left.
+    const start = newest.get(id) === before ? {} : { start: before };
+    newest.set(id, transaction);
+    const line: Line = { id, ...start, observation, now, phase: transaction.phase, effects };
+    write(toText(line));
+  };
+  steps.subscribe(listen);
+  return () => steps.unsubscribe(listen);
+}
+
+/** The lines of one process. */
+export function toHistories(lines: readonly string[]): History[] {
+  const open = new Map<bigint, { start: Transaction; entries: Entry[] }>();
+  const all: History[] = [];
+  for (const line of lines) {
+    const { id, start, ...entry } = fromText<Line>(line);
+    if (start !== undefined) {
+      const fresh = { start, entries: [] };
+      open.set(id, fresh);
+      all.push(fresh);
+    }
+    open.get(id)?.entries.push(entry);
+  }
+  return all;
+}
+
+/** Folds the observations again. @returns where phase or effects differ from what was recorded. */
+export function replay({ start, entries }: History, by: typeof step = step): string[] {
+  let transaction = start;
+  return entries.flatMap(({ observation, now, phase, effects }, index) => {
+    const after = by(transaction, observation, now);
+    transaction = after.transaction;
+    const found = toText([transaction.phase, after.effects]);
+    const recorded = toText([phase, effects]);
+    return found === recorded
+      ? []
+      : [`${index}, ${observation.kind}: ${found} instead of ${recorded}`];
+  });
+}
+
+/** Has no meaning for a step, and would fill files. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  ...['input', 'raw', 'logs', 'payload', 'second', 'transactions'],
+]);
+
+export function toText(value: unknown): string {
+  return JSON.stringify(value, function (this: Record<string, unknown>, key, encoded) {
+    if (LEFT_OUT.has(key)) return null;
+    const plain = this[key];
+    if (typeof plain === 'bigint') return { $bigint: `${plain}` };
+    if (plain instanceof Date) return { $date: plain.getTime() };
+    return encoded;
+  });
+}
+
+export function fromText<T>(text: string): T {
+  return JSON.parse(text, (_key, value: unknown) => {
+    if (typeof value !== 'object' || value === null) return value;
+    if ('$bigint' in value) return BigInt(String(value.$bigint));
+    return '$date' in value ? new Date(Number(value.$date)) : value;
+  }) as T;
+}

@@ -1,0 +1,11 @@
+// Loaded before a process's own code (`node --import`): each step of its relayers becomes a line in
+// a file of its own in the folder STEP_HISTORY.
+import { appendFileSync } from 'node:fs';
+import path from 'node:path';
+import { recordSteps } from '#testing/step-history.ts';
+
+const folder = process.env.STEP_HISTORY;
+if (folder !== undefined) {
+  const file = path.join(folder, `${Date.now()}-${process.pid}.jsonl`);
+  recordSteps((line) => appendFileSync(file, `${line}\n`));
+}
