@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { type Abi, concat, type Hex, hexToBigInt, keccak256, numberToHex } from 'viem';
 import { compileContract } from './compile.ts';
 import {
@@ -209,6 +210,19 @@ test('a field that does not fit is refused, not cut off', () => {
   for (const field of wrong) {
     assert.throws(() => packPayment({ ...good, ...field }), `${Object.entries(field)}`);
   }
+});
+
+test('whatever bytes an order id has, its leaf is the one of the contract', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 8, maxLength: 8 }), (bytes) => {
+      const order = Buffer.from(bytes).toString('hex');
+      const terms: Hex = `0x${'00'.repeat(3)}07${'00'.repeat(4)}05${order}`;
+      const { orderId } = unpackTerms(terms);
+      assert.ok(!orderId.includes('\0'), 'text that a database takes');
+      assert.equal(packPayment({ ...paymentOf(0), orderId }).slice(-16), order);
+    }),
+  );
+  assert.equal(unpackTerms(`0x${'00'.repeat(9)}${'41004200ff000000'}`).orderId, 'A\u0100B\u0100ÿ');
 });
 
 test('a batch comes apart into the payments that it was joined from, or not at all', () => {

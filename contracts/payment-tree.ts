@@ -19,23 +19,27 @@ export type PackedPaymentFields = {
 /** Bytes of one packed payment: number 8, payer 20, merchant 4, amount 5, order id 8. */
 export const PACKED_PAYMENT_BYTES = 45;
 
-/**
- * The order id as `bytes8`, padded on the right: a byte for each character, because an operator's
- * key can settle any bytes but a first zero, and each of them is part of a leaf.
- */
+// The service's order ids are ASCII. But an operator's key can settle any bytes with a first one that
+// is not zero, and each is part of a leaf. So a character stands for each byte, and a zero between
+// others is written as one that no byte stands for: PostgreSQL's text has none for it.
+
+const ORDER_ID_BYTES = 8;
+const ZERO_BYTE = '\u0100';
+
+/** The order id as `bytes8`, padded on the right. */
 export function orderIdToBytes8(orderId: string): Hex {
+  const text = orderId.replaceAll(ZERO_BYTE, '\0');
   const bytes = Buffer.alloc(ORDER_ID_BYTES);
-  const written = bytes.write(orderId, 'latin1');
-  if (written < orderId.length || /[^\0-\xff]/.test(orderId)) {
+  const written = bytes.write(text, 'latin1');
+  if (written < text.length || /[^\0-\xff]/.test(text)) {
     throw new RangeError(`not an order id of up to ${ORDER_ID_BYTES} bytes: ${orderId}`);
   }
   return `0x${bytes.toString('hex')}`;
 }
 
-const ORDER_ID_BYTES = 8;
-
 function orderIdFromBytes8(bytes: Hex): string {
-  return Buffer.from(bytes.slice(2), 'hex').toString('latin1').replace(/\0+$/, '');
+  const text = Buffer.from(bytes.slice(2), 'hex').toString('latin1').replace(/\0+$/, '');
+  return text.replaceAll('\0', ZERO_BYTE);
 }
 
 /** One payment in 45 bytes; join several with viem's `concat`. Throws when a field does not fit. */

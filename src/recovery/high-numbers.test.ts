@@ -20,8 +20,9 @@ import { startTestNetwork, type TestMerchant, type TestNetwork } from '#testing/
 /** The contract counts with 64 bits, without a sign: one bit more than a bigint column has. */
 const ABOVE_COLUMN = 2n ** 63n;
 const LAST = 2n ** 64n - 1n;
-/** Settled for a merchant without an account here. */
+/** Settled for a merchant without an account here, and with bytes that are no text. */
 const OTHERS = 8n;
+const NO_TEXT = 'O\u0100Hÿ\u0001R';
 const AMOUNT = 2_500_000n;
 /** The test mines faster than a block per second, so the chain's time runs ahead of ours. */
 const NO_GRACE = { graceMs: -86_400_000 };
@@ -54,7 +55,7 @@ before(async () => {
   const operator = heldAccount(network.config.relayerKeys[0]);
   const { address: wallet } = merchant.wallet;
   const { merchantNumber: unknown } = await network.addMerchant();
-  await outside.settle([{ ...sale, merchantNumber: unknown, orderId: 'OTHER', number: OTHERS }]);
+  await outside.settle([{ ...sale, merchantNumber: unknown, orderId: NO_TEXT, number: OTHERS }]);
   const paidOut = { merchantNumber, wallet, amount: 1_000_000n, number: LAST - 1n };
   await network.send(operator, network.config.settlement, withdrawCall(paidOut));
 });
