@@ -2,18 +2,18 @@
 pragma solidity 0.8.37;
 
 import {BatchRange, RANGE_NODES} from "./BatchRange.sol";
-import {Merchants} from "./Merchants.sol";
 import {PackedCharges} from "./PackedCharges.sol";
 import {PackedLedger, PackedLedgerFields} from "./PackedLedger.sol";
 import {PaymentHead, PaymentTail} from "./PaymentCodec.sol";
 import {PaymentRules} from "./PaymentRules.sol";
 import {PaymentTree} from "./PaymentTree.sol";
 import {Reason} from "./PaymentTypes.sol";
+import {Payouts} from "./Payouts.sol";
 import {SettledWord} from "./SettledWord.sol";
 
 /// @title The books of settled payments: one bit per payment and one Merkle root per batch.
 /// @notice The bit keeps a payment from settling twice. The root binds refunds to what was settled.
-abstract contract Batches is Merchants {
+abstract contract Batches is Payouts {
     /// @dev A batch under way: what is read once, changed in memory and written back at its end.
     /// `account` is the Merchant slot of `merchant`, zero while none is loaded. `charges` is the sum
     /// over the `settled` payments so far, whose leaves `leaves` points to. `room` is what the

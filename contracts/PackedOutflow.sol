@@ -3,10 +3,11 @@ pragma solidity 0.8.37;
 
 import {PackedLedgerFields} from "./PackedLedger.sol";
 
-/// @notice What refunds and withdrawals by operators read and write besides their merchant, in one
-/// word, from the lowest bit: refundingPaused (1) | hourlyCeiling (24) | hour (40) | paidInHour (191).
-/// @dev Not in the packed ledger, which is full. The ceiling is that of settling: long-term, no more
-/// can leave than has come in. It stands here too, so that one slot is enough.
+/// @notice What refunds read and write besides their merchant, in one word, from the lowest bit:
+/// refundingPaused (1) | hourlyCeiling (24) | hour (40) | paidInHour (191).
+/// @dev Not in the packed ledger, which is full. The ceiling is that of settling: it bounds what a
+/// stolen operator's key can take from merchants. It stands here too, so that one slot is enough.
+/// Withdrawals are not counted: they go to the merchant's own wallet.
 type PackedOutflow is uint256;
 
 using PackedOutflowFields for PackedOutflow global;

@@ -27,3 +27,6 @@ uint256 constant MAX_AMOUNT = 1e12;
 
 /// @dev Basis points in one.
 uint256 constant BASIS_POINTS = 10_000;
+
+/// @dev The highest sum of acquirer and protocol rate, in basis points.
+uint256 constant HIGHEST_FEE_RATE = 300;

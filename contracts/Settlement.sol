@@ -15,6 +15,8 @@ import {Reason} from "./PaymentTypes.sol";
 import {Refunds} from "./Refunds.sol";
 import {SettlementLens} from "./SettlementLens.sol";
 import {SpendingPolicies} from "./SpendingPolicies.sol";
+import {Timelock} from "./Timelock.sol";
+import {WalletChanges} from "./WalletChanges.sol";
 
 /// @notice A payer's EIP-3009 ReceiveWithAuthorization for one payment.
 /// @param bindsOrder Whether the nonce also binds the payment's number and order id.
@@ -60,17 +62,30 @@ contract Settlement is Refunds {
         "bytes8 orderId,bytes32 salt)"
     );
 
+    Timelock private immutable _TIMELOCK;
+
     error GasTooLow(uint256 available, uint256 needed);
     error PaymentsTooLate(uint256 attemptedAt, uint256 validUntil);
 
     constructor(IERC20 token, Setup memory setup)
-        EIP712("Tapline Settlement", "1")
+        EIP712("Tapline Settlement", "2")
         Governance(setup)
         SpendingPolicies(token)
-        Merchants(setup.walletDelay, setup.payoutHold)
+        Merchants(setup.payoutHold)
+        WalletChanges(setup.walletDelay)
     {
-        if (address(token) == address(0)) revert AddressInvalid(address(token));
+        // A call to an address without code succeeds: it would book what nobody has paid.
+        if (address(token).code.length == 0) revert AddressInvalid(address(token));
+        // Nobody could ever change anything.
+        if (setup.proposers.length == 0) revert AddressInvalid(address(0));
         new SettlementLens(token);
+        _TIMELOCK = new Timelock(setup.governanceDelay, setup.proposers);
+        _grantRole(DEFAULT_ADMIN_ROLE, address(_TIMELOCK));
+    }
+
+    /// @inheritdoc Governance
+    function timelock() public view override returns (Timelock) {
+        return _TIMELOCK;
     }
 
     /// @notice Settles packed payments (see {PaymentCodec}). Each one settles or fails alone; a
@@ -154,7 +169,10 @@ contract Settlement is Refunds {
     function sweep(IERC20 stray, address to) external onlyRole(TREASURER_ROLE) nonReentrant {
         if (address(stray) == address(TOKEN)) revert AddressInvalid(address(stray));
         if (to == address(0) || to == address(this)) revert AddressInvalid(to);
+        uint256 held = TOKEN.balanceOf(address(this));
         stray.safeTransfer(to, stray.balanceOf(address(this)));
+        // A token may have a second address: it would pay out what belongs to merchants.
+        if (TOKEN.balanceOf(address(this)) != held) revert AddressInvalid(address(stray));
     }
 
     /// @notice The EIP-3009 nonce that binds an authorization to its payment. Number and order id

@@ -14,23 +14,24 @@ import {Reason} from "./PaymentTypes.sol";
 /// @dev What the lens reads of a settlement contract.
 interface ILensSource {
     function ledgerWord() external view returns (PackedLedger);
-    function packedOutflow() external view returns (PackedOutflow);
+    function outflowWord() external view returns (PackedOutflow);
     function policyWord(address payer) external view returns (PackedPolicy);
     function isSettled(uint64 number) external view returns (bool);
     function nonces(address owner) external view returns (uint256);
     function merchantAccount(uint32 merchant)
         external
         view
-        returns (address wallet, uint96 balance, uint40 heldUntil);
+        returns (address wallet, uint56 balance, uint32 heldUntil);
     function walletChange(uint32 merchant)
         external
         view
         returns (address wallet, uint48 applicableAt, address proposer);
 }
 
-/// @dev Of Circle's token.
-interface IBlocklist {
+/// @dev What Circle's token says of itself.
+interface ICircleToken {
     function isBlacklisted(address account) external view returns (bool);
+    function paused() external view returns (bool);
 }
 
 /// @notice What {payerAccount} knows of a payer. `spent` is that of the current period.
@@ -73,9 +74,14 @@ contract SettlementLens {
         reasons = new uint8[](count);
         PackedLedger ledger = SETTLEMENT.ledgerWord();
         if (ledger.settlingPaused()) revert Governance.SettlingIsPaused();
+        // The token is paused, or blocks this contract: it refuses every transfer then.
+        bool stopped = _affirms(abi.encodeCall(ICircleToken.paused, ()))
+            || _isBlocked(address(SETTLEMENT));
         for (uint256 i = 0; i < count; ++i) {
             (PaymentHead head, PaymentTail tail) = PaymentCodec.read(payments, i);
-            reasons[i] = uint8(_preflight(ledger, head, tail));
+            uint256 reason = _preflight(ledger, head, tail);
+            if (reason == Reason.NONE && stopped) reason = Reason.TRANSFER_REFUSED;
+            reasons[i] = uint8(reason);
         }
     }
 
@@ -130,10 +136,9 @@ contract SettlementLens {
         settled = uint64(ledger.settledAt(block.timestamp));
     }
 
-    /// @notice What may leave per hour of the clock by refunds and by withdrawals that operators pay
-    /// (in atoms), and what has in this one.
+    /// @notice What may be refunded per hour of the clock (in atoms), and what has been in this one.
     function outflow() external view returns (uint64 perHour, uint64 paid) {
-        PackedOutflow word = SETTLEMENT.packedOutflow();
+        PackedOutflow word = SETTLEMENT.outflowWord();
         perHour = uint64(word.hourlyCeiling() * PackedLedgerFields.CEILING_UNIT);
         paid = uint64(word.paidAt(block.timestamp));
     }
@@ -154,7 +159,7 @@ contract SettlementLens {
     {
         held = TOKEN.balanceOf(address(SETTLEMENT));
         for (uint256 i = first; i <= last; ++i) {
-            (, uint96 balance,) = SETTLEMENT.merchantAccount(uint32(i));
+            (, uint56 balance,) = SETTLEMENT.merchantAccount(uint32(i));
             owed += balance;
         }
         PackedLedger ledger = SETTLEMENT.ledgerWord();
@@ -166,7 +171,7 @@ contract SettlementLens {
     }
 
     function refundingPaused() external view returns (bool) {
-        return SETTLEMENT.packedOutflow().refundingPaused();
+        return SETTLEMENT.outflowWord().refundingPaused();
     }
 
     /// @notice How many batches have settled; also the number of the newest one.
@@ -217,10 +222,13 @@ contract SettlementLens {
         return _isBlocked(payer) ? Reason.TRANSFER_REFUSED : Reason.NONE;
     }
 
-    /// @dev Circle's blocklist. A token without one blocks nobody.
     function _isBlocked(address account) private view returns (bool) {
-        (bool answered, bytes memory answer) =
-            address(TOKEN).staticcall(abi.encodeCall(IBlocklist.isBlacklisted, (account)));
+        return _affirms(abi.encodeCall(ICircleToken.isBlacklisted, (account)));
+    }
+
+    /// @dev A token without such a function refuses nobody.
+    function _affirms(bytes memory question) private view returns (bool) {
+        (bool answered, bytes memory answer) = address(TOKEN).staticcall(question);
         return answered && answer.length == 32 && abi.decode(answer, (uint256)) == 1;
     }
 }

@@ -8,6 +8,7 @@ import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
 import {Nonces} from "@openzeppelin/contracts/utils/Nonces.sol";
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {PackedPolicy, PackedPolicyFields} from "./PackedPolicy.sol";
+import {BASIS_POINTS, HIGHEST_FEE_RATE, MAX_AMOUNT} from "./PaymentTypes.sol";
 
 /// @notice What a payer allows this contract to take, sale by sale.
 /// @param perPayment The highest single sale, in atoms.
@@ -131,7 +132,8 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
             payer, address(this), permit.value, permit.deadline, permit.signature
         ) {} catch {}
         uint256 allowance = TOKEN.allowance(payer, address(this));
-        if (allowance < policy.perPayment) revert AllowanceTooLow(allowance, policy.perPayment);
+        uint256 needed = _highestCharge(policy);
+        if (allowance < needed) revert AllowanceTooLow(allowance, needed);
     }
 
     /// @notice Ends the caller's policy at once; voids signed policies that were not used yet.
@@ -219,6 +221,14 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
         );
     }
 
+    /// @return What the dearest single sale under this policy can cost, fees included.
+    function _highestCharge(Policy calldata policy) private pure returns (uint256) {
+        uint256 rate =
+            policy.maxFeeRate < HIGHEST_FEE_RATE ? policy.maxFeeRate : HIGHEST_FEE_RATE;
+        uint256 sale = policy.perPayment < MAX_AMOUNT ? policy.perPayment : MAX_AMOUNT;
+        return sale + sale * rate / BASIS_POINTS;
+    }
+
     function _revoke(address payer) private {
         _policies[payer].policy = PackedPolicyFields.revoked();
         emit PolicyRevoked(payer);
@@ -254,10 +264,16 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
         returns (bool)
     {
         if (wallet.code.length == 0) return false;
-        (bool answered, bytes memory answer) = wallet.staticcall{gas: SIGNATURE_GAS}(
-            abi.encodeCall(IERC1271.isValidSignature, (digest, signature))
-        );
-        return answered && answer.length >= 32
-            && abi.decode(answer, (bytes32)) == bytes32(IERC1271.isValidSignature.selector);
+        bytes memory question = abi.encodeCall(IERC1271.isValidSignature, (digest, signature));
+        bytes32 answer;
+        // Copies one word of the answer: a wallet that answers at length must not cost its caller.
+        assembly ("memory-safe") {
+            mstore(0x00, 0)
+            let length := mload(question)
+            if staticcall(SIGNATURE_GAS, wallet, add(question, 0x20), length, 0x00, 0x20) {
+                if gt(returndatasize(), 0x1f) { answer := mload(0x00) }
+            }
+        }
+        return answer == bytes32(IERC1271.isValidSignature.selector);
     }
 }

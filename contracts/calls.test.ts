@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { encodeDeployData, type Hex, hexToBytes, parseAbi, toFunctionSelector } from 'viem';
+import {
+  encodeDeployData,
+  getContractAddress,
+  type Hex,
+  hexToBytes,
+  parseAbi,
+  toFunctionSelector,
+} from 'viem';
 import { settlementAbi, settlementBytecode } from './artifacts/Settlement.ts';
 import { type CallSite, callPlaces, callSites } from './test/call-sites.ts';
 import { startTestNode } from './test/test-node.ts';
@@ -17,18 +24,20 @@ const NAMES = new Map(
     'function permit(address,address,uint256,uint256,bytes)',
     'function receiveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)',
     'function isValidSignature(bytes32,bytes)',
+    'function isOperationPending(bytes32)',
+    'function cancel(bytes32)',
   ]).map((one) => [toFunctionSelector(one), one.name]),
 );
 
 const SETUP = {
-  admin: SOMEBODY,
+  proposers: [SOMEBODY],
+  steward: SOMEBODY,
   operators: [SOMEBODY],
   registrar: SOMEBODY,
   guardians: [SOMEBODY],
   watchers: [],
   treasurer: SOMEBODY,
-  adminDelay: 1,
-  ratesDelay: 1,
+  governanceDelay: 1,
   walletDelay: 1,
   payoutHold: 0,
   hourlyCeiling: 1,
@@ -56,7 +65,8 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   withdrawOwn: ['call token transfer'],
   collectFees: ['call token transfer'],
   // The treasurer's, of tokens that somebody sent here by mistake.
-  sweep: ['call any transfer', 'staticcall any balanceOf'],
+  sweep: ['call any transfer', 'staticcall any balanceOf', 'staticcall token balanceOf'],
+  cancelOperations: ['call timelock cancel', 'staticcall timelock isOperationPending'],
   registerMerchant: SIGNATURE,
   proposeWallet: SIGNATURE,
   setPolicyBySignature: SIGNATURE,
@@ -66,6 +76,7 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
 
 describe('the compiled settlement contract', () => {
   let code: Uint8Array;
+  let timelock: bigint;
   const sites = new Map<string, CallSite[]>();
 
   before(async () => {
@@ -76,7 +87,10 @@ describe('the compiled settlement contract', () => {
       args: [TOKEN, SETUP],
     });
     await node.client.setBalance({ address: SOMEBODY, value: 10n ** 18n });
+    // The constructor refuses an address without code.
+    await node.client.setCode({ address: TOKEN, bytecode: '0x00' });
     const { contractAddress } = await node.send({ from: SOMEBODY, data });
+    timelock = BigInt(getContractAddress({ from: contractAddress as Hex, nonce: 2n }));
     code = hexToBytes((await node.client.getCode({ address: contractAddress as Hex })) ?? '0x');
     for (const item of settlementAbi) {
       if (item.type !== 'function') continue;
@@ -86,7 +100,12 @@ describe('the compiled settlement contract', () => {
   });
 
   function describeCall({ op, target, selector }: CallSite): string {
-    const whom = target === BigInt(TOKEN) ? 'token' : target === 1n ? 'precompile 1' : target;
+    const named = new Map<unknown, string>([
+      [BigInt(TOKEN), 'token'],
+      [timelock, 'timelock'],
+      [1n, 'precompile 1'],
+    ]);
+    const whom = named.get(target) ?? target;
     if (target === 1n) return `${op} ${whom}`;
     return `${op} ${whom} ${selector === 'any' ? 'any' : (NAMES.get(selector) ?? selector)}`;
   }

@@ -235,14 +235,14 @@ async function prepare(node: TestNode, deployToken: DeployToken, bytecode: Hex):
   for (const address of [ADMIN, OPERATOR, DEPLOYER]) await fund(node, address);
   const token = await deployToken(node);
   const setup = {
-    admin: ADMIN,
+    proposers: [ADMIN],
+    steward: ADMIN,
     operators: [OPERATOR],
     registrar: ADMIN,
     guardians: [ADMIN],
     watchers: [],
     treasurer: ADMIN,
-    adminDelay: 86_400,
-    ratesDelay: 86_400,
+    governanceDelay: 86_400,
     walletDelay: 86_400,
     payoutHold: 0,
     hourlyCeiling: 2 ** 24 - 1,
@@ -296,7 +296,7 @@ async function registerMerchant(stage: Stage, index: number): Promise<void> {
   const signature = await account.signTypedData({
     domain: {
       name: 'Tapline Settlement',
-      version: '1',
+      version: '2',
       chainId: stage.node.client.chain.id,
       verifyingContract: stage.settlement,
     },

@@ -26,7 +26,7 @@ export const PROOFS: readonly Proof[] = [
       'precompiles only identity begins its answer with the selector, and the digest follows it.',
   },
   {
-    file: 'Merchants.sol',
+    file: 'Payouts.sol',
     from: '1',
     behind: '_withdrawn[number] = ',
     proof: 'A number is used when its slot is not zero; nobody reads what else it holds.',

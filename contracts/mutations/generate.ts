@@ -29,10 +29,13 @@ export const SOURCES: readonly string[] = [
   'PaymentCodec.sol',
   'PaymentRules.sol',
   'PaymentTree.sol',
+  'Payouts.sol',
   'Refunds.sol',
   'Settlement.sol',
   'SettlementLens.sol',
   'SpendingPolicies.sol',
+  'Timelock.sol',
+  'WalletChanges.sol',
 ];
 
 const OPERATORS: Readonly<Record<string, string>> = {

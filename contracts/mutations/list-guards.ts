@@ -1,10 +1,12 @@
 // Hand-made bugs in what limits a stolen key, and in checks of signatures.
 
 import type { Mutation } from '../../test/mutations/mutation.ts';
+import { GOVERNANCE_MUTATIONS } from './list-governance.ts';
 import { OUTFLOW_MUTATIONS } from './list-outflow.ts';
 
 export const GUARD_MUTATIONS: readonly Mutation[] = [
   ...OUTFLOW_MUTATIONS,
+  ...GOVERNANCE_MUTATIONS,
   {
     name: 'pausing settling lifts the pause of refunds',
     file: 'Governance.sol',
@@ -46,12 +48,6 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
     to: 'onlyRole(OPERATOR_ROLE)\n        returns (uint8)',
   },
   {
-    name: 'a contract is deployed for no token',
-    file: 'Settlement.sol',
-    from: 'if (address(token) == address(0)) revert AddressInvalid(address(token));',
-    to: '',
-  },
-  {
     name: 'nothing is counted towards the ceiling',
     file: 'Batches.sol',
     from: 'batch.room -= tail.amount();',
@@ -82,59 +78,9 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
     to: '',
   },
   {
-    name: 'the admin raises the ceiling at once',
-    file: 'Governance.sol',
-    from: 'if (block.timestamp < applicableAt) revert TooEarly(block.timestamp, applicableAt);',
-    to: '',
-  },
-  {
-    name: 'announcements never lapse',
-    file: 'Governance.sol',
-    from: 'if (block.timestamp > until) revert Lapsed(block.timestamp, until);',
-    to: '',
-  },
-  {
-    name: 'a raise survives that the ceiling is lowered',
-    file: 'Governance.sol',
-    from: 'delete _scheduledCeiling;\n        _setCeiling(ceiling_);',
-    to: '_setCeiling(ceiling_);',
-  },
-  {
     name: 'the admin restores more than has ever waited',
     file: 'Governance.sol',
     from: 'if (ceiling_ > _approvedCeiling) revert CeilingNotApproved(ceiling_, _approvedCeiling);',
-    to: '',
-  },
-  {
-    name: 'the guardian restores the ceiling',
-    file: 'Governance.sol',
-    from: 'restoreCeiling(uint24 ceiling_) external onlyRole(DEFAULT_ADMIN_ROLE)',
-    to: 'restoreCeiling(uint24 ceiling_) external onlyRole(GUARDIAN_ROLE)',
-  },
-  {
-    name: 'a raised ceiling cannot be restored',
-    file: 'Governance.sol',
-    from: '_approveCeiling(scheduled.ceiling);',
-    to: '_setCeiling(scheduled.ceiling);',
-  },
-  {
-    name: 'the last guardian goes at once',
-    file: 'Governance.sol',
-    from:
-      'if (applicableAt == 0) revert LastGuardianStays();\n' +
-      '        _requireApplicable(applicableAt);',
-    to: '',
-  },
-  {
-    name: 'an announced last revocation need not wait',
-    file: 'Governance.sol',
-    from: 'LastGuardianStays();\n        _requireApplicable(applicableAt);',
-    to: 'LastGuardianStays();',
-  },
-  {
-    name: 'one announcement is good for every last guardian',
-    file: 'Governance.sol',
-    from: 'delete _lastGuardianUntil;',
     to: '',
   },
   {
@@ -144,44 +90,14 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
     to: 'if (granted && role == GUARDIAN_ROLE && address(this).code.length == 0) ++_guardians;',
   },
   {
-    name: 'anybody announces that the last guardian goes',
-    file: 'Governance.sol',
-    from: 'announceLastRevocation() external onlyRole(DEFAULT_ADMIN_ROLE) {',
-    to: 'announceLastRevocation() external {',
-  },
-  {
-    name: 'a contract without a guardian is deployed',
-    file: 'Governance.sol',
-    from: 'if (_guardians == 0) revert LastGuardianStays();',
-    to: '',
-  },
-  {
-    name: 'a role is granted without an announcement',
-    file: 'Governance.sol',
-    from: 'if (applicableAt == 0) revert NoGrantAnnounced(role, account);\n        _require',
-    to: 'if (applicableAt != 0) _require',
-  },
-  {
-    name: 'one announcement is good for many grants',
-    file: 'Governance.sol',
-    from: 'delete _announcedGrants[role][account];\n        super',
-    to: 'super',
-  },
-  {
-    name: 'anybody drops announced rates',
-    file: 'Governance.sol',
-    from: '_requireAdminOrGuardian();\n        if (_scheduledRates',
-    to: 'if (_scheduledRates',
-  },
-  {
     name: 'new merchants withdraw at once',
-    file: 'Merchants.sol',
+    file: 'Payouts.sol',
     from: 'if (block.timestamp < heldUntil) revert PayoutsAreHeld(block.timestamp, heldUntil);',
     to: '',
   },
   {
     name: 'a hold ends one second late',
-    file: 'Merchants.sol',
+    file: 'Payouts.sol',
     from: 'if (block.timestamp < heldUntil) revert PayoutsAreHeld',
     to: 'if (block.timestamp <= heldUntil) revert PayoutsAreHeld',
   },
@@ -192,12 +108,6 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
     to: '',
   },
   {
-    name: 'a hold has no end',
-    file: 'Merchants.sol',
-    from: 'if (until > allowed) revert HoldTooLong(until, allowed);',
-    to: '',
-  },
-  {
     name: 'a hold is shortened',
     file: 'Merchants.sol',
     from: 'if (until <= heldUntil) revert HoldNotExtended(until, heldUntil);',
@@ -205,103 +115,51 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a proposal is overwritten',
-    file: 'Merchants.sol',
+    file: 'WalletChanges.sol',
     from: 'if (pending != address(0)) revert WalletAlreadyProposed(merchant, pending);',
     to: '',
   },
   {
-    name: 'a wallet cancels for ever',
-    file: 'Merchants.sol',
-    from: '_countCancellation(merchant);\n        }',
-    to: '}',
-  },
-  {
-    name: 'a wallet wears its right to cancel proposals of the registrar down',
-    file: 'Merchants.sol',
-    from: ' && msg.sender == change.proposer) {',
-    to: ') {',
-  },
-  {
-    name: 'a cancellation of any merchant counts for all',
-    file: 'Merchants.sol',
-    from: 'MerchantHistory storage history = _histories[merchant];',
-    to: 'MerchantHistory storage history = _histories[merchant * 0];',
-  },
-  {
     name: 'a wallet change lifts the hold',
-    file: 'Merchants.sol',
+    file: 'WalletChanges.sol',
     from: '(account.wallet, account.changeAnnounced) = (change.wallet, false);',
     to:
       '(account.wallet, account.changeAnnounced) = (change.wallet, false);\n' +
       '        account.heldUntil = 0;',
   },
   {
-    name: 'a proposal of a wallet never lapses',
-    file: 'Merchants.sol',
-    from: 'if (block.timestamp > applicableAt + ANNOUNCEMENT_LIFE) return change;',
-    to: '',
-  },
-  {
-    name: 'a lapsed proposal keeps a new one out',
-    file: 'Merchants.sol',
-    from:
-      '_pendingChange(merchant).wallet;\n' +
-      '        if (pending != address(0)) revert WalletAlreadyProposed',
-    to:
-      '_walletChanges[merchant].wallet;\n' +
-      '        if (pending != address(0)) revert WalletAlreadyProposed',
-  },
-  {
-    name: 'the guardian drops no proposals',
-    file: 'Merchants.sol',
-    from: 'proposedAt <= _droppedAt[address(0)] || ',
-    to: '',
-  },
-  {
-    name: 'a proposal of the second in which all are dropped stays',
-    file: 'Merchants.sol',
-    from: 'proposedAt <= _droppedAt[address(0)]',
-    to: 'proposedAt < _droppedAt[address(0)]',
-  },
-  {
-    name: 'the proposals of a revoked registrar stay',
-    file: 'Merchants.sol',
-    from: ' || proposedAt <= _droppedAt[proposer]',
-    to: '',
-  },
-  {
     name: 'losing any role drops the proposals of its holder',
-    file: 'Merchants.sol',
+    file: 'WalletChanges.sol',
     from: 'if (revoked && role == REGISTRAR_ROLE) _dropProposals',
     to: 'if (revoked) _dropProposals',
   },
   {
     name: 'revoking a registrar drops the proposals of all',
-    file: 'Merchants.sol',
+    file: 'WalletChanges.sol',
     from: 'role == REGISTRAR_ROLE) _dropProposals(account);',
     to: 'role == REGISTRAR_ROLE) _dropProposals(address(0));',
   },
   {
     name: 'anybody drops all proposals',
-    file: 'Merchants.sol',
+    file: 'WalletChanges.sol',
     from: 'function dropWalletChanges() external onlyRole(GUARDIAN_ROLE) {',
     to: 'function dropWalletChanges() external {',
   },
   {
     name: 'a watcher cancels what the merchant proposed itself',
-    file: 'Merchants.sol',
+    file: 'WalletChanges.sol',
     from: 'hasRole(WATCH_ROLE, msg.sender) && hasRole(REGISTRAR_ROLE, change.proposer);',
     to: 'hasRole(WATCH_ROLE, msg.sender);',
   },
   {
     name: 'anybody cancels what the registrar proposed',
-    file: 'Merchants.sol',
+    file: 'WalletChanges.sol',
     from: 'hasRole(WATCH_ROLE, msg.sender) && hasRole(REGISTRAR_ROLE, change.proposer);',
     to: 'hasRole(REGISTRAR_ROLE, change.proposer);',
   },
   {
     name: 'a watcher drops all proposals',
-    file: 'Merchants.sol',
+    file: 'WalletChanges.sol',
     from: 'function dropWalletChanges() external onlyRole(GUARDIAN_ROLE) {',
     to: 'function dropWalletChanges() external onlyRole(WATCH_ROLE) {',
   },
@@ -312,40 +170,16 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
     to: '_checkRole(GUARDIAN_ROLE);',
   },
   {
-    name: 'a watcher drops what the admin announced',
-    file: 'Governance.sol',
-    from: 'if (!hasRole(GUARDIAN_ROLE, msg.sender)) _checkRole(DEFAULT_ADMIN_ROLE);',
-    to: 'if (!hasRole(WATCH_ROLE, msg.sender)) _checkRole(DEFAULT_ADMIN_ROLE);',
-  },
-  {
     name: 'an operator pays out while another wallet is announced',
-    file: 'Merchants.sol',
+    file: 'Payouts.sol',
     from: 'if (pending != address(0)) revert WalletChangePending(merchant, pending);',
     to: '',
-  },
-  {
-    name: 'a wallet cancels once only',
-    file: 'Merchants.sol',
-    from: 'history.canceledBefore = history.canceledAt;',
-    to: 'history.canceledBefore = uint48(block.timestamp);',
   },
   {
     name: 'the treasurer sweeps the money of all',
     file: 'Settlement.sol',
     from: 'if (address(stray) == address(TOKEN)) revert AddressInvalid(address(stray));',
     to: '',
-  },
-  {
-    name: 'a wallet that answers anything has signed',
-    file: 'SpendingPolicies.sol',
-    from: '&& abi.decode(answer, (bytes32)) == bytes32(IERC1271.isValidSignature.selector);',
-    to: ';',
-  },
-  {
-    name: 'the gas of a wallet is not limited',
-    file: 'SpendingPolicies.sol',
-    from: 'wallet.staticcall{gas: SIGNATURE_GAS}(',
-    to: 'wallet.staticcall(',
   },
   {
     name: 'a delegated account cannot sign with its key',
@@ -378,19 +212,13 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
     to: 'structHash = _policyHash(payer, policy, _useNonce(payer), deadline);',
   },
   {
-    name: 'the preflight overlooks the blocklist',
-    file: 'SettlementLens.sol',
-    from: 'return _isBlocked(payer) ? Reason.TRANSFER_REFUSED : Reason.NONE;',
-    to: 'return Reason.NONE;',
-  },
-  {
     name: 'what is owed to the last merchant is left out',
     file: 'SettlementLens.sol',
     from: `for (uint256 i = first; i <= last; ++i) {
-            (, uint96 balance,) = SETTLEMENT.merchantAccount(uint32(i));
+            (, uint56 balance,) = SETTLEMENT.merchantAccount(uint32(i));
             owed`,
     to: `for (uint256 i = first; i < last; ++i) {
-            (, uint96 balance,) = SETTLEMENT.merchantAccount(uint32(i));
+            (, uint56 balance,) = SETTLEMENT.merchantAccount(uint32(i));
             owed`,
   },
   {

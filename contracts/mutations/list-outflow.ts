@@ -46,14 +46,8 @@ export const OUTFLOW_MUTATIONS: readonly Mutation[] = [
     to: 'PackedOutflow.unwrap(outflow) & PAUSE_AND_CEILING;',
   },
   {
-    name: 'withdrawals by operators do not count',
-    file: 'Merchants.sol',
-    from: '_outflow = _outflow.pay(amount, block.timestamp);',
-    to: '',
-  },
-  {
     name: "the wallet's own withdrawals count",
-    file: 'Merchants.sol',
+    file: 'Payouts.sol',
     from: '_takeOut(merchant, msg.sender, amount);',
     to:
       '_takeOut(merchant, msg.sender, amount);\n' +
@@ -61,19 +55,19 @@ export const OUTFLOW_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a proposal does not mark its merchant',
-    file: 'Merchants.sol',
+    file: 'WalletChanges.sol',
     from: '_merchants[merchant].changeAnnounced = true;',
     to: '',
   },
   {
     name: 'the mark of a proposal is read the wrong way round',
-    file: 'Merchants.sol',
+    file: 'Payouts.sol',
     from: '& CHANGE_ANNOUNCED != 0',
     to: '& CHANGE_ANNOUNCED == 0',
   },
   {
     name: 'the mark lies in another bit',
-    file: 'Merchants.sol',
+    file: 'Payouts.sol',
     from: 'CHANGE_ANNOUNCED = 1 << 192;',
     to: 'CHANGE_ANNOUNCED = 1 << 193;',
   },

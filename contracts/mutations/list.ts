@@ -215,12 +215,6 @@ export const MUTATIONS: readonly Mutation[] = [
     to: '_revoke(msg.sender);',
   },
   {
-    name: 'enrolment does not look at the allowance',
-    file: 'SpendingPolicies.sol',
-    from: 'if (allowance < policy.perPayment) revert',
-    to: 'if (false) revert',
-  },
-  {
     name: 'a late signature is accepted',
     file: 'SpendingPolicies.sol',
     from: 'if (block.timestamp > deadline) revert SignatureExpired(deadline, block.timestamp);',
@@ -264,13 +258,13 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a withdrawal sent again pays again',
-    file: 'Merchants.sol',
+    file: 'Payouts.sol',
     from: 'if (_withdrawn[number] != 0) revert WithdrawalAlreadyPaid(number);',
     to: '',
   },
   {
     name: 'a withdrawal number from 65,536 on pays twice',
-    file: 'Merchants.sol',
+    file: 'Payouts.sol',
     from: '_withdrawn[number] = 1;',
     to: '_withdrawn[number & 0xffff] = 1;',
   },
@@ -294,7 +288,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'anybody withdraws for a wallet',
-    file: 'Merchants.sol',
+    file: 'Payouts.sol',
     from: 'if (wallet != registered) revert NotMerchantWallet(wallet, registered);',
     to: '',
   },
@@ -305,22 +299,10 @@ export const MUTATIONS: readonly Mutation[] = [
     to: 'merchant = ',
   },
   {
-    name: 'a wallet changes at once',
-    file: 'Merchants.sol',
-    from: '_requireApplicable(change.applicableAt);',
-    to: '',
-  },
-  {
     name: 'rates have no cap',
     file: 'Governance.sol',
     from: 'if (feeRate > MAX_FEE_RATE) revert FeeRateTooHigh(feeRate, MAX_FEE_RATE);',
     to: '',
-  },
-  {
-    name: 'the guardian lifts a pause',
-    file: 'Governance.sol',
-    from: 'function unpauseSettling() external onlyRole(DEFAULT_ADMIN_ROLE)',
-    to: 'function unpauseSettling() external onlyRole(GUARDIAN_ROLE)',
   },
   {
     name: 'collected fees stay booked',

@@ -36,7 +36,7 @@ contract BooksTest is TestBase {
 
     /// @dev Settling and refunding are listed more than once to be drawn more often.
     function targetSelectors() external view returns (FuzzSelector[] memory targets) {
-        bytes4[] memory selectors = new bytes4[](20);
+        bytes4[] memory selectors = new bytes4[](22);
         for (uint256 i = 0; i < 4; ++i) {
             selectors[i] = BooksHandler.settle.selector;
         }
@@ -57,6 +57,8 @@ contract BooksTest is TestBase {
         selectors[17] = BooksHandler.hold.selector;
         selectors[18] = BooksHandler.changeRoles.selector;
         selectors[19] = BooksHandler.enrol.selector;
+        selectors[20] = BooksHandler.flood.selector;
+        selectors[21] = BooksHandler.settle.selector;
         targets = new FuzzSelector[](1);
         targets[0] = FuzzSelector(address(handler), selectors);
     }
@@ -64,7 +66,7 @@ contract BooksTest is TestBase {
     function invariant_everyBalanceIsTheModels() external view {
         uint256 owed;
         for (uint32 i = 1; i <= handler.MERCHANTS(); ++i) {
-            (address wallet, uint96 balance, uint40 held) = settlement.merchantAccount(i);
+            (address wallet, uint56 balance, uint32 held) = settlement.merchantAccount(i);
             assertEq(balance, handler.merchantBalance(i), "merchant balance");
             (address expected, uint256 heldUntil) = handler.walletModel(i);
             assertEq(wallet, expected, "merchant wallet");
@@ -111,6 +113,8 @@ contract BooksTest is TestBase {
         assertTrue(handler.walletsDropped() > 2, "dropped wallets");
         assertTrue(handler.lapses() > 5, "lapses");
         assertTrue(handler.proofsRefused() > 5, "refused proofs");
+        assertTrue(handler.operationsCanceled() > 50, "canceled operations");
+        assertTrue(handler.raisesHeldBack() > 2, "raises held back");
         assertTrue(handler.enrolments() > 20 && handler.enrolmentsRefused() > 20, "enrolments");
     }
 }

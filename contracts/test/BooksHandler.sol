@@ -42,7 +42,6 @@ contract BooksHandler is BooksModel, SettlementFixture {
     uint256 public withdrawalsHeldBack;
     uint256 public walletsApplied;
     uint256 public walletsCanceled;
-    uint256 public cancellationsRefused;
     uint256 public walletsDropped;
     uint256 public holdsExtended;
     uint256 public enrolments;
@@ -50,7 +49,8 @@ contract BooksHandler is BooksModel, SettlementFixture {
     uint256 public lapses;
     bool private spareOperates;
     bool private otherGuards = true;
-    uint256 private allDroppedAt;
+    uint256 public operationsCanceled;
+    uint256 public raisesHeldBack;
     uint256 public actions;
 
     constructor() {
@@ -58,7 +58,7 @@ contract BooksHandler is BooksModel, SettlementFixture {
         _beginAt(settlement, range, EARLIER);
         batches = EARLIER;
         rates = Fees(30, 20, 5);
-        ceiling = CEILING;
+        ceiling = approvedCeiling = CEILING - 10_000;
         (walletKeyOf[merchant], walletKeyOf[otherMerchant]) = (WALLET_KEY, OTHER_WALLET_KEY);
         heldUntil[merchant] = heldUntil[otherMerchant] = block.timestamp + HOLD;
         for (uint256 i = 0; i < PAYERS; ++i) {
@@ -76,6 +76,7 @@ contract BooksHandler is BooksModel, SettlementFixture {
     function _setup() internal view override returns (ISettlement.Setup memory setup) {
         setup = super._setup();
         setup.payoutHold = HOLD;
+        setup.hourlyCeiling = CEILING - 10_000;
     }
 
     /// @notice Settles a batch of random payments, a single one separately, and expects the model's
@@ -230,9 +231,6 @@ contract BooksHandler is BooksModel, SettlementFixture {
         bool waits = block.timestamp < heldUntil[to] || (!own && _isPending(to));
         if (allowed && waits) ++withdrawalsHeldBack;
         allowed = allowed && !waits;
-        if (allowed && !own && !_outflowAllows(amount)) {
-            (allowed, outflowsRefused) = (false, outflowsRefused + 1);
-        }
         bytes memory call = own
             ? abi.encodeCall(settlement.withdrawOwn, (to, amount))
             : abi.encodeCall(settlement.withdraw, (to, named, amount, number));
@@ -242,7 +240,6 @@ contract BooksHandler is BooksModel, SettlementFixture {
         if (!paid) return;
         ++withdrawalsPaid;
         if (!own) withdrawalPaid[number] = true;
-        if (!own) paidIn[block.timestamp / 1 hours] += amount;
         merchantBalance[to] -= amount;
     }
 
@@ -262,7 +259,8 @@ contract BooksHandler is BooksModel, SettlementFixture {
         uint256 what = (seed >> 8) % 16;
         if (what < 7) _propose(whose, seed >> 16);
         else if (what < 10) _cancel(whose, seed >> 16);
-        else if (what < 14) _apply(whose);
+        else if (what < 13) _apply(whose);
+        else if (what == 13) _dropOfRegistrar(seed >> 16);
         else if (what == 14) _dropAll();
         else _replaceRegistrar();
     }
@@ -287,20 +285,14 @@ contract BooksHandler is BooksModel, SettlementFixture {
             assertTrue(!allowed, "a proposal that must be taken");
             return;
         }
-        // What is proposed in the very second in which all is dropped is dropped with it.
-        changes[whose] = ChangeModel(block.timestamp != allDroppedAt, key, block.timestamp, by);
+        changes[whose] = ChangeModel(true, key, block.timestamp, by);
     }
 
     function _cancel(uint32 whose, uint256 seed) private {
         address wallet = vm.addr(walletKeyOf[whose]);
         address[4] memory all = [wallet, wallet, GUARDIAN, STRANGER];
         address by = all[seed % 4];
-        uint256[] storage own = ownCancellations[whose];
-        bool isOwn = by == wallet && changes[whose].proposer == by;
-        bool tooMany =
-            isOwn && own.length >= 2 && block.timestamp < own[own.length - 2] + 30 days;
-        bool allowed = _isPending(whose) && by != STRANGER && !tooMany;
-        if (_isPending(whose) && tooMany) ++cancellationsRefused;
+        bool allowed = _isPending(whose) && by != STRANGER;
         vm.prank(by);
         try settlement.cancelWallet(whose) {
             assertTrue(allowed, "a cancellation that must be refused");
@@ -308,7 +300,6 @@ contract BooksHandler is BooksModel, SettlementFixture {
             assertTrue(!allowed, "a cancellation that must be taken");
             return;
         }
-        if (isOwn) own.push(block.timestamp);
         changes[whose].open = false;
         ++walletsCanceled;
     }
@@ -330,32 +321,33 @@ contract BooksHandler is BooksModel, SettlementFixture {
     function _dropAll() private {
         vm.prank(GUARDIAN);
         settlement.dropWalletChanges();
-        allDroppedAt = block.timestamp;
         for (uint32 whose = 1; whose <= MERCHANTS; ++whose) {
             if (_isPending(whose)) ++walletsDropped;
             changes[whose].open = false;
         }
+    }
+
+    function _dropOfRegistrar(uint256 seed) private {
+        vm.prank(seed % 2 == 0 ? WATCHER : GUARDIAN);
+        settlement.dropWalletChangesOf(REGISTRAR);
+        _forgetProposalsOfRegistrar();
     }
 
     /// @dev Its proposals go with it, and do not come back with the role.
     function _replaceRegistrar() private {
         bytes32 role = settlement.REGISTRAR_ROLE();
-        vm.prank(ADMIN);
+        vm.prank(STEWARD);
         settlement.revokeRole(role, REGISTRAR);
+        _forgetProposalsOfRegistrar();
+        _grant(role, REGISTRAR);
+    }
+
+    function _forgetProposalsOfRegistrar() private {
         for (uint32 whose = 1; whose <= MERCHANTS; ++whose) {
             if (changes[whose].proposer != REGISTRAR) continue;
             if (_isPending(whose)) ++walletsDropped;
             changes[whose].open = false;
         }
-        _grant(role, REGISTRAR);
-    }
-
-    function _grant(bytes32 role, address account) private {
-        vm.prank(ADMIN);
-        settlement.announceGrant(role, account);
-        vm.warp(block.timestamp + RATES_DELAY);
-        vm.prank(ADMIN);
-        settlement.grantRole(role, account);
     }
 
     /// @notice Holds first payouts, too late or too long now and then.
@@ -366,7 +358,7 @@ contract BooksHandler is BooksModel, SettlementFixture {
         bool allowed = block.timestamp < heldUntil[whose] && until > heldUntil[whose]
             && until <= 20_000 days + 12 hours + 30 days;
         vm.prank(GUARDIAN);
-        try settlement.holdPayouts(whose, uint40(until)) {
+        try settlement.holdPayouts(whose, uint32(until)) {
             assertTrue(allowed, "a hold that must be refused");
         } catch {
             assertTrue(!allowed, "a hold that must be taken");
@@ -394,12 +386,12 @@ contract BooksHandler is BooksModel, SettlementFixture {
         assertTrue(settlement.hasRole(guardians, OTHER_GUARDIAN) == otherGuards, "guardian");
         if (otherGuards) return;
         vm.expectRevert(ISettlement.LastGuardianStays.selector);
-        vm.prank(ADMIN);
+        vm.prank(STEWARD);
         settlement.revokeRole(guardians, GUARDIAN);
     }
 
     function _revoke(bytes32 role, address account) private {
-        vm.prank(ADMIN);
+        vm.prank(STEWARD);
         settlement.revokeRole(role, account);
     }
 
@@ -421,10 +413,11 @@ contract BooksHandler is BooksModel, SettlementFixture {
         bool forged = (seed >> 72) % 3 == 0;
         bytes memory signature = _signPolicy(forged ? 1 : model.key, policy, block.timestamp);
         // Mostly enough for one payment or two, so that allowances run out.
-        uint256 value = policy.perPayment + (seed >> 96) % 1e9;
-        if ((seed >> 80) % 8 == 0) value = policy.perPayment - 1;
+        uint256 needed = policy.perPayment + policy.perPayment * policy.maxFeeRate / 10_000;
+        uint256 value = needed + (seed >> 96) % 1e9;
+        if ((seed >> 80) % 8 == 0) value = needed - 1;
         ISettlement.Permit memory permit = _permit(model.key, value, block.timestamp);
-        bool allowed = value >= policy.perPayment
+        bool allowed = value >= needed
             && (forged ? isSame : policy.expiresAt > block.timestamp);
         uint256 nonce = settlement.nonces(model.account);
         vm.prank(STRANGER);
@@ -512,34 +505,48 @@ contract BooksHandler is BooksModel, SettlementFixture {
         vm.warp(block.timestamp + seed % 1 days);
     }
 
-    /// @dev What nobody has put into force in time never comes into force. Wallets that wait
-    /// lapse meanwhile, too; the model counts their days.
+    /// @dev What nobody has executed in time is never executed. Wallets that wait lapse meanwhile,
+    /// too; the model counts their days.
     function _lapse(uint256 seed) private {
-        bytes32 role = settlement.WATCH_ROLE();
-        vm.prank(ADMIN);
-        settlement.scheduleRates(ISettlement.Rates(300, 0, 0));
-        bool canRise = ceiling < type(uint24).max;
-        if (canRise) {
-            vm.prank(ADMIN);
-            settlement.scheduleCeiling(uint24(ceiling + 1));
-        }
-        vm.prank(ADMIN);
-        settlement.announceGrant(role, STRANGER);
-        uint256 until = block.timestamp + RATES_DELAY + settlement.ANNOUNCEMENT_LIFE();
-        uint256 late = until + 1 + (seed >> 8) % 1 days;
-        vm.warp(late);
-        bytes memory lapsed =
-            abi.encodeWithSelector(ISettlement.Lapsed.selector, late, until);
-        vm.expectRevert(lapsed);
-        settlement.applyRates();
-        if (canRise) {
-            vm.expectRevert(lapsed);
-            settlement.applyCeiling();
-        }
-        vm.expectRevert(lapsed);
-        vm.prank(ADMIN);
-        settlement.grantRole(role, STRANGER);
+        bytes32 salt = keccak256(abi.encode(seed));
+        ISettlement.Rates memory high = ISettlement.Rates(300, 0, 0);
+        bytes[3] memory calls = [
+            abi.encodeCall(settlement.setRates, (high)),
+            abi.encodeCall(settlement.raiseCeiling, (CEILING)),
+            abi.encodeCall(settlement.grantRole, (settlement.WATCH_ROLE(), STRANGER))
+        ];
+        for (uint256 i = 0; i < 3; ++i) _schedule(address(settlement), calls[i], salt);
+        vm.warp(block.timestamp + GOVERNANCE_DELAY + 7 days + 1 + (seed >> 8) % 1 days);
+        for (uint256 i = 0; i < 3; ++i) _expectNotExecuted(calls[i], salt);
         ++lapses;
+    }
+
+    function _expectNotExecuted(bytes memory data, bytes32 salt) private {
+        try this.executeAs(address(settlement), data, salt) {
+            revert("an operation that must not be executed");
+        } catch {}
+    }
+
+    function executeAs(address target, bytes calldata data, bytes32 salt) external {
+        _execute(target, data, salt);
+    }
+
+    /// @notice A proposer's stolen key schedules many operations, and a guardian stops all at once.
+    function flood(uint256 drawn) external {
+        uint256 seed = _count(drawn);
+        bytes memory data =
+            abi.encodeCall(settlement.grantRole, (settlement.OPERATOR_ROLE(), STRANGER));
+        bytes32[] memory ids = new bytes32[](1 + seed % 20);
+        for (uint256 i = 0; i < ids.length; ++i) {
+            ids[i] = _schedule(address(settlement), data, keccak256(abi.encode(seed, i)));
+        }
+        vm.warp(block.timestamp + (seed >> 8) % 1 hours);
+        vm.prank(GUARDIAN);
+        settlement.cancelOperations(ids);
+        for (uint256 i = 0; i < ids.length; ++i) {
+            assertTrue(!timelock().isOperation(ids[i]), "an operation that was canceled");
+        }
+        operationsCanceled += ids.length;
     }
 
     function changeRates(uint256 drawn) external {
@@ -547,10 +554,7 @@ contract BooksHandler is BooksModel, SettlementFixture {
         uint16 acquirer = uint16(seed % 60);
         uint16 protocol = uint16((seed >> 16) % 60);
         uint16 cashback = uint16((seed >> 32) % (uint256(protocol) + 1));
-        vm.prank(ADMIN);
-        settlement.scheduleRates(ISettlement.Rates(acquirer, protocol, cashback));
-        vm.warp(block.timestamp + RATES_DELAY);
-        settlement.applyRates();
+        _setRates(acquirer, protocol, cashback);
         rates = Fees(acquirer, protocol, cashback);
     }
 
@@ -571,9 +575,9 @@ contract BooksHandler is BooksModel, SettlementFixture {
         assertTrue(lens().settlingPaused() == settlingPaused, "settling paused");
         assertTrue(lens().refundingPaused() == refundingPaused, "refunding paused");
         if (!was) return;
-        vm.prank(ADMIN);
+        vm.prank(STEWARD);
         settlement.unpauseSettling();
-        vm.prank(ADMIN);
+        vm.prank(STEWARD);
         settlement.unpauseRefunding();
         (settlingPaused, refundingPaused) = (false, false);
     }
@@ -612,21 +616,27 @@ contract BooksHandler is BooksModel, SettlementFixture {
         return uint64((uint256(1) << (index % 64)) - index % 2);
     }
 
-    /// @notice Lowers the ceiling, or raises it after the delay: sometimes it binds.
+    /// @notice Lowers the ceiling, restores it, or raises it after the delay: sometimes it binds.
     function changeCeiling(uint256 drawn) external {
         uint256 seed = _count(drawn);
-        uint24 wanted = uint24(seed % 3 == 0 ? bound(seed >> 8, 1, 3_000) : CEILING - seed % 7);
-        if (wanted == ceiling) return;
-        if (wanted < ceiling) {
+        uint24 wanted = uint24(seed % 3 == 0 ? bound(seed >> 8, 1, 3_000) : approvedCeiling);
+        if ((seed >> 40) % 4 == 0 && approvedCeiling < CEILING) {
+            bool lowered = ceiling < approvedCeiling;
+            approvedCeiling += 1 + (seed >> 48) % (CEILING - approvedCeiling) / 50;
+            _govern(abi.encodeCall(settlement.raiseCeiling, (uint24(approvedCeiling))));
+            if (lowered) ++raisesHeldBack;
+            else ceiling = approvedCeiling;
+        } else if (wanted < ceiling) {
             vm.prank(GUARDIAN);
             settlement.lowerCeiling(wanted);
-        } else {
-            vm.prank(ADMIN);
-            settlement.scheduleCeiling(wanted);
-            vm.warp(block.timestamp + RATES_DELAY);
-            settlement.applyCeiling();
+            ceiling = wanted;
+        } else if (wanted > ceiling) {
+            vm.prank(STEWARD);
+            settlement.restoreCeiling(wanted);
+            ceiling = wanted;
         }
-        ceiling = wanted;
+        (uint64 perHour,) = lens().ceiling();
+        assertEq(perHour, ceiling * 1e6, "ceiling");
     }
 
     function _packSettled(uint64 number) private view returns (bytes memory) {

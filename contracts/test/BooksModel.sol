@@ -64,16 +64,15 @@ abstract contract BooksModel is TestBase {
     mapping(uint32 merchant => uint256 key) internal walletKeyOf;
     mapping(uint32 merchant => uint256) internal heldUntil;
     mapping(uint32 merchant => ChangeModel) internal changes;
-    /// @dev When the merchant's wallet canceled what it had proposed itself.
-    mapping(uint32 merchant => uint256[]) internal ownCancellations;
     uint256 public acquirerFees;
     uint256 public protocolFees;
     uint256 public batches;
     Fees internal rates;
     uint256 internal ceiling;
     mapping(uint256 hour => uint256 atoms) internal settledIn;
-    /// @dev By refunds, and by withdrawals that operators paid.
+    /// @dev By refunds.
     mapping(uint256 hour => uint256 atoms) public paidIn;
+    uint256 internal approvedCeiling;
 
     function payerModel(uint256 index) external view returns (address account, uint256 balance) {
         return (payers[index].account, payers[index].balance);

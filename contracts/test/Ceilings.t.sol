@@ -74,40 +74,37 @@ contract CeilingsTest is SettlementFixture {
         assertEq(_balanceOf(merchant), 2 * 10e6, "twice the ceiling");
     }
 
-    function test_theGuardianLowersAtOnceAndTheAdminRaisesAfterTheDelay() public {
+    function test_theGuardianLowersAtOnceAndAHigherOneWaitsInTheTimelock() public {
         _settle(bytes.concat(_sale(1), _sale(2)));
         vm.expectRevert(abi.encodeWithSelector(ISettlement.CeilingNotLower.selector, 10, 10));
         vm.prank(GUARDIAN);
         settlement.lowerCeiling(10);
         vm.prank(GUARDIAN);
         settlement.lowerCeiling(4);
-        // Less than has settled already: nothing more does.
+        // Less than has settled already: nothing more does, and the lens says what has.
         assertEq(_settleOne(_packed(3, payer, merchant, 1)), Reason.CEILING_REACHED, "lowered");
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.CeilingNotHigher.selector, 4, 4));
-        vm.prank(ADMIN);
-        settlement.scheduleCeiling(4);
+        (uint64 perHour, uint64 settled) = lens().ceiling();
+        assertEq(perHour, 4e6, "lowered");
+        assertEq(settled, 2 * SALE, "settled before");
         vm.expectRevert();
         vm.prank(GUARDIAN);
-        settlement.scheduleCeiling(5);
-        vm.expectRevert(ISettlement.NoCeilingScheduled.selector);
-        settlement.applyCeiling();
-        vm.prank(ADMIN);
-        settlement.scheduleCeiling(20);
-        uint256 from = block.timestamp + RATES_DELAY;
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.TooEarly.selector, block.timestamp, from)
-        );
-        settlement.applyCeiling();
-        vm.warp(from);
-        settlement.applyCeiling();
-        (uint64 perHour,) = lens().ceiling();
-        assertEq(perHour, 20e6, "raised");
+        settlement.raiseCeiling(20);
         vm.expectRevert();
-        vm.prank(ADMIN);
+        vm.prank(STEWARD);
+        settlement.raiseCeiling(20);
+        vm.prank(STEWARD);
+        settlement.restoreCeiling(10);
+        _govern(abi.encodeCall(settlement.raiseCeiling, (20)));
+        (perHour,) = lens().ceiling();
+        assertEq(perHour, 20e6, "raised");
+        (perHour,) = lens().outflow();
+        assertEq(perHour, 20e6, "for refunds too");
+        vm.expectRevert();
+        vm.prank(STEWARD);
         settlement.lowerCeiling(1);
     }
 
-    function test_theAdminReturnsAtOnceToWhatHasWaitedBeforeAndNoFurther() public {
+    function test_theStewardReturnsAtOnceToWhatHasWaitedBeforeAndNoFurther() public {
         assertEq(settlement.approvedCeiling(), LOW, "from the start");
         vm.prank(GUARDIAN);
         settlement.lowerCeiling(0);
@@ -115,45 +112,45 @@ contract CeilingsTest is SettlementFixture {
         vm.prank(GUARDIAN);
         settlement.restoreCeiling(1);
         vm.expectRevert(abi.encodeWithSelector(ISettlement.CeilingNotApproved.selector, 11, 10));
-        vm.prank(ADMIN);
+        vm.prank(STEWARD);
         settlement.restoreCeiling(11);
-        vm.prank(ADMIN);
+        vm.prank(STEWARD);
         settlement.restoreCeiling(4);
         vm.expectRevert(abi.encodeWithSelector(ISettlement.CeilingNotHigher.selector, 4, 4));
-        vm.prank(ADMIN);
+        vm.prank(STEWARD);
         settlement.restoreCeiling(4);
         vm.expectEmit();
-        emit ISettlement.CeilingChanged(10, ADMIN);
-        vm.prank(ADMIN);
+        emit ISettlement.CeilingChanged(10, STEWARD);
+        vm.prank(STEWARD);
         settlement.restoreCeiling(10);
         assertEq(_settleOne(_sale(1)), Reason.NONE, "sales go on");
-        // One that was raised is one that has waited; an announcement alone is not.
-        vm.prank(ADMIN);
-        settlement.scheduleCeiling(20);
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.CeilingNotApproved.selector, 20, 10));
-        vm.prank(ADMIN);
-        settlement.restoreCeiling(20);
-        vm.warp(block.timestamp + RATES_DELAY);
-        settlement.applyCeiling();
+    }
+
+    /// @dev Anyone executes: a stranger must not undo what a guardian has lowered.
+    function test_aRaiseNeitherLowersNorUndoesWhatAGuardianHasLowered() public {
+        bytes memory raise = abi.encodeCall(settlement.raiseCeiling, (20));
+        bytes memory older = abi.encodeCall(settlement.raiseCeiling, (15));
+        _schedule(address(settlement), older, "older");
+        _schedule(address(settlement), raise, "a");
+        vm.warp(block.timestamp + GOVERNANCE_DELAY);
         vm.prank(GUARDIAN);
         settlement.lowerCeiling(1);
-        vm.prank(ADMIN);
-        settlement.restoreCeiling(20);
+        vm.expectEmit();
+        emit ISettlement.CeilingApproved(20);
+        _execute(address(settlement), raise, "a");
         (uint64 perHour,) = lens().ceiling();
+        assertEq(perHour, 1e6, "still lowered");
+        assertEq(settlement.approvedCeiling(), 20, "approved");
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.CeilingNotHigher.selector, 15, 20));
+        this.executeAs(address(settlement), older, "older");
+        vm.prank(STEWARD);
+        settlement.restoreCeiling(20);
+        (perHour,) = lens().ceiling();
         assertEq(perHour, 20e6, "restored");
     }
 
-    function test_loweringDropsARaiseThatWasAnnounced() public {
-        vm.prank(ADMIN);
-        settlement.scheduleCeiling(20);
-        (uint24 announced,) = settlement.scheduledCeiling();
-        assertEq(announced, 20, "announced");
-        vm.prank(GUARDIAN);
-        settlement.lowerCeiling(0);
-        vm.warp(block.timestamp + RATES_DELAY);
-        vm.expectRevert(ISettlement.NoCeilingScheduled.selector);
-        settlement.applyCeiling();
-        assertEq(_settleOne(_packed(1, payer, merchant, 1)), Reason.CEILING_REACHED, "none at all");
+    function executeAs(address target, bytes calldata data, bytes32 salt) external {
+        _execute(target, data, salt);
     }
 
     function test_refundsTakeNothingFromWhatMaySettle() public {
@@ -166,123 +163,135 @@ contract CeilingsTest is SettlementFixture {
         assertEq(paid, SALE, "paid");
     }
 
-    function test_refundsAndOperatorsWithdrawalsTogetherStayBelowTheCeilingOfTheHour() public {
-        address wallet = _twoHoursOfSales();
-        _refund(1, SALE);
-        vm.prank(OPERATOR);
-        settlement.withdraw(merchant, wallet, 5e6, 1);
-        _expectOutflow(SALE + 1, SALE);
-        vm.prank(OPERATOR);
-        settlement.withdraw(merchant, wallet, SALE + 1, 2);
-        _refund(2, SALE);
-        // Full: neither kind pays an atom, the other merchant's included.
+    function test_refundsStayBelowTheCeilingOfTheHour() public {
+        _twoHoursOfSales();
+        for (uint64 i = 1; i <= 4; ++i) _refund(i, SALE);
+        // Full: not an atom more, of the other merchant neither.
         _expectOutflow(1, 0);
-        vm.prank(OPERATOR);
-        settlement.withdraw(merchant, wallet, 1, 2);
-        _expectOutflow(1, 0);
-        _refund(3, 1);
-        assertEq(settlement.refundsOf(3), 0, "a refused refund leaves no trace");
+        _refund(5, 1);
+        assertEq(settlement.refundsOf(5), 0, "a refused refund leaves no trace");
         (, uint64 paid) = lens().outflow();
-        assertEq(paid, 10e6, "paid in the hour");
+        assertEq(paid, 10e6, "refunded in the hour");
         vm.warp(block.timestamp / 1 hours * 1 hours + 1 hours - 1);
         _expectOutflow(1, 0);
-        _refund(3, 1);
+        _refund(5, 1);
         vm.warp(block.timestamp + 1);
         (, paid) = lens().outflow();
         assertEq(paid, 0, "the next hour");
-        vm.prank(OPERATOR);
-        settlement.withdraw(merchant, wallet, 7e6, 2);
-        _settleOne(_sale(9));
-        _expectOutflow(3e6 + 1, 3e6);
-        vm.prank(OTHER_OPERATOR);
-        settlement.withdraw(merchant, wallet, 3e6 + 1, 3);
+        _refund(5, SALE);
     }
 
-    function test_aWalletsOwnWithdrawalIsNeverBoundAndDoesNotCount() public {
+    /// @dev A withdrawal pays the merchant's own wallet: the ceiling would protect nobody.
+    function test_noCeilingBindsAWithdrawalAndNoWithdrawalTakesFromRefunds() public {
         address wallet = _twoHoursOfSales();
+        vm.prank(GUARDIAN);
+        settlement.lowerCeiling(3);
+        vm.prank(OPERATOR);
+        settlement.withdraw(merchant, wallet, 12e6, 1);
+        (uint64 perHour, uint64 paid) = lens().outflow();
+        assertEq(perHour, 3e6, "lowered");
+        assertEq(paid, 0, "withdrawals count nowhere");
+        _refund(1, SALE);
         vm.prank(GUARDIAN);
         settlement.lowerCeiling(0);
         _expectOutflow(1, 0);
-        vm.prank(OPERATOR);
-        settlement.withdraw(merchant, wallet, 1, 1);
-        vm.prank(wallet);
-        settlement.withdrawOwn(merchant, 15e6);
-        (uint64 perHour, uint64 paid) = lens().outflow();
-        assertEq(perHour, 0, "lowered");
-        assertEq(paid, 0, "its own call counts nowhere");
-        vm.prank(ADMIN);
-        settlement.restoreCeiling(10);
-        vm.prank(OPERATOR);
-        settlement.withdraw(merchant, wallet, 5e6, 1);
-    }
-
-    function test_aCeilingLoweredBelowWhatWasPaidLeavesNothing() public {
-        address wallet = _twoHoursOfSales();
-        vm.prank(OPERATOR);
-        settlement.withdraw(merchant, wallet, 6e6, 1);
-        vm.prank(GUARDIAN);
-        settlement.lowerCeiling(5);
-        _expectOutflow(1, 0);
+        _refund(2, 1);
         vm.prank(OPERATOR);
         settlement.withdraw(merchant, wallet, 1, 2);
+        vm.prank(wallet);
+        settlement.withdrawOwn(merchant, 5e6);
+    }
+
+    function test_aCeilingLoweredBelowWhatWasRefundedLeavesNothing() public {
+        _twoHoursOfSales();
+        _refund(1, SALE);
+        _refund(2, SALE);
+        vm.prank(GUARDIAN);
+        settlement.lowerCeiling(4);
+        _expectOutflow(1, 0);
+        _refund(3, 1);
         // A raise counts what has left already.
-        vm.prank(ADMIN);
-        settlement.restoreCeiling(10);
-        _expectOutflow(4e6 + 1, 4e6);
-        vm.prank(OPERATOR);
-        settlement.withdraw(merchant, wallet, 4e6 + 1, 2);
+        vm.prank(STEWARD);
+        settlement.restoreCeiling(7);
+        _expectOutflow(SALE, 2e6);
+        _refund(3, SALE);
+        _refund(3, 2e6);
     }
 
     /// @dev 65,536 hours are seven and a half years.
     function test_whatLeftAnHourOfYearsAgoNeverCountsAgain() public {
-        address wallet = _twoHoursOfSales();
-        vm.prank(OPERATOR);
-        settlement.withdraw(merchant, wallet, 10e6, 1);
+        _twoHoursOfSales();
+        for (uint64 i = 1; i <= 4; ++i) _refund(i, SALE);
         vm.warp(block.timestamp + 65_536 hours);
-        vm.prank(OPERATOR);
-        settlement.withdraw(merchant, wallet, 10e6, 2);
+        for (uint64 i = 5; i <= 8; ++i) _refund(i, SALE);
         (, uint64 paid) = lens().outflow();
         assertEq(paid, 10e6, "of this hour");
     }
 
     function test_aPauseOfRefundsKeepsWhatLeftInTheHour() public {
-        address wallet = _twoHoursOfSales();
-        vm.prank(OPERATOR);
-        settlement.withdraw(merchant, wallet, 9e6, 1);
+        _twoHoursOfSales();
+        for (uint64 i = 1; i <= 3; ++i) _refund(i, SALE);
         vm.prank(GUARDIAN);
         settlement.pauseRefunding();
-        vm.prank(ADMIN);
+        vm.prank(STEWARD);
         settlement.unpauseRefunding();
-        _expectOutflow(SALE, 1e6);
-        _refund(1, SALE);
+        _refund(4, SALE - 1);
+        _expectOutflow(SALE, 1);
+        _refund(5, SALE);
     }
 
     /// @dev A definite refusal is told first: it does not wait for the next hour.
-    function test_whatCanNeverBePaidIsRefusedForThatReason() public {
-        address wallet = _twoHoursOfSales();
-        vm.prank(OPERATOR);
-        settlement.withdraw(merchant, wallet, 10e6, 1);
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.WithdrawalAlreadyPaid.selector, uint64(1))
-        );
-        vm.prank(OPERATOR);
-        settlement.withdraw(merchant, wallet, 10e6, 1);
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.InsufficientMerchantBalance.selector, 100e6, 10e6
-            )
-        );
-        vm.prank(OPERATOR);
-        settlement.withdraw(merchant, wallet, 100e6, 2);
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.NotMerchantWallet.selector, STRANGER, wallet)
-        );
-        vm.prank(OPERATOR);
-        settlement.withdraw(merchant, STRANGER, 1, 2);
+    function test_whatCanNeverBeRefundedIsRefusedForThatReason() public {
+        _twoHoursOfSales();
+        for (uint64 i = 1; i <= 4; ++i) _refund(i, SALE);
         vm.expectRevert(
             abi.encodeWithSelector(ISettlement.RefundTooHigh.selector, SALE + 1, SALE)
         );
-        _refund(1, SALE + 1);
+        _refund(5, SALE + 1);
+    }
+
+    function test_noBalanceRunsOverItsField() public {
+        bytes32 slot = _slotOf(merchant);
+        uint256 word = uint256(vm.load(address(settlement), slot));
+        uint256 most = type(uint56).max;
+        uint256 low = word & ((uint256(1) << 200) - 1);
+        vm.store(address(settlement), slot, bytes32(low | ((most - SALE) << 200)));
+        assertEq(_balanceOf(merchant), most - SALE, "the slot");
+        assertEq(_settleOne(_sale(1)), Reason.NONE, "the last that fits");
+        vm.expectRevert(
+            abi.encodeWithSelector(ISettlement.MerchantBalanceTooHigh.selector, merchant)
+        );
+        this.settleOne(_packed(2, payer, merchant, 1));
+        assertEq(_balanceOf(merchant), most, "no atom more");
+    }
+
+    function settleOne(bytes calldata payment) external returns (uint8) {
+        return _settleOne(payment);
+    }
+
+    /// @dev Found by what reading the account touches.
+    function _slotOf(uint32 merchant_) private returns (bytes32) {
+        vm.record();
+        settlement.merchantAccount(merchant_);
+        (bytes32[] memory reads,) = vm.accesses(address(settlement));
+        return reads[0];
+    }
+
+    /// @dev Not thirty days from the call: a hold of the present day would never end.
+    function test_aHoldIsCountedFromTheRegistration() public {
+        uint32 registered = uint32(block.timestamp);
+        vm.prank(GUARDIAN);
+        settlement.holdPayouts(merchant, registered + 20 days);
+        vm.warp(registered + 15 days);
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                ISettlement.HoldTooLong.selector, registered + 30 days + 1, registered + 30 days
+            )
+        );
+        vm.prank(GUARDIAN);
+        settlement.holdPayouts(merchant, registered + 30 days + 1);
+        vm.prank(GUARDIAN);
+        settlement.holdPayouts(merchant, registered + 30 days);
     }
 
     /// @dev 20 USDC of the merchant, none of it held any more. @return wallet The merchant's.
@@ -316,7 +325,7 @@ contract CeilingsTest is SettlementFixture {
     function test_aNewMerchantIsNotPaidOutBeforeItsHoldEnds() public {
         _settle(_sale(1));
         address wallet = vm.addr(WALLET_KEY);
-        (,, uint40 heldUntil) = settlement.merchantAccount(merchant);
+        (,, uint32 heldUntil) = settlement.merchantAccount(merchant);
         assertEq(heldUntil, block.timestamp + HOLD, "held until");
         vm.warp(heldUntil - 1);
         bytes memory held =
@@ -342,10 +351,10 @@ contract CeilingsTest is SettlementFixture {
     }
 
     function test_theGuardianExtendsAHoldToThirtyDaysInAllAndNoFurther() public {
-        uint40 registered = _now();
+        uint32 registered = uint32(_now());
         _settle(_sale(1));
         vm.expectRevert();
-        vm.prank(ADMIN);
+        vm.prank(STEWARD);
         settlement.holdPayouts(merchant, registered + 2 days);
         vm.expectRevert(
             abi.encodeWithSelector(
@@ -363,7 +372,7 @@ contract CeilingsTest is SettlementFixture {
             )
         );
         vm.prank(GUARDIAN);
-        settlement.holdPayouts(merchant, uint40(registered + 1 days));
+        settlement.holdPayouts(merchant, registered + 1 days);
         vm.expectRevert(
             abi.encodeWithSelector(
                 ISettlement.HoldNotExtended.selector, registered + 2 days, registered + 2 days
@@ -390,7 +399,7 @@ contract CeilingsTest is SettlementFixture {
         uint256 key = 0x4e4577;
         _settle(_sale(1));
         vm.prank(GUARDIAN);
-        settlement.holdPayouts(merchant, _now() + 30 days);
+        settlement.holdPayouts(merchant, uint32(_now() + 30 days));
         bytes memory signature = _signWalletConsent(key, merchant, block.timestamp);
         vm.prank(REGISTRAR);
         settlement.proposeWallet(merchant, vm.addr(key), block.timestamp, signature);
@@ -414,7 +423,7 @@ contract CeilingsTest is SettlementFixture {
             )
         );
         vm.prank(GUARDIAN);
-        settlement.holdPayouts(merchant, _now() + 1 days);
+        settlement.holdPayouts(merchant, uint32(_now() + 1 days));
     }
 
     /// @dev SECURITY.md: an operator's key and one merchant account. 400 payers, 200 USDC each.

@@ -3,7 +3,27 @@ pragma solidity 0.8.37;
 
 import {ISettlement} from "../artifacts/ISettlement.sol";
 import {ITestUSDC} from "../artifacts/ITestUSDC.sol";
+import {ITimelock} from "../artifacts/ITimelock.sol";
 import {SettlementFixture} from "./SettlementFixture.sol";
+import {TestBase} from "./TestBase.sol";
+
+/// @dev Another address at which a token is reached: what it moves, the token moves.
+contract SecondAddress is TestBase {
+    ITestUSDC private immutable TOKEN;
+
+    constructor(ITestUSDC token) {
+        TOKEN = token;
+    }
+
+    function balanceOf(address owner) external view returns (uint256) {
+        return TOKEN.balanceOf(owner);
+    }
+
+    function transfer(address to, uint256 amount) external returns (bool) {
+        vm.prank(msg.sender);
+        return TOKEN.transfer(to, amount);
+    }
+}
 
 contract GovernanceTest is SettlementFixture {
     function _expectRole(address account, bytes32 role) private {
@@ -15,37 +35,34 @@ contract GovernanceTest is SettlementFixture {
     }
 
     function test_eachRoleStartsWithItsHolderOnly() public view {
-        bytes32[5] memory roles = [
+        bytes32[6] memory roles = [
             settlement.OPERATOR_ROLE(),
             settlement.REGISTRAR_ROLE(),
             settlement.GUARDIAN_ROLE(),
             settlement.TREASURER_ROLE(),
-            settlement.WATCH_ROLE()
+            settlement.WATCH_ROLE(),
+            settlement.STEWARD_ROLE()
         ];
-        address[6] memory holders = [OPERATOR, REGISTRAR, GUARDIAN, TREASURER, WATCHER, ADMIN];
+        address[7] memory holders =
+            [OPERATOR, REGISTRAR, GUARDIAN, TREASURER, WATCHER, STEWARD, PROPOSER];
         for (uint256 i = 0; i < roles.length; ++i) {
             for (uint256 j = 0; j < holders.length; ++j) {
                 assertTrue(settlement.hasRole(roles[i], holders[j]) == (i == j), "role");
             }
             assertEq(settlement.getRoleAdmin(roles[i]), bytes32(0), "granted by the admin");
         }
-        assertEq(settlement.defaultAdmin(), ADMIN, "admin");
+        assertTrue(settlement.hasRole(0, address(timelock())), "the timelock is the admin");
         assertEq(settlement.TOKEN(), address(token), "token");
-        assertEq(settlement.RATES_DELAY(), RATES_DELAY, "rates delay");
         assertEq(settlement.WALLET_DELAY(), WALLET_DELAY, "wallet delay");
     }
 
-    function test_theAdminAddsAndRemovesOperators() public {
+    function test_operatorsAreGrantedThroughTheTimelockAndRevokedByTheStewardAtOnce() public {
         bytes32 role = settlement.OPERATOR_ROLE();
-        _expectRole(OPERATOR, bytes32(0));
-        vm.prank(OPERATOR);
+        _expectRole(STEWARD, bytes32(0));
+        vm.prank(STEWARD);
         settlement.grantRole(role, STRANGER);
-        vm.prank(ADMIN);
-        settlement.announceGrant(role, STRANGER);
-        vm.warp(block.timestamp + RATES_DELAY);
-        vm.prank(ADMIN);
-        settlement.grantRole(role, STRANGER);
-        vm.prank(ADMIN);
+        _grant(role, STRANGER);
+        vm.prank(STEWARD);
         settlement.revokeRole(role, OPERATOR);
         bytes memory payment = _sale(1);
         _expectRole(OPERATOR, role);
@@ -55,30 +72,57 @@ contract GovernanceTest is SettlementFixture {
         settlement.settleBatch(payment, _now());
     }
 
-    function test_theAdminIsHandedOverInTwoDelayedSteps() public {
-        vm.prank(ADMIN);
-        settlement.beginDefaultAdminTransfer(STRANGER);
-        uint48 schedule = uint48(block.timestamp) + ADMIN_DELAY;
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.AccessControlEnforcedDefaultAdminDelay.selector, schedule
-            )
-        );
-        vm.prank(STRANGER);
-        settlement.acceptDefaultAdminTransfer();
-        vm.warp(schedule + 1);
-        vm.prank(STRANGER);
-        settlement.acceptDefaultAdminTransfer();
-        assertEq(settlement.defaultAdmin(), STRANGER, "admin");
+    function test_theStewardRevokesEveryRoleButItsOwnAndTheAdmins() public {
+        bytes32 steward = settlement.STEWARD_ROLE();
+        bytes32[5] memory roles = [
+            settlement.OPERATOR_ROLE(),
+            settlement.REGISTRAR_ROLE(),
+            settlement.GUARDIAN_ROLE(),
+            settlement.TREASURER_ROLE(),
+            settlement.WATCH_ROLE()
+        ];
+        address[5] memory holders = [OPERATOR, REGISTRAR, GUARDIAN, TREASURER, WATCHER];
+        for (uint256 i = 0; i < roles.length; ++i) {
+            _expectRole(PROPOSER, bytes32(0));
+            vm.prank(PROPOSER);
+            settlement.revokeRole(roles[i], holders[i]);
+            vm.prank(STEWARD);
+            settlement.revokeRole(roles[i], holders[i]);
+            assertTrue(!settlement.hasRole(roles[i], holders[i]), "revoked");
+        }
+        _expectRole(STEWARD, bytes32(0));
+        vm.prank(STEWARD);
+        settlement.revokeRole(steward, STEWARD);
+        _expectRole(STEWARD, bytes32(0));
+        vm.prank(STEWARD);
+        settlement.revokeRole(bytes32(0), address(0x77));
+        _govern(abi.encodeCall(settlement.revokeRole, (steward, STEWARD)));
+        assertTrue(!settlement.hasRole(steward, STEWARD), "by an operation");
     }
 
-    function test_theGuardianOnlyPausesAndTheAdminOnlyUnpauses() public {
+    function test_thereIsOneAdminForEver() public {
+        address admin = address(timelock());
+        bytes[3] memory calls = [
+            abi.encodeCall(settlement.grantRole, (bytes32(0), STRANGER)),
+            abi.encodeCall(settlement.revokeRole, (bytes32(0), admin)),
+            abi.encodeCall(settlement.renounceRole, (bytes32(0), admin))
+        ];
+        for (uint256 i = 0; i < calls.length; ++i) {
+            vm.prank(admin);
+            (bool done, bytes memory answer) = address(settlement).call(calls[i]);
+            assertTrue(!done, "refused");
+            assertEq(bytes32(answer), bytes32(ISettlement.AdminStays.selector), "why");
+        }
+    }
+
+    function test_theGuardianOnlyPausesAndTheStewardOnlyUnpauses() public {
         bytes32 guardian = settlement.GUARDIAN_ROLE();
-        _expectRole(ADMIN, guardian);
-        vm.prank(ADMIN);
+        bytes32 steward = settlement.STEWARD_ROLE();
+        _expectRole(STEWARD, guardian);
+        vm.prank(STEWARD);
         settlement.pauseSettling();
-        _expectRole(ADMIN, guardian);
-        vm.prank(ADMIN);
+        _expectRole(STEWARD, guardian);
+        vm.prank(STEWARD);
         settlement.pauseRefunding();
         vm.expectEmit();
         emit ISettlement.SettlingPaused(GUARDIAN, true);
@@ -90,41 +134,36 @@ contract GovernanceTest is SettlementFixture {
         vm.prank(GUARDIAN);
         settlement.pauseRefunding();
         assertTrue(lens().settlingPaused() && lens().refundingPaused(), "both");
-        _expectRole(GUARDIAN, bytes32(0));
+        _expectRole(GUARDIAN, steward);
         vm.prank(GUARDIAN);
         settlement.unpauseSettling();
-        _expectRole(GUARDIAN, bytes32(0));
+        _expectRole(GUARDIAN, steward);
         vm.prank(GUARDIAN);
         settlement.unpauseRefunding();
         vm.expectEmit();
-        emit ISettlement.SettlingPaused(ADMIN, false);
-        vm.prank(ADMIN);
+        emit ISettlement.SettlingPaused(STEWARD, false);
+        vm.prank(STEWARD);
         settlement.unpauseSettling();
         assertTrue(!lens().settlingPaused() && lens().refundingPaused(), "refunding only");
         vm.expectEmit();
-        emit ISettlement.RefundingPaused(ADMIN, false);
-        vm.prank(ADMIN);
+        emit ISettlement.RefundingPaused(STEWARD, false);
+        vm.prank(STEWARD);
         settlement.unpauseRefunding();
         assertTrue(!lens().refundingPaused(), "none");
     }
 
     function test_aWatcherPausesBothAndDoesNothingElse() public {
-        vm.prank(ADMIN);
-        settlement.scheduleRates(ISettlement.Rates(40, 10, 10));
         bytes32 role = settlement.OPERATOR_ROLE();
-        vm.prank(ADMIN);
-        settlement.announceGrant(role, STRANGER);
-        bytes[13] memory others = [
+        bytes[12] memory others = [
             abi.encodeCall(settlement.unpauseSettling, ()),
             abi.encodeCall(settlement.unpauseRefunding, ()),
             abi.encodeCall(settlement.lowerCeiling, (1)),
             abi.encodeCall(settlement.restoreCeiling, (CEILING)),
-            abi.encodeCall(settlement.scheduleCeiling, (CEILING)),
-            abi.encodeCall(settlement.holdPayouts, (merchant, _now() + 1 days)),
+            abi.encodeCall(settlement.raiseCeiling, (CEILING)),
+            abi.encodeCall(settlement.holdPayouts, (merchant, uint32(_now() + 1 days))),
             abi.encodeCall(settlement.dropWalletChanges, ()),
-            abi.encodeCall(settlement.cancelRates, ()),
-            abi.encodeCall(settlement.cancelGrant, (role, STRANGER)),
-            abi.encodeCall(settlement.announceGrant, (role, WATCHER)),
+            abi.encodeCall(settlement.cancelOperations, (new bytes32[](0))),
+            abi.encodeCall(settlement.setRates, (ISettlement.Rates(1, 1, 1))),
             abi.encodeCall(settlement.revokeRole, (role, OPERATOR)),
             abi.encodeCall(settlement.settleBatch, (_sale(1), _now())),
             abi.encodeCall(settlement.collectFees, (WATCHER, 0, 0))
@@ -144,9 +183,31 @@ contract GovernanceTest is SettlementFixture {
         assertTrue(lens().settlingPaused() && lens().refundingPaused(), "both");
     }
 
+    function test_noOperatorRegistrarOrTreasurerChangesRulesOrCancelsOperations() public {
+        bytes32 id = _schedule(address(settlement), "", "a");
+        bytes32[] memory ids = new bytes32[](1);
+        ids[0] = id;
+        bytes[5] memory calls = [
+            abi.encodeCall(settlement.setRates, (ISettlement.Rates(1, 1, 1))),
+            abi.encodeCall(settlement.raiseCeiling, (CEILING)),
+            abi.encodeCall(settlement.restoreCeiling, (CEILING)),
+            abi.encodeCall(settlement.unpauseSettling, ()),
+            abi.encodeCall(settlement.cancelOperations, (ids))
+        ];
+        address[5] memory others = [OPERATOR, REGISTRAR, TREASURER, PROPOSER, STRANGER];
+        for (uint256 i = 0; i < calls.length; ++i) {
+            for (uint256 j = 0; j < others.length; ++j) {
+                vm.prank(others[j]);
+                (bool done,) = address(settlement).call(calls[i]);
+                assertTrue(!done, "refused");
+            }
+        }
+        assertTrue(timelock().isOperationPending(id), "it still waits");
+    }
+
     function test_aWatcherIsRevokedAtOnce() public {
         bytes32 role = settlement.WATCH_ROLE();
-        vm.prank(ADMIN);
+        vm.prank(STEWARD);
         settlement.revokeRole(role, WATCHER);
         bytes32 guardian = settlement.GUARDIAN_ROLE();
         _expectRole(WATCHER, guardian);
@@ -163,12 +224,12 @@ contract GovernanceTest is SettlementFixture {
         vm.prank(GUARDIAN);
         settlement.pauseSettling();
         assertTrue(lens().settlingPaused() && lens().refundingPaused(), "both");
-        vm.prank(ADMIN);
+        vm.prank(STEWARD);
         settlement.unpauseRefunding();
         assertTrue(lens().settlingPaused() && !lens().refundingPaused(), "settling");
         vm.prank(GUARDIAN);
         settlement.pauseRefunding();
-        vm.prank(ADMIN);
+        vm.prank(STEWARD);
         settlement.unpauseSettling();
         assertTrue(!lens().settlingPaused() && lens().refundingPaused(), "refunding");
     }
@@ -186,59 +247,56 @@ contract GovernanceTest is SettlementFixture {
         assertEq(lens().batchCount(), 1, "batches");
     }
 
-    function test_newRatesWaitForTheirDelay() public {
-        uint256 from = block.timestamp + RATES_DELAY;
-        vm.expectEmit();
-        emit ISettlement.RatesScheduled(40, 10, 10, uint48(from));
-        vm.prank(ADMIN);
-        settlement.scheduleRates(ISettlement.Rates(40, 10, 10));
-        vm.warp(from - 1);
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.TooEarly.selector, from - 1, from));
-        settlement.applyRates();
+    function test_newRatesWaitInTheTimelock() public {
+        bytes memory data =
+            abi.encodeCall(settlement.setRates, (ISettlement.Rates(40, 10, 10)));
+        _expectRole(PROPOSER, bytes32(0));
+        vm.prank(PROPOSER);
+        settlement.setRates(ISettlement.Rates(40, 10, 10));
+        bytes32 id = _schedule(address(settlement), data, "a");
+        vm.warp(block.timestamp + GOVERNANCE_DELAY - 1);
+        _expectState(id, READY);
+        this.executeAs(address(settlement), data, "a");
         assertEq(lens().rates().acquirer, 30, "still the old one");
-        vm.warp(from);
+        vm.warp(block.timestamp + 1);
         vm.expectEmit();
         emit ISettlement.RatesApplied(40, 10, 10);
-        settlement.applyRates();
+        _execute(address(settlement), data, "a");
         _settle(_sale(1));
         (uint64 acquirerFees, uint64 protocolFees) = lens().bookedFees();
         assertEq(acquirerFees, 10_000, "acquirer fees");
         assertEq(protocolFees, 0, "protocol fees less cashback");
-        vm.expectRevert(ISettlement.NoRatesScheduled.selector);
-        settlement.applyRates();
+        _expectState(id, READY);
+        this.executeAs(address(settlement), data, "a");
     }
 
-    function test_aNewAnnouncementReplacesTheOldOne() public {
-        vm.prank(ADMIN);
-        settlement.scheduleRates(ISettlement.Rates(1, 1, 1));
-        vm.warp(block.timestamp + RATES_DELAY);
-        vm.prank(ADMIN);
-        settlement.scheduleRates(ISettlement.Rates(2, 2, 2));
+    function executeAs(address target, bytes calldata data, bytes32 salt) external {
+        _execute(target, data, salt);
+    }
+
+    bytes32 private constant READY = bytes32(uint256(1) << 2);
+
+    function _expectState(bytes32 id, bytes32 states) private {
         vm.expectRevert(
             abi.encodeWithSelector(
-                ISettlement.TooEarly.selector, block.timestamp, block.timestamp + RATES_DELAY
+                ITimelock.TimelockUnexpectedOperationState.selector, id, states
             )
         );
-        settlement.applyRates();
-        (ISettlement.Rates memory scheduled, uint48 applicableAt) = settlement.scheduledRates();
-        assertEq(scheduled.acquirer, 2, "scheduled");
-        assertEq(applicableAt, block.timestamp + RATES_DELAY, "applicable at");
     }
 
     function test_ratesAreCapped() public {
+        address admin = address(timelock());
         vm.expectRevert(abi.encodeWithSelector(ISettlement.FeeRateTooHigh.selector, 301, 300));
-        vm.prank(ADMIN);
-        settlement.scheduleRates(ISettlement.Rates(281, 20, 5));
+        vm.prank(admin);
+        settlement.setRates(ISettlement.Rates(281, 20, 5));
         vm.expectRevert(
             abi.encodeWithSelector(ISettlement.CashbackAboveProtocolRate.selector, 21, 20)
         );
-        vm.prank(ADMIN);
-        settlement.scheduleRates(ISettlement.Rates(280, 20, 21));
-        vm.prank(ADMIN);
-        settlement.scheduleRates(ISettlement.Rates(280, 20, 20));
-        _expectRole(OPERATOR, bytes32(0));
-        vm.prank(OPERATOR);
-        settlement.scheduleRates(ISettlement.Rates(1, 1, 1));
+        vm.prank(admin);
+        settlement.setRates(ISettlement.Rates(280, 20, 21));
+        vm.prank(admin);
+        settlement.setRates(ISettlement.Rates(280, 20, 20));
+        assertEq(lens().rates().acquirer, 280, "acquirer rate");
     }
 
     function test_deploymentKeepsTheSameLimits() public {
@@ -247,11 +305,9 @@ contract GovernanceTest is SettlementFixture {
         vm.expectRevert(abi.encodeWithSelector(ISettlement.FeeRateTooHigh.selector, 301, 300));
         this.deployWith(setup);
         setup = _setup();
-        setup.admin = address(0);
+        setup.proposers = new address[](0);
         vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.AccessControlInvalidDefaultAdmin.selector, address(0)
-            )
+            abi.encodeWithSelector(ISettlement.AddressInvalid.selector, address(0))
         );
         this.deployWith(setup);
     }
@@ -266,74 +322,20 @@ contract GovernanceTest is SettlementFixture {
 
     function test_grantingWaitsAndRevokingDoesNot() public {
         bytes32 role = settlement.OPERATOR_ROLE();
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.NoGrantAnnounced.selector, role, STRANGER)
-        );
-        vm.prank(ADMIN);
-        settlement.grantRole(role, STRANGER);
-        _expectRole(OPERATOR, bytes32(0));
-        vm.prank(OPERATOR);
-        settlement.announceGrant(role, STRANGER);
-        uint48 from = uint48(block.timestamp) + RATES_DELAY;
-        vm.expectEmit();
-        emit ISettlement.GrantAnnounced(role, STRANGER, from);
-        vm.prank(ADMIN);
-        settlement.announceGrant(role, STRANGER);
-        assertEq(settlement.announcedGrant(role, STRANGER), from, "announced");
-        vm.warp(from - 1);
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.TooEarly.selector, from - 1, from));
-        vm.prank(ADMIN);
-        settlement.grantRole(role, STRANGER);
-        vm.warp(from);
-        vm.prank(ADMIN);
-        settlement.grantRole(role, STRANGER);
+        bytes memory data = abi.encodeCall(settlement.grantRole, (role, STRANGER));
+        bytes32 id = _schedule(address(settlement), data, "a");
+        vm.warp(block.timestamp + GOVERNANCE_DELAY - 1);
+        _expectState(id, READY);
+        this.executeAs(address(settlement), data, "a");
+        vm.warp(block.timestamp + 1);
+        _execute(address(settlement), data, "a");
         assertTrue(settlement.hasRole(role, STRANGER), "granted");
-        vm.prank(ADMIN);
+        vm.prank(STEWARD);
         settlement.revokeRole(role, STRANGER);
         assertTrue(!settlement.hasRole(role, STRANGER), "revoked at once");
-        // One announcement is good for one grant.
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.NoGrantAnnounced.selector, role, STRANGER)
-        );
-        vm.prank(ADMIN);
-        settlement.grantRole(role, STRANGER);
-    }
-
-    function test_announcementsLapseAndCanBeDropped() public {
-        bytes32 role = settlement.TREASURER_ROLE();
-        vm.prank(ADMIN);
-        settlement.announceGrant(role, STRANGER);
-        vm.prank(ADMIN);
-        settlement.scheduleRates(ISettlement.Rates(40, 10, 10));
-        uint256 until = block.timestamp + RATES_DELAY + settlement.ANNOUNCEMENT_LIFE();
-        vm.warp(until + 1);
-        bytes memory lapsed =
-            abi.encodeWithSelector(ISettlement.Lapsed.selector, until + 1, until);
-        vm.expectRevert(lapsed);
-        vm.prank(ADMIN);
-        settlement.grantRole(role, STRANGER);
-        vm.expectRevert(lapsed);
-        settlement.applyRates();
-        vm.expectRevert();
-        vm.prank(STRANGER);
-        settlement.cancelRates();
-        vm.expectEmit();
-        emit ISettlement.RatesCanceled(GUARDIAN);
-        vm.prank(GUARDIAN);
-        settlement.cancelRates();
-        vm.expectRevert(ISettlement.NoRatesScheduled.selector);
-        vm.prank(ADMIN);
-        settlement.cancelRates();
-        vm.expectRevert();
-        vm.prank(STRANGER);
-        settlement.cancelGrant(role, STRANGER);
-        vm.prank(ADMIN);
-        settlement.cancelGrant(role, STRANGER);
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.NoGrantAnnounced.selector, role, STRANGER)
-        );
-        vm.prank(GUARDIAN);
-        settlement.cancelGrant(role, STRANGER);
+        // One operation is good for one grant.
+        _expectState(id, READY);
+        this.executeAs(address(settlement), data, "a");
     }
 
     function test_theTreasurerSweepsStrayTokensOnly() public {
@@ -360,20 +362,37 @@ contract GovernanceTest is SettlementFixture {
         assertEq(stray.balanceOf(STRANGER), 77, "swept");
     }
 
+    function test_aTokenWithASecondAddressIsNotSwept() public {
+        token.mint(address(settlement), 5);
+        SecondAddress second = new SecondAddress(token);
+        vm.expectRevert(
+            abi.encodeWithSelector(ISettlement.AddressInvalid.selector, address(second))
+        );
+        vm.prank(TREASURER);
+        settlement.sweep(address(second), STRANGER);
+        assertEq(token.balanceOf(address(settlement)), 5, "it stays");
+    }
+
     function test_deploymentRefusesNobodyAndNoCeiling() public {
         bytes memory invalid =
             abi.encodeWithSelector(ISettlement.AddressInvalid.selector, address(0));
-        for (uint256 i = 0; i < 4; ++i) {
+        for (uint256 i = 0; i < 5; ++i) {
             ISettlement.Setup memory setup = _setup();
             if (i == 0) setup.operators[1] = address(0);
             if (i == 1) setup.registrar = address(0);
             if (i == 2) setup.guardians[1] = address(0);
             if (i == 3) setup.treasurer = address(0);
+            if (i == 4) setup.steward = address(0);
             vm.expectRevert(invalid);
             this.deployWith(setup);
         }
         vm.expectRevert(invalid);
         this.deployOn(address(0), _setup());
+        // A call to it would succeed, so an authorized sale would be booked without money.
+        vm.expectRevert(
+            abi.encodeWithSelector(ISettlement.AddressInvalid.selector, address(0x70))
+        );
+        this.deployOn(address(0x70), _setup());
         ISettlement.Setup memory open = _setup();
         open.hourlyCeiling = 0;
         vm.expectRevert(ISettlement.CeilingZero.selector);
@@ -388,85 +407,55 @@ contract GovernanceTest is SettlementFixture {
         this.deployWith(open);
     }
 
-    function test_aContractIsDeployedWithAGuardianAtLeast() public {
+    function test_aContractIsDeployedWithAGuardianAtLeastAndNoneTwice() public {
         ISettlement.Setup memory setup = _setup();
         setup.guardians = new address[](0);
         vm.expectRevert(ISettlement.LastGuardianStays.selector);
         this.deployWith(setup);
-        // The same one twice is one.
+        // Two that are the same would be one.
         setup = _setup();
         setup.guardians[1] = GUARDIAN;
-        ISettlement one = ISettlement(deploy("Settlement", abi.encode(token, setup)));
-        (uint16 count,) = one.guardians();
-        assertEq(count, 1, "guardians");
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.AddressInvalid.selector, GUARDIAN));
+        this.deployWith(setup);
     }
 
-    function test_theLastGuardianIsRevokedOnlyAfterTheDelay() public {
+    function test_theLastGuardianStaysWhoeverAsks() public {
         bytes32 role = settlement.GUARDIAN_ROLE();
-        (uint16 count, uint48 revocableAt) = settlement.guardians();
-        assertEq(count, 2, "guardians");
-        assertEq(revocableAt, 0, "nothing is announced");
-        vm.prank(ADMIN);
+        assertEq(settlement.guardians(), 2, "guardians");
+        vm.prank(STEWARD);
         settlement.revokeRole(role, OTHER_GUARDIAN);
         // Who is none any more counts once.
-        vm.prank(ADMIN);
+        vm.prank(STEWARD);
         settlement.revokeRole(role, OTHER_GUARDIAN);
-        vm.expectRevert(ISettlement.LastGuardianStays.selector);
-        vm.prank(ADMIN);
-        settlement.revokeRole(role, GUARDIAN);
+        assertEq(settlement.guardians(), 1, "one is left");
+        address[2] memory revokers = [STEWARD, address(timelock())];
+        for (uint256 i = 0; i < revokers.length; ++i) {
+            vm.expectRevert(ISettlement.LastGuardianStays.selector);
+            vm.prank(revokers[i]);
+            settlement.revokeRole(role, GUARDIAN);
+        }
         vm.expectRevert(ISettlement.LastGuardianStays.selector);
         vm.prank(GUARDIAN);
         settlement.renounceRole(role, GUARDIAN);
-        _expectRole(GUARDIAN, bytes32(0));
-        vm.prank(GUARDIAN);
-        settlement.announceLastRevocation();
-        uint48 from = uint48(block.timestamp) + RATES_DELAY;
-        vm.expectEmit();
-        emit ISettlement.LastRevocationAnnounced(from);
-        vm.prank(ADMIN);
-        settlement.announceLastRevocation();
-        vm.warp(from - 1);
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.TooEarly.selector, from - 1, from));
-        vm.prank(ADMIN);
-        settlement.revokeRole(role, GUARDIAN);
-        (count, revocableAt) = settlement.guardians();
-        assertEq(count, 1, "it still stops what it has to");
-        assertEq(revocableAt, from, "announced");
-        vm.warp(from);
-        vm.prank(ADMIN);
-        settlement.revokeRole(role, GUARDIAN);
-        assertTrue(!settlement.hasRole(role, GUARDIAN), "revoked");
-        (count, revocableAt) = settlement.guardians();
-        assertEq(uint256(count) + revocableAt, 0, "used up");
-    }
-
-    function test_anAnnouncedLastRevocationLapses() public {
-        bytes32 role = settlement.GUARDIAN_ROLE();
-        vm.prank(ADMIN);
-        settlement.announceLastRevocation();
-        vm.prank(ADMIN);
-        settlement.revokeRole(role, OTHER_GUARDIAN);
-        uint256 until = block.timestamp + RATES_DELAY + settlement.ANNOUNCEMENT_LIFE();
-        vm.warp(until + 1);
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.Lapsed.selector, until + 1, until));
-        vm.prank(ADMIN);
-        settlement.revokeRole(role, GUARDIAN);
-    }
-
-    function test_aGrantedGuardianMakesTheOtherOneFreeToGo() public {
-        bytes32 role = settlement.GUARDIAN_ROLE();
-        vm.prank(ADMIN);
-        settlement.revokeRole(role, OTHER_GUARDIAN);
-        vm.prank(ADMIN);
-        settlement.announceGrant(role, STRANGER);
-        vm.warp(block.timestamp + RATES_DELAY);
-        vm.prank(ADMIN);
-        settlement.grantRole(role, STRANGER);
+        _grant(role, STRANGER);
         vm.prank(GUARDIAN);
         settlement.renounceRole(role, GUARDIAN);
         vm.expectRevert(ISettlement.LastGuardianStays.selector);
-        vm.prank(ADMIN);
+        vm.prank(STEWARD);
         settlement.revokeRole(role, STRANGER);
+    }
+
+    /// @dev Whether it was asked for before or after another one came: nothing stays armed.
+    function test_noEarlierOperationTakesTheLastOfLaterGuardians() public {
+        bytes32 role = settlement.GUARDIAN_ROLE();
+        bytes memory first = abi.encodeCall(settlement.revokeRole, (role, GUARDIAN));
+        bytes memory second = abi.encodeCall(settlement.revokeRole, (role, OTHER_GUARDIAN));
+        _schedule(address(settlement), first, "a");
+        _schedule(address(settlement), second, "b");
+        vm.warp(block.timestamp + GOVERNANCE_DELAY);
+        _execute(address(settlement), first, "a");
+        vm.expectRevert(ISettlement.LastGuardianStays.selector);
+        this.executeAs(address(settlement), second, "b");
     }
 
     function test_theTreasurerCollectsWhatIsBooked() public {

@@ -19,10 +19,16 @@ contract HostileToken {
     /// @notice Gas that a pull uses up before it answers true.
     uint256 public appetite;
     bytes public reentry;
+    /// @notice Whom it calls in between; 0: who pulls.
+    address public aim;
     bool public reentered;
 
     function set(Answer answer_, uint256 appetite_, bytes calldata reentry_) external {
         (answer, appetite, reentry) = (answer_, appetite_, reentry_);
+    }
+
+    function aimAt(address aim_) external {
+        aim = aim_;
     }
 
     function balanceOf(address) external pure returns (uint256) {
@@ -52,7 +58,7 @@ contract HostileToken {
             }
         }
         if (answer == Answer.Reenter) {
-            (reentered,) = msg.sender.call(reentry);
+            (reentered,) = (aim == address(0) ? msg.sender : aim).call(reentry);
         }
         return true;
     }

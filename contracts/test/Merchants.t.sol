@@ -187,7 +187,7 @@ contract MerchantsTest is SettlementFixture {
             settlement.cancelWallet(none[i]);
         }
         bytes32 role = settlement.WATCH_ROLE();
-        vm.prank(ADMIN);
+        vm.prank(STEWARD);
         settlement.revokeRole(role, WATCHER);
         _propose(REGISTRAR);
         vm.expectRevert(
@@ -210,69 +210,74 @@ contract MerchantsTest is SettlementFixture {
         settlement.proposeWallet(merchant, vm.addr(NEW_KEY), deadline, signature);
     }
 
-    function test_theWalletCancelsItsOwnProposalsAtMostTwiceInThirtyDays() public {
+    /// @dev A stolen key of the wallet keeps its merchant number: the way out is a new registration.
+    function test_theWalletCancelsAnyProposalAsOftenAsItLikes() public {
         address wallet = vm.addr(WALLET_KEY);
-        uint256 start = block.timestamp;
-        for (uint256 i = 0; i < 2; ++i) {
-            _propose(wallet);
-            vm.prank(wallet);
-            settlement.cancelWallet(merchant);
-            vm.warp(start + 10 days);
-        }
-        vm.warp(start + 25 days);
-        _propose(wallet);
-        vm.warp(start + 30 days - 1);
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.TooManyCancellations.selector, block.timestamp, start + 30 days
-            )
-        );
-        vm.prank(wallet);
-        settlement.cancelWallet(merchant);
-        vm.warp(start + 30 days);
-        vm.prank(wallet);
-        settlement.cancelWallet(merchant);
-        _propose(wallet);
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.TooManyCancellations.selector, block.timestamp, start + 40 days
-            )
-        );
-        vm.prank(wallet);
-        settlement.cancelWallet(merchant);
-        // Registrar and guardian are not counted.
-        vm.prank(GUARDIAN);
-        settlement.cancelWallet(merchant);
-        _propose(REGISTRAR);
-        vm.prank(REGISTRAR);
-        settlement.cancelWallet(merchant);
-    }
-
-    function test_theWalletCancelsProposalsOfTheRegistrarForEver() public {
         for (uint256 i = 0; i < 5; ++i) {
-            _propose(REGISTRAR);
-            vm.prank(vm.addr(WALLET_KEY));
+            _propose(i % 2 == 0 ? wallet : REGISTRAR);
+            vm.prank(wallet);
             settlement.cancelWallet(merchant);
         }
-        // None of these has used up a cancellation of its own proposals.
-        for (uint256 i = 0; i < 2; ++i) {
+        _requireNoChange(merchant);
+        bytes32 another = keccak256("acct_1 again");
+        bytes memory signature = _signConsent(NEW_KEY, another, block.timestamp);
+        vm.prank(REGISTRAR);
+        settlement.registerMerchant(another, vm.addr(NEW_KEY), block.timestamp, signature);
+    }
+
+    function test_aWatcherOrGuardianDropsAllThatARegistrarProposedInOneCall() public {
+        address[2] memory droppers = [WATCHER, GUARDIAN];
+        for (uint256 i = 0; i < droppers.length; ++i) {
             _propose(vm.addr(WALLET_KEY));
+            _proposeFor(otherMerchant, REGISTRAR);
+            vm.expectEmit();
+            emit ISettlement.WalletProposalsDropped(REGISTRAR, droppers[i]);
+            vm.prank(droppers[i]);
+            settlement.dropWalletChangesOf(REGISTRAR);
+            _requireNoChange(otherMerchant);
+            (address own,,) = settlement.walletChange(merchant);
+            assertEq(own, vm.addr(NEW_KEY), "the merchant's own stays");
             vm.prank(vm.addr(WALLET_KEY));
             settlement.cancelWallet(merchant);
         }
     }
 
-    function test_cancellationsOfOneMerchantDoNotCountForAnother() public {
+    function test_noOneDropsWhatAMerchantsOwnWalletProposedThisWay() public {
         address wallet = vm.addr(WALLET_KEY);
-        for (uint256 i = 0; i < 2; ++i) {
-            _propose(wallet);
-            vm.prank(wallet);
-            settlement.cancelWallet(merchant);
+        _propose(wallet);
+        bytes32 registrar = settlement.REGISTRAR_ROLE();
+        address[2] memory droppers = [WATCHER, GUARDIAN];
+        for (uint256 i = 0; i < droppers.length; ++i) {
+            _expectRole(wallet, registrar);
+            vm.prank(droppers[i]);
+            settlement.dropWalletChangesOf(wallet);
+            _expectRole(address(0), registrar);
+            vm.prank(droppers[i]);
+            settlement.dropWalletChangesOf(address(0));
         }
-        address other = vm.addr(OTHER_WALLET_KEY);
-        _proposeFor(otherMerchant, other);
-        vm.prank(other);
-        settlement.cancelWallet(otherMerchant);
+        address[4] memory others = [REGISTRAR, OPERATOR, STEWARD, STRANGER];
+        bytes32 guardian = settlement.GUARDIAN_ROLE();
+        for (uint256 i = 0; i < others.length; ++i) {
+            _expectRole(others[i], guardian);
+            vm.prank(others[i]);
+            settlement.dropWalletChangesOf(REGISTRAR);
+        }
+    }
+
+    /// @dev In one second: what came before the drop is gone, what comes after it stands.
+    function test_aProposalInTheSecondOfADropIsGoodIfItComesAfterIt() public {
+        _proposeFor(otherMerchant, REGISTRAR);
+        vm.prank(GUARDIAN);
+        settlement.dropWalletChanges();
+        _propose(REGISTRAR);
+        vm.prank(WATCHER);
+        settlement.dropWalletChangesOf(REGISTRAR);
+        _requireNoChange(merchant);
+        _propose(REGISTRAR);
+        _requireNoChange(otherMerchant);
+        vm.warp(block.timestamp + WALLET_DELAY);
+        settlement.applyWallet(merchant);
+        assertEq(_wallet(merchant), vm.addr(NEW_KEY), "wallet");
     }
 
     function test_aProposalLapsesSevenDaysAfterItCouldBeApplied() public {
@@ -313,7 +318,6 @@ contract MerchantsTest is SettlementFixture {
         assertEq(lens().walletChanges(1, 2).length, 0, "none");
         _requireNoChange(merchant);
         _requireNoChange(otherMerchant);
-        vm.warp(block.timestamp + 1);
         _propose(REGISTRAR);
         vm.warp(block.timestamp + WALLET_DELAY);
         vm.expectRevert(
@@ -329,16 +333,12 @@ contract MerchantsTest is SettlementFixture {
         _proposeFor(otherMerchant, REGISTRAR);
         bytes32 role = settlement.REGISTRAR_ROLE();
         vm.expectEmit();
-        emit ISettlement.WalletProposalsDropped(REGISTRAR, ADMIN);
-        vm.prank(ADMIN);
+        emit ISettlement.WalletProposalsDropped(REGISTRAR, STEWARD);
+        vm.prank(STEWARD);
         settlement.revokeRole(role, REGISTRAR);
         _requireNoChange(otherMerchant);
         // They do not come back with the role.
-        vm.prank(ADMIN);
-        settlement.announceGrant(role, REGISTRAR);
-        vm.warp(block.timestamp + RATES_DELAY);
-        vm.prank(ADMIN);
-        settlement.grantRole(role, REGISTRAR);
+        _grant(role, REGISTRAR);
         _requireNoChange(otherMerchant);
         vm.expectRevert(
             abi.encodeWithSelector(ISettlement.NoWalletProposed.selector, otherMerchant)
@@ -350,17 +350,13 @@ contract MerchantsTest is SettlementFixture {
 
     function test_losingAnotherRoleDropsNoProposal() public {
         bytes32[2] memory roles = [settlement.OPERATOR_ROLE(), settlement.REGISTRAR_ROLE()];
-        vm.prank(ADMIN);
-        settlement.announceGrant(roles[0], REGISTRAR);
-        vm.warp(block.timestamp + RATES_DELAY);
-        vm.prank(ADMIN);
-        settlement.grantRole(roles[0], REGISTRAR);
+        _grant(roles[0], REGISTRAR);
         _proposeFor(otherMerchant, REGISTRAR);
         // The proposer itself loses a role that it did not propose with.
-        vm.prank(ADMIN);
+        vm.prank(STEWARD);
         settlement.revokeRole(roles[0], REGISTRAR);
         // Who never was registrar takes nothing along either.
-        vm.prank(ADMIN);
+        vm.prank(STEWARD);
         settlement.revokeRole(roles[1], STRANGER);
         (address proposed,,) = settlement.walletChange(otherMerchant);
         assertEq(proposed, vm.addr(NEW_KEY), "proposed");

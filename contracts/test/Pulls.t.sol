@@ -62,39 +62,65 @@ contract PullsTest is SettlementFixture {
         assertEq(_balanceOf(merchant), (1 + calls.length) * uint256(SALE), "booked once each");
     }
 
-    /// @dev Gives the hostile token all roles, and makes rates and a wallet ready to be applied.
+    /// @dev Gives the hostile token all roles, and makes a wallet ready to be applied.
     function _allowEverything() private {
-        bytes32[4] memory roles = [
+        bytes32[5] memory roles = [
             settlement.OPERATOR_ROLE(),
             settlement.TREASURER_ROLE(),
             settlement.GUARDIAN_ROLE(),
-            settlement.REGISTRAR_ROLE()
+            settlement.REGISTRAR_ROLE(),
+            settlement.STEWARD_ROLE()
         ];
-        for (uint256 i = 0; i < roles.length; ++i) {
-            vm.prank(ADMIN);
-            settlement.announceGrant(roles[i], address(hostile));
-        }
         vm.prank(GUARDIAN);
         settlement.lowerCeiling(1_000);
-        vm.prank(ADMIN);
-        settlement.scheduleCeiling(2_000);
-        vm.prank(ADMIN);
-        settlement.scheduleRates(ISettlement.Rates(1, 1, 1));
         // Of a merchant that no withdrawal below is for: that would wait.
         otherMerchant = _register("acct_2", OTHER_WALLET_KEY);
         bytes memory signature = _signWalletConsent(WALLET_KEY, otherMerchant, block.timestamp);
         vm.prank(REGISTRAR);
         settlement.proposeWallet(otherMerchant, vm.addr(WALLET_KEY), block.timestamp, signature);
-        vm.warp(block.timestamp + RATES_DELAY);
         for (uint256 i = 0; i < roles.length; ++i) {
-            vm.prank(ADMIN);
-            settlement.grantRole(roles[i], address(hostile));
+            bytes memory data =
+                abi.encodeCall(settlement.grantRole, (roles[i], address(hostile)));
+            _schedule(address(settlement), data, "a");
         }
-        vm.prank(ADMIN);
-        settlement.beginDefaultAdminTransfer(address(hostile));
-        vm.warp(block.timestamp + ADMIN_DELAY + 1);
-        vm.prank(address(hostile));
-        settlement.acceptDefaultAdminTransfer();
+        _schedule(address(settlement), _rates(), "a");
+        _schedule(address(settlement), _raise(), "a");
+        vm.warp(block.timestamp + GOVERNANCE_DELAY);
+        for (uint256 i = 0; i < roles.length; ++i) {
+            bytes memory data =
+                abi.encodeCall(settlement.grantRole, (roles[i], address(hostile)));
+            _execute(address(settlement), data, "a");
+        }
+    }
+
+    function _rates() private view returns (bytes memory) {
+        return abi.encodeCall(settlement.setRates, (ISettlement.Rates(1, 1, 1)));
+    }
+
+    /// @dev One more than the fixture's would not fit: the ceiling of these tests is the highest.
+    function _raise() private view returns (bytes memory) {
+        return abi.encodeCall(settlement.raiseCeiling, (CEILING));
+    }
+
+    function _setup() internal view override returns (ISettlement.Setup memory setup) {
+        setup = super._setup();
+        setup.hourlyCeiling = CEILING - 1;
+    }
+
+    function test_noOperationIsExecutedDuringAPull() public {
+        _useHostileToken();
+        _allowEverything();
+        bytes[2] memory calls = [_rates(), _raise()];
+        for (uint64 i = 0; i < calls.length; ++i) {
+            bytes memory reentry = abi.encodeCall(
+                timelock().execute, (address(settlement), 0, calls[i], bytes32(0), bytes32("a"))
+            );
+            hostile.aimAt(address(timelock()));
+            hostile.set(HostileToken.Answer.Reenter, 0, reentry);
+            assertEq(_settleOne(_sale(1 + i)), Reason.NONE, "outer payment");
+            assertTrue(!hostile.reentered(), "inner call");
+            _execute(address(settlement), calls[i], "a");
+        }
     }
 
     /// @dev Calls that would all succeed from the hostile token, were it not for the lock.
@@ -104,14 +130,14 @@ contract PullsTest is SettlementFixture {
         bytes memory consent = _signConsent(OTHER_WALLET_KEY, "x", block.timestamp);
         address wallet = vm.addr(OTHER_WALLET_KEY);
         ISettlement.Permit memory permit;
-        calls = new bytes[](22);
+        calls = new bytes[](20);
         calls[0] = abi.encodeCall(settlement.settleBatch, (_sale(99), _now()));
         calls[1] = abi.encodeCall(settlement.withdraw, (merchant, vm.addr(WALLET_KEY), 1, 1));
         calls[2] = abi.encodeCall(settlement.collectFees, (STRANGER, 1, 1));
         calls[3] = abi.encodeCall(settlement.refund, (1, _sale(1), new bytes32[](0), 1, 0, 0));
         calls[4] = abi.encodeCall(settlement.pauseSettling, ());
         calls[5] = abi.encodeCall(settlement.pauseRefunding, ());
-        calls[6] = abi.encodeCall(settlement.applyRates, ());
+        calls[6] = abi.encodeCall(settlement.unpauseSettling, ());
         calls[7] = abi.encodeCall(settlement.applyWallet, (otherMerchant));
         calls[8] = abi.encodeCall(settlement.setPolicy, (_widePolicy()));
         calls[9] = abi.encodeCall(
@@ -123,7 +149,7 @@ contract PullsTest is SettlementFixture {
         calls[11] =
             abi.encodeCall(settlement.registerMerchant, ("x", wallet, block.timestamp, consent));
         calls[12] = abi.encodeCall(settlement.lowerCeiling, (1));
-        calls[13] = abi.encodeCall(settlement.applyCeiling, ());
+        calls[13] = abi.encodeCall(settlement.unpauseRefunding, ());
         calls[14] = abi.encodeCall(settlement.sweep, (address(token), STRANGER));
         calls[15] = abi.encodeCall(settlement.settlePaymentSeparately, (_sale(99), _now()));
         calls[16] = abi.encodeCall(
@@ -132,9 +158,7 @@ contract PullsTest is SettlementFixture {
         );
         calls[17] = abi.encodeCall(settlement.revokePolicy, ());
         calls[18] = abi.encodeCall(settlement.restoreCeiling, (1_500));
-        calls[19] = abi.encodeCall(settlement.unpauseSettling, ());
-        calls[20] = abi.encodeCall(settlement.unpauseRefunding, ());
-        calls[21] = abi.encodeCall(
+        calls[19] = abi.encodeCall(
             settlement.proposeWallet,
             (
                 merchant,

@@ -167,7 +167,7 @@ contract RefundsTest is SettlementFixture {
         settlement.pauseRefunding();
         _expectRefundRevert(abi.encodePacked(ISettlement.RefundingIsPaused.selector), 1, 0, 1);
         _settle(_sale(2));
-        vm.prank(ADMIN);
+        vm.prank(STEWARD);
         settlement.unpauseRefunding();
         _refund(1, 0, 1);
     }

@@ -3,6 +3,7 @@ pragma solidity 0.8.37;
 
 import {Reason} from "../PaymentTypes.sol";
 import {ISettlement} from "../artifacts/ISettlement.sol";
+import {ISettlementLens} from "../artifacts/ISettlementLens.sol";
 import {SettlementFixture} from "./SettlementFixture.sol";
 
 contract SettleBatchTest is SettlementFixture {
@@ -210,7 +211,7 @@ contract SettleBatchTest is SettlementFixture {
         vm.prank(GUARDIAN);
         settlement.pauseSettling();
         (, bytes32[] memory writes) = vm.accesses(address(settlement));
-        vm.prank(ADMIN);
+        vm.prank(STEWARD);
         settlement.unpauseSettling();
         bytes32 ledger = vm.load(address(settlement), writes[0]);
         vm.store(address(settlement), writes[0], ledger | bytes32(uint256(fees) << 152));
@@ -289,5 +290,29 @@ contract SettleBatchTest is SettlementFixture {
         assertEq(1e13 - token.balanceOf(payer), pulled, "payer");
         (uint64 acquirerFees, uint64 protocolFees) = lens().bookedFees();
         assertEq(_balanceOf(merchant) + acquirerFees + protocolFees, pulled, "books");
+    }
+
+    /// @dev Circle can pause its token, and block this contract.
+    function test_preflightForeseesThatTheTokenRefusesEveryTransfer() public {
+        bytes memory payments = bytes.concat(_sale(1), _packed(2, payer, 99, SALE));
+        vm.prank(ADMIN);
+        token.setPaused(true);
+        _expectStopped(payments);
+        vm.prank(ADMIN);
+        token.setPaused(false);
+        vm.prank(ADMIN);
+        token.setBlocked(address(settlement), true);
+        _expectStopped(payments);
+        vm.prank(ADMIN);
+        token.setBlocked(address(settlement), false);
+        assertEq(lens().preflight(payments)[0], Reason.NONE, "good again");
+    }
+
+    function _expectStopped(bytes memory payments) private {
+        uint8[] memory reasons = lens().preflight(payments);
+        assertEq(reasons[0], Reason.TRANSFER_REFUSED, "foreseen");
+        assertEq(reasons[1], Reason.MERCHANT_UNKNOWN, "its own reason comes first");
+        bytes memory actual = _settle(payments);
+        assertEq(uint8(actual[0]), reasons[0], "as it comes");
     }
 }

@@ -147,11 +147,11 @@ contract SettleWithAuthorizationTest is SettlementFixture {
     }
 
     function test_changedRatesVoidTheAuthorization() public {
-        vm.prank(ADMIN);
-        settlement.scheduleRates(ISettlement.Rates(31, 20, 5));
-        vm.warp(block.timestamp + RATES_DELAY);
+        bytes memory data = abi.encodeCall(settlement.setRates, (ISettlement.Rates(31, 20, 5)));
+        _schedule(address(settlement), data, "a");
+        vm.warp(block.timestamp + GOVERNANCE_DELAY);
         ISettlement.Authorization memory authorization = _free();
-        settlement.applyRates();
+        _execute(address(settlement), data, "a");
         assertEq(_send(_agentSale(1), authorization), Reason.AUTHORIZATION_REFUSED, "reason");
     }
 

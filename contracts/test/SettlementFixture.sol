@@ -4,6 +4,7 @@ pragma solidity 0.8.37;
 import {ISettlement} from "../artifacts/ISettlement.sol";
 import {ISettlementLens} from "../artifacts/ISettlementLens.sol";
 import {ITestUSDC} from "../artifacts/ITestUSDC.sol";
+import {ITimelock} from "../artifacts/ITimelock.sol";
 import {RangeModel} from "./RangeModel.sol";
 import {TestBase} from "./TestBase.sol";
 
@@ -11,15 +12,18 @@ import {TestBase} from "./TestBase.sol";
 abstract contract SettlementFixture is TestBase {
     using RangeModel for RangeModel.Range;
 
-    uint48 internal constant ADMIN_DELAY = 2 days;
-    uint48 internal constant RATES_DELAY = 7 days;
+    uint48 internal constant GOVERNANCE_DELAY = 7 days;
     uint48 internal constant WALLET_DELAY = 3 days;
     /// @dev Of most tests; a hold has tests of its own.
     uint48 internal constant PAYOUT_HOLD = 0;
     /// @dev The highest: only tests of the ceiling should meet it.
     uint24 internal constant CEILING = type(uint24).max;
 
+    /// @dev Owns the token.
     address internal constant ADMIN = address(0xad);
+    address internal constant PROPOSER = address(0x09);
+    address internal constant OTHER_PROPOSER = address(0x0b);
+    address internal constant STEWARD = address(0x0c);
     address internal constant OPERATOR = address(0x01);
     address internal constant OTHER_OPERATOR = address(0x02);
     address internal constant REGISTRAR = address(0x03);
@@ -41,6 +45,7 @@ abstract contract SettlementFixture is TestBase {
     ITestUSDC internal token;
     ISettlement internal settlement;
     uint32 internal merchant;
+    uint256 private _operations;
     uint32 internal otherMerchant;
     address internal payer;
 
@@ -62,22 +67,63 @@ abstract contract SettlementFixture is TestBase {
         return ISettlementLens(firstCreationOf(address(settlement)));
     }
 
+    function timelock() internal view returns (ITimelock) {
+        return ITimelock(settlement.timelock());
+    }
+
+    /// @dev Schedules one call of the timelock. @return id The operation's.
+    function _schedule(address target, bytes memory data, bytes32 salt)
+        internal
+        returns (bytes32 id)
+    {
+        ITimelock admin = timelock();
+        id = admin.hashOperation(target, 0, data, 0, salt);
+        vm.prank(PROPOSER);
+        admin.schedule(target, 0, data, 0, salt, GOVERNANCE_DELAY);
+    }
+
+    /// @dev By anyone: a stranger executes.
+    function _execute(address target, bytes memory data, bytes32 salt) internal {
+        ITimelock admin = timelock();
+        vm.prank(STRANGER);
+        admin.execute(target, 0, data, 0, salt);
+    }
+
+    /// @dev Schedules, waits and executes a call of the settlement contract.
+    function _govern(bytes memory data) internal {
+        bytes32 salt = keccak256(abi.encode(data, ++_operations));
+        _schedule(address(settlement), data, salt);
+        vm.warp(block.timestamp + GOVERNANCE_DELAY);
+        _execute(address(settlement), data, salt);
+    }
+
+    function _grant(bytes32 role, address account) internal {
+        _govern(abi.encodeCall(settlement.grantRole, (role, account)));
+    }
+
+    function _setRates(uint16 acquirer, uint16 protocol, uint16 cashback) internal {
+        ISettlement.Rates memory rates_ = ISettlement.Rates(acquirer, protocol, cashback);
+        _govern(abi.encodeCall(settlement.setRates, (rates_)));
+    }
+
     function _setup() internal view virtual returns (ISettlement.Setup memory) {
         address[] memory operators = new address[](2);
         (operators[0], operators[1]) = (OPERATOR, OTHER_OPERATOR);
         address[] memory guardians = new address[](2);
         (guardians[0], guardians[1]) = (GUARDIAN, OTHER_GUARDIAN);
+        address[] memory proposers = new address[](2);
+        (proposers[0], proposers[1]) = (PROPOSER, OTHER_PROPOSER);
         address[] memory watchers = new address[](1);
         watchers[0] = WATCHER;
         return ISettlement.Setup({
-            admin: ADMIN,
+            proposers: proposers,
+            steward: STEWARD,
             operators: operators,
             registrar: REGISTRAR,
             guardians: guardians,
             watchers: watchers,
             treasurer: TREASURER,
-            adminDelay: ADMIN_DELAY,
-            ratesDelay: RATES_DELAY,
+            governanceDelay: GOVERNANCE_DELAY,
             walletDelay: WALLET_DELAY,
             payoutHold: PAYOUT_HOLD,
             hourlyCeiling: CEILING,
@@ -284,7 +330,7 @@ abstract contract SettlementFixture is TestBase {
                     "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
                 ),
                 keccak256("Tapline Settlement"),
-                keccak256("1"),
+                keccak256("2"),
                 block.chainid,
                 address(settlement)
             )

@@ -36,18 +36,18 @@ contract SpendingPoliciesTest is SettlementFixture {
     }
 
     function test_aFrontRunPermitDoesNotStopTheEnrolment() public {
-        ISettlement.Permit memory permit = _permit(NEW_KEY, 1e12, block.timestamp);
-        token.permit(newcomer, address(settlement), 1e12, permit.deadline, permit.signature);
+        ISettlement.Permit memory permit = _permit(NEW_KEY, 2e12, block.timestamp);
+        token.permit(newcomer, address(settlement), 2e12, permit.deadline, permit.signature);
         _enrol(permit);
         assertEq(lens().payerAccount(newcomer).perPayment, 1e12, "policy");
     }
 
     function test_aFrontRunPolicyDoesNotStopTheEnrolment() public {
-        ISettlement.Permit memory permit = _permit(NEW_KEY, 1e12, block.timestamp);
+        ISettlement.Permit memory permit = _permit(NEW_KEY, 2e12, block.timestamp);
         bytes memory signature = _signPolicy(NEW_KEY, _widePolicy(), block.timestamp);
         settlement.setPolicyBySignature(newcomer, _widePolicy(), block.timestamp, signature);
         settlement.enrol(newcomer, _widePolicy(), block.timestamp, signature, permit);
-        assertEq(token.allowance(newcomer, address(settlement)), 1e12, "allowance");
+        assertEq(token.allowance(newcomer, address(settlement)), 2e12, "allowance");
         assertEq(lens().payerAccount(newcomer).nonce, 1, "used once");
     }
 
@@ -95,17 +95,38 @@ contract SpendingPoliciesTest is SettlementFixture {
         }
     }
 
-    function test_enrolmentNeedsTheAllowanceInTheEnd() public {
-        ISettlement.Permit memory permit = _permit(NEW_KEY, 1e12 - 1, block.timestamp);
+    /// @dev 10^12 and 50 basis points of it: less would refuse a sale that the policy allows.
+    function test_enrolmentNeedsTheAllowanceOfADearestSaleAndItsFees() public {
+        uint256 needed = 1e12 + 5e9;
+        ISettlement.Permit memory permit = _permit(NEW_KEY, needed - 1, block.timestamp);
         bytes memory signature = _signPolicy(NEW_KEY, _widePolicy(), block.timestamp);
         vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.AllowanceTooLow.selector, 1e12 - 1, 1e12)
+            abi.encodeWithSelector(ISettlement.AllowanceTooLow.selector, needed - 1, needed)
         );
         settlement.enrol(newcomer, _widePolicy(), block.timestamp, signature, permit);
         permit.signature[31] ^= 0x01;
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.AllowanceTooLow.selector, 0, 1e12));
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.AllowanceTooLow.selector, 0, needed));
         settlement.enrol(newcomer, _widePolicy(), block.timestamp, signature, permit);
         assertEq(lens().payerAccount(newcomer).expiresAt, 0, "no policy");
+        permit = _permit(NEW_KEY, needed, block.timestamp);
+        settlement.enrol(newcomer, _widePolicy(), block.timestamp, signature, permit);
+        assertEq(_settleOne(_packed(1, newcomer, merchant, 1e12)), Reason.NONE, "the dearest");
+    }
+
+    /// @dev No sale is above 10^12 and no fees above 300 basis points, whatever a policy says.
+    function test_enrolmentNeedsNoMoreThanAnySaleCanCost() public {
+        ISettlement.Policy memory policy = _widePolicy();
+        (policy.perPayment, policy.perPeriod) = (type(uint48).max, type(uint48).max);
+        policy.maxFeeRate = type(uint16).max;
+        uint256 needed = 1e12 + 3e10;
+        bytes memory signature = _signPolicy(NEW_KEY, policy, block.timestamp);
+        ISettlement.Permit memory permit = _permit(NEW_KEY, needed - 1, block.timestamp);
+        vm.expectRevert(
+            abi.encodeWithSelector(ISettlement.AllowanceTooLow.selector, needed - 1, needed)
+        );
+        settlement.enrol(newcomer, policy, block.timestamp, signature, permit);
+        permit = _permit(NEW_KEY, needed, block.timestamp);
+        settlement.enrol(newcomer, policy, block.timestamp, signature, permit);
     }
 
     function test_aSignedPolicyIsUsedOnce() public {

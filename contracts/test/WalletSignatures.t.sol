@@ -10,6 +10,7 @@ contract ContractWallet {
     bytes32 private immutable ACCEPTED;
     bytes private answer;
     bool private burning;
+    uint256 private appetite;
 
     constructor(bytes memory accepted) {
         ACCEPTED = keccak256(accepted);
@@ -20,8 +21,15 @@ contract ContractWallet {
         (answer, burning) = (answer_, burning_);
     }
 
+    /// @notice From now on a signature takes this much gas to check.
+    function need(uint256 appetite_) external {
+        appetite = appetite_;
+    }
+
     function isValidSignature(bytes32, bytes calldata signature) external view {
         while (burning) {}
+        uint256 stop = gasleft() > appetite ? gasleft() - appetite : 0;
+        while (gasleft() > stop) {}
         bytes memory given = keccak256(signature) == ACCEPTED ? answer : abi.encode(bytes4(0));
         assembly ("memory-safe") {
             return(add(given, 0x20), mload(given))
@@ -33,6 +41,16 @@ contract ContractWallet {
             abi.encodeWithSignature("approve(address,uint256)", spender, type(uint256).max)
         );
         require(done);
+    }
+}
+
+/// @dev Says yes, and 400 kB more: to read it would cost its caller as much again.
+contract LongAnswer {
+    function isValidSignature(bytes32, bytes calldata) external pure {
+        assembly ("memory-safe") {
+            mstore(0, shl(224, 0x1626ba7e))
+            return(0, 400000)
+        }
     }
 }
 
@@ -63,9 +81,9 @@ contract WalletSignaturesTest is SettlementFixture {
     }
 
     function test_aContractWalletEnrolsPaysAndRevokes() public {
-        ISettlement.Permit memory permit = ISettlement.Permit(1e12, block.timestamp, LONG);
+        ISettlement.Permit memory permit = ISettlement.Permit(2e12, block.timestamp, LONG);
         settlement.enrol(address(wallet), _widePolicy(), block.timestamp, LONG, permit);
-        assertEq(token.allowance(address(wallet), address(settlement)), 1e12, "permit");
+        assertEq(token.allowance(address(wallet), address(settlement)), 2e12, "permit");
         assertEq(_settleOne(_packed(1, address(wallet), merchant, SALE)), Reason.NONE, "pays");
         settlement.revokePolicyBySignature(address(wallet), block.timestamp, LONG);
         assertEq(
@@ -118,6 +136,49 @@ contract WalletSignaturesTest is SettlementFixture {
         _expectRefused();
         _setPolicy(LONG);
         assertTrue(before - gasleft() < 700_000, "gas is limited");
+    }
+
+    /// @dev A passkey needs about 350,000 where the chain has no precompile for it.
+    function test_aWalletGetsExactlyTheGasThatASignatureMayTake() public {
+        wallet.need(485_000);
+        _setPolicy(LONG);
+        assertEq(lens().payerAccount(address(wallet)).perPayment, 1e12, "policy");
+        wallet.need(500_000);
+        _expectRefused();
+        _setPolicy(LONG);
+    }
+
+    function test_anAuthorizedPullGetsThatGasOnTopOfItsOwn() public {
+        ISettlement.Authorization memory authorization = ISettlement.Authorization({
+            bindsOrder: false,
+            salt: "",
+            validAfter: 0,
+            validBefore: block.timestamp + 1,
+            signature: LONG
+        });
+        wallet.need(485_000);
+        bytes memory payment = _packed(1, address(wallet), merchant, SALE);
+        vm.prank(OPERATOR);
+        uint8 reason = settlement.settleWithAuthorization(payment, authorization, _now());
+        assertEq(reason, Reason.NONE, "a dear wallet pays");
+        wallet.need(700_000);
+        authorization.salt = "b";
+        payment = _packed(2, address(wallet), merchant, SALE);
+        uint256 before = gasleft();
+        vm.prank(OPERATOR);
+        reason = settlement.settleWithAuthorization(payment, authorization, _now());
+        assertEq(reason, Reason.AUTHORIZATION_REFUSED, "a dearer one does not");
+        assertTrue(before - gasleft() < 850_000, "and costs no more than that");
+    }
+
+    function test_aWalletThatAnswersAtLengthCostsItsCallerNoMore() public {
+        LongAnswer chatty = new LongAnswer();
+        uint256 before = gasleft();
+        settlement.setPolicyBySignature(
+            address(chatty), _widePolicy(), block.timestamp, LONG
+        );
+        assertTrue(before - gasleft() < 650_000, "one word is copied");
+        assertEq(lens().payerAccount(address(chatty)).perPayment, 1e12, "policy");
     }
 
     function test_anAccountWithDelegatedCodeSignsWithItsOwnKey() public {

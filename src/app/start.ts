@@ -45,7 +45,7 @@ import { removeSandboxFile, type SandboxFile, writeSandboxFile } from '#sandbox/
 import { type Config, cardKey, idSealingKey, peopleKey, webhookKey } from '#settings/config.ts';
 import { WHOLE_HOUR } from '#settlement/ceiling.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { requireContractDelays, requireOwnContract } from '#settlement/chain/check-contract.ts';
+import { requireOwnContract, requireSafeContract } from '#settlement/chain/check-contract.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
 import { whenItCounts } from '#settlement/confirmations.ts';
 import { hasContracts, keepContracts } from '#settlement/contract-queries.ts';
@@ -276,13 +276,31 @@ async function keepOrder(
   }
 }
 
-/** What a process does not sign with, it does not hold. */
-function withKeysOf({ roles }: Config, network: NetworkSettings): NetworkSettings {
+/** What a start in production looks at before it serves. @throws StartError */
+async function requireSafety(
+  roles: Config['roles'],
+  chains: readonly Chain[],
+  log: Log,
+): Promise<void> {
+  await Promise.all(chains.map((chain) => requireSafeContract(chain, log)));
+  if (!roles.has('worker') || !roles.has('registrar')) return;
+  log.warn('one process holds the keys of the relayers and of the registrar', {
+    remedy: 'run --roles api,worker and --roles registrar apart',
+  });
+}
+
+/**
+ * What a process does not sign with, it does not hold. In production a worker leaves the
+ * registrar's key to a process of its own, even if its settings name it: a thief of both keys
+ * registers a shop and settles to it. Elsewhere a worker does that work too.
+ */
+function withKeysOf({ roles, production }: Config, network: NetworkSettings): NetworkSettings {
   const works = roles.has('worker');
+  const registers = roles.has('registrar') || (works && !production);
   return {
     ...network,
     relayerKeys: works ? network.relayerKeys : [],
-    registrarKey: works || roles.has('registrar') ? network.registrarKey : null,
+    registrarKey: registers ? network.registrarKey : null,
     sponsorKey: works ? network.sponsorKey : null,
   };
 }
@@ -420,9 +438,7 @@ async function bringUp(config: Config, { log, ends }: Asked, stops: Undo): Promi
   await keepOrder(config, { db, log }, chains);
   const receipts = receiptPages(config, idKey);
   const deps = { receipts, config, secret, idKey, db, wakeups, clock, log, chains, passFiles };
-  if (config.production) {
-    await Promise.all(chains.map((chain) => requireContractDelays(chain, log)));
-  }
+  if (config.production) await requireSafety(config.roles, chains, log);
   if (config.roles.has('watch')) return bringUpWatch(deps, ground, stops);
   const guards = chains.map((chain) => guardNetwork({ ...deps, chain }));
   for (const guard of guards) stops.push(guard.stop);

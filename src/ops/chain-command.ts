@@ -20,10 +20,13 @@ const USAGE = `npm run chain -- <command>
   deploy                deploys the settlement contract; asks for the private key that pays
     --network testnet|mainnet   whose settings are printed
     --rpc-url <url> --usdc <address>
-    --admin <address> --treasurer <address> --registrar <address>
+    --proposers <address>,…                    schedule operations of the timelock, the admin
+    --steward <address>                        lifts pauses, revokes roles at once
+    --treasurer <address> --registrar <address>
     --guardians <address>,<address>,…          two or more, of different people
     --watchers <address>,…                     of watchtowers, may be none: they only stop
     --operators <address>,<address>,…          the relayers' and two spare ones, kept offline
+    --governance-delay-hours <hours>           default 48, at least 48, at most 720
     --wallet-delay-hours <hours>               default 48, at least 24
     --payout-hold-hours <hours>                default 48, at least 24, at most 720
     --hourly-ceiling <USDC>                    whole USDC that may settle per hour
@@ -62,9 +65,9 @@ function integers(
 }
 
 const VALUES = [
-  ...['network', 'rpc-url', 'usdc', 'admin', 'treasurer', 'registrar', 'operators', 'guardians'],
-  ...['watchers', 'wallet-delay-hours', 'payout-hold-hours', 'hourly-ceiling', 'rates', 'salt'],
-  ...['usdc-name', 'usdc-version'],
+  ...['network', 'rpc-url', 'usdc', 'proposers', 'steward', 'treasurer', 'registrar'],
+  ...['operators', 'guardians', 'watchers', 'governance-delay-hours', 'wallet-delay-hours'],
+  ...['payout-hold-hours', 'hourly-ceiling', 'rates', 'salt', 'usdc-name', 'usdc-version'],
 ];
 
 /** @throws StartError with the first option that is wrong. */
@@ -82,12 +85,14 @@ function readDeployment(args: readonly string[]) {
   const [acquirer = 0, protocol = 0, cashback = 0] = rates;
   const deployment = {
     usdc: address('usdc'),
-    admin: address('admin'),
+    proposers: addresses('proposers'),
+    steward: address('steward'),
     operators: addresses('operators'),
     registrar: address('registrar'),
     guardians: addresses('guardians'),
     watchers: values.watchers === undefined ? [] : addresses('watchers'),
     treasurer: address('treasurer'),
+    governanceDelay: integer('governance-delay-hours', '48') * 3600,
     walletDelay: integer('wallet-delay-hours', '48') * 3600,
     payoutHold: integer('payout-hold-hours', '48') * 3600,
     hourlyCeiling: integer('hourly-ceiling', ''),
@@ -103,6 +108,7 @@ function printAddress(args: readonly string[]): void {
   const told = addressOf(readDeployment(args).deployment);
   console.log(`settlement=${told.settlement}`);
   console.log(`lens=${told.lens}`);
+  console.log(`timelock=${told.timelock}`);
   console.log(`factory=${CREATE2_FACTORY}`);
   console.log(`salt=${told.salt}`);
   console.log(`creation_code_hash=${told.codeHash}`);

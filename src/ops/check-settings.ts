@@ -10,7 +10,7 @@ import type { ServiceRole } from '#ops/settings-folder.ts';
 import { checkMailServer } from '#people/mail.ts';
 import { type Config, readConfig } from '#settings/config.ts';
 import type { Env } from '#settings/setting-names.ts';
-import { requireContractDelays, requireOwnContract } from '#settlement/chain/check-contract.ts';
+import { requireOwnContract, requireSafeContract } from '#settlement/chain/check-contract.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
 import { requireCell } from '#settlement/own-cell.ts';
@@ -150,7 +150,7 @@ async function lookAtChain(
         return requireClock(time.getTime(), Date.now(), 'the newest block');
       }),
       await finding(`${network}: delays of the contract`, async () => {
-        if (production) await requireContractDelays(opened, strictLog());
+        if (production) await requireSafeContract(opened, strictLog());
         return 'long enough';
       }),
       await finding(`${network}: cell of the contract`, async () => {

@@ -1,20 +1,23 @@
+import { randomBytes } from 'node:crypto';
 import { formatUnits } from 'viem';
 import { StartError } from '#core/start-error.ts';
+import type { Operation } from '#ops/contract-operations.ts';
 import { readAddress } from '#ops/deploy-contract.ts';
-import { ROLES, roleId } from '#settlement/contract/roles.ts';
+import { ROLES, roleId, TIMELOCK_ROLES } from '#settlement/contract/roles.ts';
+import type { OperationCall } from '#settlement/contract/timelock.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** One transaction to the settlement contract, and what it brings about. */
+/** One transaction to the settlement contract or its timelock, and what it brings about. */
 export interface ContractCall {
+  readonly on: 'settlement' | 'timelock';
   readonly functionName: string;
   readonly args: readonly unknown[];
   /** Who may send it. */
   readonly by:
-    | 'admin'
+    | 'proposer'
     | 'guardian'
     | 'guardian or watcher'
-    | 'admin or guardian'
-    | 'next admin'
+    | 'steward'
     | 'guardian, registrar or merchant (watcher: if the registrar proposed it)'
     | 'treasurer'
     | 'anyone';
@@ -28,10 +31,14 @@ export interface ContractView {
   readonly ceiling: number;
   /** Atoms. */
   readonly bookedFees: { readonly acquirer: bigint; readonly protocol: bigint };
-  /** Unix seconds from which an announced grant can be made; 0: none is announced. */
-  announcedGrant(role: Hex, account: Hex): Promise<number>;
-  /** How many there are, and from when on the last one may be revoked; 0: not announced. */
-  guardians(): Promise<{ readonly count: number; readonly lastRevocableAt: number }>;
+  readonly settlement: Hex;
+  readonly timelock: Hex;
+  /** Seconds that an operation waits. */
+  delay(): Promise<bigint>;
+  /** What waits in the timelock. */
+  operations(): Promise<readonly Operation[]>;
+  /** The call of one of the contract's functions as an operation makes it. */
+  encode(on: ContractCall['on'], functionName: string, args: readonly unknown[]): OperationCall;
   /** The highest that needs no delay, in whole USDC per hour. */
   approvedCeiling(): Promise<number>;
   walletChange(merchant: number): Promise<AnnouncedWallet | null>;
@@ -59,11 +66,11 @@ export const CONTRACT_ACTIONS = {
   rates,
   ceiling,
   'restore-ceiling': restoreCeiling,
+  cancel,
   'cancel-wallet': cancelWallet,
-  'drop-wallet-changes': async () => DROP_WALLET_CHANGES,
+  'drop-wallet-changes': dropWalletChanges,
   collect,
   hold,
-  admin,
 } satisfies Record<
   string,
   (options: Options, view: ContractView) => Promise<readonly ContractCall[]>
@@ -90,84 +97,115 @@ function pauses(options: Options, verb: 'pause' | 'unpause'): ContractCall[] {
   const only = options.only;
   const parts = PARTS.filter((part) => only === undefined || only === part);
   if (parts.length === 0) throw new StartError('--only must be settling or refunding');
-  const by = verb === 'pause' ? 'guardian or watcher' : 'admin';
-  const says = verb === 'pause' ? 'stops; only the admin can start it again' : 'resumes';
+  const by = verb === 'pause' ? 'guardian or watcher' : 'steward';
+  const says = verb === 'pause' ? 'stops; only the steward can start it again' : 'resumes';
   return parts.map((part) => {
     const functionName = `${verb}${part === 'settling' ? 'Settling' : 'Refunding'}`;
-    return { functionName, args: [], by, says: `${part} ${says}` };
+    return { on: 'settlement', functionName, args: [], by, says: `${part} ${says}` };
   });
 }
 
 function roleOf(options: Options) {
   const name = given(options, 'role');
-  const known = ROLES.find((one) => one === name);
-  if (known === undefined) throw new StartError(`--role must be one of ${ROLES.join(', ')}`);
-  const role = roleId(known);
-  return { name, role, account: readAddress(given(options, 'account'), 'account') };
+  const all = [...ROLES, 'proposer'] as const;
+  const known = all.find((one) => one === name);
+  if (known === undefined) throw new StartError(`--role must be one of ${all.join(', ')}`);
+  const on = TIMELOCK_ROLES.some((one) => one === known) ? 'timelock' : 'settlement';
+  const args = [roleId(known), readAddress(given(options, 'account'), 'account')] as const;
+  return { name: known, on, args, account: args[1] } as const;
 }
 
-/** The first time it announces, and once the delay has passed it grants. */
+interface Wish {
+  readonly on: ContractCall['on'];
+  readonly functionName: string;
+  readonly args: readonly unknown[];
+  /** What it would do. */
+  readonly says: string;
+}
+
+/** The first time it schedules an operation, and once the delay has passed it executes it. */
+async function throughTimelock(view: ContractView, wish: Wish): Promise<ContractCall[]> {
+  const { target, data } = view.encode(wish.on, wish.functionName, wish.args);
+  const same = ({ calls }: Operation) =>
+    calls.length === 1 &&
+    calls.every(
+      (one) =>
+        one.target.toLowerCase() === target.toLowerCase() &&
+        one.data.toLowerCase() === data.toLowerCase(),
+    );
+  const waiting = (await view.operations()).find(same);
+  if (waiting === undefined) {
+    const salt: Hex = `0x${randomBytes(32).toString('hex')}`;
+    const args = [target, 0n, data, `0x${'00'.repeat(32)}`, salt, await view.delay()];
+    const says = `schedules: ${wish.says}; run this again after the delay`;
+    return [{ on: 'timelock', functionName: 'schedule', args, by: 'proposer', says }];
+  }
+  const { id, predecessor, salt, readyAt } = waiting;
+  const since = new Date(readyAt * 1000).toISOString();
+  const says = `${wish.says} (operation ${id}, possible from ${since})`;
+  const args = [target, 0n, data, predecessor, salt];
+  return [{ on: 'timelock', functionName: 'execute', args, by: 'anyone', says }];
+}
+
 async function grant(options: Options, view: ContractView): Promise<ContractCall[]> {
-  const { name, role, account } = roleOf(options);
-  const args = [role, account];
-  if (options.cancel === true) {
-    const says = `the announced grant of ${name} to ${account} is dropped`;
-    return [{ functionName: 'cancelGrant', args, by: 'admin or guardian', says }];
-  }
-  const applicableAt = await view.announcedGrant(role, account);
-  if (applicableAt === 0) {
-    const says = `announces that ${account} becomes ${name}: run this again after the delay`;
-    return [{ functionName: 'announceGrant', args, by: 'admin', says }];
-  }
-  const since = new Date(applicableAt * 1000).toISOString();
-  const says = `${account} becomes ${name} (announced, possible from ${since})`;
-  return [{ functionName: 'grantRole', args, by: 'admin', says }];
+  const { name, on, args, account } = roleOf(options);
+  const says = `${account} becomes ${name}`;
+  return throughTimelock(view, { on, functionName: 'grantRole', args, says });
 }
 
-/** At once, the last guardian excepted: without one, nobody could stop a thief. */
+/** The steward does it at once, but for its own kind and the timelock's roles. */
 async function revoke(options: Options, view: ContractView): Promise<ContractCall[]> {
-  const { name, role, account } = roleOf(options);
-  if (name === 'guardian') {
-    const { count, lastRevocableAt } = await view.guardians();
-    if (count === 1 && lastRevocableAt === 0) {
-      const says = 'announces that the last guardian goes: run this again after the delay';
-      return [{ functionName: 'announceLastRevocation', args: [], by: 'admin', says }];
-    }
+  const { name, on, args, account } = roleOf(options);
+  const says = `${account} is no ${name} any more`;
+  if (on === 'timelock' || name === 'steward') {
+    return throughTimelock(view, { on, functionName: 'revokeRole', args, says });
   }
-  const says = `${account} is no longer a ${name}, at once`;
-  return [{ functionName: 'revokeRole', args: [role, account], by: 'admin', says }];
+  return [{ on, functionName: 'revokeRole', args, by: 'steward', says: `${says}, at once` }];
 }
 
-async function rates(options: Options): Promise<ContractCall[]> {
-  if (options.cancel === true) {
-    const says = 'the announced rates are dropped';
-    return [{ functionName: 'cancelRates', args: [], by: 'admin or guardian', says }];
-  }
-  if (options.apply === true) {
-    const says = 'the announced rates come into force';
-    return [{ functionName: 'applyRates', args: [], by: 'anyone', says }];
-  }
+async function rates(options: Options, view: ContractView): Promise<ContractCall[]> {
   const text = given(options, 'rates');
   const values = text.split(',').map((one) => integer(one, 'rates'));
   const [acquirer = 0, protocol = 0, cashback = 0] = values;
   if (values.length !== 3) throw new StartError(`--rates=${text} must be three integers`);
-  const says = `announces rates of ${acquirer}, ${protocol} and ${cashback} basis points`;
+  const says = `rates become ${acquirer}, ${protocol} and ${cashback} basis points`;
   const args = [{ acquirer, protocol, cashback }];
-  return [{ functionName: 'scheduleRates', args, by: 'admin', says }];
+  return throughTimelock(view, { on: 'settlement', functionName: 'setRates', args, says });
 }
 
 async function ceiling(options: Options, view: ContractView): Promise<ContractCall[]> {
-  if (options.apply === true) {
-    const says = 'the announced ceiling comes into force';
-    return [{ functionName: 'applyCeiling', args: [], by: 'anyone', says }];
-  }
   const value = integer(given(options, 'usdc-per-hour'), 'usdc-per-hour');
   if (value < view.ceiling) {
     const says = `at most ${value} USDC settle per hour, from now on (now ${view.ceiling})`;
-    return [{ functionName: 'lowerCeiling', args: [value], by: 'guardian', says }];
+    const functionName = 'lowerCeiling';
+    return [{ on: 'settlement', functionName, args: [value], by: 'guardian', says }];
   }
-  const says = `announces a ceiling of ${value} USDC per hour (now ${view.ceiling})`;
-  return [{ functionName: 'scheduleCeiling', args: [value], by: 'admin', says }];
+  const says = `the ceiling becomes ${value} USDC per hour (now ${view.ceiling})`;
+  const wish = { on: 'settlement', functionName: 'raiseCeiling', args: [value], says } as const;
+  return throughTimelock(view, wish);
+}
+
+/** As many in one transaction: below the gas that a block gives one. */
+const OPERATIONS_PER_CALL = 200;
+
+async function cancel(options: Options, view: ContractView): Promise<ContractCall[]> {
+  const text = options.operation;
+  const waiting = (await view.operations()).map(({ id }) => id);
+  const ids = typeof text === 'string' ? text.split(',') : waiting;
+  if (typeof text !== 'string' && options.all !== true) {
+    throw new StartError('--operation <id>,… or --all is needed; "status" lists the operations');
+  }
+  if (ids.length === 0) throw new StartError('no operation is scheduled');
+  const wrong = ids.find((id) => !/^0x[0-9a-f]{64}$/i.test(id));
+  if (wrong !== undefined) throw new StartError(`--operation=${wrong} is no operation id`);
+  const portions = Array.from({ length: Math.ceil(ids.length / OPERATIONS_PER_CALL) }, (_, i) =>
+    ids.slice(i * OPERATIONS_PER_CALL, (i + 1) * OPERATIONS_PER_CALL),
+  );
+  return portions.map((portion): ContractCall => {
+    const says = `cancels ${portion.length} scheduled: ${portion.join(', ')}`;
+    const args = [portion];
+    return { on: 'settlement', functionName: 'cancelOperations', args, by: 'guardian', says };
+  });
 }
 
 async function restoreCeiling(options: Options, view: ContractView): Promise<ContractCall[]> {
@@ -178,7 +216,7 @@ async function restoreCeiling(options: Options, view: ContractView): Promise<Con
     throw new StartError(`at most ${approved} can be restored: more waits (see "ceiling")`);
   }
   const says = `up to ${value} USDC settle per hour again, at once (now ${view.ceiling})`;
-  return [{ functionName: 'restoreCeiling', args: [value], by: 'admin', says }];
+  return [{ on: 'settlement', functionName: 'restoreCeiling', args: [value], by: 'steward', says }];
 }
 
 async function cancelWallet(options: Options, view: ContractView): Promise<ContractCall[]> {
@@ -188,23 +226,35 @@ async function cancelWallet(options: Options, view: ContractView): Promise<Contr
   const by = 'guardian, registrar or merchant (watcher: if the registrar proposed it)';
   const { to, proposer } = change;
   const says = `merchant ${merchant} keeps its wallet: ${to}, announced by ${proposer}, is dropped`;
-  return [{ functionName: 'cancelWallet', args: [merchant], by, says }];
+  return [{ on: 'settlement', functionName: 'cancelWallet', args: [merchant], by, says }];
 }
 
-const DROP_WALLET_CHANGES: readonly ContractCall[] = [
-  {
-    functionName: 'dropWalletChanges',
-    args: [],
-    by: 'guardian',
-    says: 'every announced wallet is dropped, for all merchants',
-  },
-];
+async function dropWalletChanges(options: Options): Promise<ContractCall[]> {
+  const { registrar } = options;
+  if (typeof registrar === 'string') {
+    const args = [readAddress(registrar, 'registrar')];
+    const says = `every wallet that ${args[0]} has announced until now is dropped`;
+    const functionName = 'dropWalletChangesOf';
+    return [{ on: 'settlement', functionName, args, by: 'guardian or watcher', says }];
+  }
+  const says = 'every wallet that is announced now is dropped, whoever announced it';
+  const functionName = 'dropWalletChanges';
+  return [{ on: 'settlement', functionName, args: [], by: 'guardian', says }];
+}
 
 async function collect(options: Options, view: ContractView): Promise<ContractCall[]> {
   const to = readAddress(given(options, 'to'), 'to');
   const { acquirer, protocol } = view.bookedFees;
   const says = `pays ${usdc(acquirer)} of acquirer and ${usdc(protocol)} of protocol fees to ${to}`;
-  return [{ functionName: 'collectFees', args: [to, acquirer, protocol], by: 'treasurer', says }];
+  return [
+    {
+      on: 'settlement',
+      functionName: 'collectFees',
+      args: [to, acquirer, protocol],
+      by: 'treasurer',
+      says,
+    },
+  ];
 }
 
 async function hold(options: Options): Promise<ContractCall[]> {
@@ -213,20 +263,13 @@ async function hold(options: Options): Promise<ContractCall[]> {
   if (Number.isNaN(until.getTime())) throw new StartError('--until must be a time (ISO 8601)');
   const seconds = Math.floor(until.getTime() / 1000);
   const says = `merchant ${merchant} withdraws nothing before ${until.toISOString()}`;
-  return [{ functionName: 'holdPayouts', args: [merchant, seconds], by: 'guardian', says }];
-}
-
-/** The present admin announces the next one, who accepts after the delay. */
-async function admin(options: Options): Promise<ContractCall[]> {
-  if (options.cancel === true) {
-    const says = 'the announced admin is dropped';
-    return [{ functionName: 'cancelDefaultAdminTransfer', args: [], by: 'admin', says }];
-  }
-  if (options.accept === true) {
-    const says = 'you become the admin in place of the present one';
-    return [{ functionName: 'acceptDefaultAdminTransfer', args: [], by: 'next admin', says }];
-  }
-  const next = readAddress(given(options, 'account'), 'account');
-  const says = `announces ${next} as the admin: it accepts with --accept after the delay`;
-  return [{ functionName: 'beginDefaultAdminTransfer', args: [next], by: 'admin', says }];
+  return [
+    {
+      on: 'settlement',
+      functionName: 'holdPayouts',
+      args: [merchant, seconds],
+      by: 'guardian',
+      says,
+    },
+  ];
 }

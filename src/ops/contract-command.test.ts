@@ -26,11 +26,13 @@ import {
 } from '#settlement/contract/contract-calls.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import { merchantConsent, walletConsent } from '#settlement/contract/signed-messages.ts';
+import { timelockOf } from '#settlement/contract/timelock.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { startRemoteSigner } from '#testing/remote-signer.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
+import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';
 
 /** docs/operate.md, "A key was stolen: key by key", rehearsed with the real command. */
 
@@ -40,7 +42,10 @@ const DAY_SECONDS = 86_400;
 const AFTERWARDS_SECONDS = 3 * DAY_SECONDS;
 const HELD = 100_000_000n;
 const SALE = 10_000_000n;
-const ADMIN = newKey();
+const PAYING = newKey();
+const PROPOSER = newKey();
+const OTHER_PROPOSER = newKey();
+const STEWARD = newKey();
 const GUARDIAN = newKey();
 const OTHER_GUARDIAN = newKey();
 const TREASURER = newKey();
@@ -97,12 +102,13 @@ describe('npm run chain, on a contract that runs', () => {
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'tapline-keys-'));
     chain = await startThrowawayChain({ chainId: 31_500, blockTime: 'automine' });
-    for (const { address } of [ADMIN, GUARDIAN, OTHER_GUARDIAN, TREASURER, REGISTRAR, WATCHER]) {
+    const senders = [PAYING, PROPOSER, OTHER_PROPOSER, STEWARD, GUARDIAN, OTHER_GUARDIAN];
+    for (const { address } of [...senders, TREASURER, REGISTRAR, WATCHER]) {
       await client().setBalance({ address, value: parseEther('10') });
     }
-    const args = [ADMIN.address] as const;
+    const args = [PAYING.address] as const;
     const data = encodeDeployData({ abi: testUsdcAbi, bytecode: testUsdcBytecode, args });
-    const account = privateKeyToAccount(ADMIN.key);
+    const account = privateKeyToAccount(PAYING.key);
     const wallet = createWalletClient({ account, transport: http(chain.rpcUrl) });
     const hash = await wallet.sendTransaction({ chain: null, data });
     const { contractAddress } = await client().waitForTransactionReceipt({ hash });
@@ -111,7 +117,8 @@ describe('npm run chain, on a contract that runs', () => {
       {
         rpcUrl: chain.rpcUrl,
         usdc,
-        admin: ADMIN.address,
+        proposers: [PROPOSER.address, OTHER_PROPOSER.address],
+        steward: STEWARD.address,
         operators: [STOLEN.address, SPARE.address],
         registrar: REGISTRAR.address,
         guardians: [GUARDIAN.address, OTHER_GUARDIAN.address],
@@ -122,7 +129,7 @@ describe('npm run chain, on a contract that runs', () => {
         hourlyCeiling: 1_000,
         rates: { acquirer: 30, protocol: 20, cashback: 5 },
       },
-      ADMIN.key,
+      PAYING.key,
     );
     settlement = deployed.settlement;
   });
@@ -216,11 +223,11 @@ describe('npm run chain, on a contract that runs', () => {
     assert.equal(await read('settlingPaused'), true);
     assert.equal(await read('refundingPaused'), true);
     assert.match((await run(['status'])).out, /settling: paused\nrefunding: paused/);
-    await done(['revoke', '--role', 'operator', '--account', STOLEN.address], ADMIN.key);
+    await done(['revoke', '--role', 'operator', '--account', STOLEN.address], STEWARD.key);
     assert.equal(await isOperator(STOLEN.address), false);
     assert.equal(await isOperator(SPARE.address), true);
-    const keyFile = path.join(folder, 'admin');
-    await writeFile(keyFile, `${ADMIN.key}\n`, { mode: 0o600 });
+    const keyFile = path.join(folder, 'steward');
+    await writeFile(keyFile, `${STEWARD.key}\n`, { mode: 0o600 });
     await done(['unpause', '--key-file', keyFile], '');
     assert.equal(await read('settlingPaused'), false);
     assert.match((await run(['status'])).out, /settling: running\nrefunding: running/);
@@ -230,13 +237,15 @@ describe('npm run chain, on a contract that runs', () => {
     const successor = newKey();
     const holders: Readonly<Record<string, { readonly key: Hex }>> = {
       guardian: OTHER_GUARDIAN,
-      admin: ADMIN,
+      steward: STEWARD,
+      proposer: OTHER_PROPOSER,
       treasurer: TREASURER,
     };
     const roleOf = (name: string) => keccak256(toHex(`${name.toUpperCase()}_ROLE`));
     const pauseAs = async ({ key }: { readonly key: Hex }) => void (await done(['pause'], key));
-    const announced = () => read('announcedGrant', [OPERATOR_ROLE, STOLEN.address]);
-    const scheduled = async () => (await read<[unknown, number]>('scheduledRates'))[1];
+    const operations = async () => (await run(['operations'])).out;
+    /** Its role is of the timelock, or is revoked there. */
+    const isDelayed = (key: string) => key === 'proposer' || key === 'steward';
 
     /** What the thief of each key does first, whose key it is, and what has ended afterwards. */
     const thefts: Readonly<Record<string, Theft>> = {
@@ -261,15 +270,26 @@ describe('npm run chain, on a contract that runs', () => {
       },
       watch: { stolen: WATCHER, act: () => pauseAs(WATCHER) },
       treasurer: { stolen: TREASURER },
-      admin: {
-        stolen: STOLEN,
+      steward: {
+        stolen: STEWARD,
         act: async () => {
-          await done(['revoke', '--role', 'operator', '--account', STOLEN.address], ADMIN.key);
-          await done(['grant', '--role', 'operator', '--account', STOLEN.address], ADMIN.key);
-          await done(['rates', '--rates', '300,0,0'], ADMIN.key);
-          assert.ok((await scheduled()) > 0, 'the thief announced rates');
+          await done(['revoke', '--role', 'operator', '--account', STOLEN.address], STEWARD.key);
+          await done(['revoke', '--role', 'guardian', '--account', GUARDIAN.address], STEWARD.key);
         },
-        ended: async () => assert.deepEqual([await announced(), await scheduled()], [0, 0]),
+      },
+      proposer: {
+        stolen: PROPOSER,
+        act: async () => {
+          await done(['grant', '--role', 'operator', '--account', STOLEN.address], PROPOSER.key);
+          await done(['rates', '--rates', '300,0,0'], PROPOSER.key);
+          const [first = '', second = ''] = (await operations()).split('\n');
+          assert.match(first, new RegExp(`^0x[0-9a-f]{64}: ${STOLEN.address} becomes operator`));
+          assert.match(second, /: Rates become 300, 0 and 0 basis points\. From 20/);
+        },
+        ended: async () => {
+          const left = await operations();
+          assert.ok(!left.includes(STOLEN.address) && !left.includes('Rates become'), left);
+        },
       },
     };
 
@@ -288,9 +308,7 @@ describe('npm run chain, on a contract that runs', () => {
         return client().readContract({ ...view, args: [owner] });
       };
       const thief = await Promise.all(
-        [...Object.values(thefts).map(({ stolen }) => stolen), ADMIN].map(({ address }) =>
-          held(address),
-        ),
+        Object.values(thefts).map(({ stolen }) => held(stolen.address)),
       );
       const [, merchant] = await read<readonly [Hex, bigint]>('merchantAccount', [1]);
       return { merchant, payer: await held(PAYER.address), thief };
@@ -366,48 +384,38 @@ describe('npm run chain, on a contract that runs', () => {
           if (typed === 'pause') assert.equal(await read('settlingPaused'), true);
         }
         await ended?.();
-        // The admin's role has no other holder yet: the runbook moves to another contract.
-        if (key !== 'admin') {
-          assert.equal(await read('hasRole', [roleOf(key), stolen.address]), false);
-        }
+        const hasRole = () =>
+          key === 'proposer'
+            ? client().readContract({
+                ...{ address: timelockOf(settlement), abi: timelockAbi, functionName: 'hasRole' },
+                args: [roleOf(key), stolen.address],
+              })
+            : read<boolean>('hasRole', [roleOf(key), stolen.address]);
+        if (!isDelayed(key)) assert.equal(await hasRole(), false);
         const isReplaced =
           row?.steps.some(
             ({ command }) => command.startsWith('grant --role') && command.endsWith('<new>'),
           ) ?? false;
-        const grantFrom = await read<number>('announcedGrant', [roleOf(key), successor.address]);
-        assert.equal(grantFrom > 0, isReplaced);
-        // A pause outlasts the theft of the admin's key until somebody lifts it.
-        assert.equal(await read('settlingPaused'), key === 'admin');
+        assert.equal((await operations()).includes(`${successor.address} becomes`), isReplaced);
+        assert.equal(await read('settlingPaused'), false);
         await client().increaseTime({ seconds: AFTERWARDS_SECONDS });
         await client().mine({ blocks: 1 });
-        await takesNothing(key === 'admin' ? ADMIN.address : stolen.address);
+        if (isDelayed(key)) {
+          // Whoever it is may execute what has waited.
+          const again = ['revoke', '--role', key, '--account', stolen.address];
+          await done(again, TREASURER.key);
+          assert.equal(await hasRole(), false);
+        }
+        await takesNothing(stolen.address);
       });
     }
-  });
-
-  it('hands the admin’s role on in two steps', async () => {
-    const before = await client().snapshot();
-    await client().setBalance({ address: LATER.address, value: parseEther('1') });
-    const announce = ['admin', '--account', LATER.address];
-    await done(announce, ADMIN.key);
-    await done(['admin', '--cancel'], ADMIN.key);
-    assert.match((await run(['status'])).out, /announced admin: none/);
-    await done(announce, ADMIN.key);
-    assert.ok((await run(['status'])).out.includes(`announced admin: ${LATER.address} from 20`));
-    const early = await run(['admin', '--accept', '--yes'], LATER.key);
-    assert.match(early.out, /nothing was sent.*it is for the next admin/);
-    await client().increaseTime({ seconds: 2 * DAY_SECONDS });
-    await client().mine({ blocks: 1 });
-    await done(['admin', '--accept'], LATER.key);
-    assert.equal(await read('defaultAdmin'), LATER.address);
-    await client().revert({ id: before });
   });
 
   it('pauses with the key of a watcher, which starts nothing again', async () => {
     await done(['pause'], WATCHER.key);
     assert.equal(await read('settlingPaused'), true);
-    assert.match((await run(['unpause', '--yes'], WATCHER.key)).out, /it is for the admin/);
-    await done(['unpause'], ADMIN.key);
+    assert.match((await run(['unpause', '--yes'], WATCHER.key)).out, /it is for the steward/);
+    await done(['unpause'], STEWARD.key);
     assert.equal(await read('settlingPaused'), false);
   });
 
@@ -425,80 +433,78 @@ describe('npm run chain, on a contract that runs', () => {
       assert.equal(await read('settlingPaused'), true);
       const lower = ['ceiling', '--usdc-per-hour', '900', '--yes', ...at];
       assert.match((await run(lower, token)).out, /no function that this key may call/);
-      await done(['unpause'], ADMIN.key);
+      await done(['unpause'], STEWARD.key);
     } finally {
       await signer.stop();
     }
   });
 
-  it('lowers the ceiling at once and raises it by announcement only', async () => {
+  it('lowers the ceiling at once and raises it through the timelock only', async () => {
     await done(['ceiling', '--usdc-per-hour', '500'], GUARDIAN.key);
     assert.deepEqual(await read('ceiling'), [500_000_000n, 0n]);
-    assert.match(
-      (await run(['status'])).out,
-      /\nrefunds and withdrawals: 500 USDC per hour; 0 USDC in this hour\n/,
-    );
-    const out = await done(['ceiling', '--usdc-per-hour', '2000'], ADMIN.key);
-    assert.match(out, /announces a ceiling of 2000 USDC per hour \(now 500\)/);
+    const refunds = /\nrefunds: 500 USDC per hour; 0 USDC in this hour\n/;
+    assert.match((await run(['status'])).out, refunds);
+    const out = await done(['ceiling', '--usdc-per-hour', '2000'], PROPOSER.key);
+    assert.match(out, /schedules: the ceiling becomes 2000 USDC per hour \(now 500\)/);
     assert.deepEqual(await read('ceiling'), [500_000_000n, 0n]);
   });
 
   it('grants in two steps, and rates and the ceiling wait for as long', async () => {
     const grant = ['grant', '--role', 'operator', '--account', LATER.address];
-    await done(grant, ADMIN.key);
-    await done(['rates', '--rates', '40,20,5'], ADMIN.key);
+    const rates = ['rates', '--rates', '40,20,5'];
+    await done(grant, PROPOSER.key);
+    await done(rates, PROPOSER.key);
     const { out } = await run(['status']);
-    const time = '20\\S+Z';
-    const life = `from ${time} to ${time}, by the admin\n`;
-    assert.match(out, new RegExp(`announced ceiling: 2000 USDC per hour ${life}`));
-    assert.match(out, new RegExp(`announced rates: 40, 20, 5 basis points ${life}`));
-    assert.match(out, new RegExp(`announced grants: ${LATER.address} becomes operator ${life}`));
-    const early = await run([...grant, '--yes'], ADMIN.key);
-    assert.match(early.out, /TooEarly/);
+    const life = 'From 20\\S+Z to 20\\S+Z\\.\n';
+    const listed = 'scheduled operations: 0x[0-9a-f]{64}: ';
+    assert.match(out, new RegExp(`${listed}Up to 2000 USDC may settle per hour\\. ${life}`));
+    assert.match(out, new RegExp(`${listed}Rates become 40, 20 and 5 basis points\\. ${life}`));
+    assert.match(out, new RegExp(`${listed}${LATER.address} becomes operator\\. ${life}`));
+    const early = await run([...grant, '--yes'], PROPOSER.key);
+    assert.match(early.out, /TimelockUnexpectedOperationState.*it is for anyone, once/);
     await client().increaseTime({ seconds: 2 * DAY_SECONDS });
     await client().mine({ blocks: 1 });
-    await done(grant, ADMIN.key);
+    await done(grant, PROPOSER.key);
     assert.equal(await isOperator(LATER.address), true);
-    assert.match((await run(['status'])).out, /announced grants: none\n/);
-    await done(['rates', '--apply'], GUARDIAN.key);
-    await done(['ceiling', '--apply'], GUARDIAN.key);
+    await done(rates, TREASURER.key);
+    await done(['ceiling', '--usdc-per-hour', '2000'], TREASURER.key);
+    assert.match((await run(['status'])).out, /scheduled operations: none\n/);
     assert.deepEqual(await read('rates'), { acquirer: 40, protocol: 20, cashback: 5 });
-    assert.deepEqual(await read('ceiling'), [2_000_000_000n, 0n]);
+    // A guardian had lowered it: what a stranger executes does not undo that.
+    assert.deepEqual(await read('ceiling'), [500_000_000n, 0n]);
   });
 
   it('restores a ceiling that was lowered, at once and no further', async () => {
-    await done(['ceiling', '--usdc-per-hour', '0'], GUARDIAN.key);
     const far = ['restore-ceiling', '--usdc-per-hour', '2001', '--yes'];
-    assert.match((await run(far, ADMIN.key)).out, /at most 2000 can be restored: more waits/);
-    const out = await done(['restore-ceiling'], ADMIN.key);
-    assert.match(out, /up to 2000 USDC settle per hour again, at once \(now 0\)/);
+    assert.match((await run(far, STEWARD.key)).out, /at most 2000 can be restored: more waits/);
+    const out = await done(['restore-ceiling'], STEWARD.key);
+    assert.match(out, /up to 2000 USDC settle per hour again, at once \(now 500\)/);
     assert.deepEqual(await read('ceiling'), [2_000_000_000n, 0n]);
   });
 
-  it('lets a guardian go at once, and the last one after the delay', async () => {
+  it('lets a guardian go at once, and never the last one', async () => {
+    const before = await client().snapshot();
     const revoke = (one: Hex) => ['revoke', '--role', 'guardian', '--account', one];
-    const later = newKey().address;
-    const grant = ['grant', '--role', 'guardian', '--account', later];
-    await done(revoke(OTHER_GUARDIAN.address), ADMIN.key);
+    await done(revoke(OTHER_GUARDIAN.address), STEWARD.key);
     assert.match((await run(['status'])).out, /guardians: 1\n/);
-    const out = await done(revoke(GUARDIAN.address), ADMIN.key);
-    assert.match(out, /announces that the last guardian goes: run this again after the delay/);
-    assert.match((await run(['status'])).out, /guardians: 1, the last may go from 20/);
-    assert.match((await run([...revoke(GUARDIAN.address), '--yes'], ADMIN.key)).out, /TooEarly/);
-    await done(grant, ADMIN.key);
-    await client().increaseTime({ seconds: 2 * DAY_SECONDS });
-    await client().mine({ blocks: 1 });
-    await done(grant, ADMIN.key);
-    assert.match((await run(['status'])).out, /guardians: 2, the last may go/);
+    const last = await run([...revoke(GUARDIAN.address), '--yes'], STEWARD.key);
+    assert.match(last.out, /LastGuardianStays/);
+    await client().revert({ id: before });
   });
 
-  it('drops what was announced', async () => {
-    const account = newKey().address;
-    const grant = ['grant', '--role', 'guardian', '--account', account];
-    await done(grant, ADMIN.key);
-    await done([...grant, '--cancel'], GUARDIAN.key);
-    const role = keccak256(toHex('GUARDIAN_ROLE'));
-    assert.equal(await read('announcedGrant', [role, account]), 0);
+  it('cancels what is scheduled, by its id or all of it, for a guardian alone', async () => {
+    const grant = (one: Hex) => ['grant', '--role', 'guardian', '--account', one];
+    const accounts = Array.from({ length: 3 }, () => newKey().address);
+    for (const one of accounts) await done(grant(one), PROPOSER.key);
+    const [id = ''] = (await run(['operations'])).out.split(':');
+    const cancel = ['cancel', '--operation', id];
+    assert.match((await run([...cancel, '--yes'], PROPOSER.key)).out, /it is for the guardian/);
+    assert.match((await run(['cancel', '--yes'], GUARDIAN.key)).out, /--all is needed/);
+    await done(cancel, GUARDIAN.key);
+    const left = (await run(['operations'])).out;
+    assert.ok(!left.includes(id) && left.trim().split('\n').length === 2, left);
+    await done(['cancel', '--all'], GUARDIAN.key);
+    assert.match((await run(['operations'])).out, /^no operation is scheduled/);
   });
 
   it('holds the payouts of a merchant that nobody knows', async () => {
@@ -531,10 +537,12 @@ describe('npm run chain, on a contract that runs', () => {
     await propose(thief, 1n);
     assert.match(await done(cancel, WATCHER.key), /merchant 1 keeps its wallet/);
     await propose(thief, 2n);
+    await done(['drop-wallet-changes', '--registrar', REGISTRAR.address], WATCHER.key);
+    await propose(thief, 3n);
     const all = await run(['drop-wallet-changes', '--yes'], WATCHER.key);
     assert.match(all.out, /AccessControlUnauthorizedAccount.*it is for the guardian/);
     await done(['drop-wallet-changes'], GUARDIAN.key);
-    await done(['revoke', '--role', 'watch', '--account', WATCHER.address], ADMIN.key);
+    await done(['revoke', '--role', 'watch', '--account', WATCHER.address], STEWARD.key);
     const late = await run(['pause', '--yes'], WATCHER.key);
     assert.match(late.out, /AccessControlUnauthorizedAccount.*it is for the guardian or watcher/);
     assert.match((await run(['wallet-changes'])).out, /^no wallet is announced/);

@@ -18,33 +18,41 @@ import {
   type ContractView,
   type Options,
 } from '#ops/contract-actions.ts';
-import { describePending, describeWalletChanges } from '#ops/contract-pending.ts';
+import {
+  describeOperations,
+  describePending,
+  describeWalletChanges,
+  readOperations,
+} from '#ops/contract-operations.ts';
 import { readAddress } from '#ops/deploy-contract.ts';
 import { readSecret } from '#ops/read-secret.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
+import { timelockOf } from '#settlement/contract/timelock.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { readRemoteKey, type SigningKey, signerOf } from '#settlement/signer.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
+import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';
 
 /** The worst minute is no time to read an ABI: what people do to a contract that runs. */
-export const CONTRACT_USAGE = `  status|wallet-changes|pause|unpause|grant|revoke|rates|ceiling|
-  restore-ceiling|cancel-wallet|drop-wallet-changes|collect|hold|admin
+export const CONTRACT_USAGE = `  status|operations|wallet-changes|pause|unpause|grant|revoke|rates|
+  ceiling|restore-ceiling|cancel|cancel-wallet|drop-wallet-changes|collect|hold
     --rpc-url <url> --settlement <address>, or --network testnet|mainnet for those of the settings
     pause, unpause          --only settling|refunding, default both
-    grant, revoke           --role operator|registrar|guardian|watch|treasurer --account <address>
-                            (grant announces first; again after the delay it grants; --cancel;
-                            so does revoke, for the last guardian alone)
-    rates                   --rates <acquirer>,<protocol>,<cashback>, later --apply; --cancel
-    ceiling                 --usdc-per-hour <USDC>: lower at once, higher later with --apply
+    grant, revoke           --role operator|registrar|guardian|watch|steward|treasurer|proposer
+                            --account <address> (revoke: at once, by the steward; grant, and
+                            revoke of a steward or proposer, wait in the timelock)
+    rates                   --rates <acquirer>,<protocol>,<cashback>: waits in the timelock
+    ceiling                 --usdc-per-hour <USDC>: lower at once, higher waits in the timelock
+                            (what waits: the same command schedules, and executes after the delay)
     restore-ceiling         --usdc-per-hour <USDC>, default the last one that had waited: at once
+    operations              shows what waits in the timelock, by id
+    cancel                  --operation <id>,<id>,… or --all: cancels what waits there
     wallet-changes          shows every settlement wallet that is announced
     cancel-wallet           --merchant <number>: drops the announced one
-    drop-wallet-changes     drops all that are announced now
+    drop-wallet-changes     drops all that are announced now; --registrar <address>: its own
     collect                 --to <address>: all booked fees
     hold                    --merchant <number> --until <time>
-    admin                   --account <address>: announces the next admin, who sends --accept
-                            after the delay; --cancel
     --key-file <path>       the private key; without it, it is asked for or read from a pipe
     --signer https://<signer>/<address>   a signer keeps the key; its token is asked for
     --unsigned --from <address>   prints the transaction for another wallet and sends nothing
@@ -52,13 +60,14 @@ export const CONTRACT_USAGE = `  status|wallet-changes|pause|unpause|grant|revok
 
 const TEXTS = [
   ...['network', 'rpc-url', 'settlement', 'only', 'role', 'account', 'rates', 'usdc-per-hour'],
-  ...['to', 'merchant', 'until', 'key-file', 'signer', 'from'],
+  ...['to', 'merchant', 'until', 'key-file', 'signer', 'from', 'operation', 'registrar'],
 ];
-const SWITCHES = ['yes', 'unsigned', 'apply', 'cancel', 'accept'];
+const SWITCHES = ['yes', 'unsigned', 'all'];
 const HEX_KEY = /^0x[0-9a-f]{64}$/i;
 /** A busy public chain takes its time. */
 const RECEIPT_TIMEOUT_MS = 180_000;
 const POLL_MS = 500;
+const ANYONE_LATER = 'anyone, once the delay has passed';
 /** Atoms of one USDC. */
 const ATOMS = 1_000_000n;
 
@@ -70,7 +79,11 @@ function isAction(name: string): name is Action {
 }
 
 /** What only looks. */
-const LOOKS = { status: printStatus, 'wallet-changes': printWalletChanges } as const;
+const LOOKS = {
+  status: printStatus,
+  operations: printOperations,
+  'wallet-changes': printWalletChanges,
+} as const;
 
 function isLook(name: string): name is keyof typeof LOOKS {
   return Object.hasOwn(LOOKS, name);
@@ -132,13 +145,21 @@ async function readView({ reader, settlement }: Deployment): Promise<ContractVie
   return {
     ceiling: Number(ceiling / ATOMS),
     bookedFees: { acquirer, protocol },
-    announcedGrant: (role, account) =>
-      reader.readContract({ ...contract, functionName: 'announcedGrant', args: [role, account] }),
-    guardians: async () => {
-      const read = reader.readContract({ ...contract, functionName: 'guardians' });
-      const [count, lastRevocableAt] = await read;
-      return { count, lastRevocableAt };
+    settlement,
+    timelock: timelockOf(settlement),
+    delay: () =>
+      reader.readContract({
+        ...{ address: timelockOf(settlement), abi: timelockAbi, functionName: 'getMinDelay' },
+      }),
+    operations: async () => {
+      const { operations, complete } = await readOperations({ reader, settlement });
+      if (!complete) console.error('the node did not list all scheduled operations');
+      return operations;
     },
+    encode: (on, functionName, args) => ({
+      target: placeOf(settlement, on).to,
+      data: encodeFunctionData({ abi: placeOf(settlement, on).abi, functionName, args }),
+    }),
     approvedCeiling: () => reader.readContract({ ...contract, functionName: 'approvedCeiling' }),
     walletChange: async (merchant) => {
       const call = { ...contract, functionName: 'walletChange', args: [merchant] } as const;
@@ -146,6 +167,11 @@ async function readView({ reader, settlement }: Deployment): Promise<ContractVie
       return applicableAt === 0 ? null : { to, applicableAt, proposer };
     },
   };
+}
+
+async function printOperations(deployment: Deployment): Promise<void> {
+  const lines = await describeOperations(deployment);
+  for (const line of lines.length === 0 ? ['no operation is scheduled'] : lines) console.log(line);
 }
 
 async function printWalletChanges(deployment: Deployment): Promise<void> {
@@ -172,11 +198,11 @@ async function printStatus(deployment: Deployment): Promise<void> {
     settling: stopped(await see<boolean>('settlingPaused')),
     refunding: stopped(await see<boolean>('refundingPaused')),
     ceiling: `${inUsdc(perHour)} per hour; ${inUsdc(settled)} in this hour`,
-    'refunds and withdrawals': `${inUsdc(leaves)} per hour; ${inUsdc(paid)} in this hour`,
+    refunds: `${inUsdc(leaves)} per hour; ${inUsdc(paid)} in this hour`,
     'restorable ceiling': `${await read<number>('approvedCeiling')} USDC per hour`,
     rates: `${rates.acquirer}, ${rates.protocol}, ${rates.cashback} basis points`,
     'booked fees': `${inUsdc(acquirer)} acquirer, ${inUsdc(protocol)} protocol`,
-    admin: await read<Hex>('defaultAdmin'),
+    timelock: await read<Hex>('timelock'),
     merchants: await read<number>('merchantCount'),
     batches: await see<number>('batchCount'),
   };
@@ -184,8 +210,15 @@ async function printStatus(deployment: Deployment): Promise<void> {
   for (const [name, value] of all) console.log(`${name}: ${value}`);
 }
 
-function dataOf({ functionName, args }: ContractCall): Hex {
-  return encodeFunctionData({ abi: settlementAbi as Abi, functionName, args });
+function placeOf(settlement: Hex, on: ContractCall['on']): { readonly to: Hex; readonly abi: Abi } {
+  return on === 'settlement'
+    ? { to: settlement, abi: settlementAbi }
+    : { to: timelockOf(settlement), abi: timelockAbi };
+}
+
+function requestOf(settlement: Hex, { on, functionName, args }: ContractCall) {
+  const { to, abi } = placeOf(settlement, on);
+  return { to, data: encodeFunctionData({ abi, functionName, args }) };
 }
 
 /** Asks the contract what it would say. @throws StartError when it refuses. */
@@ -196,9 +229,8 @@ async function requireAllowed(
 ): Promise<void> {
   const { reader, settlement } = deployment;
   const { functionName, args } = call;
-  const abi = settlementAbi as Abi;
+  const { to: address, abi } = placeOf(settlement, call.on);
   try {
-    const address = settlement;
     await reader.simulateContract({ address, abi, functionName, args, account: from });
   } catch (cause) {
     if (!(cause instanceof BaseError)) throw cause;
@@ -209,7 +241,7 @@ async function requireAllowed(
         : cause.shortMessage;
     throw new StartError(
       `nothing was sent: ${functionName} from ${from} would be refused (${why}); ` +
-        `it is for the ${call.by}`,
+        `it is for ${call.by === 'anyone' ? ANYONE_LATER : `the ${call.by}`}`,
       { cause },
     );
   }
@@ -225,9 +257,8 @@ async function printUnsigned(
   for (const call of calls) {
     if (typeof from === 'string') await requireAllowed(deployment, call, readAddress(from, 'from'));
     console.error(`${call.says} (to be sent by the ${call.by})`);
-    console.log(
-      JSON.stringify({ chainId, to: deployment.settlement, value: '0', data: dataOf(call) }),
-    );
+    const { to, data } = requestOf(deployment.settlement, call);
+    console.log(JSON.stringify({ chainId, to, value: '0', data }));
   }
 }
 
@@ -269,8 +300,8 @@ async function sendAll(
   await requireYes(options);
   const wallet = createWalletClient({ account, transport: http(deployment.rpcUrl) });
   for (const call of calls) {
-    const to = deployment.settlement;
-    const hash = await wallet.sendTransaction({ chain: null, to, data: dataOf(call) });
+    const request = requestOf(deployment.settlement, call);
+    const hash = await wallet.sendTransaction({ chain: null, ...request });
     console.log(`${call.functionName}: ${hash}`);
     const waiting = { hash, timeout: RECEIPT_TIMEOUT_MS };
     const receipt = await deployment.reader.waitForTransactionReceipt(waiting);

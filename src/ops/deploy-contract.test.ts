@@ -19,11 +19,14 @@ import {
 import { privateKeyToAccount } from 'viem/accounts';
 import { CREATE2_FACTORY, newKey } from '#ops/deploy-contract.ts';
 import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-chain.ts';
+import { type RoleName, roleId } from '#settlement/contract/roles.ts';
+import { timelockOf } from '#settlement/contract/timelock.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { testDatabase } from '#testing/database.ts';
 import { spawnMain, temporaryDataDir } from '#testing/spawn-network.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
+import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';
 import {
   deployFiatToken,
   FIAT_TOKEN_MISSING,
@@ -78,7 +81,8 @@ describe('npm run chain -- deploy', () => {
       network: 'testnet',
       'rpc-url': chain.rpcUrl,
       usdc,
-      admin: newKey().address,
+      proposers: `${newKey().address},${newKey().address}`,
+      steward: newKey().address,
       guardians: `${newKey().address},${newKey().address}`,
       treasurer: newKey().address,
       registrar: newKey().address,
@@ -118,17 +122,21 @@ describe('npm run chain -- deploy', () => {
   const nonce = () => walletOf(PAYING.key).getTransactionCount({ address: PAYING.address });
 
   it('keeps the floors of what holds real money', async () => {
-    const admin = newKey().address;
+    const one = newKey().address;
     const cases: readonly [Record<string, string>, RegExp][] = [
       [{ 'wallet-delay-hours': '23' }, /wallet-delay-hours must be at least 24/],
       [{ 'payout-hold-hours': '23' }, /payout-hold-hours must be at least 24/],
       [{ operators: SPARE }, /operators needs 3 addresses or more/],
-      [{ guardians: admin }, /guardians needs 2 addresses or more/],
+      [{ 'governance-delay-hours': '47' }, /governance-delay-hours must be at least 48/],
+      [{ guardians: one }, /guardians needs 2 addresses or more/],
       [
-        { admin, guardians: `${SPARE},${admin}` },
+        { steward: one, guardians: `${SPARE},${one}` },
         /each role and each operator needs an address of its own/,
       ],
-      [{ admin, watchers: admin }, /each role and each operator needs an address of its own/],
+      [
+        { proposers: one, watchers: one },
+        /each role and each operator needs an address of its own/,
+      ],
       [{ watchers: '0x12' }, /--watchers must be a \(correctly checksummed\) EVM address/],
     ];
     for (const [other, complaint] of cases) {
@@ -144,13 +152,26 @@ describe('npm run chain -- deploy', () => {
     assert.match(await refusal(other, '--test-network'), /not "USD Coin": --usdc-name allows it/);
     assert.match(await refusal({ usdc: newKey().address }), /there is no contract/);
     const watchers = [newKey().address, newKey().address];
-    const { out } = await deploy({ ...inOrder(), ...NAMED, watchers: watchers.join(',') });
+    const proposers = [newKey().address, newKey().address];
+    const named = { watchers: watchers.join(','), proposers: proposers.join(',') };
+    const { out } = await deploy({ ...inOrder(), ...NAMED, ...named });
     const settlement = /^CHAIN_TESTNET_SETTLEMENT=(0x.*)$/m.exec(out)?.[1] ?? out;
     for (const watcher of watchers) {
       const args = [keccak256(toHex('WATCH_ROLE')), watcher] as const;
       const call = { abi: settlementAbi, functionName: 'hasRole', args } as const;
       assert.ok(await walletOf(PAYING.key).readContract({ address: settlement as Hex, ...call }));
     }
+    const timelock = timelockOf(settlement as Hex);
+    const has = (role: RoleName, account: Hex) => {
+      const args = [roleId(role), account] as const;
+      const call = { address: timelock, abi: timelockAbi, functionName: 'hasRole', args } as const;
+      return walletOf(PAYING.key).readContract(call);
+    };
+    for (const proposer of proposers) {
+      assert.equal(await has('proposer', proposer), true);
+      assert.equal(await has('canceller', proposer), false, 'guardians alone cancel');
+    }
+    assert.equal(await has('canceller', settlement as Hex), true);
     // Has code, and is no token.
     assert.match(await refusal({ usdc: settlement }), /has no decimals, not 6/);
   });
@@ -216,7 +237,7 @@ describe('npm run chain -- deploy', () => {
   });
 
   it('refuses nobody as the holder of a role', async () => {
-    for (const role of ['admin', 'treasurer', 'registrar']) {
+    for (const role of ['steward', 'treasurer', 'registrar']) {
       await refusal({ ...NAMED, [role]: zeroAddress });
     }
     await refusal({ ...NAMED, operators: `${zeroAddress},${SPARE}` });

@@ -12,9 +12,13 @@ import {
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { StartError } from '#core/start-error.ts';
-import { MIN_CONTRACT_DELAY_SECONDS } from '#settlement/chain/check-contract.ts';
+import {
+  GOVERNANCE_DELAY_SECONDS,
+  MIN_CONTRACT_DELAY_SECONDS,
+} from '#settlement/chain/check-contract.ts';
 import { isPresentEdition } from '#settlement/contract/contract-edition.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
+import { timelockOf } from '#settlement/contract/timelock.ts';
 import { checksummed } from '#settlement/evm-address.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';
@@ -23,13 +27,18 @@ import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Set
 export interface Deployment {
   readonly rpcUrl: string;
   readonly usdc: Hex;
-  readonly admin: Hex;
+  /** Who may schedule operations of the timelock, which is the contract's admin. */
+  readonly proposers: readonly Hex[];
+  /** Lifts pauses, restores the ceiling, revokes roles at once. */
+  readonly steward: Hex;
   readonly operators: readonly Hex[];
   readonly registrar: Hex;
   readonly guardians: readonly Hex[];
-  /** Addresses of watchtowers, which pause, and cancel single proposals of the registrar. */
+  /** Addresses of watchtowers, which pause, and drop what registrars propose. */
   readonly watchers?: readonly Hex[];
   readonly treasurer: Hex;
+  /** Seconds that an operation of the timelock waits; default: two days. */
+  readonly governanceDelay?: number;
   /** Seconds that a new settlement wallet of a merchant waits. */
   readonly walletDelay: number;
   /** Seconds that a new merchant waits for its first withdrawal. */
@@ -61,11 +70,9 @@ export const CREATE2_FACTORY = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
 const SALT_BYTES = 32;
 const NO_SALT = numberToHex(0, { size: SALT_BYTES });
 
-/** The admin and the fee rates can be changed no faster than this. */
-const GOVERNANCE_DELAY_SECONDS = 2 * 86_400;
 /** One that works, and two that wait offline: granting another one takes days. */
 const MIN_OPERATORS = 3;
-/** Two people: the contract lets the last one go only after a delay. */
+/** Two people: the contract never lets the last one go. */
 const MIN_GUARDIANS = 2;
 /** A busy public chain takes its time. */
 const RECEIPT_TIMEOUT_MS = 180_000;
@@ -86,14 +93,15 @@ export function newKey(): { readonly key: Hex; readonly address: Hex } {
 }
 
 function setupOf(deployment: Omit<Deployment, 'rpcUrl'>) {
-  const { usdc, operators, guardians, watchers = [], ...setup } = deployment;
-  const delays = { adminDelay: GOVERNANCE_DELAY_SECONDS, ratesDelay: GOVERNANCE_DELAY_SECONDS };
+  const { usdc, proposers, operators, guardians, watchers = [], ...setup } = deployment;
+  const delays = { governanceDelay: GOVERNANCE_DELAY_SECONDS };
   const lists = {
+    proposers: [...proposers],
     operators: [...operators],
     guardians: [...guardians],
     watchers: [...watchers],
   };
-  return { ...setup, ...delays, ...lists };
+  return { ...delays, ...setup, ...lists };
 }
 
 /**
@@ -102,6 +110,12 @@ function setupOf(deployment: Omit<Deployment, 'rpcUrl'>) {
  */
 export function requireFloors(deployment: Omit<Deployment, 'rpcUrl'>): void {
   const { walletDelay, payoutHold, operators, guardians, watchers = [], ...holders } = deployment;
+  const { governanceDelay = GOVERNANCE_DELAY_SECONDS, proposers } = holders;
+  if (governanceDelay < GOVERNANCE_DELAY_SECONDS) {
+    throw new StartError(
+      '--governance-delay-hours must be at least 48 (--test-network lifts this)',
+    );
+  }
   if (walletDelay < MIN_CONTRACT_DELAY_SECONDS) {
     throw new StartError('--wallet-delay-hours must be at least 24 (--test-network lifts this)');
   }
@@ -120,9 +134,9 @@ export function requireFloors(deployment: Omit<Deployment, 'rpcUrl'>): void {
         'no guardian to stop a stolen key (--test-network lifts this)',
     );
   }
-  const { admin, registrar, treasurer } = holders;
-  const lists = [...operators, ...guardians, ...watchers];
-  const all = [...lists, admin, registrar, treasurer].map((one) => one.toLowerCase());
+  const { steward, registrar, treasurer } = holders;
+  const lists = [...proposers, ...operators, ...guardians, ...watchers];
+  const all = [...lists, steward, registrar, treasurer].map((one) => one.toLowerCase());
   if (new Set(all).size < all.length) {
     throw new StartError('each role and each operator needs an address of its own');
   }
@@ -153,7 +167,7 @@ export function addressOf(deployment: Omit<Deployment, 'rpcUrl'>) {
   const [inputs] = settlementAbi.flatMap((one) => (one.type === 'constructor' ? [one.inputs] : []));
   if (inputs === undefined) throw new Error('the artifact has no constructor');
   return {
-    ...{ settlement, lens: lensOf(settlement), salt },
+    ...{ settlement, lens: lensOf(settlement), timelock: timelockOf(settlement), salt },
     codeHash: keccak256(code),
     constructorArguments: encodeAbiParameters(inputs, argumentsOf(deployment)),
   };

@@ -21,8 +21,8 @@ import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSD
 
 /** Fees of behavior.md 6.2, in basis points. */
 const RATES = { acquirer: 30, protocol: 20, cashback: 5 };
-const DAY_SECONDS = 86_400;
-/** A wallet change can be watched through in a sandbox; a real network waits for days. */
+/** A change can be watched through in a sandbox; a real network waits for days. */
+const SANDBOX_GOVERNANCE_DELAY_SECONDS = 60;
 const SANDBOX_WALLET_DELAY_SECONDS = 60;
 /** Whole USDC per hour: the highest that the contract knows, as nothing here is worth anything. */
 const SANDBOX_CEILING = 2 ** 24 - 1;
@@ -114,14 +114,14 @@ export async function prepareNetwork(
   const code = await clients.reader.getCode({ address: settlement });
   if (code === undefined) {
     await deployContracts(clients, usdc, {
-      admin: from,
+      proposers: [from],
+      steward: from,
       operators,
       registrar: role('registrar'),
       guardians: [role('guardian'), role('second guardian')],
       watchers: [role('watcher')],
       treasurer: role('treasurer'),
-      adminDelay: DAY_SECONDS,
-      ratesDelay: DAY_SECONDS,
+      governanceDelay: SANDBOX_GOVERNANCE_DELAY_SECONDS,
       ...delays,
       hourlyCeiling: SANDBOX_CEILING,
       rates: RATES,

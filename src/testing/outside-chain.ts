@@ -119,7 +119,8 @@ async function deployAt(
   const { settlement, blockNumber } = await deployContract(
     {
       ...{ rpcUrl, usdc },
-      admin: newKey().address,
+      proposers: [newKey().address],
+      steward: newKey().address,
       operators: operators.map(({ address }) => address),
       registrar: registrar.address,
       guardians: [guardian.address, newKey().address],

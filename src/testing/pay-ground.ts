@@ -132,12 +132,8 @@ function chainActs({ network }: RelayerWorld) {
     mint: (to: Hex, usdc: bigint) => onToken('mint', [to, usdc]),
     blocklist: (address: Hex) => onToken('setBlocked', [address, true]),
     changeRates: async (rates: FeeRates) => {
-      const abi = settlementAbi;
-      const args = [rates] as const;
-      const schedule = encodeFunctionData({ abi, functionName: 'scheduleRates', args });
-      await send(admin, config.settlement, schedule);
-      const apply = encodeFunctionData({ abi, functionName: 'applyRates' });
-      await send(admin, config.settlement, apply);
+      const call = { abi: settlementAbi, functionName: 'setRates', args: [rates] } as const;
+      await network.govern(encodeFunctionData(call));
     },
   };
 }

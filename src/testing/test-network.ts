@@ -14,6 +14,12 @@ import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-cha
 import type { Chain } from '#settlement/chain/chain.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
 import { connectRpc, type Rpc } from '#settlement/chain/rpc.ts';
+import {
+  executeCall,
+  NO_PREDECESSOR,
+  scheduleCall,
+  timelockOf,
+} from '#settlement/contract/timelock.ts';
 import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { signerOf } from '#settlement/signer.ts';
@@ -36,6 +42,7 @@ export interface TestNetwork {
   readonly rpc: Rpc;
   readonly chain: Chain;
   readonly node: ThrowawayChain;
+  /** Proposer, steward and treasurer of the contract; owns the token. */
   readonly admin: PrivateKeyAccount;
   readonly guardian: PrivateKeyAccount;
   /** Of a watchtower. */
@@ -48,6 +55,8 @@ export interface TestNetwork {
   pending(): Promise<void>;
   /** Sends a transaction and mines it. @throws when it reverts. */
   send(account: PrivateKeyAccount, to: Hex | null, data: Hex): Promise<void>;
+  /** By an operation of the timelock, which waits for nothing here. */
+  govern(data: Hex): Promise<void>;
   /** Deploys the contract that follows, with the same keys. @returns settings that name both. */
   addContract(): Promise<NetworkConfig>;
   /** Registers a merchant by the registrar. `key`: of its wallet. */
@@ -133,7 +142,15 @@ export async function startTestNetwork(
     const deployedAtBlock = present(await chain.block('latest'), 'newest block').number;
     return { ...config, settlement, deployedAtBlock, formerSettlements: [config] };
   };
-  return { ...network, ...roles, addContract };
+  const govern = async (data: Hex) => {
+    const call = { target: config.settlement, data };
+    const salt = `0x${randomBytes(32).toString('hex')}` as const;
+    const timelock = timelockOf(config.settlement);
+    await network.send(roles.admin, timelock, scheduleCall(call, salt, 0n));
+    const place = { predecessor: NO_PREDECESSOR, salt };
+    await network.send(roles.admin, timelock, executeCall(call, place));
+  };
+  return { ...network, ...roles, addContract, govern };
 }
 
 type Sender = ReturnType<typeof createSender>;
@@ -196,13 +213,13 @@ function keysOf(config: NetworkConfig) {
 function deploymentOf(config: NetworkConfig, wanted: Wanted): Hex {
   const { admin, guardian, watcher, payoutHold } = wanted;
   const setup = {
-    admin: admin.address,
+    proposers: [admin.address],
+    steward: admin.address,
     ...keysOf(config),
     guardians: [guardian.address],
     watchers: [watcher.address],
     treasurer: admin.address,
-    adminDelay: 0,
-    ratesDelay: 0,
+    governanceDelay: 0,
     walletDelay: 60,
     payoutHold,
     hourlyCeiling: MAX_CEILING,
@@ -220,7 +237,7 @@ interface Parts {
   sender: Sender;
 }
 
-type Roles = 'admin' | 'guardian' | 'watcher' | 'watchKey' | 'addContract';
+type Roles = 'admin' | 'guardian' | 'watcher' | 'watchKey' | 'addContract' | 'govern';
 
 function assemble(parts: Parts): Omit<TestNetwork, Roles> {
   const { config, rpc, chain, node, sender } = parts;
@@ -297,7 +314,7 @@ async function addMerchant({ config, chain }: Parts, send: TestNetwork['send'], 
   const signature = await wallet.signTypedData({
     domain: {
       name: 'Tapline Settlement',
-      version: '1',
+      version: '2',
       chainId: config.chainId,
       verifyingContract: config.settlement,
     },

@@ -1,6 +1,6 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { present } from '#core/assert.ts';
-import type { Clock } from '#core/clock.ts';
+import { addMs, type Clock } from '#core/clock.ts';
 import { describeError, type Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
@@ -11,7 +11,13 @@ import { lensOf } from '#settlement/contract/lens.ts';
 import { contractOf, numberOnContract } from '#settlement/editions.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { type Signer, type SigningKey, signerOf } from '#settlement/signer.ts';
-import { countTries, endSteps, type StepRow, selectOpenSteps } from '#watch/watch-queries.ts';
+import {
+  countCanceled,
+  countTries,
+  endSteps,
+  type StepRow,
+  selectOpenSteps,
+} from '#watch/watch-queries.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 
@@ -23,7 +29,7 @@ export interface CarryOutDeps {
   readonly log: Log;
 }
 
-/** Three times what a pause costs. */
+/** Three times what a pause or a drop costs. */
 const GAS = 200_000n;
 /** More than a chain that nobody uses asks for. */
 const LEAST_TIP = 1_000_000n;
@@ -32,58 +38,129 @@ const BASE_FEES = 2n;
 const MAX_RAISES = 20;
 /** Then a person has to stop the contract. A try is made once a second. */
 const TRIES_TO_TELL = 10;
+/**
+ * Coin for as many pauses is spent on nothing else: a thief must not be able to use it up with
+ * proposals that are dropped. Two of each contract, each tried again at a higher price.
+ */
+const PAUSES_KEPT = 20n;
+/** With coin for fewer transactions than this, at the present price, the operators are alerted. */
+const TRANSACTIONS_TO_TELL = 100n;
+/**
+ * A thief of the registrar's key proposes in each block. After the first proposals, each drop takes
+ * all of ten minutes: a proposal waits for a day at least before it can be applied.
+ */
+const DROP_EVERY_MS = 600_000;
+const DROPS_AT_ONCE = 10;
+/** So many proposals of one registrar are canceled one by one; more are dropped in one call. */
+const MAX_SINGLE = 1;
 
 const LENS = { abi: settlementLensAbi } as const;
+const CHANGE = { abi: settlementAbi, functionName: 'walletChange' } as const;
 
-function callOf({ step, merchant_number }: StepRow): Hex {
-  const abi = settlementAbi;
-  switch (step) {
-    case 'pause_settling':
-      return encodeFunctionData({ abi, functionName: 'pauseSettling' });
-    case 'pause_refunding':
-      return encodeFunctionData({ abi, functionName: 'pauseRefunding' });
-    case 'cancel_wallet': {
+/** One transaction, and the steps that it carries out. */
+interface Deed {
+  readonly to: Hex;
+  readonly data: Hex;
+  readonly isPause: boolean;
+  readonly steps: readonly StepRow[];
+}
+
+/** What one address says of a step; `proposer` of a proposal that still waits. */
+interface Said {
+  readonly done: boolean;
+  readonly proposer: Hex | null;
+}
+
+/** What the chain of one address says of all steps, in one question. */
+async function readSteps(chain: Chain, steps: readonly StepRow[]): Promise<Said[]> {
+  const calls = steps.map(({ step, merchant_number }) => {
+    const settlement = contractOf(chain.config, merchant_number);
+    if (step === 'cancel_wallet') {
       const args = [numberOnContract(merchant_number)] as const;
-      return encodeFunctionData({ abi, functionName: 'cancelWallet', args });
+      return { to: settlement, data: encodeFunctionData({ ...CHANGE, args }), words: 3 };
     }
-  }
+    const functionName = step === 'pause_settling' ? 'settlingPaused' : 'refundingPaused';
+    const data = encodeFunctionData({ ...LENS, functionName });
+    return { to: lensOf(settlement), data, words: 1 };
+  });
+  const answers = await chain.calls(calls);
+  return steps.map(({ step }, i): Said => {
+    if (step !== 'cancel_wallet') {
+      return { done: decodeView(answers[i], (data) => BigInt(data) === 1n), proposer: null };
+    }
+    const [wallet, , proposer] = decodeView(answers[i], (data) =>
+      decodeFunctionResult({ ...CHANGE, data }),
+    );
+    return BigInt(wallet) === 0n ? { done: true, proposer: null } : { done: false, proposer };
+  });
 }
 
-/** What the chain of one address says: a paused contract, or a merchant without an announcement. */
-async function isDone(chain: Chain, { step, merchant_number }: StepRow): Promise<boolean> {
-  const settlement = contractOf(chain.config, merchant_number);
-  if (step === 'cancel_wallet') {
-    const args = [numberOnContract(merchant_number)] as const;
-    const view = { abi: settlementAbi, functionName: 'walletChange' } as const;
-    const data = encodeFunctionData({ ...view, args });
-    const [answer] = await chain.calls([{ to: settlement, data, words: 3 }]);
-    const [wallet] = decodeView(answer, (found) => decodeFunctionResult({ ...view, data: found }));
-    return BigInt(wallet) === 0n;
-  }
-  const functionName = step === 'pause_settling' ? 'settlingPaused' : 'refundingPaused';
-  const data = encodeFunctionData({ ...LENS, functionName });
-  const [answer] = await chain.calls([{ to: lensOf(settlement), data, words: 1 }]);
-  return decodeView(answer, (found) =>
-    decodeFunctionResult({ ...LENS, functionName, data: found }),
-  );
-}
-
-/** Whether every address that answers says so, and one does: a node that lies ends no step. */
-async function isDoneForAll(chains: readonly Chain[], step: StepRow): Promise<boolean> {
-  const said = await Promise.allSettled(chains.map((chain) => isDone(chain, step)));
+/** Done where every address that answers says so, and one does: a node that lies ends no step. */
+async function readForAll(chains: readonly Chain[], steps: readonly StepRow[]): Promise<Said[]> {
+  const said = await Promise.allSettled(chains.map((chain) => readSteps(chain, steps)));
   const answers = said.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-  return answers.length > 0 && answers.every((done) => done);
+  return steps.map((_, i) => {
+    const own = answers.flatMap((all) => all[i] ?? []);
+    return {
+      done: own.length > 0 && own.every(({ done }) => done),
+      proposer: own.find(({ proposer }) => proposer !== null)?.proposer ?? null,
+    };
+  });
+}
+
+function pauseOf({ step }: StepRow): Hex {
+  const abi = settlementAbi;
+  return step === 'pause_settling'
+    ? encodeFunctionData({ abi, functionName: 'pauseSettling' })
+    : encodeFunctionData({ abi, functionName: 'pauseRefunding' });
+}
+
+/** Pauses first; then one call for each registrar, however many wallets it has proposed. */
+function deedsOf(
+  config: Chain['config'],
+  steps: readonly { readonly step: StepRow; readonly proposer: Hex | null }[],
+): Deed[] {
+  const toOf = ({ merchant_number }: StepRow) => contractOf(config, merchant_number);
+  const isPause = ({ step }: { readonly step: StepRow }) => step.step !== 'cancel_wallet';
+  const pauses = steps.filter(isPause).map(({ step }): Deed => {
+    return { to: toOf(step), data: pauseOf(step), isPause: true, steps: [step] };
+  });
+  const wallets = steps.filter((one) => !isPause(one));
+  const groups = Map.groupBy(wallets, ({ step, proposer }) => `${toOf(step)} ${proposer}`);
+  const drops = [...groups.values()].flatMap((group): Deed[] => {
+    const { step: first, proposer } = present(group[0], 'a proposal');
+    const common = { to: toOf(first), isPause: false };
+    if (group.length > MAX_SINGLE && proposer !== null) {
+      const call = { functionName: 'dropWalletChangesOf', args: [proposer] } as const;
+      const data = encodeFunctionData({ abi: settlementAbi, ...call });
+      return [{ ...common, data, steps: group.map(({ step }) => step) }];
+    }
+    return group.map(({ step }) => {
+      const args = [numberOnContract(step.merchant_number)] as const;
+      const call = { functionName: 'cancelWallet', args } as const;
+      return {
+        ...common,
+        data: encodeFunctionData({ abi: settlementAbi, ...call }),
+        steps: [step],
+      };
+    });
+  });
+  return [...pauses, ...drops];
 }
 
 /** Whether the contract would take it, says one address: a refusal costs coin, each second. */
-async function isTaken(chains: readonly Chain[], from: Hex, step: StepRow): Promise<boolean> {
+async function isTaken(chains: readonly Chain[], from: Hex, { to, data }: Deed): Promise<boolean> {
   const said = await Promise.allSettled(
-    chains.map((chain) => {
-      const to = contractOf(chain.config, step.merchant_number);
-      return chain.calls([{ from, to, data: callOf(step), words: 'any' }]);
-    }),
+    chains.map((chain) => chain.calls([{ from, to, data, words: 'any' }])),
   );
   return said.some((one) => one.status === 'fulfilled' && one.value[0]?.ok === true);
+}
+
+/** The most that any address names: one that hides it must not stop the watchtower. */
+async function coinOf(chains: readonly Chain[], address: Hex): Promise<bigint | null> {
+  const said = await Promise.allSettled(chains.map((chain) => chain.balances([address])));
+  const coins = said.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+  return coins.length === 0 ? null : coins.reduce((most, coin) => (coin > most ? coin : most));
 }
 
 /** The least that any address names: a gap would hold all that follows. */
@@ -105,24 +182,46 @@ async function feesOf(chains: readonly Chain[], tries: number) {
   return { maxFeePerGas, maxPriorityFeePerGas: tip < maxFeePerGas ? tip : maxFeePerGas };
 }
 
+/** Those that the coin pays for: what is no pause leaves enough of it for pauses. */
+async function affordable(
+  chains: readonly Chain[],
+  address: Hex,
+  deeds: readonly Deed[],
+): Promise<{ readonly deed: Deed; readonly fees: Fees }[]> {
+  const price = GAS * (await feesOf(chains, 0)).maxFeePerGas;
+  let coin = await coinOf(chains, address);
+  const chosen = [];
+  for (const deed of deeds) {
+    const fees = await feesOf(chains, Math.max(...deed.steps.map(({ tries }) => tries)));
+    const cost = GAS * fees.maxFeePerGas;
+    if (!deed.isPause && coin !== null && coin - cost < PAUSES_KEPT * price) continue;
+    if (coin !== null) coin -= cost;
+    chosen.push({ deed, fees });
+  }
+  return chosen;
+}
+
+type Fees = Awaited<ReturnType<typeof feesOf>>;
+
 async function send(
   { chains, log }: CarryOutDeps,
   account: Signer,
-  steps: readonly StepRow[],
+  deeds: readonly Deed[],
 ): Promise<void> {
   const { config } = present(chains[0], 'an address of the chain');
-  if (steps.length === 0) return;
+  if (deeds.length === 0) return;
   const first = await nextNonce(chains, account.address);
-  for (const [place, step] of steps.entries()) {
-    const fees = await feesOf(chains, step.tries);
+  for (const [place, { deed, fees }] of (
+    await affordable(chains, account.address, deeds)
+  ).entries()) {
+    const what = { network: config.network, step: deed.steps[0]?.step ?? '' };
     const unsigned = {
       ...({ type: 'eip1559', chainId: config.chainId, nonce: Number(first) + place } as const),
-      ...{ to: contractOf(config, step.merchant_number), data: callOf(step), gas: GAS, ...fees },
+      ...{ to: deed.to, data: deed.data, gas: GAS, ...fees },
     };
     const raw = await account.signTransaction(unsigned).catch((error: unknown) => {
       // A signer that does not answer or refuses: the next look asks again.
-      const what = { network: config.network, step: step.step, error: describeError(error) };
-      log.warn('a step of the watchtower was not signed', what);
+      log.warn('a step of the watchtower was not signed', { ...what, error: describeError(error) });
       return null;
     });
     if (raw === null) return;
@@ -133,24 +232,24 @@ async function send(
     for (const one of sent) {
       if (one.status === 'fulfilled') continue;
       const error = describeError(one.reason);
-      log.warn('a step of the watchtower was not taken', {
-        ...{ network: config.network, step: step.step, error },
-      });
+      log.warn('a step of the watchtower was not taken', { ...what, error });
     }
   }
 }
 
 /**
- * Sends a transaction for each open step, signed anew each time, until every address says that the
+ * Sends a transaction for the open steps, signed anew each time, until every address says that the
  * contract has it. Pausing twice is pausing once, so nothing is kept of the bytes.
  */
 export async function carryOut(deps: CarryOutDeps, key: SigningKey | null): Promise<void> {
   const { chains, db, clock, log } = deps;
-  const { livemode, network } = present(chains[0], 'an address of the chain').config;
+  const { config } = present(chains[0], 'an address of the chain');
+  const { livemode, network } = config;
   const open = await selectOpenSteps(db, livemode);
   if (open.length === 0) return;
-  const done = await Promise.all(open.map((step) => isDoneForAll(chains, step)));
-  const ended = open.filter((_, i) => done[i] === true);
+  const said = await readForAll(chains, open);
+  const known = open.map((step, i) => ({ step, ...present(said[i], 'what is said of a step') }));
+  const ended = known.filter(({ done }) => done).map(({ step }) => step);
   await endSteps(
     db,
     ended.map(({ id }) => id),
@@ -159,25 +258,56 @@ export async function carryOut(deps: CarryOutDeps, key: SigningKey | null): Prom
   for (const { step, reason } of ended) {
     log.error('the watchtower has stopped something', { network, step, reason });
   }
-  const left = open.filter((_, i) => done[i] !== true);
+  const all = known.filter(({ done }) => !done);
+  const left = await notTooOften(deps, all);
   if (left.length === 0 || key === null) return;
   await countTries(
     db,
-    left.map(({ id }) => id),
+    left.map(({ step }) => step.id),
   );
   const account = signerOf(key);
-  const taken = await Promise.all(left.map((step) => isTaken(chains, account.address, step)));
+  const deeds = deedsOf(config, left);
+  const taken = await Promise.all(deeds.map((deed) => isTaken(chains, account.address, deed)));
   await send(
     deps,
     account,
-    left.filter((_, i) => taken[i] === true),
+    deeds.filter((_, i) => taken[i] === true),
   );
-  const late = left.filter(({ tries }) => tries + 1 >= TRIES_TO_TELL);
+  const late = left.filter(({ step }) => step.tries + 1 >= TRIES_TO_TELL);
   if (late.length === 0) return;
-  const alarms = late.map(({ step, reason, merchant_number }) => ({
+  const alarms = late.map(({ step: { step, reason, merchant_number } }) => ({
     kind: 'watchtower_cannot_stop',
     subject: step === 'cancel_wallet' ? `${step} ${merchant_number}` : step,
     details: { reason },
   }));
   await db.transaction((tx) => insertAlarms(tx, livemode, alarms, clock.now()));
+}
+
+/** Pauses never wait. Proposals do, once many were dropped of late. */
+async function notTooOften<T extends { readonly step: StepRow }>(
+  { chains, db, clock }: CarryOutDeps,
+  left: readonly T[],
+): Promise<T[]> {
+  const { livemode } = present(chains[0], 'an address of the chain').config;
+  const since = addMs(clock.now(), -DROP_EVERY_MS);
+  const isDue =
+    left.some(({ step }) => step.step === 'cancel_wallet' && step.created <= since) ||
+    (await countCanceled(db, livemode, since)) < DROPS_AT_ONCE;
+  return left.filter(({ step }) => isDue || step.step !== 'cancel_wallet');
+}
+
+/** An alarm where the key's coin pays for few transactions only: without coin it stops nothing. */
+export async function checkCoin(deps: CarryOutDeps, key: SigningKey | null): Promise<void> {
+  if (key === null) return;
+  const { chains, db, clock, log } = deps;
+  const { livemode, network } = present(chains[0], 'an address of the chain').config;
+  const { address } = signerOf(key);
+  const coin = await coinOf(chains, address);
+  if (coin === null) return;
+  const price = GAS * (await feesOf(chains, 0)).maxFeePerGas;
+  if (coin >= TRANSACTIONS_TO_TELL * price) return;
+  const transactions = Number(coin / price);
+  log.warn('the watchtower has little coin', { network, address, transactions });
+  const alarm = { kind: 'watchtower_low_coin', subject: address, details: { coin, transactions } };
+  await db.transaction((tx) => insertAlarms(tx, livemode, [alarm], clock.now()));
 }

@@ -9,8 +9,8 @@ export interface Confirmed {
   readonly rules: readonly OtherEvent[];
   /** Atoms settled or refunded past this service since yesterday, this look included. */
   readonly foreignSum: bigint;
-  /** Grants whose announcement a person has looked at, by {@link placeOf}. */
-  readonly expectedGrants: ReadonlySet<string>;
+  /** Ids of executed operations whose scheduling an operator has looked at. */
+  readonly expectedOperations: ReadonlySet<string>;
 }
 
 export interface JudgeOptions {
@@ -45,14 +45,16 @@ function firstOfEach<T>(found: readonly T[], edition: (one: T) => number): [numb
 }
 
 /**
- * What the watchtower does by itself. Its key can do no more: pause, and cancel a proposal of the
- * registrar. A withdrawal stops nothing, since the contract has no pause for it; what a merchant's
- * own wallet does is not among what was found.
+ * What the watchtower does by itself. Its key can do no more: pause, and drop what registrars
+ * propose. Roles, rates and a higher ceiling come by operations of the timelock alone. A withdrawal
+ * stops nothing, since the contract has no pause for it; what a merchant's own wallet does is not
+ * among what was found.
  */
 export function judge(found: Confirmed, { pauseFrom }: JudgeOptions): NewStep[] {
   const charged = found.moved.filter(({ kind }) => kind !== 'withdrawal');
-  const grants = found.rules.filter(
-    (event) => event.name === 'RoleGranted' && !found.expectedGrants.has(placeOf(event)),
+  const executed = found.rules.filter(
+    ({ name, details }) =>
+      name === 'CallExecuted' && !found.expectedOperations.has(String(details.id)),
   );
   const proposals = found.rules.filter(({ name }) => name === 'WalletProposed');
   return [
@@ -61,7 +63,7 @@ export function judge(found: Confirmed, { pauseFrom }: JudgeOptions): NewStep[] 
           ([edition, row]) => pauses(edition, `${row.kind} ${row.tx_hash}/${row.log_index}`),
         )
       : []),
-    ...firstOfEach(grants, ({ edition }) => edition).flatMap(([edition, event]) =>
+    ...firstOfEach(executed, ({ edition }) => edition).flatMap(([edition, event]) =>
       pauses(edition, `${event.name} ${placeOf(event)}`),
     ),
     ...proposals.map((event): NewStep => {

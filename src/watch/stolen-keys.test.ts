@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { createPublicClient, encodeFunctionData, http, keccak256, toHex, zeroHash } from 'viem';
+import { createPublicClient, encodeFunctionData, http } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import { systemClock } from '#core/clock.ts';
@@ -12,7 +12,14 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
 import { settleCall, walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
+import { ROLES, roleId } from '#settlement/contract/roles.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
+import {
+  executeCall,
+  NO_PREDECESSOR,
+  scheduleCall,
+  timelockOf,
+} from '#settlement/contract/timelock.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
@@ -20,6 +27,7 @@ import { carryOut } from '#watch/carry-out.ts';
 import { lookOnce, openMemory, type WatchDeps } from '#watch/watchtower.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
+import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';
 
 /**
  * The drill: each key is stolen in turn, its thief acts in each block, and a watchtower looks at
@@ -34,12 +42,10 @@ const SALE = 1_000_000_000n;
 const DEADLINE = 4_000_000_000n;
 /** Far away: the drill moves the chain's clock. */
 const VALID_UNTIL = Number(DEADLINE);
-const ROLES = [
-  zeroHash,
-  ...['OPERATOR', 'REGISTRAR', 'GUARDIAN', 'WATCH', 'TREASURER'].map((name) =>
-    keccak256(toHex(`${name}_ROLE`)),
-  ),
-];
+/** Wallets or operations that a thief announces at once. */
+const FLOOD = 40;
+const SALT: Hex = `0x${'5a'.repeat(32)}`;
+const IS_PENDING = { abi: timelockAbi, functionName: 'isOperationPending' } as const;
 /** More blocks than a pause takes. */
 const ROUNDS = 10;
 
@@ -49,6 +55,7 @@ describe('each key is stolen in turn', () => {
   let sale = 1n;
   let payer: Hex;
   const rows: string[] = [];
+  const flooded: Hex[] = [];
 
   before(async () => {
     world = await startRelayerWorld(() => ({ sponsorKey: generatePrivateKey() }));
@@ -148,40 +155,136 @@ describe('each key is stolen in turn', () => {
     assert.ok(stopped !== null && stopped <= 4, `${stopped}`);
   });
 
-  it('registrar: proposes a wallet of its own', async () => {
-    const { merchantNumber, wallet } = await world.network.addMerchant();
+  /** What makes a wallet of the thief's the merchant's. */
+  async function proposalFor(merchantNumber: bigint): Promise<Hex> {
     const thief = privateKeyToAccount(generatePrivateKey());
     const terms = { merchantNumber, wallet: thief.address, deadline: DEADLINE };
     const consent = walletConsent(world.network.config, { ...terms, nonce: 0n });
-    const data = walletChangeCall({
+    return walletChangeCall({
       ...{ step: 'propose', merchantNumber: `${merchantNumber}`, wallet: thief.address },
       ...{ deadline: `${DEADLINE}`, signature: await thief.signTypedData(consent) },
     });
+  }
+
+  it('registrar: proposes a wallet of its own', async () => {
+    const { merchantNumber, wallet } = await world.network.addMerchant();
+    const data = await proposalFor(merchantNumber);
     const stopped = await drill(() => world.network.send(registrar(), settlement(), data));
     await world.network.rpc.call('evm_increaseTime', [3_600]);
-    await assert.rejects(govern(thief, 'applyWallet', [Number(merchantNumber)]));
+    await assert.rejects(govern(world.network.admin, 'applyWallet', [Number(merchantNumber)]));
     const account = await view('merchantAccount', [Number(merchantNumber)]);
     assert.ok(account.includes(wallet.address.slice(2).toLowerCase()), 'it keeps its wallet');
     note('registrar', 'proposes its own wallet for a merchant', stopped, 0n);
     assert.ok(stopped !== null && stopped <= 4, `${stopped}`);
   });
 
-  it('admin: makes an operator of its own, once the delay has passed', async () => {
-    const { admin } = world.network;
+  it('registrar: registers shops, and proposes a wallet for one in each block', async () => {
+    const { watcher } = world.network;
+    const [before] = await chains[0].nonces([watcher.address]);
+    const stopped = await drill(async () => {
+      const { merchantNumber } = await world.network.addMerchant();
+      await world.network.send(registrar(), settlement(), await proposalFor(merchantNumber));
+    });
+    const [after] = await chains[0].nonces([watcher.address]);
+    const sent = Number(present(after, 'nonce') - present(before, 'nonce'));
+    assert.ok(sent <= 2 * ROUNDS, `${sent} transactions`);
+    note('registrar', 'proposes a wallet for another shop in each block', stopped, 0n);
+    assert.ok(stopped !== null && stopped <= 4, `${stopped}`);
+  });
+
+  it('registrar and operator: a flood of proposals keeps no pause from coming', async () => {
+    for (let n = 0; n < FLOOD; n++) {
+      const { merchantNumber } = await world.network.addMerchant();
+      flooded.push(await proposalFor(merchantNumber));
+    }
+    const before = await world.network.usdcOf(payer);
+    const stopped = await drill(async () => {
+      for (const data of flooded.splice(0)) {
+        await world.network.send(registrar(), settlement(), data);
+      }
+      await settleAs(lane());
+    });
+    const taken = before - (await world.network.usdcOf(payer));
+    const act = `proposes ${FLOOD} wallets, and settles 1,000 USDC in each block`;
+    note('registrar and operator', act, stopped, taken);
+    assert.ok(stopped !== null && stopped <= 4, `${stopped}`);
+  });
+
+  it('operator and steward: lifts each pause, and never passes what has waited', async () => {
+    const { admin: steward, guardian } = world.network;
+    const before = await world.network.usdcOf(payer);
+    const stopped = await drill(async () => {
+      for (const part of ['Settling', 'Refunding']) await govern(steward, `unpause${part}`);
+      await settleAs(lane());
+    });
+    const taken = before - (await world.network.usdcOf(payer));
+    assert.ok(taken > 0n);
+    const act = 'settles 1,000 USDC and lifts the pause in each block';
+    note('operator and steward', act, stopped, taken);
+    // Whatever it restores, it is never above what has waited in the timelock.
+    await govern(guardian, 'lowerCeiling', [1]);
+    await assert.rejects(govern(steward, 'restoreCeiling', [2 ** 24]));
+    await govern(steward, 'restoreCeiling', [2 ** 24 - 1]);
+  });
+
+  it('proposer: makes an operator of its own, once the delay has passed', async () => {
+    const { admin: proposer } = world.network;
     const thief = privateKeyToAccount(generatePrivateKey());
     await world.network.rpc.call('anvil_setBalance', [thief.address, '0xde0b6b3a7640000']);
-    const grant = [keccak256(toHex('OPERATOR_ROLE')), thief.address];
-    await govern(admin, 'announceGrant', grant);
+    const args = [roleId('operator'), thief.address] as const;
+    const call = { abi: settlementAbi, functionName: 'grantRole', args } as const;
+    const grant = { target: settlement(), data: encodeFunctionData(call) };
+    const timelock = timelockOf(settlement());
+    await world.network.send(proposer, timelock, scheduleCall(grant, SALT, 0n));
     const before = await world.network.usdcOf(payer);
     let granted = false;
     const stopped = await drill(async () => {
       if (granted) return settleAs(thief);
       granted = true;
-      await govern(admin, 'grantRole', grant);
+      const place = { predecessor: NO_PREDECESSOR, salt: SALT };
+      await world.network.send(thief, timelock, executeCall(grant, place));
     });
     const taken = before - (await world.network.usdcOf(payer));
-    note('admin', 'grants a role and settles 1,000 USDC in each block after it', stopped, taken);
+    const act =
+      'executes a grant that nobody canceled, and settles 1,000 USDC in each block after it';
+    note('proposer', act, stopped, taken);
     assert.ok(stopped !== null && stopped <= 4, `${stopped}`);
+  });
+
+  it('proposer: a flood of operations is canceled in one transaction', async () => {
+    const { admin: proposer, guardian } = world.network;
+    const timelock = timelockOf(settlement());
+    const ids: Hex[] = [];
+    const hash = { abi: timelockAbi, functionName: 'hashOperation' } as const;
+    for (let n = 1; n <= FLOOD; n++) {
+      const salt: Hex = `0x${n.toString(16).padStart(64, '0')}`;
+      const call = { target: settlement(), data: '0x' } as const;
+      await world.network.send(proposer, timelock, scheduleCall(call, salt, 1_000n));
+      const args = [call.target, 0n, call.data, NO_PREDECESSOR, salt] as const;
+      const reader = createPublicClient({ transport: http(world.network.node.rpcUrl) });
+      ids.push(await reader.readContract({ address: timelock, ...hash, args }));
+    }
+    await govern(guardian, 'cancelOperations', [ids]);
+    for (const id of ids) {
+      const args = [id] as const;
+      const data = encodeFunctionData({ ...IS_PENDING, args });
+      const answer = await world.network.rpc.call('eth_call', [{ to: timelock, data }, 'latest']);
+      assert.equal(BigInt(String(answer)), 0n);
+    }
+    note('proposer', `schedules ${FLOOD} operations`, null, 0n);
+  });
+
+  it('steward: stops sales by taking roles, and takes no money', async () => {
+    const { admin: steward } = world.network;
+    const before = await world.network.usdcOf(settlement());
+    const spare = heldAccount(world.network.config.relayerKeys[3]);
+    await govern(steward, 'revokeRole', [roleId('operator'), spare.address]);
+    await assert.rejects(govern(steward, 'grantRole', [roleId('operator'), steward.address]));
+    await assert.rejects(
+      govern(steward, 'setRates', [{ acquirer: 300, protocol: 0, cashback: 0 }]),
+    );
+    const moved = (await world.network.usdcOf(settlement())) - before;
+    note('steward', 'revokes an operator', null, -moved);
   });
 
   it('guardian and watcher: stop the contract, and take nothing', async () => {
@@ -218,8 +321,8 @@ describe('each key is stolen in turn', () => {
 
   it('sponsor: has no role, and takes the coin of its address at most', async () => {
     const sponsor = heldAccount(world.network.config.sponsorKey);
-    for (const role of ROLES) {
-      assert.equal(BigInt(await view('hasRole', [role, sponsor.address])), 0n);
+    for (const role of ['admin', ...ROLES] as const) {
+      assert.equal(BigInt(await view('hasRole', [roleId(role), sponsor.address])), 0n);
     }
     const before = await world.network.usdcOf(settlement());
     await assert.rejects(settleAs(sponsor));

@@ -155,14 +155,25 @@ export interface StepRow {
   readonly merchant_number: bigint;
   readonly reason: string;
   readonly tries: number;
+  readonly created: Date;
 }
 
 export async function selectOpenSteps(sql: Sql, livemode: boolean): Promise<StepRow[]> {
   return sql.query<StepRow>(
-    `select id, step, merchant_number, reason, tries from watch_steps
+    `select id, step, merchant_number, reason, tries, created from watch_steps
      where livemode = $1 and done_at is null order by id`,
     [livemode],
   );
+}
+
+/** How many announced wallets were stopped since then. */
+export async function countCanceled(sql: Sql, livemode: boolean, since: Date): Promise<number> {
+  const rows = await sql.query<{ count: number }>(
+    `select count(*)::int as count from watch_steps
+     where livemode = $1 and step = 'cancel_wallet' and done_at >= $2`,
+    [livemode, since],
+  );
+  return only(rows, 'count of steps').count;
 }
 
 export async function endSteps(sql: Sql, ids: readonly bigint[], now: Date): Promise<void> {
@@ -174,19 +185,18 @@ export async function countTries(sql: Sql, ids: readonly bigint[]): Promise<void
   await sql.query('update watch_steps set tries = tries + 1 where id = any($1)', [ids.map(String)]);
 }
 
-/** Whether a person has looked at the alarm of the announcement that this grant followed. */
-export async function wasLookedAt(
+/** Those of these operations whose every scheduled call an operator has looked at, by id. */
+export async function selectLookedAt(
   tx: Tx,
   livemode: boolean,
-  grant: { readonly role: string; readonly account: string },
-): Promise<boolean> {
-  const rows = await tx.query(
-    `select 1 from chain_alarms
-     where livemode = $1 and kind = 'contract_changed' and resolved_at is not null
-       and details ->> 'event' = 'GrantAnnounced'
-       and lower(details ->> 'role') = lower($2) and lower(details ->> 'account') = lower($3)
-     limit 1`,
-    [livemode, grant.role, grant.account],
+  operations: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await tx.query<{ id: string }>(
+    `select details ->> 'id' as id from chain_alarms
+     where livemode = $1 and kind = 'contract_changed' and details ->> 'event' = 'CallScheduled'
+       and details ->> 'id' = any($2)
+     group by 1 having bool_and(resolved_at is not null)`,
+    [livemode, operations],
   );
-  return rows.length > 0;
+  return new Set(rows.map(({ id }) => id));
 }

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  encodeAbiParameters,
   encodeEventTopics,
   encodeFunctionData,
   keccak256,
   numberToHex,
+  parseAbiParameters,
   parseEther,
-  toHex,
 } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
@@ -17,7 +18,14 @@ import type { Tx } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
+import { roleId } from '#settlement/contract/roles.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
+import {
+  executeCall,
+  NO_PREDECESSOR,
+  scheduleCall,
+  timelockOf,
+} from '#settlement/contract/timelock.ts';
 import type { ForeignMovements } from '#settlement/foreign-settlement-queries.ts';
 import type { ForeignProposal } from '#settlement/reconciliation/note-rules.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
@@ -29,9 +37,10 @@ import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { startRemoteSigner } from '#testing/remote-signer.ts';
 import type { TestMerchant } from '#testing/test-network.ts';
-import { carryOut } from '#watch/carry-out.ts';
+import { carryOut, checkCoin } from '#watch/carry-out.ts';
 import { type FoundPast, lookOnce, openMemory, type WatchDeps } from '#watch/watchtower.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';
 
 const DEADLINE = 4_000_000_000n;
 const PAUSE_FROM = 5_000_000n;
@@ -209,20 +218,20 @@ describe('a watchtower', () => {
     assert.notEqual(await blocksToStop(), null);
   });
 
-  it('stops nothing for a granted role that one address has invented', async () => {
-    const account = privateKeyToAccount(generatePrivateKey()).address;
-    const role = keccak256(toHex('OPERATOR_ROLE'));
+  it('stops nothing for an executed operation that one address has invented', async () => {
+    const id = keccak256('0x01');
     const topics = encodeEventTopics({
-      abi: settlementAbi,
-      eventName: 'RoleGranted',
-      args: { role, account, sender: world.network.admin.address },
+      ...{ abi: timelockAbi, eventName: 'CallExecuted', args: { id, index: 0n } },
     });
+    const { settlement } = world.network.config;
+    const parts = parseAbiParameters('address, uint256, bytes');
+    const invented = encodeAbiParameters(parts, [settlement, 0n, '0x']);
     second.behavior = {
       answer: (call: ProviderCall, real: ProviderAnswer) => {
         if (call.method !== 'eth_getLogs' || call.params === undefined) return real;
         const [{ fromBlock }] = call.params as [{ fromBlock: Hex }];
         const log = {
-          ...{ address: world.network.config.settlement, topics, data: '0x', removed: false },
+          ...{ address: timelockOf(settlement), topics, data: invented, removed: false },
           ...{ blockNumber: fromBlock, logIndex: '0x7', transactionIndex: '0x0' },
           ...{ transactionHash: `0x${'66'.repeat(32)}`, blockHash: `0x${'77'.repeat(32)}` },
         };
@@ -231,7 +240,7 @@ describe('a watchtower', () => {
     };
     assert.equal(await blocksToStop(), null);
     assert.deepEqual(await steps(), []);
-    assert.deepEqual(await alarms(), ['contract_changed RoleGranted'], 'it is told');
+    assert.deepEqual(await alarms(), ['contract_changed CallExecuted'], 'it is told');
   });
 
   it('stops nothing by one address alone', async () => {
@@ -249,7 +258,7 @@ describe('a watchtower', () => {
 
   it('stops with a key that a signer keeps, once the signer answers', async () => {
     const { chainId, settlement } = world.network.config;
-    const functions = ['pauseSettling', 'pauseRefunding', 'cancelWallet'];
+    const functions = ['pauseSettling', 'pauseRefunding', 'cancelWallet', 'dropWalletChangesOf'];
     const place = { keys: [world.network.watchKey], chainId, settlement, functions };
     const signer = await startRemoteSigner(place);
     try {
@@ -318,27 +327,122 @@ describe('a watchtower', () => {
     assert.deepEqual(await alarms(), []);
   });
 
-  it('stops everything when a role is granted that nobody has looked at', async () => {
-    const role = keccak256(toHex('OPERATOR_ROLE'));
+  /** An operation that makes a stranger an operator, as a proposer's stolen key would want it. */
+  function grantOf(account: Hex, salt: Hex) {
+    const { settlement } = world.network.config;
+    const args = [roleId('operator'), account] as const;
+    const data = encodeFunctionData({ abi: settlementAbi, functionName: 'grantRole', args });
+    const call = { target: settlement, data };
+    const timelock = timelockOf(settlement);
+    const { admin } = world.network;
+    return {
+      schedule: () => world.network.send(admin, timelock, scheduleCall(call, salt, 0n)),
+      execute: () => {
+        const place = { predecessor: NO_PREDECESSOR, salt };
+        return world.network.send(world.network.watcher, timelock, executeCall(call, place));
+      },
+    };
+  }
+
+  it('stops everything when an operation is executed that nobody has looked at', async () => {
     const account = privateKeyToAccount(generatePrivateKey()).address;
-    await govern(world.network.admin, 'announceGrant', [role, account]);
+    const grant = grantOf(account, keccak256(account));
+    await grant.schedule();
     await world.network.mine(2);
-    await look();
-    assert.deepEqual(await alarms(), ['contract_changed GrantAnnounced']);
-    await govern(world.network.admin, 'grantRole', [role, account]);
+    const told: FoundPast[] = [];
+    await look({ tellOperators: async (_tx, found) => void told.push(found) });
+    assert.deepEqual(await alarms(), ['contract_changed CallScheduled']);
+    assert.ok(
+      told[0]?.lines[0]?.startsWith(`CallScheduled: ${account} becomes operator., 0x`),
+      told[0]?.lines.join(),
+    );
+    await grant.execute();
     assert.notEqual(await blocksToStop(), null);
   });
 
-  it('goes on when somebody has looked at the announcement', async () => {
-    const role = keccak256(toHex('OPERATOR_ROLE'));
+  it('goes on when somebody has looked at what was scheduled', async () => {
     const account = privateKeyToAccount(generatePrivateKey()).address;
-    await govern(world.network.admin, 'announceGrant', [role, account]);
+    const grant = grantOf(account, keccak256(account));
+    await grant.schedule();
     await world.network.mine(2);
     await look();
     await world.database.db.query('update chain_alarms set resolved_at = now()');
-    await govern(world.network.admin, 'grantRole', [role, account]);
+    await grant.execute();
     assert.equal(await blocksToStop(), null);
-    assert.deepEqual(await alarms(), ['contract_changed RoleGranted']);
+    assert.deepEqual(await alarms(), [
+      'contract_changed CallExecuted',
+      'contract_changed RoleGranted',
+    ]);
+  });
+
+  /** By the registrar's key: shops that the thief has registered, or any. */
+  async function flood(count: number): Promise<bigint[]> {
+    const merchants = [];
+    for (let n = 0; n < count; n++) merchants.push(await world.network.addMerchant());
+    const { settlement } = world.network.config;
+    for (const merchant of merchants) {
+      await world.network.send(registrar(), settlement, await proposal(merchant));
+    }
+    return merchants.map(({ merchantNumber }) => merchantNumber);
+  }
+
+  const setCoin = (wei: bigint) =>
+    world.network.rpc.call('anvil_setBalance', [world.network.watcher.address, numberToHex(wei)]);
+
+  it('drops a flood of proposals in one call, and pauses first', async () => {
+    const { watcher } = world.network;
+    await flood(12);
+    await steal(LARGE);
+    const [before] = await chains[0].nonces([watcher.address]);
+    const blocks = await blocksToStop();
+    assert.ok(blocks !== null && blocks <= 4, `after ${blocks} blocks`);
+    const [after] = await chains[0].nonces([watcher.address]);
+    const sent = Number(present(after, 'nonce') - present(before, 'nonce'));
+    assert.ok(sent <= 6, `${sent} transactions`);
+    const done = await world.database.db.query(
+      `select 1 from watch_steps where step = 'cancel_wallet' and done_at is not null`,
+    );
+    assert.equal(done.length, 12, 'all of them are dropped');
+  });
+
+  it('keeps coin for pauses, and spends it on nothing else', async () => {
+    const { baseFeePerGas } = await chains[0].newest();
+    // What a transaction of the watchtower may cost: see carry-out.ts.
+    const price = 200_000n * (baseFeePerGas * 2n + baseFeePerGas / 2n + 1_000_000n);
+    await setCoin(20n * price);
+    try {
+      await flood(2);
+      for (let n = 0; n < 3; n++) {
+        await world.network.mine();
+        await look();
+      }
+      const open = () =>
+        world.count(`select count(*) from watch_steps
+          where step = 'cancel_wallet' and done_at is null`);
+      assert.equal(Number(await open()), 2, 'they wait');
+      await steal(LARGE);
+      await world.network.mine();
+      for (let n = 0; n < ROUNDS; n++) {
+        await look();
+        await world.network.mine();
+      }
+      assert.deepEqual((await steps()).slice(-2), ['pause_refunding', 'pause_settling']);
+      const paused = await world.count(
+        `select count(*) from watch_steps where step like 'pause%' and done_at is not null`,
+      );
+      assert.equal(Number(paused), 2, 'it has paused all the same');
+    } finally {
+      await setCoin(parseEther('1000'));
+    }
+  });
+
+  it('raises an alarm when its coin pays for few transactions', async () => {
+    await checkCoin(deps(), world.network.watchKey);
+    assert.deepEqual(await alarms(), []);
+    await setCoin(1n);
+    await checkCoin(deps(), world.network.watchKey);
+    assert.deepEqual(await alarms(), [`watchtower_low_coin ${world.network.watcher.address}`]);
+    await setCoin(parseEther('1000'));
   });
 
   it('says nothing of what the constructor of a later contract grants', async () => {

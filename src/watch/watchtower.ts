@@ -26,7 +26,7 @@ import {
 } from '#settlement/reconciliation/note-rules.ts';
 import type { SigningKey } from '#settlement/signer.ts';
 import { readAgreed, type Sight } from '#watch/agreed-events.ts';
-import { carryOut } from '#watch/carry-out.ts';
+import { carryOut, checkCoin } from '#watch/carry-out.ts';
 import { judge, placeOf } from '#watch/judge.ts';
 import {
   insertSteps,
@@ -35,10 +35,10 @@ import {
   readLedgerState,
   type StepName,
   saveFindings,
+  selectLookedAt,
   selectWatched,
   sumConfirmed,
   takeUntold,
-  wasLookedAt,
 } from '#watch/watch-queries.ts';
 
 export interface WatchDeps extends Omit<NoteRulesDeps, 'chain'> {
@@ -75,6 +75,8 @@ const SUM_MS = 86_400_000;
  * lacks anything. Until they have had the time, nothing is concluded.
  */
 const SETTLED_MS = 5_000;
+/** Coin falls slowly; a flood of proposals takes hours to use it up. */
+const COIN_EVERY_MS = 60_000;
 /** A thief may settle every second: people are not to be mailed every second. */
 const MAIL_EVERY_MS = 60_000;
 
@@ -125,21 +127,6 @@ function toMoved(event: Found): MovedOnChain {
   }
 }
 
-/** Grants whose announcement a person has looked at. */
-async function selectExpected(
-  tx: Tx,
-  livemode: boolean,
-  events: readonly OtherEvent[],
-): Promise<ReadonlySet<string>> {
-  const expected = new Set<string>();
-  for (const event of events) {
-    if (event.name !== 'RoleGranted') continue;
-    const grant = { role: String(event.details.role), account: String(event.details.account) };
-    if (await wasLookedAt(tx, livemode, grant)) expected.add(placeOf(event));
-  }
-  return expected;
-}
-
 function placeOfRow({ tx_hash, log_index }: UnexplainedRow): string {
   return placeOf({ txHash: tx_hash, logIndex: log_index });
 }
@@ -177,8 +164,10 @@ async function note(tx: Tx, deps: WatchDeps, { events }: Pick<Sight, 'events'>):
   if (deps.watchKey !== null) {
     const sure = rules.unexplained.filter((event) => confirmed.has(placeOf(event)));
     const foreignSum = await sumConfirmed(tx, livemode, addMs(now, -SUM_MS));
-    const expectedGrants = await selectExpected(tx, livemode, sure);
-    const found = { moved: moved.filter(isConfirmed), rules: sure, foreignSum, expectedGrants };
+    const executed = sure.filter(({ name }) => name === 'CallExecuted');
+    const ids = executed.map(({ details }) => String(details.id));
+    const expectedOperations = await selectLookedAt(tx, livemode, ids);
+    const found = { moved: moved.filter(isConfirmed), rules: sure, foreignSum, expectedOperations };
     steps.push(...judge(found, deps));
     await insertSteps(tx, livemode, steps, now);
   }
@@ -195,7 +184,10 @@ async function tell(
 ): Promise<void> {
   const lines = [
     ...moved.map(({ kind, amount, tx_hash }) => `${kind} of ${exactUsdc(amount)} USDC, ${tx_hash}`),
-    ...rules.news.map(({ name, txHash }) => `${name}, ${txHash}`),
+    ...rules.news.map(
+      ({ name, txHash, details: { says } }) =>
+        `${name}${says === undefined ? '' : `: ${String(says)}`}, ${txHash}`,
+    ),
   ];
   const { mailedAt } = memory;
   if (lines.length === 0 || tellOperators === undefined) return;
@@ -311,6 +303,7 @@ export function openMemory(watch?: Pick<DatabaseWatch, 'changes' | 'epoch'>): Me
 export function startWatchtower(deps: WatchDeps): Pick<Loop, 'stop'> {
   const { network } = deps.chains[0].config;
   const memory = openMemory();
+  let coinAt = Number.NEGATIVE_INFINITY;
   return startLoop({
     name: 'watchtower',
     pollMs: LOOK_MS,
@@ -319,6 +312,10 @@ export function startWatchtower(deps: WatchDeps): Pick<Loop, 'stop'> {
     run: async () => {
       await lookOnce(deps, memory);
       await carryOut(deps, deps.watchKey);
+      if (performance.now() - coinAt >= COIN_EVERY_MS) {
+        coinAt = performance.now();
+        await checkCoin(deps, deps.watchKey);
+      }
       return false;
     },
   });

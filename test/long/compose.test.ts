@@ -118,7 +118,7 @@ async function deployContract(
   const { config } = ground.testnet;
   const { CHAIN_TESTNET_RPC_URL: url = '' } = settings;
   const paying = generatePrivateKey();
-  const [admin, treasurer, ...others] = Array.from({ length: 6 }, () =>
+  const [proposer, steward, treasurer, ...others] = Array.from({ length: 7 }, () =>
     addressOf(generatePrivateKey()),
   );
   const params = [addressOf(paying), '0xde0b6b3a7640000'];
@@ -128,7 +128,8 @@ async function deployContract(
   });
   const operators = [...config.relayerKeys.map(addressOf), ...others.slice(2)].join();
   const options = [
-    ...[`--rpc-url ${url} --usdc ${config.usdc} --admin ${admin} --treasurer ${treasurer}`],
+    ...[`--rpc-url ${url} --usdc ${config.usdc} --proposers ${proposer} --steward ${steward}`],
+    `--treasurer ${treasurer}`,
     `--guardians ${others.slice(0, 2).join()} --registrar ${addressOf(config.registrarKey)}`,
     `--operators ${operators} --wallet-delay-hours 24 --payout-hold-hours 24`,
     '--hourly-ceiling 100000 --rates 30,20,5',

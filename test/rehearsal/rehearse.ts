@@ -109,7 +109,8 @@ async function deploy(rehearsal: Rehearsal, chain: ChainSide): Promise<Record<st
   const { settlement, blockNumber } = await deployContract(
     {
       ...{ rpcUrl: url, usdc },
-      ...{ admin: chain.payer.address, treasurer: newKey().address, registrar: registrar.address },
+      ...{ proposers: [chain.payer.address], steward: newKey().address },
+      ...{ treasurer: newKey().address, registrar: registrar.address },
       operators: operators.map(({ address }) => address),
       guardians: [guardian.address, second.address],
       ...{ walletDelay: 60, payoutHold: 0, hourlyCeiling: 10_000 },

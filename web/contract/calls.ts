@@ -19,24 +19,65 @@ export function call(signature: string, ...args: readonly (Hex | bigint | number
   return `${hash(signature).slice(0, 10)}${args.map(word).join('')}` as Hex;
 }
 
+/** A call whose one parameter is a list of words. */
+export function callWithList(signature: string, items: readonly Hex[]): Hex {
+  return call(signature, 32, items.length, ...items);
+}
+
 /** The first topic of an event. */
 export const topic = hash;
 
-export const ROLES = ['operator', 'registrar', 'guardian', 'watch', 'treasurer'] as const;
+export const ROLES = [
+  'operator',
+  'registrar',
+  'guardian',
+  'watch',
+  'steward',
+  'treasurer',
+] as const;
+const TIMELOCK_ROLES = ['proposer', 'executor', 'canceller'] as const;
 
-export function roleOf(name: (typeof ROLES)[number]): Hex {
+export function roleOf(name: (typeof ROLES | typeof TIMELOCK_ROLES)[number]): Hex {
   return hash(`${name.toUpperCase()}_ROLE`);
 }
 
 export function roleName(role: string): string {
   if (BigInt(role) === 0n) return 'admin';
-  return ROLES.find((name) => roleOf(name) === role.toLowerCase()) ?? role;
+  return [...ROLES, ...TIMELOCK_ROLES].find((name) => roleOf(name) === role.toLowerCase()) ?? role;
 }
 
-/** Its first creation: the address is made of the contract's own, so nobody can name another. */
+/** What the contract made in its constructor: the addresses follow from its own. */
+function creationOf(settlement: string, nonce: '01' | '02'): Hex {
+  return toHex(keccak_256(fromHex(`0xd694${settlement.slice(2)}${nonce}`)).slice(12));
+}
+
 export function lensOf(settlement: string): Hex {
-  const creation = fromHex(`0xd694${settlement.slice(2)}01`);
-  return toHex(keccak_256(creation).slice(12));
+  return creationOf(settlement, '01');
+}
+
+export function timelockOf(settlement: string): Hex {
+  return creationOf(settlement, '02');
+}
+
+/** What one call of an operation would do. */
+export function operationWords(settlement: string, target: Hex, data: Hex): string {
+  const own = [settlement, timelockOf(settlement)].map((one) => one.toLowerCase());
+  const words = (data.slice(10).match(/.{64}/g) ?? []).map((one) => BigInt(`0x${one}`));
+  const [first = 0n, second = 0n, third = 0n] = words;
+  const role = () => roleName(`0x${first.toString(16).padStart(WORD, '0')}`);
+  const says: Readonly<Record<string, () => string>> = {
+    'setRates((uint16,uint16,uint16))': () =>
+      `Rates become ${first}, ${second} and ${third} basis points.`,
+    'raiseCeiling(uint24)': () => `Up to ${first} USDC may settle per hour.`,
+    'grantRole(bytes32,address)': () => `${addressOf(second)} becomes ${role()}.`,
+    'revokeRole(bytes32,address)': () => `${addressOf(second)} is no longer ${role()}.`,
+    'updateDelay(uint256)': () => `The delay of operations becomes ${first} s.`,
+  };
+  const known = Object.entries(says).find(
+    ([name]) => hash(name).slice(0, 10) === data.slice(0, 10),
+  );
+  if (own.includes(target.toLowerCase()) && known !== undefined) return known[1]();
+  return `Calls ${target} with ${data.slice(0, 10)}, which is not known.`;
 }
 
 export function wordsOf(answer: string): bigint[] {

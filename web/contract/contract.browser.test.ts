@@ -7,6 +7,7 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { readPayerAccount } from '#settlement/chain/payer.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
+import { scheduleCall, timelockOf } from '#settlement/contract/timelock.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { outsideService } from '#testing/outside-service.ts';
@@ -139,13 +140,11 @@ async function propose(): Promise<{ readonly thief: Hex; readonly merchantNumber
 test('whatever is announced is told, and a guardian cancels it', async () => {
   const { thief } = await propose();
   const { config, admin, guardian } = network;
-  const govern = async (functionName: 'scheduleCeiling' | 'scheduleRates', args: unknown[]) =>
-    network.send(
-      admin,
-      config.settlement,
-      encodeFunctionData({ abi: settlementAbi, functionName, args } as never),
-    );
-  await govern('scheduleRates', [{ acquirer: 200, protocol: 50, cashback: 1 }]);
+  const args = [{ acquirer: 200, protocol: 50, cashback: 1 }] as const;
+  const data = encodeFunctionData({ abi: settlementAbi, functionName: 'setRates', args });
+  const call = { target: config.settlement, data };
+  const salt: Hex = `0x${'07'.repeat(32)}`;
+  await network.send(admin, timelockOf(config.settlement), scheduleCall(call, salt, 86_400n));
   const window = await open({ account: guardian, options: PHONE });
   const announced = window.page.getByRole('region', { name: 'Announced' });
   const wallet = announced.getByRole('listitem').filter({ hasText: thief.toLowerCase() });

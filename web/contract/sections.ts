@@ -122,14 +122,9 @@ function stopSection(deps: Deps, state: ContractState, roles: ReadonlySet<string
   ];
   const means =
     steps.length === 0
-      ? element('p', {}, 'Settling and refunds are paused. The admin can resume them.')
+      ? element('p', {}, 'Settling and refunds are paused. The steward can resume them.')
       : action(deps, 'Pause', steps);
   return [section('Stop it', means)];
-}
-
-function mayCancel({ cancel }: Announcement, roles: ReadonlySet<string>): boolean {
-  if (cancel === null) return false;
-  return roles.has('guardian') || (cancel.who === 'admin or guardian' && roles.has('admin'));
 }
 
 function announcementItem(
@@ -138,10 +133,9 @@ function announcementItem(
   roles: ReadonlySet<string>,
 ): HTMLElement {
   const { says, by, from, cancel } = announced;
-  const means =
-    cancel !== null && mayCancel(announced, roles)
-      ? [action(deps, 'Cancel', [{ to: deps.facts.settlement, data: cancel.data }])]
-      : [];
+  const means = roles.has('guardian')
+    ? [action(deps, 'Cancel', [{ to: deps.facts.settlement, data: cancel }])]
+    : [];
   const when = element('p', { class: 'soft' }, `From ${timeWords(from)}, announced by ${by}.`);
   return element('li', {}, element('p', {}, says), when, ...means);
 }

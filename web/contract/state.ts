@@ -1,6 +1,18 @@
 import type { Provider } from '../pay/ethereum.ts';
 import type { Hex } from '../wallet/bytes.ts';
-import { addressOf, call, lensOf, ROLES, roleName, roleOf, topic, wordsOf } from './calls.ts';
+import {
+  addressOf,
+  call,
+  callWithList,
+  lensOf,
+  operationWords,
+  ROLES,
+  roleName,
+  roleOf,
+  timelockOf,
+  topic,
+  wordsOf,
+} from './calls.ts';
 
 /** What the contract says of itself, asked through the node of the reader's own wallet. */
 
@@ -11,8 +23,8 @@ export interface Announcement {
   readonly by: string;
   /** Unix seconds. */
   readonly from: number;
-  /** What drops it; null: only the admin's own command line does. */
-  readonly cancel: { readonly data: Hex; readonly who: 'guardian' | 'admin or guardian' } | null;
+  /** The call of a guardian that drops it. */
+  readonly cancel: Hex;
 }
 
 export interface ContractState {
@@ -24,6 +36,7 @@ export interface ContractState {
   readonly held: bigint;
   readonly owed: bigint;
   readonly fees: bigint;
+  /** The timelock. */
   readonly admin: Hex;
   readonly announcements: readonly Announcement[];
   /** Who has which role; null: the node does not list events. */
@@ -92,73 +105,72 @@ function walletsIn([, count = 0n, ...rest]: readonly bigint[]): Announcement[] {
       says: `Merchant ${merchant} is paid to ${to}, no longer to ${now}.`,
       by: addressOf(at(change, 4)),
       from: Number(at(change, 3)),
-      cancel: { data: call('cancelWallet(uint32)', merchant), who: 'guardian' },
+      cancel: call('cancelWallet(uint32)', merchant),
     };
   });
 }
 
-async function readRules(place: Place, admin: Hex, ceiling: bigint): Promise<Announcement[]> {
-  const [next, rates, heir, guardians] = await Promise.all([
-    read(place, 'scheduledCeiling()'),
-    read(place, 'scheduledRates()'),
-    read(place, 'pendingDefaultAdmin()'),
-    read(place, 'guardians()'),
-  ]);
+interface RawLog {
+  readonly topics: readonly Hex[];
+  readonly data: Hex;
+}
+
+/** null: the node does not list events. */
+async function readLogs(place: Place, address: Hex, names: readonly string[]) {
+  const range = { address, fromBlock: '0x0', toBlock: 'latest', topics: [names.map(topic)] };
+  const request = { method: 'eth_getLogs', params: [range] };
+  return (await place.provider.request(request).catch(() => null)) as RawLog[] | null;
+}
+
+const SCHEDULED = 'CallScheduled(bytes32,uint256,address,uint256,bytes,bytes32,uint256)';
+/** `target, value, data, predecessor, delay`; then the length of `data`, and it. */
+const LENGTH_WORD = 5;
+
+/** Operations can only be found by events; the timelock then says which of them still wait. */
+async function readOperations(place: Place): Promise<Announcement[]> {
+  const timelock = timelockOf(place.settlement);
+  const logs = (await readLogs(place, timelock, [SCHEDULED])) ?? [];
+  const operations = new Map<Hex, Map<string, string>>();
+  for (const { topics, data } of logs) {
+    const [, id = '0x', index = '0x'] = topics;
+    const words = wordsOf(data);
+    const target = addressOf(at(words, 0));
+    const length = Number(at(words, LENGTH_WORD)) * 2;
+    const from = 2 + (LENGTH_WORD + 1) * 64;
+    const sent: Hex = `0x${data.slice(from, from + length)}`;
+    const known = operations.get(id) ?? new Map<string, string>();
+    operations.set(id, known.set(index, operationWords(place.settlement, target, sent)));
+  }
   const found: Announcement[] = [];
-  const add = (from: bigint, says: string, cancel: Announcement['cancel']) => {
-    if (from !== 0n) found.push({ says, by: admin, from: Number(from), cancel });
-  };
-  const says =
-    `Up to ${at(next, 0)} USDC settle per hour instead of ${ceiling}. ` +
-    'Canceling it also lowers the present ceiling by 1 USDC.';
-  add(at(next, 1), says, {
-    // The contract drops an announced ceiling only together with a lower one.
-    data: call('lowerCeiling(uint24)', ceiling > 0n ? ceiling - 1n : 0n),
-    who: 'guardian',
-  });
-  const [acquirer, protocol, cashback] = rates;
-  add(at(rates, 3), `Rates become ${acquirer}, ${protocol} and ${cashback} basis points.`, {
-    data: call('cancelRates()'),
-    who: 'admin or guardian',
-  });
-  add(at(heir, 1), `${addressOf(at(heir, 0))} becomes the admin.`, null);
-  add(at(guardians, 1), 'The last guardian may be revoked.', null);
+  for (const [id, calls] of operations) {
+    const [waits] = await view(place, timelock, call('isOperationPending(bytes32)', id));
+    if (waits !== 1n) continue;
+    const [from = 0n] = await view(place, timelock, call('getTimestamp(bytes32)', id));
+    const cancel = callWithList('cancelOperations(bytes32[])', [id]);
+    const says = [...calls].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, words]) => words);
+    found.push({ says: says.join(' '), by: `operation ${id}`, from: Number(from), cancel });
+  }
   return found;
 }
 
-interface RoleLog {
-  readonly topics: readonly Hex[];
-}
-
 const GRANTED = 'RoleGranted(bytes32,address,address)';
-const ANNOUNCED = 'GrantAnnounced(bytes32,address,uint48)';
 
-/** Roles can only be found by events; the contract then says which of them still hold. */
-async function readRoles(place: Place, admin: Hex) {
-  const topics = [[topic(GRANTED), topic(ANNOUNCED)]];
-  const range = { address: place.settlement, fromBlock: '0x0', toBlock: 'latest', topics };
-  const request = { method: 'eth_getLogs', params: [range] };
-  const logs = (await place.provider.request(request).catch(() => null)) as RoleLog[] | null;
-  if (logs === null) return { holders: null, grants: [] };
-  const pairs = new Map(
-    logs.map(({ topics: [, role = '0x', to = '0x'] }) => [role + to, { role, to }]),
-  );
+/** Roles of the contract and of its timelock. */
+async function readHolders(place: Place): Promise<ContractState['holders']> {
   const holders: { role: string; account: Hex }[] = [];
-  const grants: Announcement[] = [];
-  for (const { role, to } of pairs.values()) {
-    const account = addressOf(BigInt(to));
-    const [has, from] = await Promise.all([
-      read(place, 'hasRole(bytes32,address)', role, account),
-      read(place, 'announcedGrant(bytes32,address)', role, account),
-    ]);
-    if (at(has, 0) === 1n) holders.push({ role: roleName(role), account });
-    if (at(from, 0) === 0n) continue;
-    const says = `${account} becomes ${roleName(role)}.`;
-    const data = call('cancelGrant(bytes32,address)', role, account);
-    const cancel = { data, who: 'admin or guardian' } as const;
-    grants.push({ says, by: admin, from: Number(at(from, 0)), cancel });
+  for (const address of [place.settlement, timelockOf(place.settlement)] as const) {
+    const logs = await readLogs(place, address, [GRANTED]);
+    if (logs === null) return null;
+    const pairs = new Map(
+      logs.map(({ topics: [, role = '0x', to = '0x'] }) => [role + to, { role, to }]),
+    );
+    for (const { role, to } of pairs.values()) {
+      const account = addressOf(BigInt(to));
+      const [has] = await view(place, address, call('hasRole(bytes32,address)', role, account));
+      if (has === 1n) holders.push({ role: roleName(role), account });
+    }
   }
-  return { holders, grants };
+  return holders;
 }
 
 /** @throws NoContract */
@@ -167,19 +179,19 @@ export async function readState(place: Place): Promise<ContractState> {
     readLens(place, 'settlingPaused()'),
     readLens(place, 'refundingPaused()'),
     readLens(place, 'ceiling()'),
-    read(place, 'defaultAdmin()'),
+    read(place, 'timelock()'),
   ]);
   const admin = addressOf(at(admins, 0));
   const ceiling = at(ceilings, 0) / USDC;
   const { books, wallets } = await readBooks(place);
-  const rules = await readRules(place, admin, ceiling);
-  const { holders, grants } = await readRoles(place, admin);
+  const operations = await readOperations(place);
+  const holders = await readHolders(place);
   return {
     ...books,
     ...{ admin, ceiling, holders },
     settlingPaused: at(settling, 0) === 1n,
     refundingPaused: at(refunding, 0) === 1n,
-    announcements: [...wallets, ...grants, ...rules],
+    announcements: [...wallets, ...operations],
   };
 }
 

@@ -154,7 +154,7 @@ export async function signPolicy(
   const signature = await account.signTypedData({
     domain: {
       name: 'Tapline Settlement',
-      version: '1',
+      version: '2',
       chainId: chain.chainId,
       verifyingContract: chain.settlement,
     },

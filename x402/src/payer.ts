@@ -213,7 +213,7 @@ function signPolicy(
   const bounds = ['expiresAt:uint40', 'maxFeeRate:uint16', 'nonce:uint256', 'deadline:uint256'];
   const { chain_id: chainId, settlement: verifyingContract } = wallet;
   return account.signTypedData({
-    domain: { name: 'Tapline Settlement', version: '1', chainId, verifyingContract },
+    domain: { name: 'Tapline Settlement', version: '2', chainId, verifyingContract },
     types: { SpendingPolicy: fieldsOf(['payer:address', ...limits, ...bounds]) },
     primaryType: 'SpendingPolicy',
     message: {

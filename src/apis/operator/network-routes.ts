@@ -106,10 +106,15 @@ const StateSchema = Type.Object(
     held: AtomsOut,
     owed: AtomsOut,
     fees: AtomsOut,
+    rates_until: nullable({
+      ...Timestamp,
+      description: 'When the first scheduled change of rates can be executed; null: none waits.',
+    }),
     announced: Type.Array(
       Type.Object({
+        operation: nullable(textOut('The id in the timelock; null: a settlement wallet.')),
         says: textOut('What it would do.'),
-        by: textOut('The address that has announced it.'),
+        by: textOut('The address that has announced it; of an operation: the timelock.'),
         applicable_at: Timestamp,
       }),
       { description: 'What comes into force unless somebody stops it.' },
@@ -152,8 +157,9 @@ function stateView({ sales, outflow, announced, ...state }: ContractState, roles
       ...{ role: role ?? 'unknown', account },
       since: since?.toISOString() ?? null,
     })),
-    announced: [...announced, ...roles.announced].map(({ says, by, applicableAt }) => ({
-      ...{ says, by },
+    rates_until: roles.ratesUntil?.toISOString() ?? null,
+    announced: [...announced, ...roles.announced].map(({ operation, says, by, applicableAt }) => ({
+      ...{ operation, says, by },
       applicable_at: applicableAt.toISOString(),
     })),
   };
@@ -161,8 +167,7 @@ function stateView({ sales, outflow, announced, ...state }: ContractState, roles
 
 async function stateOf({ db }: OperatorDeps, chain: Chain, settlement: Hex) {
   const state = await readContractState(chain, settlement);
-  const { admin } = state;
-  return stateView(state, await readRoles(db, chain, { settlement, admin }));
+  return stateView(state, await readRoles(db, chain, settlement));
 }
 
 async function contractView(deps: OperatorDeps, chain: Chain, edition: number) {

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { keccak256, stringToHex } from 'viem';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { listed } from '#apis/dashboard/person-schema.ts';
 import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
@@ -22,6 +23,7 @@ import {
   Timestamp,
   textOut,
 } from '#http/schema.ts';
+import { readDelay } from '#settlement/chain/check-contract.ts';
 import { type ControlAction, controlCalls } from '#settlement/contract/control-calls.ts';
 
 const TAG = 'Proposals';
@@ -171,10 +173,10 @@ function decideRoute(deps: OperatorDeps, verb: 'approve' | 'reject') {
 }
 
 const CallSchema = Type.Object({
-  by: oneOf(['admin', 'guardian'] as const, 'Whose key sends it.'),
+  by: oneOf(['proposer', 'guardian', 'steward'] as const, 'Whose key sends it.'),
   says: textOut('What the transaction does, for people.'),
   chain_id: Type.Integer({ description: 'The id of the blockchain.' }),
-  to: textOut('The address of the settlement contract.'),
+  to: textOut('The address of the settlement contract, or of its timelock.'),
   value: textOut('The wei that it sends: always 0.'),
   data: textOut('The call, in hex.'),
 });
@@ -208,9 +210,13 @@ function callsRoute({ db, chains }: OperatorDeps) {
         return refuse('unexpected_state', 'A colleague has to agree first.');
       }
       const { acquirer = 0, protocol = 0, cashback = 0 } = payload;
-      const { chainId: chain_id, settlement: to } = chain.config;
-      const calls = controlCalls(kind, { acquirer, protocol, cashback });
-      const data = calls.map((call) => ({ ...call, chain_id, to, value: '0' }));
+      const { chainId: chain_id, settlement } = chain.config;
+      const rates = { acquirer, protocol, cashback };
+      const delay = kind === 'change_rates' ? await readDelay(chain, settlement) : 0n;
+      // Of the proposal: whoever sends it twice schedules it once.
+      const salt = keccak256(stringToHex(row.id));
+      const calls = controlCalls(kind, { settlement, rates, delay, salt });
+      const data = calls.map((call) => ({ ...call, chain_id, value: '0' }));
       return answerWith(200, { object: 'list', data });
     },
   });

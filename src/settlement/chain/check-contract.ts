@@ -4,44 +4,97 @@ import { StartError } from '#core/start-error.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { readEvents } from '#settlement/contract/contract-events.ts';
+import { roleId } from '#settlement/contract/roles.ts';
+import { timelockOf } from '#settlement/contract/timelock.ts';
 import { firstBlockOf } from '#settlement/editions.ts';
 import { cellOfNumber, isOfCell } from '#settlement/numbers.ts';
+import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 
 /** The least delays for real money: they are the time to notice a stolen key. */
 export const MIN_CONTRACT_DELAY_SECONDS = 86_400;
 
-const DELAYS = ['WALLET_DELAY', 'PAYOUT_HOLD', 'RATES_DELAY', 'defaultAdminDelay'] as const;
+/** Guardians have this long to cancel an operation. */
+export const GOVERNANCE_DELAY_SECONDS = 2 * 86_400;
+
+const DELAYS = ['WALLET_DELAY', 'PAYOUT_HOLD'] as const;
+
+const MIN_DELAY = { abi: timelockAbi, functionName: 'getMinDelay' } as const;
+const HAS_ROLE = { abi: timelockAbi, functionName: 'hasRole' } as const;
+/** Of the open role: anyone. */
+const ANYONE: Hex = `0x${'00'.repeat(20)}`;
+
+async function readOne(chain: Chain, to: Hex, data: Hex): Promise<Hex> {
+  const [answer] = await chain.calls([{ to, data, words: 1 }]);
+  if (answer?.ok !== true) throw new RpcUnavailable('the contract could not be read');
+  return answer.data;
+}
+
+/** Seconds that an operation of the contract's timelock waits. @throws RpcUnavailable */
+export async function readDelay(chain: Chain, settlement: Hex): Promise<bigint> {
+  const data = await readOne(chain, timelockOf(settlement), encodeFunctionData(MIN_DELAY));
+  return decodeFunctionResult({ ...MIN_DELAY, data });
+}
 
 /**
  * For the start in production: the delays are immutable, so a contract that was deployed for a test
  * can never be trusted with money. The service starts even if the chain cannot be reached.
- * @throws StartError when one of them is too short.
+ * @throws StartError when one of them is too short, or when others than its guardians can cancel
+ * what waits in its timelock.
  */
-export async function requireContractDelays(chain: Chain, log: Log): Promise<void> {
+export async function requireSafeContract(chain: Chain, log: Log): Promise<void> {
   const { settlement, network } = chain.config;
   try {
-    const answers = await chain.calls(
-      DELAYS.map((functionName) => {
-        const data = encodeFunctionData({ abi: settlementAbi, functionName });
-        return { to: settlement, data, words: 1 };
-      }),
-    );
-    DELAYS.forEach((functionName, index) => {
-      const answer = answers[index];
-      if (answer?.ok !== true) throw new RpcUnavailable('a delay could not be read');
-      const { data } = answer;
+    for (const functionName of DELAYS) {
+      const call = encodeFunctionData({ abi: settlementAbi, functionName });
+      const data = await readOne(chain, settlement, call);
       const delay = decodeFunctionResult({ abi: settlementAbi, functionName, data });
-      if (delay >= MIN_CONTRACT_DELAY_SECONDS) return;
-      throw new StartError(
-        `${functionName} of the settlement contract of ${network} is ${delay} s; production ` +
-          `needs ${MIN_CONTRACT_DELAY_SECONDS} s: deploy one with npm run chain -- deploy`,
-      );
-    });
+      requireDelay(network, { name: functionName, delay, least: MIN_CONTRACT_DELAY_SECONDS });
+    }
+    const delay = Number(await readDelay(chain, settlement));
+    requireDelay(network, { name: 'getMinDelay', delay, least: GOVERNANCE_DELAY_SECONDS });
+    await requireTimelock(chain);
   } catch (error) {
     if (!(error instanceof RpcUnavailable)) throw error;
     log.warn('the contract is not checked yet', { network, error: describeError(error) });
   }
+}
+
+function requireDelay(
+  network: string,
+  { name, delay, least }: { readonly name: string; readonly delay: number; readonly least: number },
+): void {
+  if (delay >= least) return;
+  throw new StartError(
+    `${name} of the settlement contract of ${network} is ${delay} s; production ` +
+      `needs ${least} s: deploy one with npm run chain -- deploy`,
+  );
+}
+
+/**
+ * Its code is that of this release, and operations change its roles: so it is asked each time.
+ * @throws StartError
+ */
+export async function requireTimelock(chain: Chain): Promise<void> {
+  const { settlement, network } = chain.config;
+  const timelock = timelockOf(settlement);
+  const has = async (role: 'canceller' | 'executor' | 'admin', account: Hex) => {
+    const data = encodeFunctionData({ ...HAS_ROLE, args: [roleId(role), account] });
+    const answer = await readOne(chain, timelock, data);
+    return decodeFunctionResult({ ...HAS_ROLE, data: answer });
+  };
+  const rules: readonly (readonly [boolean, string])[] = [
+    [await has('canceller', settlement), 'its guardians cannot cancel operations'],
+    [await has('executor', ANYONE), 'not everyone can execute operations'],
+    [await has('admin', timelock), 'the timelock is not its own admin'],
+    [!(await has('admin', settlement)), 'the contract is an admin of the timelock'],
+  ];
+  const broken = rules.find(([holds]) => !holds);
+  if (broken === undefined) return;
+  throw new StartError(
+    `the settlement contract of ${network} is not governed as it should: ${broken[1]}`,
+  );
 }
 
 /** Of the newest logs: enough for a contract in use, and no long wait for one that is not. */

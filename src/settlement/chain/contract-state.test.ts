@@ -4,11 +4,23 @@ import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { NUMBERS_PER_CELL } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
-import { requireOwnContract } from '#settlement/chain/check-contract.ts';
+import {
+  requireOwnContract,
+  requireSafeContract,
+  requireTimelock,
+} from '#settlement/chain/check-contract.ts';
 import { readContractState } from '#settlement/chain/contract-state.ts';
+import { roleId } from '#settlement/contract/roles.ts';
+import {
+  executeCall,
+  NO_PREDECESSOR,
+  scheduleCall,
+  timelockOf,
+} from '#settlement/contract/timelock.ts';
 import { outsideService } from '#testing/outside-service.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 
 let network: TestNetwork;
 let stopMining: () => Promise<void>;
@@ -33,23 +45,37 @@ test('what governs the contract, and what is announced, is read from the chain',
   const before = await readContractState(network.chain);
   assert.equal(before.settlingPaused, false);
   assert.equal(before.refundingPaused, false);
-  assert.equal(before.admin, network.admin.address);
+  assert.equal(before.admin, timelockOf(network.config.settlement));
+  assert.equal(before.guardians, 1);
   assert.deepEqual(before.announced, []);
   await govern(network.guardian, 'pauseRefunding');
   await govern(network.guardian, 'lowerCeiling', [500]);
-  await govern(network.admin, 'scheduleCeiling', [900]);
-  await govern(network.admin, 'scheduleRates', [{ acquirer: 3, protocol: 2, cashback: 1 }]);
   const after = await readContractState(network.chain);
   assert.deepEqual([after.settlingPaused, after.refundingPaused], [false, true]);
   assert.deepEqual(after.sales, { perHour: 500_000_000n, used: 0n });
-  assert.deepEqual(
-    after.announced.map(({ says, by }) => [says, by]),
-    [
-      ['Up to 900 USDC settle per hour.', network.admin.address],
-      ['Rates become 3, 2 and 1 basis points.', network.admin.address],
-    ],
-  );
-  assert.ok(after.announced.every(({ applicableAt }) => applicableAt.getTime() > 0));
+  assert.deepEqual(after.outflow, { perHour: 500_000_000n, used: 0n });
+});
+
+/** What a start in production refuses. */
+test('a contract needs its delays, and guardians who can cancel operations', async () => {
+  await assert.rejects(requireSafeContract(network.chain, silentLog), {
+    name: 'StartError',
+    message: /^WALLET_DELAY of the settlement contract of testnet is 60 s; production needs 86400/,
+  });
+  const { settlement } = network.config;
+  const timelock = timelockOf(settlement);
+  await requireTimelock(network.chain);
+  const call = { abi: timelockAbi, functionName: 'revokeRole' } as const;
+  const data = encodeFunctionData({ ...call, args: [roleId('canceller'), settlement] });
+  const salt = `0x${'07'.repeat(32)}` as const;
+  const own = { target: timelock, data };
+  await network.send(network.admin, timelock, scheduleCall(own, salt, 0n));
+  const place = { predecessor: NO_PREDECESSOR, salt };
+  await network.send(network.admin, timelock, executeCall(own, place));
+  await assert.rejects(requireTimelock(network.chain), {
+    name: 'StartError',
+    message: /its guardians cannot cancel operations$/,
+  });
 });
 
 test('a contract is the cell’s whose number its newest payment has', async () => {

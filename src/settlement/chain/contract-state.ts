@@ -1,7 +1,6 @@
 import { type Abi, decodeFunctionResult, encodeFunctionData } from 'viem';
 import type { Chain, EthCall } from '#settlement/chain/chain.ts';
 import { decodeView } from '#settlement/chain/decode.ts';
-import type { FeeRates } from '#settlement/chain/fee-rates.ts';
 import { readHoldings } from '#settlement/chain/holdings.ts';
 import { readAnnounced } from '#settlement/chain/merchant-wallets.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
@@ -11,7 +10,10 @@ import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.t
 
 /** What comes into force unless somebody stops it. */
 export interface Announced {
+  /** Of the timelock; null: a wallet, which merchants' numbers tell apart. */
+  readonly operation: Hex | null;
   readonly says: string;
+  /** Who announced it; of an operation: the timelock, which names no proposer. */
   readonly by: Hex;
   readonly applicableAt: Date;
 }
@@ -27,13 +29,15 @@ export interface ContractState {
   readonly settlingPaused: boolean;
   readonly refundingPaused: boolean;
   readonly sales: Hourly;
-  /** Refunds, and withdrawals that operators pay. */
+  /** Refunds. */
   readonly outflow: Hourly;
+  /** The timelock. */
   readonly admin: Hex;
   readonly guardians: number;
   readonly held: bigint;
   readonly owed: bigint;
   readonly fees: bigint;
+  /** Wallets. Operations are found by their events: see role-holders.ts. */
   readonly announced: readonly Announced[];
 }
 
@@ -64,35 +68,11 @@ function viewsOf(settlement: Hex) {
 async function readWallets(chain: Chain, settlement: Hex, merchants: number): Promise<Announced[]> {
   const announced = await readAnnounced(chain, { settlement, first: 1, last: merchants });
   return announced.map(({ merchant, from, to, applicableAt, proposer }) => ({
+    operation: null,
     says: `Merchant ${merchant} is paid to ${to}, no longer to ${from}.`,
     by: proposer,
     applicableAt: new Date(applicableAt * MS),
   }));
-}
-
-async function readRules(
-  chain: Chain,
-  settlement: Hex,
-  admin: Hex,
-): Promise<[Announced[], number]> {
-  const { own } = viewsOf(settlement);
-  const [ceiling, rates, heir, [guardians, lastMayGo]] = await ask(chain, [
-    own<[number, number]>('scheduledCeiling'),
-    own<[FeeRates, number]>('scheduledRates'),
-    own<[Hex, number]>('pendingDefaultAdmin'),
-    own<[number, number]>('guardians'),
-  ] as const);
-  const { acquirer, protocol, cashback } = rates[0];
-  const all: [string, number][] = [
-    [`Up to ${ceiling[0]} USDC settle per hour.`, ceiling[1]],
-    [`Rates become ${acquirer}, ${protocol} and ${cashback} basis points.`, rates[1]],
-    [`${heir[0]} becomes the admin.`, heir[1]],
-    ['The last guardian may be revoked.', lastMayGo],
-  ];
-  const announced = all
-    .filter(([, at]) => at > 0)
-    .map(([says, at]) => ({ says, by: admin, applicableAt: new Date(at * MS) }));
-  return [announced, guardians];
 }
 
 /** All from the contract itself: no row of ours is asked. @throws RpcUnavailable */
@@ -101,19 +81,19 @@ export async function readContractState(
   settlement: Hex = chain.config.settlement,
 ): Promise<ContractState> {
   const { own, seen } = viewsOf(settlement);
-  const [settlingPaused, refundingPaused, sales, outflow, admin] = await ask(chain, [
+  const [settlingPaused, refundingPaused, sales, outflow, admin, guardians] = await ask(chain, [
     seen<boolean>('settlingPaused'),
     seen<boolean>('refundingPaused'),
     seen<[bigint, bigint]>('ceiling'),
     seen<[bigint, bigint]>('outflow'),
-    own<Hex>('defaultAdmin'),
+    own<Hex>('timelock'),
+    own<number>('guardians'),
   ] as const);
   const { merchants, held, owed, fees } = await readHoldings(chain, { settlement });
-  const [rules, guardians] = await readRules(chain, settlement, admin);
   return {
     ...{ settlingPaused, refundingPaused, admin, guardians, held, owed, fees },
     sales: { perHour: sales[0], used: sales[1] },
     outflow: { perHour: outflow[0], used: outflow[1] },
-    announced: [...(await readWallets(chain, settlement, merchants)), ...rules],
+    announced: await readWallets(chain, settlement, merchants),
   };
 }

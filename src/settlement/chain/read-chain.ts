@@ -23,6 +23,7 @@ import type { LogPortion } from '#settlement/chain/log-portion.ts';
 import { readLogPortion } from '#settlement/chain/log-ranges.ts';
 import { type Rpc, type RpcAnswer, RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
+import { timelockOf } from '#settlement/contract/timelock.ts';
 import { type Contracts, contractsOf } from '#settlement/editions.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -142,7 +143,7 @@ async function* readPortions(
   const { topics = [], newestFirst = false } = filter;
   const addresses =
     filter.address === undefined
-      ? contractsOf(contracts).map(({ settlement }) => settlement)
+      ? contractsOf(contracts).flatMap(({ settlement }) => [settlement, timelockOf(settlement)])
       : [filter.address];
   let { fromBlock, toBlock } = filter;
   while (fromBlock <= toBlock) {

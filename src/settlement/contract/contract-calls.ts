@@ -259,10 +259,10 @@ const PASSING = new Set([
 /** The contract's own refusals that hold only for now. */
 const BLOCKING = new Set(['RefundingIsPaused', 'SafeERC20FailedOperation', 'Error', '']);
 
-/** More would leave by our keys in this hour than the contract lets through: it waits. */
+/** More would be refunded in this hour than the contract lets through: it waits. */
 const HOUR_FULL = 'OutflowCeilingReached';
 const HOUR_FULL_WORDS =
-  'The contract has paid out as much as it may in one hour, or this would exceed it.';
+  'The contract has refunded as much as it may in one hour, or this would exceed it.';
 
 /** Another wallet is announced: operators pay nothing out until it is in force or canceled. */
 const WALLET_PENDING = 'WalletChangePending';

@@ -7,9 +7,11 @@ import {
   type Log as ViemLog,
 } from 'viem';
 import { type PaymentReason, paymentReason } from '#settlement/contract/contract-calls.ts';
-import { type Contracts, editionAt, merchantNumberOf } from '#settlement/editions.ts';
+import { describeOperation, timelockOf } from '#settlement/contract/timelock.ts';
+import { type Contracts, contractsOf, editionAt, merchantNumberOf } from '#settlement/editions.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 import { unpackTerms } from '../../../contracts/payment-tree.ts';
 
 /** A log as JSON-RPC gives it. */
@@ -89,16 +91,37 @@ export interface OtherEvent extends LogPlace {
  * numbers are the service's (`editions.ts`).
  */
 export function readEvents(contracts: Contracts, logs: readonly RawLog[]): SettlementEvent[] {
-  return logs.flatMap((log) => {
+  return logs.flatMap((log): SettlementEvent[] => {
     const edition = editionAt(contracts, log.address);
-    return edition === null ? [] : [readEvent(log, edition)];
+    if (edition !== null) return [readEvent(log, edition)];
+    return contractsOf(contracts).flatMap(({ settlement }, place) =>
+      log.address.toLowerCase() === timelockOf(settlement).toLowerCase()
+        ? [readTimelockEvent(log, { settlement, edition: place })]
+        : [],
+    );
   });
+}
+
+/** The roles of the timelock are others than those of the contract, under the same event. */
+const TIMELOCK_ROLE_EVENTS: ReadonlySet<string> = new Set(['RoleGranted', 'RoleRevoked']);
+
+function readTimelockEvent(
+  log: RawLog,
+  { settlement, edition }: { readonly settlement: Hex; readonly edition: number },
+): OtherEvent {
+  const place = { ...placeOf(log), event: 'Other', edition } as const;
+  const decoded = decode(log, timelockAbi);
+  if (decoded === null) return { ...place, name: 'unknown', details: {} };
+  const { eventName, args } = decoded;
+  const name = TIMELOCK_ROLE_EVENTS.has(eventName) ? `Timelock${eventName}` : eventName;
+  const says = 'target' in args && 'data' in args ? describeOperation(settlement, args) : {};
+  return { ...place, name, details: { ...args, ...says } };
 }
 
 function readEvent(log: RawLog, edition: number): SettlementEvent {
   if (log.topics[0] === PAYMENT_SETTLED) return readPaymentSettled(log, edition);
   const place = placeOf(log);
-  const decoded = decode(log);
+  const decoded = decode(log, settlementAbi);
   if (decoded === null) return { ...place, event: 'Other', edition, name: 'unknown', details: {} };
   const named = (merchant: number) => merchantNumberOf(edition, merchant);
   switch (decoded.eventName) {
@@ -176,10 +199,10 @@ const ADDRESS = 40;
 const UINT64 = 0xffff_ffff_ffff_ffffn;
 
 /** null: an event that this version of the service does not know. */
-function decode(log: RawLog) {
+function decode<const A extends typeof settlementAbi | typeof timelockAbi>(log: RawLog, abi: A) {
   const topics = log.topics as ViemLog['topics'];
   try {
-    return decodeEventLog({ abi: settlementAbi, data: log.data, topics, strict: true });
+    return decodeEventLog({ abi, data: log.data, topics, strict: true });
   } catch {
     return null;
   }

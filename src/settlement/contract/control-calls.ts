@@ -1,4 +1,5 @@
 import { encodeFunctionData } from 'viem';
+import { scheduleCall, timelockOf } from '#settlement/contract/timelock.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
@@ -14,26 +15,46 @@ export interface AnnouncedRates {
 
 /** A transaction for the holder of a key. */
 export interface ControlCall {
-  readonly by: 'admin' | 'guardian';
+  readonly by: 'proposer' | 'guardian' | 'steward';
   /** One sentence: what it does. */
   readonly says: string;
+  readonly to: Hex;
   readonly data: Hex;
 }
 
 const PARTS = ['Settling', 'Refunding'] as const;
 
-/** The calls that carry an action out, in their order. Rates come into force after a delay. */
-export function controlCalls(action: ControlAction, rates: AnnouncedRates): ControlCall[] {
+/** What the calls depend on beside the action. */
+export interface ControlTerms {
+  readonly settlement: Hex;
+  readonly rates: AnnouncedRates;
+  /** Seconds that an operation waits. */
+  readonly delay: bigint;
+  /** Tells this operation from others of the same call. */
+  readonly salt: Hex;
+}
+
+/** The calls that carry an action out, in their order. Rates wait in the timelock. */
+export function controlCalls(
+  action: ControlAction,
+  { settlement, rates, delay, salt }: ControlTerms,
+): ControlCall[] {
   const abi = settlementAbi;
   if (action === 'change_rates') {
     const { acquirer, protocol, cashback } = rates;
-    const data = encodeFunctionData({ abi, functionName: 'scheduleRates', args: [rates] });
-    const says = `Announces rates of ${acquirer}, ${protocol} and ${cashback} basis points.`;
-    return [{ by: 'admin', says, data }];
+    const data = encodeFunctionData({ abi, functionName: 'setRates', args: [rates] });
+    const says =
+      `Schedules rates of ${acquirer}, ${protocol} and ${cashback} basis points. ` +
+      'After the delay, anyone executes them.';
+    const to = timelockOf(settlement);
+    return [
+      { by: 'proposer', says, to, data: scheduleCall({ target: settlement, data }, salt, delay) },
+    ];
   }
-  const by = action === 'pause' ? 'guardian' : 'admin';
+  const by = action === 'pause' ? 'guardian' : 'steward';
   return PARTS.map((part) => ({
     by,
+    to: settlement,
     says: action === 'pause' ? `${part} stops.` : `${part} resumes.`,
     data: encodeFunctionData({ abi, functionName: `${action}${part}` }),
   }));

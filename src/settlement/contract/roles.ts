@@ -1,10 +1,20 @@
 import { keccak256, toHex, zeroHash } from 'viem';
 import type { Hex } from '#settlement/requests.ts';
 
-/** The roles of the settlement contract beside its admin. */
-export const ROLES = ['operator', 'registrar', 'guardian', 'watch', 'treasurer'] as const;
+/** The roles of the settlement contract beside its admin, which is the timelock. */
+export const ROLES = [
+  'operator',
+  'registrar',
+  'guardian',
+  'watch',
+  'steward',
+  'treasurer',
+] as const;
 
-export type RoleName = (typeof ROLES)[number] | 'admin';
+/** The roles of the timelock. */
+export const TIMELOCK_ROLES = ['proposer', 'executor', 'canceller'] as const;
+
+export type RoleName = (typeof ROLES)[number] | (typeof TIMELOCK_ROLES)[number] | 'admin';
 
 /** As the contract numbers it. */
 export function roleId(name: RoleName): Hex {
@@ -13,6 +23,6 @@ export function roleId(name: RoleName): Hex {
 
 /** null: a role that no release of ours knows. */
 export function roleName(role: string): RoleName | null {
-  const known: readonly RoleName[] = ['admin', ...ROLES];
+  const known: readonly RoleName[] = ['admin', ...ROLES, ...TIMELOCK_ROLES];
   return known.find((name) => roleId(name) === role.toLowerCase()) ?? null;
 }

@@ -161,7 +161,7 @@ export function usdcPermit(
 function settlementDomain(config: ForContract) {
   return {
     name: 'Tapline Settlement',
-    version: '1',
+    version: '2',
     chainId: config.chainId,
     verifyingContract: config.settlement,
   } as const;

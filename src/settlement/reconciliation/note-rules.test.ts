@@ -1,24 +1,28 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { encodeFunctionData, keccak256, numberToHex, parseEther, toHex } from 'viem';
+import { encodeFunctionData, numberToHex, parseEther } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
+import { roleId } from '#settlement/contract/roles.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
+import { scheduleCall, timelockOf } from '#settlement/contract/timelock.ts';
 import type { ForeignProposal } from '#settlement/reconciliation/note-rules.ts';
 import { type ReconcileOptions, reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import { readRoles } from '#settlement/reconciliation/role-holders.ts';
+import type { Hex } from '#settlement/requests.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import type { TestMerchant } from '#testing/test-network.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 
 const DEADLINE = 4_000_000_000n;
-
-type AdminStep = 'beginDefaultAdminTransfer' | 'changeDefaultAdminDelay';
+/** Nothing that this test schedules becomes ready. */
+const DELAY = 86_400n;
 
 describe('a step on the contract that this service did not make', () => {
   let world: RelayerWorld;
@@ -40,6 +44,8 @@ describe('a step on the contract that this service did not make', () => {
     await world.stop();
   });
 
+  /** Each has a salt of its own. */
+  let operations = 0;
   const mailed: ForeignProposal[] = [];
   let isDying = false;
   const tellMerchant = async (_tx: Tx, proposal: ForeignProposal) => {
@@ -64,12 +70,28 @@ describe('a step on the contract that this service did not make', () => {
 
   function govern(
     account: PrivateKeyAccount,
-    functionName: 'pauseSettling' | 'announceGrant' | 'scheduleRates' | AdminStep,
+    functionName: 'pauseSettling',
     args: readonly unknown[] = [],
   ) {
     const data = encodeFunctionData({ abi: settlementAbi, functionName, args } as never);
     return world.network.send(account, world.network.config.settlement, data);
   }
+
+  /** By the proposer's key; nobody executes it. */
+  function schedule(data: Hex, target = world.network.config.settlement): Promise<void> {
+    const salt: Hex = `0x${(++operations).toString(16).padStart(64, '0')}`;
+    const timelock = timelockOf(world.network.config.settlement);
+    return world.network.send(
+      world.network.admin,
+      timelock,
+      scheduleCall({ target, data }, salt, DELAY),
+    );
+  }
+
+  const ratesOf = (acquirer: number) => {
+    const args = [{ acquirer, protocol: 20, cashback: 5 }] as const;
+    return encodeFunctionData({ abi: settlementAbi, functionName: 'setRates', args });
+  };
 
   /** A merchant of an account that the service knows. */
   async function newMerchant() {
@@ -112,43 +134,72 @@ describe('a step on the contract that this service did not make', () => {
   });
 
   it('is an alarm, once: a pause, a role, other rates', async () => {
-    const { admin, guardian } = world.network;
+    const { guardian } = world.network;
     await govern(guardian, 'pauseSettling');
-    const role = keccak256(toHex('OPERATOR_ROLE'));
-    await govern(admin, 'announceGrant', [role, guardian.address]);
-    await govern(admin, 'scheduleRates', [{ acquirer: 40, protocol: 20, cashback: 5 }]);
-    assert.deepEqual(await told(), ['GrantAnnounced', 'RatesScheduled', 'SettlingPaused']);
+    const args = [roleId('operator'), guardian.address] as const;
+    await schedule(encodeFunctionData({ abi: settlementAbi, functionName: 'grantRole', args }));
+    await schedule(ratesOf(40));
+    await schedule('0x12345678', guardian.address);
+    const scheduled = ['CallScheduled', 'CallScheduled', 'CallScheduled'];
+    assert.deepEqual(await told(), [...scheduled, 'SettlingPaused']);
+    const words = await world.database.db.query<{ says: string }>(
+      `select details ->> 'says' as says from chain_alarms
+       where details ->> 'event' = 'CallScheduled' order by id`,
+    );
+    assert.deepEqual(
+      words.map(({ says }) => says),
+      [
+        `${guardian.address} becomes operator.`,
+        'Rates become 40, 20 and 5 basis points.',
+        `Calls ${guardian.address} with 0x12345678, which is not known.`,
+      ],
+    );
     assert.deepEqual(await told(), [], 'the same blocks are read again');
     await world.database.db.query('update chain_alarms set resolved_at = now()');
     assert.deepEqual(await told(), [], 'a person has looked at it');
   });
 
-  it('is read back: who holds a role since when, and which grants wait', async () => {
+  it('is read back: who holds a role since when, and which operations wait', async () => {
     const { chain, admin, guardian, watcher, config } = world.network;
-    const place = { settlement: config.settlement, admin: admin.address };
-    const { holders, announced } = await readRoles(world.database.db, chain, place);
+    const timelock = timelockOf(config.settlement);
+    const found = await readRoles(world.database.db, chain, config.settlement);
+    const { holders, announced, ratesUntil } = found;
     const named = (name: string) =>
       holders.filter(({ role }) => role === name).map(({ account }) => account);
     const operators = config.relayerKeys.map((key) => heldAccount(key).address);
     assert.deepEqual(named('operator').sort(), operators.sort());
-    assert.deepEqual(named('admin'), [admin.address]);
+    assert.deepEqual(named('admin'), [timelock, timelock], 'of the contract and of itself');
+    assert.deepEqual(named('proposer'), [admin.address]);
+    assert.deepEqual(named('canceller'), [config.settlement]);
     assert.ok(named('guardian').includes(guardian.address));
     assert.deepEqual(named('watch'), [watcher.address]);
     assert.equal(named('unknown').length, 0);
     assert.ok(holders.every(({ since }) => since !== null && since <= new Date()));
-    const [waits, ...others] = announced;
-    assert.deepEqual(others, []);
+    assert.equal(announced.length, 3);
+    const rates = announced.find(({ says }) => says.startsWith('Rates become 40'));
+    assert.deepEqual(ratesUntil, rates?.applicableAt);
+    const [waits] = announced;
     assert.equal(waits?.says, `${guardian.address} becomes operator.`);
-    // The delay of this network is a moment.
-    assert.ok(Math.abs(Number(waits?.applicableAt) - Date.now()) < 60_000);
+    assert.ok(Math.abs(Number(waits?.applicableAt) - Date.now()) < 60_000 + Number(DELAY) * 1_000);
+    const args = [announced.map(({ operation }) => present(operation, 'id'))] as const;
+    const call = { abi: settlementAbi, functionName: 'cancelOperations', args } as const;
+    await world.network.send(guardian, config.settlement, encodeFunctionData(call));
+    const after = await readRoles(world.database.db, chain, config.settlement);
+    assert.deepEqual(after.announced, []);
+    assert.equal(after.ratesUntil, null);
+    assert.deepEqual(await told(), [], 'an end is no alarm');
   });
 
-  it('is an alarm: another admin, another delay before one comes', async () => {
-    const { admin, guardian } = world.network;
-    await govern(admin, 'beginDefaultAdminTransfer', [guardian.address]);
-    await govern(admin, 'changeDefaultAdminDelay', [1]);
-    const names = ['DefaultAdminDelayChangeScheduled', 'DefaultAdminTransferScheduled'];
-    assert.deepEqual(await told(), names);
+  it('is an alarm: another proposer, another delay before operations', async () => {
+    const { guardian, config } = world.network;
+    const timelock = timelockOf(config.settlement);
+    const args = [roleId('proposer'), guardian.address] as const;
+    const calls = [
+      encodeFunctionData({ abi: timelockAbi, functionName: 'grantRole', args }),
+      encodeFunctionData({ abi: timelockAbi, functionName: 'updateDelay', args: [5n] }),
+    ];
+    for (const data of calls) await schedule(data, timelock);
+    assert.deepEqual(await told(), ['CallScheduled', 'CallScheduled']);
   });
 
   it('is an alarm when the registrar’s key was stolen, and none when we used it', async () => {
@@ -210,14 +261,12 @@ describe('a step on the contract that this service did not make', () => {
 
   it('is an alarm and a mail in the first run after a recovery, as in any other', async () => {
     const wallet = await stealWallet();
-    await govern(world.network.admin, 'scheduleRates', [
-      { acquirer: 50, protocol: 20, cashback: 5 },
-    ]);
+    await schedule(ratesOf(50));
     // As `finishRecovery` leaves it.
     await world.database.db.query(
       'update reconciliation_cursors set compared_block = null, compared_at = null',
     );
-    assert.deepEqual(await told(), ['RatesScheduled', 'WalletProposed']);
+    assert.deepEqual(await told(), ['CallScheduled', 'WalletProposed']);
     assert.equal(mailed.at(-1)?.wallet, wallet);
   });
 
@@ -228,6 +277,6 @@ describe('a step on the contract that this service did not make', () => {
     const { number } = await world.network.chain.newest();
     await db.query('update network_recoveries set lost_to = $1 where not livemode', [number]);
     const news = await told();
-    assert.ok(news.includes('RatesScheduled') && news.includes('WalletProposed'), news.join());
+    assert.ok(news.includes('CallScheduled') && news.includes('WalletProposed'), news.join());
   });
 });

@@ -6,12 +6,14 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import type { OtherEvent, SettlementEvent } from '#settlement/contract/contract-events.ts';
 
 /**
- * What payers set for themselves, and what ends an announced wallet. All else changes who may do
+ * What payers set for themselves, and what ends an announcement. All else changes who may do
  * what, at which price or up to which sum: also an event that nobody here has thought of.
  */
 const HARMLESS: ReadonlySet<string> = new Set([
   ...['PolicySet', 'PolicyRevoked'],
   ...['WalletChanged', 'WalletProposalCanceled'],
+  // Of the timelock: an operation ended, and what tells it from others of the same calls.
+  ...['Cancelled', 'CallSalt'],
 ]);
 
 export function changesRules(event: SettlementEvent): event is OtherEvent {

@@ -1,13 +1,15 @@
-import { decodeFunctionResult, encodeFunctionData } from 'viem';
+import { decodeFunctionResult, encodeFunctionData, getAbiItem, toFunctionSelector } from 'viem';
 import { present } from '#core/assert.ts';
 import type { Sql } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { Announced } from '#settlement/chain/contract-state.ts';
 import { decodeView } from '#settlement/chain/decode.ts';
 import { type RoleName, roleName } from '#settlement/contract/roles.ts';
+import { timelockOf } from '#settlement/contract/timelock.ts';
 import { editionAt } from '#settlement/editions.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 
 /** An address that may do what its role allows. */
 export interface RoleHolder {
@@ -19,95 +21,132 @@ export interface RoleHolder {
 }
 
 export interface Roles {
+  /** Of the contract and of its timelock. */
   readonly holders: readonly RoleHolder[];
-  /** Grants that come into force unless somebody stops them. */
+  /** Operations that can be executed now or later, unless a guardian cancels them. */
   readonly announced: readonly Announced[];
+  /** When the first operation that changes rates can be executed; null: none waits. */
+  readonly ratesUntil: Date | null;
 }
 
 interface EventRow {
   readonly role: Hex;
   readonly account: Hex;
-  /** When the last grant was made; null: it was only announced. */
-  readonly granted_in: bigint | null;
+  readonly on_timelock: boolean;
+  readonly granted_in: bigint;
+}
+
+interface Place {
+  readonly livemode: boolean;
+  readonly edition: number;
 }
 
 /**
- * Every pair of role and account that was ever granted or announced. Each such event is an alarm,
- * also of the deployment (`note-rules.ts`), and alarms are kept.
+ * Every pair of role and account that was ever granted. Each such event is an alarm, also of the
+ * deployment (`note-rules.ts`), and alarms are kept.
  */
-async function selectPairs(
-  sql: Sql,
-  { livemode, edition }: { readonly livemode: boolean; readonly edition: number },
-): Promise<EventRow[]> {
+async function selectPairs(sql: Sql, { livemode, edition }: Place): Promise<EventRow[]> {
   return sql.query(
     `select details ->> 'role' as role, details ->> 'account' as account,
-       max((details ->> 'block_number')::bigint)
-         filter (where details ->> 'event' = 'RoleGranted') as granted_in
+       details ->> 'event' = 'TimelockRoleGranted' as on_timelock,
+       max((details ->> 'block_number')::bigint) as granted_in
      from chain_alarms
      where livemode = $1 and kind = 'contract_changed'
-       and details ->> 'event' in ('RoleGranted', 'GrantAnnounced')
-       -- Alarms of earlier releases name no contract: there was one.
-       and coalesce(details ->> 'edition', '0')::int = $2
-     group by 1, 2 order by 1, min(id)`,
+       and details ->> 'event' in ('RoleGranted', 'TimelockRoleGranted')
+       and (details ->> 'edition')::int = $2
+     group by 1, 2, 3 order by 1, min(id)`,
     [livemode, edition],
   );
 }
 
-const SECOND_MS = 1_000;
-
-/**
- * Who holds which role of a contract. The rows say whom to ask about, and the contract whether it
- * is so now.
- *
- * @param admin who alone announces grants. @throws RpcUnavailable
- */
-export async function readRoles(
-  sql: Sql,
-  chain: Chain,
-  { settlement, admin }: { readonly settlement: Hex; readonly admin: Hex },
-): Promise<Roles> {
-  const { livemode } = chain.config;
-  const edition = present(editionAt(chain.config, settlement), 'edition of a contract');
-  const pairs = await selectPairs(sql, { livemode, edition });
-  const holds = await askOfEach(chain, settlement, { pairs, functionName: 'hasRole' });
-  const asked = { pairs, functionName: 'announcedGrant' } as const;
-  const announcedAt = await askOfEach(chain, settlement, asked);
-  const held = pairs.filter((_, index) => holds[index] === true);
-  const blocks = held.map(({ granted_in: block }) => block ?? 0n);
-  const times = await chain.blocks(blocks);
-  return {
-    holders: held.map(({ role, account }, index) => {
-      return { role: roleName(role), account, since: times[index]?.time ?? null };
-    }),
-    announced: pairs.flatMap(({ role, account }, index) => {
-      const at = Number(announcedAt[index] ?? 0);
-      if (at === 0) return [];
-      const says = `${account} becomes ${roleName(role) ?? role}.`;
-      return [{ says, by: admin, applicableAt: new Date(at * SECOND_MS) }];
-    }),
-  };
+interface OperationRow {
+  readonly operation: Hex;
+  readonly says: string;
+  readonly changes_rates: boolean;
 }
 
-async function askOfEach(
-  chain: Chain,
+const SET_RATES = toFunctionSelector(getAbiItem({ abi: settlementAbi, name: 'setRates' }));
+
+/** Every operation that was ever scheduled; an alarm too, one for each of its calls. */
+async function selectOperations(
+  sql: Sql,
+  { livemode, edition }: Place,
   settlement: Hex,
-  {
-    pairs,
-    functionName,
-  }: {
-    readonly pairs: readonly EventRow[];
-    readonly functionName: 'hasRole' | 'announcedGrant';
-  },
-): Promise<(boolean | number)[]> {
-  const view = { abi: settlementAbi, functionName } as const;
+): Promise<OperationRow[]> {
+  return sql.query(
+    `select details ->> 'id' as operation,
+       string_agg(details ->> 'says', ' ' order by (details ->> 'index')::int, id) as says,
+       bool_or(lower(details ->> 'target') = lower($3)
+         and starts_with(details ->> 'data', $4)) as changes_rates
+     from chain_alarms
+     where livemode = $1 and kind = 'contract_changed' and details ->> 'event' = 'CallScheduled'
+       and (details ->> 'edition')::int = $2
+     group by 1 order by min(id)`,
+    [livemode, edition, settlement, SET_RATES],
+  );
+}
+
+const SECOND_MS = 1_000;
+const HAS_ROLE = { abi: timelockAbi, functionName: 'hasRole' } as const;
+const IS_PENDING = { abi: timelockAbi, functionName: 'isOperationPending' } as const;
+const READY_AT = { abi: timelockAbi, functionName: 'getTimestamp' } as const;
+
+/**
+ * Who holds which role of a contract and of its timelock, and which operations wait. The rows say
+ * whom and what to ask about, and the contracts whether it is so now. @throws RpcUnavailable
+ */
+export async function readRoles(sql: Sql, chain: Chain, settlement: Hex): Promise<Roles> {
+  const { livemode } = chain.config;
+  const edition = present(editionAt(chain.config, settlement), 'edition of a contract');
+  const place = { livemode, edition };
+  const pairs = await selectPairs(sql, place);
+  const timelock = timelockOf(settlement);
   const answers = await chain.calls(
-    pairs.map(({ role, account }) => ({
-      to: settlement,
-      data: encodeFunctionData({ ...view, args: [role, account] }),
+    pairs.map(({ role, account, on_timelock }) => ({
+      to: on_timelock ? timelock : settlement,
+      data: encodeFunctionData({ ...HAS_ROLE, args: [role, account] }),
       words: 1,
     })),
   );
-  return answers.map((answer) =>
-    decodeView(answer, (data) => decodeFunctionResult({ ...view, data })),
+  const held = pairs.filter((_, index) =>
+    decodeView(answers[index], (data) => decodeFunctionResult({ ...HAS_ROLE, data })),
   );
+  const times = await chain.blocks(held.map(({ granted_in: block }) => block));
+  const operations = await selectOperations(sql, place, settlement);
+  const waiting = await readOperations(chain, timelock, operations);
+  const changes = waiting.filter(({ changesRates }) => changesRates);
+  const ratesUntil = changes.map(({ applicableAt }) => applicableAt).sort(byTime)[0] ?? null;
+  return {
+    ratesUntil,
+    holders: held.map(({ role, account }, index) => {
+      return { role: roleName(role), account, since: times[index]?.time ?? null };
+    }),
+    announced: waiting,
+  };
+}
+
+const byTime = (a: Date, b: Date) => a.getTime() - b.getTime();
+
+async function readOperations(
+  chain: Chain,
+  timelock: Hex,
+  operations: readonly OperationRow[],
+): Promise<(Announced & { readonly changesRates: boolean })[]> {
+  const ask = (view: typeof IS_PENDING | typeof READY_AT) =>
+    chain.calls(
+      operations.map(({ operation }) => {
+        const data = encodeFunctionData({ ...view, args: [operation] } as never);
+        return { to: timelock, data, words: 1 };
+      }),
+    );
+  const [pending, times] = [await ask(IS_PENDING), await ask(READY_AT)];
+  return operations.flatMap(({ operation, says, changes_rates: changesRates }, index) => {
+    const waits = decodeView(pending[index], (data) =>
+      decodeFunctionResult({ ...IS_PENDING, data }),
+    );
+    if (!waits) return [];
+    const at = decodeView(times[index], (data) => decodeFunctionResult({ ...READY_AT, data }));
+    const applicableAt = new Date(Number(at) * SECOND_MS);
+    return [{ operation, says, by: timelock, applicableAt, changesRates }];
+  });
 }

@@ -176,8 +176,8 @@ export function Contract(): ReactNode {
           One operator proposes a pause, new rates or the block of a payer, and another one
           approves. An operator who works alone decides alone, and the audit log says so. The
           service does not hold the contract’s keys: the person who holds one sends the transactions
-          that were approved. A guardian’s or admin’s wallet need not wait for it: the contract’s
-          page shows roles, pauses, balances and what is announced, and stops it. Keep{' '}
+          that were approved. A guardian’s wallet need not wait for it: the contract’s page shows
+          roles, pauses, balances and what is announced, and stops it. Keep{' '}
           <a href="contract.html">that page as a file</a> for the day when this service is down.
         </p>
         <LongList

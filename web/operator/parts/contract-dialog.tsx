@@ -19,12 +19,12 @@ const WORDS: Readonly<Record<ContractWish, { title: string; send: string; says: 
   unpause: {
     title: 'Resume a network?',
     send: 'Resume',
-    says: 'The contract settles and refunds again. Only its admin can do this.',
+    says: 'The contract settles and refunds again. Only its steward can do this.',
   },
   change_rates: {
     title: 'Change the rates?',
     send: 'Change rates',
-    says: 'Rates are announced first and take effect after the contract’s delay.',
+    says: 'A proposer schedules the rates; they take effect after the timelock’s delay.',
   },
 };
 

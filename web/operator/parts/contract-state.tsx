@@ -38,7 +38,7 @@ export function ContractState({ contract }: { readonly contract: Contract }): Re
               <Paused is={state.refunding_paused} />
             </Fact>
             <Fact name="Sales in this hour">{hourly(state.sales)}</Fact>
-            <Fact name="Refunds and withdrawals in this hour">{hourly(state.outflow)}</Fact>
+            <Fact name="Refunds in this hour">{hourly(state.outflow)}</Fact>
             <Fact name="Held">{usdc(state.held)}</Fact>
             <Fact name="Owed to merchants">{usdc(state.owed)}</Fact>
             <Fact name="Fees, not collected">{usdc(state.fees)}</Fact>
@@ -82,7 +82,11 @@ const ROLE_NAMES: Readonly<Record<string, string>> = {
   registrar: 'Registrar',
   guardian: 'Guardian',
   watch: 'Watchtower',
+  steward: 'Steward',
   treasurer: 'Treasurer',
+  proposer: 'Proposer',
+  executor: 'Executor',
+  canceller: 'Canceller',
   unknown: 'Unknown role',
 };
 
@@ -101,13 +105,22 @@ function Holder({ account, since }: State['roles'][number]): ReactNode {
 
 function Announced({ announced }: Pick<State, 'announced'>): ReactNode {
   if (announced.length === 0)
-    return <p className="soft">No change of wallet, ceiling, rate, role or admin is announced.</p>;
+    return <p className="soft">No operation is scheduled and no wallet is announced.</p>;
   return (
     <Notice tone="warn">
       <strong>Announced</strong>
-      {announced.map(({ says, by, applicable_at: from }) => (
-        <p key={says}>
-          {says} From <Time at={from} />, by <span className="id">{by}</span>.
+      {announced.map(({ operation, says, by, applicable_at: from }) => (
+        <p key={operation ?? says}>
+          {says} From <Time at={from} />,{' '}
+          {operation === null ? (
+            <>
+              by <span className="id">{by}</span>.
+            </>
+          ) : (
+            <>
+              operation <span className="id">{operation}</span>.
+            </>
+          )}
         </p>
       ))}
     </Notice>

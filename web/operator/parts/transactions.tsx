@@ -32,7 +32,7 @@ function TransactionsDialog({ id, onClose }: TransactionsDialogProps): ReactNode
   return (
     <Dialog title="For the holder of the key" onClose={onClose}>
       <p>
-        Send these from the guardian’s or admin’s wallet, in this order. The service has no key that
+        Send these from the wallet that each names, in this order. The service has no key that
         could.
       </p>
       <Loaded query={query}>

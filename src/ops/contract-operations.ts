@@ -1,0 +1,160 @@
+import { type createPublicClient, parseEventLogs, type Hex as ViemHex } from 'viem';
+import { lensOf } from '#settlement/contract/lens.ts';
+import {
+  describeOperation,
+  type OperationCall,
+  timelockOf,
+} from '#settlement/contract/timelock.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
+import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';
+
+export interface DeployedContract {
+  readonly reader: ReturnType<typeof createPublicClient>;
+  readonly settlement: Hex;
+}
+
+/** What waits in the timelock until it is executed, canceled or lapses. */
+export interface Operation {
+  readonly id: Hex;
+  /** An operation of this service's commands has one. */
+  readonly calls: readonly OperationCall[];
+  readonly predecessor: Hex;
+  readonly salt: Hex;
+  /** Unix seconds from which anyone may execute it. */
+  readonly readyAt: number;
+  /** Unix seconds after which nobody can. */
+  readonly lapsesAt: number;
+}
+
+/** Public nodes refuse more in one question for logs. */
+const BLOCKS_PER_QUESTION = 2_000n;
+/** At most: nine days of blocks of two seconds. Whoever reads is told when there was more. */
+const MAX_QUESTIONS = 200;
+const NO_SALT: Hex = `0x${'00'.repeat(32)}`;
+
+/** From the newest block back, as far as an operation lives. */
+async function readEvents({ reader, settlement }: DeployedContract) {
+  const contract = { address: timelockOf(settlement), abi: timelockAbi } as const;
+  const delay = await reader.readContract({ ...contract, functionName: 'getMinDelay' });
+  const life = await reader.readContract({ ...contract, functionName: 'OPERATION_LIFE' });
+  const most = await reader.readContract({ ...contract, functionName: 'MOST_DELAY' });
+  const newest = await reader.getBlock();
+  // The delay may have been longer when it was scheduled.
+  const oldest = newest.timestamp - (delay > most ? delay : most) - life;
+  const found = [];
+  let toBlock = newest.number;
+  for (let questions = 0; questions < MAX_QUESTIONS; questions++) {
+    const fromBlock = toBlock < BLOCKS_PER_QUESTION ? 0n : toBlock - BLOCKS_PER_QUESTION + 1n;
+    const range = { address: contract.address, fromBlock, toBlock };
+    const logs = await reader.getLogs(range).catch(() => null);
+    if (logs === null) return { events: found, life, complete: false };
+    found.push(...parseEventLogs({ abi: timelockAbi, logs }));
+    const isLast =
+      fromBlock === 0n || (await reader.getBlock({ blockNumber: fromBlock })).timestamp < oldest;
+    if (isLast) return { events: found, life, complete: true };
+    toBlock = fromBlock - 1n;
+  }
+  return { events: found, life, complete: false };
+}
+
+/**
+ * The operations that wait, the oldest first. They can only be found by their events; the timelock
+ * then says which of them still wait. `complete` is false where the node did not list all events.
+ */
+export async function readOperations(
+  deployed: DeployedContract,
+): Promise<{ readonly operations: readonly Operation[]; readonly complete: boolean }> {
+  const { reader, settlement } = deployed;
+  const contract = { address: timelockOf(settlement), abi: timelockAbi } as const;
+  const { events, life, complete } = await readEvents(deployed);
+  const salts = new Map<ViemHex, Hex>();
+  const calls = new Map<ViemHex, Map<bigint, OperationCall>>();
+  const predecessors = new Map<ViemHex, Hex>();
+  // The same id may have been scheduled again: the calls are the same then.
+  for (const { eventName, args } of events) {
+    if (eventName === 'CallSalt') salts.set(args.id, args.salt);
+    if (eventName !== 'CallScheduled') continue;
+    const { id, index, target, data, predecessor } = args;
+    const known = calls.get(id) ?? new Map<bigint, OperationCall>();
+    calls.set(id, known.set(index, { target, data }));
+    predecessors.set(id, predecessor);
+  }
+  const operations: Operation[] = [];
+  for (const [id, own] of calls) {
+    const args = [id] as const;
+    const view = { ...contract, args } as const;
+    const waits = await reader.readContract({ ...view, functionName: 'isOperationPending' });
+    if (!waits) continue;
+    const readyAt = await reader.readContract({ ...view, functionName: 'getTimestamp' });
+    operations.push({
+      id,
+      calls: [...own].sort(([a], [b]) => Number(a - b)).map(([, call]) => call),
+      predecessor: predecessors.get(id) ?? NO_SALT,
+      salt: salts.get(id) ?? NO_SALT,
+      readyAt: Number(readyAt),
+      lapsesAt: Number(readyAt + life),
+    });
+  }
+  return { operations: operations.sort((a, b) => a.readyAt - b.readyAt), complete };
+}
+
+const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString();
+
+/** What an operation would do, from when to when. */
+function wordsOf(settlement: Hex, operation: Operation): string {
+  const { id, calls, readyAt, lapsesAt } = operation;
+  const says = calls.map((call) => describeOperation(settlement, call).says).join(' ');
+  return `${id}: ${says} From ${timeOf(readyAt)} to ${timeOf(lapsesAt)}.`;
+}
+
+/** As many in one call: a node answers within its limits. */
+const MERCHANTS_PER_CALL = 500;
+
+/** Every wallet that waits, by merchant. */
+async function readWalletChanges({ reader, settlement }: DeployedContract) {
+  const contract = { address: settlement, abi: settlementAbi } as const;
+  const lens = { address: lensOf(settlement), abi: settlementLensAbi } as const;
+  const merchants = await reader.readContract({ ...contract, functionName: 'merchantCount' });
+  const found = [];
+  for (let first = 1; first <= merchants; first += MERCHANTS_PER_CALL) {
+    const args = [first, Math.min(first + MERCHANTS_PER_CALL - 1, merchants)] as const;
+    const call = { ...lens, functionName: 'walletChanges', args } as const;
+    found.push(...(await reader.readContract(call)));
+  }
+  return found;
+}
+
+/** One line per wallet that is announced: for whom, what, from when, by whom. */
+export async function describeWalletChanges(deployed: DeployedContract): Promise<string[]> {
+  const found = await readWalletChanges(deployed);
+  return found.map(
+    ({ merchant, from, to, applicableAt, proposer }) =>
+      `merchant ${merchant}: ${from} → ${to} from ${timeOf(applicableAt)}, by ${proposer}`,
+  );
+}
+
+/** One line per operation that waits in the timelock. */
+export async function describeOperations(deployed: DeployedContract): Promise<string[]> {
+  const { operations, complete } = await readOperations(deployed);
+  const lines = operations.map((one) => wordsOf(deployed.settlement, one));
+  const incomplete = 'only a part: the node did not answer for all blocks';
+  return complete ? lines : [incomplete, ...lines];
+}
+
+/** What comes into force, or may, unless a guardian stops it: name and text, a line each. */
+export async function describePending(deployed: DeployedContract): Promise<[string, string][]> {
+  const { reader, settlement } = deployed;
+  const contract = { address: settlement, abi: settlementAbi } as const;
+  const guardians = await reader.readContract({ ...contract, functionName: 'guardians' });
+  return [
+    ['guardians', String(guardians)],
+    ...listed('scheduled operations', await describeOperations(deployed)),
+    ...listed('announced wallets', await describeWalletChanges(deployed)),
+  ];
+}
+
+function listed(name: string, lines: readonly string[]): [string, string][] {
+  return lines.length === 0 ? [[name, 'none']] : lines.map((line) => [name, line]);
+}

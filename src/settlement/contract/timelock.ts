@@ -1,0 +1,81 @@
+import { type Abi, decodeFunctionData, encodeFunctionData, getContractAddress } from 'viem';
+import { roleName } from '#settlement/contract/roles.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
+
+/**
+ * The only admin of a settlement contract. The contract makes it in its constructor, after its
+ * lens, so the address follows from the contract's own and needs no setting.
+ */
+export function timelockOf(settlement: Hex): Hex {
+  return getContractAddress({ from: settlement, nonce: 2n });
+}
+
+/** One call that an operation makes once its delay has passed. */
+export interface OperationCall {
+  readonly target: Hex;
+  readonly data: Hex;
+}
+
+/** No operation that this service knows needs another one first. */
+export const NO_PREDECESSOR: Hex = `0x${'00'.repeat(32)}`;
+
+/** Has the timelock wait for a call; its proposers may send this. */
+export function scheduleCall({ target, data }: OperationCall, salt: Hex, delay: bigint): Hex {
+  const args = [target, 0n, data, NO_PREDECESSOR, salt, delay] as const;
+  return encodeFunctionData({ abi: timelockAbi, functionName: 'schedule', args });
+}
+
+/** Carries a call out that has waited; anyone may send this. */
+export function executeCall(
+  { target, data }: OperationCall,
+  { predecessor, salt }: { readonly predecessor: Hex; readonly salt: Hex },
+): Hex {
+  const args = [target, 0n, data, predecessor, salt] as const;
+  return encodeFunctionData({ abi: timelockAbi, functionName: 'execute', args });
+}
+
+function decode(abi: Abi, data: Hex) {
+  try {
+    return decodeFunctionData({ abi, data });
+  } catch {
+    return null;
+  }
+}
+
+/** What a call would do, in one sentence; `known` is false for a call that nothing here makes. */
+export function describeOperation(
+  settlement: Hex,
+  { target, data }: OperationCall,
+): { readonly says: string; readonly known: boolean } {
+  const onTimelock = target.toLowerCase() === timelockOf(settlement).toLowerCase();
+  const isOurs = onTimelock || target.toLowerCase() === settlement.toLowerCase();
+  const call = isOurs ? decode(onTimelock ? timelockAbi : settlementAbi, data) : null;
+  const says = call === null ? null : wordsOf(call.functionName, call.args ?? []);
+  if (says !== null) return { says, known: true };
+  return { says: `Calls ${target} with ${data.slice(0, 10)}, which is not known.`, known: false };
+}
+
+type Rates = { readonly acquirer: number; readonly protocol: number; readonly cashback: number };
+
+function wordsOf(functionName: string, args: readonly unknown[]): string | null {
+  const [first, second] = args;
+  const role = roleName(String(first)) ?? String(first);
+  switch (functionName) {
+    case 'setRates': {
+      const { acquirer, protocol, cashback } = first as Rates;
+      return `Rates become ${acquirer}, ${protocol} and ${cashback} basis points.`;
+    }
+    case 'raiseCeiling':
+      return `Up to ${String(first)} USDC may settle per hour.`;
+    case 'grantRole':
+      return `${String(second)} becomes ${role}.`;
+    case 'revokeRole':
+      return `${String(second)} is no longer ${role}.`;
+    case 'updateDelay':
+      return `The delay of operations becomes ${String(first)} s, within its bounds.`;
+    default:
+      return null;
+  }
+}
