@@ -54,7 +54,7 @@ export const GAS_CEILINGS: Record<'plainToken' | 'realUsdc', GasTable> = {
     secondRefundOfBatchOf100: 81_000,
     firstRefundAfterAMillionBatches: 112_000,
     secondRefundAfterAMillionBatches: 96_000,
-    laterWithdrawal: 87_000,
+    laterWithdrawal: 82_000,
   },
 };
 

@@ -16,8 +16,10 @@ const ROWS: Readonly<Record<string, string>> = {
   'batch of 100, as real sales draw numbers': 'batchOf100AsSold',
   'batch of 10': 'batchOf10',
   single: 'single',
-  'refund, first of its payment, out of a batch of 100': 'firstRefundOfBatchOf100',
-  'refund, later ones': 'secondRefundOfBatchOf100',
+  'refund, first of its payment, fresh, out of a batch of 100': 'firstRefundOfBatchOf100',
+  'refund, later ones, fresh': 'secondRefundOfBatchOf100',
+  'refund, first of its payment, after 2^20 batches': 'firstRefundAfterAMillionBatches',
+  'refund, later ones, after 2^20 batches': 'secondRefundAfterAMillionBatches',
   'withdrawal, later ones': 'laterWithdrawal',
 };
 
