@@ -1,12 +1,62 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Receipt } from '#settlement/chain/chain.ts';
-import type { Now, Observation } from '#settlement/relayer/machine/observation.ts';
+import type { Effect, Now, Observation } from '#settlement/relayer/machine/observation.ts';
 import type { step } from '#settlement/relayer/machine/step.ts';
 import type { Attempt, OpenRequest, Transaction } from '#settlement/relayer/machine/transaction.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 // Transactions in every phase and observations of every kind, for the table of the relayer's
 // states and for sequences.
+
+/** The compiler holds it to be complete. */
+const all = <Kind extends string>(kinds: Readonly<Record<Kind, true>>) =>
+  Object.keys(kinds) as Kind[];
+
+export const PHASES = all<Transaction['phase']>({
+  unsigned: true,
+  signed: true,
+  broadcast: true,
+  stuck: true,
+  nonce_taken: true,
+  included: true,
+  confirming: true,
+  done: true,
+});
+export const OBSERVATIONS = all<Observation['kind']>({
+  sent: true,
+  refused: true,
+  early_receipt: true,
+  blocks_skipped: true,
+  head: true,
+  receipt_asked: true,
+  receipt: true,
+  no_receipt: true,
+  receipt_unanswered: true,
+  result_read: true,
+  result_unreadable: true,
+  reorganized: true,
+  ask_again: true,
+  nonce_used: true,
+  nonce_unused: true,
+  attempt_stored: true,
+  offer_stored: true,
+  signature_stored: true,
+  result_written: true,
+  foreign: true,
+});
+export const EFFECTS = all<Effect['kind']>({
+  broadcast: true,
+  ask_signer: true,
+  replace: true,
+  cancel: true,
+  read_result: true,
+  apply_result: true,
+  mark_included: true,
+  clear_included: true,
+  inspect_nonce: true,
+  alert: true,
+  drop: true,
+});
 
 const fees = (gwei: bigint) => ({
   maxFeePerGas: gwei * 1_000_000_000n,

@@ -1,7 +1,5 @@
 import { present } from '#core/assert.ts';
-import { EFFECTS, OBSERVATIONS } from '#settlement/relayer/machine/observation.ts';
 import { step } from '#settlement/relayer/machine/step.ts';
-import { PHASES } from '#settlement/relayer/machine/transaction.ts';
 import { requireProgress } from '#testing/relayer-model/calm.ts';
 import { chainMoves } from '#testing/relayer-model/chain-moves.ts';
 import { carryOut, earlyAnswers } from '#testing/relayer-model/effect-moves.ts';
@@ -17,6 +15,7 @@ import {
   Violation,
 } from '#testing/relayer-model/worker-moves.ts';
 import type { Bounds, ChainState, Rows, Worker } from '#testing/relayer-model/world.ts';
+import { EFFECTS, OBSERVATIONS, PHASES } from '#testing/transaction-cases.ts';
 
 export interface Exploration {
   /** Distinct states. */

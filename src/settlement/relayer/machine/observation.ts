@@ -54,29 +54,6 @@ export type Observation =
   /** Nodes have shown a foreign transaction at its nonce: the row says so, its jobs are queued. */
   | { readonly kind: 'foreign' };
 
-export const OBSERVATIONS = [
-  'sent',
-  'refused',
-  'early_receipt',
-  'blocks_skipped',
-  'head',
-  'receipt_asked',
-  'receipt',
-  'no_receipt',
-  'receipt_unanswered',
-  'result_read',
-  'result_unreadable',
-  'reorganized',
-  'ask_again',
-  'nonce_used',
-  'nonce_unused',
-  'attempt_stored',
-  'offer_stored',
-  'signature_stored',
-  'result_written',
-  'foreign',
-] as const satisfies readonly Observation['kind'][];
-
 export type Refusal =
   /** It offers less than the chain asks for now. */
   | 'underpriced'
@@ -107,20 +84,6 @@ export type Effect =
   | { readonly kind: 'alert'; readonly about: 'result_unreadable' | 'fee_ceiling' }
   /** It is open no more: forget it. */
   | { readonly kind: 'drop' };
-
-export const EFFECTS = [
-  'broadcast',
-  'ask_signer',
-  'replace',
-  'cancel',
-  'read_result',
-  'apply_result',
-  'mark_included',
-  'clear_included',
-  'inspect_nonce',
-  'alert',
-  'drop',
-] as const satisfies readonly Effect['kind'][];
 
 /** What this process knows at the time of an observation. */
 export interface Now {

@@ -3,19 +3,20 @@ import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { Bug } from '#core/assert.ts';
-import { EFFECTS, OBSERVATIONS } from '#settlement/relayer/machine/observation.ts';
 import { step } from '#settlement/relayer/machine/step.ts';
 import {
   isSendable,
   type OpenTransaction,
-  PHASES,
   type Transaction,
 } from '#settlement/relayer/machine/transaction.ts';
 import {
   CASES,
   type Case,
   type CaseName,
+  EFFECTS,
   NOW,
+  OBSERVATIONS,
+  PHASES,
   SITUATIONS,
   type Situation,
 } from '#testing/transaction-cases.ts';

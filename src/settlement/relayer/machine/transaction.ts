@@ -58,17 +58,6 @@ export type OpenTransaction =
   | Included
   | Confirming;
 
-export const PHASES = [
-  'unsigned',
-  'signed',
-  'broadcast',
-  'stuck',
-  'nonce_taken',
-  'included',
-  'confirming',
-  'done',
-] as const satisfies readonly Transaction['phase'][];
-
 /** What every phase has. */
 export interface TransactionFacts {
   readonly id: bigint;

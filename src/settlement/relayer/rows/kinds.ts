@@ -148,9 +148,11 @@ const ANY_PROOF = {
   refundedBefore: 0n,
 } as const;
 
-/** What most kinds have in common. */
+/** What most kinds have in common: sent alone, without an event. */
 const ALONE = {
   write: null,
+  topics: null,
+  answers: null,
   batched: false,
   whenUndone: 'tell',
   waits: false,
@@ -160,6 +162,7 @@ const ALONE = {
 
 export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
   payment: {
+    ...ALONE,
     lane: 'operator',
     call: null,
     write: writePayment,
@@ -167,22 +170,17 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
     answers: (event, request) => event.event === 'PaymentSettled' && samePayment(event, request),
     batched: true,
     whenUndone: 'send_again_and_tell',
-    waits: false,
-    anybodySends: false,
     failsFor: 'settlement_failed',
   },
   refund: {
+    ...ALONE,
     lane: 'operator',
     // It needs the payment's proof, and what was refunded before.
     call: null,
     write: (request, config) => refundTarget(request, ANY_PROOF, config),
-    topics: null,
     answers: sameRefund,
-    batched: false,
     whenUndone: 'send_again',
     waits: true,
-    anybodySends: false,
-    failsFor: null,
   },
   withdrawal: {
     ...ALONE,
@@ -222,15 +220,11 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
       const to = contractOf(config, BigInt(change.merchantNumber));
       return { to, data: walletChangeCall(change) };
     },
-    topics: null,
-    answers: null,
   },
   enrolment: {
     ...ALONE,
     lane: 'operator',
     call: (request, config) => enrolmentCall(payloadOf(request, 'enrolment'), config),
-    topics: null,
-    answers: null,
   },
   faucet: {
     ...ALONE,
@@ -239,8 +233,6 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
       const { to, amount } = payloadOf(request, 'faucet');
       return { to: usdc, data: mintCall(to, BigInt(amount)) };
     },
-    topics: null,
-    answers: null,
   },
   transfer: {
     ...ALONE,
@@ -249,8 +241,6 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
       to: usdc,
       data: transferCall(payloadOf(request, 'transfer')),
     }),
-    topics: null,
-    answers: null,
     anybodySends: true,
   },
 };
