@@ -5,7 +5,7 @@ import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { isSettledCall } from '#settlement/contract/contract-calls.ts';
 import { patientBlocks } from '#settlement/relayer/machine/chain-view.ts';
 import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
-import { selectPerhapsDead, toOpenRequest } from '#settlement/relayer/rows/job-queries.ts';
+import { selectPerhapsDead } from '#settlement/relayer/rows/job-queries.ts';
 import { contractOfRequest, countsYet, numberOf } from '#settlement/relayer/rows/kinds.ts';
 import { type RequestOutcome, writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
 import { findEarlier } from '#settlement/relayer/send/earlier-events.ts';
@@ -52,11 +52,10 @@ export async function endDead(relayer: RelayerState, head: Block): Promise<void>
   const depth = depthOfEnd(relayer);
   const deep = head.number < depth ? null : await chain.block(head.number - depth);
   if (deep === null || head.time.getTime() - deep.time.getTime() < leastMs(relayer)) return;
-  const rows = await selectPerhapsDead(db, { ...look, time: deep.time });
-  if (rows.length === 0) return;
+  const requests = await selectPerhapsDead(db, { ...look, time: deep.time });
+  if (requests.length === 0) return;
   // Another chain can have the same contract at the same address, with none of our payments.
   await chain.rpc.confirmChain();
-  const requests = rows.map(toOpenRequest);
   const calls = requests.map((one) => ({
     to: contractOfRequest(one, chain.config),
     data: isSettledCall(numberOf(one)),
@@ -75,8 +74,8 @@ export async function endDead(relayer: RelayerState, head: Block): Promise<void>
       const details = { number: request.number };
       alarms.push({ kind: 'number_taken', subject: request.subjectId, details });
     }
-    const transactionId = present(rows[index], 'row of a request').transaction_id;
-    outcomes.push({ requestId: request.id, transactionId, result: earlier ?? NOT_IN_TIME });
+    const { id: requestId, transactionId } = request;
+    outcomes.push({ requestId, transactionId, result: earlier ?? NOT_IN_TIME });
   }
   await db.transaction(async (tx) => {
     await writeOutcomes(tx, outcomes);

@@ -2,12 +2,7 @@ import type { Tx } from '#db/database.ts';
 import type { Alarm } from '#settlement/alarms.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import { isStillOwed, isToldUndone, type Resolution } from '#settlement/relayer/follow/resolve.ts';
-import {
-  type Requeued,
-  requeue,
-  selectDeclined,
-  toOpenRequest,
-} from '#settlement/relayer/rows/job-queries.ts';
+import { type Requeued, requeue, selectDeclined } from '#settlement/relayer/rows/job-queries.ts';
 import { answers, eventResult, type Result } from '#settlement/relayer/rows/kinds.ts';
 import {
   type MovedTransfer,
@@ -184,15 +179,13 @@ async function reviveSettled(
   if (declined.length === 0) return [];
   const alarms: Alarm[] = [];
   for (const event of await selectChainPayments(tx, { livemode, numbers })) {
-    const match = declined.find(
-      (one) => one.number === event.number && answers(event, toOpenRequest(one)),
-    );
+    const match = declined.find((one) => one.number === event.number && answers(event, one));
     if (match === undefined) continue;
     const result = eventResult(event, event.blockTime, chainId);
     const { attempt = null } = match.payload as { attempt?: unknown };
     await reviveDeclined(tx, match.id, { ...result, afterDecline: attempt });
     const details = { number: event.number, txHash: event.txHash, block: event.blockNumber };
-    alarms.push({ kind: 'settled_after_decline', subject: match.subject_id, details });
+    alarms.push({ kind: 'settled_after_decline', subject: match.subjectId, details });
   }
   return alarms;
 }

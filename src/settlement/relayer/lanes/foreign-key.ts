@@ -78,11 +78,7 @@ export async function stopIfShown(
     await inLane(relayer, lane, (tx) => insertAlarms(tx, livemode, [alarm], relayer.clock.now()));
     return false;
   }
-  await inLane(relayer, lane, (tx) =>
-    stopForForeignKey(tx, relayer, lane, { ...shown, nextNonce: chainNonce }),
-  );
-  lane.see({ kind: 'foreign_key' });
-  tellForeignKey(relayer, lane, shown);
+  await stopForForeignKey(relayer, lane, { ...shown, nextNonce: chainNonce });
   return true;
 }
 
@@ -100,46 +96,39 @@ export async function lookAtNonce(
   const { id: transactionId, nonce, attempts, requests } = transaction;
   const shown = await showUsedNonce(relayer, lane, nonce);
   if (shown === null || attempts.some(({ hash }) => hash === shown.hash)) return;
-  await inLane(relayer, lane, async (tx) => {
+  await stopForForeignKey(relayer, lane, { ...shown, nextNonce: nonce + 1n }, async (tx) => {
     await markForeign(tx, transactionId);
     await requeue(
       tx,
       requests.map(({ id: requestId }) => ({ requestId, transactionId })),
     );
-    await stopForForeignKey(tx, relayer, lane, { ...shown, nextNonce: nonce + 1n });
   });
   lane.observe(transaction, { kind: 'foreign' });
-  lane.see({ kind: 'foreign_key' });
-  tellForeignKey(relayer, lane, shown);
   relayer.wakeups.send('chain-requests', relayer.chain.config.network);
 }
 
 /**
- * Somebody else has used the lane's key: the lane takes no new work, and a person is told. What it
- * has signed is still seen to its end.
+ * A foreign transaction has used the lane's key: the lane takes no new work, and operators are
+ * alerted. What it has signed is still followed to its end. `also`: written in the same commit.
  */
-export async function stopForForeignKey(
-  tx: Tx,
+async function stopForForeignKey(
   relayer: RelayerState,
-  lane: Pick<HeldLane, 'lane' | 'address'>,
-  found: ShownTransaction & { readonly nextNonce: bigint },
+  lane: HeldLane,
+  { hash, nonce, nextNonce }: ShownTransaction & { readonly nextNonce: bigint },
+  also: (tx: Tx) => Promise<void> = async () => {},
 ): Promise<void> {
-  const { livemode } = relayer.chain.config;
-  const now = relayer.clock.now();
-  await stopLane(tx, { livemode, address: lane.address, nextNonce: found.nextNonce }, now);
-  const details = { address: lane.address, nonce: found.nonce, tx_hash: found.hash };
-  const alarm = { kind: 'foreign_key_used', subject: `lane ${lane.lane}`, details };
-  await insertAlarms(tx, livemode, [alarm], now);
-}
-
-/** The log says it too, once the lane is stopped. */
-export function tellForeignKey(
-  relayer: RelayerState,
-  lane: Pick<HeldLane, 'lane' | 'address'>,
-  { hash, nonce }: ShownTransaction,
-): void {
-  const { network } = relayer.chain.config;
-  const fields = { network, lane: lane.lane, address: lane.address, nonce, txHash: hash };
+  const { livemode, network } = relayer.chain.config;
+  const { lane: number, address } = lane;
+  const details = { address, nonce, tx_hash: hash };
+  const alarm = { kind: 'foreign_key_used', subject: `lane ${number}`, details };
+  await inLane(relayer, lane, async (tx) => {
+    const now = relayer.clock.now();
+    await also(tx);
+    await stopLane(tx, { livemode, address, nextNonce }, now);
+    await insertAlarms(tx, livemode, [alarm], now);
+  });
+  lane.see({ kind: 'foreign_key' });
+  const fields = { network, lane: number, address, nonce, txHash: hash };
   relayer.log.error('somebody else has used the key of a lane: the lane is stopped', fields);
 }
 

@@ -4,31 +4,15 @@ import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import { hasStatus } from '#settlement/request-queries.ts';
 import type { RequestKind } from '#settlement/requests.ts';
 
-/** A request as the relayer works on it. */
-export interface RequestRow {
-  id: bigint;
-  kind: RequestKind;
-  subject_id: string;
-  number: bigint | null;
-  payload: unknown;
-  tries: number;
-  created: Date;
-  owed: boolean;
-  /** For a payment: it must not settle later than this. What is owed has no deadline. */
-  deadline: Date | null;
-  settle_within: number | null;
-  /** Where it was asked for: when a booked sale that the chain refuses is sent no more. */
-  owed_until?: Date | null;
-}
-
 /** The ledger counts the request as done, though a reorganization may have undone it. */
 const OWED = `(applied_at is not null and status <> 'failed')`;
 /** Time to simulate, sign, send and mine: a payment with less time left is not sent. */
 export const MIN_LEFT_S = 10;
 
-const REQUEST = `id, kind, subject_id, number, payload, tries, created, ${OWED} as owed,
-  case when ${OWED} then now() + settle_within * interval '1 second' else deadline end as deadline,
-  settle_within`;
+/** As {@link OpenRequest} has it. What is owed gets a new deadline each time. */
+const REQUEST = `id, kind, subject_id as "subjectId", number, payload, tries, created,
+  ${OWED} as owed, settle_within as "settleWithinS",
+  case when ${OWED} then now() + settle_within * interval '1 second' else deadline end as deadline`;
 const IN_TIME = `(deadline is null or ${OWED}
   or deadline >= now() + ${MIN_LEFT_S} * interval '1 second')`;
 
@@ -39,7 +23,7 @@ const IN_TIME = `(deadline is null or ${OWED}
 export async function claimPayments(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly authorized: boolean; readonly limit: number },
-): Promise<RequestRow[]> {
+): Promise<OpenRequest[]> {
   return tx.query(
     `select ${REQUEST} from chain_requests
      where livemode = $1 and status = 'queued' and kind = 'payment' and tries = 0
@@ -56,10 +40,10 @@ export async function claimPayments(
 export async function selectPerhapsDead(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly time: Date; readonly limit: number },
-): Promise<(RequestRow & { transaction_id: bigint | null })[]> {
+): Promise<(OpenRequest & { readonly transactionId: bigint | null })[]> {
   // Waiting for other bytes, or on their way: the latter are found through their few transactions.
   return sql.query(
-    `select ${REQUEST}, transaction_id from (
+    `select ${REQUEST}, transaction_id as "transactionId" from (
        select * from chain_requests
        where livemode = $1 and status = 'queued' and tries > 0
        union all
@@ -84,7 +68,7 @@ export async function selectPerhapsDead(
 export async function selectDeclined(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly numbers: readonly bigint[] },
-): Promise<RequestRow[]> {
+): Promise<OpenRequest[]> {
   return tx.query(
     `select ${REQUEST} from chain_requests r
      where livemode = $1 and kind = 'payment' and status = 'failed' and number = any($2::bigint[])
@@ -105,9 +89,9 @@ export async function selectSingles(
     readonly except: readonly bigint[];
     readonly limit: number;
   },
-): Promise<RequestRow[]> {
+): Promise<OpenRequest[]> {
   return sql.query(
-    `select ${REQUEST}, ${OWED_UNTIL} as owed_until from chain_requests
+    `select ${REQUEST}, ${OWED_UNTIL} as "owedUntil" from chain_requests
      where livemode = $1 and status = 'queued' and (kind <> 'payment' or tries > 0)
        and (next_attempt is null or next_attempt <= now())
        -- Not a condition for an index: the one of all first tries would seem to serve it.
@@ -125,11 +109,6 @@ export async function lockQueued(tx: Tx, ids: readonly bigint[]): Promise<bigint
     [ids.map(String)],
   );
   return rows.map((row) => row.id);
-}
-
-export function toOpenRequest(row: RequestRow): OpenRequest {
-  const { subject_id: subjectId, settle_within: settleWithinS, owed_until, ...same } = row;
-  return { ...same, subjectId, settleWithinS, owedUntil: owed_until ?? null };
 }
 
 export interface Requeued {

@@ -75,7 +75,7 @@ export function readBroadcastError(message: string): Verdict {
 }
 
 /** What a refused broadcast means for the transaction, as it was sent. */
-export function noteRefusal(
+function noteRefusal(
   relayer: RelayerState,
   lane: HeldLane,
   transaction: OpenTransaction,
@@ -85,12 +85,9 @@ export function noteRefusal(
   const hash = transaction.attempts.at(-1)?.hash;
   if (verdict === 'waiting' || hash === undefined) return;
   lane.observe(transaction, { kind: 'refused', hash, verdict });
-  relayer.log.error(COMPLAINTS[verdict], {
-    network: relayer.chain.config.network,
-    lane: lane.lane,
-    nonce: transaction.nonce,
-    message,
-  });
+  const { network } = relayer.chain.config;
+  const fields = { network, lane: lane.lane, nonce: transaction.nonce, message };
+  relayer.log.error(COMPLAINTS[verdict], fields);
 }
 
 const COMPLAINTS = {

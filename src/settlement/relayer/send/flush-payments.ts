@@ -7,7 +7,7 @@ import { knowsMerchant } from '#settlement/editions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { HeldLane, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
-import { claimPayments, toOpenRequest } from '#settlement/relayer/rows/job-queries.ts';
+import { claimPayments } from '#settlement/relayer/rows/job-queries.ts';
 import {
   authorizationOf,
   failed,
@@ -52,10 +52,7 @@ export async function flushPayments(relayer: RelayerState, lane: HeldLane): Prom
     if (nonce === null) throw new LaneLost(lane.lane);
     if (batched.length + authorized.length === 0) return { stored: [], refused: 0 };
     failpoint('settlement.lane_taken');
-    const { requests, broken } = sortOut(
-      [...batched, ...authorized].map(toOpenRequest),
-      chain.config,
-    );
+    const { requests, broken } = sortOut([...batched, ...authorized], chain.config);
     await refuseBroken(tx, relayer, broken);
     const [alone = [], together = []] = [true, false].map((isAlone) =>
       requests.filter((request) => (authorizationOf(request) !== null) === isAlone),

@@ -11,7 +11,6 @@ import {
   lockQueued,
   postpone,
   selectSingles,
-  toOpenRequest,
   type UnsettledSaleRow,
 } from '#settlement/relayer/rows/job-queries.ts';
 import {
@@ -47,9 +46,8 @@ export async function flushSingles(relayer: RelayerState, lane: HeldLane): Promi
   const { livemode } = chain.config;
   const kinds = kindsOf(lane.role, chain.config);
   const except = stillDeferred(relayer);
-  const waiting = await selectSingles(db, { livemode, kinds, except, limit: MAX_SINGLES });
-  if (waiting.length === 0) return 0;
-  const requests = waiting.map(toOpenRequest);
+  const requests = await selectSingles(db, { livemode, kinds, except, limit: MAX_SINGLES });
+  if (requests.length === 0) return 0;
   const prepared = await prepareAll(relayer, lane, requests);
 
   const done = await inLane(relayer, lane, async (tx, nonce) => {
