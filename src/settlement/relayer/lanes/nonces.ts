@@ -196,46 +196,30 @@ function toOpen(row: OpenTransactionRow, expired: boolean): OpenTransaction {
 }
 
 function toFacts(row: OpenTransactionRow): TransactionFacts {
+  const { id, nonce, kind, target, input, gasLimit, validUntil } = row;
   return {
-    id: row.id,
-    nonce: row.nonce,
-    kind: row.kind,
-    target: row.target,
-    input: `0x${row.input.toString('hex')}`,
-    gasLimit: row.gas_limit,
-    attempts: row.attempts.map((attempt) => ({
-      hash: attempt.hash,
-      raw: `0x${attempt.raw}`,
-      ...toOffer(attempt),
-    })),
+    ...{ id, nonce, kind, target, input, gasLimit, validUntil },
+    attempts: row.attempts.map(({ hash, raw, ...offer }) => ({ hash, raw, ...toOffer(offer) })),
     requests: row.requests.flatMap(toOpenRequest),
-    validUntil: row.valid_until,
     signedAtMs: null,
   };
 }
 
-function toOffer({ noop, max_fee, max_tip }: OfferRow): Offer {
-  return {
-    noop,
-    fees: { maxFeePerGas: BigInt(max_fee), maxPriorityFeePerGas: BigInt(max_tip) },
-  };
+function toOffer({ noop, maxFee, maxTip }: OfferRow): Offer {
+  return { noop, fees: { maxFeePerGas: BigInt(maxFee), maxPriorityFeePerGas: BigInt(maxTip) } };
 }
 
 /** What has failed has its answer: nothing that happens to the transaction changes that. */
-function toOpenRequest(request: OpenTransactionRow['requests'][number]): OpenRequest[] {
-  if (request.failed) return [];
+function toOpenRequest(row: OpenTransactionRow['requests'][number]): OpenRequest[] {
+  const { failed, id, number, created, deadline, ...same } = row;
+  if (failed) return [];
   return [
     {
-      id: BigInt(request.id),
-      kind: request.kind,
-      subjectId: request.subject_id,
-      number: request.number === null ? null : BigInt(request.number),
-      payload: request.payload,
-      tries: request.tries,
-      created: new Date(request.created),
-      owed: request.owed,
-      deadline: request.deadline === null ? null : new Date(request.deadline),
-      settleWithinS: request.settle_within,
+      ...same,
+      id: BigInt(id),
+      number: number === null ? null : BigInt(number),
+      created: new Date(created),
+      deadline: deadline === null ? null : new Date(deadline),
     },
   ];
 }

@@ -6,10 +6,11 @@ import type {
   Attempt,
   Fees,
   Offer,
+  OpenRequest,
   TransactionFacts,
 } from '#settlement/relayer/machine/transaction.ts';
 import { hasStatus } from '#settlement/request-queries.ts';
-import type { Hex, RequestKind } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/requests.ts';
 
 /** What is stored of a transaction. Without bytes, a signer elsewhere is asked after the commit. */
 export type NewTransaction = Omit<TransactionFacts, 'id'>;
@@ -194,37 +195,25 @@ export async function insertFiller(
   return only(rows, 'filler').id;
 }
 
+/** Fees have 256 bits, and JSON's numbers fewer. */
 export interface OfferRow {
-  noop: boolean;
-  max_fee: string;
-  max_tip: string;
+  readonly noop: boolean;
+  readonly maxFee: string;
+  readonly maxTip: string;
 }
 
-export interface OpenTransactionRow {
-  id: bigint;
-  nonce: bigint;
-  kind: string;
-  target: Hex;
-  input: Buffer;
-  gas_limit: bigint;
-  attempts: (OfferRow & { hash: Hex; raw: string })[];
-  unsigned: OfferRow | null;
-  requests: {
-    id: string;
-    kind: RequestKind;
-    subject_id: string;
-    number: string | null;
-    payload: unknown;
-    tries: number;
-    created: string;
-    owed: boolean;
-    failed: boolean;
-    deadline: string | null;
-    settle_within: number | null;
-  }[];
-  valid_until: Date | null;
-  /** One of its requests went back to the queue. */
-  retired: boolean;
+type JsonOf<T> = T extends bigint | Date ? string : T;
+type JobJson = {
+  readonly [K in keyof Omit<OpenRequest, 'owedUntil'>]: JsonOf<OpenRequest[K]>;
+};
+
+export interface OpenTransactionRow
+  extends Omit<TransactionFacts, 'attempts' | 'requests' | 'signedAtMs'> {
+  readonly attempts: readonly (OfferRow & Pick<Attempt, 'hash' | 'raw'>)[];
+  readonly unsigned: OfferRow | null;
+  readonly requests: readonly (JobJson & { readonly failed: boolean })[];
+  /** One of its jobs went back to the queue. */
+  readonly retired: boolean;
 }
 
 /**
@@ -236,21 +225,22 @@ export async function selectOpenTransactions(
   wanted: { readonly livemode: boolean; readonly lane: number },
 ): Promise<OpenTransactionRow[]> {
   return sql.query(
-    `select t.id, t.nonce, t.kind, t.target, t.input, t.gas_limit, t.retired, t.valid_until,
+    `select t.id, t.nonce, t.kind, t.target, '0x' || encode(t.input, 'hex') as input,
+       t.gas_limit as "gasLimit", t.retired, t.valid_until as "validUntil",
        (select coalesce(jsonb_agg(jsonb_build_object(
-            'hash', a.tx_hash, 'raw', encode(a.raw, 'hex'), 'noop', a.noop,
-            'max_fee', a.max_fee_per_gas::text, 'max_tip', a.max_priority_fee_per_gas::text
+            'hash', a.tx_hash, 'raw', '0x' || encode(a.raw, 'hex'), 'noop', a.noop,
+            'maxFee', a.max_fee_per_gas::text, 'maxTip', a.max_priority_fee_per_gas::text
           ) order by a.noop, a.max_fee_per_gas), '[]')
         from chain_attempts a where a.transaction_id = t.id) as attempts,
-       (select jsonb_build_object('noop', u.noop, 'max_fee', u.max_fee_per_gas::text,
-          'max_tip', u.max_priority_fee_per_gas::text)
+       (select jsonb_build_object('noop', u.noop, 'maxFee', u.max_fee_per_gas::text,
+          'maxTip', u.max_priority_fee_per_gas::text)
         from chain_unsigned u where u.transaction_id = t.id) as unsigned,
        (select coalesce(jsonb_agg(jsonb_build_object(
-            'id', r.id::text, 'kind', r.kind, 'subject_id', r.subject_id,
+            'id', r.id::text, 'kind', r.kind, 'subjectId', r.subject_id,
             'number', r.number::text, 'payload', r.payload, 'tries', r.tries,
             'created', r.created, 'owed', r.applied_at is not null and r.status <> 'failed',
             'failed', r.status = 'failed', 'deadline', r.deadline,
-            'settle_within', r.settle_within
+            'settleWithinS', r.settle_within
           ) order by r.id), '[]')
         from chain_requests r where r.transaction_id = t.id) as requests
      from chain_transactions t
