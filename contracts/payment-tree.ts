@@ -19,9 +19,9 @@ export type PackedPaymentFields = {
 /** Bytes of one packed payment: number 8, payer 20, merchant 4, amount 5, order id 8. */
 export const PACKED_PAYMENT_BYTES = 45;
 
-// The service's order ids are ASCII. But an operator's key can settle any bytes with a first one that
-// is not zero, and each is part of a leaf. So a character stands for each byte, and a zero between
-// others is written as one that no byte stands for: PostgreSQL's text has none for it.
+// The service's order ids are ASCII. But an operator's key can settle any bytes with a first one
+// that is not zero, and each is part of a leaf. So a character stands for each byte, and a zero
+// between others is written as one that no byte stands for: PostgreSQL's text has none for it.
 
 const ORDER_ID_BYTES = 8;
 const ZERO_BYTE = '\u0100';

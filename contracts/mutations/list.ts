@@ -227,6 +227,24 @@ export const MUTATIONS: readonly Mutation[] = [
     to: 'if (_nodes[nodeIndex] == 0) {',
   },
   {
+    name: 'a peak is kept in the ring',
+    file: 'BatchRange.sol',
+    from: 'return height < PEAK_HEIGHT ? batch % RING : RING + height;',
+    to: 'return height <= PEAK_HEIGHT ? batch % RING : RING + height;',
+  },
+  {
+    name: 'a batch writes its root and merges nothing',
+    file: 'BatchRange.sol',
+    from: 'node = PaymentTree.parentOf(left, node);',
+    to: 'PaymentTree.parentOf(left, node);',
+  },
+  {
+    name: 'the ring keeps half as many batches',
+    file: 'BatchRange.sol',
+    from: 'batch % RING :',
+    to: 'batch % (RING / 2) :',
+  },
+  {
     name: 'refunds add up above the payment',
     file: 'Refunds.sol',
     from: 'uint256 refundable = paid - refunded;',
