@@ -6,6 +6,8 @@ import { isRefusal } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import { createOperator } from '#people/create-operator.ts';
 import type { StaffRole } from '#people/user-queries.ts';
+import { timelockOf } from '#settlement/contract/timelock.ts';
+import type { Hex } from '#settlement/requests.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { addOwner } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
@@ -249,14 +251,14 @@ test('the bytes of a pause and of rates are shown after two people want them', a
     assert.equal(early.body.error?.code, 'unexpected_state');
     assert.equal((await ben.client.post(`${path}/approve`, REASON)).status, 200);
     const { body: told } = await ben.client.get(`${path}/transactions`);
-    const calls = told.data as { to: string; data: `0x${string}`; by: 'admin' | 'guardian' }[];
+    const calls = told.data as { to: Hex; data: Hex; by: 'proposer' | 'guardian' | 'steward' }[];
     assert.equal(calls.length, count);
     for (const { to, data, by } of calls) {
-      assert.equal(to, network.chain.config.settlement);
-      // The contract takes exactly these bytes from any holder of the role.
       const { settlement } = network.config;
-      const from = network[by].address;
-      const [answer] = await network.chain.calls([{ from, to: settlement, data, words: 'any' }]);
+      assert.equal(to, by === 'proposer' ? timelockOf(settlement) : settlement);
+      // The contract takes exactly these bytes from any holder of the role.
+      const from = network[by === 'guardian' ? 'guardian' : 'admin'].address;
+      const [answer] = await network.chain.calls([{ from, to, data, words: 'any' }]);
       assert.ok(answer?.ok, JSON.stringify(answer));
     }
   }
