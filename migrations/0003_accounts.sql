@@ -18,6 +18,8 @@ create table accounts (
   disabled_reason text,
   -- The account's days begin at midnight in this zone.
   time_zone text not null default 'UTC',
+  -- Of pages and mails for its customers, where their browser names none; `null` for English.
+  language text check (language in ('en', 'de', 'fr', 'es', 'pt', 'ja', 'ar')),
   -- Percent of the contract's hourly ceiling that this account may use; `null` for the default.
   ceiling_share integer check (ceiling_share between 1 and 100)
 );

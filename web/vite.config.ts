@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig } from 'vite';
+import { textsPlugin } from './texts-plugin.ts';
 import { ICONS, PAGE_ICONS, TILL_ICONS } from './ui/icon-names.ts';
 import { iconPaths } from './ui/icon-paths.ts';
 
@@ -16,6 +17,10 @@ const BASE = new RegExp(
     'status|toast|text/jsx-runtime)|' +
     String.raw`data/(api|root|within))\.tsx?$`,
 );
+
+/** What pages without React need of texts, too. */
+const TEXT =
+  /(web\/ui\/text\/(fixed|nodes|t)|src\/core\/(isolates|languages|text-format))\.ts$|icu-minify/;
 
 /** What a till needs whatever it shows. */
 const TILL = /web\/(terminal\/(kept|machine|phases|place|split|words)|data\/device)\.ts$/;
@@ -105,8 +110,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// },
-            // Pages without React have these texts, too.
-            { name: 'text', test: /web\/ui\/text\/(fixed|nodes)\.ts$/ },
+            { name: 'text', test: TEXT },
             { name: 'base', test: BASE },
             // Or it comes with the till's code, to apps that have no till.
             { name: 'typed-sum', test: /web\/ui\/typed-sum\.ts$/ },
@@ -127,6 +131,7 @@ export default defineConfig({
   },
   server: { host: '127.0.0.1', proxy: { '/api': PROXY, '/docs': PROXY, '/readyz': PROXY } },
   plugins: [
+    textsPlugin(),
     {
       name: 'tapline-order-of-styles',
       apply: 'build',

@@ -1,4 +1,5 @@
 import { present } from '#core/assert.ts';
+import type { Language } from '#core/languages.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
@@ -14,12 +15,14 @@ export interface AccountRow {
   readonly refund_daily_limit: bigint;
   /** An IANA name: where its people count days. Limits count UTC days. */
   readonly time_zone: string;
+  /** Of what its customers read where they wish for none; null: English. */
+  readonly language: Language | null;
   readonly version: number;
   readonly created: Date;
 }
 
 const COLUMNS = `id, name, status, disabled_reason, kyb_status, refund_window_days,
-  refund_daily_limit, time_zone, version, created`;
+  refund_daily_limit, time_zone, language, version, created`;
 
 export async function insertAccount(
   tx: Tx,
@@ -49,6 +52,15 @@ export async function selectTimeZone(sql: Sql, accountId: string): Promise<strin
   return rows[0]?.time_zone ?? 'UTC';
 }
 
+/** null: it has chosen none. */
+export async function selectLanguage(sql: Sql, accountId: string): Promise<Language | null> {
+  const rows = await sql.query<{ language: Language | null }>(
+    'select language from accounts where id = $1',
+    [accountId],
+  );
+  return rows[0]?.language ?? null;
+}
+
 export async function lockAccount(tx: Tx, id: string): Promise<AccountRow | undefined> {
   const rows = await tx.query<AccountRow>(
     `select ${COLUMNS} from accounts where id = $1 for update`,
@@ -70,6 +82,7 @@ export interface AccountUpdate {
   readonly refundWindowDays: number;
   readonly refundDailyLimit: bigint;
   readonly timeZone: string;
+  readonly language: Language | null;
 }
 
 /** The row must be locked, and be at `version`. */
@@ -80,7 +93,8 @@ export async function updateAccount(
 ): Promise<AccountRow[]> {
   return tx.query<AccountRow>(
     `update accounts set name = $3, status = $4, disabled_reason = $5, kyb_status = $6,
-       refund_window_days = $7, refund_daily_limit = $8, time_zone = $9, version = version + 1
+       refund_window_days = $7, refund_daily_limit = $8, time_zone = $9, language = $10,
+       version = version + 1
      where id = $1 and version = $2 returning ${COLUMNS}`,
     [
       change.id,
@@ -92,6 +106,7 @@ export async function updateAccount(
       update.refundWindowDays,
       update.refundDailyLimit,
       update.timeZone,
+      update.language,
     ],
   );
 }

@@ -99,6 +99,7 @@ async function moveTo(
     refundWindowDays: account.refund_window_days,
     refundDailyLimit: account.refund_daily_limit,
     timeZone: account.time_zone,
+    language: account.language,
   });
   const after = only(rows, 'account');
   if (status !== 'pending') await announceDecision(tx, after, { reason, now });

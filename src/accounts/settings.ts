@@ -11,6 +11,7 @@ import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
 import { isTimeZone } from '#core/calendar.ts';
 import type { Json } from '#core/canonical-json.ts';
+import type { Language } from '#core/languages.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { readName } from '#core/names.ts';
 import { staleVersion } from '#core/stale-version.ts';
@@ -29,6 +30,8 @@ export interface SettingsEdit {
   /** Atoms per UTC day. */
   readonly refundDailyLimit?: number | undefined;
   readonly timeZone?: string | undefined;
+  /** null: none, which is English. */
+  readonly language?: Language | null | undefined;
 }
 
 function settingsOf(row: AccountRow): { readonly [key: string]: Json } {
@@ -37,6 +40,7 @@ function settingsOf(row: AccountRow): { readonly [key: string]: Json } {
     refund_window_days: row.refund_window_days,
     refund_daily_limit: toJsonAtoms(row.refund_daily_limit),
     time_zone: row.time_zone,
+    language: row.language,
   };
 }
 
@@ -56,8 +60,8 @@ function unknownZone(name: string): Refusal | null {
 }
 
 /**
- * Name, refund window, daily refund limit, time zone. A longer window is that of payments from then
- * on.
+ * Name, refund window, daily refund limit, time zone, language. A longer window is that of payments
+ * from then on.
  */
 export async function editAccount(
   tx: Tx,
@@ -82,6 +86,7 @@ export async function editAccount(
     refundWindowDays: edit.refundWindowDays ?? before.refund_window_days,
     refundDailyLimit: limit === undefined ? before.refund_daily_limit : BigInt(limit),
     timeZone: timeZone ?? before.time_zone,
+    language: edit.language === undefined ? before.language : edit.language,
   };
   const refused = await mayChange(before, change);
   if (refused !== null) return refused;
@@ -186,6 +191,7 @@ function unchanged(account: AccountRow): AccountUpdate {
     refundWindowDays: account.refund_window_days,
     refundDailyLimit: account.refund_daily_limit,
     timeZone: account.time_zone,
+    language: account.language,
   };
 }
 

@@ -55,20 +55,22 @@ export function exactUsdc(value: bigint): string {
   return `${sign}${size / ONE}.${digits.replace(/0+$/, '').padEnd(2, '0')}`;
 }
 
-/** `1000.25` as people read it: `1,000.25`. */
-function grouped(decimal: string): string {
-  const [whole = '', decimals = ''] = decimal.split('.');
-  return `${whole.replaceAll(/\B(?=(\d{3})+$)/g, ',')}.${decimals}`;
+/** `1000.25` as people read it: `1,000.25`. The locale is a BCP 47 tag. */
+function grouped(decimal: string, locale: string): string {
+  const digits = decimal.length - decimal.indexOf('.') - 1;
+  const shape = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  // Text, not a number: a double would round the sums that are large.
+  return new Intl.NumberFormat(locale, shape).format(decimal as `${number}`);
 }
 
 /**
  * `−1,000.25`: every digit, as people read it. `2.005` is `2.0050`: three decimals would look like
  * a group, and could not be typed back.
  */
-export function readableUsdc(value: bigint): string {
-  if (value < 0n) return `−${readableUsdc(-value)}`;
-  const decimal = grouped(exactUsdc(value));
-  return value >= ONE && /\.\d{3}$/.test(decimal) ? `${decimal}0` : decimal;
+export function readableUsdc(value: bigint, locale = 'en'): string {
+  if (value < 0n) return `−${readableUsdc(-value, locale)}`;
+  const decimal = exactUsdc(value);
+  return grouped(value >= ONE && /\.\d{3}$/.test(decimal) ? `${decimal}0` : decimal, locale);
 }
 
 /**
@@ -81,8 +83,8 @@ export function shownAs(amount: bigint): { readonly least: bigint; readonly most
 }
 
 /** Two decimals for a headline, half a cent rounded up. What is less than half a cent is not 0. */
-export function headlineUsdc(value: bigint): string {
+export function headlineUsdc(value: bigint, locale = 'en'): string {
   const cents = (value + CENT / 2n) / CENT;
-  if (cents === 0n && value > 0n) return '< 0.01';
-  return grouped(`${cents / 100n}.${(cents % 100n).toString().padStart(2, '0')}`);
+  if (cents === 0n && value > 0n) return `< ${grouped('0.01', locale)}`;
+  return grouped(`${cents / 100n}.${(cents % 100n).toString().padStart(2, '0')}`, locale);
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
+import { directionOf, type TextLanguage } from '#core/languages.ts';
 
 const STYLE =
   'body{font:17px/1.5 system-ui,sans-serif;max-width:34rem;margin:3rem auto;padding:0 1rem}' +
@@ -20,9 +21,10 @@ const HEADERS = {
 } as const;
 
 /** A page of our own that needs no web app. `body` is HTML. */
-export function plainPage(title: string, body: string): string {
+export function plainPage(title: string, body: string, language: TextLanguage = 'en'): string {
   return (
-    '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n' +
+    `<!doctype html>\n<html lang="${language}" dir="${directionOf(language)}">\n<head>\n` +
+    '<meta charset="utf-8">\n' +
     '<meta name="viewport" content="width=device-width, initial-scale=1">\n' +
     `<title>${title}</title>\n<style>${STYLE}</style>\n</head>\n<body>\n` +
     `<main>\n<h1>${title}</h1>\n${body}\n</main>\n</body>\n</html>\n`

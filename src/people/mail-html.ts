@@ -1,4 +1,6 @@
 import { escapeHtml } from '#core/escape-html.ts';
+import { directionOf, type TextLanguage } from '#core/languages.ts';
+import { type Writer, writerFor } from '#texts/text.ts';
 
 /** An address of ours in a mail, and what pressing it does. */
 export interface MailButton {
@@ -21,18 +23,18 @@ const CELL = 'border-radius:10px;background:#3346c8';
 const BUTTON =
   'display:inline-block;padding:12px 20px;color:#ffffff;font-weight:600;text-decoration:none';
 
-function button({ url, name }: MailButton): string {
+function button({ url, name }: MailButton, writer: Writer): string {
   const address = escapeHtml(url);
   return (
     '<table role="presentation" cellspacing="0" cellpadding="0" style="margin:0 0 12px"><tr>' +
     `<td style="${CELL}"><a href="${address}" style="${BUTTON}">${escapeHtml(name)}</a></td>` +
-    `</tr></table>\n<p style="${SMALL}">Or copy this address: ${address}</p>`
+    `</tr></table>\n<p style="${SMALL}">${writer.html('mail.copy_address', { address: url })}</p>`
   );
 }
 
-function paragraph(text: string, buttons: readonly MailButton[]): string {
+function paragraph(text: string, buttons: readonly MailButton[], writer: Writer): string {
   const found = buttons.find(({ url }) => url === text);
-  if (found !== undefined) return button(found);
+  if (found !== undefined) return button(found, writer);
   return `<p style="${PARAGRAPH}">${escapeHtml(text).replaceAll('\n', '<br>\n')}</p>`;
 }
 
@@ -44,15 +46,19 @@ export function mailHtml(mail: {
   readonly subject: string;
   readonly text: string;
   readonly buttons?: readonly MailButton[];
+  readonly language?: TextLanguage;
 }): string {
+  const { language = 'en' } = mail;
+  const writer = writerFor(language);
   const paragraphs = mail.text.trim().split(/\n{2,}/);
   const title = escapeHtml(mail.subject);
   return (
-    '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n' +
+    `<!doctype html>\n<html lang="${language}" dir="${directionOf(language)}">\n` +
+    '<head>\n<meta charset="utf-8">\n' +
     '<meta name="viewport" content="width=device-width, initial-scale=1">\n' +
     `<title>${title}</title>\n</head>\n<body style="${BODY}">\n<div style="${CARD}">\n` +
     `<p style="${BRAND}">Tapline</p>\n<h1 style="${TITLE}">${title}</h1>\n` +
-    `${paragraphs.map((one) => paragraph(one, mail.buttons ?? [])).join('\n')}\n` +
+    `${paragraphs.map((one) => paragraph(one, mail.buttons ?? [], writer)).join('\n')}\n` +
     '</div>\n</body>\n</html>\n'
   );
 }

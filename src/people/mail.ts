@@ -3,6 +3,7 @@ import { rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { addMs } from '#core/clock.ts';
 import { failpoint } from '#core/failpoints.ts';
+import type { TextLanguage } from '#core/languages.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import { decrypt, encrypt } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
@@ -25,6 +26,8 @@ export interface Mail {
   readonly text: string;
   /** Addresses of ours that stand in the text as paragraphs: in HTML each is a button. */
   readonly buttons?: readonly MailButton[];
+  /** English where nothing is said. */
+  readonly language?: TextLanguage;
 }
 
 /** The way out for mails. @throws when the mail was not taken: it will be tried again. */

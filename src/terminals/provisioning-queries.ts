@@ -169,6 +169,8 @@ export interface TaggedTerminal {
   readonly status: 'active' | 'inactive';
   readonly merchant_name: string;
   readonly account_status: 'active' | 'disabled';
+  /** The merchant's; null: it has chosen none. */
+  readonly language: string | null;
   /** See `brandStyles`; null: the merchant has neither logo nor color. */
   readonly brand_style: string | null;
   /** Where the tag is a chip: the number that its keys are made of. */
@@ -181,7 +183,7 @@ export async function selectTaggedTerminal(
 ): Promise<TaggedTerminal | undefined> {
   const rows = await sql.query<TaggedTerminal>(
     `select t.id, t.livemode, t.status, a.name as merchant_name, a.status as account_status,
-       b.style as brand_style, c.chip
+       a.language, b.style as brand_style, c.chip
      from terminals t
      join accounts a on a.id = t.account_id
      left join account_brands b on b.account_id = t.account_id

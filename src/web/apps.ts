@@ -1,11 +1,18 @@
 import type { Feature } from '#core/permissions-policy.ts';
 
+/**
+ * Who reads an app. Customers read the language of their browser, or else the shop's. Staff read
+ * the browser's, and can switch it. What is not translated is English.
+ */
+export type Readers = 'customers' | 'staff' | 'english';
+
 /** Which page is at which path. `*`: the app decides what it shows there. */
 export interface WebApp {
   readonly name: string;
   readonly paths: readonly string[];
   /** The page that the build made for it. */
   readonly page: string;
+  readonly readers: Readers;
   /** Can be installed: has a service worker at `/<name>/worker.js`. */
   readonly installable: boolean;
   /** What of the browser's powers its page uses. */
@@ -20,9 +27,10 @@ export interface WebApp {
 const PASSKEYS: readonly Feature[] = ['publickey-credentials-create', 'publickey-credentials-get'];
 
 export const WEB_APPS: readonly WebApp[] = [
-  { name: 'front', paths: ['/'], page: 'front.html', installable: false },
+  { name: 'front', readers: 'staff', paths: ['/'], page: 'front.html', installable: false },
   {
     name: 'terminal',
+    readers: 'staff',
     paths: ['/terminal', '/terminal/*'],
     page: 'terminal.html',
     installable: true,
@@ -30,6 +38,7 @@ export const WEB_APPS: readonly WebApp[] = [
   },
   {
     name: 'wallet',
+    readers: 'english',
     paths: ['/wallet', '/wallet/*'],
     page: 'wallet.html',
     installable: true,
@@ -37,6 +46,7 @@ export const WEB_APPS: readonly WebApp[] = [
   },
   {
     name: 'dashboard',
+    readers: 'english',
     paths: ['/dashboard', '/dashboard/*'],
     page: 'dashboard.html',
     installable: false,
@@ -44,20 +54,48 @@ export const WEB_APPS: readonly WebApp[] = [
   },
   {
     name: 'operator',
+    readers: 'english',
     paths: ['/operator', '/operator/*'],
     page: 'operator.html',
     installable: false,
     uses: PASSKEYS,
   },
-  { name: 'pay', paths: ['/pay/*'], page: 'pay.html', installable: false },
-  { name: 'tag', paths: ['/t/*'], page: 'tag.html', installable: false, unkept: true },
-  { name: 'receipt', paths: ['/receipts/*'], page: 'receipt.html', installable: false },
+  { name: 'pay', readers: 'customers', paths: ['/pay/*'], page: 'pay.html', installable: false },
+  {
+    name: 'tag',
+    readers: 'customers',
+    paths: ['/t/*'],
+    page: 'tag.html',
+    installable: false,
+    unkept: true,
+  },
+  {
+    name: 'receipt',
+    readers: 'customers',
+    paths: ['/receipts/*'],
+    page: 'receipt.html',
+    installable: false,
+  },
   {
     name: 'solvency',
+    readers: 'english',
     paths: ['/solvency', '/solvency.json'],
     page: 'solvency.html',
     installable: false,
   },
-  { name: 'contract', paths: ['/contract'], page: 'contract.html', installable: false },
-  { name: 'ui', paths: ['/dev/ui'], page: 'ui.html', installable: false, sandboxOnly: true },
+  {
+    name: 'contract',
+    readers: 'english',
+    paths: ['/contract'],
+    page: 'contract.html',
+    installable: false,
+  },
+  {
+    name: 'ui',
+    readers: 'english',
+    paths: ['/dev/ui'],
+    page: 'ui.html',
+    installable: false,
+    sandboxOnly: true,
+  },
 ];

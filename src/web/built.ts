@@ -4,7 +4,7 @@ import { type Build, ensureBuild } from '#files/build-cache.ts';
 const APPS: Build = {
   name: 'tapline-web',
   what: 'the web apps',
-  sources: ['web'],
+  sources: ['web', 'texts', 'src/texts'],
   // Tests, types and words about them change nothing.
   ignored: /\.test\.tsx?$|\.md$|(^|\/)testing\/|^web\/data\/types\//,
   command: 'src/web/build-command.ts',

@@ -76,10 +76,11 @@ export function sendFile(
   reply: FastifyReply,
   file: WebFile,
 ): FastifyReply {
+  const vary = reply.getHeader('Vary');
   reply
     .header('ETag', file.tag)
     .header('Cache-Control', file.immutable ? A_YEAR : 'no-cache')
-    .header('Vary', 'Accept-Encoding');
+    .header('Vary', vary === undefined ? 'Accept-Encoding' : `Accept-Encoding, ${String(vary)}`);
   if (request.headers['if-none-match'] === file.tag) return reply.code(304).send();
   const encoding = encodingFor(request, file);
   reply.type(file.type);

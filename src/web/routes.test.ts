@@ -153,3 +153,56 @@ test('the components are not shown in production, nor the list of what was built
   assert.equal((await production.inject('/terminal')).statusCode, 200);
   await production.close();
 });
+
+const languageIn = async (url: string, headers: Record<string, string> = {}, on = app) => {
+  const answer = await on.inject({ method: 'GET', url, headers });
+  const [, lang = '', dir = ''] = /<html lang="(\w+)" dir="(\w+)">/.exec(answer.body) ?? [];
+  assert.equal(answer.headers['content-language'], lang, url);
+  return { lang, dir, vary: String(answer.headers.vary), body: answer.body };
+};
+
+test('a page is in the language that its address or its browser asks for, else in English', async () => {
+  const pseudo = { 'accept-language': 'qps;q=0.9, xx' };
+  for (const page of ['/pay/x', '/receipts/x']) {
+    const asked = await languageIn(`${page}?lang=qps`);
+    assert.deepEqual([asked.lang, asked.dir], ['qps', 'rtl'], page);
+    assert.match(asked.vary, /\bAccept-Language\b/);
+    assert.equal((await languageIn(page, pseudo)).lang, 'qps');
+    assert.equal((await languageIn(`${page}?lang=en`, pseudo)).lang, 'en');
+    for (const none of ['', '?lang=', '?lang=xx', '?lang=qps2', '?lang=en&lang=qps']) {
+      assert.equal((await languageIn(`${page}${none}`)).lang, 'en', none);
+    }
+  }
+  const [, title = ''] = /<title>([^<]*)/.exec((await languageIn('/pay/x?lang=qps')).body) ?? [];
+  assert.match(title, /^Ƥ/, 'its own words too');
+});
+
+test('staff switch the till by a cookie, which an address outdoes; others see none of it', async () => {
+  const cookie = 'theme=dark; tapline_language=qps';
+  const switched = await languageIn('/terminal', { cookie });
+  assert.equal(switched.lang, 'qps');
+  assert.match(switched.vary, /\bAccept-Language, Cookie\b/);
+  assert.equal((await languageIn('/terminal?lang=en', { cookie })).lang, 'en');
+  assert.equal((await languageIn('/pay/x', { cookie })).lang, 'en');
+  assert.equal((await languageIn('/operator?lang=qps', { cookie })).lang, 'en');
+});
+
+test('a page loads the texts of its language alone, before its code', async () => {
+  const { body } = await languageIn('/pay/x?lang=qps');
+  const scripts = [...body.matchAll(/<script[^>]* src="\.\/([^"]+)"/g)].map(
+    ([, file = '']) => file,
+  );
+  assert.match(scripts[0] ?? '', /^assets\/texts-pay-qps-/);
+  assert.equal(scripts.filter((file) => file.includes('texts-')).length, 1);
+  const texts = await get(`/${scripts[0]}`);
+  assert.match(texts.body, /^globalThis\.TEXTS=\{"language":"qps"/);
+  assert.match(String(texts.headers['cache-control']), /immutable/);
+});
+
+test('production offers no pseudo-language', async () => {
+  const production = fastify();
+  await addWebRoutes(production, { folder, production: true });
+  assert.equal((await languageIn('/pay/x?lang=qps', {}, production)).lang, 'en');
+  assert.doesNotMatch((await production.inject('/terminal')).body, /qps/);
+  await production.close();
+});

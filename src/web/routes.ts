@@ -3,10 +3,13 @@ import path from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { present } from '#core/assert.ts';
 import { escapeHtml } from '#core/escape-html.ts';
+import type { PageFor, TextLanguage } from '#core/languages.ts';
 import { permissionsOf } from '#core/permissions-policy.ts';
 import { StartError } from '#core/start-error.ts';
+import { offeredLanguages } from '#texts/catalog.ts';
 import { WEB_APPS, type WebApp } from '#web/apps.ts';
 import { readBuilt, sendFile, tagOf, type WebFile } from '#web/files.ts';
+import { languageFor, pageInLanguage, readTextFiles, type TextFiles } from '#web/page-texts.ts';
 
 /** Where page and wallet meet, and as whom this service comes. */
 export interface WalletConnect {
@@ -30,7 +33,7 @@ export interface WebSettings {
 export type Gate = (
   request: FastifyRequest,
   reply: FastifyReply,
-  html: string,
+  pageFor: PageFor,
 ) => Promise<FastifyReply | string | null>;
 
 type Files = ReadonlyMap<string, WebFile>;
@@ -86,23 +89,55 @@ function rootFrom(url: string): string {
   return '../'.repeat(slashes) || './';
 }
 
+interface Serving {
+  readonly files: Files;
+  readonly texts: TextFiles;
+  readonly production: boolean;
+}
+
+/** The built page in each language, written when one is first asked for. */
+function createPages(
+  page: WebApp,
+  { files, texts, production }: Serving,
+): (language: TextLanguage) => string {
+  const built = present(files.get(page.page), page.page).plain.toString();
+  const offered = page.readers === 'english' ? [] : offeredLanguages(production);
+  const written = new Map<TextLanguage, string>();
+  return (language) => {
+    const known = written.get(language);
+    if (known !== undefined) return known;
+    const [textFile] = present(texts[page.name]?.[language], `${page.name} in ${language}`);
+    const html = pageInLanguage(built, language, { textFile: present(textFile, 'texts'), offered });
+    written.set(language, html);
+    return html;
+  };
+}
+
 function addPage(
   app: FastifyInstance,
   page: WebApp,
-  serving: {
-    readonly files: Files;
+  serving: Serving & {
     readonly mayAsk: readonly string[];
     readonly gate: Gate | undefined;
     /** More of the page's head. */
     readonly meta: string;
   },
 ): void {
-  const { files, mayAsk, gate, meta } = serving;
-  const html = present(files.get(page.page), page.page).plain.toString();
+  const { mayAsk, gate, meta } = serving;
+  const inLanguage = createPages(page, serving);
   const permissions = permissionsOf(page.uses ?? []);
   for (const path of page.paths) {
     app.get(path, async (request, reply) => {
-      const based = html.replace('<head>', `<head>\n<base href="${rootFrom(request.url)}">${meta}`);
+      const pageFor: PageFor = (account) => {
+        const { production } = serving;
+        const { readers } = page;
+        const language = languageFor(request, { readers, production, account });
+        const vary = readers === 'staff' ? 'Accept-Language, Cookie' : 'Accept-Language';
+        if (readers !== 'english') reply.header('Vary', vary);
+        reply.header('Content-Language', language);
+        const base = `<head>\n<base href="${rootFrom(request.url)}">${meta}`;
+        return { html: inLanguage(language).replace('<head>', () => base), language };
+      };
       const policy = policyOf([...mayAsk, ...ownReaderOf(page.name, request.headers.cookie)]);
       // Addresses of payments and receipts are secrets of those who hold them.
       reply
@@ -110,9 +145,9 @@ function addPage(
         .header('Permissions-Policy', permissions)
         .header('Referrer-Policy', 'no-referrer')
         .header('Cross-Origin-Opener-Policy', 'same-origin');
-      const instead = await gate?.(request, reply, based);
+      const instead = await gate?.(request, reply, pageFor);
       if (instead != null && typeof instead !== 'string') return instead;
-      const plain = Buffer.from(instead ?? based);
+      const plain = Buffer.from(instead ?? pageFor(null).html);
       const type = 'text/html; charset=utf-8';
       if (page.unkept === true) {
         return reply.header('Cache-Control', 'no-store').type(type).send(plain);
@@ -140,17 +175,21 @@ function filesOf(page: string, built: Readonly<Record<string, BuiltEntry>>): str
 }
 
 /** The worker keeps this build of this app, so its own text says which one that is. */
-function addWorker(app: FastifyInstance, { name, page }: WebApp, files: Files): void {
+function addWorker(
+  app: FastifyInstance,
+  { name, page }: WebApp,
+  { files, texts, production }: Serving,
+): void {
   const manifest = present(files.get('manifest.json'), "the build's manifest");
   const built = JSON.parse(manifest.plain.toString()) as Record<string, BuiltEntry>;
   const worker = present(files.get(built['worker.ts']?.file ?? ''), 'the service worker');
   const html = present(files.get(page), page);
-  const shell = {
-    app: name,
-    version: html.tag.replaceAll('"', ''),
-    page: name,
-    files: [...filesOf(page, built), 'icons/tapline.svg'],
-  };
+  const languages = offeredLanguages(production);
+  // All languages: an app without a network can still be switched.
+  const textFiles = languages.flatMap((language) => texts[name]?.[language] ?? []);
+  const kept = [...filesOf(page, built), ...textFiles, 'icons/tapline.svg'];
+  const version = tagOf(Buffer.from([html.tag, ...kept].join('\n'))).replaceAll('"', '');
+  const shell = { app: name, version, page: name, files: kept };
   const text = `globalThis.SHELL=${JSON.stringify(shell)};\n${worker.plain.toString()}`;
   const plain = Buffer.from(text);
   const file = { ...worker, plain, packed: {}, tag: tagOf(plain), immutable: false };
@@ -206,22 +245,27 @@ export async function addWalletConnect(app: FastifyInstance, library = LIBRARY):
   app.get('/walletconnect.js', async (request, reply) => sendFile(request, reply, file));
 }
 
+/** What the build tells the server. */
+const NOT_SERVED: ReadonlySet<string> = new Set(['manifest.json', 'texts.json']);
+
 /** The web apps: their pages, and the files that those load. */
 export async function addWebRoutes(app: FastifyInstance, settings: WebSettings): Promise<void> {
   const files = await readBuilt(settings.folder);
   for (const [name, file] of files) {
-    if (name.endsWith('.html') || name === 'manifest.json') continue;
+    if (name.endsWith('.html') || NOT_SERVED.has(name)) continue;
     app.get(`/${name}`, async (request, reply) => sendFile(request, reply, file));
   }
+  const { production } = settings;
+  const serving = { files, texts: readTextFiles(files), production };
   addAlone(app, present(files.get(ALONE), ALONE));
   const { walletConnect = null } = settings;
   if (walletConnect !== null) await addWalletConnect(app);
   for (const page of WEB_APPS) {
-    if (page.sandboxOnly === true && settings.production) continue;
+    if (page.sandboxOnly === true && production) continue;
     const relay = walletConnectOf(page.name, walletConnect);
     const mayAsk = [...(settings.mayAsk?.[page.name] ?? []), ...(relay ? [relay.mayAsk] : [])];
     const gate = settings.gates?.[page.name];
-    addPage(app, page, { files, mayAsk, gate, meta: relay?.meta ?? '' });
-    if (page.installable) addWorker(app, page, files);
+    addPage(app, page, { ...serving, mayAsk, gate, meta: relay?.meta ?? '' });
+    if (page.installable) addWorker(app, page, serving);
   }
 }

@@ -1,3 +1,5 @@
+import { t } from '../ui/text/t.ts';
+import { refusalText } from './refusal-text.ts';
 import { fromRoot } from './root.ts';
 import { within } from './within.ts';
 
@@ -140,11 +142,7 @@ export class ApiFailure extends Error {
   readonly answer: Exclude<Answer<unknown>, { is: 'done' }>;
 
   constructor(answer: Exclude<Answer<unknown>, { is: 'done' }>) {
-    super(
-      answer.is === 'refused'
-        ? answer.error.message
-        : 'The service cannot be reached. Check the connection and try again.',
-    );
+    super(answer.is === 'refused' ? refusalText(answer.error) : t('ui.unreachable'));
     this.name = 'ApiFailure';
     this.answer = answer;
   }

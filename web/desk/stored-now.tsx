@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
+import { named } from '#core/isolates.ts';
 import { Notice } from '../ui/notice.tsx';
-import { named } from '../ui/text/fixed.ts';
 
 /** Below a field: what somebody else has stored meanwhile, when it is something else. */
 export function storedNow({

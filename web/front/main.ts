@@ -1,5 +1,9 @@
 import '../ui/base.css';
 import './front.css';
+import { LANGUAGE_NAMES } from '#core/languages.ts';
+import { textNodes } from '../ui/text/nodes.ts';
+import { offeredLanguages, switchLanguage } from '../ui/text/switch.ts';
+import { t, textLanguage } from '../ui/text/t.ts';
 
 /** As long as a glance at the button takes. */
 const COPIED_MS = 2_000;
@@ -40,7 +44,7 @@ function copyButton(words: string, label: string, text: string): HTMLButtonEleme
   button.setAttribute('aria-label', label);
   button.addEventListener('click', async () => {
     await navigator.clipboard.writeText(text);
-    button.textContent = 'Copied';
+    button.textContent = t('front.copied');
     setTimeout(() => {
       button.textContent = words;
     }, COPIED_MS);
@@ -54,16 +58,39 @@ function offerLogin(app: 'dashboard' | 'operator', { email, password }: Login): 
   address.translate = false;
   address.textContent = email;
   const copies = [
-    copyButton('Copy email', `Copy email for the ${app}`, email),
-    copyButton('Copy password', `Copy password for the ${app}`, password),
+    copyButton(t('front.copy_email'), t('front.copy_email_of', { app }), email),
+    copyButton(t('front.copy_password'), t('front.copy_password_of', { app }), password),
   ];
   document.getElementById(app)?.append(address, ...copies);
 }
 
 function wordsOf([network, { settles, reasons }]: [string, Readiness['networks'][string]]) {
-  return settles ? `${network} settles` : `${network} does not settle (${reasons.join(', ')})`;
+  return settles
+    ? t('front.settles', { network })
+    : t('front.does_not_settle', { network, reasons: reasons.join(', ') });
 }
 
+/** A choice of languages, where there is one. */
+function offerLanguages(): void {
+  const place = document.getElementById('language');
+  const offered = offeredLanguages();
+  if (place === null || offered.length < 2) return;
+  const label = document.createElement('label');
+  const select = document.createElement('select');
+  label.append(`${t('ui.language')} `, select);
+  for (const language of offered) {
+    const option = new Option(LANGUAGE_NAMES[language], language);
+    option.lang = language;
+    option.translate = false;
+    select.append(option);
+  }
+  select.value = textLanguage();
+  select.addEventListener('change', () => switchLanguage(select.value));
+  place.replaceChildren(label);
+  place.hidden = false;
+}
+
+offerLanguages();
 const [links, readiness] = await Promise.all([
   load<SandboxLinks>('sandbox-links'),
   load<Readiness>('readyz'),
@@ -75,5 +102,5 @@ if (links !== null) {
 }
 const said = document.getElementById('readiness');
 if (readiness !== null && said !== null) {
-  said.textContent = Object.entries(readiness.networks).map(wordsOf).join('; ');
+  said.replaceChildren(...textNodes(Object.entries(readiness.networks).map(wordsOf).join('; ')));
 }

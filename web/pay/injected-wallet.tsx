@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { formatUsdc } from '../ui/money.ts';
 import { Notice } from '../ui/notice.tsx';
+import { t } from '../ui/text/t.ts';
 import {
   type Connected,
   connect,
@@ -13,7 +14,7 @@ import {
 import { type PayLink, priceOf } from './link.ts';
 import type { Step } from './machine.ts';
 import type { Payment } from './use-payment.ts';
-import { troubleWords, WORDS } from './words.ts';
+import { troubleWords } from './words.ts';
 
 export interface WayProps {
   readonly step: Extract<Step, { at: 'open' }>;
@@ -21,12 +22,8 @@ export interface WayProps {
 }
 
 /** The sentence is the button. */
-export function payWords(link: PayLink): ReactNode {
-  return (
-    <span>
-      Pay {formatUsdc(priceOf(link))} to <bdi>{link.merchant.name}</bdi>
-    </span>
-  );
+export function payWords(link: PayLink): string {
+  return t('pay.button', { sum: formatUsdc(priceOf(link)), merchant: link.merchant.name });
 }
 
 /** What a wallet that knows this page already says of itself, also when it changes. */
@@ -77,10 +74,10 @@ export function InjectedWallet(props: WayProps & { readonly provider: Provider }
       )}
       {busy ? (
         <Notice tone="info" role="status">
-          {WORDS.inWallet}
+          {t('pay.in_wallet')}
         </Notice>
       ) : null}
-      <Button kind="primary" large wide busy={busy} onClick={start}>
+      <Button data-name="Pay" kind="primary" large wide busy={busy} onClick={start}>
         {payWords(link)}
       </Button>
     </>

@@ -1,6 +1,7 @@
 import type { Answer } from '../data/api.ts';
+import { declineText, refusalText } from '../data/refusal-text.ts';
+import { t } from '../ui/text/t.ts';
 import type { Intent, PayLink } from './link.ts';
-import { WORDS } from './words.ts';
 
 /** What the page shows. Pure: what is asked of wallets and of the service is `use-payment.ts`. */
 export type Step =
@@ -63,7 +64,9 @@ function ofLink(step: Step, link: PayLink): Step {
       // An answer that is older than what was sent from here never ends the wait for it.
       if (step.at === 'checking' && step.mine) return step;
       if (step.at === 'open') return { ...step, link };
-      return step.at === 'checking' ? open(link, { declined: WORDS.notPaid }) : open(link);
+      return step.at === 'checking'
+        ? open(link, { declined: t('pay.problem.not_paid') })
+        : open(link);
     case 'succeeded':
       // Only the answer has the receipt: it is waited for.
       if (step.at === 'checking' && step.mine) return step;
@@ -89,13 +92,13 @@ function onRead(step: Step, answer: Answer<PayLink>): Step {
 
 function onAnswered(link: PayLink, answer: Answer<Intent>): Step {
   if (answer.is === 'unknown') return { at: 'checking', link, mine: true };
-  if (answer.is === 'not_sent') return open(link, { problem: WORDS.offline });
+  if (answer.is === 'not_sent') return open(link, { problem: t('pay.problem.offline') });
   if (answer.is === 'refused') {
     // Somebody else pays, or the payment has ended: the link will say.
     if (answer.error.code === 'payment_intent_unexpected_state') {
       return { at: 'checking', link, mine: false };
     }
-    return open(link, { problem: answer.error.message });
+    return open(link, { problem: refusalText(answer.error) });
   }
   const { status, last_payment_error: error, cancellation_reason: reason } = answer.value;
   if (status === 'succeeded') {
@@ -103,7 +106,7 @@ function onAnswered(link: PayLink, answer: Answer<Intent>): Step {
     return { at: 'ended', link, outcome: 'paid', mine: true, receipt };
   }
   if (status === 'requires_payment_method') {
-    return open(link, { declined: error?.customer_message ?? error?.message ?? '' });
+    return open(link, { declined: error === null ? '' : declineText(error) });
   }
   if (status === 'canceled') return ended(link, reason, true);
   return { at: 'checking', link, mine: false };

@@ -1,6 +1,6 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { endOfAddress } from '../ui/address.ts';
 import { Button } from '../ui/button.tsx';
+import { t } from '../ui/text/t.ts';
 import { unlock } from '../wallet/keyring.ts';
 import { OpenerField, openerOf } from '../wallet/screens/opener.tsx';
 import { type Vault, WrongOpener } from '../wallet/vault.ts';
@@ -32,7 +32,7 @@ export function OwnWallet(props: WayProps & { readonly vault: Vault }): ReactNod
   };
   return (
     <form className="stack" onSubmit={submit} noValidate>
-      <p className="soft small">From your wallet {endOfAddress(vault.address)}</p>
+      <p className="soft small">{t('pay.from_wallet', { end: vault.address.slice(-4) })}</p>
       <OpenerField
         vault={vault}
         password={password}
@@ -47,7 +47,7 @@ export function OwnWallet(props: WayProps & { readonly vault: Vault }): ReactNod
           {error}
         </p>
       ) : null}
-      <Button type="submit" kind="primary" large wide busy={step.busy}>
+      <Button data-name="Pay" type="submit" kind="primary" large wide busy={step.busy}>
         {payWords(step.link)}
       </Button>
     </form>

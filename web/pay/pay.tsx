@@ -4,9 +4,11 @@ import { Button, buttonClass } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { partOf } from '../ui/part.ts';
+import { RESULT_NAMES } from '../ui/result-names.ts';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Status } from '../ui/status.tsx';
 import { Sum } from '../ui/sum.tsx';
+import { t } from '../ui/text/t.ts';
 import { useKept } from '../wallet/kept.ts';
 import type { Provider } from './ethereum.ts';
 import { watchWallets } from './ethereum.ts';
@@ -14,7 +16,7 @@ import { InjectedWallet } from './injected-wallet.tsx';
 import { type PayApi, type PayLink, payApi, priceOf } from './link.ts';
 import type { Step } from './machine.ts';
 import { type Payment, usePayment } from './use-payment.ts';
-import { formatLeft, WORDS } from './words.ts';
+import { formatLeft } from './words.ts';
 
 const OwnWallet = partOf(async () => (await import('./own-wallet.tsx')).OwnWallet);
 const TipChoice = partOf(async () => (await import('../ui/tip-choice.tsx')).TipChoice);
@@ -34,7 +36,7 @@ function useProvider(): Provider | null {
 function Who({ link }: { readonly link: PayLink }): ReactNode {
   return (
     <header className="pay-who">
-      {link.network === 'testnet' ? <Status tone="warn">Test mode</Status> : null}
+      {link.network === 'testnet' ? <Status tone="warn">{t('pay.test_mode')}</Status> : null}
       <h1 className="branded">
         <bdi>{link.merchant.name}</bdi>
       </h1>
@@ -67,11 +69,13 @@ function Parts({ link }: { readonly link: PayLink }): ReactNode {
   const { amount, tip_amount: tip, fees } = link;
   return (
     <dl className="pay-parts card">
-      <Part name="Amount" atoms={BigInt(amount)} />
-      {tip > 0 ? <Part name="Tip" atoms={BigInt(tip)} /> : null}
-      <Part name="Fees" atoms={BigInt(fees.acquirer) + BigInt(fees.protocol)} />
-      {fees.cashback > 0 ? <Part name="Cashback" atoms={-BigInt(fees.cashback)} /> : null}
-      <Part name="You pay" atoms={priceOf(link)} total />
+      <Part name={t('pay.part.amount')} atoms={BigInt(amount)} />
+      {tip > 0 ? <Part name={t('pay.part.tip')} atoms={BigInt(tip)} /> : null}
+      <Part name={t('pay.part.fees')} atoms={BigInt(fees.acquirer) + BigInt(fees.protocol)} />
+      {fees.cashback > 0 ? (
+        <Part name={t('pay.part.cashback')} atoms={-BigInt(fees.cashback)} />
+      ) : null}
+      <Part name={t('pay.part.total')} atoms={priceOf(link)} total />
     </dl>
   );
 }
@@ -86,8 +90,8 @@ function Left({ link, clockOffsetMs }: { link: PayLink; clockOffsetMs: number })
   const left = Date.parse(link.expires_at) - (now + clockOffsetMs);
   return (
     <p className="soft small row row-apart">
-      <span>{link.order_id === null ? null : `Order ${link.order_id}`}</span>
-      <span role="timer">{formatLeft(left)} left</span>
+      <span>{link.order_id === null ? null : t('pay.order', { order: link.order_id })}</span>
+      <span role="timer">{t('pay.time_left', { time: formatLeft(left) })}</span>
     </p>
   );
 }
@@ -107,19 +111,19 @@ function NoWallet(): ReactNode {
   const [isCodeShown, setCodeShown] = useState(false);
   return (
     <section className="card pay-code">
-      <h2>No wallet in this browser</h2>
-      <p>Create one here in a minute, or pay with a wallet app you already have.</p>
+      <h2>{t('pay.no_wallet.heading')}</h2>
+      <p>{t('pay.no_wallet.text')}</p>
       <a
         className={buttonClass({ kind: 'primary', wide: true })}
         href={`wallet?back=${paymentPath()}`}
       >
-        Set up a wallet
+        {t('pay.no_wallet.button')}
       </a>
       {isTouched() ? <WalletAppLinks /> : null}
       {isCodeShown ? (
-        <Qr value={location.href} label="The address of this page" />
+        <Qr value={location.href} label={t('pay.no_wallet.code')} />
       ) : (
-        <Button onClick={() => setCodeShown(true)}>Show the QR code</Button>
+        <Button onClick={() => setCodeShown(true)}>{t('pay.no_wallet.code_button')}</Button>
       )}
     </section>
   );
@@ -143,7 +147,7 @@ function Ways({ step, payment }: { step: OpenStep; payment: Payment }): ReactNod
       {document.querySelector('[name=walletconnect]') && <RelayWay step={step} payment={payment} />}
       {vault === null || provider === null ? null : (
         <Button kind="quiet" onClick={() => setPrefersOther(!prefersOther)}>
-          {ownFirst ? 'Use another wallet' : 'Use this site’s wallet'}
+          {t(ownFirst ? 'pay.other_wallet' : 'pay.own_wallet')}
         </Button>
       )}
     </>
@@ -154,12 +158,16 @@ function OpenScreen({ step, payment }: { step: OpenStep; payment: Payment }): Re
   const { link, problem, declined } = step;
   return (
     <>
-      <title>{`Pay ${link.merchant.name} · Tapline`}</title>
+      <title>{t('pay.title', { merchant: link.merchant.name })}</title>
       <Who link={link} />
       {declined === null ? null : (
-        <section className="outcome outcome-small is-full-bad" role="alert">
+        <section
+          className="outcome outcome-small is-full-bad"
+          role="alert"
+          data-result={RESULT_NAMES.declined}
+        >
           <Icon name="bad" />
-          <h2>{WORDS.declined}</h2>
+          <h2>{t('pay.result.declined')}</h2>
           <p>{declined}</p>
         </section>
       )}
@@ -169,8 +177,8 @@ function OpenScreen({ step, payment }: { step: OpenStep; payment: Payment }): Re
       {problem === null ? null : (
         <Notice tone="bad" role="alert">
           {problem}{' '}
-          {problem === WORDS.otherContracts ? (
-            <a href="wallet/contracts">Compare contracts</a>
+          {problem === t('pay.problem.other_contracts') ? (
+            <a href="wallet/contracts">{t('pay.compare_contracts')}</a>
           ) : null}
         </Notice>
       )}
@@ -184,12 +192,13 @@ const LOOKS = { paid: 'good', canceled: 'plain', expired: 'warn' } as const;
 function ResultScreen({ step }: { step: Extract<Step, { at: 'ended' | 'checking' }> }): ReactNode {
   const { link } = step;
   const ended = step.at === 'ended' ? step.outcome : null;
-  const word = ended === null ? WORDS.checking : WORDS.outcome[ended];
+  const is = ended ?? 'checking';
+  const word = t(`pay.result.${is}`);
   const look = ended === null ? 'info' : LOOKS[ended];
   return (
     <>
-      <title>{`${word} · Tapline`}</title>
-      <section className={`outcome is-full-${look}`} role="status">
+      <title>{t('pay.title_result', { result: word })}</title>
+      <section className={`outcome is-full-${look}`} role="status" data-result={RESULT_NAMES[is]}>
         {ended === null ? (
           <span className="spinner" aria-hidden="true" />
         ) : (
@@ -197,14 +206,12 @@ function ResultScreen({ step }: { step: Extract<Step, { at: 'ended' | 'checking'
         )}
         <h1>{word}</h1>
         <Sum atoms={priceOf(link)} />
-        <p>
-          to <bdi>{link.merchant.name}</bdi>
-        </p>
-        <p>{ended === null ? WORDS.checkingHint : WORDS.outcomeHint[ended]}</p>
+        <p>{t('pay.to', { merchant: link.merchant.name })}</p>
+        <p>{t(`pay.result.${is}_hint`)}</p>
       </section>
       {step.at === 'ended' && step.receipt !== null ? (
         <a className={buttonClass({ wide: true })} href={step.receipt}>
-          Receipt
+          {t('pay.receipt')}
         </a>
       ) : null}
     </>
@@ -219,18 +226,18 @@ function Screen({ payment }: { readonly payment: Payment }): ReactNode {
     case 'missing':
       return (
         <div className="pay-who">
-          <h2>Nothing to pay here</h2>
-          <p className="soft">{WORDS.missing}</p>
+          <h2>{t('pay.missing.heading')}</h2>
+          <p className="soft">{t('pay.missing.text')}</p>
         </div>
       );
     case 'unreachable':
       return (
         <>
-          <h1>This payment could not be loaded</h1>
+          <h1>{t('pay.unreachable.heading')}</h1>
           <Notice tone="bad" role="alert">
-            {WORDS.unreachable}
+            {t('pay.unreachable.text')}
           </Notice>
-          <Button onClick={payment.reload}>Try again</Button>
+          <Button onClick={payment.reload}>{t('pay.unreachable.button')}</Button>
         </>
       );
     case 'open':

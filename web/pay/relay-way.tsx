@@ -2,10 +2,10 @@ import { type ReactNode, useRef, useState } from 'react';
 import { Button, buttonClass } from '../ui/button.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { partOf } from '../ui/part.ts';
+import { t } from '../ui/text/t.ts';
 import { Refused } from './ethereum.ts';
 import type { WayProps } from './injected-wallet.tsx';
 import { inviteWallet, openClient, type RelayClient } from './relay-session.ts';
-import { WORDS } from './words.ts';
 
 const Qr = partOf(async () => (await import('../ui/qr.tsx')).Qr);
 
@@ -29,25 +29,25 @@ export function RelayWay({ step, payment }: WayProps): ReactNode {
       setInviting({ is: 'entered' });
       payment.pay(async () => entered);
     } catch (error) {
-      const problem = error instanceof Refused ? WORDS.refused : WORDS.failed;
+      const problem = t(error instanceof Refused ? 'pay.problem.refused' : 'pay.problem.failed');
       setInviting({ is: 'failed', problem });
     }
   };
   if (step.busy) {
     return !isSigning ? null : (
       <Notice tone="info" role="status">
-        {WORDS.inWallet}
+        {t('pay.in_wallet')}
       </Notice>
     );
   }
   if (inviting.is === 'open') {
     return (
       <section className="card pay-code">
-        <h2>Scan with your wallet app</h2>
-        <p>Approve the connection in the app. It then shows what you are signing.</p>
-        <Qr value={inviting.uri} label="The code for your wallet app" />
+        <h2>{t('pay.walletconnect.heading')}</h2>
+        <p>{t('pay.walletconnect.text')}</p>
+        <Qr value={inviting.uri} label={t('pay.walletconnect.code')} />
         <a className={buttonClass({ wide: true })} href={inviting.uri}>
-          Open a wallet app on this device
+          {t('pay.walletconnect.link')}
         </a>
       </section>
     );
@@ -60,7 +60,7 @@ export function RelayWay({ step, payment }: WayProps): ReactNode {
         </Notice>
       ) : null}
       <Button wide busy={inviting.is === 'opening'} onClick={() => void start()}>
-        Pay with WalletConnect
+        {t('pay.walletconnect.button')}
       </Button>
     </>
   );

@@ -1,11 +1,12 @@
 import { useCallback, useEffect, useReducer, useRef } from 'react';
 import type { Answer } from '../data/api.ts';
+import { refusalText } from '../data/refusal-text.ts';
+import { t } from '../ui/text/t.ts';
 import type { Hex } from '../wallet/bytes.ts';
 import { Refused } from './ethereum.ts';
 import { type PayApi, type PayLink, priceOf, type Signed } from './link.ts';
 import { next, type PayEvent, START, type Step } from './machine.ts';
 import type { Message } from './message.ts';
-import { WORDS } from './words.ts';
 
 /** How often the service is asked what became of the payment. */
 const POLL_MS = 1_500;
@@ -56,10 +57,12 @@ async function sendUntilKnown(api: PayApi, signed: Signed, wasSent = false) {
 }
 
 function problemOf(error: unknown): string {
-  if (error instanceof Refused) return WORDS.refused;
-  if (error instanceof Error && error.name === 'OtherMessage') return WORDS.otherMessage;
-  if (error instanceof Error && error.name === 'OtherContracts') return WORDS.otherContracts;
-  return WORDS.failed;
+  if (error instanceof Refused) return t('pay.problem.refused');
+  if (error instanceof Error && error.name === 'OtherMessage')
+    return t('pay.problem.other_message');
+  if (error instanceof Error && error.name === 'OtherContracts')
+    return t('pay.problem.other_contracts');
+  return t('pay.problem.failed');
 }
 
 /** What the wallet signs now, checked against what the person has read and what is pinned. */
@@ -78,11 +81,14 @@ async function messageNow(
     import('./message.ts'),
   ]);
   if (read.is !== 'done') {
-    return { problem: read.is === 'refused' ? read.error.message : WORDS.unreachable, read };
+    return {
+      problem: read.is === 'refused' ? refusalText(read.error) : t('pay.unreachable.text'),
+      read,
+    };
   }
   const fresh = read.value;
   if (fresh.typed_data === null) return { problem: '', read };
-  if (priceOf(fresh) !== priceOf(shown)) return { problem: WORDS.priceChanged, read };
+  if (priceOf(fresh) !== priceOf(shown)) return { problem: t('pay.problem.price_changed'), read };
   const told = { ...shown, salt: fresh.salt };
   const message = messageFor(told, fresh.typed_data, from);
   checkContracts(shown.network, contractsOf(message, shown));

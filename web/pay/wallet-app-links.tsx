@@ -1,11 +1,12 @@
 import type { ReactNode } from 'react';
+import { t } from '../ui/text/t.ts';
 import { WALLET_APPS } from './wallet-apps.ts';
 
 /** Leads to this payment in the browser of an app. */
 export function WalletAppLinks(): ReactNode {
   const page = new URL(location.href);
   return (
-    <ul className="pay-apps" aria-label="Open in a wallet app">
+    <ul className="pay-apps" aria-label={t('pay.wallet_apps')}>
       {WALLET_APPS.map(({ name, linkTo }) => (
         <li key={name}>
           <a href={linkTo(page)} rel="noreferrer">

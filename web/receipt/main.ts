@@ -1,6 +1,7 @@
 import '../ui/base.css';
 import './receipt.css';
 import type { Receipt } from '../data/types/pay.ts';
+import { t } from '../ui/text/t.ts';
 import { type Verdict, verify } from './verify.ts';
 
 /** The page is finished without this: it only asks the chain, and prints. */
@@ -8,14 +9,11 @@ import { type Verdict, verify } from './verify.ts';
 function words(verdict: Verdict): readonly [string, string] {
   switch (verdict.kind) {
     case 'proven':
-      return ['good', '✓ Checked by your browser: it matches the chain.'];
+      return ['good', t('receipt.check.proven')];
     case 'differs':
-      return [
-        'bad',
-        `✗ The chain does not agree about ${verdict.what}. Do not trust this receipt.`,
-      ];
+      return ['bad', t('receipt.check.differs', { what: verdict.what })];
     case 'unknown':
-      return ['plain', 'Reported by this server. The chain could not be reached just now.'];
+      return ['plain', t('receipt.check.unknown')];
   }
 }
 
@@ -24,7 +22,7 @@ async function check(): Promise<void> {
   const told = document.getElementById('receipt')?.textContent;
   const node = place?.dataset.node;
   if (place === null || node === undefined || !told) return;
-  place.textContent = 'Checking with the chain…';
+  place.textContent = t('receipt.check.checking');
   const [kind, text] = words(await verify(JSON.parse(told) as Receipt, node));
   place.className = `verdict ${kind}`;
   place.textContent = text;

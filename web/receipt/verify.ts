@@ -28,14 +28,14 @@ interface TransactionReceipt {
 function numbersOf({ topics, data }: Log) {
   const at = (from: number, to: number) => BigInt(`0x${data.slice(2 + from, 2 + to) || '0'}`);
   return {
-    'the number': BigInt(topics[1] ?? '0x0'),
-    'the merchant': at(0, 8),
-    'the amount': at(8, 18),
-    'the order id': at(18, 34),
-    'the batch': at(64, 80),
-    'the acquirer fee': at(80, 96),
-    'the protocol fee': at(96, 112),
-    'the cashback': at(112, 128),
+    number: BigInt(topics[1] ?? '0x0'),
+    merchant: at(0, 8),
+    amount: at(8, 18),
+    order: at(18, 34),
+    batch: at(64, 80),
+    acquirer_fee: at(80, 96),
+    protocol_fee: at(96, 112),
+    cashback: at(112, 128),
   };
 }
 
@@ -47,14 +47,14 @@ function orderNumber(orderId: string): bigint {
 function compare(receipt: Receipt, log: Log): Verdict {
   const { proof, fees } = receipt;
   const told: ReturnType<typeof numbersOf> = {
-    'the number': BigInt(proof.number),
-    'the merchant': BigInt(proof.merchant ?? 0),
-    'the amount': BigInt(receipt.sale) + BigInt(receipt.tip),
-    'the order id': orderNumber(receipt.order_id),
-    'the batch': BigInt(proof.batch),
-    'the acquirer fee': BigInt(fees.acquirer),
-    'the protocol fee': BigInt(fees.protocol),
-    'the cashback': BigInt(fees.cashback),
+    number: BigInt(proof.number),
+    merchant: BigInt(proof.merchant ?? 0),
+    amount: BigInt(receipt.sale) + BigInt(receipt.tip),
+    order: orderNumber(receipt.order_id),
+    batch: BigInt(proof.batch),
+    acquirer_fee: BigInt(fees.acquirer),
+    protocol_fee: BigInt(fees.protocol),
+    cashback: BigInt(fees.cashback),
   };
   const names = Object.keys(told) as (keyof typeof told)[];
   const said = numbersOf(log);
@@ -63,7 +63,7 @@ function compare(receipt: Receipt, log: Log): Verdict {
   const payer = `0x${(log.topics[2] ?? '').slice(-40)}`.toLowerCase();
   const [begin = '', end = ''] = receipt.payer.toLowerCase().split('…');
   const isPayer = payer.startsWith(begin) && payer.endsWith(end);
-  return isPayer ? { kind: 'proven' } : { kind: 'differs', what: 'the payer' };
+  return isPayer ? { kind: 'proven' } : { kind: 'differs', what: 'payer' };
 }
 
 /** Asks the chain itself, not the server that this page came from. */
@@ -75,18 +75,18 @@ export async function verify(receipt: Receipt, url: string): Promise<Verdict> {
       ask('eth_chainId', []),
       ask('eth_getTransactionReceipt', [proof.tx_hash]),
     ]);
-    if (Number(chainId) !== proof.chain_id) return { kind: 'differs', what: 'its own id' };
+    if (Number(chainId) !== proof.chain_id) return { kind: 'differs', what: 'chain' };
     const transaction = found as TransactionReceipt | null | undefined;
     if (transaction === null || transaction === undefined) return { kind: 'unknown' };
-    if (Number(transaction.status) !== 1) return { kind: 'differs', what: 'the transaction' };
+    if (Number(transaction.status) !== 1) return { kind: 'differs', what: 'transaction' };
     if (Number(transaction.blockNumber) !== proof.block_number) {
-      return { kind: 'differs', what: 'the block' };
+      return { kind: 'differs', what: 'block' };
     }
     const log = transaction.logs.find(({ logIndex }) => Number(logIndex) === proof.log_index);
     const isOurs =
       log?.address.toLowerCase() === proof.settlement.toLowerCase() &&
       log.topics[0] === PAYMENT_SETTLED;
-    return isOurs ? compare(receipt, log) : { kind: 'differs', what: 'the event' };
+    return isOurs ? compare(receipt, log) : { kind: 'differs', what: 'event' };
   } catch {
     return { kind: 'unknown' };
   }

@@ -26,9 +26,10 @@ function visitAt(token: string): string | undefined {
  */
 export async function showStanding(token: string): Promise<void> {
   const { search, pathname } = location;
-  if (search === '') return;
   const said = new URLSearchParams(search);
-  history.replaceState(null, '', pathname);
+  if (!said.has('p')) return;
+  const language = said.get('lang');
+  history.replaceState(null, '', language === null ? pathname : `${pathname}?lang=${language}`);
   const body = { picc_data: said.get('p'), cmac: said.get('c') };
   const answer = await api<TagVisit>({ method: 'POST', path: `${pathOf(token)}/visits`, body });
   if (answer.is !== 'done' || answer.value.visit === null) return;

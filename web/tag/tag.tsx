@@ -1,18 +1,12 @@
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
 import type { Tag } from '../data/types/pay.ts';
 import { Paying } from '../pay/pay.tsx';
-import { WORDS as PAY_WORDS } from '../pay/words.ts';
 import { EmptyState } from '../ui/empty-state.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Status } from '../ui/status.tsx';
+import { t } from '../ui/text/t.ts';
 import { awaitPayment, sentAt, showStanding, tagApi } from './tag-api.ts';
-
-const WORDS = {
-  waiting: 'The till has not asked for a payment yet.',
-  waitingHint: 'Leave this page open. The amount appears as soon as the till asks for it.',
-  missing: 'No till has this address, or the shop has replaced it. Ask at the till.',
-} as const;
 
 /** Shorter than what proxies cut off. */
 const WAIT_SECONDS = 20;
@@ -68,19 +62,19 @@ function Waiting({ seen }: { readonly seen: Extract<Seen, { is: 'waiting' }> }):
   const { tag, away } = seen;
   return (
     <>
-      <title>Pay at the counter · Tapline</title>
+      <title>{t('tag.page')}</title>
       <section className="pay-who" role="status">
-        {tag?.network === 'testnet' ? <Status tone="warn">Test mode</Status> : null}
+        {tag?.network === 'testnet' ? <Status tone="warn">{t('pay.test_mode')}</Status> : null}
         <h1 className={tag === null ? undefined : 'branded'}>
-          {tag === null ? 'At the counter' : <bdi>{tag.merchant.name}</bdi>}
+          {tag === null ? t('tag.heading') : <bdi>{tag.merchant.name}</bdi>}
         </h1>
         <span className="spinner" aria-hidden="true" />
-        <p>{WORDS.waiting}</p>
-        <p className="soft">{WORDS.waitingHint}</p>
+        <p>{t('tag.waiting')}</p>
+        <p className="soft">{t('tag.waiting_hint')}</p>
       </section>
       {away ? (
         <Notice tone="bad" role="alert">
-          {PAY_WORDS.unreachable}
+          {t('pay.unreachable.text')}
         </Notice>
       ) : null}
     </>
@@ -103,7 +97,7 @@ export function TagPage({ token }: { readonly token: string }): ReactNode {
   return (
     <main className="sheet pay">
       {seen.is === 'missing' ? (
-        <EmptyState title="Nothing to pay here">{WORDS.missing}</EmptyState>
+        <EmptyState title={t('pay.missing.heading')}>{t('tag.missing')}</EmptyState>
       ) : seen.is === 'payment' ? (
         <OnePayment key={seen.reference} token={token} reference={seen.reference} onOthers={wait} />
       ) : seen.is === 'waiting' ? (

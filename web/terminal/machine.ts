@@ -1,5 +1,6 @@
 import type { Answer } from '../data/api.ts';
 import type { Intent } from '../data/device.ts';
+import { refusalText } from '../data/refusal-text.ts';
 import { writeSum } from '../ui/typed-sum.ts';
 import type {
   Canceling,
@@ -47,10 +48,10 @@ const STILL_OPEN = new Set([
 function knownUndone(answer: Exclude<Answer<Intent>, { is: 'done' }>): Remark | null {
   if (answer.is === 'unknown') return null;
   if (answer.is === 'not_sent') return { kind: 'not_sent', message: null };
-  const { code, message } = answer.error;
+  const { code } = answer.error;
   if (STILL_OPEN.has(code)) return null;
   const kind = code === 'service_unavailable' ? 'not_sent' : 'refused';
-  return { kind, message };
+  return { kind, message: refusalText(answer.error) };
 }
 
 function keypad(now: number, remark: Remark | null = null): Phase {

@@ -1,6 +1,8 @@
 import type { Answer } from '../data/api.ts';
 import { createDeviceApi, type Device, pairDevice, previewPairing } from '../data/device.ts';
 import { askToLast } from '../data/lasting.ts';
+import { refusalText } from '../data/refusal-text.ts';
+import { t } from '../ui/text/t.ts';
 import {
   keepPairing,
   keepSettings,
@@ -9,8 +11,6 @@ import {
   keptTill,
   type Pairing,
 } from './kept.ts';
-
-const UNREACHABLE = 'The service cannot be reached. Check the connection and try again.';
 
 /** What is told of a terminal before this device is it. */
 export type ShownDevice = Omit<Device, 'tag_url' | 'brand_path' | 'time_zone'>;
@@ -29,7 +29,7 @@ export interface Problem {
 }
 
 function problemOf(answer: Exclude<Answer<unknown>, { is: 'done' }>): Problem {
-  return { problem: answer.is === 'refused' ? answer.error.message : UNREACHABLE };
+  return { problem: answer.is === 'refused' ? refusalText(answer.error) : t('ui.unreachable') };
 }
 
 /** A device key works as it is: sandboxes and people with many devices hand them out. */
@@ -139,10 +139,10 @@ export function proofFor(change: Change): Proof | Problem {
     return way === 'typed' ? 'nothing' : 'press';
   }
   if (from !== null && change.hasOpenPayment) {
-    return { problem: 'A payment or refund is open at this till. Finish it first.' };
+    return { problem: t('till.pairing.a_payment_or_refund') };
   }
   if (isLive && !to.device.livemode && way === 'link') {
-    return { problem: 'This till takes real money. A link cannot turn it into a test terminal.' };
+    return { problem: t('till.pairing.this_till_takes_real') };
   }
   if (hasPin) return 'pin';
   return isLive ? 'manager' : 'press';
@@ -154,9 +154,7 @@ export async function managerAgrees(code: string, pairing: Pairing): Promise<Pro
   if ('problem' in found) return found;
   if (found.device.id !== pairing.terminal || !found.byFreshFactor) {
     return {
-      problem:
-        'That is not an unlock code of this till’s current terminal. Get one from its page in ' +
-        'the dashboard: “New unlock code”.',
+      problem: t('till.pairing.that_is_not_an'),
     };
   }
   return become(found);

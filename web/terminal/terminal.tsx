@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { keepApp } from '../ui/installable.ts';
 import { partOf } from '../ui/part.ts';
+import { t } from '../ui/text/t.ts';
 import { keptPairing } from './kept.ts';
 import { replacePlace } from './place.ts';
 import { WORDS } from './words.ts';
@@ -68,10 +69,10 @@ function Till(): ReactNode {
   if (hold === 'elsewhere') {
     return (
       <main className="sheet stack">
-        <h1>{WORDS.elsewhere}</h1>
-        <p>{WORDS.elsewhereHint}</p>
+        <h1>{t(WORDS.elsewhere)}</h1>
+        <p>{t(WORDS.elsewhereHint)}</p>
         <Button kind="primary" large onClick={takeOver}>
-          Use it here
+          {t('till.terminal.button.use_it_here')}
         </Button>
       </main>
     );

@@ -1,70 +1,73 @@
 import type { Intent } from '../data/device.ts';
+import { declineText } from '../data/refusal-text.ts';
+import { type TextKey, t } from '../ui/text/t.ts';
 import { takesPasses } from './machine.ts';
 import type { Outcome, Phase, Remark } from './phases.ts';
 import type { NoPass, Unread } from './reader/credential.ts';
 
-/** Every sentence of the terminal, in one place. Names that scripts rely on: behavior.md 21. */
+/** Keys of texts, or groups of them. */
+interface Words {
+  readonly [name: string]: TextKey | Readonly<Record<string, TextKey>>;
+}
+
+/** Texts that several parts of the terminal use. Names that scripts rely on: behavior.md 21. */
 export const WORDS = {
   outcome: {
-    paid: 'Paid',
-    declined: 'Declined',
-    canceled: 'Canceled',
-    expired: 'Expired',
-  } satisfies Record<Outcome, string>,
-  checking: 'Checking…',
-  checkingHint: 'We don’t know yet whether the customer has paid. Do not charge again.',
+    paid: 'till.outcome.paid',
+    declined: 'till.outcome.declined',
+    canceled: 'till.outcome.canceled',
+    expired: 'till.outcome.expired',
+  } satisfies Record<Outcome, TextKey>,
+  checking: 'till.checking',
+  checkingHint: 'till.checking_hint',
   includedHint: {
-    time: 'The payment is on the chain. An amount this large takes a moment longer to be certain.',
-    safe: 'The payment is on the chain. An amount this large waits a few minutes until it is safe.',
-    finalized: 'The payment is on the chain. An amount this large waits until its block is final.',
+    time: 'till.included_hint.time',
+    safe: 'till.included_hint.safe',
+    finalized: 'till.included_hint.finalized',
   },
-  confirming: 'Waiting for the customer to confirm',
-  confirmingHint: 'The customer has been asked on their phone.',
-  offline: 'Offline',
+  confirming: 'till.confirming',
+  confirmingHint: 'till.confirming_hint',
+  offline: 'till.offline',
   offlineHints: {
-    idle: 'There is no connection. The amount is kept; nothing is charged until it is back.',
-    tap: 'There is no connection. The till checks the payment as soon as it is back.',
+    idle: 'till.offline_hints.idle',
+    tap: 'till.offline_hints.tap',
   },
-  noAnswer: 'The service is not answering',
+  noAnswer: 'till.no_answer',
   noAnswerHints: {
-    idle: 'The connection works. The amount is kept; the till tries again every few seconds.',
-    tap: 'The connection works. The till checks the payment as soon as the service answers.',
+    idle: 'till.no_answer_hints.idle',
+    tap: 'till.no_answer_hints.tap',
   },
-  notSent: 'Not sent',
-  notSentHint: 'There was no connection. Nothing was charged.',
-  unreadable:
-    'That could not be read. Hold a single card flat and still. Bank cards and tickets are not ' +
-    'accepted. Nothing was charged.',
-  leftEarly:
-    'The card was taken away too early. Hold it until you hear the sound. Nothing was charged.',
-  notSigned: 'This card cannot pay now. Nothing was charged.',
-  holdAtBack: 'Hold the card flat against the back of this device, and keep it there.',
-  holdAtTop: 'Hold the card at the top of this iPhone, and keep it there.',
-  keepCard: 'Keep the card there',
-  keepCardHint: 'It is signing the payment.',
-  takeAway: 'You can take the pass away now.',
-  alreadyPaid: 'Already paid',
-  alreadyRead: 'A pass is already being checked. This one was ignored.',
-  tipFirst: 'The customer chooses a tip first. Nothing was charged.',
-  noPassNeeded: 'No pass is needed now. Nothing was charged.',
-  opening: 'Starting the payment',
-  openingHint: 'Nothing has been charged yet.',
-  canceling: 'Canceling',
-  cancelingHint: 'If the customer has just confirmed, the payment goes through.',
-  keyEnded: 'This device is no longer paired',
-  keyEndedHint:
-    'Its key is no longer valid. Get a new pairing code in the dashboard and pair it again.',
-  amountTooLarge: 'At most 1,000,000.00 USDC.',
-  displayAlone: 'Waiting for the till. Turn on “Customer display” in its settings.',
-  displayConfirm: 'Confirm on your phone',
+  notSent: 'till.not_sent',
+  notSentHint: 'till.not_sent_hint',
+  unreadable: 'till.unreadable',
+  leftEarly: 'till.left_early',
+  notSigned: 'till.not_signed',
+  holdAtBack: 'till.hold_at_back',
+  holdAtTop: 'till.hold_at_top',
+  keepCard: 'till.keep_card',
+  keepCardHint: 'till.keep_card_hint',
+  takeAway: 'till.take_away',
+  alreadyPaid: 'till.already_paid',
+  alreadyRead: 'till.already_read',
+  tipFirst: 'till.tip_first',
+  noPassNeeded: 'till.no_pass_needed',
+  opening: 'till.opening',
+  openingHint: 'till.opening_hint',
+  canceling: 'till.canceling',
+  cancelingHint: 'till.canceling_hint',
+  keyEnded: 'till.key_ended',
+  keyEndedHint: 'till.key_ended_hint',
+  amountTooLarge: 'till.amount_too_large',
+  displayAlone: 'till.display_alone',
+  displayConfirm: 'till.display_confirm',
   camera: {
-    refused: 'The camera cannot be used. Allow it in the browser’s settings, then try again.',
-    no_decoder: 'The code reader could not be loaded. Check the connection, then try again.',
-    stopped: 'The camera stopped. Another app may be using it.',
+    refused: 'till.camera.refused',
+    no_decoder: 'till.camera.no_decoder',
+    stopped: 'till.camera.stopped',
   },
-  elsewhere: 'The till is open in another window',
-  elsewhereHint: 'One device takes one payment at a time.',
-} as const;
+  elsewhere: 'till.elsewhere',
+  elsewhereHint: 'till.elsewhere_hint',
+} as const satisfies Words;
 
 /** Why a camera reads no codes: no permission or device, our decoder, or its picture has ended. */
 export type CameraProblem = keyof typeof WORDS.camera;
@@ -80,48 +83,45 @@ export const OUTCOME_LOOKS: Readonly<Record<Outcome, 'good' | 'bad' | 'warn' | '
 export function endHint(outcome: Outcome, intent: Intent): string {
   if (outcome === 'expired') {
     return intent.tapped_at === null
-      ? 'No pass was presented in time.'
-      : 'A pass was presented, but nothing was paid in time.';
+      ? t('till.words.no_pass_was_presented')
+      : t('till.words.a_pass_was_presented');
   }
-  return 'Nothing was charged.';
+  return t('till.nothing_charged');
 }
-
-const NOT_CHARGED = 'Nothing was charged.';
 
 /** To the customer after a decline: the service's words for customers, never for developers. */
 export function customerDecline({ last_payment_error: error }: Intent): string {
-  return error?.customer_message || NOT_CHARGED;
+  return error === null ? t('till.nothing_charged') : declineText(error);
 }
 
 /** To the cashier, who does not own the wallet: by decline code or, more exactly, reason code. */
-const CASHIER_DECLINES: Readonly<Record<string, string>> = {
-  pass_unknown: 'This pass is not known here. Ask for another one.',
-  pass_revoked: 'The customer has switched this pass off. Ask for another one.',
-  pass_replayed: 'The card could not be read. Ask the customer to hold it there once more.',
-  pass_code_expired: 'The code has expired. Ask the customer to show a new one.',
-  pass_code_used: 'The code was used before. Ask the customer to show a new one.',
-  insufficient_funds: 'The customer’s wallet does not hold enough money.',
-  approval_insufficient:
-    'The customer’s wallet does not allow this payment. They can raise it in their wallet app.',
-  limit_exceeded:
-    'The payment is above the customer’s own limit. They can change it in their wallet app.',
-  risk_blocked: 'This payment cannot be taken. Ask for another way to pay.',
-  payer_rejected: 'The customer rejected this payment.',
-  confirmation_timeout: 'The customer did not confirm in time. Ask for the pass once more.',
-  authorization_refused: 'The customer’s wallet could not pay this. Try again.',
-  agent_token_unknown: 'The customer’s assistant is not allowed to pay this.',
-  agent_token_expired: 'The permission of the customer’s assistant has expired.',
-  agent_token_used: 'The permission of the customer’s assistant was used before.',
-  agent_token_mismatch: 'The customer’s assistant may only pay another shop or amount.',
-  settlement_failed: 'The payment did not go through. Try again.',
-  CEILING_REACHED: 'The network takes no more payments this hour. Ask for another way to pay.',
-  HOME_CELL_AWAY: 'This pass cannot be checked at the moment. Ask for another way to pay.',
+const CASHIER_DECLINES: Readonly<Record<string, TextKey>> = {
+  pass_unknown: 'till.decline.pass_unknown',
+  pass_revoked: 'till.decline.pass_revoked',
+  pass_replayed: 'till.decline.pass_replayed',
+  pass_code_expired: 'till.decline.pass_code_expired',
+  pass_code_used: 'till.decline.pass_code_used',
+  insufficient_funds: 'till.decline.insufficient_funds',
+  approval_insufficient: 'till.decline.approval_insufficient',
+  limit_exceeded: 'till.decline.limit_exceeded',
+  risk_blocked: 'till.decline.risk_blocked',
+  payer_rejected: 'till.decline.payer_rejected',
+  confirmation_timeout: 'till.decline.confirmation_timeout',
+  authorization_refused: 'till.decline.authorization_refused',
+  agent_token_unknown: 'till.decline.agent_token_unknown',
+  agent_token_expired: 'till.decline.agent_token_expired',
+  agent_token_used: 'till.decline.agent_token_used',
+  agent_token_mismatch: 'till.decline.agent_token_mismatch',
+  settlement_failed: 'till.decline.settlement_failed',
+  CEILING_REACHED: 'till.decline.ceiling_reached',
+  HOME_CELL_AWAY: 'till.decline.home_cell_away',
 };
 
 export function cashierDecline({ last_payment_error: error }: Intent): string {
   const own = CASHIER_DECLINES[error?.reason_code ?? ''];
   const words = own ?? CASHIER_DECLINES[error?.decline_code ?? ''];
-  return words === undefined ? NOT_CHARGED : `${words} ${NOT_CHARGED}`;
+  const end = t('till.nothing_charged');
+  return words === undefined ? end : `${t(words)} ${end}`;
 }
 
 /** What to say of what was held against the till and is no pass. `own`: what its own tag says. */
@@ -130,11 +130,11 @@ export function unreadWords(read: Unread, own: string | null): string {
     case 'no_pass':
       return noPassWords(read.why);
     case 'unreadable':
-      return WORDS.unreadable;
+      return t(WORDS.unreadable);
     case 'left_early':
-      return WORDS.leftEarly;
+      return t(WORDS.leftEarly);
     case 'not_signed':
-      return read.message ?? WORDS.notSigned;
+      return read.message ?? t(WORDS.notSigned);
     case 'tag':
       return tagWords(read.address, own);
   }
@@ -144,28 +144,23 @@ function tagWords(address: string, own: string | null): string {
   // An address of the shop's own network may differ in all but its last part; a chip adds to it.
   const read = tokenOf(new URL(address).pathname);
   const isOwn = own !== null && read === tokenOf(own);
-  return isOwn
-    ? 'That is this till’s own tag, which is for customers’ phones. Nothing was charged.'
-    : 'That tag belongs to another till, or its address was replaced. Nothing was charged.';
+  return isOwn ? t('till.words.that_is_this_tills') : t('till.words.that_tag_belongs_to');
 }
 
 function noPassWords(why: NoPass | undefined): string {
   switch (why) {
     case undefined:
-      return 'That isn’t a pass. Nothing was charged.';
+      return t('till.words.that_isnt_a_pass');
     case 'phone_without_pass':
-      return 'The phone has no pass for this shop. Nothing was charged.';
+      return t('till.words.the_phone_has_no');
     case 'locked_phone':
-      return 'Unlock the phone, choose the pass and hold it here again.';
+      return t('till.words.unlock_the_phone_choose');
     case 'foreign_card':
-      return 'This card is not accepted here. Bank cards and tickets are not read.';
+      return t('till.words.this_card_is_not');
     case 'other_layout':
-      return (
-        'This reader types with another keyboard layout. Set the reader to this device’s layout. ' +
-        'Nothing was charged.'
-      );
+      return t('till.words.this_reader_types_with');
     case 'two_cards':
-      return 'Two cards at once. Hold only one of them here.';
+      return t('till.words.two_cards_at_once');
   }
 }
 
@@ -177,22 +172,22 @@ function tokenOf(address: string): string {
 export function strayWords(phase: Phase): string {
   switch (phase.at) {
     case 'result':
-      return phase.outcome === 'paid' ? WORDS.alreadyPaid : WORDS.noPassNeeded;
+      return phase.outcome === 'paid' ? t(WORDS.alreadyPaid) : t(WORDS.noPassNeeded);
     case 'tapping':
     case 'following':
-      return WORDS.alreadyRead;
+      return t(WORDS.alreadyRead);
     case 'open':
-      return takesPasses(phase) ? WORDS.noPassNeeded : WORDS.tipFirst;
+      return takesPasses(phase) ? t(WORDS.noPassNeeded) : t(WORDS.tipFirst);
     default:
-      return WORDS.noPassNeeded;
+      return t(WORDS.noPassNeeded);
   }
 }
 
 export function remarkWords({ kind, message }: Remark): { title: string; hint: string } {
   if (kind === 'not_sent') {
-    return { title: WORDS.notSent, hint: message ?? WORDS.notSentHint };
+    return { title: t(WORDS.notSent), hint: message ?? t(WORDS.notSentHint) };
   }
-  return { title: 'Not possible', hint: message ?? 'Nothing was charged.' };
+  return { title: t('till.words.not_possible'), hint: message ?? t('till.nothing_charged') };
 }
 
 /** `1:05`. */

@@ -1,3 +1,5 @@
+import { t } from './text/t.ts';
+
 /** `0x12ab…cdef`: both ends, as they are compared. */
 export function shortAddress(address: string): string {
   return `${address.slice(0, 6)}…${address.slice(-4)}`;
@@ -5,5 +7,5 @@ export function shortAddress(address: string): string {
 
 /** `ending in abcd`: enough to recognize a wallet, and nothing to type off. */
 export function endOfAddress(address: string): string {
-  return `ending in ${address.slice(-4)}`;
+  return t('ui.address_end', { end: address.slice(-4) });
 }

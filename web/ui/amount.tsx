@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { formatAtoms, roundAtoms } from './money.ts';
+import { t } from './text/t.ts';
 
 export interface AmountProps {
   readonly atoms: bigint;
@@ -33,13 +34,13 @@ export function Amount({
       <button
         type="button"
         className="amount-rounded"
-        title={`exactly ${digits}`}
+        title={t('ui.exactly', { sum: digits })}
         aria-expanded={isOpen}
         onClick={() => setIsOpen(!isOpen)}
       >
         {drawn}
       </button>
-      {isOpen ? <span className="amount-exact">exactly {digits}</span> : null}
+      {isOpen ? <span className="amount-exact">{t('ui.exactly', { sum: digits })}</span> : null}
     </span>
   );
 }

@@ -1,6 +1,7 @@
 import { type FocusEvent, type ReactNode, useId, useState } from 'react';
 import { Button } from './button.tsx';
 import './copy-field.css';
+import { t } from './text/t.ts';
 
 export interface CopyFieldProps {
   readonly label: string;
@@ -34,12 +35,12 @@ export function CopyField({ label, value, whole = false }: CopyFieldProps): Reac
       <label htmlFor={id}>{label}</label>
       <div className="copy">
         {whole ? <textarea rows={3} {...shared} /> : <input {...shared} />}
-        <Button onClick={copy} aria-label={`Copy ${label}`}>
-          {copied ? 'Copied' : 'Copy'}
+        <Button onClick={copy} aria-label={t('ui.copy_what', { what: label })}>
+          {copied ? t('ui.copied') : t('ui.copy')}
         </Button>
       </div>
       <span className="unseen" role="status">
-        {copied ? `${label} copied` : ''}
+        {copied ? t('ui.copied_what', { what: label }) : ''}
       </span>
     </div>
   );

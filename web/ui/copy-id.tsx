@@ -2,16 +2,17 @@ import { type ReactNode, useState } from 'react';
 import { shortAddress } from './address.ts';
 import { Icon } from './icon.tsx';
 import './copy-field.css';
+import { t } from './text/t.ts';
 
 /** The id of what a page is about, to carry into a program or a message. */
 export function CopyId({ id }: { readonly id: string }): ReactNode {
-  return <Copied text={id} shown={id} what="ID" />;
+  return <Copied text={id} shown={id} what={t('ui.copy_id.what.id')} />;
 }
 
 /** An address of a chain in a list: both ends are seen, and all of it is copied. */
 export function CopyAddress({ address }: { readonly address: string }): ReactNode {
   const shown = shortAddress(address);
-  return <Copied text={address} shown={shown} what={`address ${shown}`} />;
+  return <Copied text={address} shown={shown} what={t('ui.copy_id.address', { shown })} />;
 }
 
 interface CopiedProps {
@@ -34,11 +35,16 @@ function Copied({ text, shown, what }: CopiedProps): ReactNode {
       <span className="id soft" title={text}>
         {shown}
       </span>
-      <button type="button" className="copy-button" aria-label={`Copy ${what}`} onClick={copy}>
+      <button
+        type="button"
+        className="copy-button"
+        aria-label={t('ui.copy_what', { what })}
+        onClick={copy}
+      >
         <Icon name={copied ? 'good' : 'copy'} />
       </button>
       <span className="unseen" role="status">
-        {copied ? `${what} copied` : ''}
+        {copied ? t('ui.copied_what', { what }) : ''}
       </span>
     </span>
   );

@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { Icon } from './icon.tsx';
 import { SheetGrip } from './sheet-grip.tsx';
 import './dialog.css';
+import { t } from './text/t.ts';
 
 export interface DialogProps {
   readonly title: string;
@@ -50,7 +51,12 @@ export function Dialog({ title, onClose, children }: DialogProps): ReactNode {
         {children}
       </div>
       {/* Last: the dialog opens with its first field in focus. */}
-      <button type="button" className="dialog-close" aria-label="Close" onClick={onClose}>
+      <button
+        type="button"
+        className="dialog-close"
+        aria-label={t('ui.dialog.aria.close')}
+        onClick={onClose}
+      >
         <Icon name="bad" />
       </button>
     </dialog>

@@ -1,6 +1,7 @@
 import { Component, type ReactNode } from 'react';
 import { Button } from './button.tsx';
 import { Notice } from './notice.tsx';
+import { t } from './text/t.ts';
 
 /** Not again within this time: a part that is missing would load the page for ever. */
 const RELOAD_EVERY_MS = 10_000;
@@ -44,9 +45,9 @@ export class LastResort extends Component<LastResortProps, LastResortState> {
     return (
       <Place className="sheet">
         <Notice tone="warn" role="alert">
-          <strong>Something went wrong on this page</strong>
-          <p>Reload it; nothing is sent twice.</p>
-          <Button onClick={() => location.reload()}>Reload</Button>
+          <strong>{t('ui.broken.heading')}</strong>
+          <p>{t('ui.broken.text')}</p>
+          <Button onClick={() => location.reload()}>{t('ui.broken.button')}</Button>
         </Notice>
       </Place>
     );

@@ -2,6 +2,7 @@ import { type FormEvent, type ReactNode, useState } from 'react';
 import { Button } from './button.tsx';
 import { TextField } from './field.tsx';
 import { isPin, type SealedPin } from './pin.ts';
+import { t } from './text/t.ts';
 
 /** Longer with each wrong one: four digits are soon tried. */
 const WAIT_MS = 1_000;
@@ -35,21 +36,21 @@ export function LockScreen({ pin, owner, onUnlock, otherWay }: LockScreenProps):
   };
   return (
     <main className="sheet">
-      <title>Locked · Tapline</title>
+      <title>{t('ui.lock_screen.page.locked_tapline')}</title>
       <form className="stack" onSubmit={submit}>
-        <h1>Locked</h1>
+        <h1>{t('ui.lock_screen.heading.locked')}</h1>
         <p className="soft">{owner}</p>
         <TextField
-          label="PIN"
+          label={t('ui.lock_screen.label.pin')}
           type="password"
           inputMode="numeric"
           autoComplete="off"
           value={typed}
-          error={wrong > 0 && typed === '' ? 'Wrong PIN.' : null}
+          error={wrong > 0 && typed === '' ? t('ui.lock_screen.error.wrong_pin') : null}
           onChange={(event) => setTyped(event.target.value)}
         />
         <Button type="submit" kind="primary" large busy={busy}>
-          Unlock
+          {t('ui.lock_screen.button.unlock')}
         </Button>
       </form>
       {otherWay}

@@ -1,3 +1,5 @@
+import { textLocale } from './text/t.ts';
+
 /** USDC has six decimals. Everywhere but on the screen an amount is a bigint of atoms. */
 const DECIMALS = 6;
 const ONE = 10n ** BigInt(DECIMALS);
@@ -13,11 +15,15 @@ const GROUP = 3;
 export function formatAtoms(atoms: bigint): string {
   const sign = atoms < 0n ? '−' : '';
   const size = atoms < 0n ? -atoms : atoms;
-  const whole = new Intl.NumberFormat('en-US').format(size / ONE);
   const digits = (size % ONE).toString().padStart(DECIMALS, '0');
   const needed = digits.replace(/0+$/, '').padEnd(SHOWN_DECIMALS, '0');
   const shown = needed.length === GROUP && size >= ONE ? `${needed}0` : needed;
-  return `${sign}${whole}.${shown}`;
+  const format = new Intl.NumberFormat(textLocale(), {
+    minimumFractionDigits: shown.length,
+    maximumFractionDigits: shown.length,
+  });
+  // Text, not a number: a double would round the sums that are large.
+  return `${sign}${format.format(`${size / ONE}.${shown}` as `${number}`)}`;
 }
 
 /** What a rounded sum ends with, in atoms. */
@@ -35,7 +41,7 @@ export function nearestCent(atoms: bigint): bigint {
 export function roundAtoms(atoms: bigint): string {
   if (atoms < 0n) return `−${roundAtoms(-atoms)}`;
   const rounded = nearestCent(atoms);
-  return rounded === 0n && atoms > 0n ? '< 0.01' : formatAtoms(rounded);
+  return rounded === 0n && atoms > 0n ? `< ${formatAtoms(SHOWN_UNIT)}` : formatAtoms(rounded);
 }
 
 /** `2.50 USDC`, for the name of a button. */

@@ -15,13 +15,19 @@ export interface NoticeProps {
   readonly icon?: IconName;
   /** `alert` interrupts a screen reader; `status` waits; neither: it stood there from the start. */
   readonly role?: 'alert' | 'status';
+  /** Of a result (behavior.md 21). */
+  readonly 'data-result'?: string;
   readonly children: ReactNode;
 }
 
 /** What a person should know now, with what can be done about it. */
-export function Notice({ tone, icon, role, children }: NoticeProps): ReactNode {
+export function Notice({ tone, icon, role, children, ...names }: NoticeProps): ReactNode {
   return (
-    <div className={`notice ${tone === 'plain' ? 'notice-plain' : `is-${tone}`}`} role={role}>
+    <div
+      className={`notice ${tone === 'plain' ? 'notice-plain' : `is-${tone}`}`}
+      role={role}
+      {...names}
+    >
       <Icon name={icon ?? ICONS[tone]} />
       <div>{children}</div>
     </div>

@@ -1,4 +1,5 @@
 import { type ComponentType, createElement, type ReactNode, useEffect, useState } from 'react';
+import { loadMoreTexts } from './text/t.ts';
 
 /** A component whose code comes after the first load. */
 export interface Part<P> {
@@ -48,7 +49,8 @@ export function partOf<P extends object>(
     loaded: null,
     meanwhile,
     load: async () => {
-      slot.loaded = await fetch();
+      const [loaded] = await Promise.all([fetch(), loadMoreTexts()]);
+      slot.loaded = loaded;
     },
   };
   const draw = (props: P): ReactNode => createElement(Later<P>, { slot, props });

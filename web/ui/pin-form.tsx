@@ -2,6 +2,7 @@ import { type FormEvent, type ReactNode, useState } from 'react';
 import { Button } from './button.tsx';
 import { TextField } from './field.tsx';
 import { type SealedPin, SHORTEST_PIN, sealPin } from './pin.ts';
+import { t } from './text/t.ts';
 
 export interface PinFormProps {
   readonly title: string;
@@ -16,7 +17,7 @@ export function PinForm({ title, hint, pin, onChange }: PinFormProps): ReactNode
   const [problem, setProblem] = useState<string | null>(null);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    if (typed.length < SHORTEST_PIN) return setProblem('At least four digits.');
+    if (typed.length < SHORTEST_PIN) return setProblem(t('ui.pin_form.at_least_four_digits'));
     onChange(await sealPin(typed));
     setTyped('');
     setProblem(null);
@@ -25,7 +26,7 @@ export function PinForm({ title, hint, pin, onChange }: PinFormProps): ReactNode
     <form className="stack" onSubmit={submit} noValidate>
       <h2>{title}</h2>
       <TextField
-        label={pin === null ? 'PIN' : 'Change PIN'}
+        label={t(pin === null ? 'ui.pin_form.label.pin' : 'ui.pin_form.label.change_pin')}
         type="password"
         inputMode="numeric"
         autoComplete="off"
@@ -35,10 +36,10 @@ export function PinForm({ title, hint, pin, onChange }: PinFormProps): ReactNode
         onChange={(event) => setTyped(event.target.value)}
       />
       <div className="row">
-        <Button type="submit">Set PIN</Button>
+        <Button type="submit">{t('ui.pin_form.button.set_pin')}</Button>
         {pin === null ? null : (
           <Button kind="quiet" onClick={() => onChange(null)}>
-            Remove PIN
+            {t('ui.pin_form.button.remove_pin')}
           </Button>
         )}
       </div>

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
 import { formatUsdc } from './money.ts';
 import { Notice } from './notice.tsx';
+import { t } from './text/t.ts';
 
 export interface RefundCrumbProps {
   readonly left: bigint;
@@ -14,13 +15,8 @@ export interface RefundCrumbProps {
 export function RefundCrumb({ left, crumb, onAll }: RefundCrumbProps): ReactNode {
   return (
     <Notice tone="info">
-      <p>
-        This leaves <span translate="no">{formatUsdc(crumb)}</span>, too little to refund later.
-        Refund everything instead?
-      </p>
-      <Button onClick={onAll}>
-        Everything: <span translate="no">{formatUsdc(left)}</span>
-      </Button>
+      <p>{t('ui.refund_crumb.text', { sum: formatUsdc(crumb) })}</p>
+      <Button onClick={onAll}>{t('ui.refund_crumb.button', { sum: formatUsdc(left) })}</Button>
     </Notice>
   );
 }

@@ -1,4 +1,5 @@
 import { formatUsdc, nearestCent } from './money.ts';
+import { t } from './text/t.ts';
 import { readSum, type TypedSum } from './typed-sum.ts';
 
 /** A smaller rest is shown as `< 0.01`, which cannot be typed. */
@@ -29,7 +30,8 @@ export function readRefund(
   if (sum.is !== 'sum') return { ...none, problem: null };
   const isShownRest = !sum.isWritten && sum.units === nearestCent(left);
   const atoms = isShownRest ? left : sum.units;
-  if (atoms > left) return { ...none, problem: `At most ${formatUsdc(left)} can be refunded.` };
+  if (atoms > left)
+    return { ...none, problem: t('ui.refund_sum.at_most_sum_can', { sum: formatUsdc(left) }) };
   const rest = left - atoms;
   return { sum, atoms, problem: null, crumb: rest > 0n && rest < LEAST_REST ? rest : null };
 }

@@ -5,6 +5,7 @@ import { LastResort } from './last-resort.tsx';
 import { SheetGrip } from './sheet-grip.tsx';
 import './shell.css';
 import { SkipLink } from './skip-link.tsx';
+import { t } from './text/t.ts';
 import { ZoneNote } from './time.tsx';
 
 export interface ShellPage {
@@ -72,7 +73,7 @@ function Side(props: SideProps): ReactNode {
     <aside
       id={id}
       className={isSheet ? 'shell-side shell-sheet' : 'shell-side'}
-      aria-label="Menu"
+      aria-label={t('ui.shell.menu')}
       popover={isSheet ? 'auto' : undefined}
     >
       {isSheet ? (
@@ -148,7 +149,7 @@ export function Shell(props: ShellProps): ReactNode {
           </div>
           {mark}
           <button type="button" className="shell-menu" popoverTarget={id}>
-            <Icon name="menu" /> Menu
+            <Icon name="menu" /> {t('ui.shell.menu')}
           </button>
         </header>
       ) : null}

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { t } from './text/t.ts';
 
 /** What is on its way: lines of text, the rows of a list, or the figures of a card. */
 export type SkeletonShape = 'lines' | 'rows' | 'card';
@@ -12,7 +13,10 @@ export interface SkeletonProps {
 }
 
 /** Keeps the room of what is being read, so that nothing jumps when it is there. */
-export function Skeleton({ shape = 'lines', children = 'Loading…' }: SkeletonProps): ReactNode {
+export function Skeleton({
+  shape = 'lines',
+  children = t('ui.loading'),
+}: SkeletonProps): ReactNode {
   return (
     <div
       className={shape === 'lines' ? 'skeleton' : `skeleton card skeleton-${shape}`}

@@ -1,5 +1,6 @@
 import type { MouseEvent, ReactNode } from 'react';
 import './skip-link.css';
+import { t } from './text/t.ts';
 
 function goToContent(event: MouseEvent): void {
   event.preventDefault();
@@ -15,7 +16,7 @@ function goToContent(event: MouseEvent): void {
 export function SkipLink(): ReactNode {
   return (
     <a className="skip button button-primary" href={location.href} onClick={goToContent}>
-      Skip to content
+      {t('ui.skip_link.link.skip_to_content')}
     </a>
   );
 }

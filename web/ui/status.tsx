@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Icon, type IconName } from './icon.tsx';
+import { t } from './text/t.ts';
 
 export type Tone = 'good' | 'bad' | 'warn' | 'info' | 'plain';
 
@@ -27,26 +28,30 @@ export function Status({ tone, children }: StatusProps): ReactNode {
 }
 
 /** The statuses of the API's objects. One that is not known here is shown as it is. */
-const KNOWN: Readonly<Record<string, readonly [Tone, string]>> = {
-  requires_payment_method: ['info', 'Waiting for a tap'],
-  requires_action: ['warn', 'Waiting for the customer'],
-  processing: ['info', 'Processing'],
-  pending: ['info', 'Pending'],
-  succeeded: ['good', 'Succeeded'],
-  paid: ['good', 'Paid'],
-  partially_refunded: ['warn', 'Partly refunded'],
-  refunded: ['plain', 'Refunded'],
-  canceled: ['plain', 'Canceled'],
-  failed: ['bad', 'Failed'],
-  active: ['good', 'Active'],
-  inactive: ['plain', 'Inactive'],
-  enabled: ['good', 'Enabled'],
-  disabled: ['bad', 'Disabled'],
-  approved: ['good', 'Approved'],
-  rejected: ['bad', 'Rejected'],
-};
+const KNOWN = {
+  requires_payment_method: 'info',
+  requires_action: 'warn',
+  processing: 'info',
+  pending: 'info',
+  succeeded: 'good',
+  paid: 'good',
+  partially_refunded: 'warn',
+  refunded: 'plain',
+  canceled: 'plain',
+  failed: 'bad',
+  active: 'good',
+  inactive: 'plain',
+  enabled: 'good',
+  disabled: 'bad',
+  approved: 'good',
+  rejected: 'bad',
+} as const satisfies Readonly<Record<string, Tone>>;
+
+function isKnown(status: string): status is keyof typeof KNOWN {
+  return status in KNOWN;
+}
 
 export function ObjectStatus({ status }: { readonly status: string }): ReactNode {
-  const [tone, word] = KNOWN[status] ?? ['plain', status.replaceAll('_', ' ')];
-  return <Status tone={tone}>{word}</Status>;
+  if (!isKnown(status)) return <Status tone="plain">{status.replaceAll('_', ' ')}</Status>;
+  return <Status tone={KNOWN[status]}>{t(`status.${status}`)}</Status>;
 }

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { TextField, type TextFieldProps } from './field.tsx';
 import { formatUsdc } from './money.ts';
+import { t } from './text/t.ts';
 import type { TypedSum } from './typed-sum.ts';
 
 export interface SumFieldProps extends Omit<TextFieldProps, 'value' | 'onChange'> {
@@ -19,9 +20,7 @@ export function SumField(props: SumFieldProps): ReactNode {
   const both = (
     <>
       {hint}
-      <span className="field-understood">
-        Read as <span translate="no">{understood}</span>
-      </span>
+      <span className="field-understood">{t('sum.understood', { sum: understood ?? '' })}</span>
     </>
   );
   return (

@@ -59,11 +59,22 @@ const NAMES_MONEY = /amount|\bsum\b|\btip\b|limit|at most|price|each (payment|da
 
 const WEB = path.join(import.meta.dirname, '..');
 
+const ENGLISH = JSON.parse(readFileSync(path.join(WEB, '../texts/en.json'), 'utf8')) as Readonly<
+  Record<string, string>
+>;
+
+/** A source with the texts that it takes out of the catalog. */
+function inEnglish(text: string): string {
+  return text
+    .replaceAll(/=\{t\('([\w.]+)'\)\}/g, (_all, key) => `="${ENGLISH[key]}"`)
+    .replaceAll(/\bt\('([\w.]+)'\)/g, (_all, key) => `'${ENGLISH[key]}'`);
+}
+
 async function drawings(): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   for await (const name of glob('**/*.tsx', { cwd: WEB })) {
     if (name.startsWith('ui/stories') || name === 'ui/sum-field.tsx') continue;
-    found.set(name, readFileSync(path.join(WEB, name), 'utf8'));
+    found.set(name, inEnglish(readFileSync(path.join(WEB, name), 'utf8')));
   }
   return found;
 }

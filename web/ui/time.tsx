@@ -1,13 +1,5 @@
 import { createContext, type ReactNode, useContext } from 'react';
-
-/** The browser's language, for dates; some browsers name one that Intl does not know. */
-export function language(): string {
-  try {
-    return Intl.getCanonicalLocales(navigator.language)[0] ?? 'en';
-  } catch {
-    return 'en';
-  }
-}
+import { t, textLocale } from './text/t.ts';
 
 export type TimeShape = 'full' | 'day' | 'clock' | 'exact';
 
@@ -40,7 +32,7 @@ export function formatTime(iso: string, shape: TimeShape, timeZone?: string): st
     new Intl.DateTimeFormat('en', { year: 'numeric', ...zone }).format(date);
   const isShort = shape === 'full' && yearOf(at) === yearOf(new Date());
   const options = isShort ? OF_THIS_YEAR : SHAPES[shape];
-  return new Intl.DateTimeFormat(language(), { ...options, ...zone }).format(at);
+  return new Intl.DateTimeFormat(textLocale(), { ...options, ...zone }).format(at);
 }
 
 const AccountZone = createContext<string | undefined>(undefined);
@@ -70,11 +62,7 @@ export function ZoneNote(): ReactNode {
   const zone = useContext(AccountZone);
   const own = new Intl.DateTimeFormat('en').resolvedOptions().timeZone;
   if (zone === undefined || showsTheSame(zone, own)) return null;
-  return (
-    <p className="soft small">
-      Times are in <span translate="no">{zone}</span>.
-    </p>
-  );
+  return <p className="soft small">{t('ui.times_in', { zone })}</p>;
 }
 
 export interface TimeProps {

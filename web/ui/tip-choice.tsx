@@ -4,6 +4,8 @@ import { Button } from './button.tsx';
 import { Choice } from './choice.tsx';
 import { formatUsdc, roundAtoms } from './money.ts';
 import { SumField } from './sum-field.tsx';
+import { rich } from './text/rich.ts';
+import { t } from './text/t.ts';
 import { readSum, type TypedSum } from './typed-sum.ts';
 import './tip-choice.css';
 
@@ -28,6 +30,8 @@ export interface TipChoiceProps {
 }
 
 interface Offer {
+  /** In English, in every language. */
+  readonly name: string;
   readonly label: string;
   readonly atoms: bigint;
 }
@@ -36,11 +40,16 @@ interface Offer {
 function offersOf(amount: bigint, percentages: readonly number[]): Offer[] {
   const parts = percentages.map((percentage) => {
     const atoms = tipOf(amount, percentage);
-    return { label: `${percentage} % · ${roundAtoms(atoms)} USDC`, atoms };
+    const sum = `${roundAtoms(atoms)} USDC`;
+    const label = t('tip.percentage', { percent: String(percentage), sum });
+    return { name: `${percentage} %`, label, atoms };
   });
   if (amount >= SMALL) return parts;
   const round = ROUND_TIPS.filter((atoms) => atoms <= amount);
-  return [...parts, ...round.map((atoms) => ({ label: formatUsdc(atoms), atoms }))];
+  return [
+    ...parts,
+    ...round.map((atoms) => ({ name: formatUsdc(atoms), label: formatUsdc(atoms), atoms })),
+  ];
 }
 
 /** What was typed; null: no tip that can be given. */
@@ -62,17 +71,16 @@ export function TipChoice(props: TipChoiceProps): ReactNode {
   };
   return (
     <form className="stack tip" onSubmit={submit} noValidate>
-      <title>Tip · Tapline</title>
-      <h1>Would you like to leave a tip?</h1>
-      <p>
-        <bdi>{merchant}</bdi> charges <Amount atoms={amount} />
-      </p>
+      <title>{t('tip.page')}</title>
+      <h1>{t('tip.heading')}</h1>
+      <p>{rich('tip.charged', { sum: () => <Amount atoms={amount} /> }, { merchant })}</p>
       <fieldset className="tip-choices">
-        <legend className="unseen">Tip</legend>
+        <legend className="unseen">{t('tip.choices')}</legend>
         {offersOf(amount, percentages).map((offer) => (
           <Choice
             key={offer.label}
             name="tip"
+            data-name={offer.name}
             value={offer.label}
             label={offer.label}
             checked={!isOwn && chosen?.label === offer.label}
@@ -84,19 +92,18 @@ export function TipChoice(props: TipChoiceProps): ReactNode {
         ))}
       </fieldset>
       <SumField
-        label="Custom tip"
+        label={t('tip.custom')}
         placeholder="0.00"
         value={typed}
         sum={own}
-        error={isOwn && tip === null ? `A tip is at most ${formatUsdc(amount)}.` : null}
+        error={isOwn && tip === null ? t('tip.too_large', { sum: formatUsdc(amount) }) : null}
         onText={setTyped}
       />
-      <Button type="submit" kind="primary" large wide disabled={tip === null}>
-        Add tip
-        {tip === null ? '' : ` and pay ${formatUsdc(amount + tip)}`}
+      <Button data-name="Add tip" type="submit" kind="primary" large wide disabled={tip === null}>
+        {tip === null ? t('tip.add') : t('tip.add_and_pay', { sum: formatUsdc(amount + tip) })}
       </Button>
-      <Button large wide onClick={() => onTip(0n)}>
-        No tip
+      <Button data-name="No tip" large wide onClick={() => onTip(0n)}>
+        {t('tip.none')}
       </Button>
       {children}
     </form>

@@ -1,4 +1,5 @@
 import { createContext, type ReactNode, useCallback, useContext, useRef, useState } from 'react';
+import { t } from './text/t.ts';
 
 /** Long enough to read two lines; nothing that matters is said only here. */
 const SHOWN_MS = 6_000;
@@ -26,7 +27,7 @@ export function ToastProvider({ children }: { readonly children: ReactNode }): R
   return (
     <Toasts value={show}>
       {children}
-      <div className="toasts" role="log" aria-label="Notifications">
+      <div className="toasts" role="log" aria-label={t('ui.notifications')}>
         {toasts.map(({ id, text }) => (
           <div key={id} className="toast">
             {text}

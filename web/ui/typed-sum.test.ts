@@ -1,12 +1,18 @@
+import '../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { withoutMarks } from '#core/isolates.ts';
 import { MAX_ATOMS } from './money.ts';
 import { readSum, type SumRules, writeSum } from './typed-sum.ts';
 
 function meant(text: string, rules: SumRules = {}): bigint | string {
   const read = readSum(text, rules);
-  return read.is === 'sum' ? read.units : read.is === 'refused' ? read.words : 'empty';
+  return read.is === 'sum'
+    ? read.units
+    : read.is === 'refused'
+      ? withoutMarks(read.words)
+      : 'empty';
 }
 
 function holds(rules: SumRules, typed: readonly (readonly [string, bigint | string])[]): void {

@@ -1,3 +1,5 @@
+import { t } from './text/t.ts';
+
 /**
  * Sums that people type. A wrong guess between 1500 and 1.50 costs a thousand times the price, so
  * what can be read in two ways is refused with both readings, and nothing is sent.
@@ -131,15 +133,17 @@ function refusalWords(refusal: SumRefusal, rules: SumRules): string {
   const { decimals = USDC_DECIMALS } = rules;
   switch (refusal.why) {
     case 'malformed':
-      return `Enter an amount such as ${decimals === 0 ? '250' : '2.50'}.`;
+      return t('sum.malformed', { example: decimals === 0 ? '250' : '2.50' });
     case 'zero':
-      return 'Enter more than 0.';
+      return t('sum.zero');
     case 'too_many_decimals':
-      return decimals === 0 ? 'This currency has no decimals.' : `At most ${decimals} decimals.`;
+      return decimals === 0
+        ? t('sum.no_decimals')
+        : t('sum.too_many_decimals', { count: decimals });
     case 'two_readings':
       return refusal.decimal === null
-        ? `Write ${refusal.whole}, or at most ${decimals} decimals`
-        : `Write ${refusal.whole} or ${refusal.decimal}`;
+        ? t('sum.two_readings_whole', { whole: refusal.whole, count: decimals })
+        : t('sum.two_readings', { whole: refusal.whole, decimal: refusal.decimal });
   }
 }
 

@@ -1,8 +1,9 @@
 import type { Wallet } from '../data/payer.ts';
 import { formatUsdc } from '../ui/money.ts';
+import { t } from '../ui/text/t.ts';
 import { readSum, sumIn, writeSum } from '../ui/typed-sum.ts';
 import type { Terms } from './signing.ts';
-import { sumProblem, WORDS } from './words.ts';
+import { sumProblem } from './words.ts';
 
 /** What a person fills in; money as it was typed. */
 export interface TypedTerms {
@@ -53,7 +54,9 @@ export interface ReadTerms {
 
 function sumOf(text: string): bigint | string {
   const sum = readSum(text);
-  return sumProblem(sum) ?? sumIn(sum) ?? WORDS.amountInvalid;
+  return (
+    sumProblem(sum) ?? sumIn(sum) ?? t('wallet.problem.amount', { example: writeSum(20_000_000n) })
+  );
 }
 
 /** The highest fee that is agreed to. Basis points. */

@@ -2,6 +2,7 @@ import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import { keepApp } from '../ui/installable.ts';
 import { Notice } from '../ui/notice.tsx';
+import { t } from '../ui/text/t.ts';
 import { SignedIn, useSession } from './here.tsx';
 import { kept, useKept } from './kept.ts';
 import { CONTRACTS, ContractsNotice } from './screens/contracts-notice.tsx';
@@ -23,7 +24,6 @@ import { RingSheet } from './screens/ring-sheet.tsx';
 import { SignInScreen } from './screens/unlock.tsx';
 import { Welcome } from './screens/welcome.tsx';
 import { canKeepKeys } from './vault.ts';
-import { WORDS } from './words.ts';
 
 /** By the path behind the root; what is not known here is the home page. */
 const PAGES_BY_PATH: Readonly<Record<string, ComponentType>> = {
@@ -42,8 +42,8 @@ function Insecure(): ReactNode {
   return (
     <main className="sheet stack">
       <title>Wallet · Tapline</title>
-      <h1>{WORDS.insecureTitle}</h1>
-      <p>{WORDS.insecure}</p>
+      <h1>{t('wallet.insecure.heading')}</h1>
+      <p>{t('wallet.insecure.text')}</p>
     </main>
   );
 }

@@ -1,44 +1,31 @@
 import { ApiFailure } from '../data/api.ts';
-import { MAX_ATOMS } from '../ui/money.ts';
-import type { TypedSum } from '../ui/typed-sum.ts';
+import { formatUsdc, MAX_ATOMS } from '../ui/money.ts';
+import { t } from '../ui/text/t.ts';
+import { type TypedSum, writeSum } from '../ui/typed-sum.ts';
 import { PasskeyError } from './passkey.ts';
-import { SHORTEST_PASSWORD, WrongOpener } from './vault.ts';
-
-/** Sentences that several screens say. Names that scripts rely on: behavior.md 21. */
-export const WORDS = {
-  wrongPassword: 'That is not the password of this wallet.',
-  shortPassword: `Use at least ${SHORTEST_PASSWORD} characters.`,
-  differentPasswords: 'The two passwords don’t match.',
-  passkeyRefused: 'The passkey was not used. Try again.',
-  passkeyWithoutSecret: 'This device’s passkeys cannot store a wallet. Choose a password instead.',
-  privateKeyInvalid: 'A private key is 64 digits of 0–9 and a–f.',
-  amountInvalid: 'Enter an amount such as 20.00.',
-  amountTooLarge: 'At most 1,000,000.00 USDC.',
-  otherContracts:
-    'The service names different contracts or higher fees than this wallet knows, so nothing was ' +
-    'signed. Your money has not moved.',
-  insecureTitle: 'A wallet needs a secure connection',
-  insecure:
-    'This page was opened without https, so the browser stores no secrets for it. Open the ' +
-    'wallet at its https address.',
-} as const;
+import { WrongOpener } from './vault.ts';
 
 /** Why a sum that was typed cannot be used; null: it can. */
 export function sumProblem(sum: TypedSum): string | null {
   if (sum.is === 'refused') return sum.words;
-  if (sum.is === 'empty') return WORDS.amountInvalid;
-  return sum.units > MAX_ATOMS ? WORDS.amountTooLarge : null;
+  if (sum.is === 'empty') return t('wallet.problem.amount', { example: writeSum(20_000_000n) });
+  return sum.units > MAX_ATOMS
+    ? t('wallet.problem.amount_too_large', { sum: formatUsdc(MAX_ATOMS) })
+    : null;
 }
 
 /** What to tell a person of something that was thrown. */
 export function problemOf(error: unknown): string {
-  if (error instanceof WrongOpener) return WORDS.wrongPassword;
+  if (error instanceof WrongOpener) return t('wallet.problem.password_wrong');
   if (error instanceof PasskeyError) {
-    return error.reason === 'refused' ? WORDS.passkeyRefused : WORDS.passkeyWithoutSecret;
+    return error.reason === 'refused'
+      ? t('wallet.problem.passkey_refused')
+      : t('wallet.problem.passkey_without_secret');
   }
   // By their names: what pins, and what approves, is loaded when somebody signs.
-  if (error instanceof Error && error.name === 'OtherContracts') return WORDS.otherContracts;
+  if (error instanceof Error && error.name === 'OtherContracts')
+    return t('wallet.problem.other_contracts');
   if (error instanceof Error && error.name === 'NotApproved') return error.message;
   if (error instanceof ApiFailure) return error.message;
-  return 'Something went wrong here. Reload the page and try again.';
+  return t('wallet.problem.other');
 }

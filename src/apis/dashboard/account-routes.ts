@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { createAccount } from '#accounts/create-account.ts';
 import { editAccount, MAX_REFUND_DAILY_LIMIT, MAX_REFUND_WINDOW_DAYS } from '#accounts/settings.ts';
-import { AccountSchema, TimeZone } from '#apis/dashboard/account-schema.ts';
+import { AccountSchema, LanguageOut, TimeZone } from '#apis/dashboard/account-schema.ts';
 import { readAccountView } from '#apis/dashboard/account-view.ts';
 import { mayChangeSettings } from '#apis/dashboard/consent-mail.ts';
 import {
@@ -111,6 +111,7 @@ const SettingsBody = Type.Object({
     }),
   ),
   time_zone: Type.Optional(TimeZone),
+  language: Type.Optional(LanguageOut),
 });
 
 function updateRoute(deps: DashboardDeps) {
@@ -121,7 +122,7 @@ function updateRoute(deps: DashboardDeps) {
     operationId: 'updateAccount',
     moves: 'name',
     tag: TAG,
-    summary: 'Change name, refund window, daily refund limit or time zone',
+    summary: 'Change name, refund window, daily refund limit, time zone or language',
     description:
       'A business that is verified, or is being verified, keeps its name until the network’s ' +
       'staff has accepted the new one: see `requested_name`.',
@@ -138,6 +139,7 @@ function updateRoute(deps: DashboardDeps) {
         refundWindowDays: body.refund_window_days,
         refundDailyLimit: body.refund_daily_limit,
         timeZone: body.time_zone,
+        language: body.language,
       };
       const mayChange = mayChangeSettings(deps.settings.people, {
         session: sessionOf(caller),

@@ -8,6 +8,7 @@ import {
   nameOut,
   RoleField,
 } from '#apis/dashboard/person-schema.ts';
+import { LANGUAGES } from '#core/languages.ts';
 import {
   AtomsOut,
   Currency,
@@ -47,6 +48,13 @@ export const TimeZone = text(
   1,
 );
 
+export const LanguageOut = nullable(
+  oneOf(
+    LANGUAGES,
+    'Of pages, receipts and mails for customers whose browser asks for no language. null: English.',
+  ),
+);
+
 export const ModeSchema = Type.Object({
   mode: oneOf(['test', 'live'] as const, 'The mode.'),
   network: oneOf(['testnet', 'mainnet'] as const, 'Its network.'),
@@ -68,6 +76,7 @@ export const AccountSchema = Type.Object(
     refund_window_days: count('For how many days after its payment a refund can be made.'),
     refund_daily_limit: { ...AtomsOut, description: 'Atoms that can be refunded per UTC day.' },
     time_zone: TimeZone,
+    language: LanguageOut,
     version: VersionOut,
     created: Timestamp,
     modes: Type.Array(ModeSchema, { description: 'Test and live, each with what it has.' }),

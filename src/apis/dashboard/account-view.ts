@@ -39,6 +39,7 @@ function accountView(
     refund_window_days: account.refund_window_days,
     refund_daily_limit: toJsonAtoms(account.refund_daily_limit),
     time_zone: account.time_zone,
+    language: account.language,
     version: account.version,
     created: account.created,
     modes: modes.map(modeView),

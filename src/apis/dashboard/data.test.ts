@@ -399,6 +399,20 @@ test('days are those of the time zone that the account has', async () => {
   assert.deepEqual((await client.get(span)).body, utc);
 });
 
+test('an account chooses the language of its customers, or none', async () => {
+  const choose = async (language: unknown) => {
+    const { body } = await client.get(`/accounts/${account}`);
+    return client.patch(`/accounts/${account}`, { version: body.version, language });
+  };
+  for (const language of ['en', 'de', 'fr', 'es', 'pt', 'ja', 'ar', null]) {
+    const { status, body } = await choose(language);
+    assert.deepEqual([status, body.language], [200, language]);
+  }
+  for (const wrong of ['it', 'qps', 'de-CH', 'DE', '', 7, ['de']]) {
+    assert.equal((await choose(wrong)).status, 400, String(wrong));
+  }
+});
+
 test('a zone that does not exist is refused, and so are days that make no sense', async () => {
   for (const zone of ['Mars/Olympus', 'europe/berlin', '+02:00', 'posix/UTC', 'FOO+3', '']) {
     const { status, body } = await moveTo(zone);

@@ -124,3 +124,23 @@ test('what is no address, no payment, or another shop’s payment gets no mail',
   const { deviceKey } = await addTerminal(store.db, other, new Date());
   assert.equal((await mail(server.device(deviceKey), payment)).status, 404);
 });
+
+test('a receipt is mailed in the language that the till or the account asks for', async () => {
+  const payment = await pay();
+  const inLanguage = (language: string) =>
+    device.post(`/payments/${payment}/receipt_mail`, { email: ADDRESS, language });
+  for (const bad of ['xx', 'qps', 'DE', '']) assert.equal((await inLanguage(bad)).status, 400, bad);
+  const sent: Mail[] = [];
+  await sendAll(async () => {});
+  assert.equal((await inLanguage('ja')).status, 202);
+  const { accountId } = store.standing.tenant;
+  await store.db.query("update accounts set language = 'pt' where id = $1", [accountId]);
+  assert.equal((await mail(device, payment)).status, 202);
+  await store.db.query('update accounts set language = null where id = $1', [accountId]);
+  assert.equal((await mail(device, payment)).status, 202);
+  await sendAll(async (one) => void sent.push(one));
+  assert.deepEqual(
+    sent.map(({ language }) => language),
+    ['ja', 'pt', 'en'],
+  );
+});

@@ -1,16 +1,19 @@
 import Type from 'typebox';
+import { selectLanguage } from '#accounts/account-queries.ts';
 import { terminalInactive } from '#accounts/credential-ends.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import { LANGUAGES, type Language } from '#core/languages.ts';
 import { readEmail } from '#core/names.ts';
 import type { Database, Tx } from '#db/database.ts';
 import { defineRoute } from '#http/route.ts';
-import { idOf, objectType, text } from '#http/schema.ts';
+import { idOf, objectType, oneOf, text } from '#http/schema.ts';
 import { selectPayment } from '#payments/payment-queries.ts';
 import { countReceiptMail, RECEIPT_MAILS } from '#payments/receipt-queries.ts';
 import { type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
 import { type Allowance, takeAttempt } from '#people/attempts.ts';
 import { queueMail } from '#people/mail.ts';
 import type { DeviceCaller } from '#terminals/authenticate.ts';
+import { writerFor } from '#texts/text.ts';
 
 export interface ReceiptMailDeps {
   readonly receipts: ReceiptPages;
@@ -23,13 +26,21 @@ export interface ReceiptMailDeps {
 const PER_TERMINAL: Allowance = { attempts: 30, windowMs: 60 * 60_000 };
 
 /** Fixed: whoever has a till cannot say anything with it. Not even the shop's name stands in it. */
-const SUBJECT = 'Your receipt';
-const textOf = (url: string) =>
-  `Here is the receipt of your payment:\n\n${url}\n\n` +
-  'This address was entered at a till for this one email. It is not kept.\n';
+function mailOf(language: Language, url: string) {
+  const { text } = writerFor(language);
+  return {
+    subject: text('mail.receipt.subject'),
+    text: `${text('mail.receipt.text')}\n\n${url}\n\n${text('mail.receipt.why')}\n`,
+    buttons: [{ url, name: text('mail.receipt.button') }],
+    language,
+  };
+}
 
 const ReceiptMailBody = Type.Object({
   email: text(254, 'Where the receipt goes. Used for this one mail and not kept.', 3),
+  language: Type.Optional(
+    oneOf(LANGUAGES, 'The language of the mail. Default: the account’s, or else English.'),
+  ),
 });
 
 const ReceiptMailSchema = Type.Object(
@@ -51,6 +62,7 @@ interface Asked {
   readonly caller: DeviceCaller;
   readonly paymentId: string;
   readonly to: string;
+  readonly language: Language | undefined;
   readonly now: Date;
 }
 
@@ -58,7 +70,7 @@ interface Asked {
 async function mailReceipt(
   { mailKey, receipts }: ReceiptMailDeps,
   tx: Tx,
-  { caller, paymentId, to, now }: Asked,
+  { caller, paymentId, to, language: wished, now }: Asked,
 ): Promise<number | Refusal> {
   const payment = await selectPayment(tx, caller.tenant, paymentId);
   if (payment === null) return resourceMissing('payment');
@@ -68,8 +80,8 @@ async function mailReceipt(
     // Not 429: that would say when to ask again, and no day brings another mail.
     return refuse('unexpected_state', 'This receipt was mailed three times. It is mailed no more.');
   }
-  const buttons = [{ url, name: 'See the receipt' }];
-  await queueMail(tx, mailKey, { to, subject: SUBJECT, text: textOf(url), buttons, now });
+  const language = wished ?? (await selectLanguage(tx, caller.tenant.accountId)) ?? 'en';
+  await queueMail(tx, mailKey, { to, ...mailOf(language, url), now });
   return RECEIPT_MAILS - sent;
 }
 
@@ -105,7 +117,7 @@ export function receiptMailRoute(deps: ReceiptMailDeps) {
       if (tooMany !== null) return tooMany;
       const paymentId = params.id ?? '';
       const remaining = await deps.db.transaction((tx) =>
-        mailReceipt(deps, tx, { caller, paymentId, to, now }),
+        mailReceipt(deps, tx, { caller, paymentId, to, language: body.language, now }),
       );
       if (isRefusal(remaining)) return remaining;
       return answerWith(202, { object: 'receipt_mail', payment: paymentId, remaining });

@@ -1,30 +1,44 @@
 import type { Sql } from '#db/database.ts';
 
-/** The styles of whoever asks for this payment; null: it has none, or there is no such intent. */
-export async function selectStyleOfIntent(sql: Sql, intentId: string): Promise<string | null> {
-  const rows = await sql.query<{ style: string }>(
-    `select b.style from payment_intents i join account_brands b on b.account_id = i.account_id
+/** How the pages of a merchant look and speak. */
+export interface MerchantLook {
+  /** See `brandStyles`; null: the merchant has neither logo nor color. */
+  readonly style: string | null;
+  /** null: the merchant has chosen none. */
+  readonly language: string | null;
+}
+
+/** Of whoever asks for this payment; null: there is no such intent. */
+export async function selectLookOfIntent(sql: Sql, intentId: string): Promise<MerchantLook | null> {
+  const rows = await sql.query<MerchantLook>(
+    `select b.style, a.language from payment_intents i
+     join accounts a on a.id = i.account_id
+     left join account_brands b on b.account_id = i.account_id
      where i.id = $1`,
     [intentId],
   );
-  return rows[0]?.style ?? null;
+  return rows[0] ?? null;
 }
 
-/** The styles of the merchant of a receipt: of a payment by its number, or of a refund. */
-export async function selectStyleOfReceipt(
+/** Of the merchant of a receipt: of a payment by its number, or of a refund. */
+export async function selectLookOfReceipt(
   sql: Sql,
   wanted: { readonly livemode: boolean } & (
     | { readonly number: bigint }
     | { readonly refundId: string }
   ),
-): Promise<string | null> {
-  const rows = await sql.query<{ style: string }>(
+): Promise<MerchantLook | null> {
+  const rows = await sql.query<MerchantLook>(
     'number' in wanted
-      ? `select b.style from payments p join account_brands b on b.account_id = p.account_id
+      ? `select b.style, a.language from payments p
+         join accounts a on a.id = p.account_id
+         left join account_brands b on b.account_id = p.account_id
          where p.livemode = $1 and p.settlement_number = $2`
-      : `select b.style from refunds r join account_brands b on b.account_id = r.account_id
+      : `select b.style, a.language from refunds r
+         join accounts a on a.id = r.account_id
+         left join account_brands b on b.account_id = r.account_id
          where r.livemode = $1 and r.id = $2`,
     [wanted.livemode, 'number' in wanted ? wanted.number : wanted.refundId],
   );
-  return rows[0]?.style ?? null;
+  return rows[0] ?? null;
 }

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { selectStyleOfIntent } from '#apis/pay/brand-queries.ts';
+import { selectLookOfIntent } from '#apis/pay/brand-queries.ts';
 import { withBrand } from '#core/brand-styles.ts';
 import type { IdKey } from '#core/ids.ts';
+import type { PageFor } from '#core/languages.ts';
 import type { Database } from '#db/database.ts';
 import { addressKey, memoryRateLimiter } from '#http/rate-limit.ts';
 import { intentOfToken } from '#payments/pay-link.ts';
@@ -9,14 +10,15 @@ import { intentOfToken } from '#payments/pay-link.ts';
 /** Whoever opens more pages than this gets them plain: the page itself says what it cannot do. */
 const LIMIT = { requests: 240, seconds: 60 };
 
-/** The page of a pay link, with the logo and color of the merchant. */
+/** The page of a pay link, with the logo and color of the merchant, in its customer's language. */
 export function createPayGate({ db, idKey }: { readonly db: Database; readonly idKey: IdKey }) {
   const limiter = memoryRateLimiter(LIMIT);
-  return async (request: FastifyRequest, _reply: FastifyReply, html: string): Promise<string> => {
+  return async (request: FastifyRequest, _reply: FastifyReply, pageFor: PageFor) => {
     const { '*': token = '' } = request.params as { readonly '*'?: string };
     const intentId = intentOfToken(idKey, token);
     const rate = limiter.take(addressKey(request.ip));
-    if (intentId === null || !rate.allowed) return html;
-    return withBrand(html, await selectStyleOfIntent(db, intentId));
+    if (intentId === null || !rate.allowed) return null;
+    const look = await selectLookOfIntent(db, intentId);
+    return withBrand(pageFor(look?.language ?? null).html, look?.style ?? null);
   };
 }

@@ -1,7 +1,9 @@
 import type { ShownReceipt } from '#apis/pay/receipt-routes.ts';
-import { readableUsdc } from '#core/money.ts';
+import { named } from '#core/isolates.ts';
+import { headlineUsdc } from '#core/money.ts';
+import { type TextKey, type Writer, writerFor } from '#texts/text.ts';
 
-/** A name and what belongs to it, on the page as on paper. */
+/** A name and what belongs to it, on the page as on paper. Names and what is below are marked. */
 export interface ReceiptLine {
   readonly name: string;
   readonly value: string;
@@ -11,18 +13,24 @@ export interface ReceiptLine {
   readonly isTotal?: boolean;
   /** A value that people compare letter by letter. */
   readonly isCode?: boolean;
+  /** A value in the reader's language, with marks. */
+  readonly isWords?: boolean;
+  /** A fact of the chain that is worth its paper: the rest is behind the address. */
+  readonly isPrinted?: boolean;
   readonly href?: string | null;
 }
 
 /** A receipt of a sale or of a refund: what every form of it says. */
 export interface Slip {
-  readonly kind: 'Receipt' | 'Refund';
+  /** Writes what is not part of a line. */
+  readonly writer: Writer;
+  readonly kind: string;
   readonly merchantName: string;
   readonly livemode: boolean;
   /** What became of it since; null: nothing. */
-  readonly state: 'Refunded' | 'Partly refunded' | null;
-  /** Atoms. */
-  readonly headline: number;
+  readonly state: string | null;
+  /** `6.78 USDC`. */
+  readonly headline: string;
   readonly amounts: readonly ReceiptLine[];
   readonly facts: readonly ReceiptLine[];
   readonly chain: readonly ReceiptLine[];
@@ -32,93 +40,86 @@ export interface Slip {
   readonly isCheckable: boolean;
 }
 
-export const TEST_MODE = 'A payment in test mode: no real money moved.';
-
-const METHODS: Readonly<Record<string, string>> = {
-  wallet_pass: 'Wallet pass',
-  agent_token: 'AI agent',
-  wallet: 'Wallet',
+const METHODS: Readonly<Record<string, TextKey>> = {
+  wallet_pass: 'receipt.method.wallet_pass',
+  agent_token: 'receipt.method.agent_token',
+  wallet: 'receipt.method.wallet',
 };
 
-export function usdc(atoms: number): string {
-  return `${readableUsdc(BigInt(atoms))} USDC`;
-}
-
-/** `1 Oct 2026, 14:00 CEST`: as the clock in the shop said it. */
-export function receiptTime(at: string, timeZone: string): string {
-  return new Intl.DateTimeFormat('en-GB', {
-    timeZone,
-    day: 'numeric',
-    month: 'short',
-    year: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    timeZoneName: 'short',
-  }).format(new Date(at));
+/** `6.78 USDC`: in cents, as people remember a sum. */
+export function headlineOf(atoms: number, { locale }: Writer): string {
+  return `${headlineUsdc(BigInt(atoms), locale)} USDC`;
 }
 
 /** The parts of what left the wallet, and what came back later. */
-function amountLines(receipt: ShownReceipt): ReceiptLine[] {
+function amountLines(receipt: ShownReceipt, { text, usdc, time }: Writer): ReceiptLine[] {
   const { sale, tip, fees, paid, refunds, amount_refunded, time_zone } = receipt;
   const network = fees.acquirer + fees.protocol;
-  const lines: ReceiptLine[] = [{ name: 'Sale', value: usdc(sale) }];
-  if (tip > 0) lines.push({ name: 'Tip', value: usdc(tip) });
-  if (network > 0) lines.push({ name: 'Network fees', value: usdc(network) });
-  if (fees.cashback > 0) lines.push({ name: 'Cashback', value: usdc(-fees.cashback) });
-  lines.push({ name: 'Paid', value: usdc(paid), isTotal: true });
+  const line = (key: TextKey, atoms: number) => ({ name: text(key), value: usdc(BigInt(atoms)) });
+  const lines: ReceiptLine[] = [line('receipt.sale', sale)];
+  if (tip > 0) lines.push(line('receipt.tip', tip));
+  if (network > 0) lines.push(line('receipt.network_fees', network));
+  if (fees.cashback > 0) lines.push(line('receipt.cashback', -fees.cashback));
+  lines.push({ ...line('receipt.paid', paid), isTotal: true });
   for (const { status, amount, created, receipt_number } of refunds) {
-    const name = status === 'pending' ? 'Refund on its way' : 'Refunded';
-    const at = receiptTime(created, time_zone);
-    const also = receipt_number === null ? at : `${receipt_number}, ${at}`;
-    lines.push({ name, value: usdc(amount), also });
+    const key = status === 'pending' ? 'receipt.refund_pending' : 'receipt.refunded';
+    const at = time(created, time_zone);
+    const also = receipt_number === null ? at : `${named(receipt_number)}, ${at}`;
+    lines.push({ ...line(key, amount), also });
   }
-  if (refunds.length > 1) lines.push({ name: 'Refunded in all', value: usdc(amount_refunded) });
+  if (refunds.length > 1) lines.push(line('receipt.refunded_total', amount_refunded));
   return lines;
 }
 
-function factLines(receipt: ShownReceipt): ReceiptLine[] {
+function factLines(receipt: ShownReceipt, { text, time }: Writer): ReceiptLine[] {
   const { settled_at, time_zone, order_id, description, payment_method, payer } = receipt;
   const { receipt_number } = receipt;
   const lines: ReceiptLine[] = [];
-  if (receipt_number !== null) lines.push({ name: 'Receipt number', value: receipt_number });
-  lines.push({ name: 'Paid at', value: receiptTime(settled_at, time_zone) });
-  lines.push({ name: 'Order', value: order_id });
-  if (description) lines.push({ name: 'For', value: description });
+  if (receipt_number !== null) {
+    lines.push({ name: text('receipt.number'), value: receipt_number });
+  }
+  lines.push({ name: text('receipt.paid_at'), value: time(settled_at, time_zone), isWords: true });
+  lines.push({ name: text('receipt.order'), value: order_id });
+  if (description) lines.push({ name: text('receipt.for'), value: description });
   const method = METHODS[payment_method.type];
-  if (method !== undefined) lines.push({ name: 'Paid with', value: method });
-  lines.push({ name: 'Payer', value: payer });
+  if (method !== undefined) {
+    lines.push({ name: text('receipt.paid_with'), value: text(method), isWords: true });
+  }
+  lines.push({ name: text('receipt.payer'), value: payer });
   return lines;
 }
 
-function chainLines({ proof }: ShownReceipt): ReceiptLine[] {
-  const { tx_hash, explorer_url: href, block_number, event, log_index } = proof;
+function chainLines({ proof }: ShownReceipt, { text, marked }: Writer): ReceiptLine[] {
+  const { tx_hash: value, explorer_url: href, block_number, event, log_index } = proof;
+  const entry = marked('receipt.chain.event_value', { event, entry: String(log_index) });
   return [
-    { name: 'Transaction', value: tx_hash, isCode: true, href },
-    { name: 'Block', value: String(block_number) },
-    { name: 'Event', value: `${event}, entry ${log_index} of the block` },
-    { name: 'Payment number', value: String(proof.number) },
-    { name: 'Contract', value: proof.settlement, isCode: true },
-    { name: 'Chain', value: String(proof.chain_id) },
+    { name: text('receipt.chain.transaction'), value, isCode: true, isPrinted: true, href },
+    { name: text('receipt.chain.block'), value: String(block_number) },
+    { name: text('receipt.chain.event'), value: entry, isWords: true },
+    { name: text('receipt.chain.number'), value: String(proof.number) },
+    { name: text('receipt.chain.contract'), value: proof.settlement, isCode: true },
+    { name: text('receipt.chain.chain'), value: String(proof.chain_id), isPrinted: true },
   ];
 }
 
 /** By what went back so far: a refund on its way may still fail. */
-function stateOf({ sale, tip, refunds }: ShownReceipt): Slip['state'] {
+function stateOf({ sale, tip, refunds }: ShownReceipt, { text }: Writer): Slip['state'] {
   const back = refunds.reduce((sum, one) => sum + (one.status === 'succeeded' ? one.amount : 0), 0);
   if (back === 0) return null;
-  return back >= sale + tip ? 'Refunded' : 'Partly refunded';
+  return text(back >= sale + tip ? 'receipt.state.refunded' : 'receipt.state.partly_refunded');
 }
 
-export function slipOf(receipt: ShownReceipt): Slip {
+export function slipOf(receipt: ShownReceipt, writer = writerFor('en')): Slip {
   return {
-    kind: 'Receipt',
+    writer,
+    kind: writer.text('receipt.kind.receipt'),
     merchantName: receipt.merchant.name,
     livemode: receipt.livemode,
-    state: stateOf(receipt),
-    headline: receipt.paid,
-    amounts: amountLines(receipt),
-    facts: factLines(receipt),
-    chain: chainLines(receipt),
+    state: stateOf(receipt, writer),
+    headline: headlineOf(receipt.paid, writer),
+    amounts: amountLines(receipt, writer),
+    facts: factLines(receipt, writer),
+    chain: chainLines(receipt, writer),
     document: receipt,
     isCheckable: true,
   };

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { selectStyleOfReceipt } from '#apis/pay/brand-queries.ts';
+import { selectLookOfReceipt } from '#apis/pay/brand-queries.ts';
 import { fillPage, fromPage } from '#apis/pay/finished-page.ts';
-import { NO_RECEIPT_PAGE, receiptPage } from '#apis/pay/receipt-html.ts';
+import { noReceiptPage, receiptPage } from '#apis/pay/receipt-html.ts';
 import { type Slip, slipOf } from '#apis/pay/receipt-lines.ts';
 import { type ReceiptDeps, readReceipt } from '#apis/pay/receipt-routes.ts';
 import { noReceiptText, receiptText, TEXT_WIDTHS, type TextWidth } from '#apis/pay/receipt-text.ts';
@@ -10,17 +10,19 @@ import { answerRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { withBrand } from '#core/brand-styles.ts';
 import { statusOf } from '#core/error-codes.ts';
 import { newId } from '#core/ids.ts';
+import type { PageFor } from '#core/languages.ts';
 import { plainPage, sendPage } from '#http/plain-page.ts';
 import { addressKey, memoryRateLimiter } from '#http/rate-limit.ts';
 import { findReceipt, findRefundReceipt } from '#payments/receipt-url.ts';
+import { type Writer, writerFor } from '#texts/text.ts';
 
 /** A shop's customers share an address where they share its wireless network. */
 const LIMIT = { requests: 240, seconds: 60 };
 
-const TOO_MANY = plainPage(
-  'Too many visits',
-  '<p>Receipts were opened too often from your connection. Wait a moment, then open it again.</p>',
-);
+function tooManyPage({ language, html }: Writer): string {
+  const text = `<p>${html('receipt.too_many.text')}</p>`;
+  return plainPage(html('receipt.too_many.heading'), text, language);
+}
 
 type Form = 'html' | 'txt' | 'json';
 
@@ -50,6 +52,7 @@ const MISSING = refuse('resource_missing', 'No such receipt.', 'token');
 
 interface MissingPage {
   readonly html: string;
+  readonly writer: Writer;
   readonly webUrl: string;
   readonly width: TextWidth;
 }
@@ -57,12 +60,13 @@ interface MissingPage {
 function sendMissing(
   reply: FastifyReply,
   form: Form,
-  { html, webUrl, width }: MissingPage,
+  { html, writer, webUrl, width }: MissingPage,
 ): FastifyReply {
   if (form === 'json') return sendRefusal(reply, MISSING, webUrl);
   reply.code(statusOf(MISSING.code));
-  if (form === 'txt') return reply.type('text/plain; charset=utf-8').send(noReceiptText(width));
-  return reply.type('text/html; charset=utf-8').send(fillPage(html, NO_RECEIPT_PAGE));
+  if (form === 'txt')
+    return reply.type('text/plain; charset=utf-8').send(noReceiptText(width, writer));
+  return reply.type('text/html; charset=utf-8').send(fillPage(html, noReceiptPage(writer)));
 }
 
 export interface ReceiptPageDeps extends ReceiptDeps {
@@ -75,20 +79,20 @@ interface Found {
   readonly node: string | null;
 }
 
-async function find(deps: ReceiptPageDeps, token: string): Promise<Found | null> {
+async function find(deps: ReceiptPageDeps, token: string, writer: Writer): Promise<Found | null> {
   const receipt = await readReceipt(deps, token);
-  if (receipt !== null) return { slip: slipOf(receipt), node: receipt.proof.rpc_url };
-  const refund = await readRefundSlip(deps, token);
+  if (receipt !== null) return { slip: slipOf(receipt, writer), node: receipt.proof.rpc_url };
+  const refund = await readRefundSlip(deps, token, writer);
   return refund && { slip: refund, node: null };
 }
 
-/** What the merchant chose for its name; null: nothing. */
-async function styleOf({ db, idKey, receipts }: ReceiptDeps, token: string) {
+/** What the merchant chose for its pages; null: there is no such receipt. */
+async function lookOf({ db, idKey, receipts }: ReceiptDeps, token: string) {
   const payment = findReceipt(idKey, token);
-  if (payment !== null) return selectStyleOfReceipt(db, payment);
+  if (payment !== null) return selectLookOfReceipt(db, payment);
   const refund = findRefundReceipt(receipts.idKey, token);
   if (refund === null) return null;
-  return selectStyleOfReceipt(db, { livemode: refund.livemode, refundId: refund.id });
+  return selectLookOfReceipt(db, { livemode: refund.livemode, refundId: refund.id });
 }
 
 /**
@@ -100,20 +104,26 @@ export function createReceiptGate(deps: ReceiptPageDeps) {
   return async (
     request: FastifyRequest,
     reply: FastifyReply,
-    html: string,
+    pageFor: PageFor,
   ): Promise<FastifyReply> => {
     const rate = limiter.take(addressKey(request.ip));
     if (!rate.allowed) {
-      return sendPage(reply.header('Retry-After', rate.retryAfterSeconds), 429, TOO_MANY);
+      const page = tooManyPage(writerFor(pageFor(null).language));
+      return sendPage(reply.header('Retry-After', rate.retryAfterSeconds), 429, page);
     }
     // A refund changes it, and who holds the address may have it removed from a shared device.
     reply.header('Cache-Control', 'no-store').header('X-Robots-Tag', 'noindex, nofollow');
     const { '*': path = '' } = request.params as { readonly '*'?: string };
     const { token, form } = wantedOf(path);
-    const found = await find(deps, token);
+    const look = await lookOf(deps, token);
+    const { html, language } = pageFor(look?.language ?? null);
+    const writer = writerFor(language);
+    const found = await find(deps, token, writer);
     const webUrl = deps.webUrl();
     const width = widthOf(request.query);
-    if (found === null) return sendMissing(reply, form, { html, webUrl, width: width ?? 48 });
+    if (found === null) {
+      return sendMissing(reply, form, { html, writer, webUrl, width: width ?? 48 });
+    }
     const { slip } = found;
     const url = `${webUrl}/receipts/${token}`;
     switch (form) {
@@ -128,7 +138,7 @@ export function createReceiptGate(deps: ReceiptPageDeps) {
       }
       case 'html': {
         const page = receiptPage(slip, { url, node: fromPage(found.node, webUrl) });
-        const branded = withBrand(html, await styleOf(deps, token));
+        const branded = withBrand(html, look?.style ?? null);
         return reply.type('text/html; charset=utf-8').send(fillPage(branded, page));
       }
     }

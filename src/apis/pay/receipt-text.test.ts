@@ -6,6 +6,7 @@ import { slipOf } from '#apis/pay/receipt-lines.ts';
 import { RECEIPT_EXAMPLE, type ShownReceipt } from '#apis/pay/receipt-routes.ts';
 import { noReceiptText, receiptText } from '#apis/pay/receipt-text.ts';
 import { exactUsdc, headlineUsdc, readableUsdc } from '#core/money.ts';
+import { writerFor } from '#texts/text.ts';
 import { ticketBytes } from '../../../reader/src/printing/escpos.ts';
 
 const URL = 'https://pay.example.com/receipts/0000003Fc2kHq8vXo1TzYd';
@@ -13,12 +14,12 @@ const receipt = RECEIPT_EXAMPLE as unknown as ShownReceipt;
 
 test('headlines have two decimals, and never say that nothing was paid', () => {
   const shown = [6_780_375n, 5_000n, 4_999n, 1n, 0n, 999_995_000n, 1_234_567_000_000n].map(
-    headlineUsdc,
+    (value) => headlineUsdc(value),
   );
   assert.deepEqual(shown, ['6.78', '0.01', '< 0.01', '< 0.01', '0.00', '1,000.00', '1,234,567.00']);
   const exact = [6_780_375n, 2_500_000n, -1_375n, 1n].map(exactUsdc);
   assert.deepEqual(exact, ['6.780375', '2.50', '-0.001375', '0.000001']);
-  const readable = [-1_375n, 1_000_250_000n].map(readableUsdc);
+  const readable = [-1_375n, 1_000_250_000n].map((value) => readableUsdc(value));
   assert.deepEqual(readable, ['−0.001375', '1,000.25']);
 });
 
@@ -83,7 +84,8 @@ test('no line is wider than the paper, whatever people write, in text and on pap
     { numRuns: 300 },
   );
   for (const width of [32, 48] as const) {
-    for (const line of noReceiptText(width).split('\n')) assert.ok(line.length <= width);
+    for (const line of noReceiptText(width, writerFor('en')).split('\n'))
+      assert.ok(line.length <= width);
   }
 });
 

@@ -1,12 +1,9 @@
-import { type ReceiptLine, type Slip, TEST_MODE } from '#apis/pay/receipt-lines.ts';
-import { headlineUsdc } from '#core/money.ts';
+import type { ReceiptLine, Slip } from '#apis/pay/receipt-lines.ts';
+import type { Writer } from '#texts/text.ts';
 
 /** Characters on a line of a roll of 58 mm, and of one of 80 mm. */
 export const TEXT_WIDTHS = [32, 48] as const;
 export type TextWidth = (typeof TEXT_WIDTHS)[number];
-
-/** What of the chain's facts is worth its paper: the rest is behind the address. */
-const ON_PAPER: readonly string[] = ['Chain', 'Transaction'];
 
 /**
  * A printer takes some of these for commands, and a name is written by a merchant. The others have
@@ -108,21 +105,21 @@ export function receiptText(slip: Slip, url: string, width: TextWidth): string {
   const lines = [
     ...centered(slip.merchantName, width),
     ...centered(slip.kind, width),
-    ...centered(`${headlineUsdc(BigInt(slip.headline))} USDC`, width),
+    ...centered(slip.headline, width),
     ...(slip.state === null ? [] : centered(slip.state, width)),
-    ...(slip.livemode ? [] : wrapped(TEST_MODE, width)),
+    ...(slip.livemode ? [] : wrapped(slip.writer.text('receipt.test_mode'), width)),
     rule,
     ...slip.amounts.flatMap((line) => (line.isTotal === true ? [rule] : []).concat(all([line]))),
     rule,
     ...all(slip.facts),
     rule,
-    ...all(slip.chain.filter(({ name }) => ON_PAPER.includes(name))),
+    ...all(slip.chain.filter(({ isPrinted }) => isPrinted === true)),
     ...wrapped(url, width),
   ];
   return `${lines.join('\n')}\n`;
 }
 
 /** The words of a receipt that does not exist. */
-export function noReceiptText(width: TextWidth): string {
-  return `${wrapped('No such receipt. Is the address complete?', width).join('\n')}\n`;
+export function noReceiptText(width: TextWidth, { text }: Writer): string {
+  return `${wrapped(text('receipt.missing.short'), width).join('\n')}\n`;
 }

@@ -1,9 +1,10 @@
-import { receiptTime, type Slip, usdc } from '#apis/pay/receipt-lines.ts';
+import { headlineOf, type Slip } from '#apis/pay/receipt-lines.ts';
 import { type ReceiptDeps, shortened } from '#apis/pay/receipt-routes.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { type RefundReceipt, selectRefundReceipt } from '#payments/receipt-queries.ts';
 import { findRefundReceipt, type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
+import type { TextKey, Writer } from '#texts/text.ts';
 
 function renderRefundReceipt(
   refund: RefundReceipt,
@@ -35,27 +36,37 @@ function renderRefundReceipt(
   };
 }
 
-function slipOf(shown: ReturnType<typeof renderRefundReceipt>): Slip {
+function slipOf(shown: ReturnType<typeof renderRefundReceipt>, writer: Writer): Slip {
+  const { text, usdc, time } = writer;
   const { receipt_number, payment, order_id, reason, payer, refunded_at, time_zone } = shown;
-  const line = (name: string, value: string | null) => (value === null ? [] : [{ name, value }]);
+  const line = (key: TextKey, value: string | null) =>
+    value === null ? [] : [{ name: text(key), value }];
+  const at = time(refunded_at, time_zone);
   return {
-    kind: 'Refund',
+    writer,
+    kind: text('receipt.kind.refund'),
     merchantName: shown.merchant.name,
     livemode: shown.livemode,
     state: null,
-    headline: shown.amount,
-    amounts: [{ name: 'Refunded', value: usdc(shown.amount), isTotal: true }],
+    headline: headlineOf(shown.amount, writer),
+    amounts: [{ name: text('receipt.refunded'), value: usdc(BigInt(shown.amount)), isTotal: true }],
     facts: [
-      ...line('Receipt number', receipt_number),
-      ...line('Refunded at', receiptTime(refunded_at, time_zone)),
-      ...line('Of receipt', payment.receipt_number),
-      ...line('Order', order_id),
-      ...line('Reason', reason),
-      ...line('To', payer),
+      ...line('receipt.number', receipt_number),
+      { name: text('receipt.refunded_at'), value: at, isWords: true },
+      ...line('receipt.of_receipt', payment.receipt_number),
+      ...line('receipt.order', order_id),
+      ...line('receipt.reason', reason),
+      ...line('receipt.to', payer),
     ],
     chain: [
-      { name: 'Transaction', value: shown.tx_hash, isCode: true, href: shown.explorer_url },
-      { name: 'Chain', value: String(shown.chain_id) },
+      {
+        name: text('receipt.chain.transaction'),
+        value: shown.tx_hash,
+        isCode: true,
+        isPrinted: true,
+        href: shown.explorer_url,
+      },
+      { name: text('receipt.chain.chain'), value: String(shown.chain_id), isPrinted: true },
     ],
     document: shown,
     isCheckable: false,
@@ -66,10 +77,11 @@ function slipOf(shown: ReturnType<typeof renderRefundReceipt>): Slip {
 export async function readRefundSlip(
   { db, receipts, chains }: ReceiptDeps,
   token: string,
+  writer: Writer,
 ): Promise<Slip | null> {
   const wanted = findRefundReceipt(receipts.idKey, token);
   const refund = wanted && (await selectRefundReceipt(db, wanted));
   if (wanted === null || refund === null) return null;
   const chain = chains.find(({ config }) => config.livemode === wanted.livemode);
-  return slipOf(renderRefundReceipt(refund, receipts, chain?.config.explorerUrl ?? null));
+  return slipOf(renderRefundReceipt(refund, receipts, chain?.config.explorerUrl ?? null), writer);
 }

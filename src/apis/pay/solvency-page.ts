@@ -7,6 +7,7 @@ import {
   type SolvencyDeps,
 } from '#apis/pay/solvency.ts';
 import { escapeHtml } from '#core/escape-html.ts';
+import type { PageFor } from '#core/languages.ts';
 import { readableUsdc } from '#core/money.ts';
 
 const NAMES = { mainnet: 'Real money', testnet: 'Test money' } as const;
@@ -86,7 +87,7 @@ export function createSolvencyGate(deps: SolvencyPageDeps) {
   return async (
     request: FastifyRequest,
     reply: FastifyReply,
-    html: string,
+    pageFor: PageFor,
   ): Promise<FastifyReply> => {
     reply.header('Cache-Control', 'no-store');
     const solvency = await read();
@@ -95,6 +96,6 @@ export function createSolvencyGate(deps: SolvencyPageDeps) {
     }
     const webUrl = deps.webUrl();
     const page = solvencyPage(solvency, (one) => fromPage(one.rpc_url, webUrl));
-    return reply.type('text/html; charset=utf-8').send(fillPage(html, page));
+    return reply.type('text/html; charset=utf-8').send(fillPage(pageFor(null).html, page));
   };
 }

@@ -2,21 +2,19 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { findTag } from '#apis/pay/find-tag.ts';
 import { withBrand } from '#core/brand-styles.ts';
 import type { IdKey } from '#core/ids.ts';
+import type { PageFor, TextLanguage } from '#core/languages.ts';
 import type { Database } from '#db/database.ts';
 import { plainPage, sendPage } from '#http/plain-page.ts';
 import { addressKey, memoryRateLimiter } from '#http/rate-limit.ts';
+import { type TextKey, writerFor } from '#texts/text.ts';
 
 /** A shop's customers share an address where they share its wireless network. */
 const LIMIT = { requests: 120, seconds: 60 };
 
-const UNKNOWN = plainPage(
-  'Nothing to pay here',
-  '<p>No till has this address, or the shop has replaced it. Ask at the till.</p>',
-);
-const TOO_MANY = plainPage(
-  'Too many visits',
-  '<p>This page was opened too often from your connection. Wait a moment, then open it again.</p>',
-);
+function page(language: TextLanguage, heading: TextKey, text: TextKey): string {
+  const writer = writerFor(language);
+  return plainPage(writer.html(heading), `<p>${writer.html(text)}</p>`, language);
+}
 
 /** Lets the page of a tag through, or sends what is shown instead. */
 export function createTagGate(
@@ -27,16 +25,19 @@ export function createTagGate(
   return async (
     request: FastifyRequest,
     reply: FastifyReply,
-    html: string,
+    pageFor: PageFor,
   ): Promise<FastifyReply | string> => {
     const rate = limiter.take(addressKey(request.ip));
     if (!rate.allowed) {
-      return sendPage(reply.header('Retry-After', rate.retryAfterSeconds), 429, TOO_MANY);
+      const refusal = page(pageFor(null).language, 'tag.too_many.heading', 'tag.too_many.text');
+      return sendPage(reply.header('Retry-After', rate.retryAfterSeconds), 429, refusal);
     }
     const { '*': token = '' } = request.params as { readonly '*'?: string };
     const terminal = await findTag(deps, token);
-    return terminal === null
-      ? sendPage(reply, 404, UNKNOWN)
-      : withBrand(html, terminal.brand_style);
+    if (terminal === null) {
+      const missing = page(pageFor(null).language, 'pay.missing.heading', 'tag.missing');
+      return sendPage(reply, 404, missing);
+    }
+    return withBrand(pageFor(terminal.language).html, terminal.brand_style);
   };
 }

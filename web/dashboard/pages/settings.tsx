@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react';
+import { named } from '#core/isolates.ts';
 import type { ReadAccountResponse } from '../../data/types/dashboard.ts';
 import { Arrived } from '../../desk/arrived.tsx';
 import { Form } from '../../desk/form.tsx';
@@ -12,7 +13,6 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
-import { named } from '../../ui/text/fixed.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
 import { useMerchant, useRead } from '../merchant.ts';

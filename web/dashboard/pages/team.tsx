@@ -1,5 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
+import { named } from '#core/isolates.ts';
 import type { ListInvitationsResponse, ListMembersResponse } from '../../data/types/dashboard.ts';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
 import { useDesk } from '../../desk/desk-context.ts';
@@ -13,7 +14,6 @@ import { Select, TextField } from '../../ui/field.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
-import { named } from '../../ui/text/fixed.ts';
 import { Time } from '../../ui/time.tsx';
 import { type Role, useMerchant, useRead } from '../merchant.ts';
 

@@ -1,11 +1,11 @@
 import { type ReactNode, useState } from 'react';
+import { named } from '#core/isolates.ts';
 import { Form } from '../../desk/form.tsx';
 import { useSend } from '../../desk/send.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { named } from '../../ui/text/fixed.ts';
 import { useMerchant } from '../merchant.ts';
 import { Pairing } from './pairing.tsx';
 

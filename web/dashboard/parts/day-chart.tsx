@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import { dayAtKey, type Scale, scaleFor } from './chart-scale.ts';
 import { dayBefore } from './days.ts';
 import './day-chart.css';
-import { language } from '../../ui/time.tsx';
+import { textLocale } from '../../ui/text/t.ts';
 import { useTimeZone } from './time-zone.ts';
 
 /** The drawing's own height; its width is one unit per day. */
@@ -38,7 +38,7 @@ function labelEvery(days: number): number {
 
 /** `Nov 24`, or `24 Nov`: as all dates of the page. */
 function dayWords(day: string): string {
-  return new Intl.DateTimeFormat(language(), {
+  return new Intl.DateTimeFormat(textLocale(), {
     day: 'numeric',
     month: 'short',
     timeZone: 'UTC',
@@ -47,7 +47,7 @@ function dayWords(day: string): string {
 
 /** `Tue, Nov 24: 12 payments`. */
 function saidOf(day: string, words: string): string {
-  const weekday = new Intl.DateTimeFormat(language(), { weekday: 'short', timeZone: 'UTC' });
+  const weekday = new Intl.DateTimeFormat(textLocale(), { weekday: 'short', timeZone: 'UTC' });
   return `${weekday.format(Date.parse(`${day}T00:00:00.000Z`))}, ${dayWords(day)}: ${words}`;
 }
 

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
+import { named } from '#core/isolates.ts';
 import type { Sending } from '../../desk/send.ts';
 import { storedNow } from '../../desk/stored-now.tsx';
 import { Choice } from '../../ui/choice.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { named } from '../../ui/text/fixed.ts';
 import { FAMILIES } from './event-types.ts';
 
 export interface EndpointDraft {

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { Link, useParams } from 'wouter';
+import { named } from '#core/isolates.ts';
 import type { ReadAnyAccountResponse } from '../../data/types/operator.ts';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Amount } from '../../ui/amount.tsx';
@@ -8,7 +9,6 @@ import { TextField } from '../../ui/field.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus, Status } from '../../ui/status.tsx';
 import { type Column, Fact, FactList, Table } from '../../ui/table.tsx';
-import { named } from '../../ui/text/fixed.ts';
 import { Time } from '../../ui/time.tsx';
 import { useOperator, useRead } from '../operator.ts';
 import { saidOf } from '../parts/proposal-words.ts';

@@ -12,6 +12,7 @@ import { readNfc } from '../reader/nfc.ts';
 import { driverOf, Field, type Thing } from './field.ts';
 import { type Counter as Lying, NAMES, type Name, PIN, thingOf } from './things.ts';
 import './counter.css';
+import { type TextKey, t } from '../../ui/text/t.ts';
 
 export interface CounterProps {
   readonly passes: TestPasses['passes'];
@@ -24,12 +25,12 @@ const HELD_MS = 2_500;
 /** Less than this is a press that shook. */
 const DRAG_PX = 6;
 
-const WORDS: Readonly<Record<Name, { readonly label: string; readonly hint: string }>> = {
-  phone: { label: 'Hold the phone', hint: 'A pass that works' },
-  card: { label: 'Hold the card', hint: 'A chip that signs' },
-  pin: { label: 'Hold the PIN card', hint: `Signs with its PIN, ${PIN}` },
-  tag: { label: 'Hold the tag', hint: 'The sticker on the counter' },
-  bank: { label: 'Hold a bank card', hint: 'Not accepted here' },
+const WORDS: Readonly<Record<Name, { readonly label: TextKey; readonly hint: TextKey }>> = {
+  phone: { label: 'till.counter.phone', hint: 'till.counter.phone_hint' },
+  card: { label: 'till.counter.card', hint: 'till.counter.card_hint' },
+  pin: { label: 'till.counter.pin', hint: 'till.counter.pin_hint' },
+  tag: { label: 'till.counter.tag', hint: 'till.counter.tag_hint' },
+  bank: { label: 'till.counter.bank', hint: 'till.counter.bank_hint' },
 };
 
 function isOver(element: Element | null, { clientX, clientY }: PointerEvent): boolean {
@@ -128,8 +129,8 @@ function LooseThing({ name, hand, pad, onDropped }: ThingProps): ReactNode {
       }}
     >
       <span className="thing-body" aria-hidden="true" />
-      <span>{label}</span>
-      <span className="soft small">{hint}</span>
+      <span>{t(label)}</span>
+      <span className="soft small">{t(hint, { pin: PIN })}</span>
     </button>
   );
 }
@@ -151,11 +152,8 @@ export function Counter({ passes, tag, onRead }: CounterProps): ReactNode {
   const things = useRef<HTMLDivElement>(null);
   return (
     <section className="counter" aria-labelledby="counter">
-      <h2 id="counter">Virtual counter</h2>
-      <p className="soft small">
-        Drag an item onto the till and hold it there, or click it. Drag the phone onto the tag to
-        open its page.
-      </p>
+      <h2 id="counter">{t('till.counter.heading.virtual_counter')}</h2>
+      <p className="soft small">{t('till.counter.drag_an_item_onto')}</p>
       <div className="things" ref={things}>
         {NAMES.filter((name) => name !== 'tag' || tag !== null).map((name) => (
           <LooseThing
@@ -172,9 +170,9 @@ export function Counter({ passes, tag, onRead }: CounterProps): ReactNode {
         ))}
       </div>
       <div ref={pad} className={hand.held === null ? 'pad' : 'pad is-held'}>
-        {hand.held === null ? 'Till' : 'Held against the till'}
+        {hand.held === null ? t('till.counter.till') : t('till.counter.held_against_the_till')}
       </div>
-      {hand.failed ? <p role="alert">The card got no test money. Try again in a moment.</p> : null}
+      {hand.failed ? <p role="alert">{t('till.counter.the_card_got_no')}</p> : null}
     </section>
   );
 }

@@ -1,4 +1,5 @@
 import { contentOf, type NdefRecord, recordsOf } from '../../data/ndef.ts';
+import { t } from '../../ui/text/t.ts';
 import type { NdefReader, ReadRecord } from '../reader/nfc.ts';
 
 /** What can be held against the virtual reader, as its antenna sees it. */
@@ -98,5 +99,5 @@ export function driverOf(field: Field): new () => NdefReader {
 }
 
 function gone(): DOMException {
-  return new DOMException('The card is not there.', 'NetworkError');
+  return new DOMException(t('till.field.the_card_is_not'), 'NetworkError');
 }

@@ -1,8 +1,10 @@
 import { hashTypedData, hexToBytes, recoverAddress, type TypedDataDefinition, toHex } from 'viem';
 import { publicKeyToAddress } from 'viem/accounts';
 import type { ChipSignature, DeviceApi } from '../../data/device.ts';
+import { refusalText } from '../../data/refusal-text.ts';
 import { type Limit, within } from '../../data/within.ts';
 import { formatAtoms } from '../../ui/money.ts';
+import { t } from '../../ui/text/t.ts';
 import { proofOf, refusalIn } from './chip-commands.ts';
 import type { Chip } from './nfc.ts';
 
@@ -58,10 +60,10 @@ async function signatureOf(
 }
 
 function emptyCardWords(balance: bigint): string {
-  return `This card holds only ${formatAtoms(balance)} USDC. Nothing was charged.`;
+  return t('till.sign_by_chip.this_card_holds_only', { sum: formatAtoms(balance) });
 }
 
-const LOCKED = 'This card has locked itself after too many wrong PINs. Nothing was charged.';
+const LOCKED = 'till.sign_by_chip.locked';
 
 /** Asks for the card's PIN; null: nobody typed one. It stays on this device. */
 export type AskPin = (wasWrong: boolean, until: AbortSignal) => Promise<string | null>;
@@ -101,7 +103,7 @@ export async function signDigest(signing: Signing, until: AbortSignal): Promise<
     return { is: 'left_early' };
   }
   if (der === null) return { is: 'not_signed', message: null };
-  if (refusalIn(der) === 'locked') return { is: 'not_signed', message: LOCKED };
+  if (refusalIn(der) === 'locked') return { is: 'not_signed', message: t(LOCKED) };
   try {
     const signature = await signatureOf(signing.digest, { der, from });
     return signature === null
@@ -126,7 +128,7 @@ export async function signByChip(payment: ChipPayment, until: AbortSignal): Prom
   const { api, intent, tip, chip, askPin } = payment;
   const from = publicKeyToAddress(`0x${chip.publicKey}`);
   const asked = await api.toSign(intent, { from, tip });
-  if (asked.is === 'refused') return { is: 'not_signed', message: asked.error.message };
+  if (asked.is === 'refused') return { is: 'not_signed', message: refusalText(asked.error) };
   if (asked.is !== 'done' || asked.value.typed_data === null) {
     return { is: 'not_signed', message: null };
   }

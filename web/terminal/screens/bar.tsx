@@ -2,23 +2,25 @@ import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { RESULT_NAMES } from '../../ui/result-names.ts';
 import { SkipLink } from '../../ui/skip-link.tsx';
 import { Status } from '../../ui/status.tsx';
+import { t } from '../../ui/text/t.ts';
 import { goTo, usePlace } from '../place.ts';
 import { WORDS } from '../words.ts';
 import type { TillContext } from './shift.tsx';
 
 const PAGES = [
-  { name: 'Till', place: '' },
-  { name: 'History', place: 'history' },
-  { name: 'Totals', place: 'totals' },
-  { name: 'Settings', place: 'settings' },
+  { name: 'till.bar.pages.till', place: '' },
+  { name: 'till.bar.pages.history', place: 'history' },
+  { name: 'till.bar.pages.totals', place: 'totals' },
+  { name: 'till.bar.pages.settings', place: 'settings' },
 ] as const;
 
 function Links({ settings, change }: TillContext): ReactNode {
   const [page] = usePlace().split('/');
   return (
-    <nav className="till-nav unprinted" aria-label="Terminal">
+    <nav className="till-nav unprinted" aria-label={t('till.bar.aria.terminal')}>
       {PAGES.map(({ name, place }) => (
         <a
           key={name}
@@ -29,12 +31,12 @@ function Links({ settings, change }: TillContext): ReactNode {
             goTo(place);
           }}
         >
-          {name}
+          {t(name)}
         </a>
       ))}
       {settings.pin === null ? null : (
         <button type="button" onClick={() => change({ locked: true })}>
-          <Icon name="lock" /> Lock
+          <Icon name="lock" /> {t('till.bar.lock')}
         </button>
       )}
     </nav>
@@ -66,26 +68,30 @@ export function Bar(props: BarProps): ReactNode {
         <p className="soft small">
           <bdi>{device?.label ?? ''}</bdi>
         </p>
-        {device?.livemode === false ? <Status tone="warn">Test mode</Status> : null}
+        {device?.livemode === false ? (
+          <Status tone="warn">{t('till.bar.status.test_mode')}</Status>
+        ) : null}
       </div>
       {isIdle && settings.shiftSince !== null ? <Links {...props} /> : null}
       {view.reached ? null : (
-        <Notice tone="warn" icon="offline" role="status">
-          <strong>{view.hasNetwork ? WORDS.noAnswer : WORDS.offline}</strong>
-          <p>{hints[mayBePaid ? 'tap' : 'idle']}</p>
+        <Notice tone="warn" icon="offline" role="status" data-result={RESULT_NAMES.offline}>
+          <strong>{view.hasNetwork ? t(WORDS.noAnswer) : t(WORDS.offline)}</strong>
+          <p>{t(hints[mayBePaid ? 'tap' : 'idle'])}</p>
         </Notice>
       )}
       {view.keyEnded ? (
         <Notice tone="bad" role="alert">
-          <strong>{WORDS.keyEnded}</strong>
-          <p>{WORDS.keyEndedHint}</p>
-          <Button onClick={onPairAgain}>Pair again</Button>
+          <strong>{t(WORDS.keyEnded)}</strong>
+          <p>{t(WORDS.keyEndedHint)}</p>
+          <Button onClick={onPairAgain}>{t('till.bar.button.pair_again')}</Button>
         </Notice>
       ) : null}
       {hasNewVersion && isIdle ? (
         <Notice tone="info">
-          <p>There is a new version of the till.</p>
-          <Button onClick={() => location.reload()}>Use the new version</Button>
+          <p>{t('till.bar.there_is_a_new')}</p>
+          <Button onClick={() => location.reload()}>
+            {t('till.bar.button.use_the_new_version')}
+          </Button>
         </Notice>
       ) : null}
     </header>

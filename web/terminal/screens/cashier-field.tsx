@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { TextField } from '../../ui/field.tsx';
+import { t } from '../../ui/text/t.ts';
 import type { TillContext } from './shift.tsx';
 
 /** What the service takes. */
@@ -9,14 +10,14 @@ const LONGEST = 40;
 export function CashierField({ settings, change }: TillContext): ReactNode {
   return (
     <TextField
-      label="Cashier"
+      label={t('till.cashier_field.label.cashier')}
       autoComplete="off"
       dir="auto"
       maxLength={LONGEST}
       value={settings.cashier}
       onChange={(event) => change({ cashier: event.target.value })}
       onBlur={(event) => change({ cashier: event.target.value.trim() })}
-      hint="Optional. Totals are added up by cashier."
+      hint={t('till.cashier_field.hint.optional_totals_are_added')}
     />
   );
 }

@@ -1,6 +1,7 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { t } from '../../ui/text/t.ts';
 import type { AskPin } from '../reader/sign-by-chip.ts';
 
 /** What a card that signs needs of the person who holds it. */
@@ -55,25 +56,21 @@ function PinForm({ asked }: { readonly asked: Extract<Asked, { for: 'pin' }> }):
   return (
     <form className="card stack" data-private="" onSubmit={submit} noValidate>
       <TextField
-        label="Card PIN"
+        label={t('till.chip_asks.label.card_pin')}
         type="password"
         inputMode="numeric"
         autoComplete="off"
         autoFocus
         value={pin}
-        hint="The PIN stays on this device. Then hold the card here again."
-        error={
-          asked.wasWrong
-            ? 'That is not this card’s PIN. The card locks after a few wrong PINs.'
-            : null
-        }
+        hint={t('till.chip_asks.hint.the_pin_stays_on')}
+        error={asked.wasWrong ? t('till.chip_asks.error.that_is_not_this') : null}
         onChange={(event) => setPin(event.target.value)}
       />
       <Button type="submit" kind="primary" large>
-        Use this PIN
+        {t('till.chip_asks.button.use_this_pin')}
       </Button>
       <Button kind="quiet" onClick={() => asked.done(null)}>
-        Continue without this card
+        {t('till.chip_asks.button.continue_without_this_card')}
       </Button>
     </form>
   );
@@ -83,9 +80,9 @@ export function ChipAsksPart({ asked }: { readonly asked: Asked }): ReactNode {
   if (asked.for === 'pin') return <PinForm key={String(asked.wasWrong)} asked={asked} />;
   return (
     <div className="card stack">
-      <p>Card found. Hold it here once more to sign.</p>
+      <p>{t('till.chip_asks.card_found_hold_it')}</p>
       <Button kind="primary" large onClick={asked.done}>
-        Hold it again
+        {t('till.chip_asks.button.hold_it_again')}
       </Button>
     </div>
   );

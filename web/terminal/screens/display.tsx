@@ -7,6 +7,7 @@ import { type DisplayMessage, type DisplayState, openChannel, type Shown } from 
 import { OUTCOME_LOOKS, WORDS } from '../words.ts';
 import './payment.css';
 import './display.css';
+import { t } from '../../ui/text/t.ts';
 import { TillIcon } from './till-icon.tsx';
 
 function useTold(): DisplayState | null {
@@ -38,22 +39,22 @@ function Pay({ atoms, tip, url, isDeclined, words }: Extract<Shown, { at: 'pay' 
     <section className="display-pay">
       {isDeclined ? (
         <div className="outcome outcome-small is-full-bad" role="alert">
-          <h2>{WORDS.outcome.declined}</h2>
+          <h2>{t(WORDS.outcome.declined)}</h2>
           <p>{words}</p>
         </div>
       ) : null}
       <div className="due">
         <Sum atoms={atoms} />
-        {tip > 0n ? <p className="soft">with your tip</p> : null}
+        {tip > 0n ? <p className="soft">{t('till.display.with_your_tip')}</p> : null}
       </div>
       <div className="tap-here">
         <TillIcon name="tap" />
-        <p>Hold your pass or phone to the reader</p>
+        <p>{t('till.display.hold_your_pass_or')}</p>
       </div>
       {url === null ? null : (
         <figure className="pay-qr">
-          <Qr value={url} label="Pay with any wallet" />
-          <figcaption className="soft">or scan to pay with any wallet</figcaption>
+          <Qr value={url} label={t('till.display.label.pay_with_any_wallet')} />
+          <figcaption className="soft">{t('till.display.or_scan_to_pay')}</figcaption>
         </figure>
       )}
     </section>
@@ -101,20 +102,20 @@ function Tip({ merchant, shown }: TipProps): ReactNode {
 function Face({ merchant, shown }: DisplayState): ReactNode {
   switch (shown.at) {
     case 'idle':
-      return <Waiting words="Welcome" />;
+      return <Waiting words={t('till.display.words.welcome')} />;
     case 'tip':
       return <Tip merchant={merchant} shown={shown} />;
     case 'pay':
       return <Pay {...shown} />;
     case 'checking':
-      return <Full look="info" title={WORDS.checking} atoms={shown.atoms} />;
+      return <Full look="info" title={t(WORDS.checking)} atoms={shown.atoms} />;
     case 'confirming': {
-      return <Full look="info" title={WORDS.displayConfirm} atoms={shown.atoms} />;
+      return <Full look="info" title={t(WORDS.displayConfirm)} atoms={shown.atoms} />;
     }
     case 'result': {
       const { outcome, atoms, words } = shown;
       const look = OUTCOME_LOOKS[outcome];
-      return <Full look={look} title={WORDS.outcome[outcome]} atoms={atoms} words={words} />;
+      return <Full look={look} title={t(WORDS.outcome[outcome])} atoms={atoms} words={words} />;
     }
   }
 }
@@ -124,11 +125,11 @@ export function DisplayScreen(): ReactNode {
   const state = useTold();
   return (
     <main className="display">
-      <title>Customer display · Tapline</title>
+      <title>{t('till.display.page.customer_display_tapline')}</title>
       <h1 className={state === null ? 'unseen' : undefined}>
-        <bdi>{state?.merchant || 'Customer display'}</bdi>
+        <bdi>{state?.merchant || t('till.display.customer_display')}</bdi>
       </h1>
-      {state === null ? <Waiting words={WORDS.displayAlone} /> : <Face {...state} />}
+      {state === null ? <Waiting words={t(WORDS.displayAlone)} /> : <Face {...state} />}
     </main>
   );
 }

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { buttonClass } from '../../ui/button.tsx';
+import { t } from '../../ui/text/t.ts';
 import { goTo } from '../place.ts';
 
 /** To a sale of any till of the shop, by its receipt. */
@@ -13,7 +14,7 @@ export function FindLink(): ReactNode {
         goTo('find');
       }}
     >
-      Find a sale
+      {t('till.find_link.link.find_a_sale')}
     </a>
   );
 }

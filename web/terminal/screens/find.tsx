@@ -1,9 +1,11 @@
 import { type FormEvent, type ReactNode, useCallback, useEffect, useState } from 'react';
 import type { Payment } from '../../data/device.ts';
+import { refusalText } from '../../data/refusal-text.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
+import { t } from '../../ui/text/t.ts';
 import { readSum, sumIn } from '../../ui/typed-sum.ts';
 import { goTo } from '../place.ts';
 import { hasCamera } from '../reader/camera.ts';
@@ -20,18 +22,17 @@ function isReceipt(text: string): boolean {
   return isNumber(text) || /^[0-9A-Za-z]{22,35}$/.test(text) || text.includes('/');
 }
 
-const OF_ORDER = 'The total of the sale, tip included.';
-const OF_NUMBER = `${OF_ORDER} Leave it empty for a sale of this till.`;
-const NOT_FOUND = 'No sale in this shop matches.';
-const NOT_FOUND_HERE =
-  'No sale at this till matches. For a sale at another till, enter its amount, too.';
+const OF_ORDER = 'till.find.of_order';
+const OF_NUMBER = 'till.find.of_number';
+const NOT_FOUND = 'till.find.not_found';
+const NOT_FOUND_HERE = 'till.find.not_found_here';
 
 type Found =
   | { readonly is: 'sale'; readonly payment: Payment }
   | { readonly is: 'nothing'; readonly words: string }
   | { readonly is: 'problem'; readonly words: string };
 
-const UNREACHED = 'The service cannot be reached at the moment. Try again.';
+const UNREACHED = 'till.find.unreached';
 
 /** Looks a sale up, and the same one again after it has changed. */
 function useSale({ api }: TillContext) {
@@ -44,11 +45,11 @@ function useSale({ api }: TillContext) {
         isReceipt(typed) ? { receipt: typed, amount } : { orderId: typed, amount: amount ?? 0n },
       );
       setBusy(false);
-      if (answer.is === 'refused') setFound({ is: 'problem', words: answer.error.message });
-      else if (answer.is !== 'done') setFound({ is: 'problem', words: UNREACHED });
+      if (answer.is === 'refused') setFound({ is: 'problem', words: refusalText(answer.error) });
+      else if (answer.is !== 'done') setFound({ is: 'problem', words: t(UNREACHED) });
       else {
         const [payment] = answer.value.data;
-        const words = isNumber(typed) && amount === null ? NOT_FOUND_HERE : NOT_FOUND;
+        const words = t(isNumber(typed) && amount === null ? NOT_FOUND_HERE : NOT_FOUND);
         setFound(payment === undefined ? { is: 'nothing', words } : { is: 'sale', payment });
       }
     },
@@ -83,31 +84,34 @@ function FindForm({
   return (
     <form className="stack" onSubmit={submit} noValidate>
       <TextField
-        label="Receipt or order"
+        label={t('till.find.label.receipt_or_order')}
         autoComplete="off"
         value={typed}
         onChange={(event) => setTyped(event.target.value)}
-        hint="The number on the receipt, such as K7XQM-12, or the order ID."
+        hint={t('till.find.hint.the_number_on_the')}
       />
       {takesAmount ? (
         <SumField
-          label="Amount"
+          data-name="Amount"
+          label={t('till.find.label.amount')}
           value={sum}
           sum={read}
           shows
           onText={setSum}
-          hint={isOrder ? OF_ORDER : OF_NUMBER}
+          hint={t(isOrder ? OF_ORDER : OF_NUMBER)}
         />
       ) : null}
       <div className="row">
         <Button type="submit" kind="primary" busy={busy} disabled={!isReady}>
-          Look it up
+          {t('till.find.button.look_it_up')}
         </Button>
-        {hasCamera() ? <Button onClick={() => setScanning(true)}>Scan</Button> : null}
+        {hasCamera() ? (
+          <Button onClick={() => setScanning(true)}>{t('till.find.button.scan')}</Button>
+        ) : null}
       </div>
       {scanning ? (
         <ScanDialog
-          title="Scan the receipt's code"
+          title={t('till.find.heading.scan_the_receipts_code')}
           onClose={() => setScanning(false)}
           onCode={(code) => goTo(`find/${code.split('/').at(-1) ?? code}`)}
         />
@@ -127,8 +131,8 @@ export function FindScreen(context: TillContext & { readonly receipt: string | n
   }, [wanted, look]);
   return (
     <div className="stack">
-      <title>Find a sale · Tapline</title>
-      <h1>Find a sale</h1>
+      <title>{t('till.find.page.find_a_sale_tapline')}</title>
+      <h1>{t('till.find.heading.find_a_sale')}</h1>
       <FindForm
         key={receipt}
         receipt={receipt}

@@ -17,6 +17,7 @@ import { RefundPart } from './refund.tsx';
 import type { TillContext } from './shift.tsx';
 import { usePayments } from './use-payments.ts';
 import './history.css';
+import { t } from '../../ui/text/t.ts';
 
 function Row({ payment }: { readonly payment: Payment }): ReactNode {
   const { id, amount, status, created, order_id: order } = payment;
@@ -33,7 +34,7 @@ function Row({ payment }: { readonly payment: Payment }): ReactNode {
         <span className="entry-what">
           <Amount still atoms={BigInt(amount)} />
           <span className="soft small">
-            <Time at={created} shape="clock" /> · Order {order}
+            <Time at={created} shape="clock" /> · {t('till.history.order_number', { order })}
           </span>
           <span className="unseen">{id}</span>
         </span>
@@ -53,7 +54,7 @@ export function PaymentPage({
   const tip = BigInt((payment as { tip?: number }).tip ?? 0);
   return (
     <div className="stack">
-      <title>Payment · Tapline</title>
+      <title>{t('till.history.page.payment_tapline')}</title>
       <div className="row row-apart">
         <h1>
           <Amount atoms={BigInt(payment.amount)} />
@@ -63,18 +64,26 @@ export function PaymentPage({
       <ZoneNote />
       <Facts
         facts={[
-          ['Time', <Time key="time" at={payment.created} />],
-          ['Receipt', payment.receipt_number],
-          ['Order', payment.order_id],
-          ['Tip', tip === 0n ? null : <Amount key="tip" atoms={tip} />],
-          ['Refunded', refunded === 0n ? null : <Amount key="refunded" atoms={refunded} />],
-          ['Customer paid', <Amount key="total" atoms={leftWallet(payment)} />],
-          ['Wallet', payment.payer === undefined ? null : endOfAddress(payment.payer)],
+          [t('till.history.time'), <Time key="time" at={payment.created} />],
+          [t('till.history.receipt'), payment.receipt_number],
+          [t('till.history.order'), payment.order_id],
+          [t('till.history.tip'), tip === 0n ? null : <Amount key="tip" atoms={tip} />],
+          [
+            t('till.history.refunded'),
+            refunded === 0n ? null : <Amount key="refunded" atoms={refunded} />,
+          ],
+          [t('till.history.customer_paid'), <Amount key="total" atoms={leftWallet(payment)} />],
+          [
+            t('till.history.wallet'),
+            payment.payer === undefined ? null : endOfAddress(payment.payer),
+          ],
         ]}
       />
       <ReceiptButton api={context.api} payment={payment} />
       <RefundPart {...context} payment={payment} onDone={reload} />
-      <Button onClick={() => goTo('history')}>All payments in this shift</Button>
+      <Button onClick={() => goTo('history')}>
+        {t('till.history.button.all_payments_in_this')}
+      </Button>
     </div>
   );
 }
@@ -92,30 +101,32 @@ export function HistoryScreen(
   }
   return (
     <div className="stack">
-      <title>History · Tapline</title>
+      <title>{t('till.history.page.history_tapline')}</title>
       <div className="row row-apart">
-        <h1>History</h1>
+        <h1>{t('till.history.heading.history')}</h1>
         <div className="row history-ways">
           <FindLink />
-          <Button onClick={reload}>Refresh</Button>
+          <Button onClick={reload}>{t('till.history.button.refresh')}</Button>
         </div>
       </div>
       <ZoneNote />
       {failed ? (
         <Notice tone="warn" role="alert">
-          <p>The payments could not be loaded. Nothing is lost.</p>
-          <Button onClick={reload}>Try again</Button>
+          <p>{t('till.history.the_payments_could_not')}</p>
+          <Button onClick={reload}>{t('till.history.button.try_again')}</Button>
         </Notice>
       ) : null}
       {payments === null && !failed ? (
-        <Skeleton shape="rows">Loading the payments of the shift</Skeleton>
+        <Skeleton shape="rows">{t('till.history.loading_the_payments_of')}</Skeleton>
       ) : null}
       {payments?.length === 0 ? (
         <EmptyState
-          title="No payments in this shift"
-          action={<Button onClick={() => goTo('')}>Take a payment</Button>}
+          title={t('till.history.heading.no_payments_in_this')}
+          action={
+            <Button onClick={() => goTo('')}>{t('till.history.button.take_a_payment')}</Button>
+          }
         >
-          Payments at this till appear here as soon as they are paid.
+          {t('till.history.empty.payments_at_this_till')}
         </EmptyState>
       ) : null}
       <ul className="entries">

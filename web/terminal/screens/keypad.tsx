@@ -4,6 +4,8 @@ import { Button } from '../../ui/button.tsx';
 import { formatUsdc, MAX_ATOMS } from '../../ui/money.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
+import { rich } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
 import { readSum, type TypedSum } from '../../ui/typed-sum.ts';
 import type { Create, Till } from '../phases.ts';
 import { goTo } from '../place.ts';
@@ -25,7 +27,14 @@ function Keys({ onKey }: { readonly onKey: (key: string) => void }): ReactNode {
   return (
     <div className="keys">
       {KEYS.map((key) => (
-        <button key={key} type="button" className="key" aria-label={key} onClick={() => onKey(key)}>
+        <button
+          key={key}
+          type="button"
+          className="key"
+          data-name={key}
+          aria-label={key === 'Delete' ? t('till.keypad.delete') : key}
+          onClick={() => onKey(key)}
+        >
           {key === 'Delete' ? <TillIcon name="delete" /> : key}
         </button>
       ))}
@@ -37,15 +46,19 @@ function SplitBanner({ view, runner }: TillContext): ReactNode {
   const { split } = view.till;
   if (split === null) return null;
   const part = split.paidParts + 1;
-  const ofParts = split.parts.length > 0 ? ` of ${split.paidParts + split.parts.length}` : '';
+  const whole = { total: () => <Amount atoms={split.total} /> };
+  const tags = { ...whole, left: () => <Amount atoms={remaining(split)} /> };
+  const all = split.paidParts + split.parts.length;
   return (
     <Notice tone="info">
       <p>
-        Part {part}
-        {ofParts} of a bill of <Amount atoms={split.total} />. Left:{' '}
-        <Amount atoms={remaining(split)} />
+        {split.parts.length > 0
+          ? rich('till.split.part_of', tags, { part, all })
+          : rich('till.split.part', tags, { part })}
       </p>
-      <Button onClick={() => runner.dispatch({ type: 'split', split: null })}>End the split</Button>
+      <Button onClick={() => runner.dispatch({ type: 'split', split: null })}>
+        {t('till.keypad.button.end_the_split')}
+      </Button>
     </Notice>
   );
 }
@@ -53,9 +66,9 @@ function SplitBanner({ view, runner }: TillContext): ReactNode {
 /** Where tip, code and result will be; only on screens that are wide enough for both sides. */
 function CustomerSide(): ReactNode {
   return (
-    <aside className="customer-side" aria-label="The customer’s side">
+    <aside className="customer-side" aria-label={t('till.keypad.aria.the_customers_side')}>
       <TillIcon name="tap" />
-      <p>The customer pays here.</p>
+      <p>{t('till.keypad.the_customer_pays_here')}</p>
     </aside>
   );
 }
@@ -72,8 +85,9 @@ function chargeable({ typed, split }: Till): Chargeable {
   const sum = readSum(typed, { wrote: split === null ? null : nextPart(split) });
   if (sum.is !== 'sum') return { sum, atoms: null, problem: null };
   const tooMuch = split !== null && sum.units > remaining(split);
-  const tooLarge = sum.units > MAX_ATOMS ? WORDS.amountTooLarge : null;
-  const problem = tooMuch ? 'More than is left to pay.' : tooLarge;
+  const tooLarge =
+    sum.units > MAX_ATOMS ? t(WORDS.amountTooLarge, { sum: formatUsdc(MAX_ATOMS) }) : null;
+  const problem = tooMuch ? t('till.keypad.more_than_is_left') : tooLarge;
   return { sum, atoms: problem === null ? sum.units : null, problem };
 }
 
@@ -114,12 +128,13 @@ export function KeypadScreen(context: TillContext): ReactNode {
   };
   return (
     <form ref={field} className="stack keypad" onSubmit={charge} noValidate>
-      <title>Terminal · Tapline</title>
-      <h1 className="unseen">New sale</h1>
+      <title>{t('till.keypad.page.terminal_tapline')}</title>
+      <h1 className="unseen">{t('till.keypad.heading.new_sale')}</h1>
       <Remarked {...context} />
       <SplitBanner {...context} />
       <SumField
-        label="Amount"
+        data-name="Amount"
+        label={t('till.keypad.label.amount')}
         className={`input keypad-amount ${typed.length > FULL_SIZE ? 'keypad-amount-long' : ''}`}
         // The keys below are there for fingers; a keyboard types here as well.
         inputMode="none"
@@ -130,17 +145,19 @@ export function KeypadScreen(context: TillContext): ReactNode {
         onText={type}
       />
       <Keys onKey={(key) => type(key === 'Delete' ? typed.slice(0, -1) : `${typed}${key}`)} />
-      <Button type="submit" kind="primary" large wide disabled={atoms === null}>
-        {atoms === null ? 'Charge' : `Charge ${formatUsdc(atoms)}`}
+      <Button data-name="Charge" type="submit" kind="primary" large wide disabled={atoms === null}>
+        {atoms === null
+          ? t('till.keypad.button.charge')
+          : t('till.keypad.button.charge_sum', { sum: formatUsdc(atoms) })}
       </Button>
       <div className="row keypad-more">
         <Button kind="quiet" onClick={() => goTo('history/last')}>
-          Last payment
+          {t('till.keypad.button.last_payment')}
         </Button>
         <FindLink />
         {split === null && atoms !== null ? (
           <Button kind="quiet" onClick={() => setSplitting(true)}>
-            Split the bill
+            {t('till.keypad.button.split_the_bill')}
           </Button>
         ) : null}
       </div>

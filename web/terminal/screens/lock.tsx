@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { LockScreen as Lock } from '../../ui/lock-screen.tsx';
+import { t } from '../../ui/text/t.ts';
 import type { TillContext } from './shift.tsx';
 
 export interface LockProps extends TillContext {
@@ -14,7 +15,7 @@ export function LockScreen({ settings, change, device, onPairAgain }: LockProps)
       pin={settings.pin}
       owner={device?.merchant_name}
       onUnlock={() => change({ locked: false })}
-      otherWay={<Button onClick={onPairAgain}>Forgot the PIN? Use an unlock code</Button>}
+      otherWay={<Button onClick={onPairAgain}>{t('till.lock.button.forgot_the_pin_use')}</Button>}
     />
   );
 }

@@ -4,8 +4,11 @@ import { leftWallet } from '../../data/left-wallet.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
+import { RESULT_NAMES } from '../../ui/result-names.ts';
 import { Sum } from '../../ui/sum.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
+import { rich } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
 import { signal } from '../feedback.ts';
 import { asksCustomer } from '../machine.ts';
 import type { Canceling, Creating, Following, Result, Tapping } from '../phases.ts';
@@ -25,13 +28,19 @@ export function WorkingScreen({
     <div className="stack filling">
       <section className="outcome is-full-plain" role="status">
         <span className="spinner" aria-hidden="true" />
-        <h1>{isOpening ? WORDS.opening : WORDS.canceling}</h1>
+        <h1>{isOpening ? t(WORDS.opening) : t(WORDS.canceling)}</h1>
         <Sum atoms={amount} />
-        <p>{!isOpening && asksCustomer(phase.intent) ? WORDS.cancelingHint : WORDS.openingHint}</p>
+        <p>
+          {!isOpening && asksCustomer(phase.intent) ? t(WORDS.cancelingHint) : t(WORDS.openingHint)}
+        </p>
       </section>
       {isOpening && phase.sends > 1 ? (
-        <Button wide onClick={() => runner.dispatch({ type: 'gave_up' })}>
-          Cancel payment
+        <Button
+          data-name="Cancel payment"
+          wide
+          onClick={() => runner.dispatch({ type: 'gave_up' })}
+        >
+          {t('till.outcome.button.cancel_payment')}
         </Button>
       ) : null}
     </div>
@@ -46,12 +55,14 @@ function ConfirmLeft({
   readonly clockOffsetMs: number;
 }): ReactNode {
   const left = useLeft(until, clockOffsetMs);
-  return <p role="timer">{formatLeft(left)} left</p>;
+  return (
+    <p role="timer">{t('till.outcome.format_left_left', { format_left: formatLeft(left) })}</p>
+  );
 }
 
 /** A large sum says what it waits for once it is in a block. */
 function waitHint({ waits_for: waitsFor }: Intent): string {
-  return waitsFor === null ? WORDS.checkingHint : WORDS.includedHint[waitsFor];
+  return waitsFor === null ? t(WORDS.checkingHint) : t(WORDS.includedHint[waitsFor]);
 }
 
 /**
@@ -69,20 +80,30 @@ export function CheckingScreen({
   const until = asks ? (intent.next_action?.expires_at ?? null) : null;
   const tip = phase.at === 'tapping' ? phase.tap.tip : phase.tip;
   useEffect(() => signal('wait', settings.sound), [settings.sound]);
+  const word = asks ? WORDS.confirming : WORDS.checking;
   return (
     <div className="stack filling">
-      <title>{`${asks ? WORDS.confirming : WORDS.checking} · Tapline`}</title>
-      <section className="outcome is-full-info" role="status">
+      <title>{`${t(word)} · Tapline`}</title>
+      <section
+        className="outcome is-full-info"
+        role="status"
+        data-result={asks ? RESULT_NAMES.waiting : RESULT_NAMES.checking}
+      >
         {asks ? <Icon name="wait" /> : <span className="spinner" aria-hidden="true" />}
-        <h1>{asks ? WORDS.confirming : WORDS.checking}</h1>
+        <h1>{t(word)}</h1>
         <Sum atoms={BigInt(intent.amount) + (tip ?? 0n)} />
-        <p>{asks ? WORDS.confirmingHint : waitHint(intent)}</p>
-        {asks ? null : <p>{WORDS.takeAway}</p>}
+        <p>{asks ? t(WORDS.confirmingHint) : waitHint(intent)}</p>
+        {asks ? null : <p>{t(WORDS.takeAway)}</p>}
         {until === null ? null : <ConfirmLeft until={until} clockOffsetMs={view.clockOffsetMs} />}
       </section>
       {asks ? (
-        <Button wide large onClick={() => runner.dispatch({ type: 'cancel' })}>
-          Cancel payment
+        <Button
+          data-name="Cancel payment"
+          wide
+          large
+          onClick={() => runner.dispatch({ type: 'cancel' })}
+        >
+          {t('till.outcome.button.cancel_payment')}
         </Button>
       ) : null}
     </div>
@@ -102,13 +123,17 @@ function ResultFacts({
   return (
     <div className="card result-facts">
       <FactList>
-        <Fact name="Sale">{sum(BigInt(intent.amount))}</Fact>
-        <Fact name="Tip">{sum(BigInt(intent.tip ?? 0))}</Fact>
-        <Fact name="Network fees">{sum(fees)}</Fact>
-        <Fact name="Cashback">{sum(BigInt(-(payment?.fees.cashback ?? 0)))}</Fact>
-        <Fact name="Customer paid">{payment === null ? null : sum(leftWallet(payment))}</Fact>
-        <Fact name="Order">{intent.order_id}</Fact>
-        <Fact name="Receipt">{payment?.receipt_number}</Fact>
+        <Fact name={t('till.outcome.label.sale')}>{sum(BigInt(intent.amount))}</Fact>
+        <Fact name={t('till.outcome.label.tip')}>{sum(BigInt(intent.tip ?? 0))}</Fact>
+        <Fact name={t('till.outcome.label.network_fees')}>{sum(fees)}</Fact>
+        <Fact name={t('till.outcome.label.cashback')}>
+          {sum(BigInt(-(payment?.fees.cashback ?? 0)))}
+        </Fact>
+        <Fact name={t('till.outcome.label.customer_paid')}>
+          {payment === null ? null : sum(leftWallet(payment))}
+        </Fact>
+        <Fact name={t('till.outcome.label.order')}>{intent.order_id}</Fact>
+        <Fact name={t('till.outcome.label.receipt')}>{payment?.receipt_number}</Fact>
       </FactList>
     </div>
   );
@@ -139,32 +164,29 @@ export function ResultScreen({
   const words = outcome === 'declined' ? cashierDecline(intent) : endHint(outcome, intent);
   return (
     <div className="stack filling">
-      <title>{`${WORDS.outcome[outcome]} · Tapline`}</title>
+      <title>{`${t(WORDS.outcome[outcome])} · Tapline`}</title>
       <section
         className={`outcome is-full-${look}`}
         role={outcome === 'declined' ? 'alert' : 'status'}
+        data-result={RESULT_NAMES[outcome]}
       >
         <Icon name={look === 'good' || look === 'bad' || look === 'warn' ? look : 'info'} />
-        <h1>{WORDS.outcome[outcome]}</h1>
+        <h1>{t(WORDS.outcome[outcome])}</h1>
         <Sum atoms={BigInt(intent.amount) + tip} />
-        {tip > 0n ? (
-          <p>
-            with a tip of <Amount atoms={tip} />
-          </p>
-        ) : null}
+        {tip > 0n ? <p>{rich('till.with_tip', { sum: () => <Amount atoms={tip} /> })}</p> : null}
         {outcome === 'paid' ? null : <p>{words}</p>}
       </section>
       <ResultFacts intent={intent} payment={payment} />
       {paid === null ? null : <ReceiptOfPaid api={api} payment={payment} />}
       <Button
+        data-name="New payment"
         kind="primary"
         large
         wide
         autoFocus
         onClick={() => runner.dispatch({ type: 'again' })}
       >
-        New payment
-        {view.till.split === null ? '' : ': next part of the bill'}
+        {t(view.till.split === null ? 'till.new_payment' : 'till.new_payment_part')}
       </Button>
     </div>
   );

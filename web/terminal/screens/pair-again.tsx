@@ -1,10 +1,11 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
+import { named } from '#core/isolates.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { LockScreen } from '../../ui/lock-screen.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Facts } from '../../ui/table.tsx';
-import { named } from '../../ui/text/fixed.ts';
+import { type TextKey, t } from '../../ui/text/t.ts';
 import { keptSettings } from '../kept.ts';
 import type { ShownDevice } from '../pairing.ts';
 import {
@@ -23,13 +24,16 @@ function DeviceFacts({ title, device }: { title: string; device: ShownDevice | n
     <div className="card">
       <h2>{title}</h2>
       {device === null ? (
-        <p className="soft">A terminal whose key is no longer valid.</p>
+        <p className="soft">{t('till.pair_again.a_terminal_whose_key')}</p>
       ) : (
         <Facts
           facts={[
-            ['Merchant', named(device.merchant_name)],
-            ['Terminal', named(device.label)],
-            ['Mode', device.livemode ? 'Real money' : 'Test mode'],
+            [t('till.pair_again.merchant'), named(device.merchant_name)],
+            [t('till.pair_again.terminal'), named(device.label)],
+            [
+              t('till.pair_again.mode'),
+              device.livemode ? t('till.pair_again.real_money') : t('till.pair_again.test_mode'),
+            ],
           ]}
         />
       )}
@@ -54,7 +58,7 @@ function ManagerForm({ change, onAgreed }: { change: Change; onAgreed: () => voi
   return (
     <form className="stack" onSubmit={submit} noValidate>
       <TextField
-        label="Unlock code"
+        label={t('till.pair_again.label.unlock_code')}
         value={code}
         onChange={(event) => setCode(event.target.value)}
         error={problem}
@@ -62,11 +66,11 @@ function ManagerForm({ change, onAgreed }: { change: Change; onAgreed: () => voi
         autoCapitalize="characters"
         spellCheck={false}
         placeholder="XXXX-XXXX"
-        hint="From this terminal’s page in the dashboard: “New unlock code”."
+        hint={t('till.pair_again.hint.from_this_terminals_page')}
         className="input pair-code"
       />
       <Button type="submit" busy={busy}>
-        Use the unlock code
+        {t('till.pair_again.button.use_the_unlock_code')}
       </Button>
     </form>
   );
@@ -96,7 +100,9 @@ export function PairAgain({ change, onPaired, onBack }: PairAgainProps): ReactNo
     onPaired();
   };
   if (asksPin && pin !== null) {
-    return <LockScreen pin={pin} owner="This till’s PIN" onUnlock={() => void act(false)} />;
+    return (
+      <LockScreen pin={pin} owner={t('till.pair_again.own_pin')} onUnlock={() => void act(false)} />
+    );
   }
   const agreed = () => {
     if (change.to.device.id !== change.pairing.terminal) return void act(proof === 'pin');
@@ -107,18 +113,18 @@ export function PairAgain({ change, onPaired, onBack }: PairAgainProps): ReactNo
   const press = () => (proof === 'pin' ? setAsksPin(true) : void act(proof === 'ends_pin'));
   return (
     <main className="sheet">
-      <title>Pair this device · Tapline</title>
+      <title>{t('till.pair_again.page.pair_this_device_tapline')}</title>
       <div className="stack">
-        <h1>Switch this till to another terminal?</h1>
-        <DeviceFacts title="Now" device={change.from} />
-        <DeviceFacts title="Then" device={change.to.device} />
+        <h1>{t('till.pair_again.heading.switch_this_till_to')}</h1>
+        <DeviceFacts title={t('till.pair_again.heading.now')} device={change.from} />
+        <DeviceFacts title={t('till.pair_again.heading.then')} device={change.to.device} />
         {change.hasPin && !isSameMerchant(change) ? (
-          <Notice tone="info">This ends the till’s PIN, cashier and shift.</Notice>
+          <Notice tone="info">{t('till.pair_again.notice.this_ends_the_tills')}</Notice>
         ) : null}
         {problem === null ? null : <Notice tone="bad">{problem}</Notice>}
         <Agreement proof={proof} busy={busy} onPress={press} />
         {asksManager(proof) ? <ManagerForm change={change} onAgreed={agreed} /> : null}
-        <Button onClick={onBack}>Keep the current terminal</Button>
+        <Button onClick={onBack}>{t('till.pair_again.button.keep_the_current_terminal')}</Button>
       </div>
     </main>
   );
@@ -130,12 +136,12 @@ function asksManager(proof: Answer): proof is 'pin' | 'manager' {
   return proof === 'pin' || proof === 'manager';
 }
 
-const WORDS: Record<Proof, string> = {
-  nothing: 'Pair',
-  press: 'Pair',
-  pin: 'Pair with this till’s PIN',
-  ends_pin: 'Pair and remove the PIN',
-  manager: 'Pair',
+const WORDS: Record<Proof, TextKey> = {
+  nothing: 'till.pair.button.pair',
+  press: 'till.pair.button.pair',
+  pin: 'till.pair_again.button.with_pin',
+  ends_pin: 'till.pair_again.button.removing_pin',
+  manager: 'till.pair.button.pair',
 };
 
 interface AgreementProps {
@@ -153,11 +159,11 @@ function Agreement({ proof, busy, onPress }: AgreementProps): ReactNode {
     );
   }
   if (proof === 'manager') {
-    return <p>This till takes real money and has no PIN, so a manager has to approve.</p>;
+    return <p>{t('till.pair_again.this_till_takes_real')}</p>;
   }
   return (
-    <Button kind="primary" large busy={busy} onClick={onPress}>
-      {WORDS[proof]}
+    <Button data-name="Pair" kind="primary" large busy={busy} onClick={onPress}>
+      {t(WORDS[proof])}
     </Button>
   );
 }

@@ -6,6 +6,7 @@ import type { Pairing } from '../kept.ts';
 import { become, type Change, changeTo, lookAt, pairNew, proofFor } from '../pairing.ts';
 import { hasCamera } from '../reader/camera.ts';
 import './pair.css';
+import { t } from '../../ui/text/t.ts';
 
 const PairAgain = partOf(async () => (await import('./pair-again.tsx')).PairAgain);
 const ScanDialog = partOf(async () => (await import('./scan.tsx')).ScanDialog);
@@ -70,22 +71,20 @@ export function PairScreen(props: PairScreenProps): ReactNode {
   const { busy, problem, setProblem, change, send } = usePairing(props);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (typed.trim() === '') setProblem('Enter the code shown in the dashboard.');
+    if (typed.trim() === '') setProblem(t('till.pair.enter_the_code_shown'));
     else if (!busy) void send(typed, 'typed');
   };
   if (change !== null) return <PairAgain change={change} {...props} />;
   return (
     <main className="sheet">
-      <title>Pair this device · Tapline</title>
+      <title>{t('till.pair.page.pair_this_device_tapline')}</title>
       <form className="stack" onSubmit={submit} noValidate>
         <img className="pair-logo" src="icons/tapline.svg" alt="" />
-        <h1>Set up this device as a till</h1>
-        <p className="soft">
-          In the dashboard, open Terminals, choose one and get a pairing code. It works once, for
-          ten minutes.
-        </p>
+        <h1>{t('till.pair.heading.set_up_this_device')}</h1>
+        <p className="soft">{t('till.pair.in_the_dashboard_open')}</p>
         <TextField
-          label="Pairing code"
+          data-name="Pairing code"
+          label={t('till.pair.label.pairing_code')}
           value={typed}
           onChange={(event) => setTyped(event.target.value)}
           error={problem}
@@ -95,19 +94,21 @@ export function PairScreen(props: PairScreenProps): ReactNode {
           placeholder="XXXX-XXXX"
           className="input pair-code"
         />
-        <Button type="submit" kind="primary" large busy={busy}>
-          Pair
+        <Button data-name="Pair" type="submit" kind="primary" large busy={busy}>
+          {t('till.pair.button.pair')}
         </Button>
-        {hasCamera() ? <Button onClick={() => setScanning(true)}>Scan the code</Button> : null}
+        {hasCamera() ? (
+          <Button onClick={() => setScanning(true)}>{t('till.pair.button.scan_the_code')}</Button>
+        ) : null}
         {props.pairing === null ? null : (
           <Button kind="quiet" onClick={props.onBack}>
-            Back to the till
+            {t('till.pair.button.back_to_the_till')}
           </Button>
         )}
       </form>
       {scanning ? (
         <ScanDialog
-          title="Scan the pairing code"
+          title={t('till.pair.heading.scan_the_pairing_code')}
           onClose={() => setScanning(false)}
           onCode={(text) => {
             setScanning(false);

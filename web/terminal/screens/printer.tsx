@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Choice, Switch } from '../../ui/choice.tsx';
+import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import type { Settings } from '../kept.ts';
 import { choosePrinter, hasSerial, openDrawer } from '../printer.ts';
@@ -22,11 +23,8 @@ function ConnectPrinter({ change }: Pick<PrinterProps, 'change'>): ReactNode {
   };
   return (
     <>
-      <p className="soft">
-        An ESC/POS printer connected to this computer by cable. Without one, receipts are printed
-        through the browser’s print dialog.
-      </p>
-      <Button onClick={connect}>Connect a printer</Button>
+      <p className="soft">{t('till.printer.an_esc_pos_printer')}</p>
+      <Button onClick={connect}>{t('till.printer.button.connect_a_printer')}</Button>
     </>
   );
 }
@@ -38,19 +36,19 @@ export function PrinterCard({ settings, change }: PrinterProps): ReactNode {
   const [busy, setBusy] = useState(false);
   const tryDrawer = async () => {
     setBusy(true);
-    await openDrawer().catch(() => toast('The printer is not responding.'));
+    await openDrawer().catch(() => toast(t('till.printer.the_printer_is_not')));
     setBusy(false);
   };
   if (!hasSerial()) return null;
   return (
     <div className="card stack">
-      <h2>Receipt printer</h2>
+      <h2>{t('till.printer.heading.receipt_printer')}</h2>
       {printer === null ? (
         <ConnectPrinter change={change} />
       ) : (
         <>
           <fieldset className="stack stack-tight">
-            <legend>Paper width</legend>
+            <legend>{t('till.printer.legend.paper_width')}</legend>
             {WIDTHS.map(([width, label]) => (
               <Choice
                 key={width}
@@ -63,14 +61,16 @@ export function PrinterCard({ settings, change }: PrinterProps): ReactNode {
             ))}
           </fieldset>
           <Switch
-            label="Open the drawer after each payment"
+            label={t('till.printer.label.open_the_drawer_after')}
             checked={printer.drawer}
             onChange={(drawer) => change({ printer: { ...printer, drawer } })}
           />
           <Button busy={busy} onClick={tryDrawer}>
-            Open the drawer
+            {t('till.printer.button.open_the_drawer')}
           </Button>
-          <Button onClick={() => change({ printer: null })}>Remove the printer</Button>
+          <Button onClick={() => change({ printer: null })}>
+            {t('till.printer.button.remove_the_printer')}
+          </Button>
         </>
       )}
     </div>

@@ -1,11 +1,13 @@
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 import type { DeviceApi, Payment } from '../../data/device.ts';
 import { receiptPath } from '../../data/receipt-path.ts';
+import { refusalText } from '../../data/refusal-text.ts';
 import { fromRoot } from '../../data/root.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { keptSettings } from '../kept.ts';
 import { Qr } from './lazy.ts';
@@ -28,21 +30,24 @@ function MailForm({ api, payment }: ReceiptProps): ReactNode {
     setBusy(false);
     if (answer.is === 'done') {
       setEmail('');
-      setTold({ is: 'sent', words: 'The receipt is on its way.' });
+      setTold({ is: 'sent', words: t('till.receipt_part.the_receipt_is_on') });
     } else {
-      const words = answer.is === 'refused' ? answer.error.message : 'There is no connection.';
+      const words =
+        answer.is === 'refused'
+          ? refusalText(answer.error)
+          : t('till.receipt_part.there_is_no_connection');
       setTold({ is: 'problem', words });
     }
   };
   return (
     <form className="stack" onSubmit={submit} noValidate>
       <TextField
-        label="Email"
+        label={t('till.receipt_part.label.email')}
         type="email"
         autoComplete="off"
         value={email}
         onChange={(event) => setEmail(event.target.value)}
-        hint="Used for this email only, and not stored."
+        hint={t('till.receipt_part.hint.used_for_this_email')}
       />
       {told === null ? null : (
         <Notice tone={told.is === 'sent' ? 'good' : 'bad'} role="status">
@@ -50,7 +55,7 @@ function MailForm({ api, payment }: ReceiptProps): ReactNode {
         </Notice>
       )}
       <Button type="submit" wide busy={busy}>
-        Send by email
+        {t('till.receipt_part.button.send_by_email')}
       </Button>
     </form>
   );
@@ -69,7 +74,7 @@ function PrintButton({ path }: { readonly path: string }): ReactNode {
         target="_blank"
         rel="noreferrer"
       >
-        Print
+        {t('till.receipt_part.link.print')}
       </a>
     );
   }
@@ -77,12 +82,12 @@ function PrintButton({ path }: { readonly path: string }): ReactNode {
     setBusy(true);
     await import('../printer.ts')
       .then(({ printReceipt }) => printReceipt(path, printer))
-      .catch(() => toast('Not printed: the printer is not responding.'));
+      .catch(() => toast(t('till.receipt_part.not_printed_the_printer')));
     setBusy(false);
   };
   return (
     <Button kind="primary" wide busy={busy} onClick={print}>
-      Print
+      {t('till.receipt_part.button.print')}
     </Button>
   );
 }
@@ -95,21 +100,26 @@ function ReceiptDialog({
 }: ReceiptProps & { readonly onClose: () => void }): ReactNode {
   const path = receiptPath(payment.receipt_url);
   return (
-    <Dialog title="Receipt" onClose={onClose}>
-      {payment.receipt_number === null ? null : <p>Number {payment.receipt_number}</p>}
+    <Dialog title={t('till.receipt_part.heading.receipt')} onClose={onClose}>
+      {payment.receipt_number === null ? null : (
+        <p>
+          {t('till.receipt_part.number_receipt_number', { receipt_number: payment.receipt_number })}
+        </p>
+      )}
       {path === null ? (
-        <p>This payment has no receipt.</p>
+        <p>{t('till.receipt_part.this_payment_has_no')}</p>
       ) : (
         <>
-          <Qr value={fromRoot(path).href} label="The receipt, for the customer's phone" />
-          <p className="soft small">
-            The customer scans this. Printed receipts fit 80 mm and 58 mm rolls.
-          </p>
+          <Qr
+            value={fromRoot(path).href}
+            label={t('till.receipt_part.label.the_receipt_for_the')}
+          />
+          <p className="soft small">{t('till.receipt_part.the_customer_scans_this')}</p>
           <PrintButton path={path} />
           <MailForm api={api} payment={payment} />
         </>
       )}
-      <Button onClick={onClose}>Done</Button>
+      <Button onClick={onClose}>{t('till.receipt_part.button.done')}</Button>
     </Dialog>
   );
 }
@@ -119,7 +129,7 @@ export function ReceiptButton({ api, payment }: ReceiptProps): ReactNode {
   return (
     <>
       <Button wide onClick={() => setIsOpen(true)}>
-        Receipt
+        {t('till.receipt_part.button.receipt')}
       </Button>
       {isOpen ? (
         <ReceiptDialog api={api} payment={payment} onClose={() => setIsOpen(false)} />
@@ -156,7 +166,7 @@ export function ReceiptOfPaid({
   if (payment !== null) return <ReceiptButton api={api} payment={payment} />;
   return (
     <Button wide disabled>
-      Receipt
+      {t('till.receipt_part.button.receipt')}
     </Button>
   );
 }

@@ -1,6 +1,6 @@
 import { type FormEvent, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import type { Payment, Refund } from '../../data/device.ts';
-import { endOfAddress } from '../../ui/address.ts';
+import { refusalText } from '../../data/refusal-text.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -10,6 +10,8 @@ import { Notice } from '../../ui/notice.tsx';
 import { RefundCrumb } from '../../ui/refund-crumb.tsx';
 import { readRefund } from '../../ui/refund-sum.ts';
 import { SumField } from '../../ui/sum-field.tsx';
+import { rich } from '../../ui/text/rich.ts';
+import { t, textLanguage } from '../../ui/text/t.ts';
 import { writeSum } from '../../ui/typed-sum.ts';
 import { keepRefund, keptRefund, type PendingRefund } from '../kept.ts';
 import { WORDS } from '../words.ts';
@@ -63,7 +65,8 @@ function useRefund({ api }: TillContext, onDone: () => void) {
         const answer = await api.refund(pending);
         if (answer.is === 'done') return finish({ is: 'done', refund: answer.value });
         if (answer.is === 'refused' && !STILL_OPEN.has(answer.error.code)) {
-          const { code, message } = answer.error;
+          const { code } = answer.error;
+          const message = refusalText(answer.error);
           const says = code === MANAGER || !SAYS_NOTHING.has(answer.status);
           if (!mayBeThere.current || says) return finish({ is: 'refused', code, message });
         }
@@ -92,26 +95,32 @@ function Told({ outcome }: { readonly outcome: Outcome }): ReactNode {
   if (outcome.is === 'refused') {
     return (
       <Notice tone="bad" role="alert">
-        <strong>No refund was made</strong>
+        <strong>{t('till.refund.no_refund_was_made')}</strong>
         <p>{outcome.message}</p>
       </Notice>
     );
   }
   const { refund } = outcome;
-  const amount = <Amount atoms={BigInt(refund.amount)} />;
   if (refund.status === 'failed') {
     return (
       <Notice tone="bad" role="alert">
-        <strong>No refund was made</strong>
-        <p>{refund.failure_message}</p>
+        <strong>{t('till.refund.no_refund_was_made')}</strong>
+        <p>{textLanguage() === 'en' ? refund.failure_message : t('till.refund.failed')}</p>
       </Notice>
     );
   }
   return (
     <Notice tone={refund.status === 'succeeded' ? 'good' : 'info'} role="status">
-      <strong>{refund.status === 'succeeded' ? 'Refunded' : 'On its way'}</strong>
+      <strong>
+        {refund.status === 'succeeded' ? t('till.refund.refunded') : t('till.refund.on_its_way')}
+      </strong>
       <p>
-        {amount} {refund.status === 'succeeded' ? 'went' : 'goes'} back to the wallet that paid.
+        {rich(
+          refund.status === 'succeeded' ? 'till.refund.went_back' : 'till.refund.goes_back_now',
+          {
+            sum: () => <Amount atoms={BigInt(refund.amount)} />,
+          },
+        )}
       </p>
     </Notice>
   );
@@ -138,37 +147,44 @@ function RefundDialog(props: RefundDialogProps): ReactNode {
     if (isReady) onRefund(atoms, needsCode ? code.trim() : null);
   };
   return (
-    <Dialog title="Refund" onClose={onClose}>
+    <Dialog title={t('till.refund.heading.refund')} onClose={onClose}>
       <form className="stack" onSubmit={submit} noValidate>
         <SumField
-          label="Amount"
+          data-name="Amount"
+          label={t('till.refund.label.amount')}
           value={typed}
           sum={sum}
           onText={setTyped}
-          hint={`At most ${formatUsdc(left)}.`}
-          error={sum.is === 'empty' ? `Enter an amount up to ${formatUsdc(left)}.` : problem}
+          hint={t('till.refund.hint.at_most_sum', { sum: formatUsdc(left) })}
+          error={
+            sum.is === 'empty'
+              ? t('till.refund.error.enter_an_amount_up', { sum: formatUsdc(left) })
+              : problem
+          }
         />
         {crumb === null ? null : (
           <RefundCrumb left={left} crumb={crumb} onAll={() => setTyped(writeSum(left))} />
         )}
         {needsCode ? (
           <TextField
-            label="Manager code"
+            label={t('till.refund.label.manager_code')}
             autoComplete="off"
             value={code}
             onChange={(event) => setCode(event.target.value)}
-            hint="From Terminals in the dashboard. It works once, for ten minutes."
+            hint={t('till.refund.hint.from_terminals_in_the')}
           />
         ) : null}
         <p>
-          It goes back within seconds to the wallet that paid
-          {payment.payer === undefined ? null : <> ({endOfAddress(payment.payer)})</>}. It is taken
-          from your balance. The customer’s network fee is not refunded.
+          {payment.payer === undefined
+            ? t('till.refund.goes_back')
+            : t('till.refund.goes_back_to', { end: payment.payer.slice(-4) })}
         </p>
-        <Button type="submit" kind="danger" large disabled={!isReady}>
-          {atoms !== null ? `Refund ${formatUsdc(atoms)}` : 'Refund'}
+        <Button data-name="Refund" type="submit" kind="danger" large disabled={!isReady}>
+          {atoms !== null
+            ? t('till.refund.button.refund_sum', { sum: formatUsdc(atoms) })
+            : t('till.refund.button.refund')}
         </Button>
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{t('till.refund.button.cancel')}</Button>
       </form>
     </Dialog>
   );
@@ -192,17 +208,21 @@ export function RefundPart(props: RefundPartProps): ReactNode {
     <>
       {pending === null ? null : (
         <Notice tone="info" icon="wait" role="status">
-          <strong>{WORDS.checking}</strong>
+          <strong>{t(WORDS.checking)}</strong>
           <p>
-            {pending.payment === payment.id ? 'The refund' : 'Another refund'} of{' '}
-            <Amount atoms={pending.amount} /> is under way. Do not make another one.
+            {rich(
+              pending.payment === payment.id
+                ? 'till.refund.under_way'
+                : 'till.refund.other_under_way',
+              { sum: () => <Amount atoms={pending.amount} /> },
+            )}
           </p>
         </Notice>
       )}
       {outcome === null ? null : <Told outcome={outcome} />}
       {left > 0n ? (
-        <Button disabled={pending !== null} onClick={() => setOpen(true)}>
-          Refund
+        <Button data-name="Refund" disabled={pending !== null} onClick={() => setOpen(true)}>
+          {t('till.refund.button.refund')}
         </Button>
       ) : null}
       {open ? (

@@ -5,6 +5,7 @@ import { Notice } from '../../ui/notice.tsx';
 import { readCamera } from '../reader/camera.ts';
 import { type CameraProblem, WORDS } from '../words.ts';
 import './scan.css';
+import { t } from '../../ui/text/t.ts';
 
 export interface ScanDialogProps {
   readonly title: string;
@@ -37,18 +38,18 @@ export function ScanDialog({ title, onClose, onCode }: ScanDialogProps): ReactNo
         <video ref={video} className="scan-video" muted playsInline />
       ) : (
         <Notice tone="warn" role="alert">
-          <p>{WORDS.camera[problem]}</p>
+          <p>{t(WORDS.camera[problem])}</p>
           <Button
             onClick={() => {
               setProblem(null);
               setAttempt(attempt + 1);
             }}
           >
-            Try again
+            {t('till.scan.button.try_again')}
           </Button>
         </Notice>
       )}
-      <Button onClick={onClose}>Done</Button>
+      <Button onClick={onClose}>{t('till.scan.button.done')}</Button>
     </Dialog>
   );
 }

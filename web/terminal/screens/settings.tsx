@@ -1,10 +1,12 @@
 import type { ReactNode } from 'react';
+import { named } from '#core/isolates.ts';
 import { fromRoot } from '../../data/root.ts';
 import { Switch } from '../../ui/choice.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
+import { LanguageChoice } from '../../ui/language-choice.tsx';
 import { PinForm } from '../../ui/pin-form.tsx';
 import { Facts } from '../../ui/table.tsx';
-import { named } from '../../ui/text/fixed.ts';
+import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { hasCamera } from '../reader/camera.ts';
 import { hasNfc } from '../reader/nfc.ts';
@@ -19,17 +21,17 @@ export function SettingsScreen(context: TillContext): ReactNode {
   const toast = useToast();
   return (
     <div className="stack">
-      <title>Settings · Tapline</title>
-      <h1>Settings</h1>
+      <title>{t('till.settings.page.settings_tapline')}</title>
+      <h1>{t('till.settings.heading.settings')}</h1>
       <div className="card stack">
         <CashierField {...context} />
         <Switch
-          label="Ask for tips"
+          label={t('till.settings.label.ask_for_tips')}
           checked={settings.asksForTips}
           onChange={(asksForTips) => change({ asksForTips })}
         />
         <Switch
-          label="Customer display"
+          label={t('till.settings.label.customer_display')}
           checked={settings.display}
           onChange={(display) => {
             change({ display });
@@ -37,38 +39,43 @@ export function SettingsScreen(context: TillContext): ReactNode {
           }}
         />
         {settings.display ? (
-          <p className="soft small">A window for the customer’s screen: amount due and tips.</p>
+          <p className="soft small">{t('till.settings.a_window_for_the')}</p>
         ) : null}
-        <Switch label="Sounds" checked={settings.sound} onChange={(sound) => change({ sound })} />
+        <LanguageChoice />
+        <Switch
+          label={t('till.settings.label.sounds')}
+          checked={settings.sound}
+          onChange={(sound) => change({ sound })}
+        />
       </div>
       <div className="card">
         <PinForm
-          title="Cashier PIN"
-          hint="Locks this till’s screen. At least four digits."
+          title={t('till.settings.heading.cashier_pin')}
+          hint={t('till.settings.hint.locks_this_tills_screen')}
           pin={settings.pin}
           onChange={(pin) => {
             change({ pin });
-            if (pin !== null) toast('The PIN is set. Use Lock, above, to lock the till.');
+            if (pin !== null) toast(t('till.settings.the_pin_is_set'));
           }}
         />
       </div>
       <UsbReaderCard state={readers.usb} />
       <PrinterCard settings={settings} change={change} />
       <div className="card stack">
-        <h2>This device</h2>
+        <h2>{t('till.settings.heading.this_device')}</h2>
         <Facts
           facts={[
-            ['Terminal', device === null ? null : named(device.label)],
-            ['Merchant', device === null ? null : named(device.merchant_name)],
-            ['Network', device?.network ?? null],
-            ['NFC', hasNfc() ? 'reads passes' : 'not in this browser'],
+            [t('till.settings.terminal'), device === null ? null : named(device.label)],
+            [t('till.settings.merchant'), device === null ? null : named(device.merchant_name)],
+            [t('till.settings.network'), device?.network ?? null],
+            ['NFC', t(hasNfc() ? 'till.settings.nfc_reads' : 'till.settings.nfc_missing')],
             [
-              'Camera',
-              hasCamera() ? 'reads codes' : 'none, or this page was not opened over https',
+              t('till.settings.camera'),
+              t(hasCamera() ? 'till.settings.camera_reads' : 'till.settings.camera_missing'),
             ],
           ]}
         />
-        <CopyField label="ID" value={device?.id ?? ''} />
+        <CopyField label={t('till.settings.label.id')} value={device?.id ?? ''} />
       </div>
     </div>
   );

@@ -4,6 +4,8 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/field.tsx';
 import { formatUsdc } from '../../ui/money.ts';
+import { rich } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
 import { equalParts, MOST_PARTS, type Split } from '../split.ts';
 
 const COUNTS = Array.from({ length: MOST_PARTS - 1 }, (_, i) => i + 2);
@@ -21,12 +23,10 @@ export function SplitDialog({ total, onClose, onSplit }: SplitDialogProps): Reac
   const start = (chosen: readonly bigint[]) =>
     onSplit({ group: crypto.randomUUID(), total, paid: 0n, parts: chosen, paidParts: 0 });
   return (
-    <Dialog title="Split the bill" onClose={onClose}>
-      <p>
-        Bill: <Amount atoms={total} />
-      </p>
+    <Dialog title={t('till.split.heading.split_the_bill')} onClose={onClose}>
+      <p>{rich('till.split.bill', { sum: () => <Amount atoms={total} /> })}</p>
       <Select
-        label="People"
+        label={t('till.split.label.people')}
         value={count}
         onChange={(event) => setCount(Number(event.target.value))}
       >
@@ -35,11 +35,11 @@ export function SplitDialog({ total, onClose, onSplit }: SplitDialogProps): Reac
         ))}
       </Select>
       <Button kind="primary" onClick={() => start(parts)}>
-        Equal parts of {formatUsdc(parts[0] ?? total)}
+        {t('till.split.button.equal_parts_of_sum', { sum: formatUsdc(parts[0] ?? total) })}
       </Button>
-      <Button onClick={() => start([])}>By amount</Button>
+      <Button onClick={() => start([])}>{t('till.split.button.by_amount')}</Button>
       <Button kind="quiet" onClick={onClose}>
-        Keep one bill
+        {t('till.split.button.keep_one_bill')}
       </Button>
     </Dialog>
   );

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
+import { t } from '../../ui/text/t.ts';
 import { askForCamera } from '../reader/camera.ts';
 import { hasNfc, readNfc } from '../reader/nfc.ts';
 import { CashierField } from './cashier-field.tsx';
@@ -19,15 +20,18 @@ export function StartScreen(context: TillContext): ReactNode {
   };
   return (
     <div className="stack till-start">
-      <title>Start of shift · Tapline</title>
-      <h1>{device === null ? 'Start of shift' : <bdi>{device.merchant_name}</bdi>}</h1>
-      <p className="soft">
-        The browser may ask for sound, camera and NFC now, so that it won’t ask while a customer is
-        waiting.
-      </p>
+      <title>{t('till.start.page.start_of_shift_tapline')}</title>
+      <h1>
+        {device === null ? (
+          t('till.start.heading.start_of_shift')
+        ) : (
+          <bdi>{device.merchant_name}</bdi>
+        )}
+      </h1>
+      <p className="soft">{t('till.start.the_browser_may_ask')}</p>
       <CashierField {...context} />
-      <Button kind="primary" large wide busy={busy} onClick={start}>
-        Start shift
+      <Button data-name="Start shift" kind="primary" large wide busy={busy} onClick={start}>
+        {t('till.start.button.start_shift')}
       </Button>
     </div>
   );

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Sum } from '../../ui/sum.tsx';
+import { t } from '../../ui/text/t.ts';
 import { TipChoice } from '../../ui/tip-choice.tsx';
 import { tipPercentages } from '../machine.ts';
 import type { Open } from '../phases.ts';
@@ -22,7 +23,7 @@ export function TipScreen({
       <div className="tip-cashier">
         <Sum atoms={BigInt(phase.intent.amount)} />
         <Button kind="quiet" wide onClick={() => runner.dispatch({ type: 'cancel' })}>
-          Cancel payment
+          {t('till.tip.button.cancel_payment')}
         </Button>
       </div>
     </TipChoice>

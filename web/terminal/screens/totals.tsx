@@ -5,6 +5,8 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Facts } from '../../ui/table.tsx';
+import { rich } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
 import { Time, ZoneNote } from '../../ui/time.tsx';
 import { replacePlace } from '../place.ts';
 import type { TillContext } from './shift.tsx';
@@ -40,12 +42,15 @@ function Sums({ figures }: { readonly figures: Figures }): ReactNode {
   return (
     <Facts
       facts={[
-        ['Payments', <span key="count">{payments}</span>],
-        ['Declined', <span key="declines">{declines}</span>],
-        ['Sales', <Amount key="sales" atoms={BigInt(sales)} />],
-        ['Tips', <Amount key="tips" atoms={BigInt(tips)} />],
-        [`Refunds (${refunds})`, <Amount key="refunds" atoms={BigInt(refunded)} />],
-        ['Total', <strong key="net">{<Amount atoms={sum} />}</strong>],
+        [t('till.totals.payments'), <span key="count">{payments}</span>],
+        [t('till.totals.declined'), <span key="declines">{declines}</span>],
+        [t('till.totals.sales'), <Amount key="sales" atoms={BigInt(sales)} />],
+        [t('till.totals.tips'), <Amount key="tips" atoms={BigInt(tips)} />],
+        [
+          t('till.totals.refunds_refunds', { refunds }),
+          <Amount key="refunds" atoms={BigInt(refunded)} />,
+        ],
+        [t('till.totals.total'), <strong key="net">{<Amount atoms={sum} />}</strong>],
       ]}
     />
   );
@@ -56,7 +61,7 @@ function Cashiers({ cashiers }: Pick<Totals, 'cashiers'>): ReactNode {
   if (cashiers.every(({ cashier }) => cashier === null)) return null;
   return cashiers.map(({ cashier, ...figures }) => (
     <section key={cashier ?? ''} className="card stack totals">
-      <h2 dir="auto">{cashier ?? 'No cashier'}</h2>
+      <h2 dir="auto">{cashier ?? t('till.totals.heading.no_cashier')}</h2>
       <Sums figures={figures} />
     </section>
   ));
@@ -74,20 +79,28 @@ export function TotalsScreen(context: TillContext): ReactNode {
   };
   return (
     <div className="stack">
-      <title>Shift totals · Tapline</title>
-      <h1>Shift totals</h1>
+      <title>{t('till.totals.page.shift_totals_tapline')}</title>
+      <h1>{t('till.totals.heading.shift_totals')}</h1>
       <p className="soft">
-        <bdi>{device?.merchant_name}</bdi>, <bdi>{device?.label}</bdi>.{' '}
-        <Time at={settings.shiftSince ?? until} /> to <Time at={until} />
+        {rich(
+          'till.totals.span',
+          {
+            from: () => <Time at={settings.shiftSince ?? until} />,
+            to: () => <Time at={until} />,
+          },
+          { merchant: device?.merchant_name ?? '', terminal: device?.label ?? '' },
+        )}
       </p>
       <ZoneNote />
       {failed ? (
         <Notice tone="warn" role="alert">
-          <p>The totals could not be loaded.</p>
-          <Button onClick={reload}>Try again</Button>
+          <p>{t('till.totals.the_totals_could_not')}</p>
+          <Button onClick={reload}>{t('till.totals.button.try_again')}</Button>
         </Notice>
       ) : null}
-      {totals === null && !failed ? <p role="status">Adding up the shift</p> : null}
+      {totals === null && !failed ? (
+        <p role="status">{t('till.totals.adding_up_the_shift')}</p>
+      ) : null}
       {totals === null ? null : (
         <>
           <div className="card totals">
@@ -97,16 +110,18 @@ export function TotalsScreen(context: TillContext): ReactNode {
         </>
       )}
       <Button kind="primary" onClick={() => window.print()} disabled={totals === null}>
-        Print
+        {t('till.totals.button.print')}
       </Button>
-      <Button onClick={() => setEnding(true)}>End shift</Button>
+      <Button onClick={() => setEnding(true)}>{t('till.totals.button.end_shift')}</Button>
       {ending ? (
-        <Dialog title="End the shift?" onClose={() => setEnding(false)}>
-          <p>The next one starts at zero. Payments stay in the dashboard.</p>
+        <Dialog title={t('till.totals.heading.end_the_shift')} onClose={() => setEnding(false)}>
+          <p>{t('till.totals.the_next_one_starts')}</p>
           <Button kind="primary" onClick={end}>
-            End shift
+            {t('till.totals.button.end_shift')}
           </Button>
-          <Button onClick={() => setEnding(false)}>Keep the shift open</Button>
+          <Button onClick={() => setEnding(false)}>
+            {t('till.totals.button.keep_the_shift_open')}
+          </Button>
         </Dialog>
       ) : null}
     </div>

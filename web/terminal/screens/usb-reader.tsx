@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
+import { t } from '../../ui/text/t.ts';
 import { keptUsbReader } from '../kept.ts';
 import { addUsbReader, removeUsbReader, USB_PORT, type UsbState } from '../reader/usb.ts';
 
@@ -19,15 +20,15 @@ function commandFor(port: number, code: string): string {
 function stateWords(state: UsbState): string {
   switch (state.is) {
     case 'away':
-      return 'The reader program is not running on this computer.';
+      return t('till.usb_reader.the_reader_program_is');
     case 'no_reader':
-      return 'The program is running, but no reader is plugged in.';
+      return t('till.usb_reader.the_program_is_running');
     case 'ready':
-      return `Ready: ${state.readers.join(', ')}`;
+      return t('till.usb_reader.ready_join', { join: state.readers.join(', ') });
     case 'refused':
-      return 'The program is connected to another till. Remove the reader here and add it again.';
+      return t('till.usb_reader.the_program_is_connected');
     case 'replaced':
-      return 'Another window of this till is using the reader. Reload this one to use it here.';
+      return t('till.usb_reader.another_window_of_this');
   }
 }
 
@@ -36,25 +37,30 @@ export function UsbReaderCard({ state }: { readonly state: UsbState }): ReactNod
   const usb = keptUsbReader();
   return (
     <div className="card stack">
-      <h2>USB reader</h2>
+      <h2>{t('till.usb_reader.heading.usb_reader')}</h2>
       {usb === null ? (
         <>
-          <p className="soft">
-            A reader that is plugged into this computer reads phones and cards. It needs Node.js and
-            Chrome or Edge.
-          </p>
-          <Button onClick={() => change(addUsbReader)}>Connect a USB reader</Button>
+          <p className="soft">{t('till.usb_reader.a_reader_that_is')}</p>
+          <Button onClick={() => change(addUsbReader)}>
+            {t('till.usb_reader.button.connect_a_usb_reader')}
+          </Button>
         </>
       ) : (
         <>
           {usb.token === null && usb.code !== null ? (
             <>
-              <p>Run this once on this computer. The code works for one reader.</p>
-              <CopyField label="Command" value={commandFor(usb.port, usb.code)} whole />
+              <p>{t('till.usb_reader.run_this_once_on')}</p>
+              <CopyField
+                label={t('till.usb_reader.label.command')}
+                value={commandFor(usb.port, usb.code)}
+                whole
+              />
             </>
           ) : null}
           <p role="status">{stateWords(state)}</p>
-          <Button onClick={() => change(removeUsbReader)}>Remove the USB reader</Button>
+          <Button onClick={() => change(removeUsbReader)}>
+            {t('till.usb_reader.button.remove_the_usb_reader')}
+          </Button>
         </>
       )}
     </div>

@@ -5,7 +5,10 @@ import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { RESULT_NAMES } from '../../ui/result-names.ts';
 import { Sum } from '../../ui/sum.tsx';
+import { rich } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
 import { signal } from '../feedback.ts';
 import type { Open } from '../phases.ts';
 import { hasCamera } from '../reader/camera.ts';
@@ -66,8 +69,9 @@ function TestPass({
 }): ReactNode {
   return (
     <Select
-      label="Test pass"
-      hint="Acts as the customer: choosing a pass taps it."
+      data-name="Test pass"
+      label={t('till.waiting.label.test_pass')}
+      hint={t('till.waiting.hint.acts_as_the_customer')}
       value=""
       onChange={(event) => {
         const chosen = passes.find(({ name }) => name === event.target.value);
@@ -76,7 +80,7 @@ function TestPass({
       }}
     >
       <option value="" disabled>
-        Choose a pass
+        {t('till.waiting.option.choose_a_pass')}
       </option>
       {passes.map(({ name }) => (
         <option key={name} value={name} translate="no">
@@ -92,9 +96,13 @@ function TimeLeft({ phase, view }: WaitingProps): ReactNode {
   const left = Math.min(useLeft(phase.intent.expires_at, view.clockOffsetMs), whole);
   return (
     <div className="left">
-      <progress aria-label="Time left" max={whole} value={Math.max(0, left)} />
+      <progress
+        aria-label={t('till.waiting.aria.time_left')}
+        max={whole}
+        value={Math.max(0, left)}
+      />
       <span className="number small" role="timer">
-        {formatLeft(left)} left
+        {t('till.waiting.format_left_left', { format_left: formatLeft(left) })}
       </span>
     </div>
   );
@@ -103,13 +111,17 @@ function TimeLeft({ phase, view }: WaitingProps): ReactNode {
 function Declined({ phase, runner }: WaitingProps): ReactNode {
   return (
     <>
-      <section className="outcome outcome-small is-full-bad" role="alert">
+      <section
+        className="outcome outcome-small is-full-bad"
+        role="alert"
+        data-result={RESULT_NAMES.declined}
+      >
         <Icon name="bad" />
-        <h1>{WORDS.outcome.declined}</h1>
+        <h1>{t(WORDS.outcome.declined)}</h1>
         <p>{cashierDecline(phase.intent)}</p>
       </section>
-      <Button large wide onClick={() => runner.dispatch({ type: 'again' })}>
-        New payment
+      <Button data-name="New payment" large wide onClick={() => runner.dispatch({ type: 'again' })}>
+        {t('till.new_payment')}
       </Button>
     </>
   );
@@ -125,7 +137,7 @@ function Invitation({ phase }: WaitingProps): ReactNode {
         <Sum atoms={total} />
         {phase.tip === null || phase.tip === 0n ? null : (
           <p className="soft">
-            with a tip of <Amount atoms={phase.tip} />
+            {rich('till.with_tip', { sum: () => <Amount atoms={phase.tip ?? 0n} /> })}
           </p>
         )}
         {description === null ? null : (
@@ -137,12 +149,16 @@ function Invitation({ phase }: WaitingProps): ReactNode {
       <div className="pay-side stack">
         <div className="tap-here">
           <TillIcon name="tap" />
-          <p>{hasNfc() ? 'Hold the pass against this device' : 'Present the pass to the reader'}</p>
+          <p>
+            {hasNfc()
+              ? t('till.waiting.hold_the_pass_against')
+              : t('till.waiting.present_the_pass_to')}
+          </p>
         </div>
         {url === null ? null : (
           <figure className="pay-qr">
-            <Qr value={url} label="Pay with any wallet" />
-            <figcaption className="soft small">or scan to pay with any wallet</figcaption>
+            <Qr value={url} label={t('till.waiting.label.pay_with_any_wallet')} />
+            <figcaption className="soft small">{t('till.waiting.or_scan_to_pay')}</figcaption>
           </figure>
         )}
       </div>
@@ -154,8 +170,8 @@ function Signing(): ReactNode {
   return (
     <section className="outcome outcome-small is-full-info" role="status">
       <Icon name="wait" />
-      <h2>{WORDS.keepCard}</h2>
-      <p>{WORDS.keepCardHint}</p>
+      <h2>{t(WORDS.keepCard)}</h2>
+      <p>{t(WORDS.keepCardHint)}</p>
     </section>
   );
 }
@@ -172,11 +188,11 @@ function HoldCard({ readers }: WaitingProps): ReactNode {
           readers.holdCard();
         }}
       >
-        Hold a card here
+        {t('till.waiting.button.hold_a_card_here')}
       </Button>
       {isTold ? (
         <p className="soft small" role="status">
-          {hasNfc() ? WORDS.holdAtBack : WORDS.holdAtTop}
+          {hasNfc() ? t(WORDS.holdAtBack) : t(WORDS.holdAtTop)}
         </p>
       ) : null}
     </>
@@ -198,8 +214,12 @@ export function WaitingScreen(props: WaitingProps): ReactNode {
   const remark = phase.remark === null ? null : remarkWords(phase.remark);
   return (
     <div className="stack waiting">
-      <title>Waiting for a pass · Tapline</title>
-      {phase.declined ? <Declined {...props} /> : <h1 className="unseen">Waiting for a pass</h1>}
+      <title>{t('till.waiting.page.waiting_for_a_pass')}</title>
+      {phase.declined ? (
+        <Declined {...props} />
+      ) : (
+        <h1 className="unseen">{t('till.waiting.heading.waiting_for_a_pass')}</h1>
+      )}
       {remark === null ? null : (
         <Notice tone="warn" role="alert">
           <strong>{remark.title}</strong>
@@ -220,10 +240,12 @@ export function WaitingScreen(props: WaitingProps): ReactNode {
       <TimeLeft {...props} />
       {passes.length === 0 ? null : <TestPass passes={passes} onRead={onRead} />}
       <HoldCard {...props} />
-      {hasCamera() ? <Button onClick={() => setScanning(true)}>Scan a code</Button> : null}
+      {hasCamera() ? (
+        <Button onClick={() => setScanning(true)}>{t('till.waiting.button.scan_a_code')}</Button>
+      ) : null}
       {phase.declined ? null : (
-        <Button wide onClick={() => runner.dispatch({ type: 'cancel' })}>
-          Cancel payment
+        <Button data-name="Cancel payment" wide onClick={() => runner.dispatch({ type: 'cancel' })}>
+          {t('till.waiting.button.cancel_payment')}
         </Button>
       )}
       {passes.length === 0 ? null : (
@@ -231,7 +253,7 @@ export function WaitingScreen(props: WaitingProps): ReactNode {
       )}
       {scanning ? (
         <ScanDialog
-          title="Scan the customer's code"
+          title={t('till.waiting.heading.scan_the_customers_code')}
           onClose={() => setScanning(false)}
           onCode={(text) => {
             setScanning(false);

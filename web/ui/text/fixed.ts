@@ -1,3 +1,5 @@
+import { withoutMarks } from '#core/isolates.ts';
+
 /** A part of a text: words, a name that people gave, or what is the same in every language. */
 export interface TextPart {
   readonly is: 'words' | 'name' | 'fixed';
@@ -5,7 +7,7 @@ export interface TextPart {
 }
 
 /**
- * What is the same in every language: a name between isolates (see {@link named}), an email
+ * What is the same in every language: a name between isolates (see `named`), an email
  * address, a version or an IP address, a sum with its unit, an address or its ends, an id or a
  * program's word (`pi_…`, `card_blocked`), a pairing code, the last digits of an address.
  */
@@ -13,27 +15,14 @@ const KINDS = [
   /\u2068[^\u2069]*\u2069/,
   /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/,
   /\d+(?:\.\d+){2,}/,
-  /(?:< |−)?\d[\d,]*\.\d{2,6}(?: [A-Z]{3,4}\b)?/,
+  /(?:< |−)?\p{Nd}+(?:[.,'’\u00a0\u202f٬]\p{Nd}+)*[.,٫]\p{Nd}{2,6}(?: [A-Z]{3,4}\b)?/u,
   /0x[\da-fA-F]+(?:…[\da-fA-F]+)?/,
   /\b[A-Za-z]+(?:_[\dA-Za-z.]+)+/,
   /\b[\dA-Z]{4}-[\dA-Z]{4}\b/,
   // No lookbehind: Safari before 16.4 has none. The words in front are a group.
   /(ending in )[\da-fA-F]{4}\b/,
 ];
-const FIXED = new RegExp(KINDS.map(({ source }) => source).join('|'), 'g');
-
-/** The isolates of Unicode: what is between them has a direction of its own. */
-const ISOLATES = /[\u2068\u2069]/g;
-
-/** A name that people gave, within a text: no translator changes it. */
-export function named(name: string): string {
-  return `\u2068${name}\u2069`;
-}
-
-/** For a place that holds text and no elements. */
-export function withoutMarks(text: string): string {
-  return text.replace(ISOLATES, '');
-}
+const FIXED = new RegExp(KINDS.map(({ source }) => source).join('|'), 'gu');
 
 /** In turn what a translator may change and what it may not. */
 export function partsOf(text: string): TextPart[] {

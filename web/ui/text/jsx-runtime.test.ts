@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { ReactElement, ReactNode } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
-import { named, partsOf } from './fixed.ts';
+import { named } from '#core/isolates.ts';
+import { partsOf } from './fixed.ts';
 import { Fragment, jsx, jsxs } from './jsx-runtime.ts';
 
 /** An element as the compiler writes it: several children are an array. */

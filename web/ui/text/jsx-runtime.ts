@@ -1,6 +1,7 @@
 import type { ElementType, Key, ReactElement, ReactNode } from 'react';
 import { jsx as draw, jsxs as drawAll, Fragment, type JSX } from 'react/jsx-runtime';
-import { partsOf, type TextPart, withoutMarks } from './fixed.ts';
+import { withoutMarks } from '#core/isolates.ts';
+import { partsOf, type TextPart } from './fixed.ts';
 
 /**
  * The JSX of these apps: React's, except that every text has an element to itself.
@@ -17,6 +18,7 @@ export { Fragment, type JSX };
 interface Props {
   readonly children?: unknown;
   readonly className?: unknown;
+  readonly [attribute: string]: unknown;
 }
 
 /** These hold text and no elements. */
@@ -30,6 +32,10 @@ const UNTRANSLATED_CLASS = /(?:^| )(?:id|amount)(?: |$)/;
 
 function isText(slot: unknown): slot is string | number | bigint {
   return typeof slot === 'string' || typeof slot === 'number' || typeof slot === 'bigint';
+}
+
+function isMarked(value: unknown): boolean {
+  return typeof value === 'string' && value.includes('\u2068');
 }
 
 function isEmpty(slot: unknown): slot is null | undefined | boolean {
@@ -89,14 +95,25 @@ function childrenOf(type: unknown, children: unknown, isFixed: boolean): unknown
   return isFixed ? text : alone(text);
 }
 
+/** Attributes that people see or hear hold text and no elements. */
+const TOLD = ['aria-label', 'title', 'placeholder', 'alt', 'value'] as const;
+
+function plainAttributes(props: Props): Props {
+  const marked = TOLD.filter((name) => isMarked(props[name]));
+  if (marked.length === 0) return props;
+  const plain = marked.map((name) => [name, withoutMarks(String(props[name]))]);
+  return { ...props, ...Object.fromEntries(plain) };
+}
+
 /** Also of components: those of libraries hand their children to elements without us. */
 function held(type: unknown, props: Props): Props {
   const { children, className } = props;
-  if (typeof type === 'string' && TEXT_ONLY.has(type)) return textOnly(props);
+  if (typeof type === 'string' && TEXT_ONLY.has(type)) return textOnly(plainAttributes(props));
   const isFixed =
     (typeof type === 'string' && UNTRANSLATED.has(type)) ||
     (typeof className === 'string' && UNTRANSLATED_CLASS.test(className));
-  const own = isFixed ? { translate: 'no', ...props } : props;
+  const bare = typeof type === 'string' ? plainAttributes(props) : props;
+  const own = isFixed ? { translate: 'no', ...bare } : bare;
   return isEmpty(children) ? own : { ...own, children: childrenOf(type, children, isFixed) };
 }
 

@@ -1,4 +1,5 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
+import { named } from '#core/isolates.ts';
 import type { Card, NewCard } from '../../data/payer.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -8,7 +9,6 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Status } from '../../ui/status.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
-import { named } from '../../ui/text/fixed.ts';
 import { readSum, sumIn, writeSum } from '../../ui/typed-sum.ts';
 import { useHere } from '../here.tsx';
 import { rowsOf, useCards } from '../queries.ts';

@@ -11,14 +11,14 @@ import { Button } from '../../ui/button.tsx';
 import { Switch } from '../../ui/choice.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { MAX_ATOMS } from '../../ui/money.ts';
+import { formatUsdc, MAX_ATOMS } from '../../ui/money.ts';
 import { Status } from '../../ui/status.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
+import { t } from '../../ui/text/t.ts';
 import { readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
 import { useHere } from '../here.tsx';
 import { keyOf } from '../queries.ts';
 import { type NewChip, registerHeldChip } from '../register-chip.ts';
-import { WORDS } from '../words.ts';
 import { Problem } from './loading.tsx';
 import { Refused } from './refused.tsx';
 import { useChange } from './use-change.ts';
@@ -56,7 +56,11 @@ function ChipFields({ label, limit, onLabel, onLimit }: FieldsProps): ReactNode 
         sum={sum}
         shows
         hint="Leave empty for no limit."
-        error={limitOf(sum) === undefined ? WORDS.amountTooLarge : null}
+        error={
+          limitOf(sum) === undefined
+            ? t('wallet.problem.amount_too_large', { sum: formatUsdc(MAX_ATOMS) })
+            : null
+        }
         onText={onLimit}
       />
     </>

@@ -1,8 +1,8 @@
 import { useEffect } from 'react';
+import { named } from '#core/isolates.ts';
 import { leftWallet } from '../../data/left-wallet.ts';
 import type { Pass, PayerPayment } from '../../data/payer.ts';
 import { roundAtoms } from '../../ui/money.ts';
-import { named } from '../../ui/text/fixed.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { keep, kept } from '../kept.ts';
 import { tellOfPass } from '../push.ts';

@@ -4,9 +4,10 @@ import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Switch } from '../../ui/choice.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { MAX_ATOMS } from '../../ui/money.ts';
+import { formatUsdc, MAX_ATOMS } from '../../ui/money.ts';
 import { SumField } from '../../ui/sum-field.tsx';
 import { Facts } from '../../ui/table.tsx';
+import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
@@ -14,7 +15,6 @@ import { formatRate, standingOf } from '../allowance.ts';
 import { useHere } from '../here.tsx';
 import { useMe, useWallet } from '../queries.ts';
 import { useApproval } from '../use-approval.ts';
-import { WORDS } from '../words.ts';
 import { AllowSheet } from './allow-sheet.tsx';
 import { ApprovalNotice } from './approval-notice.tsx';
 import { CONTRACTS } from './contracts-notice.tsx';
@@ -121,7 +121,10 @@ function useLimit(before: number | null) {
   const [value, setValue] = useState(wrote === null ? '' : writeSum(wrote));
   const sum = readSum(value, { wrote });
   const limit = limitOf(sum);
-  const error = limit === undefined ? WORDS.amountTooLarge : null;
+  const error =
+    limit === undefined
+      ? t('wallet.problem.amount_too_large', { sum: formatUsdc(MAX_ATOMS) })
+      : null;
   return { limit, field: { value, onText: setValue, sum, error, shows: true } };
 }
 

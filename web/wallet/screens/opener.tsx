@@ -1,10 +1,10 @@
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { t } from '../../ui/text/t.ts';
 import { isOpen } from '../keyring.ts';
 import { canUsePasskeys } from '../passkey.ts';
 import { type Opener, SHORTEST_PASSWORD, type Vault } from '../vault.ts';
-import { WORDS } from '../words.ts';
 import { Refused } from './refused.tsx';
 
 export interface NewOpenerProps {
@@ -46,28 +46,30 @@ export function NewOpener(props: NewOpenerProps): ReactNode {
       {hasPasskeys ? (
         <>
           <Button kind="primary" large busy={busy} onClick={() => onChosen({ by: 'passkey' })}>
-            Use a passkey
+            {t('wallet.passkey.button')}
           </Button>
-          <p className="soft small">
-            Your fingerprint, face or device PIN opens the wallet. Or choose a password:
-          </p>
+          <p className="soft small">{t('wallet.passkey.text')}</p>
         </>
       ) : null}
       <TextField
-        label="Wallet password"
+        data-name="Wallet password"
+        label={t('wallet.password')}
         type="password"
         autoComplete="new-password"
         value={password}
-        hint={`At least ${SHORTEST_PASSWORD} characters. No one can reset it.`}
-        error={checked && short ? WORDS.shortPassword : null}
+        hint={t('wallet.password_hint', { count: SHORTEST_PASSWORD })}
+        error={
+          checked && short ? t('wallet.problem.password_short', { count: SHORTEST_PASSWORD }) : null
+        }
         onChange={(event) => setPassword(event.target.value)}
       />
       <TextField
-        label="Repeat wallet password"
+        data-name="Repeat wallet password"
+        label={t('wallet.password_repeat')}
         type="password"
         autoComplete="new-password"
         value={repeated}
-        error={checked && !short && different ? WORDS.differentPasswords : null}
+        error={checked && !short && different ? t('wallet.problem.password_differs') : null}
         onChange={(event) => setRepeated(event.target.value)}
       />
       <Refused problem={problem} />
@@ -96,7 +98,8 @@ export function OpenerField(props: OpenerFieldProps): ReactNode {
   if (vault.seal.by === 'passkey' || opens) return null;
   return (
     <TextField
-      label="Wallet password"
+      data-name="Wallet password"
+      label={t('wallet.password')}
       type="password"
       autoComplete="current-password"
       value={password}

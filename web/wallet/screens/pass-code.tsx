@@ -1,10 +1,10 @@
 import { type ReactNode, useEffect, useState } from 'react';
+import { named } from '#core/isolates.ts';
 import type { Pass, PassCode } from '../../data/payer.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { partOf } from '../../ui/part.ts';
-import { named } from '../../ui/text/fixed.ts';
 import { askOwner, asksEach } from '../each-payment.ts';
 import { useHere } from '../here.tsx';
 import { CountdownRing } from './countdown-ring.tsx';

@@ -1,4 +1,5 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
+import { named } from '#core/isolates.ts';
 import type { NewPass, Pass } from '../../data/payer.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
@@ -6,7 +7,6 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Status } from '../../ui/status.tsx';
-import { named } from '../../ui/text/fixed.ts';
 import { Time } from '../../ui/time.tsx';
 import { useHere } from '../here.tsx';
 import { rowsOf, usePasses } from '../queries.ts';

@@ -15,7 +15,7 @@ import { leftMs, type Ring, type RingOutcome } from '../ring-machine.ts';
 import { CountdownRing } from './countdown-ring.tsx';
 import { Refused } from './refused.tsx';
 import './ring.css';
-import { named } from '../../ui/text/fixed.ts';
+import { named } from '#core/isolates.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
   FIRST_MERCHANT_PAYMENT: 'You have not paid at this shop before.',

@@ -4,6 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { t } from '../../ui/text/t.ts';
 import type { Hex } from '../bytes.ts';
 import { heldWallet } from '../held.ts';
 import { keep } from '../kept.ts';
@@ -11,7 +12,7 @@ import { holdKey } from '../keyring.ts';
 import { signIn } from '../sign-in.ts';
 import { type Opener, sealKey } from '../vault.ts';
 import { wayBack } from '../way-back.ts';
-import { problemOf, WORDS } from '../words.ts';
+import { problemOf } from '../words.ts';
 import { NewOpener } from './opener.tsx';
 
 /** Seals the key, and signs in. Where the service is away, the wallet is here all the same. */
@@ -44,7 +45,7 @@ function NewWallet({ way, onClose }: { readonly way: Way; onClose: () => void })
     try {
       const { newPrivateKey, readPrivateKey } = await import('../account.ts');
       const key = way === 'create' ? newPrivateKey() : readPrivateKey(typed);
-      if (key === null) setKeyProblem(WORDS.privateKeyInvalid);
+      if (key === null) setKeyProblem(t('wallet.problem.private_key'));
       else await keepWallet(key, opener, way === 'import');
     } catch (error) {
       setProblem(problemOf(error));

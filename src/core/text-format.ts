@@ -1,0 +1,44 @@
+import formatMessage, { type CompiledMessage, type FormatValues } from 'icu-minify/format';
+
+export type { CompiledMessage };
+
+/** A text stands for what people gave or what is counted; a number is written by `Intl`. */
+export type TextValues = Readonly<Record<string, string | number>>;
+
+/** Making one takes longer than using it a hundred times. */
+function keep<Args extends readonly unknown[], Made>(make: (...args: Args) => Made) {
+  const made = new Map<string, Made>();
+  return (...args: Args): Made => {
+    const key = JSON.stringify(args);
+    const found = made.get(key) ?? make(...args);
+    made.set(key, found);
+    return found;
+  };
+}
+
+type NumberArgs = ConstructorParameters<typeof Intl.NumberFormat>;
+type PluralArgs = ConstructorParameters<typeof Intl.PluralRules>;
+type TimeArgs = ConstructorParameters<typeof Intl.DateTimeFormat>;
+
+const OPTIONS = {
+  formatters: {
+    getNumberFormat: keep((...args: NumberArgs) => new Intl.NumberFormat(...args)),
+    getPluralRules: keep((...args: PluralArgs) => new Intl.PluralRules(...args)),
+    getDateTimeFormat: keep((...args: TimeArgs) => new Intl.DateTimeFormat(...args)),
+  },
+};
+
+/** A text of the catalog with its values. The catalog has marked the places of texts. */
+export function formatText(message: CompiledMessage, locale: string, values: TextValues): string {
+  return String(formatMessage(message, locale, values, OPTIONS));
+}
+
+/** The same where a text has tags: texts and what was made of the tags, in turn. */
+export function formatParts<Made>(
+  message: CompiledMessage,
+  locale: string,
+  values: FormatValues<Made>,
+): readonly (string | Made)[] {
+  const parts = formatMessage<Made>(message, locale, values, OPTIONS);
+  return Array.isArray(parts) ? parts : [parts];
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { formatText } from '#core/text-format.ts';
+import { messageOf, offeredLanguages, TEXT_KEYS } from '#texts/catalog.ts';
+import { pseudoText } from '#texts/pseudo.ts';
+import { writerFor } from '#texts/text.ts';
+
+test('the pseudo-language is at least 40 % longer, and has no letter of English', () => {
+  for (const text of ['Pay', 'No tip', 'Try', 'xyz', 'Nothing was charged. Tell the shop.']) {
+    const letters = text.match(/[a-z]/gi)?.length ?? 0;
+    const pseudo = pseudoText(text);
+    assert.ok(pseudo.length >= text.length + letters * 0.4, pseudo);
+    assert.doesNotMatch(pseudo, /[a-z]/i);
+  }
+});
+
+test('a sandbox alone offers it', () => {
+  assert.equal(offeredLanguages(false).includes('qps'), true);
+  assert.equal(offeredLanguages(true).includes('qps'), false);
+});
+
+test('every text can be written in every language', () => {
+  assert.ok(TEXT_KEYS.size > 100);
+  for (const language of offeredLanguages(false)) {
+    for (const key of TEXT_KEYS) assert.ok(messageOf(language, key).length > 0, key);
+  }
+});
+
+test('values are marked as the same in every language, and HTML says so', () => {
+  const values = { sum: '2.51 USDC', merchant: '<b>Café</b>' };
+  const { text, html } = writerFor('en');
+  assert.equal(text('pay.button', values), 'Pay 2.51 USDC to <b>Café</b>');
+  assert.equal(
+    html('pay.button', values),
+    'Pay <bdi translate="no">2.51 USDC</bdi> to ' +
+      '<bdi translate="no">&lt;b&gt;Café&lt;/b&gt;</bdi>',
+  );
+  assert.match(writerFor('qps').text('pay.button', values), /^Ƥ.* 2\.51 USDC .* <b>Café<\/b>$/);
+});
+
+test('a choice between words is made, and nothing around it is marked', () => {
+  const { marked } = writerFor('en');
+  const words = marked('receipt.check.differs', { what: 'amount' });
+  assert.equal(words, '✗ The chain does not agree about the amount. Do not trust this receipt.');
+  const many = formatText(messageOf('en', 'sum.too_many_decimals'), 'en', { count: 6 });
+  assert.equal(many, 'At most 6 decimals.');
+});

@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { type MessageFormatElement, parse, TYPE } from '@formatjs/icu-messageformat-parser';
+import { printAST } from '@formatjs/icu-messageformat-parser/printer.js';
+import compile from 'icu-minify/compile';
+import { named } from '#core/isolates.ts';
+import { LANGUAGES, PSEUDO_LANGUAGE, type TextLanguage } from '#core/languages.ts';
+import type { CompiledMessage } from '#core/text-format.ts';
+import { pseudoText } from '#texts/pseudo.ts';
+
+/**
+ * The texts of all screens for shops and customers: `texts/<language>.json`, one file per language
+ * in ICU MessageFormat. A key that begins with `@` is a comment for translators.
+ */
+const FOLDER = path.join(import.meta.dirname, '../../texts');
+
+type Texts = Readonly<Record<string, string>>;
+export type Messages = Readonly<Record<string, CompiledMessage>>;
+
+/** The texts without their comments; null: no one has written this language yet. */
+function readTexts(language: TextLanguage): Texts | null {
+  try {
+    const all: Texts = JSON.parse(readFileSync(path.join(FOLDER, `${language}.json`), 'utf8'));
+    return Object.fromEntries(Object.entries(all).filter(([key]) => !key.startsWith('@')));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw new Error(`texts/${language}.json cannot be read`, { cause: error });
+  }
+}
+
+function readAll(): ReadonlyMap<TextLanguage, Texts> {
+  const found = new Map<TextLanguage, Texts>();
+  for (const language of LANGUAGES) {
+    const texts = readTexts(language);
+    if (texts !== null) found.set(language, texts);
+  }
+  return found;
+}
+
+const WRITTEN = readAll();
+const ENGLISH: Texts = WRITTEN.get('en') ?? {};
+
+export const TEXT_KEYS: ReadonlySet<string> = new Set(Object.keys(ENGLISH));
+
+/** Languages that have a file. */
+export const WRITTEN_LANGUAGES: readonly TextLanguage[] = [...WRITTEN.keys()];
+
+/** Also what a sandbox offers for a look at the screens. */
+export function offeredLanguages(production: boolean): readonly TextLanguage[] {
+  return production ? WRITTEN_LANGUAGES : [...WRITTEN_LANGUAGES, PSEUDO_LANGUAGE];
+}
+
+type Change = (text: string) => string;
+
+/** Each text of a message changed, and each value of it marked as the same in every language. */
+function prepared(
+  elements: readonly MessageFormatElement[],
+  change: Change,
+): MessageFormatElement[] {
+  return elements.flatMap((element): MessageFormatElement[] => {
+    switch (element.type) {
+      case TYPE.literal:
+        return [{ ...element, value: change(element.value) }];
+      case TYPE.argument: {
+        const [before = '', after = ''] = named('|').split('|');
+        const literal = (value: string) => ({ type: TYPE.literal, value }) as const;
+        return [literal(before), element, literal(after)];
+      }
+      case TYPE.select:
+      case TYPE.plural: {
+        const options = Object.entries(element.options).map(([name, { value }]) => [
+          name,
+          { value: prepared(value, change) },
+        ]);
+        return [{ ...element, options: Object.fromEntries(options) } as MessageFormatElement];
+      }
+      case TYPE.tag:
+        return [{ ...element, children: prepared(element.children, change) }];
+      default:
+        return [element];
+    }
+  });
+}
+
+const unchanged: Change = (text) => text;
+
+function compiled(text: string, change: Change): CompiledMessage {
+  return compile(printAST(prepared(parse(text), change)));
+}
+
+const kept = new Map<string, CompiledMessage>();
+
+/** What a text is formatted from. A language that lacks it shows it in English. */
+export function messageOf(language: TextLanguage, key: string): CompiledMessage {
+  const name = `${language} ${key}`;
+  const known = kept.get(name);
+  if (known !== undefined) return known;
+  const text = WRITTEN.get(language)?.[key] ?? ENGLISH[key];
+  if (text === undefined) throw new Error(`texts/en.json has no ${key}`);
+  const made = compiled(text, language === PSEUDO_LANGUAGE ? pseudoText : unchanged);
+  kept.set(name, made);
+  return made;
+}
+
+export function messagesOf(language: TextLanguage, keys: Iterable<string>): Messages {
+  return Object.fromEntries([...keys].map((key) => [key, messageOf(language, key)]));
+}

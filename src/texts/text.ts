@@ -1,0 +1,94 @@
+import { escapeHtml } from '#core/escape-html.ts';
+import { withoutMarks } from '#core/isolates.ts';
+import { localeOf, type TextLanguage } from '#core/languages.ts';
+import { readableUsdc } from '#core/money.ts';
+import {
+  type CompiledMessage,
+  formatParts,
+  formatText,
+  type TextValues,
+} from '#core/text-format.ts';
+import { messageOf } from '#texts/catalog.ts';
+import type english from '../../texts/en.json';
+
+export type TextKey = Exclude<keyof typeof english, `@${string}`>;
+
+/** What is written for a tag of a text: HTML, around HTML. */
+export type Tags = Readonly<Record<string, (inside: string) => string>>;
+
+/** Writes the texts of one reader. */
+export interface Writer {
+  readonly language: TextLanguage;
+  /** For `Intl`. */
+  readonly locale: string;
+  /** For a place that holds text alone. */
+  text(key: TextKey, values?: TextValues): string;
+  /** With marks around what is the same in every language (see `named`). */
+  marked(key: TextKey, values?: TextValues): string;
+  /** `2.50 USDC`: every digit. */
+  usdc(atoms: bigint): string;
+  /** `1 Oct 2026, 14:00 CEST`: as the clock in the shop said it. */
+  time(at: string, timeZone: string): string;
+  /** HTML, with what no translator may change in elements that say so. */
+  html(key: TextKey, values?: TextValues, tags?: Tags): string;
+}
+
+const MARKED = /\u2068([^\u2069]*)\u2069/g;
+
+/** Of a text that is HTML otherwise. */
+export function markedHtml(text: string): string {
+  return escapeHtml(text).replace(MARKED, '<bdi translate="no">$1</bdi>');
+}
+
+/** English stands for all regions, so its days come before its months. */
+const TIME_LOCALES: Readonly<Record<string, string>> = { en: 'en-GB' };
+
+const RECEIPT_TIME = {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZoneName: 'short',
+} as const;
+
+/** HTML that was written for a tag, among texts. */
+interface Drawn {
+  readonly drawn: string;
+}
+
+function htmlOf(parts: readonly (string | Drawn)[]): string {
+  return parts.map((part) => (typeof part === 'string' ? markedHtml(part) : part.drawn)).join('');
+}
+
+function writeHtml(
+  message: CompiledMessage,
+  locale: string,
+  { values, tags }: { readonly values: TextValues; readonly tags: Tags },
+): string {
+  const draws = Object.entries(tags).map(([name, draw]) => [
+    name,
+    (inside: (string | Drawn)[]) => ({ drawn: draw(htmlOf(inside)) }),
+  ]);
+  const all = { ...values, ...Object.fromEntries(draws) };
+  return htmlOf(formatParts<Drawn>(message, locale, all));
+}
+
+export function writerFor(language: TextLanguage): Writer {
+  const locale = localeOf(language);
+  const write = (key: TextKey, values: TextValues = {}) =>
+    formatText(messageOf(language, key), locale, values);
+  return {
+    language,
+    locale,
+    marked: write,
+    usdc: (atoms) => `${readableUsdc(atoms, locale)} USDC`,
+    time: (at, timeZone) => {
+      const options = { ...RECEIPT_TIME, timeZone } as const;
+      return new Intl.DateTimeFormat(TIME_LOCALES[locale] ?? locale, options).format(new Date(at));
+    },
+    text: (key, values) => withoutMarks(write(key, values)),
+    html: (key, values = {}, tags = {}) =>
+      writeHtml(messageOf(language, key), locale, { values, tags }),
+  };
+}

@@ -1,0 +1,88 @@
+import { present } from '#core/assert.ts';
+import { escapeHtml } from '#core/escape-html.ts';
+import {
+  chooseLanguage,
+  directionOf,
+  FALLBACK_LANGUAGE,
+  type TextLanguage,
+} from '#core/languages.ts';
+import { offeredLanguages } from '#texts/catalog.ts';
+import { type TextKey, type Writer, writerFor } from '#texts/text.ts';
+import type { Readers } from '#web/apps.ts';
+import type { WebFile } from '#web/files.ts';
+
+/** Per app and language, the files of its texts: the first one with the page, the other later. */
+export type TextFiles = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
+
+export function readTextFiles(files: ReadonlyMap<string, WebFile>): TextFiles {
+  const manifest = present(files.get('texts.json'), 'the list of texts');
+  return JSON.parse(manifest.plain.toString()) as TextFiles;
+}
+
+/** Set by a staff app where somebody chose a language (web/ui/language-choice.tsx). */
+const COOKIE = /(?:^|;\s*)tapline_language=([a-z]{2,3})(?:;|$)/;
+
+export interface Asking {
+  readonly query: unknown;
+  readonly headers: {
+    readonly 'accept-language'?: string | undefined;
+    readonly cookie?: string | undefined;
+  };
+}
+
+function languageInAddress({ query }: Asking): string | undefined {
+  const { lang } = (query ?? {}) as { readonly lang?: unknown };
+  return typeof lang === 'string' && lang !== '' ? lang : undefined;
+}
+
+/**
+ * The language of an answer (decisions: `?lang=`, then the browser, then the account, then
+ * English). Whoever works with an app can switch it there, which a cookie keeps.
+ */
+export function languageFor(
+  asking: Asking,
+  {
+    readers,
+    production,
+    account,
+  }: {
+    readonly readers: Readers;
+    readonly production: boolean;
+    readonly account: string | null;
+  },
+): TextLanguage {
+  if (readers === 'english') return FALLBACK_LANGUAGE;
+  const { 'accept-language': accept, cookie = '' } = asking.headers;
+  const kept = readers === 'staff' ? COOKIE.exec(cookie)?.[1] : undefined;
+  const chosen = [languageInAddress(asking), kept];
+  return chooseLanguage({ chosen, accept, account }, offeredLanguages(production));
+}
+
+/** Where a built page wants a text of the catalog, with the elements that its tags stand for. */
+const PLACE = /\{\{([\w.]+)((?:\s*<(\w+)[^>]*>[^<]*<\/\3>)*)\}\}/g;
+const ELEMENT = /(<(\w+)[^>]*>)([^<]*)<\/\2>/g;
+
+/** A place may hold a link or a sum: an element with words keeps them, an empty one gets them. */
+function written(writer: Writer, key: string, elements: string): string {
+  const found = [...elements.matchAll(ELEMENT)].map(([, open = '', tag = '', own = '']) => {
+    const draw = (inside: string) => `${open}${own === '' ? inside : own}</${tag}>`;
+    return [tag, draw] as const;
+  });
+  return writer.html(key as TextKey, {}, Object.fromEntries(found));
+}
+
+/** The built page in one language: its own words, and the file with the words of its code. */
+export function pageInLanguage(
+  html: string,
+  language: TextLanguage,
+  { textFile, offered }: { readonly textFile: string; readonly offered: readonly TextLanguage[] },
+): string {
+  const writer = writerFor(language);
+  const words = html.replaceAll(PLACE, (_place, key, elements) => written(writer, key, elements));
+  const tag = `<html lang="${language}" dir="${directionOf(language)}">`;
+  // Modules run in the order of the page: the texts are there before any code of the app.
+  const head =
+    `<meta name="languages" content="${escapeHtml(offered.join(' '))}">\n` +
+    `<script type="module" src="./${textFile}"></script>`;
+  return words.replace('<html lang="en">', tag).replace('<title>', () => `${head}\n<title>`);
+}

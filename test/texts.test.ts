@@ -1,0 +1,346 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { glob } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { type MessageFormatElement, parse, TYPE } from '@formatjs/icu-messageformat-parser';
+import { type Expression, type JSXAttribute, parseSync, Visitor } from 'oxc-parser';
+import { LANGUAGES } from '#core/languages.ts';
+import { DECLINES } from '#payments/decline.ts';
+
+/**
+ * The catalog (`texts/`) and what uses it: no visible text stands in a component, no key is missing
+ * or unused, and each text gets the values that it names.
+ */
+
+const ROOT = path.join(import.meta.dirname, '..');
+
+/** Moved into the catalog. The operator console, contract and solvency pages stay English. */
+const APPS = 'pay,tag,receipt,terminal,front';
+/** Parts of other folders that have moved. */
+const MOVED = [
+  'web/ui/*.{ts,tsx}',
+  'web/data/{api,refusal-text}.ts',
+  'web/wallet/words.ts',
+  'web/wallet/screens/opener.tsx',
+  'src/apis/pay/receipt-{html,lines,text}.ts',
+  'src/apis/pay/refund-receipt.ts',
+];
+/** Fewer would mean that the search looks in the wrong place. */
+const FEWEST_FILES = 30;
+
+/** Tests and pictures, and names that are English in every language. */
+const LEFT_OUT = /\.test\.tsx?$|(^|\/)shots|\/types\/|\/testing\/|ui\/result-names\.ts$/;
+
+interface Source {
+  readonly name: string;
+  readonly text: string;
+}
+
+async function sources(...patterns: readonly string[]): Promise<Source[]> {
+  const found = new Map<string, Source>();
+  for await (const name of glob([...patterns], { cwd: ROOT })) {
+    if (LEFT_OUT.test(name)) continue;
+    found.set(name, { name, text: readFileSync(path.join(ROOT, name), 'utf8') });
+  }
+  return [...found.values()];
+}
+
+type Texts = Readonly<Record<string, string>>;
+
+function readTexts(language: string): Texts {
+  return JSON.parse(readFileSync(path.join(ROOT, `texts/${language}.json`), 'utf8')) as Texts;
+}
+
+const english = readTexts('en');
+const keys = Object.keys(english).filter((key) => !key.startsWith('@'));
+const moved = await sources(`web/{${APPS}}/**/*.{ts,tsx}`, ...MOVED);
+const users = await sources('web/**/*.{ts,tsx,html}', 'src/**/*.ts');
+
+/** Two letters in a row that are no name: what stays as it is in every language. */
+const WORDS = /\p{L}{2}/u;
+const SAME_EVERYWHERE: ReadonlySet<string> = new Set([
+  'USDC',
+  'Tapline',
+  // Networks and wallet apps.
+  'Ethereum',
+  'OP Mainnet',
+  'Polygon',
+  'Base',
+  'Arbitrum One',
+  'MetaMask',
+  'Base or Coinbase Wallet',
+  'Trust Wallet',
+  'Phantom',
+  'OKX Wallet',
+  // Keys, codes and what chips are asked.
+  'Delete',
+  'Enter',
+  'Digit',
+  'XXXX-XXXX',
+  'Password authentication:',
+  // Names of windows and channels, classes, selectors.
+  'tapline display',
+  'tapline till',
+  'input id',
+  'a, button, input, select, textarea, summary, label',
+  // For programs and their logs.
+  'Date',
+  'Refused',
+  'The payment is signed.',
+  // What wallets and passkey dialogs store.
+  'Tapline Wallet',
+  'Pays one bill, which the wallet shows.',
+]);
+
+/** Attributes that people see or hear; those of components are named alike. */
+const TOLD_ATTRIBUTES: ReadonlySet<string> = new Set([
+  'aria-label',
+  'aria-description',
+  'aria-roledescription',
+  'aria-valuetext',
+  'title',
+  'placeholder',
+  'alt',
+  'label',
+  'hint',
+  'error',
+  'name',
+  'heading',
+  'action',
+  'children',
+]);
+/** Elements whose `name` is for programs. */
+const INPUTS: ReadonlySet<string> = new Set([
+  'input',
+  'select',
+  'textarea',
+  'Choice',
+  'Icon',
+  'TillIcon',
+  'meta',
+]);
+
+/**
+ * A word as people write it, or several words. `pay-total` and `payment_intent` are for programs, and
+ * so are several classes: they stand in `className`.
+ */
+const SENTENCE = /^\p{Lu}\p{Ll}+( |$)|^\p{L}[\p{L}’]*,? \p{L}[\p{L}’]*( |[.,!?…]|$)/u;
+
+function isSentence(text: string): boolean {
+  const shown = text.replaceAll(/\s+/g, ' ').trim();
+  return SENTENCE.test(shown) && !SAME_EVERYWHERE.has(shown);
+}
+
+function elementOf(attribute: JSXAttribute, parents: ReadonlyMap<unknown, string>): string {
+  return parents.get(attribute) ?? '';
+}
+
+/** Texts of a source that people see and that do not come from the catalog. */
+function textsIn({ name, text }: Source): string[] {
+  const found: string[] = [];
+  const thrown = new Set<unknown>();
+  const parents = new Map<unknown, string>();
+  const classes: [start: number, end: number][] = [];
+  const isClass = ({ start }: { readonly start: number }) =>
+    classes.some(([from, to]) => from <= start && start < to);
+  const { program } = parseSync(name, text);
+  new Visitor({
+    JSXOpeningElement({ name: tag, attributes }) {
+      for (const one of attributes) {
+        parents.set(one, tag.type === 'JSXIdentifier' ? tag.name : '');
+      }
+    },
+    JSXAttribute(attribute) {
+      const { name: own, value } = attribute;
+      const attributeName = own.type === 'JSXIdentifier' ? own.name : '';
+      if (attributeName.startsWith('data-')) thrown.add(value);
+      if (attributeName === 'className' && value?.type === 'JSXExpressionContainer') {
+        classes.push([value.start, value.end]);
+      }
+      if (value?.type !== 'Literal' || typeof value.value !== 'string') return;
+      const isForPrograms = attributeName === 'name' && INPUTS.has(elementOf(attribute, parents));
+      if (!TOLD_ATTRIBUTES.has(attributeName) || isForPrograms) thrown.add(value);
+      else if (WORDS.test(value.value) && !SAME_EVERYWHERE.has(value.value)) {
+        found.push(`${attributeName}="${value.value}"`);
+      }
+    },
+    JSXText({ value }) {
+      const shown = value.replaceAll(/\s+/g, ' ').trim();
+      if (WORDS.test(shown) && !SAME_EVERYWHERE.has(shown)) found.push(shown);
+    },
+    // What is thrown is for developers.
+    ThrowStatement({ argument }) {
+      markAll(argument, thrown);
+    },
+    CallExpression({ callee, arguments: given }) {
+      const isSuper = callee.type === 'Super';
+      if (isSuper) for (const one of given) markAll(one as Expression, thrown);
+    },
+    NewExpression({ callee, arguments: given }) {
+      if (callee.type !== 'Identifier' || !callee.name.endsWith('Error')) return;
+      for (const one of given) markAll(one as Expression, thrown);
+    },
+    ImportDeclaration({ source }) {
+      thrown.add(source);
+    },
+    Literal(literal) {
+      if (thrown.has(literal) || typeof literal.value !== 'string' || isClass(literal)) return;
+      if (isSentence(literal.value)) found.push(literal.value);
+    },
+    TemplateLiteral(template) {
+      if (thrown.has(template) || isClass(template)) return;
+      const shown = template.quasis.map(({ value }) => value.cooked ?? '').join('…');
+      if (isSentence(shown)) found.push(shown);
+    },
+  }).visit(program);
+  return found.map((one) => `${name}: ${one}`);
+}
+
+function markAll(node: Expression, marked: Set<unknown>): void {
+  marked.add(node);
+  if (node.type === 'NewExpression' || node.type === 'CallExpression') {
+    for (const one of node.arguments) markAll(one as Expression, marked);
+  }
+  if (node.type === 'BinaryExpression') {
+    markAll(node.left as Expression, marked);
+    markAll(node.right, marked);
+  }
+}
+
+test('no visible text stands in a component', () => {
+  assert.ok(moved.length >= FEWEST_FILES, `only ${moved.length} files were seen`);
+  assert.deepEqual(moved.flatMap(textsIn), []);
+});
+
+test('a text in a component is found, wherever it stands', () => {
+  const found = textsIn({
+    name: 'shown.tsx',
+    text: `const WORDS = { a: 'Nothing was charged.' };
+      const name = \`Order \${id}\`;
+      throw new Error('For developers only');
+      export const Shown = () => (
+        <p className="soft small" title="exactly" data-name="Pay"><b>left</b>{t('pay.to')}</p>
+      );`,
+  });
+  assert.deepEqual(
+    found.map((one) => one.slice('shown.tsx: '.length)),
+    ['Nothing was charged.', 'Order …', 'title="exactly"', 'left'],
+  );
+});
+
+/** A whole key, the part of keys before a code, and a place in a page. */
+const NAMED = /'([a-z]\w*(?:\.\w+)+)'|`([a-z]\w*(?:\.\w+)*\.)\$\{|\{\{([\w.]+)/g;
+
+test('every text of the catalog is used', () => {
+  const whole = new Set<string>();
+  const families = new Set<string>();
+  for (const { text } of users) {
+    for (const [, key, family, place] of text.matchAll(NAMED)) {
+      if (family !== undefined) families.add(family);
+      else whole.add(key ?? place ?? '');
+    }
+  }
+  const unused = keys.filter(
+    (key) => !whole.has(key) && ![...families].some((family) => key.startsWith(family)),
+  );
+  assert.deepEqual(unused, []);
+});
+
+test('every place of a built page names a text that there is', () => {
+  const missing = users
+    .filter(({ name }) => name.endsWith('.html'))
+    .flatMap(({ name, text }) =>
+      [...text.matchAll(/\{\{([\w.]+)/g)].flatMap(([, key = '']) =>
+        keys.includes(key) ? [] : [`${name}: ${key}`],
+      ),
+    );
+  assert.deepEqual(missing, []);
+});
+
+/** The values and tags that a text names. */
+function valuesIn(elements: readonly MessageFormatElement[]): string[] {
+  return elements.flatMap((element) => {
+    switch (element.type) {
+      case TYPE.literal:
+      case TYPE.pound:
+        return [];
+      case TYPE.select:
+      case TYPE.plural:
+        return [
+          element.value,
+          ...Object.values(element.options).flatMap(({ value }) => valuesIn(value)),
+        ];
+      case TYPE.tag:
+        return [element.value, ...valuesIn(element.children)];
+      default:
+        return [element.value];
+    }
+  });
+}
+
+const namesOf = (text: string) => [...new Set(valuesIn(parse(text)))].sort();
+
+/** Names of the properties of an object that is written out; null: it is not. */
+function propertiesOf(node: Expression | undefined): string[] | null {
+  if (node?.type !== 'ObjectExpression') return null;
+  return node.properties.flatMap((one) =>
+    one.type === 'Property' && one.key.type === 'Identifier' ? [one.key.name] : [],
+  );
+}
+
+test('each text gets the values that it names, and no others', () => {
+  const problems: string[] = [];
+  let seen = 0;
+  for (const { name, text } of users.filter((one) => /\.tsx?$/.test(one.name))) {
+    const { program } = parseSync(name, text);
+    new Visitor({
+      CallExpression({ callee, arguments: given }) {
+        const called = callee.type === 'Identifier' ? callee.name : '';
+        if (called !== 't' && called !== 'rich') return;
+        const [key, ...rest] = given as Expression[];
+        if (key?.type !== 'Literal' || typeof key.value !== 'string') return;
+        seen++;
+        const wanted = namesOf(english[key.value] ?? '');
+        const handed = rest.map(propertiesOf);
+        if (handed.includes(null)) return;
+        const got = handed.flatMap((one) => one ?? []).sort();
+        if (wanted.join() !== got.join()) {
+          problems.push(`${name}: ${key.value} names ${wanted.join()} and gets ${got.join()}`);
+        }
+      },
+    }).visit(program);
+  }
+  assert.ok(seen > 50, `only ${seen} texts were seen`);
+  assert.deepEqual(problems, []);
+});
+
+test('a comment belongs to a text or to a family of texts', () => {
+  const lost = Object.keys(english)
+    .filter((key) => key.startsWith('@'))
+    .filter(
+      (key) => !keys.some((one) => one === key.slice(1) || one.startsWith(`${key.slice(1)}.`)),
+    );
+  assert.deepEqual(lost, []);
+});
+
+test('every language has every text, with the same values, and no other', () => {
+  for (const language of LANGUAGES.slice(1)) {
+    if (!existsSync(path.join(ROOT, `texts/${language}.json`))) continue;
+    const texts = readTexts(language);
+    assert.deepEqual(Object.keys(texts).sort(), keys.toSorted(), language);
+    for (const key of keys) {
+      assert.deepEqual(
+        namesOf(texts[key] ?? ''),
+        namesOf(english[key] ?? ''),
+        `${language} ${key}`,
+      );
+    }
+  }
+});
+
+test('the words of a decline are those that the service sends in English', () => {
+  for (const [code, { customer }] of Object.entries(DECLINES)) {
+    assert.equal(english[`decline.${code}`], customer, code);
+  }
+});

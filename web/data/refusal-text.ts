@@ -1,0 +1,61 @@
+import { t, textLanguage } from '../ui/text/t.ts';
+import type { ApiError } from './api.ts';
+
+/** What a screen can say of a refusal in words of its own. The service's words are English. */
+const TOLD = [
+  'account_disabled',
+  'already_exists',
+  'amount_too_large',
+  'idempotency_request_in_progress',
+  'not_configured',
+  'order_id_in_use',
+  'parameter_invalid',
+  'payment_already_refunded',
+  'payment_intent_unexpected_state',
+  'payouts_held',
+  'rate_limit_exceeded',
+  'resource_missing',
+  'service_unavailable',
+  'sign_in_failed',
+  'terminal_inactive',
+  'unexpected_state',
+  'version_conflict',
+] as const;
+
+/** Why the service refused something, in the page's language. */
+export function refusalText({ code, message }: Pick<ApiError, 'code' | 'message'>): string {
+  if (textLanguage() === 'en') return message;
+  const told = TOLD.find((one) => one === code);
+  return told === undefined ? t('refusal.other', { code }) : t(`refusal.${told}`);
+}
+
+const DECLINES = [
+  'agent_token_expired',
+  'agent_token_mismatch',
+  'agent_token_unknown',
+  'agent_token_used',
+  'approval_insufficient',
+  'authorization_refused',
+  'confirmation_timeout',
+  'insufficient_funds',
+  'limit_exceeded',
+  'pass_code_expired',
+  'pass_code_used',
+  'pass_replayed',
+  'pass_revoked',
+  'pass_unknown',
+  'payer_rejected',
+  'risk_blocked',
+  'settlement_failed',
+] as const;
+
+interface Declined {
+  readonly decline_code: string;
+  readonly customer_message?: string;
+}
+
+/** Why a payment was declined, for the customer. The list of codes may grow. */
+export function declineText({ decline_code, customer_message }: Declined): string {
+  if (textLanguage() === 'en' && customer_message) return customer_message;
+  return t(`decline.${DECLINES.find((one) => one === decline_code) ?? 'other'}`);
+}

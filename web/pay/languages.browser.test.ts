@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { NARROW, openBrowser, type TestBrowser, type TestWindow } from '../testing/browser.ts';
+import { askForPayment, fundedAccount, injectWallet } from '../testing/payer.ts';
+import { checkPseudoLanguage } from '../testing/pseudo-language.ts';
+import { addTestTerminal, paymentsOf } from '../testing/till.ts';
+
+/** What customers see, in the pseudo-language: longer than English, and from right to left. */
+
+const TIPPING = { tipping: { percentages: [10, 15] } };
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+const control = ({ page }: TestWindow, name: string) => page.locator(`[data-name="${name}"]`);
+const result = ({ page }: TestWindow, name: string) => page.locator(`[data-result="${name}"]`);
+
+test('a payment, from its tip to its receipt', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const { url } = await askForPayment(sandbox, terminal, TIPPING);
+  const window = await browser.open(NARROW);
+  await injectWallet(window, sandbox, await fundedAccount(sandbox, 5_000_000n));
+  await window.page.goto(`${url}?lang=qps`);
+  await control(window, 'No tip').waitFor();
+  await checkPseudoLanguage(window);
+  await window.page.getByRole('radio').first().click();
+  await control(window, 'Add tip').click();
+  await control(window, 'Pay').waitFor();
+  await checkPseudoLanguage(window);
+  await control(window, 'Pay').click();
+  await result(window, 'Paid').waitFor();
+  await checkPseudoLanguage(window);
+  window.checkClean();
+  const [payment] = await paymentsOf(sandbox, terminal);
+  assert.equal(payment?.tip, 250_000);
+  await window.page.goto(`${payment?.receipt_url}?lang=qps`);
+  await window.page.locator('#verdict.good, #verdict.plain').waitFor();
+  await checkPseudoLanguage(window);
+  await window.close();
+});
+
+test('a decline, a link that leads nowhere, and a browser without a wallet', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const { url } = await askForPayment(sandbox, terminal);
+  const window = await browser.open(NARROW);
+  await window.page.goto(`${sandbox.web_url}/pay/0000000000000000000000?lang=qps`);
+  await window.page.getByRole('heading').waitFor();
+  await checkPseudoLanguage(window);
+  await window.page.goto(`${url}?lang=qps`);
+  await window.page.getByRole('link').first().waitFor();
+  await checkPseudoLanguage(window);
+  const wallet = await injectWallet(window, sandbox, await fundedAccount(sandbox, 0n));
+  wallet.told = 5_000_000n;
+  await window.page.reload();
+  await control(window, 'Pay').click();
+  await result(window, 'Declined').waitFor();
+  await checkPseudoLanguage(window);
+  await window.close();
+});
+
+test('a tag, with and without a payment', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const window = await browser.open(NARROW);
+  await window.page.goto(`${terminal.tagUrl}?lang=qps`);
+  await window.page.getByRole('status').first().waitFor();
+  await checkPseudoLanguage(window);
+  await askForPayment(sandbox, terminal);
+  await window.page.getByRole('link').first().waitFor();
+  await checkPseudoLanguage(window);
+  await window.page.goto(`${terminal.tagUrl.slice(0, -1)}~?lang=qps`);
+  await window.page.getByRole('heading').waitFor();
+  assert.equal(await window.page.locator('html').getAttribute('lang'), 'qps');
+  await window.close();
+});

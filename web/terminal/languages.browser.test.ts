@@ -1,0 +1,80 @@
+import { after, before, test } from 'node:test';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { NARROW, openBrowser, type TestBrowser, type TestWindow } from '../testing/browser.ts';
+import { checkPseudoLanguage } from '../testing/pseudo-language.ts';
+import { addTestTerminal } from '../testing/till.ts';
+
+/** What a cashier sees, in the pseudo-language: longer than English, and from right to left. */
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+const control = ({ page }: TestWindow, name: string) => page.locator(`[data-name="${name}"]`);
+const result = ({ page }: TestWindow, name: string) => page.locator(`[data-result="${name}"]`);
+
+/** A till that was switched to the pseudo-language. */
+async function openPseudoTill(path: string): Promise<TestWindow> {
+  const window = await browser.open(NARROW);
+  const url = shared.sandbox.web_url;
+  await window.context.addCookies([{ name: 'tapline_language', value: 'qps', url }]);
+  await window.page.goto(`${url}${path}`);
+  return window;
+}
+
+async function follow(window: TestWindow, place: string): Promise<void> {
+  await window.page.locator(`nav a[href="terminal/${place}"]`).click();
+  await window.idle();
+  await checkPseudoLanguage(window);
+}
+
+test('a device that is not paired', async () => {
+  const window = await openPseudoTill('/terminal');
+  await control(window, 'Pairing code').waitFor();
+  await checkPseudoLanguage(window);
+  await window.close();
+});
+
+test('a shift: a sale that is declined, then paid, and everything behind the menu', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const window = await openPseudoTill(`/terminal#key=${terminal.deviceKey}`);
+  await control(window, 'Start shift').waitFor();
+  await checkPseudoLanguage(window);
+  await control(window, 'Start shift').click();
+  await control(window, 'Amount').waitFor();
+  await checkPseudoLanguage(window);
+  await control(window, 'Amount').fill('1,500');
+  await checkPseudoLanguage(window);
+  await control(window, 'Amount').fill('2.50');
+  await control(window, 'Charge').click();
+  await control(window, 'Test pass').waitFor();
+  await checkPseudoLanguage(window);
+  await control(window, 'Test pass').selectOption('insufficient_funds');
+  await result(window, 'Declined').waitFor();
+  await checkPseudoLanguage(window);
+  await control(window, 'Test pass').selectOption('ok');
+  await result(window, 'Paid').waitFor();
+  await window.idle();
+  await checkPseudoLanguage(window);
+  await follow(window, 'totals');
+  await follow(window, 'settings');
+  await follow(window, 'history');
+  await window.page.locator('a.entry').first().click();
+  await control(window, 'Refund').click();
+  await control(window, 'Amount').waitFor();
+  await checkPseudoLanguage(window);
+  await window.page.locator('dialog').locator('[data-name="Refund"]').click();
+  await window.page.getByRole('status').first().waitFor();
+  await checkPseudoLanguage(window);
+  window.checkClean();
+  await window.close();
+});

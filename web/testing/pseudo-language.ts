@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import type { TestWindow } from './browser.ts';
+
+/** English letters: the catalog's texts have none in the pseudo-language. */
+const ENGLISH = String.raw`/[A-Za-z]{2}/`;
+
+/**
+ * Texts and attributes that people see or hear and that do not come from the catalog: letters of
+ * English where a translator may change them. As text: the tests of the server know no `document`.
+ */
+const UNTRANSLATED = `(() => {
+  const found = [];
+  const isFixed = (element) =>
+    element.closest('[translate="no"], script, style, textarea, option[translate="no"]') !== null;
+  const note = (words) => {
+    const rest = words.replaceAll(/\\bTapline\\b|\\bUSDC\\b/g, '');
+    if (${ENGLISH}.test(rest)) found.push(words.trim());
+  };
+  const texts = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT);
+  for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+    if (!isFixed(text.parentElement)) note(text.data);
+  }
+  for (const name of ['aria-label', 'title', 'placeholder', 'alt']) {
+    for (const element of document.querySelectorAll('[' + name + ']')) {
+      const isStyle = element.matches('link, style');
+      if (!isFixed(element) && !isStyle) note(element.getAttribute(name));
+    }
+  }
+  return found;
+})()`;
+
+/** Elements whose text leaves the window, and by how many pixels the page scrolls sideways. */
+const OVERFLOWING = `(() => {
+  const { clientWidth, scrollWidth } = document.documentElement;
+  const found = scrollWidth > clientWidth ? ['the page: ' + (scrollWidth - clientWidth)] : [];
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+    const holder = text.parentElement;
+    if (text.data.trim() === '' || !holder.checkVisibility()) continue;
+    // For screen readers, and what scrolls by itself.
+    if (holder.closest('.unseen, pre, script, style, [popover]') !== null) continue;
+    const range = document.createRange();
+    range.selectNodeContents(text);
+    const { left, right, width } = range.getBoundingClientRect();
+    if (width > 0 && (left < -1 || right > clientWidth + 1)) found.push(text.data);
+  }
+  return found;
+})()`;
+
+/** Shows the page with letters twice as large, as a reader may set them for all pages. */
+const LARGE = `document.documentElement.style.fontSize = '200%'`;
+const USUAL = `document.documentElement.style.fontSize = ''`;
+
+/**
+ * The page that is open is in the pseudo-language, all of it; nothing of it leaves the window or
+ * scrolls sideways, also with letters twice as large; and axe finds nothing serious.
+ */
+export async function checkPseudoLanguage(window: TestWindow): Promise<void> {
+  const { page } = window;
+  const { lang, dir } = (await page.evaluate(
+    '({ lang: document.documentElement.lang, dir: document.documentElement.dir })',
+  )) as { readonly lang: string; readonly dir: string };
+  assert.deepEqual([lang, dir], ['qps', 'rtl']);
+  assert.deepEqual(await page.evaluate(UNTRANSLATED), [], 'texts that are not in the catalog');
+  assert.deepEqual(await page.evaluate(OVERFLOWING), [], 'what leaves the window');
+  await page.evaluate(LARGE);
+  assert.deepEqual(await page.evaluate(OVERFLOWING), [], 'what leaves it with large letters');
+  await page.evaluate(USUAL);
+  await window.checkAccessibility();
+}

@@ -1,0 +1,24 @@
+import type { ReactNode } from 'react';
+import { LANGUAGE_NAMES } from '#core/languages.ts';
+import { Select } from './field.tsx';
+import { offeredLanguages, switchLanguage } from './text/switch.ts';
+import { t, textLanguage } from './text/t.ts';
+
+/** Which language this app is in. Nothing where there is one alone. */
+export function LanguageChoice(): ReactNode {
+  const offered = offeredLanguages();
+  if (offered.length < 2) return null;
+  return (
+    <Select
+      label={t('ui.language')}
+      value={textLanguage()}
+      onChange={(event) => switchLanguage(event.target.value)}
+    >
+      {offered.map((language) => (
+        <option key={language} value={language} lang={language} translate="no">
+          {LANGUAGE_NAMES[language]}
+        </option>
+      ))}
+    </Select>
+  );
+}

@@ -1,0 +1,14 @@
+/**
+ * What scripts find a result by, in every language (behavior.md 21): the value of `data-result` of
+ * its region.
+ */
+export const RESULT_NAMES = {
+  paid: 'Paid',
+  declined: 'Declined',
+  canceled: 'Canceled',
+  expired: 'Expired',
+  checking: 'Checking…',
+  offline: 'Offline',
+  not_sent: 'Not sent',
+  waiting: 'Waiting for the customer to confirm',
+} as const;

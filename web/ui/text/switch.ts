@@ -1,0 +1,22 @@
+import type { TextLanguage } from '#core/languages.ts';
+import { rootPath } from '../../data/root.ts';
+
+const A_YEAR_S = 31_536_000;
+
+/** Kept as a cookie: the service writes the page in this language, and browsers keep that one. */
+export function switchLanguage(language: string): void {
+  const secure = location.protocol === 'https:' ? '; Secure' : '';
+  const place = `Path=${rootPath()}/; SameSite=Strict; Max-Age=${A_YEAR_S}${secure}`;
+  // biome-ignore lint/suspicious/noDocumentCookie: CookieStore is missing in Firefox and Safari.
+  document.cookie = `tapline_language=${language}; ${place}`;
+  const page = new URL(location.href);
+  page.searchParams.delete('lang');
+  location.replace(page);
+  location.reload();
+}
+
+/** The languages that the service offers on this page. */
+export function offeredLanguages(): readonly TextLanguage[] {
+  const meta = document.querySelector<HTMLMetaElement>('meta[name=languages]');
+  return (meta?.content ?? '').split(' ') as TextLanguage[];
+}
