@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
+import { named } from '#core/isolates.ts';
 import { useDesk } from '../desk/desk-context.ts';
 import { withIcon } from '../desk/page-icon.tsx';
 import { Button } from '../ui/button.tsx';
 import { Switch } from '../ui/choice.tsx';
 import { Select } from '../ui/field.tsx';
 import { Shell } from '../ui/shell.tsx';
-import { named } from '../ui/text/fixed.ts';
 import { AccountTimes } from '../ui/time.tsx';
 import { useMerchant } from './merchant.ts';
 import { PAGES } from './pages.ts';

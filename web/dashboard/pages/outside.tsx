@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { Link } from 'wouter';
+import { named } from '#core/isolates.ts';
 import type { PeopleApi } from '../../data/people.ts';
 import { createCall } from '../../data/routes.ts';
 import type { LookUpInvitationResponse, Operations } from '../../data/types/dashboard.ts';
@@ -9,7 +10,6 @@ import { useSend } from '../../desk/send.ts';
 import { Sheet } from '../../desk/sheet.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
-import { named } from '../../ui/text/fixed.ts';
 
 /** Pages for people who are not signed in: each is opened by a link in a mail, or leads to one. */
 

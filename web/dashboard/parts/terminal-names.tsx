@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { named } from '../../ui/text/fixed.ts';
+import { named } from '#core/isolates.ts';
 import { useRead } from '../merchant.ts';
 
 /** As many as the service hands out at once; others are found by their ids. */

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { named } from '#core/isolates.ts';
 import type { SearchAccountsResponse } from '../../data/types/operator.ts';
 import { FilterBar, FilterText, useFilters } from '../../desk/filters.tsx';
 import { LongList } from '../../desk/long-list.tsx';
@@ -7,7 +8,6 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
-import { named } from '../../ui/text/fixed.ts';
 import { Time } from '../../ui/time.tsx';
 import { usePages } from '../operator.ts';
 

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { named } from '#core/isolates.ts';
 import type {
   ListNameRequestsResponse,
   ListVerificationQueueResponse,
@@ -9,7 +10,6 @@ import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { named } from '../../ui/text/fixed.ts';
 import { Time } from '../../ui/time.tsx';
 import { useRead } from '../operator.ts';
 import { Measured } from '../parts/measured.tsx';
