@@ -122,8 +122,8 @@ const INPUTS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A word as people write it, or several words. `pay-total` and `payment_intent` are for programs, and
- * so are several classes: they stand in `className`.
+ * A word as people write it, or several words. `pay-total` and `payment_intent` are for programs,
+ * and so are several classes: they stand in `className`.
  */
 const SENTENCE = /^\p{Lu}\p{Ll}+( |$)|^\p{L}[\p{L}’]*,? \p{L}[\p{L}’]*( |[.,!?…]|$)/u;
 

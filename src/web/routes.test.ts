@@ -161,7 +161,7 @@ const languageIn = async (url: string, headers: Record<string, string> = {}, on 
   return { lang, dir, vary: String(answer.headers.vary), body: answer.body };
 };
 
-test('a page is in the language that its address or its browser asks for, else in English', async () => {
+test('a page is in the language that its address or browser asks for, else in English', async () => {
   const pseudo = { 'accept-language': 'qps;q=0.9, xx' };
   for (const page of ['/pay/x', '/receipts/x']) {
     const asked = await languageIn(`${page}?lang=qps`);
@@ -177,7 +177,7 @@ test('a page is in the language that its address or its browser asks for, else i
   assert.match(title, /^Ƥ/, 'its own words too');
 });
 
-test('staff switch the till by a cookie, which an address outdoes; others see none of it', async () => {
+test('staff switch the till by a cookie, which an address outdoes; others ignore it', async () => {
   const cookie = 'theme=dark; tapline_language=qps';
   const switched = await languageIn('/terminal', { cookie });
   assert.equal(switched.lang, 'qps');

@@ -16,7 +16,7 @@ export interface NoticeProps {
   /** `alert` interrupts a screen reader; `status` waits; neither: it stood there from the start. */
   readonly role?: 'alert' | 'status';
   /** Of a result (behavior.md 21). */
-  readonly 'data-result'?: string;
+  readonly 'data-result'?: string | undefined;
   readonly children: ReactNode;
 }
 

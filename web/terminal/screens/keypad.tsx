@@ -113,6 +113,11 @@ function createOf(amount: bigint, { view, settings }: TillContext): Create {
   };
 }
 
+function chargeWords(atoms: bigint | null): string {
+  if (atoms === null) return t('till.keypad.button.charge');
+  return t('till.keypad.button.charge_sum', { sum: formatUsdc(atoms) });
+}
+
 /** What an idle till shows: first of all a plain keypad. */
 export function KeypadScreen(context: TillContext): ReactNode {
   const { view, runner } = context;
@@ -146,9 +151,7 @@ export function KeypadScreen(context: TillContext): ReactNode {
       />
       <Keys onKey={(key) => type(key === 'Delete' ? typed.slice(0, -1) : `${typed}${key}`)} />
       <Button data-name="Charge" type="submit" kind="primary" large wide disabled={atoms === null}>
-        {atoms === null
-          ? t('till.keypad.button.charge')
-          : t('till.keypad.button.charge_sum', { sum: formatUsdc(atoms) })}
+        {chargeWords(atoms)}
       </Button>
       <div className="row keypad-more">
         <Button kind="quiet" onClick={() => goTo('history/last')}>

@@ -15,9 +15,30 @@ import { PrinterCard } from './printer.tsx';
 import type { TillContext } from './shift.tsx';
 import { UsbReaderCard } from './usb-reader.tsx';
 
+function ThisDevice({ device }: TillContext): ReactNode {
+  return (
+    <div className="card stack">
+      <h2>{t('till.settings.heading.this_device')}</h2>
+      <Facts
+        facts={[
+          [t('till.settings.terminal'), device === null ? null : named(device.label)],
+          [t('till.settings.merchant'), device === null ? null : named(device.merchant_name)],
+          [t('till.settings.network'), device?.network ?? null],
+          ['NFC', t(hasNfc() ? 'till.settings.nfc_reads' : 'till.settings.nfc_missing')],
+          [
+            t('till.settings.camera'),
+            t(hasCamera() ? 'till.settings.camera_reads' : 'till.settings.camera_missing'),
+          ],
+        ]}
+      />
+      <CopyField label={t('till.settings.label.id')} value={device?.id ?? ''} />
+    </div>
+  );
+}
+
 /** What is switched on for those who want it; a new till starts plain. */
 export function SettingsScreen(context: TillContext): ReactNode {
-  const { settings, change, device, readers } = context;
+  const { settings, change, readers } = context;
   const toast = useToast();
   return (
     <div className="stack">
@@ -61,22 +82,7 @@ export function SettingsScreen(context: TillContext): ReactNode {
       </div>
       <UsbReaderCard state={readers.usb} />
       <PrinterCard settings={settings} change={change} />
-      <div className="card stack">
-        <h2>{t('till.settings.heading.this_device')}</h2>
-        <Facts
-          facts={[
-            [t('till.settings.terminal'), device === null ? null : named(device.label)],
-            [t('till.settings.merchant'), device === null ? null : named(device.merchant_name)],
-            [t('till.settings.network'), device?.network ?? null],
-            ['NFC', t(hasNfc() ? 'till.settings.nfc_reads' : 'till.settings.nfc_missing')],
-            [
-              t('till.settings.camera'),
-              t(hasCamera() ? 'till.settings.camera_reads' : 'till.settings.camera_missing'),
-            ],
-          ]}
-        />
-        <CopyField label={t('till.settings.label.id')} value={device?.id ?? ''} />
-      </div>
+      <ThisDevice {...context} />
     </div>
   );
 }

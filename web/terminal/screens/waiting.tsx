@@ -199,6 +199,21 @@ function HoldCard({ readers }: WaitingProps): ReactNode {
   );
 }
 
+function Remarked({ phase: { remark } }: WaitingProps): ReactNode {
+  if (remark === null) return null;
+  const { title, hint } = remarkWords(remark);
+  return (
+    <Notice
+      tone="warn"
+      role="alert"
+      data-result={remark.kind === 'not_sent' ? RESULT_NAMES.not_sent : undefined}
+    >
+      <strong>{title}</strong>
+      <p>{hint}</p>
+    </Notice>
+  );
+}
+
 /** The amount, the time left, and every way to present a pass. */
 export function WaitingScreen(props: WaitingProps): ReactNode {
   const { phase, runner, settings, readers, device } = props;
@@ -211,7 +226,6 @@ export function WaitingScreen(props: WaitingProps): ReactNode {
   useEffect(() => {
     if (readers.signing) signal('wait', settings.sound);
   }, [readers.signing, settings.sound]);
-  const remark = phase.remark === null ? null : remarkWords(phase.remark);
   return (
     <div className="stack waiting">
       <title>{t('till.waiting.page.waiting_for_a_pass')}</title>
@@ -220,12 +234,7 @@ export function WaitingScreen(props: WaitingProps): ReactNode {
       ) : (
         <h1 className="unseen">{t('till.waiting.heading.waiting_for_a_pass')}</h1>
       )}
-      {remark === null ? null : (
-        <Notice tone="warn" role="alert">
-          <strong>{remark.title}</strong>
-          <p>{remark.hint}</p>
-        </Notice>
-      )}
+      <Remarked {...props} />
       {unread === null || readers.signing ? null : (
         <Notice tone="warn" role="alert">
           <p>{unreadWords(unread, device?.tag_url ?? null)}</p>
