@@ -161,7 +161,7 @@ const languageIn = async (url: string, headers: Record<string, string> = {}, on 
   return { lang, dir, vary: String(answer.headers.vary), body: answer.body };
 };
 
-test('a page is in the language that its address or browser asks for, else in English', async () => {
+test('a page is in the language of its address or its browser, or else English', async () => {
   const pseudo = { 'accept-language': 'qps;q=0.9, xx' };
   for (const page of ['/pay/x', '/receipts/x']) {
     const asked = await languageIn(`${page}?lang=qps`);
