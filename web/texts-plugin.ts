@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Plugin } from 'vite';
 import { FALLBACK_LANGUAGE, PSEUDO_LANGUAGE, type TextLanguage } from '#core/languages.ts';
@@ -13,11 +14,51 @@ import { type Messages, messagesOf, TEXT_KEYS, WRITTEN_LANGUAGES } from '#texts/
 /** A whole key, or the part of keys before a code: `decline.${code}`. */
 const NAMED = /'([a-z]\w*(?:\.\w+)+)'|`([a-z]\w*(?:\.\w+)*\.)\$\{/g;
 
+const FAMILY = /`([a-z]\w*(?:\.\w+)*\.)\$\{/g;
+
+/** Beginnings of keys that are put together with a code: these keys keep their names. */
+const FAMILIES = familiesBelow(import.meta.dirname);
+
+function familiesBelow(folder: string): string[] {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const sources = names.filter((name) => /\.tsx?$/.test(name) && !/test|node_modules/.test(name));
+  return sources.flatMap((name) => {
+    const code = readFileSync(path.join(folder, name), 'utf8');
+    return [...code.matchAll(FAMILY)].map(([, family = '']) => family);
+  });
+}
+
 function keysIn(code: string): string[] {
   return [...code.matchAll(NAMED)].flatMap(([, key, family]) => {
     if (key !== undefined) return TEXT_KEYS.has(key) ? [key] : [];
     return [...TEXT_KEYS].filter((one) => family !== undefined && one.startsWith(family));
   });
+}
+
+/** A key in what is built: a purpose takes ten times the bytes of a number. */
+const SHORT: ReadonlyMap<string, string> = new Map(
+  [...TEXT_KEYS].map((key, place) => [key, place.toString(36)]),
+);
+
+function isFamilyKey(key: string): boolean {
+  return FAMILIES.some((family) => key.startsWith(family));
+}
+
+function shortened(code: string): string {
+  return code.replaceAll(NAMED, (all, key) => {
+    const short = key === undefined || isFamilyKey(key) ? undefined : SHORT.get(key);
+    return short === undefined ? all : `'${short}'`;
+  });
+}
+
+function shortMessages(language: TextLanguage, keys: Iterable<string>): Messages {
+  const messages = messagesOf(language, keys);
+  return Object.fromEntries(
+    Object.entries(messages).map(([key, message]) => [
+      isFamilyKey(key) ? key : (SHORT.get(key) ?? key),
+      message,
+    ]),
+  );
 }
 
 interface ModuleInfo {
@@ -77,12 +118,17 @@ export const TEXTS_MANIFEST = 'texts.json';
 
 export function textsPlugin(): Plugin {
   const texts = new Map<string, ModuleTexts>();
+  let isBuild = false;
   return {
     name: 'tapline-texts',
     enforce: 'pre',
+    configResolved({ command }) {
+      isBuild = command === 'build';
+    },
     transform(code, id) {
       if (!/\.tsx?$/.test(id) || id.includes('node_modules')) return;
       texts.set(id, { keys: keysIn(code), parts: partsIn(code, id) });
+      return isBuild ? { code: shortened(code), map: null } : undefined;
     },
     generateBundle(_options, bundle) {
       const manifest: Record<string, Record<string, readonly string[]>> = {};
@@ -99,12 +145,12 @@ export function textsPlugin(): Plugin {
             emitted.push(file.fileName);
             return file.fileName;
           };
-          const later = messagesOf(language, named.later);
+          const later = shortMessages(language, named.later);
           const more =
             named.later.size === 0
               ? null
               : emit('-more', `export default ${JSON.stringify(later)};`);
-          emit('', firstSource(language, messagesOf(language, named.first), more));
+          emit('', firstSource(language, shortMessages(language, named.first), more));
           manifest[app][language] = emitted.reverse();
         }
       }

@@ -19,6 +19,14 @@ export function localeOf(language: string): string {
   return language === PSEUDO_LANGUAGE ? 'ar-u-nu-latn' : language;
 }
 
+/**
+ * For `lang`: the pseudo-language is English of a private kind. A tag of its own would be unknown to
+ * screen readers.
+ */
+export function languageTag(language: string): string {
+  return language === PSEUDO_LANGUAGE ? `en-x-${PSEUDO_LANGUAGE}` : language;
+}
+
 const RIGHT_TO_LEFT: ReadonlySet<string> = new Set(['ar', PSEUDO_LANGUAGE]);
 
 export function directionOf(language: string): 'ltr' | 'rtl' {

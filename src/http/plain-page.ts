@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
-import { directionOf, type TextLanguage } from '#core/languages.ts';
+import { directionOf, languageTag, type TextLanguage } from '#core/languages.ts';
 
 const STYLE =
   'body{font:17px/1.5 system-ui,sans-serif;max-width:34rem;margin:3rem auto;padding:0 1rem}' +
@@ -23,7 +23,7 @@ const HEADERS = {
 /** A page of our own that needs no web app. `body` is HTML. */
 export function plainPage(title: string, body: string, language: TextLanguage = 'en'): string {
   return (
-    `<!doctype html>\n<html lang="${language}" dir="${directionOf(language)}">\n<head>\n` +
+    `<!doctype html>\n<html lang="${languageTag(language)}" dir="${directionOf(language)}">\n<head>\n` +
     '<meta charset="utf-8">\n' +
     '<meta name="viewport" content="width=device-width, initial-scale=1">\n' +
     `<title>${title}</title>\n<style>${STYLE}</style>\n</head>\n<body>\n` +

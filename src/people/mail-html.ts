@@ -1,5 +1,5 @@
 import { escapeHtml } from '#core/escape-html.ts';
-import { directionOf, type TextLanguage } from '#core/languages.ts';
+import { directionOf, languageTag, type TextLanguage } from '#core/languages.ts';
 import { type Writer, writerFor } from '#texts/text.ts';
 
 /** An address of ours in a mail, and what pressing it does. */
@@ -53,7 +53,7 @@ export function mailHtml(mail: {
   const paragraphs = mail.text.trim().split(/\n{2,}/);
   const title = escapeHtml(mail.subject);
   return (
-    `<!doctype html>\n<html lang="${language}" dir="${directionOf(language)}">\n` +
+    `<!doctype html>\n<html lang="${languageTag(language)}" dir="${directionOf(language)}">\n` +
     '<head>\n<meta charset="utf-8">\n' +
     '<meta name="viewport" content="width=device-width, initial-scale=1">\n' +
     `<title>${title}</title>\n</head>\n<body style="${BODY}">\n<div style="${CARD}">\n` +

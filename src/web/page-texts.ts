@@ -4,6 +4,7 @@ import {
   chooseLanguage,
   directionOf,
   FALLBACK_LANGUAGE,
+  languageTag,
   type TextLanguage,
 } from '#core/languages.ts';
 import { offeredLanguages } from '#texts/catalog.ts';
@@ -79,7 +80,7 @@ export function pageInLanguage(
 ): string {
   const writer = writerFor(language);
   const words = html.replaceAll(PLACE, (_place, key, elements) => written(writer, key, elements));
-  const tag = `<html lang="${language}" dir="${directionOf(language)}">`;
+  const tag = `<html lang="${languageTag(language)}" dir="${directionOf(language)}">`;
   // Modules run in the order of the page: the texts are there before any code of the app.
   const head =
     `<meta name="languages" content="${escapeHtml(offered.join(' '))}">\n` +

@@ -82,6 +82,6 @@ test('a tag, with and without a payment', async () => {
   await checkPseudoLanguage(window);
   await window.page.goto(`${terminal.tagUrl.slice(0, -1)}~?lang=qps`);
   await window.page.getByRole('heading').waitFor();
-  assert.equal(await window.page.locator('html').getAttribute('lang'), 'qps');
+  assert.equal(await window.page.locator('html').getAttribute('lang'), 'en-x-qps');
   await window.close();
 });

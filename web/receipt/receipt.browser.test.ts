@@ -143,7 +143,7 @@ test('a refund has a receipt of its own, with its number and that of the sale', 
 test('what the server says otherwise than the chain is told, whatever it is', async () => {
   const lies: readonly (readonly [ReceiptChanges, RegExp])[] = [
     [{ sale: 2_600_000 }, /about the amount/],
-    [{ order_id: 'OTHER' }, /about the order id/],
+    [{ order_id: 'OTHER' }, /about the order ID/],
     [{ payer: '0x1234…abcd' }, /about the payer/],
     [{ fees: { acquirer: 1, protocol: 5_500, cashback: 1_375 } }, /about the acquirer fee/],
   ];

@@ -66,6 +66,7 @@ function ManagerForm({ change, onAgreed }: { change: Change; onAgreed: () => voi
         autoCapitalize="characters"
         spellCheck={false}
         placeholder="XXXX-XXXX"
+        translate="no"
         hint={t('till.pair_again.hint.from_this_terminals_page')}
         className="input pair-code"
       />

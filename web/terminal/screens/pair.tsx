@@ -92,6 +92,7 @@ export function PairScreen(props: PairScreenProps): ReactNode {
           autoCapitalize="characters"
           spellCheck={false}
           placeholder="XXXX-XXXX"
+          translate="no"
           className="input pair-code"
         />
         <Button data-name="Pair" type="submit" kind="primary" large busy={busy}>
