@@ -20,8 +20,8 @@ export function localeOf(language: string): string {
 }
 
 /**
- * For `lang`: the pseudo-language is English of a private kind. A tag of its own would be unknown to
- * screen readers.
+ * For `lang`: the pseudo-language is English of a private kind. A tag of its own would be unknown
+ * to screen readers.
  */
 export function languageTag(language: string): string {
   return language === PSEUDO_LANGUAGE ? `en-x-${PSEUDO_LANGUAGE}` : language;

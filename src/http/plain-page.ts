@@ -23,8 +23,8 @@ const HEADERS = {
 /** A page of our own that needs no web app. `body` is HTML. */
 export function plainPage(title: string, body: string, language: TextLanguage = 'en'): string {
   return (
-    `<!doctype html>\n<html lang="${languageTag(language)}" dir="${directionOf(language)}">\n<head>\n` +
-    '<meta charset="utf-8">\n' +
+    `<!doctype html>\n<html lang="${languageTag(language)}" dir="${directionOf(language)}">\n` +
+    '<head>\n<meta charset="utf-8">\n' +
     '<meta name="viewport" content="width=device-width, initial-scale=1">\n' +
     `<title>${title}</title>\n<style>${STYLE}</style>\n</head>\n<body>\n` +
     `<main>\n<h1>${title}</h1>\n${body}\n</main>\n</body>\n</html>\n`

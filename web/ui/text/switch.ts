@@ -1,17 +1,18 @@
 import type { TextLanguage } from '#core/languages.ts';
-import { rootPath } from '../../data/root.ts';
 
 const A_YEAR_S = 31_536_000;
 
 /** Kept as a cookie: the service writes the page in this language, and browsers keep that one. */
 export function switchLanguage(language: string): void {
   const secure = location.protocol === 'https:' ? '; Secure' : '';
-  const place = `Path=${rootPath()}/; SameSite=Strict; Max-Age=${A_YEAR_S}${secure}`;
+  // Without `data/root.ts`, which comes with the code of the larger apps.
+  const root = new URL('.', document.baseURI).pathname;
+  const place = `Path=${root}; SameSite=Strict; Max-Age=${A_YEAR_S}${secure}`;
   // biome-ignore lint/suspicious/noDocumentCookie: CookieStore is missing in Firefox and Safari.
   document.cookie = `tapline_language=${language}; ${place}`;
   const page = new URL(location.href);
   page.searchParams.delete('lang');
-  location.replace(page);
+  history.replaceState(history.state, '', page);
   location.reload();
 }
 
