@@ -51,8 +51,15 @@ function shortened(code: string): string {
   });
 }
 
+/** In English a screen shows the service’s own words, which say more (`data/refusal-text.ts`). */
+const SAID_IN_ENGLISH = /^(?:decline|refusal)\.(?!other$)/;
+
 function shortMessages(language: TextLanguage, keys: Iterable<string>): Messages {
-  const messages = messagesOf(language, keys);
+  const isSaid = (key: string) => language === FALLBACK_LANGUAGE && SAID_IN_ENGLISH.test(key);
+  const messages = messagesOf(
+    language,
+    [...keys].filter((key) => !isSaid(key)),
+  );
   return Object.fromEntries(
     Object.entries(messages).map(([key, message]) => [
       isFamilyKey(key) ? key : (SHORT.get(key) ?? key),

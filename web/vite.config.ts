@@ -13,9 +13,9 @@ const PROXY = { target: SERVICE, changeOrigin: false };
 
 /** What every app needs: one file of it packs better than ten. */
 const BASE = new RegExp(
-  'web/(ui/(amount|button|field|icon|last-resort|money|mount|notice|part|skeleton|' +
-    'status|toast|text/jsx-runtime)|' +
-    String.raw`data/(api|root|within))\.tsx?$`,
+  'web/(ui/(amount|button|field|icon|last-resort|money|mount|notice|part|result-names|skeleton|' +
+    'status|toast|text/(jsx-runtime|rich))|' +
+    String.raw`data/(api|refusal-text|root|within))\.tsx?$`,
 );
 
 /** What pages without React need of texts, too. */

@@ -56,6 +56,6 @@ interface Declined {
 
 /** Why a payment was declined, for the customer. The list of codes may grow. */
 export function declineText({ decline_code, customer_message }: Declined): string {
-  if (textLanguage() === 'en' && customer_message) return customer_message;
+  if (textLanguage() === 'en') return customer_message || t('decline.other');
   return t(`decline.${DECLINES.find((one) => one === decline_code) ?? 'other'}`);
 }

@@ -1,6 +1,6 @@
 import '../ui/base.css';
 import './front.css';
-import { LANGUAGE_NAMES } from '#core/languages.ts';
+import { LANGUAGE_NAMES, languageTag } from '#core/languages.ts';
 import { textNodes } from '../ui/text/nodes.ts';
 import { offeredLanguages, switchLanguage } from '../ui/text/switch.ts';
 import { t, textLanguage } from '../ui/text/t.ts';
@@ -80,7 +80,7 @@ function offerLanguages(): void {
   label.append(`${t('ui.language')} `, select);
   for (const language of offered) {
     const option = new Option(LANGUAGE_NAMES[language], language);
-    option.lang = language;
+    option.lang = languageTag(language);
     option.translate = false;
     select.append(option);
   }

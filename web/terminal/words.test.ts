@@ -25,7 +25,10 @@ test('words for developers are never shown, whatever the service leaves out', ()
   const { customer_message, ...bare } = paymentError('insufficient_funds', AT);
   assert.ok(customer_message);
   for (const error of [bare, { ...bare, customer_message: '' }]) {
-    assert.equal(customerDecline(declined(error)), customer_message);
+    assert.equal(
+      customerDecline(declined(error)),
+      'This payment cannot be taken. Nothing was charged. Please pay another way.',
+    );
   }
   assert.equal(customerDecline(declined(null)), 'Nothing was charged.');
 });

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { LANGUAGE_NAMES } from '#core/languages.ts';
+import { LANGUAGE_NAMES, languageTag } from '#core/languages.ts';
 import { Select } from './field.tsx';
 import { offeredLanguages, switchLanguage } from './text/switch.ts';
 import { t, textLanguage } from './text/t.ts';
@@ -15,7 +15,7 @@ export function LanguageChoice(): ReactNode {
       onChange={(event) => switchLanguage(event.target.value)}
     >
       {offered.map((language) => (
-        <option key={language} value={language} lang={language} translate="no">
+        <option key={language} value={language} lang={languageTag(language)} translate="no">
           {LANGUAGE_NAMES[language]}
         </option>
       ))}

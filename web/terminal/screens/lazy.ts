@@ -17,14 +17,13 @@ export const TipScreen = partOf(async () => (await import('./tip.tsx')).TipScree
 export const Counter = partOf(async () => (await import('../counter/counter.tsx')).Counter);
 export const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
 
-/** A payment comes first. */
+/** A payment comes first. Settings, which no customer waits for, are the service worker’s to keep. */
 const ALL = [
   PaymentScreen,
   Qr,
   TipScreen,
   HistoryScreen,
   FindScreen,
-  SettingsScreen,
   TotalsScreen,
   LockScreen,
   SplitDialog,
