@@ -17,7 +17,7 @@ export const TipScreen = partOf(async () => (await import('./tip.tsx')).TipScree
 export const Counter = partOf(async () => (await import('../counter/counter.tsx')).Counter);
 export const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
 
-/** A payment comes first. Settings, which no customer waits for, are the service worker’s to keep. */
+/** A payment comes first. The service worker keeps settings, for which no customer waits. */
 const ALL = [
   PaymentScreen,
   Qr,
