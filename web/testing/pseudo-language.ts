@@ -11,9 +11,9 @@ const ENGLISH = String.raw`/[A-Za-z]{2}/`;
 const UNTRANSLATED = `(() => {
   const found = [];
   const isFixed = (element) =>
-    element.closest('[translate="no"], script, style, textarea, option[translate="no"]') !== null;
+    element.closest('[translate="no"], title, script, style, textarea, option[translate="no"]') !== null;
   const note = (words) => {
-    const rest = words.replaceAll(/\\bTapline\\b|\\bUSDC\\b/g, '');
+    const rest = words.replaceAll(/\\bTapline\\b|\\bUSDC\\b|\\bUTC\\b/g, '');
     if (${ENGLISH}.test(rest)) found.push(words.trim());
   };
   const texts = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT);

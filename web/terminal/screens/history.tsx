@@ -17,6 +17,7 @@ import { RefundPart } from './refund.tsx';
 import type { TillContext } from './shift.tsx';
 import { usePayments } from './use-payments.ts';
 import './history.css';
+import { named } from '#core/isolates.ts';
 import { t } from '../../ui/text/t.ts';
 
 function Row({ payment }: { readonly payment: Payment }): ReactNode {
@@ -65,8 +66,11 @@ export function PaymentPage({
       <Facts
         facts={[
           [t('till.history.time'), <Time key="time" at={payment.created} />],
-          [t('till.history.receipt'), payment.receipt_number],
-          [t('till.history.order'), payment.order_id],
+          [
+            t('till.history.receipt'),
+            payment.receipt_number === null ? null : named(payment.receipt_number),
+          ],
+          [t('till.history.order'), named(payment.order_id)],
           [t('till.history.tip'), tip === 0n ? null : <Amount key="tip" atoms={tip} />],
           [
             t('till.history.refunded'),

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect } from 'react';
+import { named } from '#core/isolates.ts';
 import type { Intent, Payment } from '../../data/device.ts';
 import { leftWallet } from '../../data/left-wallet.ts';
 import { Amount } from '../../ui/amount.tsx';
@@ -132,8 +133,10 @@ function ResultFacts({
         <Fact name={t('till.outcome.label.customer_paid')}>
           {payment === null ? null : sum(leftWallet(payment))}
         </Fact>
-        <Fact name={t('till.outcome.label.order')}>{intent.order_id}</Fact>
-        <Fact name={t('till.outcome.label.receipt')}>{payment?.receipt_number}</Fact>
+        <Fact name={t('till.outcome.label.order')}>{named(intent.order_id)}</Fact>
+        <Fact name={t('till.outcome.label.receipt')}>
+          {payment?.receipt_number == null ? null : named(payment.receipt_number)}
+        </Fact>
       </FactList>
     </div>
   );
