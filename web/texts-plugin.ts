@@ -79,7 +79,7 @@ interface ModuleTexts {
   readonly parts: readonly string[];
 }
 
-const PART = /partOf\(\s*async \(\) => \(await import\(\s*'([^']+)'/g;
+const PART = /\bpartOf\(\s*async \(\) => \(await import\(\s*'([^']+)'/g;
 
 function partsIn(code: string, id: string): string[] {
   return [...code.matchAll(PART)].map(([, target = '']) => path.resolve(path.dirname(id), target));

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { keepApp } from '../ui/installable.ts';
-import { partOf } from '../ui/part.ts';
+import { firstPartOf, partOf } from '../ui/part.ts';
 import { t } from '../ui/text/t.ts';
 import { keptPairing } from './kept.ts';
 import { replacePlace } from './place.ts';
@@ -9,7 +9,7 @@ import { WORDS } from './words.ts';
 
 /** A device needs one or the other: pairing is over in a minute, and a shift is not. */
 const PairScreen = partOf(async () => (await import('./screens/pair.tsx')).PairScreen);
-const Shift = partOf(async () => (await import('./screens/shift.tsx')).Shift);
+const Shift = firstPartOf(async () => (await import('./screens/shift.tsx')).Shift);
 /** The window that faces the customer. */
 const DisplayScreen = partOf(async () => (await import('./screens/display.tsx')).DisplayScreen);
 const IS_DISPLAY = new URLSearchParams(location.search).has('display');

@@ -45,12 +45,20 @@ export function partOf<P extends object>(
   fetch: () => Promise<ComponentType<P>>,
   meanwhile: ReactNode = null,
 ): Part<P> {
+  const withTexts = async () => (await Promise.all([fetch(), loadMoreTexts()]))[0];
+  return firstPartOf(withTexts, meanwhile);
+}
+
+/** A part that most people see at once: its texts come with the page. */
+export function firstPartOf<P extends object>(
+  fetch: () => Promise<ComponentType<P>>,
+  meanwhile: ReactNode = null,
+): Part<P> {
   const slot: Slot<P> = {
     loaded: null,
     meanwhile,
     load: async () => {
-      const [loaded] = await Promise.all([fetch(), loadMoreTexts()]);
-      slot.loaded = loaded;
+      slot.loaded = await fetch();
     },
   };
   const draw = (props: P): ReactNode => createElement(Later<P>, { slot, props });

@@ -17,8 +17,19 @@ export const TipScreen = partOf(async () => (await import('./tip.tsx')).TipScree
 export const Counter = partOf(async () => (await import('../counter/counter.tsx')).Counter);
 export const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
 
-/** A payment comes first. What no customer waits for is the service worker’s to keep. */
-const ALL = [PaymentScreen, Qr, TipScreen, HistoryScreen, LockScreen, ScanDialog];
+/** A payment comes first. */
+const ALL = [
+  PaymentScreen,
+  Qr,
+  TipScreen,
+  HistoryScreen,
+  FindScreen,
+  SettingsScreen,
+  TotalsScreen,
+  LockScreen,
+  SplitDialog,
+  ScanDialog,
+];
 
 /**
  * A payment may begin at any moment, and the network may be gone by then: what it needs is fetched

@@ -23,8 +23,11 @@ function ThisDevice({ device }: TillContext): ReactNode {
         facts={[
           [t('till.settings.terminal'), device === null ? null : named(device.label)],
           [t('till.settings.merchant'), device === null ? null : named(device.merchant_name)],
-          [t('till.settings.network'), device?.network ?? null],
-          ['NFC', t(hasNfc() ? 'till.settings.nfc_reads' : 'till.settings.nfc_missing')],
+          [t('till.settings.network'), device === null ? null : named(device.network)],
+          [
+            t('till.settings.nfc'),
+            t(hasNfc() ? 'till.settings.nfc_reads' : 'till.settings.nfc_missing'),
+          ],
           [
             t('till.settings.camera'),
             t(hasCamera() ? 'till.settings.camera_reads' : 'till.settings.camera_missing'),
