@@ -66,7 +66,6 @@ test('a shift: a sale that is declined, then paid, and everything behind the men
   await window.idle();
   await checkPseudoLanguage(window);
   await follow(window, 'totals');
-  await follow(window, 'settings');
   await follow(window, 'history');
   await window.page.locator('a.entry').first().click();
   await control(window, 'Refund').click();
