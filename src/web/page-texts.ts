@@ -63,10 +63,13 @@ export function languageFor(
 const PLACE = /\{\{([\w.]+)((?:\s*<(\w+)[^>]*>[^<]*<\/\3>)*)\}\}/g;
 const ELEMENT = /(<(\w+)[^>]*>)([^<]*)<\/\2>/g;
 
-/** A place may hold a link or a sum: an element with words keeps them, an empty one gets them. */
+/** In an element of a place: the words of the text’s tag. */
+const HOLE = '…';
+
+/** A place may hold a link, which gets its words, or a sum or a command, which keeps them. */
 function written(writer: Writer, key: string, elements: string): string {
   const found = [...elements.matchAll(ELEMENT)].map(([, open = '', tag = '', own = '']) => {
-    const draw = (inside: string) => `${open}${own === '' ? inside : own}</${tag}>`;
+    const draw = (inside: string) => `${open}${own === HOLE ? inside : own}</${tag}>`;
     return [tag, draw] as const;
   });
   return writer.html(key as TextKey, {}, Object.fromEntries(found));
