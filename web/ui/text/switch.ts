@@ -8,7 +8,6 @@ export function switchLanguage(language: string): void {
   // Without `data/root.ts`, which comes with the code of the larger apps.
   const root = new URL('.', document.baseURI).pathname;
   const place = `Path=${root}; SameSite=Strict; Max-Age=${A_YEAR_S}${secure}`;
-  // biome-ignore lint/suspicious/noDocumentCookie: CookieStore is missing in Firefox and Safari.
   document.cookie = `tapline_language=${language}; ${place}`;
   const page = new URL(location.href);
   page.searchParams.delete('lang');
