@@ -102,6 +102,23 @@ export async function checkPolicy(
   return (await isSigned(payer, typed, policy.signature)) ? null : wrongSignature('policy');
 }
 
+/** Of the contract: what a policy allows above it counts as this. Basis points. */
+const HIGHEST_FEE_RATE = 300;
+
+/** What the dearest payment under a policy takes, fees included. Atoms. */
+function highestCharge({ per_payment, max_fee_rate }: SignedPolicy): bigint {
+  const sale = BigInt(per_payment);
+  return sale + (sale * BigInt(Math.min(max_fee_rate, HIGHEST_FEE_RATE))) / 10_000n;
+}
+
+/** The contract refuses both when the permit is too low for a payment that the policy allows. */
+export function checkTogether(permit: SignedPermit, policy: SignedPolicy): Refusal | null {
+  const least = highestCharge(policy);
+  if (BigInt(permit.value) >= least) return null;
+  const message = `The permit must cover a payment of per_payment and its fees: ${least} atoms.`;
+  return refuse('parameter_invalid', message, 'permit.value');
+}
+
 export async function checkPermit(
   permit: SignedPermit,
   { network, payer, nonces, now }: ApprovalContext,

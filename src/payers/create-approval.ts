@@ -6,6 +6,7 @@ import type { Wakeups } from '#db/wakeups.ts';
 import {
   checkPermit,
   checkPolicy,
+  checkTogether,
   type SignedPermit,
   type SignedPolicy,
   type WalletNonces,
@@ -46,7 +47,8 @@ async function checkApproval(
   }
   const wrong = policy === null ? null : await checkPolicy(policy, context);
   if (wrong !== null || permit === null) return wrong;
-  return checkPermit(permit, context);
+  const tooLow = policy === null ? null : checkTogether(permit, policy);
+  return tooLow ?? checkPermit(permit, context);
 }
 
 function toPayload(

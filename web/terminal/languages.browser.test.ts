@@ -5,8 +5,9 @@ import { checkPseudoLanguage } from '../testing/pseudo-language.ts';
 import { addTestTerminal } from '../testing/till.ts';
 
 /**
- * What a cashier sees, in the pseudo-language: longer than English, and from right to left. Settings
- * and the dialog of a refund are wider than a phone with letters twice as large; they are left out.
+ * What a cashier sees, in the pseudo-language: longer than English, and from right to left. The
+ * settings page and the refund dialog are left out: with letters twice as large, both are still
+ * wider than a phone.
  */
 
 let shared: SharedSandbox;

@@ -82,8 +82,12 @@ export function readTerms(
   }
   if (perDay < perPayment)
     return { perDay: `Must be at least the per-payment limit (${formatUsdc(perPayment)}).` };
-  if (total < perPayment)
-    return { total: `Must be at least the per-payment limit (${formatUsdc(perPayment)}).` };
+  const maxFeeRate = feeCeiling(wallet);
+  const dearest = perPayment + (perPayment * BigInt(maxFeeRate)) / 10_000n;
+  if (total < dearest)
+    return {
+      total: `Must cover the per-payment limit and its fees: at least ${formatUsdc(dearest)}.`,
+    };
   return {
     total,
     terms: {
@@ -91,7 +95,7 @@ export function readTerms(
       perPeriod: perDay,
       periodSeconds: DAY_SECONDS,
       expiresAt: Math.floor(nowMs / 1000) + typed.days * DAY_SECONDS,
-      maxFeeRate: feeCeiling(wallet),
+      maxFeeRate,
     },
   };
 }

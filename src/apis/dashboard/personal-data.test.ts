@@ -101,7 +101,7 @@ test('an erased person is in no text column but those of the audit log', async (
   const again = await new PersonClient(server.dashboard).post('/session', credentials);
   assert.equal(again.body.error?.code, 'sign_in_failed');
   const told = server.mails.filter((mail) => mail.to === 'gone.person@own.test');
-  assert.ok(told.some(({ subject }) => /erased/.test(subject)));
+  assert.ok(told.some(({ subject }) => /deleted/.test(subject)));
   const team = await owner.get(`/accounts/${account}/members`);
   assert.ok(!team.text.includes('gone.person'));
 });

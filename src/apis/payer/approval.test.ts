@@ -241,6 +241,21 @@ describe('an approval is refused before it costs gas', () => {
     assert.equal((await owner.me.post('/approvals', { policy })).status, 400);
   });
 
+  test('when its permit does not cover the dearest payment and its fees', async () => {
+    const { me, account } = await newOwner();
+    const fees = (TERMS.per_payment * TERMS.max_fee_rate) / 10_000;
+    const policy = await signPolicy(account, 0);
+    const permit = await signPermit(account, 0, TERMS.per_payment + fees - 1);
+    const { status, body } = await me.post('/approvals', { permit, policy });
+    assert.equal(status, 400);
+    assert.equal((body.error as { param: string }).param, 'permit.value');
+    const enough = await signPermit(account, 0, TERMS.per_payment + fees);
+    assert.equal(
+      (await me.post('/approvals', { permit: enough, policy })).body.status,
+      'succeeded',
+    );
+  });
+
   test('when there is nothing in it', async () => {
     const { me } = await newOwner();
     const { status, body } = await me.post('/approvals', {});

@@ -209,11 +209,13 @@ describe('the relayer, for what is sent alone', () => {
     const { chain, config } = world.network;
     const newcomer = privateKeyToAccount(generatePrivateKey());
     const amount = 9_000_000n;
+    // The allowance has to cover the fees too.
+    const perPayment = 8_000_000n;
     const faucet = { to: newcomer.address, amount: amount.toString() };
     await world.outcomes([await world.ask({ kind: 'faucet', payload: faucet })]);
     const terms = {
       payer: newcomer.address,
-      perPayment: amount,
+      perPayment,
       perPeriod: amount,
       periodSeconds: 86_400,
       expiresAt: new Date(Number(DEADLINE) * 1000),
@@ -230,7 +232,7 @@ describe('the relayer, for what is sent alone', () => {
     const payload = {
       payer: newcomer.address,
       policy: {
-        perPaymentCap: amount.toString(),
+        perPaymentCap: perPayment.toString(),
         periodCap: amount.toString(),
         periodSeconds: '86400',
         expiry: DEADLINE.toString(),
