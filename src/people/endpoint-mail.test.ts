@@ -31,5 +31,5 @@ test('owners are told by mail that the service gave up on their endpoint, and wh
   await sendDueMails(deps);
   assert.equal(sent.length, 1);
   assert.equal(sent[0]?.to, 'owner@shop.test');
-  assert.match(sent[0]?.text ?? '', /https:\/\/shop\.test\/hooks .* five days/);
+  assert.match(sent[0]?.text ?? '', /https:\/\/shop\.test\/hooks: .* five days/);
 });
