@@ -6,33 +6,7 @@ import { useDesk } from '../../desk/desk-context.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Mode, useMerchant } from '../merchant.ts';
 import { PAGES } from '../pages.ts';
-import { placeOfId } from './object-link.tsx';
-import { pageFor } from './page-words.ts';
-import { searchProblem, sumMeant } from './search-text.ts';
-
-type Found = readonly { readonly [name: string]: unknown }[];
-
-/** Whether payments have the typed sum, beside an order of that name and its own payment. */
-function hasOtherSales(typed: string, [first, ...others]: Found): boolean {
-  if (sumMeant(typed) === null) return false;
-  return others.some(({ payment_intent: intent }) => intent !== first?.id);
-}
-
-/** Where to go for what was typed and found; null: nothing fits. */
-function placeFor(typed: string, found: Found): string | null {
-  const page = PAGES.find(({ name }) => name.toLowerCase() === typed.toLowerCase());
-  if (page !== undefined) return `/${page.path}`;
-  const [first, second] = found;
-  const id = typeof first?.id === 'string' ? first.id : typed;
-  if (typed.startsWith('pyr_') && typeof first?.payer === 'string') {
-    return `/dashboard/payments?search=${first.payer}`;
-  }
-  // Several payments share it: the list shows them all.
-  if (second !== undefined && (typed.startsWith('0x') || hasOtherSales(typed, found))) {
-    return `/dashboard/payments?search=${encodeURIComponent(typed)}`;
-  }
-  return placeOfId(id);
-}
+import type { Result } from './look-up.ts';
 
 /** Ctrl+K, or a slash outside of a field, leads here. */
 function useShortcut(focus: () => void): void {
@@ -57,40 +31,20 @@ function reach(field: HTMLElement | null): void {
   field?.focus();
 }
 
-/** What became of a look-up. */
-type Result =
-  | { readonly is: 'open'; readonly path: string }
-  | { readonly is: 'elsewhere'; readonly path: string; readonly mode: Mode }
-  | { readonly is: 'nothing'; readonly words: string };
-
-/** Looks in the mode that is shown, and then in the other one. */
+/** The code of a look-up comes with the first one. */
 function useLookUp(): (q: string) => Promise<Result> {
   const { call, mode, account } = useMerchant();
   const { people } = useDesk();
-  const other: Mode = mode === 'test' ? 'live' : 'test';
   return async (q) => {
-    const problem = searchProblem(q);
-    if (problem !== null) return { is: 'nothing', words: problem };
-    const amount = sumMeant(q);
-    const request = { query: { q, ...(amount === null ? {} : { amount }) } };
-    const here = await call('GET /accounts/{account}/{mode}/search', request);
-    if (here.is !== 'done') {
+    const other: Mode = mode === 'test' ? 'live' : 'test';
+    const place = { account: account.id, mode: other };
+    const there = createCall<Operations, '/dashboard/v1'>(people.api, place);
+    try {
+      const { lookUp } = await import('./look-up.ts');
+      return await lookUp(q, { here: call, there, other });
+    } catch {
       return { is: 'nothing', words: 'The search failed. Try again.' };
     }
-    const path = placeFor(q, here.value.data);
-    if (here.value.data.length > 0 && path !== null) return { is: 'open', path };
-    const place = { account: account.id, mode: other };
-    const inOther = createCall<Operations, '/dashboard/v1'>(people.api, place);
-    const there = await inOther('GET /accounts/{account}/{mode}/search', request);
-    const found = there.is === 'done' && there.value.data.length > 0 ? there.value.data : null;
-    const away = found === null ? null : placeFor(q, found);
-    if (away !== null) return { is: 'elsewhere', path: away, mode: other };
-    // Last: an order may be called like something that a page is for.
-    const page = pageFor(q, PAGES);
-    const open = path ?? (page === null ? null : `/${page.path}`);
-    return open === null
-      ? { is: 'nothing', words: 'Nothing found. Check the ID, or type the name of a page.' }
-      : { is: 'open', path: open };
   };
 }
 

@@ -1,0 +1,65 @@
+import type { createCall } from '../../data/routes.ts';
+import type { Operations } from '../../data/types/dashboard.ts';
+import type { Mode } from '../merchant.ts';
+import { PAGES } from '../pages.ts';
+import { placeOfId } from './object-link.tsx';
+import { pageFor } from './page-words.ts';
+import { searchProblem, sumMeant } from './search-text.ts';
+
+type Found = readonly { readonly [name: string]: unknown }[];
+
+/** Whether payments have the typed sum, beside an order of that name and its own payment. */
+function hasOtherSales(typed: string, [first, ...others]: Found): boolean {
+  if (sumMeant(typed) === null) return false;
+  return others.some(({ payment_intent: intent }) => intent !== first?.id);
+}
+
+/** Where to go for what was typed and found; null: nothing fits. */
+function placeFor(typed: string, found: Found): string | null {
+  const page = PAGES.find(({ name }) => name.toLowerCase() === typed.toLowerCase());
+  if (page !== undefined) return `/${page.path}`;
+  const [first, second] = found;
+  const id = typeof first?.id === 'string' ? first.id : typed;
+  if (typed.startsWith('pyr_') && typeof first?.payer === 'string') {
+    return `/dashboard/payments?search=${first.payer}`;
+  }
+  // Several payments share it: the list shows them all.
+  if (second !== undefined && (typed.startsWith('0x') || hasOtherSales(typed, found))) {
+    return `/dashboard/payments?search=${encodeURIComponent(typed)}`;
+  }
+  return placeOfId(id);
+}
+
+/** What a look-up found. */
+export type Result =
+  | { readonly is: 'open'; readonly path: string }
+  | { readonly is: 'elsewhere'; readonly path: string; readonly mode: Mode }
+  | { readonly is: 'nothing'; readonly words: string };
+
+type Call = ReturnType<typeof createCall<Operations, '/dashboard/v1'>>;
+
+/** Looks in the mode that is shown, and then in the other one. */
+export async function lookUp(
+  q: string,
+  { here, there, other }: { readonly here: Call; readonly there: Call; readonly other: Mode },
+): Promise<Result> {
+  const problem = searchProblem(q);
+  if (problem !== null) return { is: 'nothing', words: problem };
+  const amount = sumMeant(q);
+  const request = { query: { q, ...(amount === null ? {} : { amount }) } };
+  const route = 'GET /accounts/{account}/{mode}/search';
+  const shown = await here(route, request);
+  if (shown.is !== 'done') return { is: 'nothing', words: 'The search failed. Try again.' };
+  const path = placeFor(q, shown.value.data);
+  if (shown.value.data.length > 0 && path !== null) return { is: 'open', path };
+  const away = await there(route, request);
+  const found = away.is === 'done' && away.value.data.length > 0 ? away.value.data : null;
+  const elsewhere = found === null ? null : placeFor(q, found);
+  if (elsewhere !== null) return { is: 'elsewhere', path: elsewhere, mode: other };
+  // Last: an order may be called like something that a page is for.
+  const page = pageFor(q, PAGES);
+  const open = path ?? (page === null ? null : `/${page.path}`);
+  return open === null
+    ? { is: 'nothing', words: 'Nothing found. Check the ID, or type the name of a page.' }
+    : { is: 'open', path: open };
+}
