@@ -15,7 +15,7 @@ import {
   walletOf,
 } from '../testing/wallet.ts';
 
-const BUDGET_BYTES = 123_000;
+const BUDGET_BYTES = 125_000;
 
 let shared: SharedSandbox;
 let browser: TestBrowser;
