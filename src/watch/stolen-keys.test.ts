@@ -239,7 +239,7 @@ describe('each key is stolen in turn', () => {
     });
     const taken = before - (await world.network.usdcOf(payer));
     const act =
-      'executes a grant that nobody canceled, and settles 1,000 USDC in each block after it';
+      'executes a grant that no guardian canceled, and settles 1,000 USDC in each block after it';
     note('proposer', act, stopped, taken);
     assert.ok(stopped !== null && stopped <= 4, `${stopped}`);
   });
