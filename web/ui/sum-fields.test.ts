@@ -31,6 +31,7 @@ const DRAWN_IN_A_LOOP: ReadonlySet<string> = new Set([
 /** Fields that take a sum among other things, and read it by `search-text.ts`. */
 const SEARCHES: Readonly<Record<string, string>> = {
   'dashboard/pages/payments.tsx': 'Search',
+  // Loads `look-up.ts`, which reads the text, with the first look-up.
   'dashboard/parts/go-to.tsx': 'Go to',
 };
 /** Forms whose button says no sum, and no next step either: the field says what it understood. */
@@ -98,12 +99,14 @@ test('every field that takes a sum is listed, and each listed one is drawn', () 
 });
 
 test('a field that takes a sum among other things reads it by the same rule', () => {
-  const searching = filesWith(/search-text\.ts/);
+  const lookUp = readFileSync(path.join(WEB, 'dashboard/parts/look-up.ts'), 'utf8');
+  assert.match(lookUp, /searchProblem\(q\)/);
+  const searching = filesWith(/(search-text|look-up)\.ts/);
   assert.deepEqual(searching, Object.keys(SEARCHES).sort());
   for (const [name, label] of Object.entries(SEARCHES)) {
     const text = files.get(name) ?? '';
     assert.match(text, new RegExp(`label="${label}"`), name);
-    assert.match(text, /searchProblem/, name);
+    assert.match(text, /searchProblem|lookUp\(/, name);
   }
 });
 
