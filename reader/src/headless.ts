@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type DeviceApi, DeviceApiError, type Intent } from './device-api.ts';
-import { addressOf, ethereumSignature } from './ethereum/secp256k1.ts';
+import { addressOf, ethereumSignature } from './ethereum/signature.ts';
 import { digestOf } from './ethereum/typed-data.ts';
 import { pause } from './pause.ts';
 import type { TwoCards } from './pcsc/readers.ts';

@@ -19,7 +19,7 @@ const NPM: Readonly<Record<string, readonly string[]>> = {
   sdk: [],
   cli: ['tapline', 'commander'],
   x402: ['tapline'],
-  reader: ['ws'],
+  reader: ['ws', '@noble/curves', '@noble/hashes'],
   'integrations/medusa': ['tapline'],
 };
 
@@ -75,8 +75,8 @@ interface Inside {
 
 /** The entries of one package below `place`, with its manifest as given. */
 async function entriesOf(folder: string, { place, manifest, isOurs }: Inside): Promise<Entry[]> {
-  const all = (await readdir(folder)).filter((name) => name !== 'node_modules');
-  // Of packages by others, everything that is installed is taken: their lists have patterns.
+  // Of packages by others all but the sources is taken: their lists have patterns.
+  const all = (await readdir(folder)).filter((name) => name !== 'node_modules' && name !== 'src');
   const names = await filesBelow(folder, isOurs ? (manifest.files ?? []) : all);
   const programs = Object.values(manifest.bin ?? {});
   const { scripts: _, devDependencies: __, ...kept } = manifest;

@@ -16,7 +16,7 @@ import { type Mutation, mutate, type Verdict } from './mutation.ts';
 
 /** A mutant that never ends is caught, too. The longest file takes a minute. */
 const TIMEOUT_MS = 300_000;
-const LINKS = ['node_modules', 'cli/node_modules'];
+const LINKS = ['node_modules', 'cli/node_modules', 'reader/node_modules'];
 
 export interface Judgment {
   readonly verdict: Verdict;

@@ -1,4 +1,4 @@
-import { keccak256 } from './keccak.ts';
+import { keccak_256 } from '@noble/hashes/sha3.js';
 
 /** EIP-712 for flat messages, such as the transfer that pays a sale (EIP-3009). */
 export interface TypedData {
@@ -24,9 +24,9 @@ const DOMAIN_FIELDS: readonly Field[] = [
 const WORD_BYTES = 32;
 
 /** What is signed: 32 bytes. @throws RangeError for a message that is not flat. */
-export function digestOf({ domain, types, primaryType, message }: TypedData): Buffer {
+export function digestOf({ domain, types, primaryType, message }: TypedData): Uint8Array {
   const known = DOMAIN_FIELDS.filter(({ name }) => domain[name] !== undefined);
-  return keccak256(
+  return keccak_256(
     Buffer.concat([
       Uint8Array.from([0x19, 0x01]),
       hashOf({ name: 'EIP712Domain', fields: known }, domain),
@@ -38,17 +38,17 @@ export function digestOf({ domain, types, primaryType, message }: TypedData): Bu
 function hashOf(
   type: { readonly name: string; readonly fields: readonly Field[] },
   values: Readonly<Record<string, unknown>>,
-): Buffer {
+): Uint8Array {
   const members = type.fields.map((field) => `${field.type} ${field.name}`).join(',');
   const words = type.fields.map((field) => wordOf(field.type, values[field.name]));
-  return keccak256(Buffer.concat([textHash(`${type.name}(${members})`), ...words]));
+  return keccak_256(Buffer.concat([textHash(`${type.name}(${members})`), ...words]));
 }
 
-function textHash(text: string): Buffer {
-  return keccak256(Buffer.from(text, 'utf8'));
+function textHash(text: string): Uint8Array {
+  return keccak_256(Buffer.from(text, 'utf8'));
 }
 
-function wordOf(type: string, value: unknown): Buffer {
+function wordOf(type: string, value: unknown): Uint8Array {
   if (type === 'string' && typeof value === 'string') return textHash(value);
   const isBytes = type === 'address' || type === 'bytes32';
   if (isBytes && typeof value === 'string' && /^0x[0-9a-fA-F]+$/.test(value)) {
@@ -62,6 +62,6 @@ function wordOf(type: string, value: unknown): Buffer {
   throw new RangeError(`a field of the type ${type}`);
 }
 
-function word(hex: string): Buffer {
+function word(hex: string): Uint8Array {
   return Buffer.from(hex.padStart(2 * WORD_BYTES, '0'), 'hex');
 }

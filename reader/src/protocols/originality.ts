@@ -1,15 +1,23 @@
-import { createECDH, ECDH } from 'node:crypto';
-import { integerOf, inverse, mod } from '../ethereum/secp256k1.ts';
+import { ecdsa, weierstrass } from '@noble/curves/abstract/weierstrass.js';
+import { sha224 } from '@noble/hashes/sha2.js';
 
 /**
  * NXP signs the number of each chip when it makes it: ECDSA over secp224r1, of the number itself
  * instead of a hash (AN12196). OpenSSL has the curve, but verifies hashes alone.
  */
 
-const CURVE = 'secp224r1';
-const P = 2n ** 224n - 2n ** 96n + 1n;
-const ORDER = 0xffffffffffffffffffffffffffff16a2e0b8f03e13dd29455c5c2a3dn;
-const PART_BYTES = 28;
+/** SEC 2, section 2.6.2. */
+const secp224r1 = weierstrass({
+  p: 2n ** 224n - 2n ** 96n + 1n,
+  n: 0xffffffffffffffffffffffffffff16a2e0b8f03e13dd29455c5c2a3dn,
+  h: 1n,
+  a: 2n ** 224n - 2n ** 96n - 2n,
+  b: 0xb4050a850c04b3abf54132565044b0b7d7bfd8ba270b39432355ffb4n,
+  Gx: 0xb70e0cbd6bb4bf7f321390b94a03c1d356c21122343280d6115c1d21n,
+  Gy: 0xbd376388b5f723fb4c22dfe6cd4375a05a07476444d5819985007e34n,
+});
+/** The hash belongs to the curve; with `prehash: false` it is not used. */
+const { verify } = ecdsa(secp224r1, sha224);
 
 /** By which NXP signs chips of the kind NTAG 424 DNA. */
 export const NXP_KEY: Uint8Array = Uint8Array.from(
@@ -26,60 +34,10 @@ export function isOriginal(
   signature: Uint8Array,
   maker: Uint8Array = NXP_KEY,
 ): boolean {
-  if (signature.length !== 2 * PART_BYTES) return false;
-  const r = integerOf(signature.subarray(0, PART_BYTES));
-  const s = integerOf(signature.subarray(PART_BYTES));
-  if ([r, s].some((part) => part <= 0n || part >= ORDER)) return false;
-  const inverted = inverse(s, ORDER);
   try {
-    const own = timesBase(mod(integerOf(uid) * inverted, ORDER));
-    // OpenSSL says of this point x alone. Of the two that it can be, the other one means the key
-    // with the opposite sign, which is as hard to sign with.
-    const theirs = timesPoint(mod(r * inverted, ORDER), maker);
-    return ['02', '03'].some((sign) => mod(sumX(own, wholePoint(sign, theirs)), ORDER) === r);
+    return verify(signature, uid, maker, { prehash: false, lowS: false });
   } catch {
-    // A point at infinity, or one that is not on the curve.
+    // Not 56 bytes.
     return false;
   }
-}
-
-interface Point {
-  readonly x: bigint;
-  readonly y: bigint;
-}
-
-function bytesOf(value: bigint): Buffer {
-  return Buffer.from(value.toString(16).padStart(2 * PART_BYTES, '0'), 'hex');
-}
-
-function pointIn(bytes: Buffer): Point {
-  return {
-    x: integerOf(bytes.subarray(1, 1 + PART_BYTES)),
-    y: integerOf(bytes.subarray(1 + PART_BYTES)),
-  };
-}
-
-function ecdhOf(times: bigint): ECDH {
-  const ecdh = createECDH(CURVE);
-  ecdh.setPrivateKey(bytesOf(times));
-  return ecdh;
-}
-
-function timesBase(times: bigint): Point {
-  return pointIn(ecdhOf(times).getPublicKey());
-}
-
-function timesPoint(times: bigint, point: Uint8Array): bigint {
-  return integerOf(ecdhOf(times).computeSecret(point));
-}
-
-function wholePoint(sign: string, x: bigint): Point {
-  const short = Buffer.concat([Buffer.from(sign, 'hex'), bytesOf(x)]);
-  return pointIn(ECDH.convertKey(short, CURVE, undefined, undefined, 'uncompressed') as Buffer);
-}
-
-function sumX(a: Point, b: Point): bigint {
-  if (a.x === b.x) throw new RangeError('not the sum of two different points');
-  const slope = mod((b.y - a.y) * inverse(b.x - a.x, P), P);
-  return mod(slope * slope - a.x - b.x, P);
 }

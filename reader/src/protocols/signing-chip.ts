@@ -1,5 +1,6 @@
-import { keccak256 } from '../ethereum/keccak.ts';
-import { type EcdsaSignature, integerOf, recoverKey, wholeKey } from '../ethereum/secp256k1.ts';
+import { bytesToNumberBE } from '@noble/curves/utils.js';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { type EcdsaSignature, recoverKey, wholeKey } from '../ethereum/signature.ts';
 import { type Answer, ProtocolError, SUCCESS, select, send, type Transceive } from './apdu.ts';
 import { decodeTlv, findTag } from './tlv.ts';
 
@@ -29,7 +30,7 @@ const KEYCARD_SIGN = 0xc0;
 const CURRENT_KEY = 0x00;
 const WITHOUT_PIN = 0x03;
 /** A Keycard says its key of this path only beside a signature: so it signs something harmless. */
-const QUESTION = keccak256(Buffer.from('tapline: which key signs without a PIN?', 'latin1'));
+const QUESTION = keccak_256(Buffer.from('tapline: which key signs without a PIN?', 'latin1'));
 
 /** The chip that is there; null for anything that does not sign, or wants a PIN first. */
 export async function findSigningChip(transceive: Transceive): Promise<SigningChip | null> {
@@ -94,8 +95,8 @@ function keycardSign(transceive: Transceive, p1: number, digest: Uint8Array): Pr
 function signedBy(data: Uint8Array, digest: Uint8Array) {
   if (data.length === 65) {
     const signature = {
-      r: integerOf(data.subarray(0, 32)),
-      s: integerOf(data.subarray(32, 64)),
+      r: bytesToNumberBE(data.subarray(0, 32)),
+      s: bytesToNumberBE(data.subarray(32, 64)),
     };
     const publicKey = recoverKey(digest, signature, ((data[64] ?? 0) & 1) === 1);
     if (publicKey === null) throw new ProtocolError('a signature of nobody');
@@ -121,7 +122,7 @@ function readParts(inner: Uint8Array): EcdsaSignature {
   const [r, s, ...more] = decodeTlv(inner);
   const isPair = r?.tag === 0x02 && s?.tag === 0x02 && more.length === 0;
   if (!isPair) throw new ProtocolError('a signature of no known form');
-  return { r: integerOf(r.value), s: integerOf(s.value) };
+  return { r: bytesToNumberBE(r.value), s: bytesToNumberBE(s.value) };
 }
 
 function refusal({ status }: Answer): ProtocolError {
