@@ -45,7 +45,7 @@ library BatchRange {
         }
     }
 
-    /// @return Where the node of `batch`, which has this height, is kept.
+    /// @return The index of the node of `batch`, which has this height.
     function indexOf(uint256 batch, uint256 height) internal pure returns (uint256) {
         unchecked {
             return height < PEAK_HEIGHT ? batch % RING : RING + height;

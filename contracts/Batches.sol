@@ -43,7 +43,7 @@ abstract contract Batches is Payouts {
     );
     event PaymentFailed(uint64 indexed number, uint8 reason);
 
-    /// @notice Whether the payment of this number has settled.
+    /// @notice True if the payment with this number has settled.
     function isSettled(uint64 number) public view returns (bool) {
         return SettledWord.has(_settledNumbers[SettledWord.indexOf(number)], number);
     }

@@ -16,14 +16,14 @@ struct Rates {
     uint16 cashback;
 }
 
-/// @notice Who holds which role from the start, and the delays.
-/// @param proposers Who may schedule operations of the {Timelock}.
-/// @param steward Who lifts pauses, restores the ceiling, and revokes roles at once.
-/// @param watchers Who may pause, and drop what registrars propose; may be none.
+/// @notice The first holders of each role, and the delays.
+/// @param proposers Schedule operations of the {Timelock}.
+/// @param steward Lifts pauses, restores the ceiling, and revokes roles at once.
+/// @param watchers Pause, and drop the proposals of registrars; may be empty.
 /// @param governanceDelay Seconds that an operation of the {Timelock} waits.
 /// @param walletDelay Seconds between proposing and applying a merchant's new wallet.
 /// @param payoutHold Seconds after its registration in which a merchant cannot withdraw.
-/// @param hourlyCeiling What may settle in one hour, in whole units of the token (10^6 atoms). As
+/// @param hourlyCeiling The sales of one hour at most, in whole units of the token (10^6 atoms). As
 /// much may be refunded in one hour.
 struct Setup {
     address[] proposers;
@@ -41,9 +41,9 @@ struct Setup {
 }
 
 /// @title Roles, pauses, ceiling and fee rates.
-/// @notice The admin is a {Timelock}, for ever: what loosens a bound waits there, in public, and
-/// guardians can cancel it. It grants roles, sets rates (capped) and raises the ceiling. What
-/// tightens a bound waits for nothing. operators: settle, refund, pay withdrawals out. registrar:
+/// @notice The only admin, forever, is a {Timelock}: a call that loosens a bound waits there, and
+/// guardians can cancel it. It grants roles, sets rates (capped) and raises the ceiling. A call that
+/// tightens a bound takes effect at once. operators: settle, refund, pay withdrawals out. registrar:
 /// merchants. guardians: pausing, lowering the ceiling, holding payouts of new merchants, canceling
 /// operations and proposals. watchers, which are programs: pausing, and dropping what registrars
 /// propose. steward: lifting pauses, restoring the ceiling, revoking all roles but its own.
@@ -94,7 +94,7 @@ abstract contract Governance is AccessControl, ReentrancyGuardTransient {
         _grantAll(OPERATOR_ROLE, setup.operators);
         _grantFirst(REGISTRAR_ROLE, setup.registrar);
         _grantAll(GUARDIAN_ROLE, setup.guardians);
-        // Without one, nobody could stop what a stolen key does.
+        // Without a guardian, no key could stop a thief.
         if (_guardians == 0) revert LastGuardianStays();
         _grantAll(WATCH_ROLE, setup.watchers);
         _grantFirst(TREASURER_ROLE, setup.treasurer);
@@ -131,8 +131,8 @@ abstract contract Governance is AccessControl, ReentrancyGuardTransient {
         emit RefundingPaused(msg.sender, false);
     }
 
-    /// @notice Cancels operations that are scheduled in the timelock. Skips those that are not there
-    /// any more: another guardian may have been quicker.
+    /// @notice Cancels operations that are scheduled in the timelock. Skips those that no longer wait:
+    /// another guardian may have been quicker.
     function cancelOperations(bytes32[] calldata ids) external onlyRole(GUARDIAN_ROLE) {
         Timelock admin = timelock();
         for (uint256 i = 0; i < ids.length; ++i) {
@@ -157,7 +157,7 @@ abstract contract Governance is AccessControl, ReentrancyGuardTransient {
     }
 
     /// @notice Approves a higher ceiling. It comes into force, unless a guardian has lowered the present
-    /// one: that stays until the steward restores it, whoever executes this.
+    /// one: that stays until the steward restores it, whichever account executes this.
     function raiseCeiling(uint24 ceiling_) external onlyRole(DEFAULT_ADMIN_ROLE) nonReentrant {
         uint24 approved = _approvedCeiling;
         if (ceiling_ <= approved) revert CeilingNotHigher(ceiling_, approved);
@@ -174,7 +174,7 @@ abstract contract Governance is AccessControl, ReentrancyGuardTransient {
         _setRates(rates_);
     }
 
-    /// @notice Gives a role, except that of the admin: there is one, for ever.
+    /// @notice Grants a role, except the admin's: the timelock is the only admin, forever.
     function grantRole(bytes32 role, address account) public override {
         if (role == DEFAULT_ADMIN_ROLE) revert AdminStays();
         super.grantRole(role, account);
@@ -228,7 +228,7 @@ abstract contract Governance is AccessControl, ReentrancyGuardTransient {
     }
 
     /// @dev Also where a guardian renounces its role, and where the timelock revokes it: without a
-    /// guardian nobody could stop a thief. The admin stays too, or nothing could ever be granted.
+    /// guardian, no key could stop a thief. The admin stays too, or nothing could ever be granted.
     function _revokeRole(bytes32 role, address account)
         internal
         virtual
@@ -246,7 +246,7 @@ abstract contract Governance is AccessControl, ReentrancyGuardTransient {
 
     function _grantFirst(bytes32 role, address account) private {
         if (account == address(0)) revert AddressInvalid(account);
-        // Two that are the same are one: who deploys counts on two.
+        // The same account twice is one account, where the deployer counts on two.
         if (!_grantRole(role, account)) revert AddressInvalid(account);
     }
 

@@ -17,7 +17,7 @@ abstract contract Merchants is Governance, SpendingPolicies {
     /// @notice The guardian can extend that to this long after the registration.
     uint48 public constant MAX_PAYOUT_HOLD = 30 days;
 
-    /// @dev Where the balance starts in a Merchant slot.
+    /// @dev The lowest bit of the balance in a Merchant slot.
     uint256 internal constant BALANCE_SHIFT = 200;
 
     /// @dev One slot. 56 bits of atoms are 72 billion USDC, about all there is; 32 bits of seconds

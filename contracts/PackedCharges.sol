@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// @notice What a payment costs its payer on top of the sale, in atoms and in one word, from the
+/// @notice The costs of a payment on top of the sale, in atoms and in one word, from the
 /// lowest bit: cashback (64) | protocolFee (64) | acquirerFee (64); 64 bits stay free.
 /// @dev A word instead of a struct in memory: one addition sums up all three. A sale of MAX_AMOUNT
 /// under MAX_FEE_RATE keeps each below 2^35, so the charges of a batch never reach the next field.

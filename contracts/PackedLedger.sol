@@ -50,16 +50,16 @@ library PackedLedgerFields {
         return uint16((PackedLedger.unwrap(ledger) >> 22) & RATE);
     }
 
-    function batches(PackedLedger ledger) internal pure returns (uint48) {
-        return uint48((PackedLedger.unwrap(ledger) >> BATCHES_SHIFT) & 0xfffffffff);
+    function batches(PackedLedger ledger) internal pure returns (uint40) {
+        return uint40((PackedLedger.unwrap(ledger) >> BATCHES_SHIFT) & 0xfffffffff);
     }
 
-    function acquirerFees(PackedLedger ledger) internal pure returns (uint64) {
-        return uint64((PackedLedger.unwrap(ledger) >> ACQUIRER_FEES_SHIFT) & FEES);
+    function acquirerFees(PackedLedger ledger) internal pure returns (uint56) {
+        return uint56((PackedLedger.unwrap(ledger) >> ACQUIRER_FEES_SHIFT) & FEES);
     }
 
-    function protocolFees(PackedLedger ledger) internal pure returns (uint64) {
-        return uint64(PackedLedger.unwrap(ledger) >> PROTOCOL_FEES_SHIFT);
+    function protocolFees(PackedLedger ledger) internal pure returns (uint56) {
+        return uint56(PackedLedger.unwrap(ledger) >> PROTOCOL_FEES_SHIFT);
     }
 
     /// @return In units of CEILING_UNIT.
@@ -67,7 +67,7 @@ library PackedLedgerFields {
         return uint24(PackedLedger.unwrap(ledger) >> CEILING_SHIFT);
     }
 
-    /// @return What was settled in the hour that `time` lies in, in atoms.
+    /// @return The atoms settled in the hour that `time` lies in.
     function settledAt(PackedLedger ledger, uint256 time) internal pure returns (uint256) {
         uint256 word = PackedLedger.unwrap(ledger);
         if (uint16(word >> HOUR_SHIFT) != uint16(time / 1 hours)) return 0;
@@ -79,7 +79,7 @@ library PackedLedgerFields {
         unchecked {
             uint256 ceiling = ledger.hourlyCeiling() * CEILING_UNIT;
             uint256 settled = ledger.settledAt(time);
-            // The ceiling may have been lowered below what was settled before.
+            // The ceiling may have been lowered below the sum settled before.
             return settled < ceiling ? ceiling - settled : 0;
         }
     }

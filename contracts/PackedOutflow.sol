@@ -3,11 +3,11 @@ pragma solidity 0.8.37;
 
 import {PackedLedgerFields} from "./PackedLedger.sol";
 
-/// @notice What refunds read and write besides their merchant, in one word, from the lowest bit:
+/// @notice The shared state that refunds read and write, in one word, from the lowest bit:
 /// refundingPaused (1) | hourlyCeiling (24) | hour (40) | paidInHour (191).
-/// @dev Not in the packed ledger, which is full. The ceiling is that of settling: it bounds what a
-/// stolen operator's key can take from merchants. It stands here too, so that one slot is enough.
-/// Withdrawals are not counted: they go to the merchant's own wallet.
+/// @dev Not in the packed ledger, which is full. Refunds and settling have the same ceiling: it bounds
+/// the loss of merchants when an operator's key is stolen. Kept in both words, so that a refund reads
+/// one slot. Withdrawals do not count: they go to the merchant's own wallet.
 type PackedOutflow is uint256;
 
 using PackedOutflowFields for PackedOutflow global;
@@ -30,7 +30,7 @@ library PackedOutflowFields {
         return uint24(PackedOutflow.unwrap(outflow) >> CEILING_SHIFT);
     }
 
-    /// @return What was paid in the hour that `time` lies in, in atoms.
+    /// @return The atoms refunded in the hour that `time` lies in.
     function paidAt(PackedOutflow outflow, uint256 time) internal pure returns (uint256) {
         return _paidIn(PackedOutflow.unwrap(outflow), time / 1 hours);
     }
@@ -69,7 +69,7 @@ library PackedOutflowFields {
             uint256 paid = _paidIn(word, hour);
             uint256 sum = paid + amount;
             if (sum > ceiling) {
-                // The ceiling may have been lowered below what was paid before.
+                // The ceiling may have been lowered below the sum paid before.
                 revert OutflowCeilingReached(amount, paid < ceiling ? ceiling - paid : 0);
             }
             return PackedOutflow.wrap(

@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 /// @notice A payment in two stack words that overlap: `head` starts with its first byte, `tail` is
-/// the last 17 bytes and whatever follows.
+/// the last 17 bytes and the bytes that follow.
 /// @dev Not a struct in memory: its fields are read so often that loading and masking them showed.
 type PaymentHead is uint256;
 

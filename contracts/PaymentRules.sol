@@ -6,13 +6,13 @@ import {PackedLedger} from "./PackedLedger.sol";
 import {PaymentTail} from "./PaymentCodec.sol";
 import {BASIS_POINTS, MAX_AMOUNT, Reason} from "./PaymentTypes.sol";
 
-/// @title What a sale costs, and what no sale may be.
-/// @dev Settling and the lens that foretells it share these.
+/// @title The charges of a sale, and its bounds.
+/// @dev Shared by settling and by the lens that predicts it.
 library PaymentRules {
-    /// @dev Rounded down, each on its own, so that nobody pays more than a rate. Cannot overflow:
+    /// @dev Rounded down, each on its own, so that no payer pays more than a rate. Cannot overflow:
     /// amounts have 40 bits and rates 16. Cashback is at most the protocol fee (see {Governance}).
-    /// @return charges What the sale costs its payer.
-    /// @return pulled What leaves the payer's wallet.
+    /// @return charges The fees and cashback of the sale.
+    /// @return pulled The atoms that leave the payer's wallet.
     function charge(PackedLedger ledger, uint256 amount)
         internal
         pure

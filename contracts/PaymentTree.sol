@@ -2,11 +2,11 @@
 pragma solidity 0.8.37;
 
 /// @title The Merkle tree over the settled payments of one batch.
-/// @notice Leaves stand in settling order. Each level pairs neighbours from the left with the
-/// sorted (commutative) keccak256 of OpenZeppelin's MerkleProof; a last node without a neighbour
+/// @notice Leaves are in settling order. Each level pairs neighbors from the left with the
+/// sorted (commutative) keccak256 of OpenZeppelin's MerkleProof; a last node without a neighbor
 /// moves up unchanged. So a batch of one has its leaf as root and an empty proof.
 library PaymentTree {
-    /// @return nodes Where in memory `count` nodes can be written.
+    /// @return nodes The memory for `count` nodes.
     function allocate(uint256 count) internal pure returns (uint256 nodes) {
         assembly ("memory-safe") {
             nodes := mload(0x40)
@@ -57,7 +57,7 @@ library PaymentTree {
     }
 
     /// @notice The root that `proof` leads to from `leaf`: siblings from the bottom up.
-    /// @dev What OpenZeppelin's MerkleProof.processProofCalldata returns (tested against it), for
+    /// @dev Returns the same as OpenZeppelin's MerkleProof.processProofCalldata (tested against it), for
     /// 130 gas less per node.
     function rootOf(bytes32[] calldata proof, bytes32 leaf) internal pure returns (bytes32 node) {
         assembly ("memory-safe") {

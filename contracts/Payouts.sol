@@ -28,11 +28,11 @@ abstract contract Payouts is WalletChanges {
 
     /// @notice Pays out to the registered wallet on the merchant's order. Waits while another wallet
     /// is announced: it may be announced because this one's key was stolen.
-    /// @param wallet Must be the registered one, so that nobody is paid whom the merchant did not
+    /// @param wallet Must be the registered one, so that no wallet is paid that the merchant did not
     /// mean.
     /// @param number Any but zero, unique per network: a second call with it pays nothing. Numbers
     /// are spread over the whole range, so each has a slot of its own.
-    /// @dev Asks whether somebody holds the lock, and does not take it: all is written before the
+    /// @dev Reverts while the lock is held, and does not take it: all is written before the
     /// transfer. This saves 240 gas.
     function withdraw(uint32 merchant, address wallet, uint64 amount, uint64 number)
         external
@@ -49,15 +49,16 @@ abstract contract Payouts is WalletChanges {
         _payOut(merchant, wallet, amount, number);
     }
 
-    /// @notice Pays out to the registered wallet at its own call. Once the merchant's first payouts
-    /// are not held any more, no role can pause or refuse this; no announced wallet delays it.
+    /// @notice Pays out to the registered wallet at its own call. Once the hold on the
+    /// merchant's first payouts has ended, no role can pause or refuse this; no announced wallet
+    /// delays it.
     /// @dev The event carries number 0. The balance itself is the replay guard.
     function withdrawOwn(uint32 merchant, uint64 amount) external nonReentrant {
         _takeOut(merchant, msg.sender, amount);
         _payOut(merchant, msg.sender, amount, 0);
     }
 
-    /// @notice Whether an operator has paid the withdrawal of this number.
+    /// @notice True if an operator has paid the withdrawal with this number.
     function isWithdrawalPaid(uint64 number) external view returns (bool) {
         return _withdrawn[number] != 0;
     }

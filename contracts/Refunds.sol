@@ -16,7 +16,7 @@ abstract contract Refunds is Batches {
     /// @dev A whole word: writing a part of one would read it first.
     mapping(uint64 number => uint256 atoms) private _refunded;
 
-    /// @param refundReference Names the refund to whoever keeps the ledger; no part of any rule.
+    /// @param refundReference Names the refund for readers of the event; no rule depends on it.
     event PaymentRefunded(
         uint64 indexed number,
         address indexed payer,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// @title The replay guard: which of 256 neighbouring numbers have settled, a bit for each.
+/// @title The replay guard: which of 256 neighboring numbers have settled, a bit for each.
 /// @dev A payment's number names the word by its higher bits and the bit by its lowest eight.
 library SettledWord {
     function indexOf(uint256 number) internal pure returns (uint256) {

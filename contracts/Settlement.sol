@@ -19,7 +19,7 @@ import {Timelock} from "./Timelock.sol";
 import {WalletChanges} from "./WalletChanges.sol";
 
 /// @notice A payer's EIP-3009 ReceiveWithAuthorization for one payment.
-/// @param bindsOrder Whether the nonce also binds the payment's number and order id.
+/// @param bindsOrder True if the nonce also binds the payment's number and order id.
 /// @param salt Chosen by the payer, so that two like authorizations differ.
 struct Authorization {
     bool bindsOrder;
@@ -46,7 +46,7 @@ interface IReceiveWithAuthorization {
 /// @notice Pulls sale and fees from payers, credits merchants the whole sale, and keeps one Merkle
 /// root per batch, so that a refund can only ever go back to the payer of a real payment.
 /// @dev The token must be like USDC: no callbacks, no fee on transfer, false or revert on failure.
-/// What is computed for readers alone is in {SettlementLens}, as the code of one contract is limited.
+/// Views that only readers need are in {SettlementLens}, as the code of one contract is limited.
 contract Settlement is Refunds {
     using SafeERC20 for IERC20;
 
@@ -74,9 +74,9 @@ contract Settlement is Refunds {
         Merchants(setup.payoutHold)
         WalletChanges(setup.walletDelay)
     {
-        // A call to an address without code succeeds: it would book what nobody has paid.
+        // A call to an address without code succeeds: it would book sales that were never paid.
         if (address(token).code.length == 0) revert AddressInvalid(address(token));
-        // Nobody could ever change anything.
+        // Without a proposer, no role and no rate could ever change.
         if (setup.proposers.length == 0) revert AddressInvalid(address(0));
         new SettlementLens(token);
         _TIMELOCK = new Timelock(setup.governanceDelay, setup.proposers);
@@ -91,7 +91,7 @@ contract Settlement is Refunds {
     /// @notice Settles packed payments (see {PaymentCodec}). Each one settles or fails alone; a
     /// failed one emits {PaymentFailed}, writes nothing, and its number stays unused.
     /// @param validUntil The last block time at which any of them may settle: a later transaction
-    /// reverts, so that nobody is charged long after the tap.
+    /// reverts, so that no payer is charged long after the tap.
     /// @return reasons Empty when all settled. Otherwise one byte per payment: its {Reason}, 0 when
     /// it settled. Made for eth_call.
     function settleBatch(bytes calldata payments, uint40 validUntil)
@@ -164,8 +164,8 @@ contract Settlement is Refunds {
         TOKEN.safeTransfer(to, uint256(acquirerFees) + protocolFees);
     }
 
-    /// @notice Pays out all of a token that somebody sent here by mistake. Not the token that
-    /// payments are made in: all of that belongs to somebody.
+    /// @notice Pays out all of a token that was sent here by mistake. Not the token that payments
+    /// are made in: all of that belongs to merchants or is booked as fees.
     function sweep(IERC20 stray, address to) external onlyRole(TREASURER_ROLE) nonReentrant {
         if (address(stray) == address(TOKEN)) revert AddressInvalid(address(stray));
         if (to == address(0) || to == address(this)) revert AddressInvalid(to);
@@ -272,7 +272,7 @@ contract Settlement is Refunds {
     /// EIP-150 lets that amount through, with what the call itself costs: with less the whole batch
     /// reverts.
     /// @param start Where in memory the request lies, `length` bytes of it.
-    /// @param answers Whether a boolean is due; an answer other than true is then a failure.
+    /// @param answers True if a boolean is due; an answer other than true is then a failure.
     function _callToken(uint256 start, uint256 length, uint256 pullGas, bool answers)
         private
         returns (bool succeeded)

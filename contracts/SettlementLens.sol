@@ -11,7 +11,7 @@ import {PaymentCodec, PaymentHead, PaymentTail} from "./PaymentCodec.sol";
 import {PaymentRules} from "./PaymentRules.sol";
 import {Reason} from "./PaymentTypes.sol";
 
-/// @dev What the lens reads of a settlement contract.
+/// @dev The views of a settlement contract that the lens reads.
 interface ILensSource {
     function ledgerWord() external view returns (PackedLedger);
     function outflowWord() external view returns (PackedOutflow);
@@ -28,13 +28,13 @@ interface ILensSource {
         returns (address wallet, uint48 applicableAt, address proposer);
 }
 
-/// @dev What Circle's token says of itself.
+/// @dev Views of Circle's token.
 interface ICircleToken {
     function isBlacklisted(address account) external view returns (bool);
     function paused() external view returns (bool);
 }
 
-/// @notice What {payerAccount} knows of a payer. `spent` is that of the current period.
+/// @notice The answer of {payerAccount}. `spent` counts the current period.
 struct PayerAccount {
     uint256 balance;
     uint256 allowance;
@@ -68,7 +68,7 @@ contract SettlementLens {
         TOKEN = token;
     }
 
-    /// @notice What would fail now, payment by payment, each seen alone.
+    /// @notice The {Reason} with which each payment would fail now, each checked alone.
     function preflight(bytes calldata payments) external view returns (uint8[] memory reasons) {
         uint256 count = PaymentCodec.count(payments);
         reasons = new uint8[](count);
@@ -111,7 +111,7 @@ contract SettlementLens {
         for (uint256 i = 0; i < payers.length; ++i) accounts[i] = payerAccount(payers[i]);
     }
 
-    /// @notice What a sale costs its payer now: fees, cashback and the atoms that leave the wallet.
+    /// @notice The costs of a sale now: fees, cashback and the atoms that leave the payer's wallet.
     function quote(uint40 amount)
         external
         view
@@ -128,7 +128,7 @@ contract SettlementLens {
         return Rates(ledger.acquirerRate(), ledger.protocolRate(), ledger.cashbackRate());
     }
 
-    /// @notice What may settle per hour of the clock (in atoms), and what has in this one. As hours
+    /// @notice The atoms that may settle per clock hour, and that have in this one. As hours
     /// begin together, at most twice the ceiling settles in any 60 minutes.
     function ceiling() external view returns (uint64 perHour, uint64 settled) {
         PackedLedger ledger = SETTLEMENT.ledgerWord();
@@ -136,7 +136,7 @@ contract SettlementLens {
         settled = uint64(ledger.settledAt(block.timestamp));
     }
 
-    /// @notice What may be refunded per hour of the clock (in atoms), and what has been in this one.
+    /// @notice The atoms that may be refunded per clock hour, and that have been in this one.
     function outflow() external view returns (uint64 perHour, uint64 paid) {
         PackedOutflow word = SETTLEMENT.outflowWord();
         perHour = uint64(word.hourlyCeiling() * PackedLedgerFields.CEILING_UNIT);
@@ -144,14 +144,13 @@ contract SettlementLens {
     }
 
     /// @notice Fees booked and not yet collected, in atoms.
-    function bookedFees() external view returns (uint64 acquirerFees, uint64 protocolFees) {
+    function bookedFees() external view returns (uint56 acquirerFees, uint56 protocolFees) {
         PackedLedger ledger = SETTLEMENT.ledgerWord();
         return (ledger.acquirerFees(), ledger.protocolFees());
     }
 
-    /// @notice What the token says that the contract holds, and what the contract owes: the balances
-    /// of merchants `first` to `last`, both included, and the booked fees. Over all merchants, what
-    /// is held and not owed was sent by somebody without a payment.
+    /// @notice The contract's balance of the token, and the sums that it owes: the balances of merchants `first` to `last`, both included, and the booked fees. Over all merchants, the
+    /// difference was sent here without a payment.
     function holdings(uint32 first, uint32 last)
         external
         view
@@ -175,7 +174,7 @@ contract SettlementLens {
     }
 
     /// @notice How many batches have settled; also the number of the newest one.
-    function batchCount() external view returns (uint48) {
+    function batchCount() external view returns (uint40) {
         return SETTLEMENT.ledgerWord().batches();
     }
 
@@ -226,7 +225,7 @@ contract SettlementLens {
         return _affirms(abi.encodeCall(ICircleToken.isBlacklisted, (account)));
     }
 
-    /// @dev A token without such a function refuses nobody.
+    /// @dev A token without such a function refuses no account.
     function _affirms(bytes memory question) private view returns (bool) {
         (bool answered, bytes memory answer) = address(TOKEN).staticcall(question);
         return answered && answer.length == 32 && abi.decode(answer, (uint256)) == 1;

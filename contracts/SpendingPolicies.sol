@@ -10,7 +10,7 @@ import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/Reentrancy
 import {PackedPolicy, PackedPolicyFields} from "./PackedPolicy.sol";
 import {BASIS_POINTS, HIGHEST_FEE_RATE, MAX_AMOUNT} from "./PaymentTypes.sol";
 
-/// @notice What a payer allows this contract to take, sale by sale.
+/// @notice The limits within which this contract may charge a payer.
 /// @param perPayment The highest single sale, in atoms.
 /// @param perPeriod The highest sum of sales in one period, in atoms.
 /// @param periodSeconds The period's length. Periods are aligned to the Unix epoch, so 86400 is the
@@ -58,7 +58,7 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
     /// @notice A period shorter than this would make the cap per period meaningless.
     uint24 public constant MIN_PERIOD_SECONDS = 60;
 
-    /// @dev What a contract wallet gets to verify a signature; passkeys need about 350,000 where the
+    /// @dev For a contract wallet that verifies a signature; passkeys need about 350,000 where the
     /// chain has no precompile for them.
     uint256 internal constant SIGNATURE_GAS = 500_000;
 
@@ -114,8 +114,8 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
     /// @dev Either signature can be front-run, which uses up its nonce but leaves behind what it is
     /// for. So a permit that fails is no failure as long as the allowance is there, and a policy
     /// that is in force already needs no signature. A valid signature is used up all the same:
-    /// otherwise anybody could send it later and restart the payer's period. An invalid one uses up
-    /// no nonce: otherwise anybody could void what the payer has signed.
+    /// otherwise any caller could send it later and restart the payer's period. An invalid one uses
+    /// up no nonce: otherwise any caller could void the payer's signatures.
     function enrol(
         address payer,
         Policy calldata policy,
@@ -221,7 +221,7 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
         );
     }
 
-    /// @return What the dearest single sale under this policy can cost, fees included.
+    /// @return The cost of the dearest single sale under this policy, fees included.
     function _highestCharge(Policy calldata policy) private pure returns (uint256) {
         uint256 rate =
             policy.maxFeeRate < HIGHEST_FEE_RATE ? policy.maxFeeRate : HIGHEST_FEE_RATE;

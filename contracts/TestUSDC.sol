@@ -7,17 +7,17 @@ import {ERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/ERC20P
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 
 /// @title A stand-in for USDC on test networks: 6 decimals, EIP-2612, EIP-3009 and a faucet.
-/// @dev In Circle's shape where that changes cost or behaviour: behind a proxy, with a pause and a
+/// @dev In Circle's shape where that changes cost or behavior: behind a proxy, with a pause and a
 /// blocklist that each transfer looks at, with signatures as `bytes` (ECDSA, or ERC-1271 of any
 /// length), and allowances that every transfer lowers, however high they are.
-/// @notice Worth nothing. Anybody can mint. The owner can block an address, as Circle can.
+/// @notice Worth nothing. Any caller can mint. The owner can block an address, as Circle can.
 contract TestUSDCLogic is ERC20Permit, ERC3009 {
     bytes32 private constant PERMIT_TYPEHASH = keccak256(
         "Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)"
     );
 
     address public owner;
-    /// @notice Whether nothing moves now, as Circle can bring about.
+    /// @notice True while all transfers are stopped, as Circle can stop them.
     bool public paused;
     mapping(address account => bool) public isBlacklisted;
 
@@ -130,7 +130,7 @@ contract TestUSDCLogic is ERC20Permit, ERC3009 {
     }
 }
 
-/// @title What stands at the token's address: Circle's kind of proxy.
+/// @title The token's address: a proxy of Circle's kind.
 /// @dev Both slots are read at each call. The logic never changes here.
 contract TestUSDC {
     bytes32 private constant LOGIC = keccak256("tapline.test-usdc.logic");

@@ -5,9 +5,9 @@ import {TimelockController} from "@openzeppelin/contracts/governance/TimelockCon
 
 /// @title The timelock that governs one settlement contract.
 /// @notice OpenZeppelin's, with two bounds on top: an operation lapses, and the delay stays within
-/// bounds whatever an operation sets. Proposers schedule, anyone executes after the delay, and the
-/// settlement contract alone cancels: its guardians tell it to. A proposer is no canceller, or a
-/// stolen proposer's key would cancel its own removal for ever.
+/// bounds even if an operation sets another one. Proposers schedule, anyone executes after the delay,
+/// and only the settlement contract cancels, when one of its guardians calls it. A proposer is no
+/// canceller, or a stolen proposer's key could cancel its own removal each time, forever.
 /// @dev The settlement contract makes it in its constructor: its address is that of the contract's
 /// second creation (nonce 2). It is its own admin, so its roles change by operations only.
 contract Timelock is TimelockController {

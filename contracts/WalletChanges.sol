@@ -4,9 +4,8 @@ pragma solidity 0.8.37;
 import {Merchants} from "./Merchants.sol";
 
 /// @title How a merchant gets another settlement wallet.
-/// @notice A proposal waits, can be canceled meanwhile, and lapses. What a registrar proposed can be
-/// dropped in one call, however much it is: a stolen key must not be able to keep those busy who
-/// stop it.
+/// @notice A proposal waits, can be canceled meanwhile, and lapses. One call drops all proposals of a
+/// registrar, however many: a thief must not be able to outrun the watchtower with a flood.
 abstract contract WalletChanges is Merchants {
     bytes32 private constant WALLET_CONSENT_TYPEHASH =
         keccak256("WalletConsent(uint32 merchant,address wallet,uint256 nonce,uint256 deadline)");
@@ -17,7 +16,7 @@ abstract contract WalletChanges is Merchants {
     /// @notice A proposal lapses this long after it could have come into force.
     uint48 public constant PROPOSAL_LIFE = 7 days;
 
-    /// @dev Valid while both counts of drops are still those of its making.
+    /// @dev Valid while neither count of drops has changed since the proposal.
     struct WalletChange {
         address wallet;
         uint48 applicableAt;
@@ -27,14 +26,14 @@ abstract contract WalletChanges is Merchants {
     }
 
     mapping(uint32 merchant => WalletChange) private _walletChanges;
-    /// @dev How often everything of this proposer was dropped; of address 0: of everybody. A count, as
-    /// a time could not tell what came before a drop from what came after it in the same block.
+    /// @dev How often the proposals of this proposer were dropped; at address 0, those of all proposers.
+    /// A count, as a time could not order a proposal and a drop in the same block.
     mapping(address proposer => uint48) private _drops;
 
     event WalletProposed(
         uint32 indexed merchant, address indexed wallet, uint48 applicableAt, address proposer
     );
-    /// @param proposer Address 0: of everybody.
+    /// @param proposer Address 0: all proposers.
     event WalletProposalsDropped(address indexed proposer, address indexed by);
     event WalletProposalCanceled(uint32 indexed merchant, address indexed wallet, address by);
     event WalletChanged(uint32 indexed merchant, address indexed from, address indexed to);
@@ -85,16 +84,16 @@ abstract contract WalletChanges is Merchants {
         emit WalletProposalCanceled(merchant, change.wallet, msg.sender);
     }
 
-    /// @notice Drops everything that a registrar has proposed until now, for all merchants: the
-    /// guardian may, and a watcher. What it proposes afterwards waits and applies as usual.
+    /// @notice Drops all proposals of a registrar until now, for all merchants: the guardian may, and a
+    /// watcher. Its later proposals wait and apply as usual.
     function dropWalletChangesOf(address registrar) external {
         _requireGuardianOrWatcher();
         _checkRole(REGISTRAR_ROLE, registrar);
         _dropProposals(registrar);
     }
 
-    /// @notice Drops the pending wallet change of every merchant, whoever proposed it. What is proposed
-    /// afterwards waits and applies as usual.
+    /// @notice Drops the pending wallet change of every merchant, also those that the merchants proposed.
+    /// Later proposals wait and apply as usual.
     function dropWalletChanges() external onlyRole(GUARDIAN_ROLE) {
         _dropProposals(address(0));
     }
@@ -115,7 +114,7 @@ abstract contract WalletChanges is Merchants {
     }
 
     /// @notice The announced wallet, when it may be applied, and who announced it; zeros when there is
-    /// none, or none any more.
+    /// none, or when it lapsed or was dropped.
     function walletChange(uint32 merchant)
         external
         view

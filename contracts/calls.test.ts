@@ -47,7 +47,7 @@ const SETUP = {
 /** ECDSA first, then ERC-1271: the wallet is a party's choice, what it is asked is not. */
 const SIGNATURE = ['staticcall any isValidSignature', 'staticcall precompile 1'];
 
-/** Every call of every function. What is not here calls nobody. */
+/** Every call of every function. A function that is not here calls no contract. */
 const CALLS: Readonly<Record<string, readonly string[]>> = {
   settleBatch: [
     'call token transferFrom',
@@ -64,7 +64,7 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   withdraw: ['call token transfer'],
   withdrawOwn: ['call token transfer'],
   collectFees: ['call token transfer'],
-  // The treasurer's, of tokens that somebody sent here by mistake.
+  // The treasurer's, of tokens that were sent here by mistake.
   sweep: ['call any transfer', 'staticcall any balanceOf', 'staticcall token balanceOf'],
   cancelOperations: ['call timelock cancel', 'staticcall timelock isOperationPending'],
   registerMerchant: SIGNATURE,

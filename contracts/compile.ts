@@ -205,7 +205,7 @@ function jsonOf(artifact: Artifact): string {
   return `{\n${members.join(',\n')}\n}\n`;
 }
 
-/** What the settlement contract makes: nobody else needs its bytecode. */
+/** Contracts that the settlement contract creates: no other module needs their bytecode. */
 const MADE_BY_SETTLEMENT: readonly string[] = ['SettlementLens', 'Timelock'];
 
 function renderModule(artifact: Artifact, exportName: string): string {

@@ -11,8 +11,8 @@ interface ISettlementLens {
     error TooManyPayments(uint256 attempted, uint256 allowed);
     function SETTLEMENT() external view returns (address);
     function TOKEN() external view returns (address);
-    function batchCount() external view returns (uint48);
-    function bookedFees() external view returns (uint64 acquirerFees, uint64 protocolFees);
+    function batchCount() external view returns (uint40);
+    function bookedFees() external view returns (uint56 acquirerFees, uint56 protocolFees);
     function ceiling() external view returns (uint64 perHour, uint64 settled);
     function holdings(uint32 first, uint32 last) external view returns (uint256 held, uint256 owed, uint256 fees);
     function outflow() external view returns (uint64 perHour, uint64 paid);

@@ -29,6 +29,6 @@ export const PROOFS: readonly Proof[] = [
     file: 'Payouts.sol',
     from: '1',
     behind: '_withdrawn[number] = ',
-    proof: 'A number is used when its slot is not zero; nobody reads what else it holds.',
+    proof: 'A number is used when its slot is not zero; no code reads the rest of it.',
   },
 ];

@@ -22,13 +22,13 @@ export const GOVERNANCE_MUTATIONS: readonly Mutation[] = [
     to: 'emit',
   },
   {
-    name: 'anybody raises the ceiling',
+    name: 'any caller raises the ceiling',
     file: 'Governance.sol',
     from: 'raiseCeiling(uint24 ceiling_) external onlyRole(DEFAULT_ADMIN_ROLE)',
     to: 'raiseCeiling(uint24 ceiling_) external',
   },
   {
-    name: 'anybody changes the rates',
+    name: 'any caller changes the rates',
     file: 'Governance.sol',
     from: 'setRates(Rates calldata rates_) external onlyRole(DEFAULT_ADMIN_ROLE)',
     to: 'setRates(Rates calldata rates_) external',
@@ -58,6 +58,12 @@ export const GOVERNANCE_MUTATIONS: readonly Mutation[] = [
     to: 'admin.cancel(ids[i]);',
   },
   {
+    name: 'only operations that are ready are canceled',
+    file: 'Governance.sol',
+    from: 'if (admin.isOperationPending(ids[i])) admin.cancel(ids[i]);',
+    to: 'if (admin.isOperationReady(ids[i])) admin.cancel(ids[i]);',
+  },
+  {
     name: 'a second admin is granted',
     file: 'Governance.sol',
     from: 'if (role == DEFAULT_ADMIN_ROLE) revert AdminStays();\n        super.grantRole',
@@ -76,7 +82,7 @@ export const GOVERNANCE_MUTATIONS: readonly Mutation[] = [
     to: 'role == DEFAULT_ADMIN_ROLE;',
   },
   {
-    name: 'anybody revokes roles',
+    name: 'any caller revokes roles',
     file: 'Governance.sol',
     from: 'if (byTimelock || !hasRole(STEWARD_ROLE, msg.sender)) {',
     to: 'if (byTimelock) {',
@@ -100,7 +106,7 @@ export const GOVERNANCE_MUTATIONS: readonly Mutation[] = [
     to: '_grantRole(role, account);',
   },
   {
-    name: 'nobody can schedule anything',
+    name: 'a contract without a proposer is deployed',
     file: 'Settlement.sol',
     from: 'if (setup.proposers.length == 0) revert AddressInvalid(address(0));',
     to: '',
@@ -121,6 +127,12 @@ export const GOVERNANCE_MUTATIONS: readonly Mutation[] = [
     name: 'operations never lapse',
     file: 'Timelock.sol',
     from: 'if (block.timestamp > getTimestamp(id) + OPERATION_LIFE) return OperationState.Unset;',
+    to: '',
+  },
+  {
+    name: 'an executed operation lapses and runs again',
+    file: 'Timelock.sol',
+    from: 'if (state != OperationState.Ready) return state;',
     to: '',
   },
   {
@@ -172,7 +184,7 @@ export const GOVERNANCE_MUTATIONS: readonly Mutation[] = [
     to: '',
   },
   {
-    name: 'anybody drops the proposals of a registrar',
+    name: 'any caller drops the proposals of a registrar',
     file: 'WalletChanges.sol',
     from: '_requireGuardianOrWatcher();\n        _checkRole',
     to: '_checkRole',
@@ -255,13 +267,13 @@ export const GOVERNANCE_MUTATIONS: readonly Mutation[] = [
     to: '',
   },
   {
-    name: 'enrolment does not look at the allowance',
+    name: 'enrollment does not look at the allowance',
     file: 'SpendingPolicies.sol',
     from: 'if (allowance < needed) revert AllowanceTooLow(allowance, needed);',
     to: '',
   },
   {
-    name: 'enrolment takes an allowance without the fees',
+    name: 'enrollment takes an allowance without the fees',
     file: 'SpendingPolicies.sol',
     from: 'return sale + sale * rate / BASIS_POINTS;',
     to: 'return sale;',
@@ -285,7 +297,7 @@ export const GOVERNANCE_MUTATIONS: readonly Mutation[] = [
     to: ';',
   },
   {
-    name: 'what settled above a lowered ceiling is not told',
+    name: 'what settled above a lowered ceiling is hidden',
     file: 'SettlementLens.sol',
     from: 'settled = uint64(ledger.settledAt(block.timestamp));',
     to: 'settled = uint64(perHour - ledger.roomAt(block.timestamp));',

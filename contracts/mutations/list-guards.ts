@@ -36,7 +36,7 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
     to: 'bytes32(0)\n',
   },
   {
-    name: 'anybody settles a payment separately',
+    name: 'any caller settles a payment separately',
     file: 'Settlement.sol',
     from: 'onlyRole(OPERATOR_ROLE)\n        nonReentrant\n        returns (uint8)',
     to: 'nonReentrant\n        returns (uint8)',
@@ -140,7 +140,7 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
     to: 'role == REGISTRAR_ROLE) _dropProposals(address(0));',
   },
   {
-    name: 'anybody drops all proposals',
+    name: 'any caller drops all proposals',
     file: 'WalletChanges.sol',
     from: 'function dropWalletChanges() external onlyRole(GUARDIAN_ROLE) {',
     to: 'function dropWalletChanges() external {',
@@ -152,7 +152,7 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
     to: 'hasRole(WATCH_ROLE, msg.sender);',
   },
   {
-    name: 'anybody cancels what the registrar proposed',
+    name: 'any caller cancels what the registrar proposed',
     file: 'WalletChanges.sol',
     from: 'hasRole(WATCH_ROLE, msg.sender) && hasRole(REGISTRAR_ROLE, change.proposer);',
     to: 'hasRole(REGISTRAR_ROLE, change.proposer);',
@@ -194,13 +194,13 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
     to: 'return difference >> 128 == 0;',
   },
   {
-    name: 'a front-run policy spoils the enrolment',
+    name: 'a front-run policy spoils the enrollment',
     file: 'SpendingPolicies.sol',
     from: '!_policies[payer].policy.hasTermsOf(_pack(policy))\n                || ',
     to: 'true || ',
   },
   {
-    name: 'terms in force leave their signature to anybody',
+    name: 'terms in force leave their signature to any caller',
     file: 'SpendingPolicies.sol',
     from: '|| _hasSigned(payer, structHash, signature)\n        )',
     to: ')',
@@ -228,7 +228,7 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
     to: 'owed = balance;',
   },
   {
-    name: "the acquirer's fees count as nobody's",
+    name: "the acquirer's fees count for nothing",
     file: 'SettlementLens.sol',
     from: 'fees = ledger.acquirerFees() + ledger.protocolFees();',
     to: 'fees = ledger.protocolFees();',

@@ -34,7 +34,7 @@ export const OUTFLOW_MUTATIONS: readonly Mutation[] = [
     to: 'PAUSE_AND_CEILING = 0x1fffffe;',
   },
   {
-    name: 'a ceiling lowered below what left tells nonsense',
+    name: 'a ceiling lowered below what left underflows',
     file: 'PackedOutflow.sol',
     from: 'paid < ceiling ? ceiling - paid : 0',
     to: 'ceiling - paid',

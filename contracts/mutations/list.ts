@@ -1,4 +1,4 @@
-// The hand-made bugs of contracts/mutations.ts: each is a mistake that somebody could make.
+// The hand-made bugs of contracts/mutations.ts: each is a mistake that a developer could make.
 
 import type { Mutation } from '../../test/mutations/mutation.ts';
 import { GUARD_MUTATIONS } from './list-guards.ts';
@@ -119,7 +119,7 @@ export const MUTATIONS: readonly Mutation[] = [
     to: 'slot.policy = policy;\n        reason = _pull(head.payer(),',
   },
   {
-    name: 'anybody settles',
+    name: 'any caller settles',
     file: 'Settlement.sol',
     from: 'onlyRole(OPERATOR_ROLE)\n        nonReentrant\n        returns (bytes memory reasons)',
     to: 'nonReentrant\n        returns (bytes memory reasons)',
@@ -305,7 +305,7 @@ export const MUTATIONS: readonly Mutation[] = [
     to: '',
   },
   {
-    name: 'anybody withdraws for a wallet',
+    name: 'any caller withdraws for a wallet',
     file: 'Payouts.sol',
     from: 'if (wallet != registered) revert NotMerchantWallet(wallet, registered);',
     to: '',

@@ -9,7 +9,7 @@ import {PaymentRules} from "../PaymentRules.sol";
 import {Reason} from "../PaymentTypes.sol";
 import {SettledWord} from "../SettledWord.sol";
 
-/// @title What the pure functions promise, for every input.
+/// @title The promises of the pure functions, for every input.
 /// @dev Each function answers whether its claim holds for its arguments; a revert claims nothing.
 /// `prove.ts` shows that none ever answers false: for all words, and for all arguments of their
 /// types that pass what it requires.
@@ -23,7 +23,7 @@ contract Claims {
         returns (bool)
     {
         PackedOutflow before = PackedOutflow.wrap(word);
-        // What was paid in an hour has never been above the highest ceiling.
+        // The sum paid in an hour has never been above the highest ceiling.
         require(before.paidAt(time) <= uint256(type(uint24).max) * UNIT);
         PackedOutflow later = before.pay(amount, time);
         return later.paidAt(time) == before.paidAt(time) + amount

@@ -55,7 +55,7 @@ contract BatchRangeTest is SettlementFixture {
         }
     }
 
-    /// @dev What a proof that is made now can rely on.
+    /// @dev The promise that a proof made now relies on.
     function test_everyBatchLiesBelowANodeThatStaysForMoreThan128Batches() public {
         uint64 last = 420;
         _settleTo(last);

@@ -8,7 +8,7 @@ import {ITestUSDC} from "../artifacts/ITestUSDC.sol";
 import {BooksHandler} from "./BooksHandler.sol";
 import {TestBase} from "./TestBase.sol";
 
-/// @title After any sequence of anybody's actions the books are those of the model.
+/// @title After any sequence of actions of all roles the books equal those of the model.
 /// @dev The handler compares the outcome of each action: no payment settles twice, refunds stay
 /// within payments, caps hold, failures have their reason. Here all balances are compared, so that
 /// nothing has changed that should not have.

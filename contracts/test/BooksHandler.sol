@@ -505,7 +505,7 @@ contract BooksHandler is BooksModel, SettlementFixture {
         vm.warp(block.timestamp + seed % 1 days);
     }
 
-    /// @dev What nobody has executed in time is never executed. Wallets that wait lapse meanwhile,
+    /// @dev An operation that was not executed in time is never executed. Wallets that wait lapse meanwhile,
     /// too; the model counts their days.
     function _lapse(uint256 seed) private {
         bytes32 salt = keccak256(abi.encode(seed));

@@ -5,7 +5,7 @@ import {BASIS_POINTS, MAX_AMOUNT, Reason} from "../PaymentTypes.sol";
 import {ISettlement} from "../artifacts/ISettlement.sol";
 import {TestBase} from "./TestBase.sol";
 
-/// @title What Settlement should do, in the plainest terms: one variable per fact, nothing packed.
+/// @title The rules of Settlement in the plainest terms: one variable per fact, nothing packed.
 abstract contract BooksModel is TestBase {
     struct PayerModel {
         uint256 key;
@@ -90,7 +90,7 @@ abstract contract BooksModel is TestBase {
         return paidIn[block.timestamp / 1 hours] + amount <= ceiling * 1e6;
     }
 
-    /// @dev The reason that the contract must give, whoever consented how.
+    /// @dev The reason that the contract must give, for each way of consent.
     function _commonRefusal(Item memory item) internal view returns (uint8) {
         if (item.amount == 0 || item.amount > MAX_AMOUNT) return Reason.AMOUNT_INVALID;
         if (item.orderId == 0) return Reason.ORDER_ID_INVALID;
@@ -160,7 +160,7 @@ abstract contract BooksModel is TestBase {
         });
     }
 
-    /// @dev What leaves the payer's wallet.
+    /// @dev The atoms that leave the payer's wallet.
     function _value(uint256 amount) internal view returns (uint256) {
         Fees memory fees = _fees(amount);
         return amount + fees.acquirer + fees.protocol - fees.cashback;

@@ -6,7 +6,7 @@ import {ISettlement} from "../artifacts/ISettlement.sol";
 import {RangeModel} from "./RangeModel.sol";
 import {SettlementFixture} from "./SettlementFixture.sol";
 
-/// @title What a stolen key can do at most: the ceiling per hour and the hold of first payouts.
+/// @title The bounds of a stolen key: the ceiling per hour and the hold of first payouts.
 contract CeilingsTest is SettlementFixture {
     using RangeModel for RangeModel.Range;
 
@@ -181,7 +181,7 @@ contract CeilingsTest is SettlementFixture {
         _refund(5, SALE);
     }
 
-    /// @dev A withdrawal pays the merchant's own wallet: the ceiling would protect nobody.
+    /// @dev A withdrawal pays the merchant's own wallet: the ceiling would protect no one.
     function test_noCeilingBindsAWithdrawalAndNoWithdrawalTakesFromRefunds() public {
         address wallet = _twoHoursOfSales();
         vm.prank(GUARDIAN);
@@ -240,7 +240,7 @@ contract CeilingsTest is SettlementFixture {
         _refund(5, SALE);
     }
 
-    /// @dev A definite refusal is told first: it does not wait for the next hour.
+    /// @dev A definite refusal comes first: it does not wait for the next hour.
     function test_whatCanNeverBeRefundedIsRefusedForThatReason() public {
         _twoHoursOfSales();
         for (uint64 i = 1; i <= 4; ++i) _refund(i, SALE);
@@ -294,7 +294,7 @@ contract CeilingsTest is SettlementFixture {
         settlement.holdPayouts(merchant, registered + 30 days);
     }
 
-    /// @dev 20 USDC of the merchant, none of it held any more. @return wallet The merchant's.
+    /// @dev 20 USDC of the merchant, whose hold has ended. @return wallet The merchant's.
     function _twoHoursOfSales() private returns (address wallet) {
         for (uint64 i = 1; i <= 4; ++i) _settleOne(_sale(i));
         vm.warp(block.timestamp + HOLD);

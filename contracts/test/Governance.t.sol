@@ -373,7 +373,7 @@ contract GovernanceTest is SettlementFixture {
         assertEq(token.balanceOf(address(settlement)), 5, "it stays");
     }
 
-    function test_deploymentRefusesNobodyAndNoCeiling() public {
+    function test_deploymentRefusesTheZeroAddressAndNoCeiling() public {
         bytes memory invalid =
             abi.encodeWithSelector(ISettlement.AddressInvalid.selector, address(0));
         for (uint256 i = 0; i < 5; ++i) {
@@ -419,12 +419,12 @@ contract GovernanceTest is SettlementFixture {
         this.deployWith(setup);
     }
 
-    function test_theLastGuardianStaysWhoeverAsks() public {
+    function test_theLastGuardianStaysWhicheverAccountRevokesIt() public {
         bytes32 role = settlement.GUARDIAN_ROLE();
         assertEq(settlement.guardians(), 2, "guardians");
         vm.prank(STEWARD);
         settlement.revokeRole(role, OTHER_GUARDIAN);
-        // Who is none any more counts once.
+        // A guardian that was revoked before counts once.
         vm.prank(STEWARD);
         settlement.revokeRole(role, OTHER_GUARDIAN);
         assertEq(settlement.guardians(), 1, "one is left");
@@ -445,7 +445,7 @@ contract GovernanceTest is SettlementFixture {
         settlement.revokeRole(role, STRANGER);
     }
 
-    /// @dev Whether it was asked for before or after another one came: nothing stays armed.
+    /// @dev A revocation tried before another guardian came leaves nothing armed.
     function test_noEarlierOperationTakesTheLastOfLaterGuardians() public {
         bytes32 role = settlement.GUARDIAN_ROLE();
         bytes memory first = abi.encodeCall(settlement.revokeRole, (role, GUARDIAN));

@@ -175,7 +175,7 @@ contract MerchantsTest is SettlementFixture {
         vm.prank(WATCHER);
         settlement.cancelWallet(merchant);
         _requireNoChange(merchant);
-        // Neither what is not there any more, nor what the merchant wants itself.
+        // Neither a proposal that is gone, nor one that the merchant made itself.
         uint32[2] memory none = [merchant, otherMerchant];
         for (uint256 i = 0; i < none.length; ++i) {
             vm.expectRevert(
@@ -264,7 +264,7 @@ contract MerchantsTest is SettlementFixture {
         }
     }
 
-    /// @dev In one second: what came before the drop is gone, what comes after it stands.
+    /// @dev In one second: a proposal before the drop is gone, a proposal after it is valid.
     function test_aProposalInTheSecondOfADropIsGoodIfItComesAfterIt() public {
         _proposeFor(otherMerchant, REGISTRAR);
         vm.prank(GUARDIAN);
@@ -355,7 +355,7 @@ contract MerchantsTest is SettlementFixture {
         // The proposer itself loses a role that it did not propose with.
         vm.prank(STEWARD);
         settlement.revokeRole(roles[0], REGISTRAR);
-        // Who never was registrar takes nothing along either.
+        // An account that never was registrar takes no proposal along either.
         vm.prank(STEWARD);
         settlement.revokeRole(roles[1], STRANGER);
         (address proposed,,) = settlement.walletChange(otherMerchant);
@@ -525,7 +525,7 @@ contract MerchantsTest is SettlementFixture {
         settlement.withdrawOwn(merchant, 1);
     }
 
-    function test_nobodyElseWithdrawsForAWallet() public {
+    function test_noOtherCallerWithdrawsForAWallet() public {
         _settle(_sale(1));
         address wallet = vm.addr(WALLET_KEY);
         address[4] memory others = [OPERATOR, ADMIN, TREASURER, vm.addr(OTHER_WALLET_KEY)];
@@ -538,7 +538,7 @@ contract MerchantsTest is SettlementFixture {
         }
     }
 
-    function test_holdingsTellWhatIsOwedAndWhatSomebodySentWithoutAPayment() public {
+    function test_holdingsSeparateDebtsFromTransfersWithoutAPayment() public {
         uint40 sale = 2_000_000;
         _settleOne(_packed(1, payer, merchant, sale));
         _settleOne(_packed(2, payer, otherMerchant, 3 * sale));
@@ -551,6 +551,6 @@ contract MerchantsTest is SettlementFixture {
         assertEq(owed, 3 * uint256(sale), "of one");
         assertEq(held, 4 * uint256(sale) + fees + 7, "all that is held");
         (, owed,) = lens().holdings(3, 2);
-        assertEq(owed, 0, "of nobody");
+        assertEq(owed, 0, "of no merchant");
     }
 }

@@ -87,7 +87,7 @@ contract PackedWordsTest is TestBase {
         assertEq(ledger.batches(), 1, "batches");
     }
 
-    /// @dev What a full batch can come to at most fits, field by field.
+    /// @dev The highest charges of a full batch fit, field by field.
     function testFuzz_chargesAddUpFieldByField(uint48[3] memory a, uint48[3] memory b) public pure {
         PackedCharges sum =
             PackedChargesFields.pack(a[0], a[1], a[2]) + PackedChargesFields.pack(b[0], b[1], b[2]);

@@ -6,7 +6,7 @@ import {ISettlement} from "../artifacts/ISettlement.sol";
 import {HostileToken} from "./HostileToken.sol";
 import {SettlementFixture} from "./SettlementFixture.sol";
 
-/// @title What a pull does with bad tokens and with little gas.
+/// @title Pulls with bad tokens and with little gas.
 contract PullsTest is SettlementFixture {
     HostileToken private hostile;
 
@@ -199,7 +199,7 @@ contract PullsTest is SettlementFixture {
         assertEq(bytes32(bytes4(answer)), ISettlement.GasTooLow.selector, "error");
     }
 
-    /// @dev The promise that a relayer leans on: whatever the gas limit, a batch of good payments
+    /// @dev The promise that a relayer relies on: at any gas limit, a batch of good payments
     /// settles whole or not at all, and never marks one of them failed.
     function test_noGasLimitEverFailsAGoodPayment() public {
         bytes memory payments = bytes.concat(_sale(1), _sale(2), _sale(3), _sale(300));

@@ -55,7 +55,7 @@ library RangeModel {
         return range.nodes[height][(batch >> height) - 1];
     }
 
-    /// @return Whether the contract still keeps the node of this batch.
+    /// @return True if the contract still keeps the node of this batch.
     function keeps(Range storage range, uint256 batch) internal view returns (bool) {
         return range.newest[indexOf(batch)] == batch;
     }

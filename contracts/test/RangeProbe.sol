@@ -14,7 +14,7 @@ contract RangeProbe {
         }
     }
 
-    /// @dev Roots that nobody has to send: the hash of each batch's number.
+    /// @dev Roots that need no calldata: the hash of each batch's number.
     function appendCounted(uint256 count) external {
         for (uint256 i = 0; i < count; ++i) {
             uint256 batch = ++batches;

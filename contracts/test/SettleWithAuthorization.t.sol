@@ -190,7 +190,7 @@ contract SettleWithAuthorizationTest is SettlementFixture {
         settlement.settleWithAuthorization(one, authorization, _now());
     }
 
-    function test_nobodyElseCanUseTheAuthorization() public {
+    function test_noOtherCallerCanUseTheAuthorization() public {
         ISettlement.Authorization memory a = _free();
         bytes32 nonce = settlement.authorizationNonce(merchant, SALE, 0, bytes8(0), SALT);
         vm.expectRevert(abi.encodeWithSignature("ERC20InvalidReceiver(address)", settlement));

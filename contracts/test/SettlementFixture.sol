@@ -39,7 +39,7 @@ abstract contract SettlementFixture is TestBase {
 
     uint40 internal constant FOREVER = type(uint40).max;
     uint40 internal constant SALE = 2_500_000;
-    /// @dev What SALE costs its payer: fees of 7,500 and 5,000, cashback of 1,250.
+    /// @dev The costs of SALE: fees of 7,500 and 5,000, cashback of 1,250.
     uint256 internal constant PULLED = 2_511_250;
 
     ITestUSDC internal token;

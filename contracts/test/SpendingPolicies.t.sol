@@ -68,7 +68,7 @@ contract SpendingPoliciesTest is SettlementFixture {
         assertEq(lens().payerAccount(payer).spent, SALE, "spent");
     }
 
-    function test_nobodyVoidsWhatAPayerSignedByEnrollingItForItsOwnTerms() public {
+    function test_noCallerVoidsASignatureByEnrollingThePayerForItsOwnTerms() public {
         bytes memory signature = _signRevocation(PAYER_KEY, block.timestamp);
         ISettlement.Permit memory permit = _permit(NEW_KEY, 2e12, block.timestamp);
         bytes memory foreign = _signPolicy(NEW_KEY, _widePolicy(), block.timestamp);
@@ -113,7 +113,7 @@ contract SpendingPoliciesTest is SettlementFixture {
         assertEq(_settleOne(_packed(1, newcomer, merchant, 1e12)), Reason.NONE, "the dearest");
     }
 
-    /// @dev No sale is above 10^12 and no fees above 300 basis points, whatever a policy says.
+    /// @dev No sale is above 10^12 and no fees above 300 basis points, even if a policy allows more.
     function test_enrolmentNeedsNoMoreThanAnySaleCanCost() public {
         ISettlement.Policy memory policy = _widePolicy();
         (policy.perPayment, policy.perPeriod) = (type(uint48).max, type(uint48).max);

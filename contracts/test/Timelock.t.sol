@@ -5,7 +5,7 @@ import {ISettlement} from "../artifacts/ISettlement.sol";
 import {ITimelock} from "../artifacts/ITimelock.sol";
 import {SettlementFixture} from "./SettlementFixture.sol";
 
-/// @title What waits in the timelock can be canceled, by guardians alone, however much it is.
+/// @title Guardians alone cancel operations of the timelock, however many wait.
 contract TimelockTest is SettlementFixture {
     ITimelock private admin;
     bytes32 private proposer;
@@ -74,7 +74,7 @@ contract TimelockTest is SettlementFixture {
         _execute(target, data, salt);
     }
 
-    function test_whatIsNotThereAnyMoreHoldsNoCancellationUp() public {
+    function test_anOperationThatIsGoneHoldsNoCancellationUp() public {
         bytes32[] memory ids = new bytes32[](4);
         bytes memory lower = abi.encodeCall(settlement.setRates, (ISettlement.Rates(1, 1, 1)));
         ids[0] = _schedule(address(settlement), lower, "done");
@@ -171,7 +171,7 @@ contract TimelockTest is SettlementFixture {
         assertTrue(admin.isOperationDone(id), "what was done stays done");
     }
 
-    function test_theDelayStaysWithinItsBoundsWhateverAnOperationSets() public {
+    function test_theDelayStaysWithinItsBoundsForAnyValueThatAnOperationSets() public {
         uint256[4] memory wanted = [uint256(0), type(uint256).max, 20 days, 8 days];
         uint256[4] memory expected = [uint256(GOVERNANCE_DELAY), 30 days, 20 days, 8 days];
         for (uint256 i = 0; i < wanted.length; ++i) {

@@ -5,7 +5,7 @@ import {Reason} from "../PaymentTypes.sol";
 import {ISettlement} from "../artifacts/ISettlement.sol";
 import {SettlementFixture} from "./SettlementFixture.sol";
 
-/// @title What leaves in any time as long as a period, wherever it begins.
+/// @title The sum that leaves in any time as long as a period, wherever it begins.
 /// @notice Periods begin with the Unix epoch, so a cap can be used up right before the end of one
 /// and again right after it. Never a third time.
 contract WindowsTest is SettlementFixture {
@@ -40,7 +40,7 @@ contract WindowsTest is SettlementFixture {
         assertEq(_settleOne(_packed(91, payer, merchant, CAP / 2)), Reason.NONE, "a new day");
     }
 
-    /// @dev Whatever the length of the period, when and how much is paid.
+    /// @dev For any length of the period, and any times and amounts of payments.
     function testFuzz_noWindowOfAPeriodHoldsMoreThanTwoCaps(uint24 drawn, uint256 seed) public {
         uint24 period = uint24(bound(drawn, 60, type(uint24).max));
         _capPerPeriod(period, CAP / 2);
