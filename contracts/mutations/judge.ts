@@ -16,8 +16,11 @@ const SHORT_CAMPAIGN = {
   FOUNDRY_FUZZ_RUNS: '64',
 };
 
-/** Says whether the tests caught a mutation. */
-export async function judge(mutation: Mutation): Promise<Judgment> {
+/**
+ * Runs the tests on a mutation.
+ * @param likelyKiller a test that is run before all others: it caught the same bug at another time.
+ */
+export async function judge(mutation: Mutation, likelyKiller?: string): Promise<Judgment> {
   const folder = mkdtempSync(join(tmpdir(), 'tapline-mutation-'));
   // forge may only read below contracts/; a fresh clone has no such folder yet.
   const artifactPath = join(contractsFolder, 'out', `mutation-${process.pid}.json`);
@@ -29,9 +32,12 @@ export async function judge(mutation: Mutation): Promise<Judgment> {
     const complaint = writeArtifact(folder, artifactPath);
     if (complaint !== null) return { verdict: 'caught by types', by: complaint };
     const environment = { ...SHORT_CAMPAIGN, ARTIFACT_Settlement: artifactPath };
-    const { passed, output } = await runForge(['--fail-fast'], environment);
-    if (passed) return { verdict: 'survived', by: '' };
-    return { verdict: 'caught', by: failedTest(output) };
+    const likely = likelyKiller === undefined ? [] : [['--match-test', likelyKiller]];
+    for (const tests of [...likely, []]) {
+      const { passed, output } = await runForge(['--fail-fast', ...tests], environment);
+      if (!passed) return { verdict: 'caught', by: failedTest(output) };
+    }
+    return { verdict: 'survived', by: '' };
   } finally {
     rmSync(artifactPath, { force: true });
     rmSync(folder, { recursive: true, force: true });
