@@ -7,6 +7,7 @@ import { ensurePackages } from '#packages/built.ts';
 import { startThrowawayPostgres } from '#sandbox/postgres.ts';
 import { BROWSER_SETTING, launchChromium } from '#testing/chromium.ts';
 import { SANDBOX_SETTING, startSharedSandbox } from '#testing/shared-sandbox.ts';
+import { ensureBuilt, ensureCompressed } from '#web/built.ts';
 import { groupFiles, inGoodOrder, writeGroups } from './groups.ts';
 import { LATER } from './later.ts';
 import { memoryFolder } from './memory-folder.ts';
@@ -152,8 +153,10 @@ async function main(): Promise<number> {
     console.log('No test is reached.');
     return options.changed ? 0 : 1;
   }
-  // Tests import the packages by their names.
-  await ensurePackages();
+  // Tests import the packages by their names, and weigh what a browser loads.
+  const browses = files.some((file) => file.endsWith('.browser.test.ts'));
+  const web = browses ? ensureBuilt(tmpdir()).then(ensureCompressed) : null;
+  await Promise.all([ensurePackages(), web]);
   const concurrency = Number(options.concurrency ?? CONCURRENCY);
   const first = await withGround(files, (settings) => runFiles(files, concurrency, settings));
   if (first.failed.length === 0 || first.failed.length > MOST_AGAIN) return first.code;

@@ -55,7 +55,7 @@ import { tellProfile } from '#settlement/profiles.ts';
 import { watchReadiness } from '#settlement/readiness.ts';
 import { prepareLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
 import { guardNetwork } from '#settlement/relayer/network-guard.ts';
-import { ensureBuilt } from '#web/built.ts';
+import { ensureBuilt, ensureCompressed } from '#web/built.ts';
 
 export interface Running {
   /** Where HTTP is served; null without the api role. */
@@ -409,10 +409,20 @@ function reportZones({ db, log, clock }: Pick<ApiDeps, 'db' | 'log' | 'clock'>):
   return () => reported;
 }
 
-/** @returns the folder with the web apps. */
-async function buildAll(dataDir: string): Promise<string> {
-  const [web] = await Promise.all([ensureBuilt(dataDir), ensurePackages(packagesIn(dataDir))]);
-  return web;
+/**
+ * What of a build can wait: the packages, and the last tenth of the web apps' size. In production
+ * a start waits for it; in the sandbox it follows once the service serves.
+ */
+async function finishBuilds(webFolder: string, config: Config): Promise<void> {
+  await Promise.all([ensureCompressed(webFolder), ensurePackages(packagesIn(config.dataDir))]);
+}
+
+/** @returns waits until it is done. */
+function finishBuildsLater(webFolder: string, { config, log }: Pick<ApiDeps, 'config' | 'log'>) {
+  const finished = finishBuilds(webFolder, config).catch((error) =>
+    log.warn('a build was not finished', { error: describeError(error) }),
+  );
+  return () => finished;
 }
 
 /** Brings a process up: everything it was told to run, in one order, undone in reverse. */
@@ -422,7 +432,7 @@ async function bringUp(config: Config, { log, ends }: Asked, stops: Undo): Promi
   stops.push(folder.close, startTraceExport(config.tracing, log));
   const secret = config.secret ?? (await folder.secret('service'));
   // Beside the rest: only a first start builds anything.
-  const building = config.roles.has('api') ? buildAll(folder.path) : null;
+  const building = config.roles.has('api') ? ensureBuilt(folder.path) : null;
   building?.catch(() => {});
   const ground = await prepareGround(config, { folder, secret, log }, stops);
   const db = await prepareDatabase(config, { url: ground.databaseUrl, folder, log, ends }, stops);
@@ -461,10 +471,13 @@ async function bringUp(config: Config, { log, ends }: Asked, stops: Undo): Promi
   }
   const demo = config.production ? null : await ensureDemo({ ...deps, folder });
   await Promise.all(guards.map((guard) => guard.opened(OWN_WORKER_MS)));
-  const pages = { webFolder: await building, ...demoPages(demo) };
+  const webFolder = await building;
+  if (webFolder !== null && config.production) await finishBuilds(webFolder, config);
+  const pages = { webFolder, ...demoPages(demo) };
   const { webUrl, lan, turnAway } = await serve({ ...deps, ...pages }, stops);
   receipts.listensAt(webUrl);
   stops.push(() => removeSandboxFile(folder), reportZones(deps));
+  if (webFolder !== null && !config.production) stops.push(finishBuildsLater(webFolder, deps));
   const sandbox =
     demo === null || webUrl === null
       ? null

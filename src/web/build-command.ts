@@ -1,28 +1,16 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { parseArgs, promisify } from 'node:util';
-import { brotliCompress, gzip, constants as zlib } from 'node:zlib';
+import { parseArgs } from 'node:util';
 import { build } from 'vite';
+import { compressFiles, FAST } from '#web/compress.ts';
 
 /**
  * `node src/web/build-command.ts --out <folder>`: builds the web apps into the folder, each file
- * with its compressed forms beside it. A process of its own, so that the service does not keep
- * the memory that building takes.
+ * with its compressed forms beside it, which `compress-command.ts` makes smaller later. A process
+ * of its own, so that the service does not keep the memory that building takes.
  */
 const WEB = path.join(import.meta.dirname, '../../web');
-/** Smaller files are not compressed: it would save less than the header costs. */
-const LEAST_BYTES = 512;
-
-async function compress(file: string): Promise<void> {
-  // A font is packed already.
-  if (file.endsWith('.woff2')) return;
-  const plain = await readFile(file);
-  if (plain.length < LEAST_BYTES) return;
-  const quality = { params: { [zlib.BROTLI_PARAM_QUALITY]: zlib.BROTLI_MAX_QUALITY } };
-  await writeFile(`${file}.br`, await promisify(brotliCompress)(plain, quality));
-  await writeFile(`${file}.gz`, await promisify(gzip)(plain, { level: 9 }));
-}
 
 /** The page `/contract` as one file, which needs no server. */
 const ALONE = 'contract-alone.html';
@@ -79,6 +67,4 @@ await build({
   build: { outDir: out, emptyOutDir: true },
 });
 await writeFile(path.join(out, ALONE), await buildAlone(`${out}.alone`));
-const entries = await readdir(out, { recursive: true, withFileTypes: true });
-const files = entries.filter((entry) => entry.isFile() && !entry.name.endsWith('.html'));
-await Promise.all(files.map((file) => compress(path.join(file.parentPath, file.name))));
+await compressFiles(out, FAST);

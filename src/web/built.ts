@@ -1,5 +1,6 @@
+import { access, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type Build, ensureBuild } from '#files/build-cache.ts';
+import { type Build, ensureBuild, runBuild } from '#files/build-cache.ts';
 
 const APPS: Build = {
   name: 'tapline-web',
@@ -13,4 +14,27 @@ const APPS: Build = {
 /** The folder with the built web apps. @throws StartError when they cannot be built. */
 export async function ensureBuilt(dataDir: string): Promise<string> {
   return ensureBuild(APPS, path.resolve(dataDir, 'web'));
+}
+
+const COMPRESSION = {
+  what: 'smaller files of the web apps',
+  command: 'src/web/compress-command.ts',
+} as const;
+
+/**
+ * Compresses built apps once as well as it can be done, which takes as long as the build: the
+ * service reads the result at its next start.
+ *
+ * @param folder of {@link ensureBuilt}
+ * @throws StartError when the command fails
+ */
+export async function ensureCompressed(folder: string): Promise<void> {
+  const mark = path.join(folder, '.compressed');
+  const isDone = await access(mark).then(
+    () => true,
+    () => false,
+  );
+  if (isDone) return;
+  await runBuild(COMPRESSION, folder);
+  await writeFile(mark, '');
 }

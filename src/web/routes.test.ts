@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { brotliCompressSync, brotliDecompressSync, gunzipSync } from 'node:zlib';
 import fastify, { type FastifyInstance } from 'fastify';
 import { present } from '#core/assert.ts';
 import { WEB_APPS } from '#web/apps.ts';
-import { ensureBuilt } from '#web/built.ts';
+import { ensureBuilt, ensureCompressed } from '#web/built.ts';
 import { addWebRoutes } from '#web/routes.ts';
 
 let app: FastifyInstance;
@@ -30,6 +30,20 @@ test('a second build of the same sources is not made', async () => {
   const before = changedAt();
   assert.equal(await ensureBuilt(tmpdir()), folder);
   assert.equal(changedAt(), before, 'a build begins with a folder beside the others');
+});
+
+test('a build is compressed once as well as it can be, and stays readable for all', async () => {
+  await ensureCompressed(folder);
+  const names = readdirSync(path.join(folder, 'assets')).filter((name) =>
+    /^react-.*js$/.test(name),
+  );
+  const file = path.join(folder, 'assets', names[0] ?? '');
+  const smallest = brotliCompressSync(readFileSync(file)).length;
+  assert.equal(statSync(`${file}.br`).size, smallest);
+  assert.equal(statSync(`${file}.br`).mode & 0o444, 0o444);
+  const { mtimeMs } = statSync(`${file}.br`);
+  await ensureCompressed(folder);
+  assert.equal(statSync(`${file}.br`).mtimeMs, mtimeMs);
 });
 
 test('every app answers at its paths, and at any path below that it decides about', async () => {

@@ -1,9 +1,11 @@
 import { glob, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { ensurePackages } from '#packages/built.ts';
 import { startThrowawayPostgres } from '#sandbox/postgres.ts';
+import { ensureBuilt, ensureCompressed } from '#web/built.ts';
 
 /**
  * Runs what takes too long for every change: the files of this folder, or those that are named. A
@@ -58,7 +60,7 @@ async function main(): Promise<number> {
   const files = await longTests(process.argv.slice(2));
   if (files.length === 0) throw new Error('no long test was found');
   // Tests import the packages by their names.
-  await ensurePackages();
+  await Promise.all([ensurePackages(), ensureBuilt(tmpdir()).then(ensureCompressed)]);
   const postgres = await startThrowawayPostgres();
   process.env.TAPLINE_TEST_DATABASE_URL = postgres.url;
   let failed = 0;
