@@ -12,10 +12,17 @@ import { addMs, type Clock } from '#core/clock.ts';
 import type { RotatingKey } from '#core/secrets.ts';
 import type { Database, Tx } from '#db/database.ts';
 import { lockPayers, type PayerRow } from '#payers/payer-queries.ts';
-import { type Found, lockCredentials, toCredential } from '#payments/credential.ts';
+import {
+  credentialKey,
+  type Found,
+  kindOf,
+  lockCredentials,
+  type Presented,
+  readTapped,
+  verify,
+  writeConsumed,
+} from '#payments/credential.ts';
 import type { Decline } from '#payments/decline.ts';
-import { credentialKey, type Presented, readTapped } from '#payments/presented.ts';
-import { verify, writeConsumed } from '#payments/single-use.ts';
 import { readUnknownDecline } from '#payments/unknown-credential.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 
@@ -91,7 +98,7 @@ function standing(found: Found, payer: PayerRow): Decline | null {
 }
 
 function holderOf(found: Found, payer: PayerRow): HomeAnswer['holder'] {
-  const credential = toCredential(found);
+  const credential = kindOf(found).stored(found);
   const id =
     'passId' in credential ? credential.passId : 'cardId' in credential ? credential.cardId : null;
   const card = found.type === 'nfc_sun' ? found.card : null;

@@ -19,9 +19,9 @@ import type { Database } from '#db/database.ts';
 import { createPayer } from '#payers/create-payer.ts';
 import { type PayerRow, selectPayerByAddress } from '#payers/payer-queries.ts';
 import type { Tapped } from '#payments/attempt.ts';
+import type { Visit } from '#payments/credentials/visiting.ts';
 import { HOME_CELL_AWAY } from '#payments/decline.ts';
 import type { AskHome } from '#payments/pay-request.ts';
-import type { Visit } from '#payments/presented.ts';
 
 /** So long what the home of a pass has said is believed. */
 export const KEPT_MS = 60_000;

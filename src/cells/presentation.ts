@@ -1,17 +1,19 @@
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import { Value } from 'typebox/value';
-import { cellOfId } from '#core/ids.ts';
-import { cellOfSecret } from '#core/secrets.ts';
 import { sha256 } from '#core/sha256.ts';
-import { cardUrl } from '#payers/card-url.ts';
+import {
+  type Presented,
+  TAPPED_TYPES,
+  type TappedType,
+  tappedKindOf,
+} from '#payments/credential.ts';
 import { DECLINES, type Decline } from '#payments/decline.ts';
-import { type Presented, TAPPED_TYPES } from '#payments/presented.ts';
 
 /** What cells say to each other: `POST /api/cells/v1/presentations` and its answer. */
 
 const Tapped = Type.Object({
-  type: Type.Unsafe<(typeof TAPPED_TYPES)[number]>(Type.String({ enum: [...TAPPED_TYPES] })),
+  type: Type.Unsafe<TappedType>(Type.String({ enum: [...TAPPED_TYPES] })),
   value: Type.String({ maxLength: 2_000 }),
 });
 
@@ -56,48 +58,15 @@ export function declineOf({ decline }: HomeAnswer): Decline | null {
   return decline in DECLINES ? (decline as Decline) : 'pass_unknown';
 }
 
-/** The cell that has made what was tapped; null: it names none, or is none that crosses cells. */
+/** The cell that created what was tapped; `null` if it names none, or never crosses cells. */
 export function homeOf(presented: Presented): number | null {
-  switch (presented.type) {
-    case 'nfc_id':
-      return cellOfSecret('pass', presented.value);
-    case 'qr':
-      return cellOfSecret('passCode', presented.value);
-    case 'nfc_sun':
-      return cellOfId('card', presented.cardId);
-    case 'rotating_code':
-      return cellOfId('pass', presented.passId);
-    case 'smart_tap':
-    case 'apple_vas':
-      return presented.tap.cell;
-    // A token is made for one merchant, where the merchant is; a signature needs no home.
-    case 'agent_token':
-    case 'authorization':
-    case 'visiting':
-      return null;
-  }
+  return tappedKindOf(presented)?.cell(presented) ?? null;
 }
 
-/** As the reader said it; null for what is not tapped. */
+/** As the reader read it; `null` for what is not tapped. */
 export function tappedOf(presented: Presented): Presentation['tapped'] | null {
-  switch (presented.type) {
-    case 'nfc_id':
-    case 'qr':
-      return { type: presented.type, value: presented.value };
-    case 'nfc_sun': {
-      const { type, cardId, message } = presented;
-      return { type, value: cardUrl('', cardId, message) };
-    }
-    case 'rotating_code':
-      return { type: presented.type, value: `${presented.passId}.${presented.code}` };
-    case 'smart_tap':
-    case 'apple_vas':
-      return { type: presented.type, value: presented.tap.text };
-    case 'agent_token':
-    case 'authorization':
-    case 'visiting':
-      return null;
-  }
+  const value = tappedKindOf(presented)?.value(presented);
+  return value === undefined ? null : { type: presented.type as TappedType, value };
 }
 
 /** What both cells know it by; neither stores what was tapped. */

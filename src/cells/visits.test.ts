@@ -15,9 +15,10 @@ import { createCard } from '#payers/card.ts';
 import { cardUrlTemplate } from '#payers/card-url.ts';
 import { createPassCode } from '#payers/create-pass-code.ts';
 import { revokePassRow, updatePayerLimits } from '#payers/payer-queries.ts';
+import { type Presented, readTapped } from '#payments/credential.ts';
+import type { Visit } from '#payments/credentials/visiting.ts';
 import { decideApproval } from '#payments/decide-approval.ts';
 import { selectIntents } from '#payments/intent-queries.ts';
-import { type Presented, readTapped, type Visit } from '#payments/presented.ts';
 import { CardChip } from '#testing/card-chip.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import {

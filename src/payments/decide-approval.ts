@@ -3,7 +3,7 @@ import type { Tx } from '#db/database.ts';
 import { endAsking } from '#payers/card-queries.ts';
 import { lockPayer } from '#payers/payer-queries.ts';
 import { assessPayment, readActivities } from '#payments/assess.ts';
-import { checkCredential, lockCredential } from '#payments/credential.ts';
+import { kindOf, lockCredential } from '#payments/credential.ts';
 import type { IntentCommand, PaymentIntent } from '#payments/payment-intent.ts';
 import { confirmationAskedAt } from '#payments/save.ts';
 import { chargeOf } from '#payments/tip.ts';
@@ -28,6 +28,7 @@ export async function decideApproval(tx: Tx, intent: Asked, now: Date): Promise<
   const sentAt = confirmationAskedAt(intent.confirmBy);
   const [facts] = await readActivities(tx, [{ intent, payer }], now);
   const { settings, activity } = present(facts, 'facts of a payment');
+  const paying = { intent, payerLivemode: payer.livemode, now: sentAt };
   const assessment = assessPayment({
     settings,
     // This is a yes: earlier noes do not stand in its way.
@@ -35,8 +36,7 @@ export async function decideApproval(tx: Tx, intent: Asked, now: Date): Promise<
     intent,
     amount: chargeOf(intent),
     payer,
-    credentialProblem:
-      found === null ? null : checkCredential(found, intent, payer.livemode, sentAt),
+    credentialProblem: found === null ? null : kindOf(found).check(found, paying),
     card: found?.type === 'nfc_sun' ? found.card : null,
     // The payer is saying yes right now.
     copied: null,

@@ -5,10 +5,10 @@ import type { Sql } from '#db/database.ts';
 import { replayOf } from '#idempotency/decide.ts';
 import { selectKeys } from '#idempotency/key-queries.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
+import { readPayers } from '#payments/credential.ts';
 import { selectPayable } from '#payments/intent-queries.ts';
 import type { PayRequest } from '#payments/pay-request.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
-import { readPayers } from '#payments/read-payers.ts';
 
 /** What we read about a payment before anything is locked: enough to ask the chain about it. */
 export interface Outlook {

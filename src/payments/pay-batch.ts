@@ -5,12 +5,12 @@ import { add, ZERO } from '#core/money.ts';
 import type { Tx } from '#db/database.ts';
 import { type Done, decideKeyed } from '#idempotency/decide.ts';
 import { insertKeys, type StoredKey } from '#idempotency/key-queries.ts';
-import { updateAgentTokenIntents } from '#payers/agent-token-queries.ts';
 import { noteStaticTaps, type StaticTap } from '#payers/payer-queries.ts';
 import { serviceUnavailable } from '#payments/ask-chain.ts';
-import { type Assessment, assessPayment, type PaymentFacts } from '#payments/assess.ts';
+import { type Assessment, assessPayment } from '#payments/assess.ts';
 import type { Attempt } from '#payments/attempt.ts';
-import { checkCredential, type Found, toCredential } from '#payments/credential.ts';
+import { type Found, kindOf, verify, writeConsumed } from '#payments/credential.ts';
+import type { Verified } from '#payments/credentials/kind.ts';
 import {
   type BatchTerms,
   checkShare,
@@ -35,7 +35,6 @@ import {
 import { renderIntent } from '#payments/render.ts';
 import { type Change, confirmationDeadline, saveSteps } from '#payments/save.ts';
 import { settlementOf } from '#payments/settlement-of.ts';
-import { type Verified, verify, writeConsumed } from '#payments/single-use.ts';
 import { checkTip } from '#payments/tip.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 import { requestPayments } from '#settlement/requests.ts';
@@ -102,10 +101,7 @@ function decide(context: PayContext, item: PayItem, index: number): PaymentInten
   const wrongTip = checkTip(current, request.tip);
   if (wrongTip !== null) return wrongTip;
   const { now, presented } = request;
-  const isTap =
-    presented.type === 'authorization'
-      ? presented.signed.by === 'chip'
-      : presented.type !== 'agent_token';
+  const isTap = kindOf(presented).isTap?.(presented) ?? true;
   const tappedAt = current.tappedAt ?? (isTap ? tapTime(current, now) : null);
   const intent = { ...current, tappedAt };
   const unpayable = canBePaid(intent, now);
@@ -120,7 +116,7 @@ function decide(context: PayContext, item: PayItem, index: number): PaymentInten
 }
 
 /** The credential, with what the batch has consumed of it already. */
-function verifyIn(context: PayContext, request: PayRequest): Verified | null {
+function verifyIn(context: PayContext, request: PayRequest): Verified<Found> | null {
   const found = credentialOf(context, request);
   if (found === null) return null;
   const { cardKey } = context.terms;
@@ -139,7 +135,7 @@ function command(
     readonly item: PayItem;
     readonly index: number;
     readonly intent: PaymentIntent;
-    readonly verified: Verified | null;
+    readonly verified: Verified<Found> | null;
   },
 ): IntentCommand | Refusal {
   const { item, intent, verified } = considered;
@@ -156,39 +152,32 @@ function command(
   if (preflight === null) return serviceUnavailable();
   const payer = present(context.payers.get(found.payerId), 'payer of a credential');
   const { settings, activity } = present(context.facts[considered.index], 'facts of a payment');
+  const kind = kindOf(found);
+  const { isCopied = false, ...facts } = kind.facts?.(found) ?? {};
   const assessment = assessPayment({
     intent,
     amount: add(intent.amount, tip),
     payer,
-    credentialProblem: checkCredential(found, intent, payer.livemode, now) ?? verified.decline,
-    card: cardTermsOf(found),
-    doubtedAt: found.type === 'smart_tap' ? (found.phone?.doubtedAt ?? null) : null,
-    copied: toCredential(found).type === 'nfc_id' ? context.terms.staticPass : null,
+    credentialProblem:
+      kind.check(found, { intent, payerLivemode: payer.livemode, now }) ?? verified.decline,
+    card: null,
+    ...facts,
+    copied: isCopied ? context.terms.staticPass : null,
     preflight,
     settings,
     activity: withBatch(activity, context, { payerId: payer.id, intent }),
-    isSigned: found.type === 'authorization',
-    chip: found.type === 'authorization' ? found.chip : null,
   });
   const full = assessment.kind === 'decline' ? null : checkShare(context, intent, tip);
   if (full !== null) return full;
   const attempt: Attempt = {
     payerId: payer.id,
     payerAddress: payer.address,
-    credential: toCredential(found),
+    credential: kind.stored(found),
     tip,
     reasonCode: null,
     ...(request.traceparent == null ? {} : { traceparent: request.traceparent }),
   };
   return toCommand(assessment, attempt, now);
-}
-
-/** What the credential itself may pay at once, and whether its payer is asked. */
-function cardTermsOf(found: Found): PaymentFacts['card'] {
-  if (found.type === 'nfc_sun') return found.card;
-  if (found.type !== 'visiting') return null;
-  const { limit, doubtedAt } = found.holder;
-  return { per_payment_limit: limit, asks_since: doubtedAt };
 }
 
 /** What the assessment makes of the intent. */
@@ -226,12 +215,6 @@ async function persist(
     const merchantNumber = present(locked?.merchantNumber, 'merchant number');
     return [settlementOf(intent, { merchantNumber, settleWithinS })];
   });
-  const uses = [...context.credentials.values()].flatMap((found) =>
-    found.type === 'agent_token' && found.usedBy !== null && context.changes.has(found.usedBy.id)
-      ? [{ id: found.token.id, paymentIntentId: found.usedBy.id }]
-      : [],
-  );
-  if (uses.length > 0) await updateAgentTokenIntents(tx, uses);
   await writeConsumed(tx, context.consumed.values(), now);
   const answered = items.flatMap(({ request: { presented, intentId } }, index) =>
     presented.type === 'authorization' && !isRefusal(present(paid[index], 'outcome').answer)

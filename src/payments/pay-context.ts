@@ -9,12 +9,11 @@ import type { KnownKeys } from '#idempotency/decide.ts';
 import { takeKeys } from '#idempotency/key-queries.ts';
 import { lockPayers, type PayerRow } from '#payers/payer-queries.ts';
 import { type Checked, type PaymentFacts, readActivities } from '#payments/assess.ts';
-import { type Found, lockCredentials } from '#payments/credential.ts';
+import { credentialKey, type Found, kindOf, lockCredentials } from '#payments/credential.ts';
 import { type CheckShare, readShares } from '#payments/hour-share.ts';
 import { lockIntents } from '#payments/intent-queries.ts';
 import type { PayRequest, PayTerms } from '#payments/pay-request.ts';
 import type { PaymentIntent, Step } from '#payments/payment-intent.ts';
-import { credentialKey } from '#payments/presented.ts';
 import { chargeOf } from '#payments/tip.ts';
 import { readUnknownDecline, type UnknownDecline } from '#payments/unknown-credential.ts';
 import type { Readiness } from '#settlement/readiness.ts';
@@ -168,6 +167,6 @@ export function record(
   if (after.status !== 'processing' && after.status !== 'requires_action') return;
   context.underWay.push({ payerId: after.attempt.payerId, intent: after });
   const found = credentialOf(context, request);
-  const key = credentialKey(request.presented);
-  if (found?.type === 'agent_token') context.credentials.set(key, { ...found, usedBy: after });
+  const paying = found === null ? undefined : kindOf(found).paying?.(found, after);
+  if (paying !== undefined) consume(context, request, paying);
 }

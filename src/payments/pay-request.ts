@@ -3,7 +3,9 @@ import type { Atoms } from '#core/money.ts';
 import type { RotatingKey } from '#core/secrets.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 import type { PreflightResult } from '#payments/assess.ts';
-import type { Presented, SignedPayment, Visit } from '#payments/presented.ts';
+import type { Presented } from '#payments/credential.ts';
+import type { SignedPayment } from '#payments/credentials/authorization.ts';
+import type { Visit } from '#payments/credentials/visiting.ts';
 import type { StaticPassTerms } from '#risk/rules.ts';
 import type { Hex } from '#settlement/requests.ts';
 

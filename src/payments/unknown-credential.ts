@@ -1,21 +1,9 @@
 import { addMs } from '#core/clock.ts';
 import type { Sql } from '#db/database.ts';
 import { PASS_CODE_KEPT_MS } from '#payers/create-pass-code.ts';
+import { credentialKey, kindOf, type Presented } from '#payments/credential.ts';
 import type { Decline } from '#payments/decline.ts';
-import { credentialKey, type Presented } from '#payments/presented.ts';
 import { selectLossesSince } from '#settlement/network-recovery-queries.ts';
-
-const UNKNOWN = {
-  nfc_id: 'pass_unknown',
-  nfc_sun: 'pass_unknown',
-  qr: 'pass_unknown',
-  rotating_code: 'pass_unknown',
-  smart_tap: 'pass_unknown',
-  apple_vas: 'pass_unknown',
-  agent_token: 'agent_token_unknown',
-  authorization: 'authorization_refused',
-  visiting: 'pass_unknown',
-} as const;
 
 /** Why something is declined that nothing here is known of. */
 export type UnknownDecline = (presented: Presented, livemode: boolean) => Decline;
@@ -31,13 +19,12 @@ export async function readUnknownDecline(
   read: { readonly found: ReadonlyMap<string, unknown>; readonly now: Date },
 ): Promise<UnknownDecline> {
   const isUnknownCode = (one: Presented) => {
-    const isCode = one.type === 'qr' || one.type === 'rotating_code';
-    const key = isCode ? credentialKey(one) : '';
+    const key = kindOf(one).isCode === true ? credentialKey(one) : '';
     return key !== '' && !read.found.has(key);
   };
   const losses = presented.some(isUnknownCode)
     ? await selectLossesSince(sql, addMs(read.now, -PASS_CODE_KEPT_MS))
     : [];
   return (one, livemode) =>
-    isUnknownCode(one) && losses.includes(livemode) ? 'pass_code_expired' : UNKNOWN[one.type];
+    isUnknownCode(one) && losses.includes(livemode) ? 'pass_code_expired' : kindOf(one).unknown;
 }

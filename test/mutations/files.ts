@@ -78,7 +78,11 @@ const ANSWERED = ['src/settlement/relayer/relayer-answered.test.ts', ...ORDER];
 
 /** What people pay with, and what becomes of it afterwards. */
 const OF_WAYS: Readonly<Record<string, readonly string[]>> = {
-  'src/payments/single-use.ts': ['src/payments/single-use.test.ts', ...CARDS_AND_CODES],
+  'src/payments/credentials/nfc-sun.ts': CARDS_AND_CODES,
+  'src/payments/credentials/qr.ts': CARDS_AND_CODES,
+  'src/payments/credentials/rotating-code.ts': CARDS_AND_CODES,
+  'src/payments/credentials/phone-pass.ts': ['src/payments/credentials/phone-pass.test.ts'],
+  'src/payments/credentials/agent-token.ts': PAY,
   'src/payments/credential.ts': [...CARDS_AND_CODES, ...PAY],
   'src/payers/card-queries.ts': ['src/payers/card-queries.test.ts', ...CARDS_AND_CODES],
   'src/payments/authorize-link.ts': LINKS,

@@ -71,21 +71,21 @@ export const WAY_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a code pays as often as it is shown',
-    file: 'src/payments/single-use.ts',
+    file: 'src/payments/credentials/qr.ts',
     by: WAYS,
     from: "    if (code.used_at !== null) return { decline: 'pass_code_used', after: found };\n",
     to: '',
   },
   {
     name: 'a tap of a card pays as often as it is sent',
-    file: 'src/payments/single-use.ts',
+    file: 'src/payments/credentials/nfc-sun.ts',
     by: WAYS,
     from: 'tap !== null && tap.counter > card.counter && ',
     to: 'tap !== null && ',
   },
   {
     name: 'a tap of a phone pays as often as it is sent',
-    file: 'src/payments/single-use.ts',
+    file: 'src/payments/credentials/phone-pass.ts',
     by: WAYS,
     from: 'if (isUsed || !isTimely(tap, phone.doubtedAt, now)) {',
     to: 'if (!isTimely(tap, phone.doubtedAt, now)) {',
@@ -106,7 +106,7 @@ export const WAY_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a spent token pays again',
-    file: 'src/payments/credential.ts',
+    file: 'src/payments/credentials/agent-token.ts',
     by: WAYS,
     from: 'usedBy?.id !== intent.id && isTokenTaken(token.id, usedBy, now)',
     to: 'false',

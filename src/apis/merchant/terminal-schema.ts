@@ -12,8 +12,8 @@ import {
   text,
   textOut,
 } from '#http/schema.ts';
+import { TAPPED_TYPES } from '#payments/credential.ts';
 import { INTENT_STATUSES } from '#payments/payment-intent.ts';
-import { TAPPED_TYPES } from '#payments/presented.ts';
 
 const terminalFields = {
   id: idOf('tml_', 'terminal'),

@@ -1,7 +1,7 @@
 import type { PayerDeps } from '#apis/payer/deps.ts';
 import { agentTokenStatus, renderAgentToken, type TokenUse } from '#payers/agent-token.ts';
 import type { AgentTokenRow } from '#payers/agent-token-queries.ts';
-import { isTokenTaken } from '#payments/credential.ts';
+import { isTokenTaken } from '#payments/credentials/agent-token.ts';
 import { selectIntents } from '#payments/intent-queries.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 

@@ -25,12 +25,12 @@ import { AGENT_TOKEN_SECONDS, createAgentToken } from '#payers/create-agent-toke
 import { selectPassByHash, selectPayer } from '#payers/payer-queries.ts';
 import { awaitSettled } from '#payments/await-settlement.ts';
 import { answerConfirmation } from '#payments/confirm.ts';
+import { type Presented, readTapped } from '#payments/credential.ts';
 import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
 import { expireNow } from '#payments/expire-now.ts';
 import { selectNextForTerminals, updatePickedUp } from '#payments/intent-queries.ts';
 import type { PayIntent } from '#payments/pay.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
-import { type Presented, readTapped } from '#payments/presented.ts';
 import { renderIntent } from '#payments/render.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 import { selectTerminal } from '#terminals/terminal-queries.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { x402Client } from '@x402/core/client';
 import { ExactEvmScheme } from '@x402/evm';
+import type { TappedType } from '#payments/credential.ts';
 import type { PaymentMethod } from '#payments/payment.ts';
-import type { TAPPED_TYPES } from '#payments/presented.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import { type Caller, caller, type Reply } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
@@ -157,7 +157,7 @@ const tipOf = ({ wish }: Shopping) => (wish.tip === null ? {} : { tip_amount: wi
 
 /** What a reader at the till reads. */
 function tapped(
-  type: Exclude<(typeof TAPPED_TYPES)[number], 'rotating_code'>,
+  type: Exclude<TappedType, 'rotating_code'>,
   read: (payer: WayPayer, merchant: Caller) => Promise<string>,
 ) {
   return (shopping: Shopping) =>

@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import { addMs } from '#core/clock.ts';
 import type { PassRow } from '#payers/payer-queries.ts';
 import { VAS_MS } from '#payers/phone-pass.ts';
-import type { Found } from '#payments/credential.ts';
-import { verify } from '#payments/single-use.ts';
+import { type Found, verify } from '#payments/credential.ts';
 
 const NOW = new Date('2026-11-23T12:00:00.000Z');
 /** Since when taps of this pass may have been used in a time that was lost. */

@@ -1,0 +1,87 @@
+import type { Tx } from '#db/database.ts';
+import {
+  type AgentTokenRow,
+  lockAgentToken,
+  lockAgentTokens,
+  updateAgentTokenIntents,
+} from '#payers/agent-token-queries.ts';
+import { selectPayersByCredential } from '#payers/payer-queries.ts';
+import {
+  type CredentialKind,
+  foundBy,
+  hashOf,
+  type Secret,
+  type Stored,
+} from '#payments/credentials/kind.ts';
+import { selectIntents } from '#payments/intent-queries.ts';
+import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
+
+interface Found {
+  readonly type: 'agent_token';
+  readonly payerId: string;
+  readonly token: AgentTokenRow;
+  /** The intent that it was last accepted for. */
+  readonly usedBy: PaymentIntent | null;
+}
+
+/**
+ * With the intents that they were accepted for. These are read once the tokens are locked, never in
+ * the same statement: a statement that has waited for a lock shows the other tables as they were
+ * before the wait.
+ */
+async function withUses<T extends AgentTokenRow>(tx: Tx, tokens: readonly T[]) {
+  const ids = tokens.flatMap((token) => token.payment_intent_id ?? []);
+  const intents = ids.length === 0 ? [] : await selectIntents(tx, ids);
+  const byId = new Map(intents.map((intent) => [intent.id, intent]));
+  return tokens.map((token) => {
+    const usedBy = byId.get(token.payment_intent_id ?? '') ?? null;
+    return {
+      token,
+      found: { type: 'agent_token', payerId: token.payer_id, token, usedBy } as const,
+    };
+  });
+}
+
+/** Whether the token pays, or has paid, another intent. */
+export function isTokenTaken(tokenId: string, usedBy: PaymentIntent | null, now: Date): boolean {
+  if (usedBy === null) return false;
+  const intent = asOf(usedBy, now);
+  if (intent.status === 'requires_payment_method' || intent.status === 'canceled') return false;
+  const { credential } = intent.attempt;
+  return credential.type === 'agent_token' && credential.tokenId === tokenId;
+}
+
+/** A secret that pays one amount to one merchant once. */
+export const agentToken: CredentialKind<Secret<'agent_token'>, Found> = {
+  unknown: 'agent_token_unknown',
+  isTap: () => false,
+  ...foundBy(hashOf('agentToken'), selectPayersByCredential, async (tx, hashes) => {
+    const used = await withUses(tx, await lockAgentTokens(tx, hashes));
+    return used.map(({ token, found }) => [token.hash, found]);
+  }),
+  // Locked as for a confirm: only one decision at a time can find it free, whatever the intents.
+  async lockAgain(tx, { tokenId }: Stored<'agent_token'>) {
+    const token = await lockAgentToken(tx, tokenId);
+    const [used] = token === undefined ? [] : await withUses(tx, [token]);
+    return used?.found ?? null;
+  },
+  stored: ({ token }) => ({ type: 'agent_token', tokenId: token.id }),
+  check({ token, usedBy }, { intent, now }) {
+    const { accountId, livemode } = intent.tenant;
+    const matches =
+      token.account_id === accountId &&
+      token.livemode === livemode &&
+      token.amount === intent.amount;
+    if (!matches) return 'agent_token_mismatch';
+    if (usedBy?.id !== intent.id && isTokenTaken(token.id, usedBy, now)) return 'agent_token_used';
+    if (token.revoked_at !== null || token.expires_at <= now) return 'agent_token_expired';
+    return null;
+  },
+  paying: (found, intent) => ({ ...found, usedBy: intent }),
+  async consume(tx, used) {
+    const uses = used.flatMap(({ token: { id }, usedBy }) =>
+      usedBy === null ? [] : [{ id, paymentIntentId: usedBy.id }],
+    );
+    await updateAgentTokenIntents(tx, uses);
+  },
+};

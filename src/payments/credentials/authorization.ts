@@ -1,0 +1,68 @@
+import { hashSecret } from '#core/secrets.ts';
+import { type ChipRow, lockChipsOf } from '#payers/chip-queries.ts';
+import type { PayerRow } from '#payers/payer-queries.ts';
+import type { CredentialKind } from '#payments/credentials/kind.ts';
+import type { FeeRates } from '#settlement/chain/fee-rates.ts';
+import type { PaymentAuthorization } from '#settlement/requests.ts';
+
+/** What a wallet has signed for one payment, after the signature was verified. */
+export interface SignedPayment {
+  readonly payer: PayerRow;
+  readonly authorization: PaymentAuthorization;
+  /** The rates that went into the signed sum. */
+  readonly rates: FeeRates;
+  /** Who handed it in: a pay link or tag, or a till at which a chip has signed. A mere label. */
+  readonly by: SignedBy;
+}
+
+/** What a signed payment is called. No rule trusts it. */
+export type SignedBy = 'authorization' | 'chip';
+
+interface Presented {
+  readonly type: 'authorization';
+  readonly signed: SignedPayment;
+}
+
+interface Found {
+  readonly type: 'authorization';
+  readonly payerId: string;
+  readonly authorization: PaymentAuthorization;
+  readonly by: SignedBy;
+  /** What the owner of this address has registered, if anything. */
+  readonly chip: ChipRow | null;
+}
+
+function keyOf({ signed }: Presented): string {
+  return hashSecret(signed.authorization.signature).toString('hex');
+}
+
+/** A signature of the wallet for this very payment, so nothing is left to check. */
+export const authorization: CredentialKind<Presented, Found> = {
+  unknown: 'authorization_refused',
+  isTap: ({ signed }) => signed.by === 'chip',
+  key: keyOf,
+  payers: async (_, presented) =>
+    presented.map((one) => ({ ...one.signed.payer, credential: keyOf(one) })),
+  async lock(tx, presented) {
+    const chips = await lockChipsOf(
+      tx,
+      presented.map(({ signed }) => signed.payer.address),
+    );
+    return presented.map((one) => {
+      const { payer, authorization, by } = one.signed;
+      const { id: payerId, livemode, address } = payer;
+      const chip = chips.find((row) => row.livemode === livemode && row.address === address);
+      const found: Found = {
+        type: 'authorization',
+        payerId,
+        authorization,
+        by,
+        chip: chip ?? null,
+      };
+      return [keyOf(one), found];
+    });
+  },
+  stored: ({ by, authorization }) => ({ type: by, ...authorization }),
+  check: () => null,
+  facts: ({ chip }) => ({ isSigned: true, chip }),
+};

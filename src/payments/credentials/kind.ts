@@ -1,0 +1,162 @@
+import { hashSecret, isSecret, type RotatingKey, type SecretKind } from '#core/secrets.ts';
+import type { Sql, Tx } from '#db/database.ts';
+import { type PassRow, type PayerRow, selectPass } from '#payers/payer-queries.ts';
+import type { PhoneKind } from '#payers/phone-tap.ts';
+import type { PaymentFacts } from '#payments/assess.ts';
+import type { Credential } from '#payments/attempt.ts';
+import type { Decline } from '#payments/decline.ts';
+import type { PaymentIntent } from '#payments/payment-intent.ts';
+
+/**
+ * A kind of credential: how what was presented (`P`) is found (`F`), checked, verified and
+ * consumed. `credential.ts` lists the kinds, and hands each its share of a batch of payments.
+ */
+export interface CredentialKind<P, F> {
+  /** The decline where nothing here is known of it. */
+  readonly unknown: Decline;
+  /** The wallet creates a new one each time, so one that a lost database knew has expired. */
+  readonly isCode?: boolean;
+  /** What it is found by: the id of a card or pass, else a hash in hex. '' finds nothing. */
+  key(presented: P): string;
+  /** The payers of those that are known, before anything is locked. */
+  payers(sql: Sql, presented: readonly P[]): Promise<readonly PayerOf[]>;
+  /**
+   * Those that are known, by {@link key}. What can be accepted only once is locked, in one order,
+   * so that no two transactions wait in a circle.
+   */
+  lock(tx: Tx, presented: readonly P[]): Promise<Known<F>>;
+  /**
+   * The credential of an attempt whose payer was asked; `null` if it was erased. Absent where no
+   * payer is asked. Lock its payer afterwards.
+   */
+  lockAgain?(tx: Tx, stored: Credential): Promise<F | null>;
+  /** Whether it was tapped at a till. Absent: always. */
+  isTap?(presented: P): boolean;
+  /** As the attempt stores it. */
+  stored(found: F): Credential;
+  /** Why it cannot pay this intent, or `null`. */
+  check(found: F, paying: Paying): Decline | null;
+  /**
+   * Whether what was presented is good, and the credential after the attempt is answered. Absent
+   * where it is good as often as it is presented. An attempt that is answered with 200 consumes it,
+   * however the payment ends; one that is refused (4xx) or undecided (503) does not.
+   * @param found as locked, with what the batch has consumed of it already.
+   */
+  verify?(found: F, presented: P, by: VerifyBy): Verified<F>;
+  /** The credential once this intent is under way with it. */
+  paying?(found: F, intent: PaymentIntent): F;
+  /** Writes what a batch has consumed. Each was locked, so no other transaction has used it. */
+  consume?(tx: Tx, used: readonly F[], now: Date): Promise<void>;
+  /** What the assessment of a payment has to know of it. */
+  facts?(found: F): CredentialFacts;
+}
+
+/** What a terminal reads. */
+export interface TappedKind<P, F> extends CredentialKind<P, F> {
+  /** The form that a value must have, in words. */
+  readonly form: string;
+  /** Checks the form alone; `null` if it is wrong. */
+  read(value: string): P | null;
+  /** As the reader read it. */
+  value(presented: P): string;
+  /** The cell that created it; `null` if it names none. */
+  cell(presented: P): number | null;
+}
+
+/** A secret that whoever has it presents. */
+export interface Secret<T> {
+  readonly type: T;
+  readonly value: string;
+}
+
+export interface FoundPass<T> {
+  readonly type: T;
+  readonly payerId: string;
+  readonly pass: PassRow;
+}
+
+/** By the key of the credential. */
+export type PayerOf = PayerRow & { readonly credential: string };
+
+/** What an attempt stores of a credential of this kind. */
+export type Stored<T extends Credential['type']> = Extract<Credential, { readonly type: T }>;
+
+type PassType = 'nfc_id' | 'qr' | 'rotating_code' | PhoneKind;
+
+export type Known<F> = readonly (readonly [key: string, found: F])[];
+
+export interface Paying {
+  readonly intent: PaymentIntent;
+  readonly payerLivemode: boolean;
+  readonly now: Date;
+}
+
+export interface VerifyBy {
+  /** Opens the keys of cards and of rotating codes. */
+  readonly cardKey: RotatingKey;
+  readonly now: Date;
+}
+
+export interface Verified<F> {
+  /** Why what was presented is not accepted, or `null`. */
+  readonly decline: Decline | null;
+  readonly after: F;
+}
+
+export interface CredentialFacts
+  extends Partial<Pick<PaymentFacts, 'card' | 'chip' | 'doubtedAt' | 'isSigned'>> {
+  /** What was presented can be copied, so its payer may have to confirm. */
+  readonly isCopied?: boolean;
+}
+
+/** Why a pass or card cannot pay this intent. */
+export function checkPass(
+  { revoked_at }: { readonly revoked_at: Date | null },
+  { intent, payerLivemode }: Paying,
+): Decline | null {
+  if (payerLivemode !== intent.tenant.livemode) return 'pass_unknown';
+  return revoked_at === null ? null : 'pass_revoked';
+}
+
+/** What is stored of a secret; `null` where its checksum shows that it is not one. */
+export function hashOf(kind: SecretKind): (presented: Secret<string>) => Buffer | null {
+  return ({ value }) => (isSecret(kind, value) ? hashSecret(value) : null);
+}
+
+/** Found by an id or a hash, with a statement for all of a batch; `null` finds nothing. */
+export function foundBy<P, K extends string | Buffer, F>(
+  idOf: (presented: P) => K | null,
+  payersOf: (sql: Sql, ids: readonly K[]) => Promise<readonly PayerOf[]>,
+  lock: (tx: Tx, ids: readonly K[], all: readonly P[]) => Promise<readonly (readonly [K, F])[]>,
+): Pick<CredentialKind<P, F>, 'key' | 'payers' | 'lock'> {
+  const idsOf = (all: readonly P[]) => all.flatMap((one) => idOf(one) ?? []);
+  const keyOf = (id: K | null) => (typeof id === 'string' ? id : (id?.toString('hex') ?? ''));
+  return {
+    key: (presented) => keyOf(idOf(presented)),
+    async payers(sql, all) {
+      const ids = idsOf(all);
+      return ids.length === 0 ? [] : payersOf(sql, ids);
+    },
+    async lock(tx, all) {
+      const ids = idsOf(all);
+      const found = ids.length === 0 ? [] : await lock(tx, ids, all);
+      return found.map(([id, one]) => [keyOf(id), one]);
+    },
+  };
+}
+
+/** What the ways to present a pass have in common. */
+export function passKind<T extends PassType, F extends { readonly pass: PassRow }>(
+  type: T,
+  found: (pass: PassRow) => F,
+) {
+  return {
+    unknown: 'pass_unknown',
+    async lockAgain(tx: Tx, { passId }: Stored<PassType>) {
+      const pass = await selectPass(tx, passId);
+      return pass === undefined ? null : found(pass);
+    },
+    stored: ({ pass }: F) => ({ type, passId: pass.id }),
+    check: ({ pass }: F, paying: Paying) => checkPass(pass, paying),
+  } as const;
+}

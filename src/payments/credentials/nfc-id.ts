@@ -1,0 +1,33 @@
+import { cellOfSecret } from '#core/secrets.ts';
+import {
+  type PassRow,
+  selectPassesByHash,
+  selectPayersByCredential,
+} from '#payers/payer-queries.ts';
+import {
+  type FoundPass,
+  foundBy,
+  hashOf,
+  passKind,
+  type Secret,
+  type TappedKind,
+} from '#payments/credentials/kind.ts';
+
+const FORM = /^nfc_[\x21-\x7e]{1,196}$/;
+
+function ofPass(pass: PassRow): FoundPass<'nfc_id'> {
+  return { type: 'nfc_id', payerId: pass.payer_id, pass };
+}
+
+/** The static chip of a pass. */
+export const nfcId: TappedKind<Secret<'nfc_id'>, FoundPass<'nfc_id'>> = {
+  ...passKind('nfc_id', ofPass),
+  form: 'what the chip of a pass says: nfc_…',
+  read: (value) => (FORM.test(value) ? { type: 'nfc_id', value } : null),
+  value: ({ value }) => value,
+  cell: ({ value }) => cellOfSecret('pass', value),
+  ...foundBy(hashOf('pass'), selectPayersByCredential, async (tx, hashes) =>
+    (await selectPassesByHash(tx, hashes)).map((pass) => [pass.hash, ofPass(pass)]),
+  ),
+  facts: () => ({ isCopied: true }),
+};

@@ -1,0 +1,111 @@
+import { assert } from '#core/assert.ts';
+import { addMs } from '#core/clock.ts';
+import type { Tx } from '#db/database.ts';
+import type { PassRow } from '#payers/payer-queries.ts';
+import { VAS_MS } from '#payers/phone-pass.ts';
+import {
+  insertUsedTaps,
+  lockPhonePasses,
+  selectPayersOfPhones,
+  selectUsedTaps,
+  sweepUsedTaps,
+} from '#payers/phone-pass-queries.ts';
+import { type PhoneKind, type PhoneTap, parsePhoneTap } from '#payers/phone-tap.ts';
+import { type FoundPass, foundBy, passKind, type TappedKind } from '#payments/credentials/kind.ts';
+
+interface Presented<T> {
+  readonly type: T;
+  readonly tap: PhoneTap;
+}
+
+interface Found<T> extends FoundPass<T> {
+  /** `null`: it belongs to an attempt that is under way, whose tap is consumed. */
+  readonly phone: PhoneState | null;
+}
+
+/** What is known of the taps of a phone's pass. */
+interface PhoneState {
+  readonly hash: Buffer;
+  readonly doubtedAt: Date | null;
+  /** Of the taps that are presented, those that were used before, in hex. */
+  readonly usedBefore: ReadonlySet<string>;
+  /** Those that this batch uses. */
+  readonly uses: readonly PhoneTap[];
+}
+
+/** Rows dropped with what a batch uses: the table cannot grow faster than it is swept. */
+const SWEEP_PER_TAP = 2;
+
+/** What an Apple phone gave before a loss of data is refused: it may have been used then. */
+function isTimely({ at }: PhoneTap, doubtedAt: Date | null, now: Date): boolean {
+  if (at === null) return true;
+  if (Math.abs(now.getTime() - at.getTime()) > VAS_MS) return false;
+  return doubtedAt === null || at > doubtedAt;
+}
+
+async function writeUsedTaps(tx: Tx, used: readonly PhoneState[], now: Date): Promise<void> {
+  const taps = used.flatMap(({ hash: phonePass, uses }) =>
+    uses.map(({ tapHash: hash, at }) => {
+      // Its time is so far ahead at most that it is accepted for twice as long.
+      return { hash, phonePass, sweptFrom: at === null ? null : addMs(at, 2 * VAS_MS) };
+    }),
+  );
+  if (taps.length === 0) return;
+  await sweepUsedTaps(tx, now, SWEEP_PER_TAP * taps.length);
+  assert((await insertUsedTaps(tx, taps, now)) === taps.length, 'a tap of a phone was used twice');
+}
+
+/** The pass in the wallet of a phone. A tap is good once: by its nonce, or by its time. */
+function phonePass<T extends PhoneKind>(type: T): TappedKind<Presented<T>, Found<T>> {
+  const ofPass = (pass: PassRow, phone: PhoneState | null): Found<T> => {
+    return { type, payerId: pass.payer_id, pass, phone };
+  };
+  const lockPhones = async (tx: Tx, hashes: readonly Buffer[], all: readonly Presented<T>[]) => {
+    const phones = await lockPhonePasses(tx, hashes);
+    const tapHashes = all.map(({ tap }) => tap.tapHash);
+    const usedBefore =
+      phones.length === 0 ? new Set<string>() : await selectUsedTaps(tx, tapHashes);
+    return phones.map((pass) => {
+      const { phone_hash: hash, doubted_at: doubtedAt } = pass;
+      return [hash, ofPass(pass, { hash, doubtedAt, usedBefore, uses: [] })] as const;
+    });
+  };
+  return {
+    ...passKind(type, (pass) => ofPass(pass, null)),
+    form: 'what the reader made of the phone’s answer: base64url of its format 1',
+    read(value) {
+      const tap = parsePhoneTap(type, value);
+      return tap === null ? null : { type, tap };
+    },
+    value: ({ tap }) => tap.text,
+    cell: ({ tap }) => tap.cell,
+    ...foundBy(({ tap }) => tap.valueHash, selectPayersOfPhones, lockPhones),
+    verify(found, { tap }, { now }) {
+      const { phone } = found;
+      if (phone === null) return { decline: null, after: found };
+      const isUsed =
+        phone.usedBefore.has(tap.tapHash.toString('hex')) ||
+        phone.uses.some(({ tapHash }) => tapHash.equals(tap.tapHash));
+      if (isUsed || !isTimely(tap, phone.doubtedAt, now)) {
+        return { decline: 'pass_replayed', after: found };
+      }
+      const after = { ...found, phone: { ...phone, uses: [...phone.uses, tap] } };
+      return { decline: null, after };
+    },
+    consume: (tx, used, now) =>
+      writeUsedTaps(
+        tx,
+        used.flatMap(({ phone }) => phone ?? []),
+        now,
+      ),
+  };
+}
+
+/** In Google Wallet: the phone draws a nonce, which says nothing of when it was tapped. */
+export const smartTap: TappedKind<Presented<'smart_tap'>, Found<'smart_tap'>> = {
+  ...phonePass('smart_tap'),
+  facts: ({ phone }) => ({ doubtedAt: phone?.doubtedAt ?? null }),
+};
+
+/** In Apple Wallet: a tap has its time, which must be of now. */
+export const appleVas = phonePass('apple_vas');

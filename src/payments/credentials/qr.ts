@@ -1,0 +1,50 @@
+import { assert } from '#core/assert.ts';
+import { cellOfSecret } from '#core/secrets.ts';
+import {
+  lockPassCodes,
+  type PassCodeRow,
+  selectPayersOfCodes,
+  useUpPassCodes,
+} from '#payers/pass-code-queries.ts';
+import type { PassRow } from '#payers/payer-queries.ts';
+import {
+  type FoundPass,
+  foundBy,
+  hashOf,
+  passKind,
+  type Secret,
+  type TappedKind,
+} from '#payments/credentials/kind.ts';
+
+interface Found extends FoundPass<'qr'> {
+  /** `null`: it belongs to an attempt that is under way, whose code is consumed. */
+  readonly code: PassCodeRow | null;
+}
+
+function ofPass(pass: PassRow, code: PassCodeRow | null): Found {
+  return { type: 'qr', payerId: pass.payer_id, pass, code };
+}
+
+/** A code that the wallet app showed for a pass: good for one attempt within a minute. */
+export const qr: TappedKind<Secret<'qr'>, Found> = {
+  ...passKind('qr', (pass) => ofPass(pass, null)),
+  isCode: true,
+  form: 'what the code says',
+  read: (value) => ({ type: 'qr', value }),
+  value: ({ value }) => value,
+  cell: ({ value }) => cellOfSecret('passCode', value),
+  ...foundBy(hashOf('passCode'), selectPayersOfCodes, async (tx, hashes) =>
+    (await lockPassCodes(tx, hashes)).map((code) => [code.hash, ofPass(code, code)]),
+  ),
+  verify(found, _, { now }) {
+    const { code } = found;
+    if (code === null) return { decline: null, after: found };
+    if (code.used_at !== null) return { decline: 'pass_code_used', after: found };
+    const after = { ...found, code: { ...code, used_at: now } };
+    return { decline: code.expires_at <= now ? 'pass_code_expired' : null, after };
+  },
+  async consume(tx, used, now) {
+    const codes = used.flatMap(({ code }) => code?.hash ?? []);
+    assert((await useUpPassCodes(tx, codes, now)) === codes.length, 'a code was used twice');
+  },
+};

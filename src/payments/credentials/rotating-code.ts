@@ -1,0 +1,61 @@
+import { assert } from '#core/assert.ts';
+import { cellOfId } from '#core/ids.ts';
+import type { PassRow } from '#payers/payer-queries.ts';
+import { judgeCode, openRotatingKey, rotatingValue } from '#payers/rotating-code.ts';
+import {
+  lockRotatingKeys,
+  type RotatingKeyRow,
+  selectPayersOfRotating,
+  updateRotatingKey,
+} from '#payers/rotating-key-queries.ts';
+import { type FoundPass, foundBy, passKind, type TappedKind } from '#payments/credentials/kind.ts';
+
+interface Presented {
+  readonly type: 'rotating_code';
+  readonly passId: string;
+  readonly code: string;
+}
+
+interface Found extends FoundPass<'rotating_code'> {
+  /** `null`: it belongs to an attempt that is under way, whose code is consumed. */
+  readonly rotating: RotatingKeyRow | null;
+}
+
+const FORM = /^(?<passId>pass_[0-9A-Za-z]{1,64})\.(?<code>[0-9]{8})$/;
+
+function ofPass(pass: PassRow, rotating: RotatingKeyRow | null): Found {
+  return { type: 'rotating_code', payerId: pass.payer_id, pass, rotating };
+}
+
+/** A code of a pass that changes every half minute: each step is good for one attempt. */
+export const rotatingCode: TappedKind<Presented, Found> = {
+  ...passKind('rotating_code', (pass) => ofPass(pass, null)),
+  isCode: true,
+  form: 'the id of the pass, a point and eight digits: pass_….12345678',
+  read(value) {
+    const { passId, code } = FORM.exec(value)?.groups ?? {};
+    if (passId === undefined || code === undefined) return null;
+    return { type: 'rotating_code', passId, code };
+  },
+  value: ({ passId, code }) => rotatingValue(passId, code),
+  cell: ({ passId }) => cellOfId('pass', passId),
+  ...foundBy(
+    ({ passId }) => passId,
+    selectPayersOfRotating,
+    async (tx, passIds) =>
+      (await lockRotatingKeys(tx, passIds)).map((row) => [row.pass_id, ofPass(row, row)]),
+  ),
+  verify(found, { code }, { cardKey, now }) {
+    const { rotating } = found;
+    if (rotating === null) return { decline: null, after: found };
+    const key = openRotatingKey(cardKey, rotating);
+    const { decline, after } = judgeCode(rotating, { code, key, now });
+    return { decline, after: after === rotating ? found : { ...found, rotating: after } };
+  },
+  async consume(tx, used) {
+    for (const { rotating } of used) {
+      if (rotating === null) continue;
+      assert((await updateRotatingKey(tx, rotating)) === 1, 'a step of a pass was used twice');
+    }
+  },
+};
