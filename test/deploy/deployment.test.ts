@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { cp, glob, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -96,6 +97,22 @@ test('each container has a bounded log, and no file must be there before init', 
   assert.match(services, /settings-command\.ts"\]\n +command: \["init", .*"--environment"\]/);
   const ignored = await readFile(path.join(ROOT, '.dockerignore'), 'utf8');
   assert.match(ignored, /^!\.env\.example$/m, 'init reads the example');
+});
+
+test('the image has each folder that the service reads', async () => {
+  const ignored = await readFile(path.join(ROOT, '.dockerignore'), 'utf8');
+  const inImage = new Set([...ignored.matchAll(/^!([^/\n]+)/gm)].map(([, name]) => name));
+  const named = new Set<string>();
+  for await (const file of glob('src/**/*.ts', { cwd: ROOT })) {
+    if (/\.test\.ts$|^src\/testing\//.test(file)) continue;
+    const text = await readFile(path.join(ROOT, file), 'utf8');
+    const up = '../'.repeat(file.split('/').length - 1);
+    for (const [, name = ''] of text.matchAll(new RegExp(`'${up}([\\w.-]+)`, 'g'))) named.add(name);
+  }
+  assert.ok(named.has('texts') && named.has('migrations'), [...named].join(' '));
+  named.delete('node_modules');
+  const left = [...named].filter((name) => !inImage.has(name) && existsSync(path.join(ROOT, name)));
+  assert.deepEqual(left, []);
 });
 
 test('init in the image takes what compose sets itself', async (t) => {
