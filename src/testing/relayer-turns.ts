@@ -1,5 +1,5 @@
 import type { HeldLane, RelayerState } from '#settlement/relayer/machine/memory.ts';
-import { flushPayments } from '#settlement/relayer/send/flush-payments.ts';
+import { flushPayments } from '#settlement/relayer/send/flush.ts';
 import type { ProviderCall } from '#testing/back-ends.ts';
 import type { ProviderProxy } from '#testing/provider-proxy.ts';
 

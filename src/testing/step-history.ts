@@ -1,7 +1,11 @@
 import { steps } from '#settlement/relayer/machine/memory.ts';
-import type { Now, Observation, Step } from '#settlement/relayer/machine/observation.ts';
 import { step } from '#settlement/relayer/machine/step.ts';
-import type { Transaction } from '#settlement/relayer/machine/transaction.ts';
+import type {
+  Now,
+  Observation,
+  Step,
+  Transaction,
+} from '#settlement/relayer/machine/transaction.ts';
 
 // What running relayers observed, and what followed: recorded in runs with faults by
 // `test/faults/record-steps.ts`, and folded again by a test.

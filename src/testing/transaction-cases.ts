@@ -1,8 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Receipt } from '#settlement/chain/chain.ts';
-import type { Effect, Now, Observation } from '#settlement/relayer/machine/observation.ts';
 import type { step } from '#settlement/relayer/machine/step.ts';
-import type { Attempt, OpenRequest, Transaction } from '#settlement/relayer/machine/transaction.ts';
+import type {
+  Attempt,
+  Effect,
+  Now,
+  Observation,
+  OpenRequest,
+  Transaction,
+} from '#settlement/relayer/machine/transaction.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 // Transactions in every phase and observations of every kind, for the table of the relayer's

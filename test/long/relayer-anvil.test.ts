@@ -13,11 +13,13 @@ import {
   toBlock,
   toReceipt,
 } from '#settlement/chain/decode.ts';
-import type { Effect, Now, Observation } from '#settlement/relayer/machine/observation.ts';
 import { isDue, receiptsToAsk, step } from '#settlement/relayer/machine/step.ts';
 import {
   type Attempt,
+  type Effect,
   fromRows,
+  type Now,
+  type Observation,
   type Offer,
   type OpenTransaction,
   type Transaction,

@@ -189,6 +189,8 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/follow/finality.test.ts',
     'src/settlement/relayer/relayer-finality.test.ts',
     'src/settlement/relayer/relayer-faults.test.ts',
+    ...DEADLINES,
+    'src/settlement/relayer/relayer-told.test.ts',
   ],
   'src/settlement/relayer/send/prepare-refund.ts': ANSWERED,
   'src/settlement/relayer/lanes/nonces.ts': [
@@ -224,10 +226,6 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/relayer-finality.test.ts',
   ],
   'src/settlement/relayer/send/plan.ts': DEADLINES,
-  'src/settlement/relayer/follow/end-dead.ts': [
-    ...DEADLINES,
-    'src/settlement/relayer/relayer-told.test.ts',
-  ],
   'src/settlement/numbers.ts': ['src/settlement/numbers.test.ts', 'src/payments/create.test.ts'],
   'src/settlement/network-recovery-queries.ts': [
     'src/settlement/network-recovery-queries.test.ts',

@@ -31,7 +31,7 @@ export interface RelayerStatus {
   readonly openDifferences: number;
 }
 
-interface LaneStatus {
+interface LaneRow {
   readonly lane: number;
   readonly role: LaneRole;
   readonly address: Hex;
@@ -40,7 +40,10 @@ interface LaneStatus {
   readonly owner: string | null;
   readonly unmined: number;
   readonly oldestUnmined: Date | null;
-  /** The chain's coin, in wei; null: no node answers. */
+}
+
+interface LaneStatus extends LaneRow {
+  /** The chain's coin, in wei; `null`: no node answers. */
   readonly balanceWei: bigint | null;
   /**
    * How many payments the balance pays for, if each were sent alone, at the newest block's base fee
@@ -68,21 +71,10 @@ export async function readRelayerStatus(
     rows.map((row) => row.address),
     maxAgeMs,
   );
-  const lanes = rows.map((row, index) => {
+  const lanes = rows.map((row, index): LaneStatus => {
     const balanceWei = seen?.balances[index] ?? null;
     const paymentsLeft = paymentsLeftOf(balanceWei, seen?.price ?? null);
-    return {
-      lane: row.lane,
-      role: row.role,
-      address: row.address,
-      nextNonce: row.next_nonce,
-      owner: row.owner,
-      unmined: row.unmined,
-      oldestUnmined: row.oldest_unmined,
-      balanceWei,
-      paymentsLeft,
-      low: isLow(paymentsLeft, lowBalance),
-    };
+    return { ...row, balanceWei, paymentsLeft, low: isLow(paymentsLeft, lowBalance) };
   });
   const perDay = await weeklyRate(sql, chain);
   return {
@@ -151,21 +143,11 @@ async function readChain(
   }
 }
 
-export interface LaneStatusRow {
-  lane: number;
-  role: LaneRole;
-  address: Hex;
-  next_nonce: bigint;
-  owner: string | null;
-  unmined: number;
-  oldest_unmined: Date | null;
-}
-
-export async function selectLaneStatus(sql: Sql, livemode: boolean): Promise<LaneStatusRow[]> {
+export async function selectLaneStatus(sql: Sql, livemode: boolean): Promise<LaneRow[]> {
   return sql.query(
-    `select l.lane, l.role, l.address, l.next_nonce,
+    `select l.lane, l.role, l.address, l.next_nonce as "nextNonce",
        case when l.lease_until > now() then l.lease_owner end as owner,
-       count(t.id)::int as unmined, min(t.created) as oldest_unmined
+       count(t.id)::int as unmined, min(t.created) as "oldestUnmined"
      from relayer_lanes l
      left join chain_transactions t
        on t.status = 'signed' and ${checked('t.livemode = l.livemode and t.lane = l.lane')}

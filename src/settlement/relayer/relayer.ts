@@ -5,10 +5,8 @@ import { Bug } from '#core/assert.ts';
 import { describeError } from '#core/log.ts';
 import { CommitUnknown } from '#db/database.ts';
 import { blockInterval } from '#settlement/chain/block-rhythm.ts';
-import { finalBlock } from '#settlement/chain/final-block.ts';
-import { endDead } from '#settlement/relayer/follow/end-dead.ts';
-import { watchAnswered, watchFinality } from '#settlement/relayer/follow/finality.ts';
-import { type Change, startHeadWatcher } from '#settlement/relayer/follow/head-watcher.ts';
+import { endDead, watchBlocks } from '#settlement/relayer/follow/finality.ts';
+import { type Change, startHeadWatcher } from '#settlement/relayer/follow/head.ts';
 import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
 import { carryOutAll, tendLanes } from '#settlement/relayer/follow/tend.ts';
 import { configuredLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
@@ -129,18 +127,4 @@ export function createFollower(
     await endDead(relayer, block);
     await watched;
   };
-}
-
-async function watchBlocks(
-  relayer: RelayerState,
-  block: Change['block'],
-  look: { readonly isReorganized: boolean },
-): Promise<void> {
-  let asked: Promise<bigint> | null = null;
-  const askFinal = () => {
-    asked ??= finalBlock(relayer.chain, block.number);
-    return asked;
-  };
-  await watchFinality(relayer, block, { ...look, askFinal });
-  await watchAnswered(relayer, block, { askFinal });
 }

@@ -1,14 +1,14 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { type Loop, startLoop } from '#core/loop.ts';
-import { insertAlarms } from '#settlement/alarms.ts';
+import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import { selectLargestUsers, updateCeiling } from '#settlement/ceiling-queries.ts';
 import type { CallAnswer } from '#settlement/chain/chain.ts';
 import { decodeView } from '#settlement/chain/decode.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import { contractsOf } from '#settlement/editions.ts';
 import { upsertReport, type WorkerReport } from '#settlement/readiness-queries.ts';
+import type { HourlyAlarm } from '#settlement/relayer/machine/chain-view.ts';
 import type { HeldLane, OnError, RelayerState } from '#settlement/relayer/machine/memory.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
 /** How soon a change is written down. */
@@ -48,7 +48,7 @@ export function startReporter(relayer: RelayerState, onError: OnError): Loop {
         writtenAt = performance.now();
       }
       const pollMs = relayer.chain.config.idleHeadMs * PAUSE_LOOKS;
-      const { paused, nearCeiling } = relayer.sight;
+      const { paused, nearCeiling } = relayer;
       const dueMs = paused || nearCeiling ? Math.min(pollMs, PAUSED_POLL_MS) : pollMs;
       if (performance.now() - pauseReadAt > dueMs) {
         pauseReadAt = performance.now();
@@ -59,11 +59,8 @@ export function startReporter(relayer: RelayerState, onError: OnError): Loop {
   });
 }
 
-export function reportOf(
-  relayer: Pick<RelayerState, 'sight' | 'lanes' | 'chain' | 'db'>,
-  at: number,
-): WorkerReport {
-  const { answeredAt, failedPolls, headOffMs, paused } = relayer.sight;
+export function reportOf(relayer: RelayerState, at: number): WorkerReport {
+  const { answeredAt, failedPolls, headOffMs, paused } = relayer;
   const silentMs = relayer.chain.config.idleHeadMs + SILENT_MS;
   const isSilent = answeredAt === null || at - answeredAt > silentMs;
   const offMs = headOffMs ?? 0;
@@ -95,19 +92,28 @@ function paymentsLeftOf(lanes: readonly Pick<HeldLane, 'paymentsLeft'>[]): numbe
 
 async function readContract(relayer: RelayerState): Promise<void> {
   const { chain } = relayer;
-  const { settlement } = chain.config;
-  const data = encodeFunctionData({ abi: settlementLensAbi, functionName: 'settlingPaused' });
-  const [answer, ceiling, outflow] = await chain.calls([
-    { to: lensOf(settlement), data, words: 1 },
-    hourlyCall(settlement, 'ceiling'),
-    hourlyCall(settlement, 'outflow'),
+  const ask = (functionName: Hourly | 'settlingPaused', words: number) => {
+    const data = encodeFunctionData({ abi: settlementLensAbi, functionName });
+    return { to: lensOf(chain.config.settlement), data, words };
+  };
+  const [pause, ceiling, outflow] = await chain.calls([
+    ask('settlingPaused', 1),
+    ask('ceiling', 2),
+    ask('outflow', 2),
   ]);
-  if (answer?.ok !== true) return;
-  const functionName = 'settlingPaused';
-  const paused = decodeFunctionResult({ abi: settlementLensAbi, functionName, data: answer.data });
-  relayer.see({ kind: 'contract_read', paused });
+  if (pause?.ok !== true) return;
+  relayer.see({ kind: 'contract_read', paused: BigInt(pause.data) !== 0n });
   await watchCeiling(relayer, ceiling);
   await watchOutflow(relayer, outflow);
+}
+
+type Hourly = 'ceiling' | 'outflow';
+
+/** Both answer with what an hour allows, and what this one has used of it. */
+function readHourly(answer: CallAnswer | undefined, functionName: Hourly) {
+  return decodeView(answer, (data) =>
+    decodeFunctionResult({ abi: settlementLensAbi, functionName, data }),
+  );
 }
 
 /**
@@ -121,71 +127,57 @@ const HOUR_MS = 3_600_000;
 /** Accounts that an alarm names: who could have used most of it alone or together. */
 const NAMED = 5;
 
-type Hourly = 'ceiling' | 'outflow';
-
-/** Both answer with what an hour allows, and what this one has used of it. */
-export function hourlyCall(settlement: Hex, functionName: Hourly) {
-  const data = encodeFunctionData({ abi: settlementLensAbi, functionName });
-  return { to: lensOf(settlement), data, words: 2 };
-}
-
-function readHourly(answer: CallAnswer | undefined, functionName: Hourly) {
-  const [perHour, used] = decodeView(answer, (data) =>
-    decodeFunctionResult({ abi: settlementLensAbi, functionName, data }),
-  );
-  return { perHour, used };
-}
-
 /** By the chain's time. */
 function hourAt(time: Date): string {
   const ms = time.getTime();
   return new Date(ms - (ms % HOUR_MS)).toISOString();
 }
 
-/**
- * Tells all processes how much of the hourly ceiling is used, and raises an alarm, once per hour
- * and level, when it is much.
- */
-export async function watchCeiling(
-  relayer: RelayerState,
-  answer: CallAnswer | undefined,
-): Promise<void> {
-  const { perHour, used: settled } = readHourly(answer, 'ceiling');
+/** Tells all processes how much of the hourly ceiling is used; alerts once per hour and level. */
+async function watchCeiling(relayer: RelayerState, answer: CallAnswer | undefined): Promise<void> {
+  const [perHour, settled] = readHourly(answer, 'ceiling');
   const headTime = relayer.head?.time ?? relayer.clock.now();
   const { livemode, network } = relayer.chain.config;
   await updateCeiling(relayer.db, livemode, { perHour, settled, headTime });
-  relayer.see({
-    kind: 'ceiling_read',
-    nearCeiling: settled * 100n >= perHour * BigInt(LEVELS[1]),
-  });
   const level = LEVELS.find((percent) => settled * 100n >= perHour * BigInt(percent));
+  relayer.see({ kind: 'ceiling_read', nearCeiling: level !== undefined });
   if (level === undefined) return;
-  const subject = `${hourAt(headTime)} ${level} %`;
-  if (relayer.sight.ceilingAlert === subject) return;
-  const largest = { livemode, at: headTime, limit: NAMED };
-  const accounts = await selectLargestUsers(relayer.db, largest);
-  const details = { perHour, settled, accounts };
-  const alarm = { kind: 'ceiling_near', subject, details };
-  await relayer.db.transaction((tx) => insertAlarms(tx, livemode, [alarm], relayer.clock.now()));
-  relayer.see({ kind: 'alerted', about: 'ceiling', subject });
-  relayer.log.error('much of the hourly ceiling is used', { network, level, perHour, settled });
+  const isNew = await alertOnce(relayer, 'ceiling_near', {
+    subject: `${hourAt(headTime)} ${level} %`,
+    details: async () => {
+      const largest = { livemode, at: headTime, limit: NAMED };
+      return { perHour, settled, accounts: await selectLargestUsers(relayer.db, largest) };
+    },
+  });
+  const fields = { network, level, perHour, settled };
+  if (isNew) relayer.log.error('much of the hourly ceiling is used', fields);
 }
 
 /**
- * Raises an alarm, once per hour, when refunds and withdrawals have used most of what may leave in
- * it: a busy day of refunds, or a stolen operator's key that pays balances out.
+ * Alerts once per hour when refunds and withdrawals have used most of what may leave in it: a busy
+ * day of refunds, or a stolen operator's key that pays balances out.
  */
-export async function watchOutflow(
-  relayer: RelayerState,
-  answer: CallAnswer | undefined,
-): Promise<void> {
-  const { perHour, used: paid } = readHourly(answer, 'outflow');
+async function watchOutflow(relayer: RelayerState, answer: CallAnswer | undefined): Promise<void> {
+  const [perHour, paid] = readHourly(answer, 'outflow');
   if (paid * 100n < perHour * OUTFLOW_LEVEL) return;
-  const { livemode, network } = relayer.chain.config;
   const subject = hourAt(relayer.head?.time ?? relayer.clock.now());
-  if (relayer.sight.outflowAlert === subject) return;
-  const alarm = { kind: 'outflow_near', subject, details: { perHour, paid } };
-  await relayer.db.transaction((tx) => insertAlarms(tx, livemode, [alarm], relayer.clock.now()));
-  relayer.see({ kind: 'alerted', about: 'outflow', subject });
-  relayer.log.error('much of what may leave in an hour has left', { network, perHour, paid });
+  const details = async () => ({ perHour, paid });
+  const isNew = await alertOnce(relayer, 'outflow_near', { subject, details });
+  const fields = { network: relayer.chain.config.network, perHour, paid };
+  if (isNew) relayer.log.error('much of what may leave in an hour has left', fields);
+}
+
+/** @returns `false` if this process has raised the same alarm last. */
+async function alertOnce(
+  relayer: RelayerState,
+  kind: HourlyAlarm,
+  alarm: { readonly subject: string; readonly details: () => Promise<Alarm['details']> },
+): Promise<boolean> {
+  const { subject } = alarm;
+  if (relayer.alerts[kind] === subject) return false;
+  const { livemode } = relayer.chain.config;
+  const raised = [{ kind, subject, details: await alarm.details() }];
+  await relayer.db.transaction((tx) => insertAlarms(tx, livemode, raised, relayer.clock.now()));
+  relayer.see({ kind: 'alerted', about: kind, subject });
+  return true;
 }

@@ -1,8 +1,8 @@
 import { present } from '#core/assert.ts';
-import type { Observation } from '#settlement/relayer/machine/observation.ts';
 import {
   isSendable,
   newestOffer,
+  type Observation,
   type OpenTransaction,
 } from '#settlement/relayer/machine/transaction.ts';
 import { receiptAt } from '#testing/relayer-model/follower-moves.ts';

@@ -1,9 +1,10 @@
-import type { Observation, Step } from '#settlement/relayer/machine/observation.ts';
 import { step } from '#settlement/relayer/machine/step.ts';
 import {
   factsOf,
   newestOffer,
+  type Observation,
   type OpenTransaction,
+  type Step,
   type Transaction,
 } from '#settlement/relayer/machine/transaction.ts';
 import type { BoundsName } from '#testing/relayer-model/world.ts';

@@ -1,12 +1,11 @@
 import { assert, present } from '#core/assert.ts';
-import type { Observation } from '#settlement/relayer/machine/observation.ts';
 import {
   earlyReceiptAt,
   isDue,
   isOnItsWay,
   receiptsToAsk,
 } from '#settlement/relayer/machine/step.ts';
-import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
+import type { Observation, OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import {
   learn,
   type Machine,

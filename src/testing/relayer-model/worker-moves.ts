@@ -1,9 +1,10 @@
 import { assert, present } from '#core/assert.ts';
-import type { Effect, Observation } from '#settlement/relayer/machine/observation.ts';
 import { cancellation, firstEffects, type step } from '#settlement/relayer/machine/step.ts';
 import {
+  type Effect,
   fromRows,
   isExpired,
+  type Observation,
   type OpenTransaction,
   type Transaction,
 } from '#settlement/relayer/machine/transaction.ts';

@@ -1,8 +1,8 @@
 import type { Receipt } from '#settlement/chain/chain.ts';
-import type { Now } from '#settlement/relayer/machine/observation.ts';
 import type {
   Attempt,
   Fees,
+  Now,
   Offer,
   OpenRequest,
   Transaction,

@@ -1,10 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { present } from '#core/assert.ts';
 import { failpoint } from '#core/failpoints.ts';
+import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
+import { finalBlock } from '#settlement/chain/final-block.ts';
 import { blocksLasting } from '#settlement/chain/patient-blocks.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { isSettledCall } from '#settlement/contract/contract-calls.ts';
 import { loadOpen } from '#settlement/relayer/lanes/nonces.ts';
 import { patientBlocks } from '#settlement/relayer/machine/chain-view.ts';
 import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
+import { selectPerhapsDead } from '#settlement/relayer/rows/job-queries.ts';
+import { contractOfRequest, countsYet, numberOf } from '#settlement/relayer/rows/kinds.ts';
+import { type RequestOutcome, writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
 import {
   type AnsweredRow,
   type MinedBlockRow,
@@ -15,25 +23,39 @@ import {
   selectMinedBlocks,
 } from '#settlement/relayer/rows/transaction-queries.ts';
 import { broadcast } from '#settlement/relayer/send/broadcast.ts';
-import type { Hex } from '#settlement/requests.ts';
+import { doneBefore } from '#settlement/relayer/send/earlier-events.ts';
+import { type Hex, NOT_IN_TIME } from '#settlement/requests.ts';
 
 /** Blocks checked at once, at either end; the rest follows at the next look. */
 const MAX_BLOCKS = 100;
 
-/** What two watchers ask in one look is asked of the chain once, and only if one needs it. */
-export interface FinalityLook {
-  readonly askFinal: () => Promise<bigint>;
+/**
+ * Compares blocks that matter to this process with the chain. Call it every few blocks, after a
+ * reorganization, and when lanes are taken up.
+ */
+export async function watchBlocks(
+  relayer: RelayerState,
+  head: Block,
+  { isReorganized }: { readonly isReorganized: boolean },
+): Promise<void> {
+  let asked: Promise<bigint> | null = null;
+  // Once, and only if something waits for it.
+  const askFinal = () => {
+    asked ??= finalBlock(relayer.chain, head.number);
+    return asked;
+  };
+  await watchFinality(relayer, head, { isReorganized, askFinal });
+  await watchAnswered(relayer, head, askFinal);
 }
 
 /**
  * Compares the blocks that hold transactions of ours with the chain. Those up to the final block
  * are finished; for those that are gone, the stored bytes are sent again, in the order of nonces.
- * Call it every few blocks, after a reorganization, and when lanes are taken up.
  */
 export async function watchFinality(
   relayer: RelayerState,
   head: Block,
-  { isReorganized, askFinal }: FinalityLook & { readonly isReorganized: boolean },
+  look: { readonly isReorganized: boolean; readonly askFinal: () => Promise<bigint> },
 ): Promise<void> {
   const { chain, db, clock } = relayer;
   const { livemode } = chain.config;
@@ -42,9 +64,9 @@ export async function watchFinality(
   const wanted = { livemode, lanes, limit: MAX_BLOCKS };
   // Most of the time nothing waits, and the chain need not be asked what is final.
   if ((await selectMinedBlocks(db, { ...wanted, final: -1n })).length === 0) return;
-  const final = await askFinal();
+  const final = await look.askFinal();
   const rows = await selectMinedBlocks(db, { ...wanted, final });
-  const known = isReorganized ? rows : await worthAsking(chain, rows, final);
+  const known = look.isReorganized ? rows : await worthAsking(chain, rows, final);
   const holds = (block: Block, row: MinedBlockRow) => block.hash === row.block_hash;
   const gone = await findGone(relayer, { rows: known, head, holds });
   const goneHashes = new Set(gone.map((row) => row.block_hash));
@@ -79,7 +101,7 @@ const GONE_LOOKS = 3;
 const GONE_LOOK_MS = 120;
 
 /** Those rows whose blocks are not in the chain any more, or do not hold them. */
-export async function findGone<Row extends { readonly block_number: bigint }>(
+async function findGone<Row extends { readonly block_number: bigint }>(
   relayer: RelayerState,
   looked: {
     readonly rows: readonly Row[];
@@ -143,10 +165,10 @@ const MARGIN_BLOCKS = 64;
  * node has a receipt any more, it is sent under new bytes: the replay guard knows it by its number,
  * and a refund by the sum before it.
  */
-export async function watchAnswered(
+async function watchAnswered(
   relayer: RelayerState,
   head: Block,
-  { askFinal }: FinalityLook,
+  askFinal: () => Promise<bigint>,
 ): Promise<void> {
   const { chain, db, log, wakeups } = relayer;
   const { livemode, network } = chain.config;
@@ -169,4 +191,75 @@ export async function watchAnswered(
     transactions: gone.map((row) => row.tx_hash),
   });
   wakeups.send('chain-requests', network);
+}
+
+/**
+ * Declines signed payments that can never settle any more: a block later than the end of their
+ * bytes' validity lies deep enough, and the contract's state at that block does not know them as
+ * settled. It needs no lane, so it also ends payments whose relayer key was removed.
+ */
+export async function endDead(relayer: RelayerState, head: Block): Promise<void> {
+  const { chain, db } = relayer;
+  const { livemode } = chain.config;
+  const look = { livemode, limit: MAX_AT_ONCE };
+  // The head is later than any block below it: usually this one check is enough.
+  if ((await selectPerhapsDead(db, { ...look, time: head.time })).length === 0) return;
+  const depth = depthOfEnd(relayer);
+  const deep = head.number < depth ? null : await chain.block(head.number - depth);
+  if (deep === null || head.time.getTime() - deep.time.getTime() < leastMs(relayer)) return;
+  const requests = await selectPerhapsDead(db, { ...look, time: deep.time });
+  if (requests.length === 0) return;
+  // Another chain can have the same contract at the same address, with none of our payments.
+  await chain.rpc.confirmChain();
+  const calls = requests.map((one) => ({
+    to: contractOfRequest(one, chain.config),
+    data: isSettledCall(numberOf(one)),
+    words: 1,
+  }));
+  const answers = await chain.calls(calls, deep.number);
+  const outcomes: RequestOutcome[] = [];
+  const alarms: Alarm[] = [];
+  for (const [index, request] of requests.entries()) {
+    const answer = present(answers[index], 'answer of a call');
+    if (!answer.ok) throw new RpcUnavailable(`isSettled reverted: ${answer.message}`);
+    const isSettled = BigInt(answer.data) !== 0n;
+    const earlier = isSettled ? await doneBefore(chain, request, null) : null;
+    // In a block, and not counted yet: the next look asks again.
+    if (earlier !== null && !(await countsYet(chain, request, earlier.result))) continue;
+    alarms.push(...(earlier?.alarm ? [earlier.alarm] : []));
+    const result = earlier?.result.succeeded ? earlier.result : NOT_IN_TIME;
+    outcomes.push({ requestId: request.id, transactionId: request.transactionId, result });
+  }
+  await db.transaction(async (tx) => {
+    await writeOutcomes(tx, outcomes);
+    await insertAlarms(tx, livemode, alarms, relayer.clock.now());
+  });
+  relayer.wakeups.send('chain-outcomes', 'payment');
+}
+
+/**
+ * On top of one that is not expected to leave the chain, even at 0 confirmations: so many blocks,
+ * and as long as they last on a chain of one a second.
+ */
+const MIN_DEPTH = 2;
+/** How many are asked about in one round trip; the rest follows at the next block. */
+const MAX_AT_ONCE = 200;
+
+/**
+ * By the chain's own clock, in case that its pace has just changed: times of blocks are whole
+ * seconds, so one second less than that.
+ */
+function leastMs({ chain }: RelayerState): number {
+  const { confirmationsMs, patienceMs } = chain.config;
+  return Math.max(MIN_DEPTH * patienceMs, confirmationsMs) - SECOND_MS;
+}
+
+const SECOND_MS = 1_000;
+
+/** No less than a success has to have, in blocks and in time. */
+function depthOfEnd(relayer: RelayerState): bigint {
+  const { confirmations, confirmationsMs, patienceMs } = relayer.chain.config;
+  const least = Number(patientBlocks(relayer, MIN_DEPTH));
+  const lasting = patientBlocks(relayer, Math.ceil(confirmationsMs / patienceMs));
+  return BigInt(Math.max(least, confirmations, Number(lasting)));
 }

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { present } from '#core/assert.ts';
 import { batchSize, meters, tapToSettled } from '#core/meters.ts';
 import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
-import { flushSingles } from '#settlement/relayer/send/flush-singles.ts';
+import { flushSingles } from '#settlement/relayer/send/flush.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';
 import { flushAndSend } from '#testing/relayer-turns.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';

@@ -3,14 +3,17 @@ import type { Block, Receipt } from '#settlement/chain/chain.ts';
 import { marksOf } from '#settlement/chain/final-block.ts';
 import { askSecond, believe } from '#settlement/chain/witness.ts';
 import { finish } from '#settlement/relayer/follow/finish.ts';
-import { ancestorOf } from '#settlement/relayer/follow/read-head.ts';
+import { ancestorOf } from '#settlement/relayer/follow/head.ts';
 import { countingNow, type Mined } from '#settlement/relayer/follow/resolve.ts';
 import { carryOutAll } from '#settlement/relayer/follow/tend.ts';
 import { nowOf } from '#settlement/relayer/machine/chain-view.ts';
 import type { HeldLane, Owing, RelayerState } from '#settlement/relayer/machine/memory.ts';
-import type { Observation } from '#settlement/relayer/machine/observation.ts';
 import { earlyReceiptAt, receiptsToAsk } from '#settlement/relayer/machine/step.ts';
-import type { EarlyReceipt, OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
+import type {
+  EarlyReceipt,
+  Observation,
+  OpenTransaction,
+} from '#settlement/relayer/machine/transaction.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**

@@ -12,8 +12,11 @@ import {
 import type { CountsRule } from '#settlement/networks.ts';
 import { carryOutAll } from '#settlement/relayer/follow/tend.ts';
 import type { HeldLane, RelayerState } from '#settlement/relayer/machine/memory.ts';
-import type { Observation } from '#settlement/relayer/machine/observation.ts';
-import type { OpenRequest, OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
+import type {
+  Observation,
+  OpenRequest,
+  OpenTransaction,
+} from '#settlement/relayer/machine/transaction.ts';
 import {
   answers,
   eventResult,
@@ -27,8 +30,7 @@ import {
   whyItWaits,
 } from '#settlement/relayer/rows/kinds.ts';
 import type { SettledInBlock } from '#settlement/relayer/rows/outcome-queries.ts';
-import { findEarlier } from '#settlement/relayer/send/earlier-events.ts';
-import type { Hex } from '#settlement/requests.ts';
+import { doneBefore } from '#settlement/relayer/send/earlier-events.ts';
 
 /** A mined transaction, and what that means for each of its requests. */
 export interface Resolution {
@@ -107,7 +109,7 @@ async function tellUnreadable(
 }
 
 type Answer =
-  | { readonly status: 'answered'; readonly result: Result; readonly alarm?: Alarm }
+  | { readonly status: 'answered'; readonly result: Result; readonly alarm?: Alarm | null }
   /** `waits`: it is not given up, however often it comes at the wrong moment. */
   | { readonly status: 'again'; readonly waits?: true };
 
@@ -160,7 +162,7 @@ export function isToldUndone(request: Booked, result: Result): boolean {
 
 /** A number that another payment has taken does not become free by waiting. */
 function isAnswer(request: OpenRequest, answer: Answer & { status: 'answered' }): boolean {
-  return answer.alarm !== undefined || !isStillOwed(request, answer.result);
+  return Boolean(answer.alarm) || !isStillOwed(request, answer.result);
 }
 
 function undone(request: OpenRequest, result: Result): Alarm[] {
@@ -196,7 +198,7 @@ async function answerOf(
     return { status: 'answered', result: kind.batched ? seenResult(result, mined.seenAt) : result };
   }
   if (kind.batched) return paymentAnswer(relayer, receipt, events, request);
-  if (kind.answers !== null) return { status: 'again' };
+  if (kind.event !== null) return { status: 'again' };
   return { status: 'answered', result: { succeeded: true, facts: lastPlace(mined) } };
 }
 
@@ -227,20 +229,7 @@ async function paymentAnswer(
     const isFull = failure.reason === 'CeilingReached';
     return { status: 'answered', result: isFull ? { ...result, hourFull: true } : result };
   }
-  return settledBefore(relayer, request, receipt.txHash);
-}
-
-/** The number is used up: by this very payment, or (alarming) by another one. */
-async function settledBefore(
-  relayer: RelayerState,
-  request: OpenRequest,
-  txHash: Hex,
-): Promise<Answer> {
-  const earlier = await findEarlier(relayer.chain, request);
-  if (earlier !== null) return { status: 'answered', result: earlier };
-  const details = { number: request.number, txHash };
-  const alarm = { kind: 'number_taken', subject: request.subjectId, details };
-  return { status: 'answered', result: failed('settlement_failed', txHash), alarm };
+  return { status: 'answered', ...(await doneBefore(relayer.chain, request, receipt.txHash)) };
 }
 
 /**
@@ -285,7 +274,5 @@ async function afterRevert(
   if (revert.kind !== 'done_before') {
     return { status: 'answered', result: failed(revert.reason, receipt.txHash) };
   }
-  const earlier = await findEarlier(relayer.chain, request);
-  const result = earlier ?? failed('transaction_reverted', receipt.txHash);
-  return { status: 'answered', result };
+  return { status: 'answered', ...(await doneBefore(relayer.chain, request, receipt.txHash)) };
 }

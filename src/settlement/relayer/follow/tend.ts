@@ -10,10 +10,9 @@ import {
   type RelayerState,
   stillOpen,
 } from '#settlement/relayer/machine/memory.ts';
-import type { Effect } from '#settlement/relayer/machine/observation.ts';
 import { firstEffects, isDue, isOnItsWay } from '#settlement/relayer/machine/step.ts';
-import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
-import { clearIncluded, markIncluded } from '#settlement/relayer/rows/transaction-queries.ts';
+import type { Effect, OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
+import { updateIncluded } from '#settlement/relayer/rows/transaction-queries.ts';
 import { broadcast } from '#settlement/relayer/send/broadcast.ts';
 import { askElsewhere, storeOffer } from '#settlement/relayer/send/sign.ts';
 
@@ -125,7 +124,6 @@ async function carryOut(
 ): Promise<readonly Effect[]> {
   const [transaction] = stillOpen(lane, [known]);
   if (transaction === undefined) return [];
-  const { id } = transaction;
   switch (effect.kind) {
     case 'replace':
     case 'cancel':
@@ -133,14 +131,12 @@ async function carryOut(
     case 'inspect_nonce':
       await lookAtNonce(relayer, lane, transaction);
       return [];
-    case 'mark_included': {
-      const { waitsFor } = effect;
-      await markIncluded(relayer.db, { id, waitsFor }, relayer.clock.now());
+    case 'mark_included':
+    case 'clear_included': {
+      const waitsFor = effect.kind === 'mark_included' ? effect.waitsFor : null;
+      await updateIncluded(relayer.db, { id: transaction.id, waitsFor }, relayer.clock.now());
       return [];
     }
-    case 'clear_included':
-      await clearIncluded(relayer.db, [id]);
-      return [];
     case 'alert':
       if (effect.about === 'fee_ceiling') tellOfCeiling(relayer, lane, transaction);
       return [];

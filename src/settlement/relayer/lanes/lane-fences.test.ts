@@ -7,7 +7,7 @@ import { keepLanes } from '#settlement/relayer/lanes/keep-lanes.ts';
 import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
 import { LaneLost, shareHeldLanes } from '#settlement/relayer/rows/lane-queries.ts';
 import { reopenBlocks } from '#settlement/relayer/rows/transaction-queries.ts';
-import { flushSingles } from '#settlement/relayer/send/flush-singles.ts';
+import { flushSingles } from '#settlement/relayer/send/flush.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';

@@ -1,7 +1,7 @@
 import { assert } from '#core/assert.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { stopIfShown } from '#settlement/relayer/lanes/foreign-key.ts';
-import { feesNow, nowOf } from '#settlement/relayer/machine/chain-view.ts';
+import { nowOf } from '#settlement/relayer/machine/chain-view.ts';
 import {
   type HeldLane,
   inNonceOrder,
@@ -18,18 +18,14 @@ import {
 } from '#settlement/relayer/machine/transaction.ts';
 import { inLane } from '#settlement/relayer/rows/lane-queries.ts';
 import {
-  insertAttempt,
-  insertFiller,
   type OfferRow,
   type OpenTransactionRow,
   reopenFromNonce,
-  selectNonces,
+  selectMissingNonces,
   selectOpenNonces,
   selectOpenTransactions,
-  upsertUnsigned,
 } from '#settlement/relayer/rows/transaction-queries.ts';
-import { NOOP_GAS_LIMIT } from '#settlement/relayer/send/plan.ts';
-import { noop, signAttempt, storeOffer } from '#settlement/relayer/send/sign.ts';
+import { storeFillers, storeOffer } from '#settlement/relayer/send/sign.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
@@ -62,17 +58,13 @@ export async function fillGap(
   to: bigint,
 ): Promise<void> {
   const { livemode, network } = relayer.chain.config;
-  await inLane(relayer, lane, async (tx) => {
+  const gap = { livemode, lane: lane.lane, from, to };
+  await inLane(relayer, lane, async (tx, nonce) => {
     const reopened = await reopenFromNonce(tx, { livemode, lane: lane.lane, nonce: from });
-    const stored = new Set(await selectNonces(tx, { livemode, lane: lane.lane, from, to }));
-    let filled = 0;
-    for (let nonce = from; nonce < to; nonce++) {
-      if (stored.has(nonce)) continue;
-      await storeFiller(tx, relayer, lane, nonce);
-      filled++;
-    }
-    if (reopened + filled === 0) return;
-    const fields = { network, lane: lane.lane, from, reopened, filled };
+    const missing = await selectMissingNonces(tx, gap);
+    await storeFillers(tx, { relayer, lane, nonce }, missing);
+    if (reopened + missing.length === 0) return;
+    const fields = { network, lane: lane.lane, from, reopened, filled: missing.length };
     relayer.log.warn('the chain is behind a lane: sending again', fields);
   });
 }
@@ -100,25 +92,6 @@ export async function surestNonce(
   }
   if (highest === null) throw new RpcUnavailable('no node tells the nonce of a lane');
   return highest < known ? highest : known;
-}
-
-type LaneTx = Parameters<typeof insertFiller>[0];
-
-async function storeFiller(
-  tx: LaneTx,
-  relayer: RelayerState,
-  lane: HeldLane,
-  nonce: bigint,
-): Promise<void> {
-  const { chain, clock } = relayer;
-  const { livemode, chainId } = chain.config;
-  const where = { livemode, lane: lane.lane, nonce, target: lane.address };
-  const id = await insertFiller(tx, { ...where, gasLimit: NOOP_GAS_LIMIT }, clock.now());
-  const fees = feesNow(relayer);
-  // The caller reads the row again, and asks for its bytes.
-  if (lane.signsElsewhere) return upsertUnsigned(tx, id, { noop: true, fees }, clock.now());
-  const attempt = await signAttempt(lane.account, noop(lane, { nonce, chainId, fees }), true);
-  await insertAttempt(tx, id, attempt, clock.now());
 }
 
 /**

@@ -10,8 +10,7 @@ import type { Block, Chain } from '#settlement/chain/chain.ts';
 import type { ToldHead } from '#settlement/chain/heads.ts';
 import { blocksLasting } from '#settlement/chain/patient-blocks.ts';
 import { suggestFees } from '#settlement/relayer/machine/fees.ts';
-import type { Now, Timeouts } from '#settlement/relayer/machine/observation.ts';
-import type { Fees } from '#settlement/relayer/machine/transaction.ts';
+import type { Fees, Now, Timeouts } from '#settlement/relayer/machine/transaction.ts';
 
 /** What one process knows of the chain. Immutable; {@link seeChain} maps it to the next one. */
 export interface ChainView {
@@ -33,8 +32,17 @@ export interface ChainView {
   readonly marks: { readonly safe: bigint; readonly finalized: bigint; readonly readAt: number };
   /** When to expect the next block. */
   readonly rhythm: BlockRhythm;
-  /** This worker's view of its node and contract, as all processes get it. */
-  readonly sight: ChainSight;
+  /** Process time of the last poll that was answered; `null` if none was. */
+  readonly answeredAt: number | null;
+  readonly failedPolls: number;
+  /** Milliseconds between the head's time and ours at that poll; `null` without a poll. */
+  readonly headOffMs: number | null;
+  /** The contract settles nothing at present. */
+  readonly paused: boolean;
+  /** Much of this hour is used: its end may be near. */
+  readonly nearCeiling: boolean;
+  /** The subjects of the last alarms about what an hour allows. */
+  readonly alerts: { readonly [Kind in HourlyAlarm]?: string };
 }
 
 /** Something that contradicts the known head, and since when (process time). */
@@ -43,21 +51,7 @@ export interface HeadConflict {
   readonly polls: number;
 }
 
-/** When this process last got an answer about the chain, whatever it did with it. */
-export interface ChainSight {
-  /** Process time of the last poll that was answered; `null` if none was. */
-  readonly answeredAt: number | null;
-  readonly failedPolls: number;
-  /** Milliseconds between the head's time and ours at that poll; `null` without a poll. */
-  readonly headOffMs: number | null;
-  readonly paused: boolean;
-  /** The subject of the last alarm about the hourly ceiling. */
-  readonly ceilingAlert: string | null;
-  /** The subject of the last one about what may leave in an hour. */
-  readonly outflowAlert: string | null;
-  /** Much of this hour is used: its end may be near. */
-  readonly nearCeiling: boolean;
-}
+export type HourlyAlarm = 'ceiling_near' | 'outflow_near';
 
 export type ChainObservation =
   | {
@@ -76,7 +70,7 @@ export type ChainObservation =
   | { readonly kind: 'marks_read'; readonly marks: ChainView['marks'] }
   | { readonly kind: 'contract_read'; readonly paused: boolean }
   | { readonly kind: 'ceiling_read'; readonly nearCeiling: boolean }
-  | { readonly kind: 'alerted'; readonly about: 'ceiling' | 'outflow'; readonly subject: string };
+  | { readonly kind: 'alerted'; readonly about: HourlyAlarm; readonly subject: string };
 
 export const NOTHING_SEEN: ChainView = {
   head: null,
@@ -87,24 +81,24 @@ export const NOTHING_SEEN: ChainView = {
   announced: null,
   marks: { safe: -1n, finalized: -1n, readAt: Number.NEGATIVE_INFINITY },
   rhythm: NO_RHYTHM,
-  sight: {
-    answeredAt: null,
-    failedPolls: 0,
-    headOffMs: null,
-    paused: false,
-    ceilingAlert: null,
-    outflowAlert: null,
-    nearCeiling: false,
-  },
+  answeredAt: null,
+  failedPolls: 0,
+  headOffMs: null,
+  paused: false,
+  nearCeiling: false,
+  alerts: {},
 };
 
 export function seeChain(view: ChainView, observation: ChainObservation): ChainView {
-  const { sight } = view;
   switch (observation.kind) {
-    case 'polled':
-      return polled(view, observation);
+    case 'polled': {
+      const { block, at, clockMs } = observation;
+      const time = block.time.getTime();
+      const rhythm = withLook(view.rhythm, { number: block.number, time, at });
+      return { ...view, rhythm, failedPolls: 0, answeredAt: at, headOffMs: clockMs - time };
+    }
     case 'poll_failed':
-      return { ...view, sight: { ...sight, failedPolls: sight.failedPolls + 1 } };
+      return { ...view, failedPolls: view.failedPolls + 1 };
     case 'announced': {
       const { head, at } = observation;
       return {
@@ -130,29 +124,17 @@ export function seeChain(view: ChainView, observation: ChainObservation): ChainV
     case 'marks_read':
       return { ...view, marks: observation.marks };
     case 'contract_read':
-      return { ...view, sight: { ...sight, paused: observation.paused } };
+      return { ...view, paused: observation.paused };
     case 'ceiling_read':
-      return { ...view, sight: { ...sight, nearCeiling: observation.nearCeiling } };
-    case 'alerted': {
-      const { about, subject } = observation;
-      const alert = about === 'ceiling' ? { ceilingAlert: subject } : { outflowAlert: subject };
-      return { ...view, sight: { ...sight, ...alert } };
-    }
+      return { ...view, nearCeiling: observation.nearCeiling };
+    case 'alerted':
+      return {
+        ...view,
+        alerts: { ...view.alerts, [observation.about]: observation.subject },
+      };
     default:
       return assertNever(observation);
   }
-}
-
-function polled(
-  view: ChainView,
-  { block, at, clockMs }: Extract<ChainObservation, { kind: 'polled' }>,
-): ChainView {
-  const time = block.time.getTime();
-  return {
-    ...view,
-    rhythm: withLook(view.rhythm, { number: block.number, time, at }),
-    sight: { ...view.sight, failedPolls: 0, answeredAt: at, headOffMs: clockMs - time },
-  };
 }
 
 /** A transaction that was sent is overdue after so many blocks (see `patientBlocks`). */
@@ -216,9 +198,9 @@ function timeoutsOf(relayer: NowSource): Timeouts {
 }
 
 /** The head's time, plus the time since that look: an idle chain is looked at rarely. */
-export function chainTime(view: Pick<ChainView, 'head' | 'sight'>): Date {
+export function chainTime(view: Pick<ChainView, 'head' | 'answeredAt'>): Date {
   const head = present(view.head, 'head: no block was seen yet');
-  const { answeredAt } = view.sight;
+  const { answeredAt } = view;
   const sinceMs = answeredAt === null ? 0 : performance.now() - answeredAt;
   return new Date(head.time.getTime() + sinceMs);
 }
@@ -227,13 +209,10 @@ export function chainTime(view: Pick<ChainView, 'head' | 'sight'>): Date {
  * Where the chain should be by now, by its rhythm, so that counts from there do not begin too
  * early.
  */
-export function heightNow({
-  head,
-  sight,
-  rhythm,
-}: Pick<ChainView, 'head' | 'sight' | 'rhythm'>): bigint {
+export function heightNow(view: Pick<ChainView, 'head' | 'answeredAt' | 'rhythm'>): bigint {
+  const { head, answeredAt, rhythm } = view;
   const known = head?.number ?? 0n;
   const intervalMs = blockInterval(rhythm);
-  if (intervalMs === null || sight.answeredAt === null) return known;
-  return known + BigInt(Math.floor((performance.now() - sight.answeredAt) / intervalMs));
+  if (intervalMs === null || answeredAt === null) return known;
+  return known + BigInt(Math.floor((performance.now() - answeredAt) / intervalMs));
 }

@@ -10,7 +10,6 @@ import {
   nowOf,
   seeChain,
 } from '#settlement/relayer/machine/chain-view.ts';
-import type { Effect, Observation } from '#settlement/relayer/machine/observation.ts';
 import {
   newSender,
   type SenderFacts,
@@ -20,7 +19,11 @@ import {
   stepSender,
 } from '#settlement/relayer/machine/sender.ts';
 import { step } from '#settlement/relayer/machine/step.ts';
-import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
+import type {
+  Effect,
+  Observation,
+  OpenTransaction,
+} from '#settlement/relayer/machine/transaction.ts';
 import type { Hex } from '#settlement/requests.ts';
 import type { Signer } from '#settlement/signer.ts';
 

@@ -1,19 +1,22 @@
 import { assert, assertNever } from '#core/assert.ts';
 import type { CountsRule } from '#settlement/networks.ts';
 import { bumpFees } from '#settlement/relayer/machine/fees.ts';
-import type { Effect, Now, Observation, Step } from '#settlement/relayer/machine/observation.ts';
 import {
   type Attempt,
   type Done,
   type EarlyReceipt,
+  type Effect,
   factsOf,
   fromRows,
   type IncludingBlock,
   isExpired,
   isSendable,
+  type Now,
   newestOffer,
+  type Observation,
   type Offer,
   type OpenTransaction,
+  type Step,
   type Transaction,
 } from '#settlement/relayer/machine/transaction.ts';
 import type { Hex } from '#settlement/requests.ts';

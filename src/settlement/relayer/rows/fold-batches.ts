@@ -11,8 +11,7 @@ import {
   insertBatches,
   lockBatches,
   selectBatches,
-  selectBlockHashes,
-} from '#settlement/relayer/rows/batch-queries.ts';
+} from '#settlement/relayer/rows/proof-queries.ts';
 import { openRange, peaksOf } from '../../../../contracts/batch-range.ts';
 import { paymentLeaf, paymentTreeRoot } from '../../../../contracts/payment-tree.ts';
 
@@ -70,9 +69,11 @@ async function changedBatches(
   contract: ContractBatches,
   batches: readonly SettledBatch[],
 ): Promise<readonly SettledBatch[]> {
-  const [first, last] = [present(batches[0], 'batch'), present(batches.at(-1), 'batch')];
-  const known = await selectBlockHashes(tx, contract, { first: first.number, last: last.number });
-  const index = batches.findIndex((one) => known.get(one.number) !== blockOf(one).blockHash);
+  const numbers = batches.map(({ number }) => number);
+  const known = await selectBatches(tx, contract, numbers);
+  const index = batches.findIndex(
+    (one) => known.get(one.number)?.blockHash !== blockOf(one).blockHash,
+  );
   return index < 0 ? [] : batches.slice(index);
 }
 

@@ -1,5 +1,5 @@
 import { zeroAddress } from 'viem';
-import { assertNever, present } from '#core/assert.ts';
+import { present } from '#core/assert.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { marksOf } from '#settlement/chain/final-block.ts';
 import {
@@ -18,16 +18,11 @@ import {
   walletChangeCall,
   withdrawCall,
 } from '#settlement/contract/contract-calls.ts';
-import {
-  eventTopics,
-  type PaymentSettled,
-  type SettlementEvent,
-} from '#settlement/contract/contract-events.ts';
+import type { SettlementEvent } from '#settlement/contract/contract-events.ts';
 import { contractOf } from '#settlement/editions.ts';
 import type { CountsRule, LaneRole, NetworkConfig } from '#settlement/networks.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import type {
-  ChainPlace,
   Failure,
   FailureReason,
   Hex,
@@ -67,6 +62,16 @@ export function paymentOf(request: OpenRequest): PaymentCall {
   };
 }
 
+function withdrawalOf(request: OpenRequest) {
+  const { merchantNumber, wallet, amount } = payloadOf(request, 'withdrawal');
+  return {
+    number: numberOf(request),
+    merchantNumber: BigInt(merchantNumber),
+    wallet,
+    amount: BigInt(amount),
+  };
+}
+
 /** What the payer signed for this payment alone; null: it is paid under a standing policy. */
 export function authorizationOf(request: OpenRequest): PaymentAuthorization | null {
   return payloadOf(request, 'payment').authorization ?? null;
@@ -76,7 +81,7 @@ export function authorizationOf(request: OpenRequest): PaymentAuthorization | nu
 const NO_REFERENCE: Hex = `0x${'0'.repeat(32)}`;
 
 /** The refund's name in its event. */
-export function referenceOf(request: OpenRequest): Hex {
+function referenceOf(request: OpenRequest): Hex {
   return payloadOf(request, 'refund').reference ?? NO_REFERENCE;
 }
 
@@ -107,22 +112,17 @@ export function refundTarget(
  * record, and nothing else changes unless it needs a preparation of its own.
  */
 interface KindRecord {
-  /** Whose lanes send it. */
+  /** Whose senders send it. */
   readonly lane: LaneRole;
-  /** Its call, where the request alone says what it is; null: `flushSingles` prepares it. */
-  readonly call: ((request: OpenRequest, config: NetworkConfig) => TargetCall) | null;
+  /** The contract that it asks: its merchant's, or the one that merchants and payers join now. */
+  readonly contract: (request: AnyRequest, config: NetworkConfig) => Hex;
+  /** Its call, where the request alone says what it is; `null`: `flush.ts` prepares it. */
+  readonly data: ((request: OpenRequest, config: NetworkConfig) => Hex) | null;
   /**
-   * Where there is no `call`: throws for a request that can never become one, whatever the chain's
-   * state.
+   * All of its success's event that money depends on. `null`: it has no event, and a transaction
+   * does this one thing, so success is the receipt's.
    */
-  readonly write: ((request: OpenRequest, config: NetworkConfig) => void) | null;
-  /** The topics of the event of an earlier success; null: the contract has no event for it. */
-  readonly topics: ((request: OpenRequest) => (Hex | null)[]) | null;
-  /**
-   * Whether this request asked for what the event says, in everything that money depends on. null:
-   * it has no event, and a transaction does this one thing, so success is the receipt's.
-   */
-  readonly answers: ((event: SettlementEvent, request: OpenRequest) => boolean) | null;
+  readonly event: ((request: OpenRequest) => ExpectedEvent) | null;
   /** Many travel in one call, which skips those that fail: events answer them by their numbers. */
   readonly batched: boolean;
   /**
@@ -136,9 +136,18 @@ interface KindRecord {
   readonly waits: boolean;
   /** Whoever has seen what the payer signed can send it, too. Then a revert decides nothing. */
   readonly anybodySends: boolean;
-  /** The only reason for which it fails, refused or given up; null: the contract's reason. */
+  /** The only reason for which it fails, refused or given up; `null`: the contract's reason. */
   readonly failsFor: FailureReason | null;
 }
+
+type AnyRequest = Pick<OpenRequest, 'kind' | 'payload'>;
+
+type Event<Name> = Extract<SettlementEvent, { readonly event: Name }>;
+type ExpectedEvent =
+  | Pick<Event<'PaymentSettled'>, 'event' | keyof PaymentCall>
+  | (Pick<Event<'PaymentRefunded'>, 'event' | 'reference' | 'amount'> & { number?: bigint })
+  | Pick<Event<'Withdrawn'>, 'event' | 'number' | 'merchantNumber' | 'wallet' | 'amount'>
+  | Pick<Event<'MerchantRegistered'>, 'event' | 'reference' | 'wallet'>;
 
 /** A placeholder for the one that the chain will give. */
 const ANY_PROOF = {
@@ -150,9 +159,8 @@ const ANY_PROOF = {
 
 /** What most kinds have in common: sent alone, without an event. */
 const ALONE = {
-  write: null,
-  topics: null,
-  answers: null,
+  lane: 'operator',
+  event: null,
   batched: false,
   whenUndone: 'tell',
   waits: false,
@@ -160,116 +168,97 @@ const ALONE = {
   failsFor: null,
 } as const;
 
+const ofMerchant = ({ payload }: AnyRequest, config: NetworkConfig) =>
+  contractOf(config, BigInt((payload as { readonly merchantNumber: string }).merchantNumber));
+const newest = (_: AnyRequest, { settlement }: NetworkConfig) => settlement;
+const token = (_: AnyRequest, { usdc }: NetworkConfig) => usdc;
+
 export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
   payment: {
     ...ALONE,
-    lane: 'operator',
-    call: null,
-    write: writePayment,
-    topics: (request) => eventTopics({ event: 'PaymentSettled', number: numberOf(request) }),
-    answers: (event, request) => event.event === 'PaymentSettled' && samePayment(event, request),
+    contract: ofMerchant,
+    data: null,
+    event: (request) => ({ event: 'PaymentSettled', ...paymentOf(request) }),
     batched: true,
     whenUndone: 'send_again_and_tell',
     failsFor: 'settlement_failed',
   },
   refund: {
     ...ALONE,
-    lane: 'operator',
-    // It needs the payment's proof, and what was refunded before.
-    call: null,
-    write: (request, config) => refundTarget(request, ANY_PROOF, config),
-    answers: sameRefund,
+    // That of its payment, which only its proof names, with what was refunded before.
+    contract: newest,
+    data: null,
+    event: (request) => {
+      const { paymentNumber, amount } = payloadOf(request, 'refund');
+      return {
+        event: 'PaymentRefunded',
+        reference: referenceOf(request),
+        amount: BigInt(amount),
+        ...(paymentNumber === undefined ? {} : { number: BigInt(paymentNumber) }),
+      };
+    },
     whenUndone: 'send_again',
     waits: true,
   },
   withdrawal: {
     ...ALONE,
-    lane: 'operator',
-    call: (request, config) => {
-      const { merchantNumber, wallet, amount } = payloadOf(request, 'withdrawal');
-      const number = numberOf(request);
-      const paid = { merchantNumber: BigInt(merchantNumber), wallet, amount: BigInt(amount) };
-      return {
-        to: contractOf(config, paid.merchantNumber),
-        data: withdrawCall({ ...paid, number }),
-      };
-    },
-    topics: (request) => eventTopics({ event: 'Withdrawn', number: numberOf(request) }),
-    answers: sameWithdrawal,
+    contract: ofMerchant,
+    data: (request) => withdrawCall(withdrawalOf(request)),
+    event: (request) => ({ event: 'Withdrawn', ...withdrawalOf(request) }),
     whenUndone: 'send_again',
   },
   merchant_registration: {
     ...ALONE,
     lane: 'registrar',
-    call: (request, { settlement }) => {
-      const payload = payloadOf(request, 'merchant_registration');
-      return { to: settlement, data: registerMerchantCall(payload) };
+    contract: newest,
+    data: (request) => registerMerchantCall(payloadOf(request, 'merchant_registration')),
+    event: (request) => {
+      const { accountId, wallet } = payloadOf(request, 'merchant_registration');
+      return { event: 'MerchantRegistered', reference: merchantReference(accountId), wallet };
     },
-    topics: (request) => {
-      const { accountId } = payloadOf(request, 'merchant_registration');
-      const reference = merchantReference(accountId);
-      return eventTopics({ event: 'MerchantRegistered', reference });
-    },
-    answers: sameRegistration,
   },
   wallet_change: {
     ...ALONE,
     lane: 'registrar',
-    call: (request, config) => {
-      const change = payloadOf(request, 'wallet_change');
-      const to = contractOf(config, BigInt(change.merchantNumber));
-      return { to, data: walletChangeCall(change) };
-    },
+    contract: ofMerchant,
+    data: (request) => walletChangeCall(payloadOf(request, 'wallet_change')),
   },
   enrolment: {
     ...ALONE,
-    lane: 'operator',
-    call: (request, config) => enrolmentCall(payloadOf(request, 'enrolment'), config),
+    // A permit without a policy is the token's business alone.
+    contract: (request, { settlement, usdc }) =>
+      (request.payload as RequestPayloads['enrolment']).policy === null ? usdc : settlement,
+    data: (request, { settlement }) => {
+      const { payer, policy, permit } = payloadOf(request, 'enrolment');
+      if (policy === null) return permitCall(payer, settlement, present(permit, 'permit'));
+      return permit === null ? policyCall(payer, policy) : enrolCall(payer, policy, permit);
+    },
   },
   faucet: {
     ...ALONE,
-    lane: 'operator',
-    call: (request, { usdc }) => {
+    contract: token,
+    data: (request) => {
       const { to, amount } = payloadOf(request, 'faucet');
-      return { to: usdc, data: mintCall(to, BigInt(amount)) };
+      return mintCall(to, BigInt(amount));
     },
   },
   transfer: {
     ...ALONE,
     lane: 'sponsor',
-    call: (request, { usdc }) => ({
-      to: usdc,
-      data: transferCall(payloadOf(request, 'transfer')),
-    }),
+    contract: token,
+    data: (request) => transferCall(payloadOf(request, 'transfer')),
     anybodySends: true,
   },
 };
 
-/**
- * The contract that a request asks: that of its merchant, otherwise the one that merchants and
- * payers join now. A refund's is known from its payment (`prepare-refund.ts`).
- */
-export function contractOfRequest(
-  { kind, payload }: Pick<OpenRequest, 'kind' | 'payload'>,
-  config: NetworkConfig,
-): Hex {
-  switch (kind) {
-    case 'payment':
-    case 'withdrawal':
-    case 'wallet_change': {
-      const { merchantNumber } = payload as { readonly merchantNumber: string };
-      return contractOf(config, BigInt(merchantNumber));
-    }
-    case 'merchant_registration':
-    case 'enrolment':
-    case 'refund':
-      return config.settlement;
-    case 'faucet':
-    case 'transfer':
-      return config.usdc;
-    default:
-      return assertNever(kind);
-  }
+export function contractOfRequest(request: AnyRequest, config: NetworkConfig): Hex {
+  return KINDS[request.kind].contract(request, config);
+}
+
+/** The call of a request that says by itself what it is. */
+export function callOf(request: OpenRequest, config: NetworkConfig): TargetCall {
+  const write = present(KINDS[request.kind].data, 'what writes a request');
+  return { to: contractOfRequest(request, config), data: write(request, config) };
 }
 
 const ALL = Object.keys(KINDS) as RequestKind[];
@@ -292,8 +281,9 @@ export function kindsOf(
  * kind, or numbers and texts that are too large for the contract. Asks nobody.
  */
 export function requireWritable(request: OpenRequest, config: NetworkConfig): void {
-  const { call, write } = KINDS[request.kind];
-  present(call ?? write, 'what writes a request')(request, config);
+  if (request.kind === 'payment') requireWritablePayment(request);
+  else if (request.kind === 'refund') refundTarget(request, ANY_PROOF, config);
+  else callOf(request, config);
 }
 
 /**
@@ -306,7 +296,7 @@ export function whyItWaits(revert: Revert, kind: RequestKind): string | null {
   return revert.kind === 'blocked' && KINDS[kind].waits ? revert.words : null;
 }
 
-function writePayment(request: OpenRequest): void {
+function requireWritablePayment(request: OpenRequest): void {
   const payment = paymentOf(request);
   pack(payment);
   const authorization = authorizationOf(request);
@@ -315,70 +305,23 @@ function writePayment(request: OpenRequest): void {
 
 /** Whether the event says that this request was done. */
 export function answers(event: SettlementEvent, request: OpenRequest): boolean {
-  return KINDS[request.kind].answers?.(event, request) ?? false;
+  const expected = KINDS[request.kind].event?.(request);
+  if (expected === undefined) return false;
+  const shown: { readonly [name: string]: unknown } = { ...event };
+  return Object.entries(expected).every(([name, value]) =>
+    ADDRESSES.has(name) ? sameAddress(shown[name], value) : shown[name] === value,
+  );
+}
+
+const ADDRESSES: ReadonlySet<string> = new Set(['payer', 'wallet']);
+
+function sameAddress(shown: unknown, expected: unknown): boolean {
+  return String(shown).toLowerCase() === String(expected).toLowerCase();
 }
 
 /** The failure of a request that was refused for this reason, or for an unknown one. */
 export function failureOf(kind: RequestKind, told: FailureReason | null): FailureReason {
   return KINDS[kind].failsFor ?? told ?? 'transaction_reverted';
-}
-
-function samePayment(event: PaymentSettled, request: OpenRequest): boolean {
-  const payment = paymentOf(request);
-  return (
-    event.number === payment.number &&
-    sameAddress(event.payer, payment.payer) &&
-    event.merchantNumber === payment.merchantNumber &&
-    event.amount === payment.amount &&
-    event.orderId === payment.orderId
-  );
-}
-
-/** Searched for only in its own transaction: refunds of an earlier release have no reference. */
-function sameRefund(event: SettlementEvent, request: OpenRequest): boolean {
-  const { paymentNumber, amount } = payloadOf(request, 'refund');
-  return (
-    event.event === 'PaymentRefunded' &&
-    event.reference === referenceOf(request) &&
-    (paymentNumber === undefined || event.number === BigInt(paymentNumber)) &&
-    event.amount === BigInt(amount)
-  );
-}
-
-function sameWithdrawal(event: SettlementEvent, request: OpenRequest): boolean {
-  const { merchantNumber, wallet, amount } = payloadOf(request, 'withdrawal');
-  return (
-    event.event === 'Withdrawn' &&
-    sameAddress(event.wallet, wallet) &&
-    event.number === numberOf(request) &&
-    event.merchantNumber === BigInt(merchantNumber) &&
-    event.amount === BigInt(amount)
-  );
-}
-
-function sameRegistration(event: SettlementEvent, request: OpenRequest): boolean {
-  const { accountId, wallet } = payloadOf(request, 'merchant_registration');
-  return (
-    event.event === 'MerchantRegistered' &&
-    event.reference === merchantReference(accountId) &&
-    sameAddress(event.wallet, wallet)
-  );
-}
-
-function sameAddress(a: Hex, b: Hex): boolean {
-  return a.toLowerCase() === b.toLowerCase();
-}
-
-function enrolmentCall(
-  payload: RequestPayloads['enrolment'],
-  { settlement, usdc }: NetworkConfig,
-): TargetCall {
-  const { payer, policy, permit } = payload;
-  if (policy !== null && permit !== null) {
-    return { to: settlement, data: enrolCall(payer, policy, permit) };
-  }
-  if (policy !== null) return { to: settlement, data: policyCall(payer, policy) };
-  return { to: usdc, data: permitCall(payer, settlement, present(permit, 'permit or policy')) };
 }
 
 /** The `result` of requests.ts, for any kind. */
@@ -390,21 +333,27 @@ export function failed(reason: FailureReason, txHash: Hex | null): Failure {
   return { succeeded: false, reason, txHash };
 }
 
-function placeOf(
-  event: { readonly txHash: Hex; readonly blockNumber: bigint; readonly logIndex: number },
-  blockTime: Date,
-): ChainPlace {
-  return {
+/** The same, with the time at which the block was first seen. */
+export function seenResult(result: Result, seenAt: Date | null): Result {
+  if (!result.succeeded || seenAt === null) return result;
+  return { ...result, facts: { ...result.facts, seenAt: seenAt.toISOString() } };
+}
+
+/** The facts of a request that succeeded by this event. */
+export function eventResult(event: SettlementEvent, blockTime: Date, chainId: number): Result {
+  const place = {
     txHash: event.txHash,
     blockNumber: event.blockNumber.toString(),
     logIndex: event.logIndex,
     blockTime: blockTime.toISOString(),
   };
-}
-
-function paymentResult(event: PaymentSettled, blockTime: Date, chainId: number): Result {
+  if (event.event === 'MerchantRegistered') {
+    const merchantNumber = event.merchantNumber.toString();
+    return { succeeded: true, facts: { ...place, merchantNumber } };
+  }
+  if (event.event !== 'PaymentSettled') return { succeeded: true, facts: place };
   const facts: OutcomeFacts['payment'] = {
-    ...placeOf(event, blockTime),
+    ...place,
     settlementNumber: event.number.toString(),
     batchNumber: event.batchNumber.toString(),
     feeAcquirer: event.feeAcquirer.toString(),
@@ -415,27 +364,12 @@ function paymentResult(event: PaymentSettled, blockTime: Date, chainId: number):
   return { succeeded: true, facts };
 }
 
-/** The same, with the time at which the block was first seen. */
-export function seenResult(result: Result, seenAt: Date | null): Result {
-  if (!result.succeeded || seenAt === null) return result;
-  return { ...result, facts: { ...result.facts, seenAt: seenAt.toISOString() } };
-}
-
-/** The facts of a request that succeeded by this event (payments: {@link paymentResult}). */
-export function eventResult(event: SettlementEvent, blockTime: Date, chainId: number): Result {
-  if (event.event === 'PaymentSettled') return paymentResult(event, blockTime, chainId);
-  const place = placeOf(event, blockTime);
-  if (event.event !== 'MerchantRegistered') return { succeeded: true, facts: place };
-  const merchantNumber = event.merchantNumber.toString();
-  return { succeeded: true, facts: { ...place, merchantNumber } };
-}
-
 type Rules = Pick<NetworkConfig, 'countsFrom' | 'profile'>;
 
 /** What a payment waits for once it is in a block; null: nothing more than all others. */
 export function patienceOf(
   { countsFrom, profile }: Rules,
-  { kind, payload }: Pick<OpenRequest, 'kind' | 'payload'>,
+  { kind, payload }: AnyRequest,
 ): CountsRule | null {
   if (kind !== 'payment' || countsFrom.length === 0) return null;
   const amount = BigInt((payload as RequestPayloads['payment']).amount);
@@ -451,7 +385,7 @@ export function patienceOf(
  */
 export async function countsYet(
   chain: Chain,
-  request: Pick<OpenRequest, 'kind' | 'payload'>,
+  request: AnyRequest,
   result: Result,
 ): Promise<boolean> {
   const rule = patienceOf(chain.config, request);
@@ -480,7 +414,7 @@ export function mostPatient(rules: readonly (CountsRule | null)[]): CountsRule |
 }
 
 /** Apart, so that a small sum never waits for a large one. */
-export function groupByPatience<T extends Pick<OpenRequest, 'kind' | 'payload'>>(
+export function groupByPatience<T extends AnyRequest>(
   config: Rules,
   requests: readonly T[],
 ): T[][] {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { only } from '#core/assert.ts';
 import { claimPayments, lockQueued, selectDeclined } from '#settlement/relayer/rows/job-queries.ts';
 import {
-  insertFiller,
-  replaceUnsigned,
+  endUnsigned,
+  insertTransactions,
+  type NewTransaction,
   selectOpenNonces,
   selectOpenTransactions,
   upsertUnsigned,
@@ -57,6 +59,11 @@ test('so is what one worker is about to send alone, and what no longer waits', a
   assert.deepEqual(await lock(), ids.slice(0, 2));
 });
 
+const UNSIGNED: NewTransaction = {
+  ...{ nonce: 0n, kind: 'payment', target: '0x07', input: '0x', gasLimit: 1n },
+  ...{ validUntil: null, signedAtMs: null, attempts: [], requests: [] },
+};
+
 test('a higher offer for a call never takes the place of its cancellation', async () => {
   const { db } = database;
   const now = new Date();
@@ -69,12 +76,13 @@ test('a higher offer for a call never takes the place of its cancellation', asyn
       `insert into relayer_lanes (livemode, lane, role, address, next_nonce)
        values (false, 7, 'operator', '0x' || repeat('7', 40), 1)`,
     );
-    const filler = { livemode: false, lane: 7, nonce: 0n, target: '0x07', gasLimit: 1n } as const;
-    const id = await insertFiller(tx, filler, now);
-    await upsertUnsigned(tx, id, call, now);
-    const first = await replaceUnsigned(tx, id, { before: call, offer: higher }, now);
+    const where = { livemode: false, lane: 7, nextNonce: 1n };
+    const asked = { transactions: [UNSIGNED], offer: call };
+    const { id } = only(await insertTransactions(tx, where, asked, now), 'transaction');
+    const first = await endUnsigned(tx, id, call);
+    await upsertUnsigned(tx, id, higher, now);
     await upsertUnsigned(tx, id, cancellation, now);
-    const second = await replaceUnsigned(tx, id, { before: higher, offer: call }, now);
+    const second = await endUnsigned(tx, id, higher);
     const [open] = await selectOpenTransactions(tx, { livemode: false, lane: 7 });
     return { first, second, noop: open?.unsigned?.noop };
   });

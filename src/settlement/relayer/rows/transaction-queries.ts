@@ -1,4 +1,3 @@
-import { only } from '#core/assert.ts';
 import { columnsFrom } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
@@ -15,6 +14,11 @@ import type { Hex } from '#settlement/requests.ts';
 /** What is stored of a transaction. Without bytes, a signer elsewhere is asked after the commit. */
 export type NewTransaction = Omit<TransactionFacts, 'id'>;
 
+export interface NewTransactions {
+  readonly transactions: readonly NewTransaction[];
+  readonly offer: Offer;
+}
+
 const SIGNED = columnsFrom(7, {
   nonce: 'bigint',
   kind: 'text',
@@ -23,6 +27,7 @@ const SIGNED = columnsFrom(7, {
   gas_limit: 'bigint',
   tx_hash: 'text',
   raw: 'bytea',
+  noop: 'boolean',
   // Fees have 256 bits.
   max_fee: 'text',
   max_tip: 'text',
@@ -39,13 +44,13 @@ const INSERT_TRANSACTIONS = `
     from input returning id, nonce, valid_until
   ), attempts as (
     insert into chain_attempts
-      (tx_hash, transaction_id, raw, max_fee_per_gas, max_priority_fee_per_gas, created)
-    select i.tx_hash, a.id, i.raw, i.max_fee::numeric, i.max_tip::numeric, $4
+      (tx_hash, transaction_id, raw, noop, max_fee_per_gas, max_priority_fee_per_gas, created)
+    select i.tx_hash, a.id, i.raw, i.noop, i.max_fee::numeric, i.max_tip::numeric, $4
     from input i join added a using (nonce) where i.raw is not null
   ), unsigned as (
     insert into chain_unsigned
-      (transaction_id, max_fee_per_gas, max_priority_fee_per_gas, created)
-    select a.id, i.max_fee::numeric, i.max_tip::numeric, $4
+      (transaction_id, noop, max_fee_per_gas, max_priority_fee_per_gas, created)
+    select a.id, i.noop, i.max_fee::numeric, i.max_tip::numeric, $4
     from input i join added a using (nonce) where i.raw is null
   ), moved as (
     update relayer_lanes set next_nonce = $3 where livemode = $1 and lane = $2
@@ -62,19 +67,19 @@ const INSERT_TRANSACTIONS = `
   from added a order by a.nonce`;
 
 /**
- * Stores transactions that offer these fees, with the jobs that they carry, and moves the lane's
- * nonce past them. The lane and the jobs are locked. Everything or (with a lost fence) nothing.
+ * Stores transactions that make this offer, with the jobs that they carry, and the lane's next
+ * nonce. The lane and the jobs are locked. Everything or (with a lost fence) nothing.
  */
 export async function insertTransactions(
   tx: Tx,
   lane: { readonly livemode: boolean; readonly lane: number; readonly nextNonce: bigint },
-  { transactions, fees }: { readonly transactions: readonly NewTransaction[]; readonly fees: Fees },
+  { transactions, offer }: NewTransactions,
   now: Date,
 ): Promise<{ readonly id: bigint; readonly nonce: bigint; readonly requests: number }[]> {
   const carried = transactions.flatMap(({ nonce, requests }) =>
     requests.map(({ id }) => ({ id: id.toString(), nonce: nonce.toString() })),
   );
-  const [max_fee = '', max_tip = ''] = textsOf(fees);
+  const [max_fee = '', max_tip = ''] = textsOf(offer.fees);
   const rows = transactions.map(
     ({ nonce, kind, target, input, gasLimit, validUntil, attempts }) => {
       const [attempt] = attempts;
@@ -82,7 +87,7 @@ export async function insertTransactions(
         ...{ nonce, kind, target, input: toBuffer(input), gas_limit: gasLimit },
         tx_hash: attempt?.hash ?? null,
         raw: attempt === undefined ? null : toBuffer(attempt.raw),
-        ...{ max_fee, max_tip, valid_until: validUntil },
+        ...{ noop: offer.noop, max_fee, max_tip, valid_until: validUntil },
       };
     },
   );
@@ -130,69 +135,27 @@ export async function upsertUnsigned(
   );
 }
 
-/** The same, unless something else is asked for by now. @returns whether it was replaced. */
-export async function replaceUnsigned(
+/**
+ * Ends the question for this offer; its answer, or another question, takes its place.
+ * @returns `false` if the signer is asked for something else by now, or for nothing.
+ */
+export async function endUnsigned(
   tx: Tx,
   transactionId: bigint,
-  { before, offer }: { readonly before: Offer; readonly offer: Offer },
-  now: Date,
-): Promise<boolean> {
-  const rows = await tx.query(
-    `update chain_unsigned set noop = $2, max_fee_per_gas = $3::text::numeric,
-       max_priority_fee_per_gas = $4::text::numeric, created = $8
-     where transaction_id = $1 and noop = $5 and max_fee_per_gas = $6::text::numeric
-       and max_priority_fee_per_gas = $7::text::numeric
-     returning transaction_id`,
-    [
-      ...[transactionId, offer.noop, ...textsOf(offer.fees)],
-      ...[before.noop, ...textsOf(before.fees), now],
-    ],
-  );
-  return rows.length > 0;
-}
-
-/** The bytes that a signer was asked for. @returns false: nobody waits for them any more. */
-export async function insertSigned(
-  tx: Tx,
-  transactionId: bigint,
-  attempt: Attempt,
-  now: Date,
+  { noop, fees }: Offer,
 ): Promise<boolean> {
   const asked = await tx.query(
     `delete from chain_unsigned where transaction_id = $1 and noop = $2
        and max_fee_per_gas = $3::text::numeric and max_priority_fee_per_gas = $4::text::numeric
      returning transaction_id`,
-    [transactionId, attempt.noop, ...textsOf(attempt.fees)],
+    [transactionId, noop, ...textsOf(fees)],
   );
-  if (asked.length === 0) return false;
-  await insertAttempt(tx, transactionId, attempt, now);
-  return true;
+  return asked.length > 0;
 }
 
 /** Fees have 256 bits. */
 function textsOf({ maxFeePerGas, maxPriorityFeePerGas }: Fees): string[] {
   return [maxFeePerGas.toString(), maxPriorityFeePerGas.toString()];
-}
-
-/** A transaction with a nonce of its own and nothing in it, to fill a gap. */
-export async function insertFiller(
-  tx: Tx,
-  filler: {
-    readonly livemode: boolean;
-    readonly lane: number;
-    readonly nonce: bigint;
-    readonly target: Hex;
-    readonly gasLimit: bigint;
-  },
-  now: Date,
-): Promise<bigint> {
-  const rows = await tx.query<{ id: bigint }>(
-    `insert into chain_transactions
-       (livemode, lane, nonce, kind, status, created, target, input, gas_limit)
-     values ($1, $2, $3, 'filler', 'signed', $4, $5, '', $6) returning id`,
-    [filler.livemode, filler.lane, filler.nonce, now, filler.target, filler.gasLimit],
-  );
-  return only(rows, 'filler').id;
 }
 
 /** Fees have 256 bits, and JSON's numbers fewer. */
@@ -328,9 +291,10 @@ export async function reopenBlocks(
   );
 }
 
-export async function selectNonces(
+/** Nonces of the lane, from `from` up to `to`, at which nothing is stored. */
+export async function selectMissingNonces(
   tx: Tx,
-  wanted: {
+  gap: {
     readonly livemode: boolean;
     readonly lane: number;
     readonly from: bigint;
@@ -338,11 +302,14 @@ export async function selectNonces(
   },
 ): Promise<bigint[]> {
   const rows = await tx.query<{ nonce: bigint }>(
-    `select nonce from chain_transactions
-     where livemode = $1 and lane = $2 and nonce >= $3 and nonce < $4`,
-    [wanted.livemode, wanted.lane, wanted.from, wanted.to],
+    `select nonce from generate_series($3::bigint, $4::bigint - 1) as gap (nonce)
+     where not exists (
+       select from chain_transactions t
+       where t.livemode = $1 and t.lane = $2 and t.nonce = gap.nonce)
+     order by nonce`,
+    [gap.livemode, gap.lane, gap.from, gap.to],
   );
-  return rows.map((row) => row.nonce);
+  return rows.map(({ nonce }) => nonce);
 }
 
 export async function markForeign(tx: Tx, id: bigint): Promise<void> {
@@ -417,23 +384,17 @@ export async function requeueAnswered(sql: Sql, { ids, tx_hash, block_number }: 
   );
 }
 
-export async function markIncluded(
+/** `waitsFor`: what its result still needs, from now on; `null` if it is in no block. */
+export async function updateIncluded(
   sql: Sql,
-  change: { readonly id: bigint; readonly waitsFor: string },
+  { id, waitsFor }: { readonly id: bigint; readonly waitsFor: string | null },
   now: Date,
 ): Promise<void> {
   await sql.query(
-    `update chain_transactions set included_at = $3, waits_for = $2
+    `update chain_transactions set waits_for = $2,
+       included_at = case when $2::text is not null then $3::timestamptz end
      where id = $1 and status = 'signed'`,
-    [change.id, change.waitsFor, now],
-  );
-}
-
-export async function clearIncluded(sql: Sql, ids: readonly bigint[]): Promise<void> {
-  await sql.query(
-    `update chain_transactions set included_at = null, waits_for = null
-     where id = any($1::bigint[]) and status = 'signed'`,
-    [ids.map(String)],
+    [id, waitsFor, now],
   );
 }
 

@@ -7,8 +7,11 @@ import {
   stillOpen,
   type TransactionRef,
 } from '#settlement/relayer/machine/memory.ts';
-import type { Refusal } from '#settlement/relayer/machine/observation.ts';
-import { isSendable, type OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
+import {
+  isSendable,
+  type OpenTransaction,
+  type Refusal,
+} from '#settlement/relayer/machine/transaction.ts';
 
 /**
  * Sends the newest attempt of each transaction, in the order given (that of the nonces). It may be

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeEventLog, pad, zeroHash } from 'viem';
+import type { Alarm } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { blocksLasting } from '#settlement/chain/patient-blocks.ts';
 import { isAuthorizationUsed } from '#settlement/chain/payer.ts';
@@ -17,6 +18,7 @@ import {
   contractOfRequest,
   eventResult,
   failed,
+  failureOf,
   KINDS,
   payloadOf,
   type Result,
@@ -24,46 +26,63 @@ import {
 import type { Hex, RequestPayloads } from '#settlement/requests.ts';
 import { testUsdcAbi } from '../../../../contracts/artifacts/TestUSDC.ts';
 
+/** The contract says that this was done before: by this very request, or (alarming) by another. */
+export async function doneBefore(
+  chain: Chain,
+  request: OpenRequest,
+  txHash: Hex | null,
+): Promise<{ readonly result: Result; readonly alarm: Alarm | null }> {
+  const earlier = await findEarlier(chain, request);
+  if (earlier !== null) return { result: earlier, alarm: null };
+  const { kind, number, subjectId: subject } = request;
+  const alarm = { kind: 'number_taken', subject, details: { kind, number, txHash } };
+  return { result: failed(failureOf(kind, null), txHash), alarm };
+}
+
 /**
- * The contract says that this was done before. Finds the event that did it, newest blocks first: an
- * earlier transaction of ours that was mined after all, or one from before the database was
- * restored. null: the event does not match the request, so something else has used its number.
+ * Finds the event that did it, newest blocks first: an earlier transaction of ours that was mined
+ * after all, or one from before the database was restored. `null`: the event does not match the
+ * request, so something else has used its number.
  * @throws RpcUnavailable when there is no event: what was done has one, so a node left it out.
  */
-export async function findEarlier(chain: Chain, request: OpenRequest): Promise<Result | null> {
-  const { topics } = KINDS[request.kind];
-  if (topics === null) return null;
+async function findEarlier(chain: Chain, request: OpenRequest): Promise<Result | null> {
+  const expected = KINDS[request.kind].event?.(request);
+  if (expected === undefined || expected.event === 'PaymentRefunded') return null;
   const address = contractOfRequest(request, chain.config);
-  for await (const event of eventsBackwards(chain, { address, topics: topics(request) })) {
-    // The contract does nothing twice under one number, so this event is the only one.
-    if (!answers(event, request)) return null;
-    const block = await chain.block(event.blockNumber);
-    if (block === null) throw new RpcUnavailable('the block of an event is gone');
-    return eventResult(event, block.time, chain.config.chainId);
+  // The contract does nothing twice under one number, so this event is the only one.
+  for await (const event of eventsBackwards(chain, { address, topics: eventTopics(expected) })) {
+    return answers(event, request) ? resultOf(chain, event) : null;
   }
   throw new RpcUnavailable('no node has the event of what the contract says was done');
 }
 
 /**
  * The refund's own event, which bytes have made that its request has no more. The contract does not
- * refuse a refund by its reference: only the sums tell that it was paid. null: it was not, as far
+ * refuse a refund by its reference: only the sums tell that it was paid. `null`: it was not, as far
  * as a node shows. Refunds of an earlier release have no reference to look for.
  */
 export async function findRefund(
   chain: Chain,
   request: OpenRequest,
-  payment: { readonly number: bigint; readonly address: Hex },
+  { number, address }: { readonly number: bigint; readonly address: Hex },
 ): Promise<Result | null> {
   if (payloadOf(request, 'refund').reference === undefined) return null;
-  const { number, address } = payment;
   const topics = eventTopics({ event: 'PaymentRefunded', number });
   for await (const event of eventsBackwards(chain, { address, topics })) {
-    if (!answers(event, request)) continue;
-    const block = await chain.block(event.blockNumber);
-    if (block === null) throw new RpcUnavailable('the block of an event is gone');
-    return eventResult(event, block.time, chain.config.chainId);
+    if (answers(event, request)) return resultOf(chain, event);
   }
   return null;
+}
+
+async function resultOf(chain: Chain, event: SettlementEvent): Promise<Result> {
+  const blockTime = await timeOfBlock(chain, event.blockNumber);
+  return eventResult(event, blockTime, chain.config.chainId);
+}
+
+async function timeOfBlock(chain: Chain, number: bigint): Promise<Date> {
+  const block = await chain.block(number);
+  if (block === null) throw new RpcUnavailable('the block of an event is gone');
+  return block.time;
 }
 
 /** Nodes behind one address differ by fewer blocks, and by less than they take at one a second. */
@@ -117,7 +136,7 @@ export async function endOfTransfer(chain: Chain, request: OpenRequest): Promise
   const head = await chain.newest();
   // At the block whose time is compared: a node that lags does not answer for it.
   if (await isAuthorizationUsed(chain, transfer, head.number)) {
-    return resultOf(chain, await findEvent(chain, transfer, head.number));
+    return resultOfTransfer(chain, transfer, head.number);
   }
   const endsAt = Number(transfer.validBefore) * 1000;
   if (head.time.getTime() < endsAt + DEAD_AFTER_MS) {
@@ -126,12 +145,11 @@ export async function endOfTransfer(chain: Chain, request: OpenRequest): Promise
   return failed('transaction_reverted', null);
 }
 
-interface Found {
-  readonly name: 'AuthorizationUsed' | 'AuthorizationCanceled';
-  readonly log: RawLog;
-}
-
-async function findEvent(chain: Chain, { from, nonce }: Transfer, toBlock: bigint): Promise<Found> {
+async function resultOfTransfer(
+  chain: Chain,
+  { from, nonce }: Transfer,
+  toBlock: bigint,
+): Promise<Result> {
   const { usdc: address, deployedAtBlock: fromBlock } = chain.config;
   // Used or canceled: both events name owner and nonce in these places.
   const topics = [null, pad(from), nonce];
@@ -139,13 +157,19 @@ async function findEvent(chain: Chain, { from, nonce }: Transfer, toBlock: bigin
   for await (const { logs } of chain.logPortions(wanted)) {
     for (const log of logs) {
       const name = nameOf(log);
-      if (name === 'AuthorizationUsed' || name === 'AuthorizationCanceled') return { name, log };
+      const txHash = log.transactionHash;
+      if (name === 'AuthorizationCanceled') return failed('transaction_reverted', txHash);
+      if (name !== 'AuthorizationUsed') continue;
+      const number = BigInt(log.blockNumber);
+      const blockTime = (await timeOfBlock(chain, number)).toISOString();
+      const place = { txHash, blockNumber: number.toString(), logIndex: Number(log.logIndex) };
+      return { succeeded: true, facts: { ...place, blockTime } };
     }
   }
   throw new RpcUnavailable('no node has the event of an authorization that is used');
 }
 
-/** null: no event that we know. */
+/** `null`: no event that we know. */
 function nameOf({ topics, data }: RawLog): string | null {
   const [selector = zeroHash, ...indexed] = topics;
   try {
@@ -153,18 +177,4 @@ function nameOf({ topics, data }: RawLog): string | null {
   } catch {
     return null;
   }
-}
-
-async function resultOf(chain: Chain, { name, log }: Found): Promise<Result> {
-  const txHash: Hex = log.transactionHash;
-  if (name === 'AuthorizationCanceled') return failed('transaction_reverted', txHash);
-  const block = await chain.block(BigInt(log.blockNumber));
-  if (block === null) throw new RpcUnavailable('the block of an event is gone');
-  const facts = {
-    txHash,
-    blockNumber: BigInt(log.blockNumber).toString(),
-    logIndex: Number(log.logIndex),
-    blockTime: block.time.toISOString(),
-  };
-  return { succeeded: true, facts };
 }

@@ -24,7 +24,7 @@ import {
   type RefundSums,
   selectPaymentPlace,
   selectRefundSums,
-} from '#settlement/relayer/rows/refund-proof-queries.ts';
+} from '#settlement/relayer/rows/proof-queries.ts';
 import { findRefund } from '#settlement/relayer/send/earlier-events.ts';
 import {
   type Planned,
@@ -50,22 +50,17 @@ export async function prepareRefund(
     number: paid.number,
     address: contractOf(relayer.chain.config, paid.merchantNumber),
   };
-  const { refunded, batches } = await contractAt(
-    relayer,
-    payment,
-    relayer.head?.number ?? 'latest',
-  );
-  const before = await paidBefore(relayer, { lane, request, payment, refunded });
-  if (before !== null) return { status: 'decided', result: before, alarm: null };
-  const proof = await storedProof(relayer, { ...paid, batches });
-  const first = proof && (await tryRefund(relayer, lane, request, { proof, refunded }));
-  if (first !== null && first !== 'not proved') return first;
-  // The proof is missing or refused: build it from the chain's own events and try that.
-  if (!(await rereadPayment(relayer, paid))) return unknownPayment(relayer, request);
-  const newest = await contractAt(relayer, payment, 'latest');
-  const rebuilt = await storedProof(relayer, { ...paid, batches: newest.batches });
-  const second = rebuilt && (await tryRefund(relayer, lane, request, { proof: rebuilt, refunded }));
-  if (second !== null && second !== 'not proved') return second;
+  for (const isReread of [false, true]) {
+    // The proof is missing or refused: it is built from the chain's own events.
+    if (isReread && !(await rereadPayment(relayer, paid))) return unknownPayment(relayer, request);
+    const block = isReread ? 'latest' : (relayer.head?.number ?? 'latest');
+    const { refunded, batches } = await contractAt(relayer, payment, block);
+    const before = await paidBefore(relayer, { lane, request, payment, refunded });
+    if (before !== null) return { status: 'decided', result: before, alarm: null };
+    const proof = await storedProof(relayer, { ...paid, batches });
+    const tried = proof && (await tryRefund(relayer, lane, request, { proof, refunded }));
+    if (tried !== null) return tried;
+  }
   throw new RpcUnavailable('the payment moves to another batch at present');
 }
 
@@ -97,12 +92,13 @@ async function paidBefore(
   return findRefund(chain, request, payment);
 }
 
+/** `null`: the contract does not take the proof. */
 async function tryRefund(
   relayer: RelayerState,
   lane: HeldLane,
   request: OpenRequest,
   refund: PreparedRefund,
-): Promise<Prepared | 'not proved'> {
+): Promise<Prepared | null> {
   const call = refundCallAt(relayer, request, refund, refund.refunded);
   const estimate = await estimateGas(relayer, lane, call);
   if (estimate.ok) {
@@ -112,7 +108,7 @@ async function tryRefund(
       planned: { kind: 'refund', call, gasLimit, requests: [request], refund },
     };
   }
-  if (estimate.error === PAYMENT_NOT_PROVED) return 'not proved';
+  if (estimate.error === PAYMENT_NOT_PROVED) return null;
   return refusedBy(relayer, request, estimate.revertData);
 }
 
@@ -182,12 +178,14 @@ export async function inOrder(
   { relayer, lane }: { readonly relayer: RelayerState; readonly lane: HeldLane },
   planned: readonly Planned[],
 ): Promise<InOrder> {
-  const ids = planned.filter((plan) => plan.refund !== undefined).map(paymentIdOf);
+  const ids = planned.flatMap(({ requests, refund }) =>
+    refund === undefined ? [] : requests.map((one) => payloadOf(one, 'refund').paymentId),
+  );
   if (ids.length === 0) return { planned, waiting: [], alarms: [] };
   const { livemode } = relayer.chain.config;
   const sums = await selectRefundSums(tx, { livemode, lane: lane.lane, paymentIds: ids });
-  const before = new Map(sums.map((row) => [row.payment_id, row.settled + row.under_way]));
   const byId = new Map(sums.map((row) => [row.payment_id, row]));
+  const ahead = new Map<string, bigint>();
   const ready: Planned[] = [];
   const waiting: OpenRequest[] = [];
   const alarms: Alarm[] = [];
@@ -196,27 +194,20 @@ export async function inOrder(
       ready.push(plan);
       continue;
     }
-    const id = paymentIdOf(plan);
-    const request = requestOf(plan);
-    const known = present(byId.get(id), 'sums of a payment');
+    const request = present(plan.requests[0], 'request of a refund');
+    const { paymentId, amount } = payloadOf(request, 'refund');
+    const known = present(byId.get(paymentId), 'sums of a payment');
     if (!agrees(known, plan.refund)) {
       waiting.push(request);
       alarms.push(...unexplained(relayer, request, { known, refund: plan.refund }));
       continue;
     }
-    const refundedBefore = before.get(id) ?? 0n;
-    before.set(id, refundedBefore + BigInt(payloadOf(request, 'refund').amount));
+    const planned = ahead.get(paymentId) ?? 0n;
+    ahead.set(paymentId, planned + BigInt(amount));
+    const refundedBefore = known.settled + known.under_way + planned;
     ready.push({ ...plan, call: refundCallAt(relayer, request, plan.refund, refundedBefore) });
   }
   return { planned: ready, waiting, alarms };
-}
-
-function requestOf(plan: Planned): OpenRequest {
-  return present(plan.requests[0], 'request of a refund');
-}
-
-function paymentIdOf(plan: Planned): string {
-  return payloadOf(requestOf(plan), 'refund').paymentId;
 }
 
 /** It waits for a person, unless it waits for another lane's refund of the same payment. */

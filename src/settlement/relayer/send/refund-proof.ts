@@ -9,22 +9,20 @@ import {
   readEvents,
 } from '#settlement/contract/contract-events.ts';
 import { contractsOf, editionOf } from '#settlement/editions.ts';
-import {
-  type ContractBatches,
-  deleteBatchesFrom,
-  lockBatches,
-  selectBatchBlocks,
-  selectBatches,
-  selectLastBatch,
-} from '#settlement/relayer/rows/batch-queries.ts';
 import { foldBatches } from '#settlement/relayer/rows/fold-batches.ts';
 import type { RefundProof } from '#settlement/relayer/rows/kinds.ts';
 import { upsertChainPayments } from '#settlement/relayer/rows/outcome-queries.ts';
 import {
   type ChainPaymentRow,
+  type ContractBatches,
+  deleteBatchesFrom,
+  lockBatches,
   type PaymentPlace,
+  selectBatchBlocks,
+  selectBatches,
   selectBatchOf,
-} from '#settlement/relayer/rows/refund-proof-queries.ts';
+  selectLastBatch,
+} from '#settlement/relayer/rows/proof-queries.ts';
 import {
   batchesOnPath,
   lastingNodeOf,

@@ -5,8 +5,7 @@ import { LANE_ROLES, type LaneRole } from '#settlement/networks.ts';
 import type { HeldLane, OnError, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import { takesWork } from '#settlement/relayer/machine/sender.ts';
 import { unmined } from '#settlement/relayer/machine/transaction.ts';
-import { type Flushed, flushPayments } from '#settlement/relayer/send/flush-payments.ts';
-import { flushSingles } from '#settlement/relayer/send/flush-singles.ts';
+import { type Flushed, flushPayments, flushSingles } from '#settlement/relayer/send/flush.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/plan.ts';
 
 /** How often rows are looked for when no wake-up came. */

@@ -4,24 +4,23 @@ import { failpoint } from '#core/failpoints.ts';
 import { describeError } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
+import { feesNow } from '#settlement/relayer/machine/chain-view.ts';
 import { bumpFees } from '#settlement/relayer/machine/fees.ts';
 import type { HeldLane, RelayerState } from '#settlement/relayer/machine/memory.ts';
-import type { Observation } from '#settlement/relayer/machine/observation.ts';
 import {
   type Attempt,
   type Fees,
   fromRows,
+  type Observation,
   type Offer,
   type OpenTransaction,
 } from '#settlement/relayer/machine/transaction.ts';
 import { requeue } from '#settlement/relayer/rows/job-queries.ts';
 import { inLane } from '#settlement/relayer/rows/lane-queries.ts';
 import {
+  endUnsigned,
   insertAttempt,
-  insertSigned,
   insertTransactions,
-  type NewTransaction,
-  replaceUnsigned,
   upsertUnsigned,
 } from '#settlement/relayer/rows/transaction-queries.ts';
 import { broadcast } from '#settlement/relayer/send/broadcast.ts';
@@ -45,32 +44,60 @@ export async function signAndStore(
   planned: readonly Planned[],
 ): Promise<OpenTransaction[]> {
   if (planned.length === 0) return [];
+  const fees = present(relayer.fees, 'fees: no block was seen yet');
+  const calls = planned.map((plan, index) => ({ ...plan, nonce: nonce + BigInt(index) }));
+  const nextNonce = nonce + BigInt(planned.length);
+  return storeCalls(tx, { relayer, lane, nextNonce }, { calls, offer: { noop: false, fees } });
+}
+
+/** Cancellation transactions for nonces before the lane's next one, at which nothing is stored. */
+export async function storeFillers(
+  tx: Tx,
+  { relayer, lane, nonce: nextNonce }: LockedLane,
+  nonces: readonly bigint[],
+): Promise<void> {
+  if (nonces.length === 0) return;
+  const nothing = { kind: 'filler', requests: [], gasLimit: NOOP_GAS_LIMIT } as const;
+  const call = { to: lane.address, data: '0x' } as const;
+  const calls = nonces.map((nonce) => ({ ...nothing, call, nonce }));
+  const offer = { noop: true, fees: feesNow(relayer) };
+  await storeCalls(tx, { relayer, lane, nextNonce }, { calls, offer });
+}
+
+interface Numbered extends Planned {
+  readonly nonce: bigint;
+}
+
+async function storeCalls(
+  tx: Tx,
+  { relayer, lane, nextNonce }: Omit<LockedLane, 'nonce'> & { readonly nextNonce: bigint },
+  { calls, offer }: { readonly calls: readonly Numbered[]; readonly offer: Offer },
+): Promise<OpenTransaction[]> {
   const { chain, clock } = relayer;
   const { livemode, chainId } = chain.config;
-  const fees = present(relayer.fees, 'fees: no block was seen yet');
   const transactions = await Promise.all(
-    planned.map(async (plan, index): Promise<NewTransaction> => {
-      const { kind, call, gasLimit, requests, validUntil = null } = plan;
-      const same = { nonce: nonce + BigInt(index), input: call.data, gasLimit };
-      const unsigned = { chainId, to: call.to, fees, ...same };
-      const attempts = lane.signsElsewhere ? [] : [await signAttempt(lane.account, unsigned)];
+    calls.map(async ({ kind, call, gasLimit, requests, nonce, validUntil = null }) => {
+      const same = { nonce, input: call.data, gasLimit };
+      const unsigned = { chainId, to: call.to, fees: offer.fees, ...same };
+      const attempts = lane.signsElsewhere
+        ? []
+        : [await signAttempt(lane.account, unsigned, offer.noop)];
       const signedAtMs = performance.now();
       return { kind, target: call.to, ...same, validUntil, signedAtMs, attempts, requests };
     }),
   );
-  const nextNonce = nonce + BigInt(planned.length);
   const where = { livemode, lane: lane.lane, nextNonce };
-  const stored = await insertTransactions(tx, where, { transactions, fees }, clock.now());
+  const stored = await insertTransactions(tx, where, { transactions, offer }, clock.now());
   return transactions.map((transaction, index) => {
     const { id, nonce: storedNonce, requests } = present(stored[index], 'stored transaction');
     assert(storedNonce === transaction.nonce, 'a transaction was stored out of order');
     assert(requests === transaction.requests.length, 'a request was taken by two transactions');
-    const wanted = lane.signsElsewhere ? { noop: false, fees } : null;
+    const wanted = lane.signsElsewhere ? offer : null;
     return fromRows({ ...transaction, id }, { wanted, query: 'if_listed', isBarred: false });
   });
 }
 
-export interface Unsigned {
+interface Unsigned {
   readonly chainId: number;
   readonly nonce: bigint;
   readonly to: Hex;
@@ -80,11 +107,7 @@ export interface Unsigned {
 }
 
 /** The signed bytes of a transaction. Store them before you send them. */
-export async function signAttempt(
-  account: Signer,
-  unsigned: Unsigned,
-  noop = false,
-): Promise<Attempt> {
+async function signAttempt(account: Signer, unsigned: Unsigned, noop: boolean): Promise<Attempt> {
   const raw = await account.signTransaction({
     type: 'eip1559',
     chainId: unsigned.chainId,
@@ -156,7 +179,7 @@ export function askElsewhere(
     });
 }
 
-export interface Asked {
+interface Asked {
   readonly lane: HeldLane;
   readonly transaction: OpenTransaction;
   readonly offer: Offer;
@@ -171,24 +194,25 @@ async function askFor(relayer: RelayerState, asked: Asked): Promise<void> {
     return noteNoSignature(relayer, asked, error);
   }
   failpoint('settlement.signature_given');
-  const { now } = relayer.clock;
-  const isStored = await inLane(relayer, lane, (tx) =>
-    insertSigned(tx, transaction.id, attempt, now()),
-  );
+  const isStored = await inLane(relayer, lane, async (tx) => {
+    const isAsked = await endUnsigned(tx, transaction.id, offer);
+    if (isAsked) await insertAttempt(tx, transaction.id, attempt, relayer.clock.now());
+    return isAsked;
+  });
   // Otherwise another look has stored it, or something else was asked for meanwhile.
   if (!isStored) return;
   lane.observe(transaction, { kind: 'signature_stored', attempt, offer });
 }
 
 /** The bytes for what is offered for the nonce of an open transaction. Store before you send. */
-export function sign(relayer: RelayerState, { lane, transaction, offer }: Asked): Promise<Attempt> {
+function sign(relayer: RelayerState, { lane, transaction, offer }: Asked): Promise<Attempt> {
+  const { nonce, target, input, gasLimit } = transaction;
+  // A call of one's own address that does nothing uses a nonce up.
+  const call = offer.noop
+    ? { to: lane.address, input: '0x' as const, gasLimit: NOOP_GAS_LIMIT }
+    : { to: target, input, gasLimit };
   const { chainId } = relayer.chain.config;
-  const { nonce, target: to, input, gasLimit } = transaction;
-  const { fees } = offer;
-  const unsigned = offer.noop
-    ? noop(lane, { nonce, chainId, fees })
-    : { chainId, nonce, to, input, gasLimit, fees };
-  return signAttempt(lane.account, unsigned, offer.noop);
+  return signAttempt(lane.account, { chainId, nonce, fees: offer.fees, ...call }, offer.noop);
 }
 
 async function noteNoSignature(relayer: RelayerState, asked: Asked, error: unknown) {
@@ -218,20 +242,14 @@ async function askInstead(
   { lane, transaction, offer: before }: Asked,
   offer: Offer,
 ): Promise<void> {
-  const isStored = await inLane(relayer, lane, (tx) =>
-    replaceUnsigned(tx, transaction.id, { before, offer }, relayer.clock.now()),
-  );
+  const isStored = await inLane(relayer, lane, async (tx) => {
+    const isAsked = await endUnsigned(tx, transaction.id, before);
+    if (isAsked) await upsertUnsigned(tx, transaction.id, offer, relayer.clock.now());
+    return isAsked;
+  });
   // A cancellation may have taken its place: its jobs are under way elsewhere then.
   if (!isStored) return;
   lane.observe(transaction, { kind: 'offer_stored', offer, isRequeued: false });
-}
-
-/** A call of one's own address that does nothing: it uses a nonce up. */
-export function noop(
-  lane: HeldLane,
-  { nonce, chainId, fees }: Pick<Unsigned, 'nonce' | 'chainId' | 'fees'>,
-): Unsigned {
-  return { chainId, nonce, to: lane.address, input: '0x', gasLimit: NOOP_GAS_LIMIT, fees };
 }
 
 /**

@@ -15,29 +15,18 @@ import {
   type TargetCall,
   whyItWaits,
 } from '#settlement/relayer/rows/kinds.ts';
-import { endOfTransfer, findEarlier } from '#settlement/relayer/send/earlier-events.ts';
+import { doneBefore, endOfTransfer } from '#settlement/relayer/send/earlier-events.ts';
 import type { Planned } from '#settlement/relayer/send/plan.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** A state that is older may lack what was done a moment ago. */
 const FRESH_MS = 2_000;
-
-/** The newest known block; it is asked for when the last look is too long ago. */
-export async function freshHeight({ chain, head, sight }: RelayerState): Promise<bigint> {
-  const known = head?.number ?? 0n;
-  if (sight.answeredAt !== null && performance.now() - sight.answeredAt < FRESH_MS) return known;
-  const { number } = await chain.newest();
-  return number > known ? number : known;
-}
-
 /** Looks at nodes of which some lag: one of them is at the newest block. */
 const SPREAD_LOOKS = 4;
-
 const SPREAD_LOOK_MS = 50;
 
-/** The newest block right now, for checks that an older state must not refuse. */
-export async function newestHeight({ chain, head, spread }: RelayerState): Promise<bigint> {
-  const looks = spread > 0n ? SPREAD_LOOKS : 1;
+/** The highest block of so many looks, and of those before. */
+async function heightAfter({ chain, head }: RelayerState, looks: number): Promise<bigint> {
   let highest = head?.number ?? 0n;
   for (let look = 0; look < looks; look++) {
     if (look > 0) await sleep(SPREAD_LOOK_MS);
@@ -60,10 +49,12 @@ export async function estimateGas(
   lane: HeldLane,
   call: TargetCall,
 ): Promise<Estimate> {
-  const height = await freshHeight(relayer);
+  const { answeredAt, spread } = relayer;
+  const isFresh = answeredAt !== null && performance.now() - answeredAt < FRESH_MS;
+  const height = await heightAfter(relayer, isFresh ? 0 : 1);
   const first = await estimateAt(relayer, { lane, call, height });
   if (first.ok) return first;
-  const newest = await newestHeight(relayer);
+  const newest = await heightAfter(relayer, spread > 0n ? SPREAD_LOOKS : 1);
   return newest > height ? estimateAt(relayer, { lane, call, height: newest }) : first;
 }
 
@@ -144,14 +135,9 @@ export async function refusedBy(
     const reason = failureOf(request.kind, revert.reason);
     return { status: 'decided', result: failed(reason, null), alarm: null };
   }
-  const earlier = await findEarlier(relayer.chain, request);
-  if (earlier !== null) {
-    if (!(await countsYet(relayer.chain, request, earlier))) {
-      throw new RpcUnavailable('it is in a block, and waits for more');
-    }
-    return { status: 'decided', result: earlier, alarm: null };
+  const { result, alarm } = await doneBefore(relayer.chain, request, null);
+  if (!(await countsYet(relayer.chain, request, result))) {
+    throw new RpcUnavailable('it is in a block, and waits for more');
   }
-  const details = { kind: request.kind, number: request.number };
-  const alarm = { kind: 'number_taken', subject: request.subjectId, details };
-  return { status: 'decided', result: failed('transaction_reverted', null), alarm };
+  return { status: 'decided', result, alarm };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RecentBlock } from '#settlement/relayer/machine/memory.ts';
 import type { Hex } from '#settlement/requests.ts';
-import { ancestorOf, noteBlock } from './read-head.ts';
+import { ancestorOf, noteBlock } from './head.ts';
 
 /** Its name is its height, and after a fork the fork's letter too. */
 const hashOf = (number: number, fork = ''): Hex => `0x${number}${fork}`;

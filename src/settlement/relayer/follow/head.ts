@@ -1,17 +1,152 @@
 import { present } from '#core/assert.ts';
-import { blockInterval } from '#settlement/chain/block-rhythm.ts';
+import { type Loop, startLoop } from '#core/loop.ts';
+import { blockInterval, idleLookAt, nextLookAt } from '#settlement/chain/block-rhythm.ts';
 import type { Block } from '#settlement/chain/chain.ts';
+import {
+  type HeadSubscription,
+  headsAdvice,
+  subscribeHeads,
+  type ToldHead,
+} from '#settlement/chain/heads.ts';
 import { askSecond } from '#settlement/chain/witness.ts';
 import { patientBlocks } from '#settlement/relayer/machine/chain-view.ts';
-import type { HeldLane, RecentBlock, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type {
+  HeldLane,
+  OnError,
+  RecentBlock,
+  RelayerState,
+} from '#settlement/relayer/machine/memory.ts';
 import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-export type HeadChange =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'next'; readonly block: Block }
-  /** Blocks that we have seen do not exist any more. */
-  | { readonly kind: 'reorganized'; readonly block: Block };
+export interface Change {
+  /** `reorganized`: blocks that we have seen do not exist any more. */
+  readonly kind: 'next' | 'reorganized';
+  readonly block: Block;
+}
+
+/** With a node that announces blocks: how long its silence is trusted while somebody waits. */
+const TOLD_MS = 2_000;
+/** How soon we look again after something contradicted our head. */
+const DOUBT_LOOK_MS = 120;
+/** Without a new block for this long, or for a few intervals, other addresses are asked. */
+const STANDS_STILL_MS = 5_000;
+const STANDS_STILL_INTERVALS = 3;
+/** Heads of all addresses are compared at most this often. */
+const COMPARE_MS = 10_000;
+/** A head this old is worth a comparison even while it moves. */
+const OLD_HEAD_MS = 30_000;
+
+/**
+ * Follows the head. While somebody waits it looks around the time that the next block is due, or
+ * when a node announces one; with nothing under way it looks rarely, for fees and reorganizations.
+ */
+export function startHeadWatcher(
+  relayer: RelayerState,
+  follow: (change: Change) => Promise<void>,
+  onError: OnError,
+): Loop {
+  const { headPollMs, headsUrl } = relayer.chain.config;
+  const pace = createPace(relayer);
+  const compare = createComparison(relayer, pace);
+  let heads: HeadSubscription | null = null;
+  const loop = startLoop({
+    name: 'relayer watcher',
+    pollMs: headPollMs,
+    onError,
+    run: async () => {
+      if (!pace.isDue(heads?.isLive() === true)) return false;
+      pace.looked();
+      await compare();
+      const change = await readHead(relayer);
+      if (change === null) return false;
+      pace.moved();
+      await follow(change);
+      return false;
+    },
+  });
+  const onHead = (head: ToldHead) => {
+    relayer.see({ kind: 'announced', head, at: performance.now() });
+    const { clock, recentBlocks } = relayer;
+    noteBlock(recentBlocks, { ...head, time: new Date(head.time), seenAt: clock.now() });
+    if (pace.told(head)) loop.wake();
+  };
+  const advice = headsAdvice(relayer.chain.config);
+  if (advice !== null) relayer.log.info(advice);
+  if (headsUrl !== null) heads = subscribeHeads(headsUrl, onHead, relayer.log);
+  return {
+    wake: loop.wake,
+    stop: () => {
+      heads?.stop();
+      return loop.stop();
+    },
+  };
+}
+
+type Pace = ReturnType<typeof createPace>;
+
+function createPace(relayer: RelayerState) {
+  const { headPollMs, idleHeadMs } = relayer.chain.config;
+  let lastLookAt = Number.NEGATIVE_INFINITY;
+  let movedAt = performance.now();
+  let busySince: number | null = null;
+  let isTold = false;
+  let lastTold: ToldHead | null = null;
+  const dueAt = (isLive: boolean) => {
+    if (relayer.conflict !== null) return lastLookAt + DOUBT_LOOK_MS;
+    if (busySince === null) return idleLookAt(relayer.rhythm, { lastLookAt, idleMs: idleHeadMs });
+    if (isLive) return lastLookAt + TOLD_MS;
+    const since = Math.max(movedAt, busySince);
+    return nextLookAt(relayer.rhythm, { lastLookAt, since, shortestMs: headPollMs });
+  };
+  return {
+    movedAt: () => movedAt,
+    moved: () => {
+      movedAt = performance.now();
+    },
+    looked: () => {
+      isTold = false;
+      lastLookAt = performance.now();
+    },
+    isDue: (isLive: boolean) => {
+      const now = performance.now();
+      if (!isBusy(relayer)) busySince = null;
+      else busySince ??= now;
+      return isTold || now >= dueAt(isLive);
+    },
+    /** @returns whether it is worth a look. An idle chain that only grows is not. */
+    told: (head: ToldHead) => {
+      const goesOn = lastTold === null || lastTold.hash === head.parentHash;
+      lastTold = head;
+      isTold ||= isBusy(relayer) || !goesOn;
+      return isTold;
+    },
+  };
+}
+
+/** Somebody waits for a block, or nothing is known yet. */
+function isBusy({ fees, lanes }: RelayerState): boolean {
+  const urgent = (transaction: OpenTransaction) =>
+    transaction.phase !== 'confirming' || transaction.rule.waitsFor === 'time';
+  return fees === null || [...lanes.values()].some(({ open }) => open.values().some(urgent));
+}
+
+function createComparison(relayer: RelayerState, pace: Pace): () => Promise<void> {
+  let comparedAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    const now = performance.now();
+    if (now - comparedAt < COMPARE_MS) return;
+    const intervalMs = blockInterval(relayer.rhythm) ?? 0;
+    const patienceMs = Math.max(STANDS_STILL_MS, STANDS_STILL_INTERVALS * intervalMs);
+    const standsStill = now - pace.movedAt() > patienceMs + relayer.chain.config.idleHeadMs;
+    const isBusyAndStill = isBusy(relayer) && now - pace.movedAt() > patienceMs;
+    const isOld = (relayer.headOffMs ?? 0) > OLD_HEAD_MS;
+    const isKnown = relayer.chain.rpc.inOrder().some((address) => address.isStale);
+    if (!standsStill && !isBusyAndStill && !isOld && !isKnown) return;
+    comparedAt = now;
+    await relayer.chain.compareHeads();
+  };
+}
 
 /** One address can have several nodes behind it: this many looks have to agree. */
 const DOUBT_LOOKS = 3;
@@ -23,14 +158,14 @@ const LAG_MS = 5_000;
 const SHORTER_MS = 1_000;
 
 /**
- * Looks at the head once. A node that lags behind the one we asked before tells us nothing, and
+ * Looks at the head once; `null` if it is the one that we know. A node that lags behind the one we asked before tells us nothing, and
  * what contradicts the head that we know counts only when it is repeated.
  */
-export async function readHead(relayer: RelayerState): Promise<HeadChange> {
+async function readHead(relayer: RelayerState): Promise<Change | null> {
   const block = await lookAtHead(relayer);
   const known = relayer.head;
   if (known === null) return { kind: 'next', block };
-  if (block.hash === known.hash) return settled(relayer, { kind: 'none' });
+  if (block.hash === known.hash) return settled(relayer, null);
   const isNext = block.number === known.number + 1n && block.parentHash === known.hash;
   if (isNext) return settled(relayer, { kind: 'next', block });
   // Blocks were left out between the looks, so there is nothing to compare.
@@ -139,28 +274,29 @@ const MORE_BLOCKS = 8;
 
 /** Whether the chain that we know can have this head by now. */
 function follows(relayer: RelayerState, head: Block, block: Block): boolean {
-  const { rhythm, sight } = relayer;
+  const { rhythm, answeredAt } = relayer;
   if (block.hash === head.hash) return true;
   const more = block.number - head.number;
   // A node that lags; see askAgain.
   if (more < 0n && -more <= patientBlocks(relayer, USUAL_LAG)) return true;
   if (more === 1n) return block.parentHash === head.hash;
-  const sinceMs = performance.now() - (sight.answeredAt ?? Number.NEGATIVE_INFINITY);
+  const sinceMs = performance.now() - (answeredAt ?? Number.NEGATIVE_INFINITY);
   const expected = sinceMs / (blockInterval(rhythm) ?? SHORTEST_INTERVAL_MS);
   return more > 1n && Number(more) <= 2 * expected + MORE_BLOCKS;
 }
 
-function settled(relayer: RelayerState, change: HeadChange): HeadChange {
+function settled(relayer: RelayerState, change: Change | null): Change | null {
   relayer.see({ kind: 'agreed' });
   return change;
 }
 
-async function askAgain(relayer: RelayerState, block: Block, known: Block): Promise<HeadChange> {
+async function askAgain(relayer: RelayerState, block: Block, known: Block): Promise<Change | null> {
   const again = await relayer.chain.block(known.number);
   if (again?.hash === known.hash) {
     if (block.number <= known.number) {
-      noteSpread(relayer, known.number - block.number);
-      return settled(relayer, { kind: 'none' });
+      const most = patientBlocks(relayer, USUAL_LAG);
+      relayer.see({ kind: 'lagged', blocks: known.number - block.number, most });
+      return settled(relayer, null);
     }
     relayer.observeAll({ kind: 'ask_again' });
     return settled(relayer, { kind: 'next', block });
@@ -170,12 +306,8 @@ async function askAgain(relayer: RelayerState, block: Block, known: Block): Prom
   const { since, polls } = present(relayer.conflict, 'conflict');
   const isLower = again === null && block.number < known.number;
   const patienceMs = isLower ? patienceWith(relayer, known.number - block.number) : DOUBT_MS;
-  if (polls < DOUBT_LOOKS || now - since < patienceMs) return { kind: 'none' };
+  if (polls < DOUBT_LOOKS || now - since < patienceMs) return null;
   return settled(relayer, { kind: 'reorganized', block });
-}
-
-function noteSpread(relayer: RelayerState, blocks: bigint): void {
-  relayer.see({ kind: 'lagged', blocks, most: patientBlocks(relayer, USUAL_LAG) });
 }
 
 /** The chain is only shorter than we know: the node lags, or it has lost its last blocks. */

@@ -1,0 +1,266 @@
+import { failpoint } from '#core/failpoints.ts';
+import { describeError } from '#core/log.ts';
+import { DatabaseUnavailable, type Tx } from '#db/database.ts';
+import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
+import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { knowsMerchant } from '#settlement/editions.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
+import {
+  claimPayments,
+  endAttempts,
+  lockQueued,
+  postpone,
+  selectSingles,
+  type UnsettledSaleRow,
+} from '#settlement/relayer/rows/job-queries.ts';
+import {
+  callOf,
+  failed,
+  failureOf,
+  groupByPatience,
+  kindsOf,
+  paymentOf,
+  requireWritable,
+} from '#settlement/relayer/rows/kinds.ts';
+import { inLane, LaneLost, lockHeldLane } from '#settlement/relayer/rows/lane-queries.ts';
+import { writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
+import {
+  groupByContract,
+  groupByDeadline,
+  hasTimeLeft,
+  MAX_BATCH_PAYMENTS,
+  planBatch,
+  planPayment,
+  singleGasLimit,
+} from '#settlement/relayer/send/plan.ts';
+import { inOrder, prepareRefund } from '#settlement/relayer/send/prepare-refund.ts';
+import { sendStored, signAndStore } from '#settlement/relayer/send/sign.ts';
+import { estimateGas, type Prepared, refusedBy } from '#settlement/relayer/send/simulate.ts';
+
+export interface Flushed {
+  /** How many payments are signed and stored. */
+  readonly payments: number;
+  /** Ends when a node has answered the broadcast, or none could. */
+  readonly sent: Promise<void>;
+}
+
+/**
+ * Sends the waiting payments, up to a full batch, as one transaction of this lane (more where their
+ * deadlines lie apart): claimed, nonce taken, signed and stored in one database transaction, and
+ * only then broadcast. The node's answer is the caller's to wait for: the next customer's payment
+ * can go through another lane meanwhile.
+ * @throws LaneLost when another worker has the lane.
+ */
+export async function flushPayments(relayer: RelayerState, lane: HeldLane): Promise<Flushed> {
+  const { chain, db, owner } = relayer;
+  const { livemode } = chain.config;
+  const { stored, refused } = await db.transaction(async (tx) => {
+    const held = { livemode, lane: lane.lane, owner, fence: lane.fence };
+    const [nonce, batched, authorized] = await Promise.all([
+      lockHeldLane(tx, held),
+      claimPayments(tx, { livemode, authorized: false, limit: MAX_BATCH_PAYMENTS }),
+      claimPayments(tx, { livemode, authorized: true, limit: MAX_AUTHORIZED }),
+    ]);
+    if (nonce === null) throw new LaneLost(lane.lane);
+    if (batched.length + authorized.length === 0) return { stored: [], refused: [] };
+    failpoint('settlement.lane_taken');
+    const broken = [...batched, ...authorized].flatMap((one) => whatIsBroken(relayer, one));
+    const refused = await writeDecided(tx, relayer, broken);
+    const plans = [
+      ...groupByPatience(chain.config, sendable(relayer, batched, broken))
+        .flatMap((group) => groupByDeadline(group, relayer.clock.now()))
+        .flatMap(groupByContract)
+        .map((group) => planBatch(relayer, group)),
+      ...sendable(relayer, authorized, broken).map((request) => planPayment(relayer, request)),
+    ];
+    const stored = await signAndStore(tx, { relayer, lane, nonce }, plans);
+    return { stored, refused };
+  });
+  if (refused.length > 0) relayer.wakeups.send('chain-outcomes', 'payment');
+  failpoint('settlement.signed_committed');
+  lane.add(stored);
+  const payments = stored.reduce((sum, transaction) => sum + transaction.requests.length, 0);
+  return { payments, sent: sendStored(relayer, lane, stored) };
+}
+
+/** Each is a transaction: this many at once stay below what nodes keep for one sender. */
+const MAX_AUTHORIZED = 8;
+
+/** A merchant of a contract that the settings leave out: it waits for a worker with newer ones. */
+function sendable(
+  { chain }: RelayerState,
+  claimed: readonly OpenRequest[],
+  broken: readonly Work[],
+): OpenRequest[] {
+  return claimed.filter(
+    (one) =>
+      broken.every(({ request }) => request !== one) &&
+      knowsMerchant(chain.config, paymentOf(one).merchantNumber),
+  );
+}
+
+/** Simulated and signed together; each is a transaction of its own. */
+const MAX_SINGLES = 8;
+
+/**
+ * Sends what has to be sent alone: refunds, withdrawals, registrations and the like, and payments
+ * whose batch was mined without an answer for them. Each is simulated first, so that what the
+ * contract would refuse costs no gas and fails with its reason.
+ * @returns how many requests were sent or decided. @throws LaneLost, RpcUnavailable
+ */
+export async function flushSingles(relayer: RelayerState, lane: HeldLane): Promise<number> {
+  const { chain, db, wakeups } = relayer;
+  const { livemode } = chain.config;
+  const kinds = kindsOf(lane.role, chain.config);
+  const except = stillDeferred(relayer);
+  const requests = await selectSingles(db, { livemode, kinds, except, limit: MAX_SINGLES });
+  if (requests.length === 0) return 0;
+  // Independent of each other: a node that is far away is asked about all of them at once.
+  const all = await Promise.all(requests.map((request) => prepareOne(relayer, lane, request)));
+  const prepared = all.flat();
+
+  const done = await inLane(relayer, lane, async (tx, nonce) => {
+    const ids = new Set(await lockQueued(tx, idsOf(prepared)));
+    const now = relayer.clock.now();
+    const mine = prepared.filter(({ request }) => ids.has(request.id) && hasTimeLeft(request, now));
+    const planned = mine.flatMap(({ next }) => (next.status === 'ready' ? [next.planned] : []));
+    const ordered = await inOrder(tx, { relayer, lane }, planned);
+    for (const request of ordered.waiting) deferRequest(relayer, request);
+    const decided = await writeDecided(tx, relayer, mine);
+    await postpone(tx, idsOf(mine, 'postponed'));
+    const ended = await endAttempts(tx, idsOf(mine, 'ended'));
+    await insertAlarms(tx, livemode, [...ended.map(alarmOfSale), ...ordered.alarms], now);
+    const stored = await signAndStore(tx, { relayer, lane, nonce }, ordered.planned);
+    return { stored, decided };
+  });
+  if (done.stored.length > 0) failpoint('settlement.signed_committed');
+  for (const kind of new Set(done.decided)) wakeups.send('chain-outcomes', kind);
+  lane.add(done.stored);
+  await sendStored(relayer, lane, done.stored);
+  return done.stored.length + done.decided.length;
+}
+
+/** A request, and what to do with it. */
+interface Work {
+  readonly request: OpenRequest;
+  readonly next: Prepared;
+}
+
+function idsOf(work: readonly Work[], status?: Prepared['status']): bigint[] {
+  return work.flatMap(({ request, next }) =>
+    status === undefined || next.status === status ? [request.id] : [],
+  );
+}
+
+/** What needs no transaction. @returns the kinds whose domains have results to apply. */
+async function writeDecided(
+  tx: Tx,
+  { chain, clock }: RelayerState,
+  work: readonly Work[],
+): Promise<OpenRequest['kind'][]> {
+  const decided = work.flatMap(({ request, next }) =>
+    next.status === 'decided' ? [{ request, result: next.result }] : [],
+  );
+  await writeOutcomes(
+    tx,
+    decided.map(({ request: { id }, result }) => {
+      return { requestId: id, transactionId: null, result };
+    }),
+  );
+  const alarms = work.flatMap(({ next }) => ('alarm' in next ? (next.alarm ?? []) : []));
+  await insertAlarms(tx, chain.config.livemode, alarms, clock.now());
+  return decided.map(({ request }) => request.kind);
+}
+
+/** Names what a person needs to settle it with payer and merchant. */
+function alarmOfSale({ intent, ...sale }: UnsettledSaleRow): Alarm {
+  return { kind: 'sale_not_settled', subject: intent, details: sale };
+}
+
+/** After this long we ask again about a request that a node could not judge; others go first. */
+const DEFER_MS = 2_000;
+
+/**
+ * Nothing if it waits. Only a request that can never become a call, whatever the chain's state, is
+ * given up. Any other fault, even one of ours, says nothing about the money, so it decides nothing,
+ * and the others go on.
+ */
+async function prepareOne(
+  relayer: RelayerState,
+  lane: HeldLane,
+  request: OpenRequest,
+): Promise<Work[]> {
+  const { owedUntil = null } = request;
+  if (owedUntil !== null && owedUntil <= relayer.clock.now()) {
+    return [{ request, next: { status: 'ended' } }];
+  }
+  const broken = request.owed ? [] : whatIsBroken(relayer, request);
+  if (broken.length > 0) return broken;
+  try {
+    const next = await prepare(relayer, lane, request);
+    if (next.status === 'blocked') deferRequest(relayer, request, next.retryMs);
+    return [{ request, next }];
+  } catch (error) {
+    deferRequest(relayer, request);
+    const fields = { kind: request.kind, subject: request.subjectId, error: describeError(error) };
+    if (passes(error)) {
+      relayer.log.warn('a request waits', fields);
+      return [];
+    }
+    relayer.log.error('a request cannot be prepared', fields);
+    const { kind, subject, error: why } = fields;
+    const alarm = { kind: 'request_stuck', subject, details: { kind, error: why } };
+    return [{ request, next: { status: 'stuck', alarm } }];
+  }
+}
+
+/** Faults of the chain or the database, which pass. */
+function passes(error: unknown): boolean {
+  return (
+    error instanceof RpcUnavailable ||
+    error instanceof RpcRefusal ||
+    error instanceof DatabaseUnavailable
+  );
+}
+
+/** A request that cannot even be encoded must not hold up the others for ever: it fails. */
+function whatIsBroken({ chain }: RelayerState, request: OpenRequest): Work[] {
+  const { kind, subjectId: subject } = request;
+  try {
+    requireWritable(request, chain.config);
+  } catch (error) {
+    if (passes(error)) return [];
+    const details = { kind, error: describeError(error) };
+    const alarm = { kind: 'request_invalid', subject, details };
+    const result = failed(failureOf(kind, null), null);
+    return [{ request, next: { status: 'decided', result, alarm } }];
+  }
+  return [];
+}
+
+function deferRequest(relayer: RelayerState, request: OpenRequest, ms = DEFER_MS): void {
+  relayer.deferred.set(request.id, performance.now() + ms);
+}
+
+function stillDeferred(relayer: RelayerState): bigint[] {
+  for (const [id, until] of relayer.deferred) {
+    if (until < performance.now()) relayer.deferred.delete(id);
+  }
+  return [...relayer.deferred.keys()];
+}
+
+async function prepare(
+  relayer: RelayerState,
+  lane: HeldLane,
+  request: OpenRequest,
+): Promise<Prepared> {
+  if (request.kind === 'refund') return prepareRefund(relayer, lane, request);
+  const payment = request.kind === 'payment' ? planPayment(relayer, request) : null;
+  const call = payment?.call ?? callOf(request, relayer.chain.config);
+  const estimate = await estimateGas(relayer, lane, call);
+  if (!estimate.ok) return refusedBy(relayer, request, estimate.revertData);
+  const gasLimit = singleGasLimit(estimate.gas);
+  const planned = payment ?? { kind: request.kind, call, gasLimit, requests: [request] };
+  return { status: 'ready', planned };
+}
