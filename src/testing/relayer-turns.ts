@@ -1,5 +1,5 @@
 import type { HeldLane, RelayerState } from '#settlement/relayer/machine/memory.ts';
-import { flushPayments } from '#settlement/relayer/send/flush.ts';
+import { sendPayments } from '#settlement/relayer/send/send-jobs.ts';
 import type { ProviderCall } from '#testing/back-ends.ts';
 import type { ProviderProxy } from '#testing/provider-proxy.ts';
 
@@ -51,9 +51,9 @@ export function headFollowed(proxy: ProviderProxy): Promise<void> {
   );
 }
 
-/** One flush, and the node's answer to it. @returns how many payments were sent. */
-export async function flushAndSend(relayer: RelayerState, lane: HeldLane): Promise<number> {
-  const { payments, sent } = await flushPayments(relayer, lane);
+/** Sends what waits, and awaits the node's answer. @returns how many payments were sent. */
+export async function sendPaymentsNow(relayer: RelayerState, lane: HeldLane): Promise<number> {
+  const { payments, sent } = await sendPayments(relayer, lane);
   await sent;
   return payments;
 }

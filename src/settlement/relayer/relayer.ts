@@ -20,7 +20,7 @@ import {
 } from '#settlement/relayer/machine/memory.ts';
 import { startReporter } from '#settlement/relayer/report.ts';
 import { LaneLost } from '#settlement/relayer/rows/lane-queries.ts';
-import { startPayments, startSingles } from '#settlement/relayer/send/senders.ts';
+import { startPayments, startUnbatched } from '#settlement/relayer/send/senders.ts';
 
 export interface Relayer {
   /** Requests may be waiting. */
@@ -42,10 +42,10 @@ export function startRelayer(deps: RelayerDeps): Relayer {
   const { network } = deps.chain.config;
   const onError = createErrorPolicy(relayer);
   const payments = startPayments(relayer, onError);
-  const singles = startSingles(relayer, onError);
+  const unbatched = startUnbatched(relayer, onError);
   const wake = () => {
     payments.wake();
-    singles.wake();
+    unbatched.wake();
   };
   const keeper = startKeeper(relayer, wake, onError);
   const follow = createFollower(relayer, { senders: wake, keeper: keeper.wake });
@@ -56,7 +56,7 @@ export function startRelayer(deps: RelayerDeps): Relayer {
     wake,
     stop: async () => {
       unlisten();
-      const loops = [payments, singles, watcher, keeper, reporter];
+      const loops = [payments, unbatched, watcher, keeper, reporter];
       await Promise.all(loops.map((loop) => loop?.stop()));
       await releaseAll(relayer).catch((error) => onError('release of the lanes', error));
     },

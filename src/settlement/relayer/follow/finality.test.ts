@@ -9,7 +9,7 @@ import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
 import { patientBlocks } from '#settlement/relayer/machine/chain-view.ts';
 import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';
-import { flushAndSend } from '#testing/relayer-turns.ts';
+import { sendPaymentsNow } from '#testing/relayer-turns.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 let world: RelayerWorld;
@@ -33,7 +33,7 @@ function look(head: Block, isReorganized: boolean): Promise<void> {
 }
 
 async function settle(): Promise<void> {
-  await flushAndSend(worker, present(worker.lanes.get(0), 'lane'));
+  await sendPaymentsNow(worker, present(worker.lanes.get(0), 'lane'));
   await world.network.mine();
   await collectReceipts(worker, await newest());
 }

@@ -3,9 +3,9 @@ import { after, before, test } from 'node:test';
 import { present } from '#core/assert.ts';
 import { batchSize, meters, tapToSettled } from '#core/meters.ts';
 import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
-import { flushSingles } from '#settlement/relayer/send/flush.ts';
+import { sendUnbatched } from '#settlement/relayer/send/send-jobs.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';
-import { flushAndSend } from '#testing/relayer-turns.ts';
+import { sendPaymentsNow } from '#testing/relayer-turns.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 let world: RelayerWorld;
@@ -26,8 +26,8 @@ test('batches and times to settle are those of payments, not of what is sent alo
   );
   await world.ask({ kind: 'faucet', payload: { to: address, amount: '1' } });
   meters.resetMetrics();
-  assert.equal(await flushAndSend(worker, lane), 3);
-  assert.equal(await flushSingles(worker, lane), 1);
+  assert.equal(await sendPaymentsNow(worker, lane), 3);
+  assert.equal(await sendUnbatched(worker, lane), 1);
   await world.network.mine();
   await collectReceipts(worker, present(await world.network.chain.block('latest'), 'head'));
   const seen = async (histogram: typeof batchSize, part: 'count' | 'sum') =>

@@ -158,8 +158,9 @@ const LAG_MS = 5_000;
 const SHORTER_MS = 1_000;
 
 /**
- * Looks at the head once; `null` if it is the one that we know. A node that lags behind the one we asked before tells us nothing, and
- * what contradicts the head that we know counts only when it is repeated.
+ * Looks at the head once; `null` if it is the one that we know. A node that lags behind the one we
+ * asked before tells us nothing, and what contradicts the head that we know counts only when it is
+ * repeated.
  */
 async function readHead(relayer: RelayerState): Promise<Change | null> {
   const block = await lookAtHead(relayer);

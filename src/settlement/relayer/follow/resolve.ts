@@ -268,7 +268,7 @@ async function afterRevert(
   const answer = await replay(relayer.chain, call, receipt.blockNumber);
   if (answer === undefined || answer.ok) return again;
   const revert = readRevert(answer.revertData);
-  // Not refused: it is sent with another proof or sum (`flushSingles` ends that after a while).
+  // Not refused: it is sent with another proof or sum (`sendUnbatched` ends that after a while).
   if (revert.kind === 'passing') return again;
   if (whyItWaits(revert, request.kind) !== null) return { status: 'again', waits: true };
   if (revert.kind !== 'done_before') {

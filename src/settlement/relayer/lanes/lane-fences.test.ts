@@ -7,11 +7,11 @@ import { keepLanes } from '#settlement/relayer/lanes/keep-lanes.ts';
 import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
 import { LaneLost, shareHeldLanes } from '#settlement/relayer/rows/lane-queries.ts';
 import { reopenBlocks } from '#settlement/relayer/rows/transaction-queries.ts';
-import { flushSingles } from '#settlement/relayer/send/flush.ts';
+import { sendUnbatched } from '#settlement/relayer/send/send-jobs.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
-import { flushAndSend } from '#testing/relayer-turns.ts';
+import { sendPaymentsNow } from '#testing/relayer-turns.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 /** Beside others, one of which may have taken its lanes before it has noticed. */
@@ -49,8 +49,8 @@ describe('a worker beside others', () => {
       payload: { to: payer.address, amount: '1' },
     });
     await takeOver();
-    await assert.rejects(flushAndSend(worker, lane()), LaneLost);
-    await assert.rejects(flushSingles(worker, lane()), LaneLost);
+    await assert.rejects(sendPaymentsNow(worker, lane()), LaneLost);
+    await assert.rejects(sendUnbatched(worker, lane()), LaneLost);
     assert.equal(await count('chain_transactions'), 0);
     assert.equal(await count(`chain_requests where status = 'queued'`), 2);
     await database.db.query('delete from chain_requests where subject_id = any($1)', [
@@ -71,10 +71,10 @@ describe('a worker beside others', () => {
         subjects,
       ),
     );
-    for (const flush of [flushAndSend, flushSingles]) {
-      const flushed = flush(worker, lane());
+    for (const send of [sendPaymentsNow, sendUnbatched]) {
+      const sent = send(worker, lane());
       const waits = waitingForLocks(database.db, 1).then(() => 'waits');
-      assert.equal(await Promise.race([flushed, waits]), 0);
+      assert.equal(await Promise.race([sent, waits]), 0);
     }
     await other.commit();
     await database.db.query('delete from chain_requests where subject_id = any($1)', subjects);
@@ -82,7 +82,7 @@ describe('a worker beside others', () => {
 
   it('with an outdated fence writes no outcome, and the one that took over does', async () => {
     const payment = await world.pay({ payer });
-    assert.equal(await flushAndSend(worker, lane()), 1);
+    assert.equal(await sendPaymentsNow(worker, lane()), 1);
     await world.network.mine();
     const head = present(await world.network.chain.block('latest'), 'head');
     await takeOver();

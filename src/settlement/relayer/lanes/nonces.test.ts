@@ -5,7 +5,7 @@ import { present } from '#core/assert.ts';
 import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
 import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';
-import { flushAndSend } from '#testing/relayer-turns.ts';
+import { sendPaymentsNow } from '#testing/relayer-turns.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 let world: RelayerWorld;
@@ -27,7 +27,7 @@ async function mine(worker: RelayerState): Promise<void> {
 
 async function settle(worker: RelayerState, lane: number): Promise<void> {
   await world.pay({ payer, settleWithinS: 600 });
-  assert.equal(await flushAndSend(worker, laneOf(worker, lane)), 1);
+  assert.equal(await sendPaymentsNow(worker, laneOf(worker, lane)), 1);
   await mine(worker);
 }
 

@@ -81,7 +81,7 @@ export async function selectDeclined(
 }
 
 /** What waits to be sent alone, oldest first. Not locked: it is simulated first. */
-export async function selectSingles(
+export async function selectUnbatched(
   sql: Sql,
   wanted: {
     readonly livemode: boolean;

@@ -116,7 +116,7 @@ interface KindRecord {
   readonly lane: LaneRole;
   /** The contract that it asks: its merchant's, or the one that merchants and payers join now. */
   readonly contract: (request: AnyRequest, config: NetworkConfig) => Hex;
-  /** Its call, where the request alone says what it is; `null`: `flush.ts` prepares it. */
+  /** Its call, where the request alone says what it is; `null`: `send-jobs.ts` prepares it. */
   readonly data: ((request: OpenRequest, config: NetworkConfig) => Hex) | null;
   /**
    * All of its success's event that money depends on. `null`: it has no event, and a transaction

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type BlockRhythm, NO_RHYTHM, withArrival } from '#settlement/chain/block-rhythm.ts';
-import { flushAt, NO_FLUSH } from '#settlement/relayer/send/senders.ts';
+import { batchDueAt, NO_BATCH } from '#settlement/relayer/send/senders.ts';
 
 const rhythmOf = (...times: number[]): BlockRhythm =>
   times.reduce(
@@ -11,33 +11,33 @@ const rhythmOf = (...times: number[]): BlockRhythm =>
 const STEADY = rhythmOf(0, 1_000, 2_010, 3_000);
 
 describe('waiting payments are sent', () => {
-  const flush = { at: 3_050, payments: 1, gatheredMs: 40, tookMs: 10 };
+  const batch = { at: 3_050, payments: 1, gatheredMs: 40, tookMs: 10 };
 
   it('after a short time when blocks are irregular', () => {
-    assert.equal(flushAt(flush, NO_RHYTHM, 3_060), 3_090);
-    assert.equal(flushAt(NO_FLUSH, NO_RHYTHM, 3_060), Number.NEGATIVE_INFINITY);
+    assert.equal(batchDueAt(batch, NO_RHYTHM, 3_060), 3_090);
+    assert.equal(batchDueAt(NO_BATCH, NO_RHYTHM, 3_060), Number.NEGATIVE_INFINITY);
   });
 
   it('after a tenth of a block on a fast chain with a node far away', () => {
     const fast = rhythmOf(0, 200, 402, 600);
-    const far = { ...flush, at: 640, tookMs: 60 };
-    assert.equal(flushAt(far, fast, 650), 660);
+    const far = { ...batch, at: 640, tookMs: 60 };
+    assert.equal(batchDueAt(far, fast, 650), 660);
   });
 
   it('shortly before the block when the chain is steady', () => {
-    assert.equal(flushAt(flush, STEADY, 3_060), 3_900);
+    assert.equal(batchDueAt(batch, STEADY, 3_060), 3_900);
   });
 
-  it('earlier the longer a flush takes', () => {
-    assert.equal(flushAt({ ...flush, tookMs: 100 }, STEADY, 3_060), 3_720);
+  it('earlier the longer a batch takes to send', () => {
+    assert.equal(batchDueAt({ ...batch, tookMs: 100 }, STEADY, 3_060), 3_720);
   });
 
   it('after a short time when the block is too near', () => {
-    assert.equal(flushAt({ ...flush, at: 3_900 }, STEADY, 3_910), 3_940);
+    assert.equal(batchDueAt({ ...batch, at: 3_900 }, STEADY, 3_910), 3_940);
   });
 
   it('when a batch is probably full', () => {
-    const busy = { ...flush, payments: 50, gatheredMs: 100 };
-    assert.equal(flushAt(busy, STEADY, 3_060), 3_200);
+    const busy = { ...batch, payments: 50, gatheredMs: 100 };
+    assert.equal(batchDueAt(busy, STEADY, 3_060), 3_200);
   });
 });

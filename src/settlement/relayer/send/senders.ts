@@ -5,8 +5,12 @@ import { LANE_ROLES, type LaneRole } from '#settlement/networks.ts';
 import type { HeldLane, OnError, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import { takesWork } from '#settlement/relayer/machine/sender.ts';
 import { unmined } from '#settlement/relayer/machine/transaction.ts';
-import { type Flushed, flushPayments, flushSingles } from '#settlement/relayer/send/flush.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/plan.ts';
+import {
+  type SentPayments,
+  sendPayments,
+  sendUnbatched,
+} from '#settlement/relayer/send/send-jobs.ts';
 
 /** How often rows are looked for when no wake-up came. */
 const REQUEST_POLL_MS = 1_000;
@@ -15,19 +19,19 @@ const REQUEST_POLL_MS = 1_000;
 const MAX_OPEN_PER_LANE = 16;
 
 /** After a look that found no refunds and the like, none follows for this long. */
-const SINGLES_MS = 50;
+const UNBATCHED_MS = 50;
 
-/** Sends payments: at once while a lane is idle; otherwise they gather (see {@link flushAt}). */
+/** Sends payments: at once while a lane is idle; otherwise they gather (see {@link batchDueAt}). */
 export function startPayments(relayer: RelayerState, onError: OnError): Loop {
   const name = 'relayer sender';
-  let last: LastFlush = NO_FLUSH;
+  let last: LastBatch = NO_BATCH;
   /** Lanes whose last broadcast has no answer yet: a second one could overtake it. */
   const sending = new Map<HeldLane, Promise<void>>();
   const alarm = createAlarm(() => loop.wake());
   let waitsForLane = false;
-  const follow = async (lane: HeldLane, flushed: Flushed, at: number) => {
+  const follow = async (lane: HeldLane, payments: SentPayments, at: number) => {
     try {
-      await dropIfUncertain(relayer, lane, () => flushed.sent);
+      await dropIfUncertain(relayer, lane, () => payments.sent);
       last = { ...last, tookMs: performance.now() - at };
     } catch (error) {
       onError(name, error);
@@ -45,16 +49,16 @@ export function startPayments(relayer: RelayerState, onError: OnError): Loop {
       if (lane === null || relayer.fees === null) return false;
       const at = performance.now();
       const { settleEveryMs } = relayer.chain.config;
-      const dueAt = unmined(lane.open) === 0 ? at : flushAt(last, relayer.rhythm, at);
+      const dueAt = unmined(lane.open) === 0 ? at : batchDueAt(last, relayer.rhythm, at);
       const waitMs = Math.max(dueAt, last.at + settleEveryMs) - at;
       if (waitMs > 0) {
         alarm.set(waitMs);
         return false;
       }
-      const flushed = await dropIfUncertain(relayer, lane, () => flushPayments(relayer, lane));
-      const { payments } = flushed;
+      const stored = await dropIfUncertain(relayer, lane, () => sendPayments(relayer, lane));
+      const { payments } = stored;
       last = { at, payments, gatheredMs: at - last.at, tookMs: last.tookMs };
-      if (payments > 0) sending.set(lane, follow(lane, flushed, at));
+      if (payments > 0) sending.set(lane, follow(lane, stored, at));
       return payments === MAX_BATCH_PAYMENTS;
     },
   });
@@ -66,7 +70,7 @@ export function startPayments(relayer: RelayerState, onError: OnError): Loop {
 }
 
 /** Refunds and the like: every wake-up of a busy counter would be a query for nothing here. */
-export function startSingles(relayer: RelayerState, onError: OnError): Loop {
+export function startUnbatched(relayer: RelayerState, onError: OnError): Loop {
   let lookedAt = Number.NEGATIVE_INFINITY;
   const alarm = createAlarm(() => loop.wake());
   const loop: Loop = startLoop({
@@ -74,12 +78,12 @@ export function startSingles(relayer: RelayerState, onError: OnError): Loop {
     pollMs: REQUEST_POLL_MS,
     onError,
     run: async () => {
-      const waitMs = lookedAt + SINGLES_MS - performance.now();
+      const waitMs = lookedAt + UNBATCHED_MS - performance.now();
       if (waitMs > 0) {
         alarm.set(waitMs);
         return false;
       }
-      const sent = await flushOthers(relayer);
+      const sent = await sendOthers(relayer);
       lookedAt = sent > 0 ? Number.NEGATIVE_INFINITY : performance.now();
       return sent > 0;
     },
@@ -87,13 +91,13 @@ export function startSingles(relayer: RelayerState, onError: OnError): Loop {
   return loop;
 }
 
-async function flushOthers(relayer: RelayerState): Promise<number> {
+async function sendOthers(relayer: RelayerState): Promise<number> {
   if (relayer.fees === null) return 0;
   let count = 0;
   for (const role of LANE_ROLES) {
     const lane = pickLane(relayer, role);
     if (lane !== null)
-      count += await dropIfUncertain(relayer, lane, () => flushSingles(relayer, lane));
+      count += await dropIfUncertain(relayer, lane, () => sendUnbatched(relayer, lane));
   }
   return count;
 }
@@ -115,7 +119,7 @@ function pickLane(
 }
 
 /**
- * After a fault of the database it is unknown whether the flush was committed, so what this process
+ * After a fault of the database it is unknown whether the work was committed, so what this process
  * remembers of the lane is dropped; the keeper reads the lane from its rows again.
  */
 async function dropIfUncertain<T>(
@@ -143,8 +147,8 @@ function createAlarm(ring: () => void): { set(ms: number): void } {
   };
 }
 
-/** What the last flush of payments shows about the load. Times in milliseconds, any origin. */
-export interface LastFlush {
+/** What sending the last payments shows about the load. Times in milliseconds, any origin. */
+export interface LastBatch {
   readonly at: number;
   readonly payments: number;
   /** How long its payments had gathered. */
@@ -153,7 +157,7 @@ export interface LastFlush {
   readonly tookMs: number;
 }
 
-export const NO_FLUSH: LastFlush = {
+export const NO_BATCH: LastBatch = {
   at: Number.NEGATIVE_INFINITY,
   payments: 0,
   gatheredMs: 0,
@@ -164,7 +168,7 @@ export const NO_FLUSH: LastFlush = {
 const GATHER_MS = 40;
 /** On a fast chain at most this part of a block's time: 40 ms of 200 would miss many a block. */
 const GATHER_SHARE = 1 / 10;
-/** How long before its block a batch goes out, in addition to twice the time of a flush. */
+/** How long before its block a batch goes out, in addition to twice the time that sending takes. */
 const MARGIN_MS = 80;
 
 /**
@@ -173,7 +177,7 @@ const MARGIN_MS = 80;
  * payment. So with a steady chain they gather until shortly before the block, or until a batch is
  * probably full; otherwise for GATHER_MS, or less on a fast chain.
  */
-export function flushAt(last: LastFlush, rhythm: BlockRhythm, now: number): number {
+export function batchDueAt(last: LastBatch, rhythm: BlockRhythm, now: number): number {
   const intervalMs = blockInterval(rhythm) ?? Number.POSITIVE_INFINITY;
   const soon = last.at + Math.min(GATHER_MS, intervalMs * GATHER_SHARE);
   const block = nextBlockAt(rhythm, now);
@@ -184,7 +188,7 @@ export function flushAt(last: LastFlush, rhythm: BlockRhythm, now: number): numb
 }
 
 /** Half a batch early, so that a growing load does not leave payments behind. */
-function fullAfterMs({ payments, gatheredMs }: LastFlush): number {
+function fullAfterMs({ payments, gatheredMs }: LastBatch): number {
   if (payments === 0 || gatheredMs <= 0) return Number.POSITIVE_INFINITY;
   return ((MAX_BATCH_PAYMENTS * 0.75) / payments) * gatheredMs;
 }

@@ -11,7 +11,7 @@ import {
   endAttempts,
   lockQueued,
   postpone,
-  selectSingles,
+  selectUnbatched,
   type UnsettledSaleRow,
 } from '#settlement/relayer/rows/job-queries.ts';
 import {
@@ -38,7 +38,7 @@ import { inOrder, prepareRefund } from '#settlement/relayer/send/prepare-refund.
 import { sendStored, signAndStore } from '#settlement/relayer/send/sign.ts';
 import { estimateGas, type Prepared, refusedBy } from '#settlement/relayer/send/simulate.ts';
 
-export interface Flushed {
+export interface SentPayments {
   /** How many payments are signed and stored. */
   readonly payments: number;
   /** Ends when a node has answered the broadcast, or none could. */
@@ -52,7 +52,7 @@ export interface Flushed {
  * can go through another lane meanwhile.
  * @throws LaneLost when another worker has the lane.
  */
-export async function flushPayments(relayer: RelayerState, lane: HeldLane): Promise<Flushed> {
+export async function sendPayments(relayer: RelayerState, lane: HeldLane): Promise<SentPayments> {
   const { chain, db, owner } = relayer;
   const { livemode } = chain.config;
   const { stored, refused } = await db.transaction(async (tx) => {
@@ -101,7 +101,7 @@ function sendable(
 }
 
 /** Simulated and signed together; each is a transaction of its own. */
-const MAX_SINGLES = 8;
+const MAX_UNBATCHED = 8;
 
 /**
  * Sends what has to be sent alone: refunds, withdrawals, registrations and the like, and payments
@@ -109,12 +109,12 @@ const MAX_SINGLES = 8;
  * contract would refuse costs no gas and fails with its reason.
  * @returns how many requests were sent or decided. @throws LaneLost, RpcUnavailable
  */
-export async function flushSingles(relayer: RelayerState, lane: HeldLane): Promise<number> {
+export async function sendUnbatched(relayer: RelayerState, lane: HeldLane): Promise<number> {
   const { chain, db, wakeups } = relayer;
   const { livemode } = chain.config;
   const kinds = kindsOf(lane.role, chain.config);
   const except = stillDeferred(relayer);
-  const requests = await selectSingles(db, { livemode, kinds, except, limit: MAX_SINGLES });
+  const requests = await selectUnbatched(db, { livemode, kinds, except, limit: MAX_UNBATCHED });
   if (requests.length === 0) return 0;
   // Independent of each other: a node that is far away is asked about all of them at once.
   const all = await Promise.all(requests.map((request) => prepareOne(relayer, lane, request)));
