@@ -42,6 +42,11 @@ import type { Hex, RequestKind } from '#settlement/requests.ts';
  * number. A job leaves its transaction in two ways. Its result is written, or it is queued
  * again in the database transaction that stores a cancellation. From then on `requests` is empty.
  *
+ * A refund's proof can go stale while its transaction waits for a block. No observation says so:
+ * the bytes may still be mined before the batch that ends the proof, so nothing may take their
+ * place until the nonce is used. The reverted receipt is the observation. Nothing was paid then,
+ * and its job is queued again and signed with a new proof.
+ *
  * A crash loses this state and nothing else. Rows are written before the state changes: an effect
  * commits, and the observation of that commit follows. So a process that dies between them finds
  * the rows, begins again at `signed`, `unsigned` or `stuck`, and asks the chain first. What a crash
