@@ -102,7 +102,7 @@ async function readContract(relayer: RelayerState): Promise<void> {
     ask('outflow', 2),
   ]);
   if (pause?.ok !== true) return;
-  relayer.see({ kind: 'contract_read', paused: BigInt(pause.data) !== 0n });
+  relayer.see({ kind: 'read', values: { paused: BigInt(pause.data) !== 0n } });
   await watchCeiling(relayer, ceiling);
   await watchOutflow(relayer, outflow);
 }
@@ -140,7 +140,7 @@ async function watchCeiling(relayer: RelayerState, answer: CallAnswer | undefine
   const { livemode, network } = relayer.chain.config;
   await updateCeiling(relayer.db, livemode, { perHour, settled, headTime });
   const level = LEVELS.find((percent) => settled * 100n >= perHour * BigInt(percent));
-  relayer.see({ kind: 'ceiling_read', nearCeiling: level !== undefined });
+  relayer.see({ kind: 'read', values: { nearCeiling: level !== undefined } });
   if (level === undefined) return;
   const isNew = await alertOnce(relayer, 'ceiling_near', {
     subject: `${hourAt(headTime)} ${level} %`,

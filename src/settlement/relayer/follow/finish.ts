@@ -112,8 +112,8 @@ async function holdLanes(tx: Tx, relayer: RelayerState, lanes: readonly HeldLane
 }
 
 function toMined({ transaction, receipt }: Resolution) {
-  const { txHash, blockNumber, blockHash } = receipt;
-  return { id: transaction.id, txHash, blockNumber, blockHash };
+  const { txHash: tx_hash, blockNumber: block_number, blockHash: block_hash } = receipt;
+  return { id: transaction.id, tx_hash, block_number, block_hash };
 }
 
 function toRequeued({ transaction, requeued }: Resolution): Requeued[] {

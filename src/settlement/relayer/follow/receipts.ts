@@ -125,7 +125,7 @@ async function readMarks(relayer: RelayerState, head: Block): Promise<void> {
   if (performance.now() - marks.readAt < chain.config.idleHeadMs * MARKS_SHARE) return;
   if (!tiers.has('safe') && !tiers.has('finalized')) return;
   const read = { ...(await marksOf(chain, head.number)), readAt: performance.now() };
-  relayer.see({ kind: 'marks_read', marks: read });
+  relayer.see({ kind: 'read', values: { marks: read } });
 }
 
 /** Three polls of an idle chain in one: a safe block comes every few seconds at most. */

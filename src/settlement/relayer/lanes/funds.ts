@@ -30,7 +30,7 @@ export async function readFees(relayer: RelayerState, head: Block): Promise<void
   const tips = await recentTips(chain, { blocks, maxAgeMs: isIdle ? IDLE_TIPS_MS : TIPS_MS });
   // Without tips there is the base fee and our least tip; the next look asks again.
   const known = tips ?? relayer.tips;
-  relayer.see({ kind: 'fees_read', tips: known, fees: feesAt(chain, head, known) });
+  relayer.see({ kind: 'read', values: { tips: known, fees: feesAt(chain, head, known) } });
 }
 
 /** What a payment costs that a relayer of this chain sends now. */

@@ -53,6 +53,8 @@ export interface HeadConflict {
 
 export type HourlyAlarm = 'ceiling_near' | 'outflow_near';
 
+type ReadValues = Pick<ChainView, 'tips' | 'fees' | 'marks' | 'paused' | 'nearCeiling'>;
+
 export type ChainObservation =
   | {
       readonly kind: 'polled';
@@ -66,10 +68,8 @@ export type ChainObservation =
   | { readonly kind: 'contradicted'; readonly at: number }
   | { readonly kind: 'agreed' }
   | { readonly kind: 'lagged'; readonly blocks: bigint; readonly most: bigint }
-  | { readonly kind: 'fees_read'; readonly tips: readonly bigint[]; readonly fees: Fees }
-  | { readonly kind: 'marks_read'; readonly marks: ChainView['marks'] }
-  | { readonly kind: 'contract_read'; readonly paused: boolean }
-  | { readonly kind: 'ceiling_read'; readonly nearCeiling: boolean }
+  /** Read from a node, together or apart. */
+  | { readonly kind: 'read'; readonly values: Partial<ReadValues> }
   | { readonly kind: 'alerted'; readonly about: HourlyAlarm; readonly subject: string };
 
 export const NOTHING_SEEN: ChainView = {
@@ -119,14 +119,8 @@ export function seeChain(view: ChainView, observation: ChainObservation): ChainV
       const { blocks, most } = observation;
       return { ...view, spread: blocks > view.spread && blocks <= most ? blocks : view.spread };
     }
-    case 'fees_read':
-      return { ...view, tips: observation.tips, fees: observation.fees };
-    case 'marks_read':
-      return { ...view, marks: observation.marks };
-    case 'contract_read':
-      return { ...view, paused: observation.paused };
-    case 'ceiling_read':
-      return { ...view, nearCeiling: observation.nearCeiling };
+    case 'read':
+      return { ...view, ...observation.values };
     case 'alerted':
       return {
         ...view,

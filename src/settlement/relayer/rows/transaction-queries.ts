@@ -1,4 +1,4 @@
-import { columnsFrom } from '#db/columns.ts';
+import { columnsFrom, type RowOf } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
 import type {
@@ -225,19 +225,13 @@ export async function selectOpenNonces(
   );
 }
 
-export interface MinedTransaction {
-  readonly id: bigint;
-  readonly txHash: Hex;
-  readonly blockNumber: bigint;
-  readonly blockHash: Hex;
-}
-
-const MINED = columnsFrom(1, {
+const MINED_COLUMNS = {
   id: 'bigint',
   tx_hash: 'text',
   block_number: 'bigint',
   block_hash: 'text',
-});
+} as const;
+const MINED = columnsFrom(1, MINED_COLUMNS);
 
 const MARK_MINED = `
   update chain_transactions t
@@ -246,13 +240,10 @@ const MARK_MINED = `
   from ${MINED.table('i')}
   where t.id = any(${MINED.all('id')}) and t.id = i.id and ${checked("t.status = 'signed'")}`;
 
-export async function markMined(tx: Tx, mined: readonly MinedTransaction[]): Promise<void> {
-  const rows = mined.map((one) => ({
-    id: one.id,
-    tx_hash: one.txHash,
-    block_number: one.blockNumber,
-    block_hash: one.blockHash,
-  }));
+export async function markMined(
+  tx: Tx,
+  rows: readonly RowOf<typeof MINED_COLUMNS>[],
+): Promise<void> {
   await MINED.run(tx, MARK_MINED, { rows });
 }
 
