@@ -282,6 +282,10 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
     ...SIGNERS,
     'src/settlement/relayer/relayer-told.test.ts',
   ],
+  'src/settlement/relayer/send/earlier-events.ts': [
+    'src/settlement/relayer/send/earlier-events.test.ts',
+    'src/settlement/relayer/relayer-singles.test.ts',
+  ],
   'src/settlement/relayer/machine/transaction.ts': [
     'src/settlement/relayer/machine/step.test.ts',
     ...SIGNERS,
