@@ -5,7 +5,6 @@ import { after, before, describe, it } from 'node:test';
 import { createPublicClient, encodeFunctionData, http } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
-import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { exactUsdc } from '#core/money.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
@@ -23,8 +22,7 @@ import {
 import type { Hex } from '#settlement/requests.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
-import { carryOut } from '#watch/carry-out.ts';
-import { lookOnce, openMemory, type WatchDeps } from '#watch/watchtower.ts';
+import { watchTheft } from '#testing/theft.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';
@@ -107,43 +105,13 @@ describe('each key is stolen in turn', () => {
     await world.network.send(thief, settlement(), settleCall([stolen], VALID_UNTIL));
   }
 
-  async function isStopped(): Promise<boolean> {
-    const open = await world.count('select count(*) from watch_steps where done_at is null');
-    const done = await world.count('select count(*) from watch_steps where done_at is not null');
-    return open === 0 && done > 0;
-  }
-
-  /**
-   * The thief acts in each block, and the watchtower looks at it.
-   * @returns in which block after the first theft the contract stood still; null: in none.
-   */
+  /** @returns in which block after the first theft the contract was paused; `null`: in none. */
   async function drill(act: () => Promise<void>): Promise<number | null> {
-    const { db } = world.database;
-    await db.query('delete from watch_steps');
-    await db.query('delete from watch_findings');
-    await db.query('delete from watch_cursors');
-    for (const part of ['Settling', 'Refunding'])
+    for (const part of ['Settling', 'Refunding']) {
       await govern(world.network.admin, `unpause${part}`);
-    await world.network.mine(3);
-    const memory = openMemory(db.watch);
-    const deps: WatchDeps = {
-      ...{ chains, db, clock: systemClock, log: silentLog, pauseFrom: SALE },
-      watchKey: world.network.watchKey,
-    };
-    const first = (await chains[0].newest()).number;
-    memory.nextBlock = first;
-    for (let round = 0; round < ROUNDS; round++) {
-      // The contract refuses it once it stands still; the block comes all the same.
-      await act().catch(async (refused: unknown) => {
-        if (round === 0) throw refused;
-        await world.network.mine();
-      });
-      await lookOnce(deps, memory);
-      const { number } = await chains[0].newest();
-      await carryOut(deps, deps.watchKey);
-      if (await isStopped()) return Number(number - first) - 1;
     }
-    return null;
+    const { watchKey } = world.network;
+    return watchTheft({ world, chains, watchKey, pauseFrom: SALE, rounds: ROUNDS }, act);
   }
 
   function note(key: string, act: string, stopped: number | null, taken: bigint): void {
