@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { glob } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+
+/**
+ * Every statement of the `…-queries.ts` files is prepared against the schema, so that a column that
+ * is misspelled in a rare path does not wait for that path. Each exported function is called with
+ * values that answer anything, and with a connection that keeps the text and sends nothing.
+ */
+
+const ROOT = path.join(import.meta.dirname, '..');
+/** Fewer would mean that the functions do not come as far as their statements. */
+const FEWEST_STATEMENTS = 600;
+/** They need an id or bytes of a true form before they send anything: tests of their own run them. */
+const NOT_REACHED = ['insertBatches', 'searchPayments', 'selectDelivery', 'upsertChainPayments'];
+const PREPARABLE = /^\s*(select|insert|update|delete|merge|with|values)\b/i;
+
+type Called = (...args: readonly unknown[]) => unknown;
+
+/** Properties that choose or name a part of the statement, or whose form is checked before. */
+const FORMED: Readonly<Record<string, string>> = {
+  ...{ timeZone: 'UTC', day: '2026-01-01', status: 'pending' },
+  ...{ table: 'payments', parent: 'events', column: 'created', name: 'events_default' },
+};
+
+/** How long lists are and what properties are, so that each branch of a function is taken. */
+interface Flavor {
+  /** What is walked over. */
+  readonly items: number;
+  /** What a list says of itself. */
+  readonly length: number;
+  readonly property: (whole: unknown, name: string) => unknown;
+}
+
+/** A value that has every property, can be called, and converts to 1. */
+function anything(flavor: Flavor): unknown {
+  const whole: object = new Proxy(() => {}, {
+    get(_, name) {
+      if (name === Symbol.toPrimitive) return () => '1';
+      if (name === Symbol.iterator) return () => Array(flavor.items).fill(whole).values();
+      if (typeof name === 'symbol' || name === 'then' || name === 'toJSON') return undefined;
+      if (name === 'length') return flavor.length;
+      if (name in Array.prototype && name !== 'toString') {
+        const list: unknown = Reflect.get(Array(flavor.items).fill(whole), name);
+        return typeof list === 'function' ? list.bind(Array(flavor.items).fill(whole)) : list;
+      }
+      return flavor.property(whole, name);
+    },
+    apply: () => whole,
+  });
+  return whole;
+}
+
+/** They hold what else is missing. */
+const OBJECTS = /^(tenant|filters|wanted)$/;
+
+const FLAVORS: readonly Flavor[] = [
+  { items: 1, length: 1, property: (whole, name) => FORMED[name] ?? whole },
+  { items: 0, length: 1, property: (whole, name) => FORMED[name] ?? whole },
+  ...[null, undefined].map((missing) => ({
+    items: 0,
+    length: 0,
+    property: (whole: unknown, name: string) => {
+      if (name === 'status') return null;
+      return OBJECTS.test(name) ? whole : (FORMED[name] ?? missing);
+    },
+  })),
+];
+
+/** The texts that a function sends, whatever it is given. */
+async function textsOf(run: Called): Promise<Set<string>> {
+  const texts = new Set<string>();
+  for (const flavor of FLAVORS) {
+    const value = anything(flavor);
+    const query = async (text: string) => {
+      texts.add(text);
+      return [value];
+    };
+    const work = async (inside: (tx: unknown) => unknown) => inside(connection);
+    const connection: object = new Proxy(
+      { query, transaction: work },
+      { get: (known, name) => Reflect.get(known, name) ?? (name === 'then' ? undefined : value) },
+    );
+    const rest = Array(Math.max(run.length, 4)).fill(value);
+    try {
+      await run(connection, ...rest);
+    } catch {
+      // What it makes of the answer is not looked at.
+    }
+  }
+  return texts;
+}
+
+let database: TestDatabase;
+
+before(async () => {
+  database = await testDatabase();
+});
+after(() => database?.close());
+
+test('every statement can be prepared against the schema', async () => {
+  const client = await database.db.connect();
+  const [silent, wrong]: [string[], string[]] = [[], []];
+  const seen = new Set<string>();
+  for await (const file of glob('src/**/*-queries.ts', { cwd: ROOT })) {
+    const module = await import(pathToFileURL(path.join(ROOT, file)).href);
+    for (const [name, run] of Object.entries(module)) {
+      const isStatement = typeof run === 'function' && /^[^(]*\(\s*(sql|tx|db)\b/.test(String(run));
+      if (!isStatement) continue;
+      const texts = await textsOf(run as Called);
+      if (texts.size === 0) silent.push(name);
+      for (const text of texts) {
+        if (seen.has(text) || !PREPARABLE.test(text)) continue;
+        seen.add(text);
+        const problem = await client.query(`prepare s${seen.size} as ${text}`).then(
+          () => null,
+          (error: Error) => `${file} ${name}: ${error.message}\n${text}`,
+        );
+        if (problem !== null) wrong.push(problem);
+      }
+    }
+  }
+  await client.end();
+  assert.deepEqual(wrong, []);
+  assert.deepEqual(silent.toSorted(), NOT_REACHED);
+  assert.ok(seen.size >= FEWEST_STATEMENTS, `only ${seen.size} statements were seen`);
+});
