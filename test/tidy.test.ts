@@ -331,6 +331,20 @@ function functionLengths(name: string, text: string): { line: number; length: nu
   return found;
 }
 
+/** Declared once, in src/core/durations.ts. */
+const DURATION = /^(?:export )?const (?:SECOND|MINUTE|HOUR|DAY)_MS =/m;
+
+test('a second, a minute, an hour and a day are declared once', () => {
+  const relayer = 'src/settlement/relayer/';
+  const declaring = all.filter(({ name, text }) => {
+    return name.startsWith('src/') && !name.startsWith(relayer) && DURATION.test(text);
+  });
+  assert.deepEqual(
+    declaring.map(({ name }) => name),
+    ['src/core/durations.ts'],
+  );
+});
+
 /** Words that have no place in the code, each with what to do instead. */
 const BANS: readonly { readonly pattern: RegExp; readonly instead: string }[] = [
   { pattern: /\bas any\b|: any\b|<any>/, instead: 'give it a type, or unknown' },

@@ -1,5 +1,6 @@
 import { type Actor, recordEntry } from '#audit/audit.ts';
 import { addMs } from '#core/clock.ts';
+import { DAY_MS } from '#core/durations.ts';
 import type { Tenant } from '#core/mode.ts';
 import { hashShortCode, newShortCode } from '#core/short-code.ts';
 import type { Tx } from '#db/database.ts';
@@ -7,7 +8,7 @@ import type { Tx } from '#db/database.ts';
 /** Time to walk from the office to the counter. */
 const VALID_MS = 10 * 60_000;
 /** A code says what it was used for this long; then the refund's own record is enough. */
-const KEPT_MS = 30 * 86_400_000;
+const KEPT_MS = 30 * DAY_MS;
 
 /**
  * A code that lets a till make one refund that a clerk may not make alone. Whoever asks for it has

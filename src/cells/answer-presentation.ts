@@ -9,6 +9,7 @@ import { deleteOldVisits, selectVisit, upsertVisit } from '#cells/visit-queries.
 import { isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { addMs, type Clock } from '#core/clock.ts';
+import { HOUR_MS } from '#core/durations.ts';
 import type { RotatingKey } from '#core/secrets.ts';
 import type { Database, Tx } from '#db/database.ts';
 import { lockPayers, type PayerRow } from '#payers/payer-queries.ts';
@@ -34,7 +35,7 @@ export interface HomeDeps {
 }
 
 /** As long as an Idempotency-Key is kept: a tap that comes again within it is the same tap. */
-const KEPT_MS = 48 * 3_600_000;
+const KEPT_MS = 48 * HOUR_MS;
 /** Rows dropped per answer: the table cannot grow faster than it is swept. */
 const SWEEP = 20;
 

@@ -15,6 +15,7 @@ import {
 } from '#cells/visit-queries.ts';
 import { assert } from '#core/assert.ts';
 import { addMs, type Clock } from '#core/clock.ts';
+import { DAY_MS } from '#core/durations.ts';
 import type { Database } from '#db/database.ts';
 import { createPayer } from '#payers/create-payer.ts';
 import { type PayerRow, selectPayerByAddress } from '#payers/payer-queries.ts';
@@ -26,7 +27,7 @@ import type { AskHome } from '#payments/pay-request.ts';
 /** So long what the home of a pass has said is believed. */
 export const KEPT_MS = 60_000;
 /** What a lost push of a revocation costs at most is that minute; the row goes later. */
-const SWEPT_AFTER_MS = 24 * 3_600_000;
+const SWEPT_AFTER_MS = DAY_MS;
 const SWEEP = 20;
 
 export interface AskHomeDeps {

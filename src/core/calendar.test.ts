@@ -9,8 +9,8 @@ import {
   localTime,
   wallTime,
 } from '#core/calendar.ts';
+import { DAY_MS } from '#core/durations.ts';
 
-const DAY_MS = 86_400_000;
 const FIRST = Date.UTC(2020, 0, 1);
 const END = Date.UTC(2031, 0, 1);
 /** Morocco leaves its clocks changed for a month: every change lies between two of these. */

@@ -1,13 +1,13 @@
+import { DAY_MS, HOUR_MS, SECOND_MS } from '#core/durations.ts';
+
 /**
  * Days of a time zone as moments, by the runtime's own database of zones. The server, its exports
  * and the web apps all count by these functions, and SQL receives moments: PostgreSQL has a zone
  * database of its own, which may be older or newer.
  */
 
-const SECOND_MS = 1000;
-const DAY_MS = 86_400_000;
 /** No zone is further from UTC: Kiritimati is 14 hours ahead. */
-const MAX_OFFSET_MS = 16 * 3_600_000;
+const MAX_OFFSET_MS = 16 * HOUR_MS;
 
 /** A formatter costs more than a thousand moments; there are about 600 names of zones. */
 const clocks = new Map<string, Intl.DateTimeFormat>();

@@ -1,9 +1,9 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
+import { DAY_MS } from '#core/durations.ts';
 
 /** Days of the calendar, spelled YYYY-MM-DD. `calendar.ts` has the moments that they hold. */
 
-const DAY_MS = 86_400_000;
 /** A year and a day, so that the same day of two years can be compared. */
 const MAX_DAYS = 367;
 

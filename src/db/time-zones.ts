@@ -1,8 +1,8 @@
 import { wallTime } from '#core/calendar.ts';
+import { DAY_MS } from '#core/durations.ts';
 import { describeError, type Log } from '#core/log.ts';
 import type { Sql } from '#db/database.ts';
 
-const DAY_MS = 86_400_000;
 /** Morocco changes its clocks for a month, so that every fourteenth day sees each change. */
 const STEP_DAYS = 14;
 /** From half a year ago, for reports of the past, to two years ahead. */

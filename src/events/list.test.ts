@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { FakeClock } from '#core/clock.ts';
+import { DAY_MS } from '#core/durations.ts';
 import type { Page } from '#db/paging.ts';
 import { type EventFilter, getEvent, listEvents } from '#events/list.ts';
 import type { EventType } from '#events/types.ts';
@@ -9,7 +10,6 @@ import { addEndpoint } from '#testing/webhook-endpoints.ts';
 import { writeTestEvents } from '#testing/webhook-events.ts';
 import { openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
 
-const DAY_MS = 86_400_000;
 const clock = new FakeClock();
 let shared: WebhookBench;
 let bench: WebhookBench;

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
+import { DAY_MS } from '#core/durations.ts';
 import { selectPartitions } from '#events/partition-queries.ts';
 import { maintainPartitions, RETENTION_DAYS } from '#events/retention.ts';
 import { addEndpoint } from '#testing/webhook-endpoints.ts';
 import { writeTestEvents } from '#testing/webhook-events.ts';
 import { openBench, type WebhookBench } from '#testing/webhooks.ts';
-
-const DAY_MS = 86_400_000;
 
 async function count(bench: WebhookBench, table: string): Promise<number> {
   return (await bench.db.query(`select from ${table}`)).length;

@@ -1,4 +1,5 @@
 import { addMs } from '#core/clock.ts';
+import { DAY_MS } from '#core/durations.ts';
 import type { Database, Tx } from '#db/database.ts';
 import {
   attachPartition,
@@ -17,7 +18,6 @@ import {
 export const RETENTION_DAYS = 30;
 /** Somebody notices within a week that maintenance is down, so before the days run out. */
 const DAYS_AHEAD = 7;
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** If we waited longer for a table's lock, everything that writes events would wait behind us. */
 const LOCK_TIMEOUT_MS = 500;
 

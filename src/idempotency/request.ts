@@ -1,6 +1,7 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 import { canonicalJson, type Json } from '#core/canonical-json.ts';
 import { addMs } from '#core/clock.ts';
+import { HOUR_MS } from '#core/durations.ts';
 import { type ErrorCode, statusOf } from '#core/error-codes.ts';
 import type { Tenant } from '#core/mode.ts';
 import { sha256 } from '#core/sha256.ts';
@@ -8,7 +9,6 @@ import { tenantKey } from '#db/commit-order.ts';
 
 /** Responses are kept this long (behavior.md 9.3). */
 const IDEMPOTENCY_HOURS = 48;
-const HOUR_MS = 3_600_000;
 
 export function keyExpiry(now: Date): Date {
   return addMs(now, IDEMPOTENCY_HOURS * HOUR_MS);

@@ -7,6 +7,7 @@ import type { AnchorTarget } from '#audit/anchor-target.ts';
 import { recordEntry } from '#audit/audit.ts';
 import { parseAnchors, reportAuditLog } from '#audit/verify-trail.ts';
 import { FakeClock } from '#core/clock.ts';
+import { DAY_MS } from '#core/durations.ts';
 import { silentLog } from '#core/log.ts';
 import { type AnchorDeps, anchorAuditLog } from '#ops/audit-anchors.ts';
 import type { Mail } from '#people/mail.ts';
@@ -14,7 +15,6 @@ import { readConfig } from '#settings/config.ts';
 import { testDatabase } from '#testing/database.ts';
 import { startReceiver } from '#testing/webhook-receiver.ts';
 
-const DAY_MS = 86_400_000;
 const actor = {
   type: 'user',
   userId: 'usr_1',

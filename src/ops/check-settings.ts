@@ -1,6 +1,7 @@
 import { connect } from 'node:tls';
 import { Redis } from 'ioredis';
 import { checkPeers } from '#cells/check-peers.ts';
+import { DAY_MS } from '#core/durations.ts';
 import { describeError, type Log, silentLog } from '#core/log.ts';
 import { NETWORKS, type Network } from '#core/mode.ts';
 import { type Database, openDatabase } from '#db/database.ts';
@@ -31,7 +32,6 @@ const CLOCK_SKEW_MS = 30_000;
 const ANSWER_MS = 10_000;
 /** With less left, its renewal has failed. */
 const CERTIFICATE_DAYS = 7;
-const DAY_MS = 86_400_000;
 const MIN_SERVER_VERSION = 150_000;
 const HTTPS_PORT = 443;
 

@@ -1,5 +1,6 @@
 import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
+import { DAY_MS } from '#core/durations.ts';
 import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { deleteOldPassCodes, insertPassCode } from '#payers/pass-code-queries.ts';
@@ -9,7 +10,7 @@ import { lockPayer, selectPass } from '#payers/payer-queries.ts';
 export const PASS_CODE_MS = 60_000;
 
 /** So long it is told that a code ran out, or was used. */
-export const PASS_CODE_KEPT_MS = 86_400_000;
+export const PASS_CODE_KEPT_MS = DAY_MS;
 /** Rows dropped per new code: the table cannot grow faster than it is swept. */
 const SWEEP = 20;
 

@@ -1,5 +1,6 @@
 import { getAddress, verifyTypedData, zeroAddress } from 'viem';
 import { type Refusal, refuse } from '#core/answer.ts';
+import { DAY_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
 import { networkOf } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
@@ -118,7 +119,7 @@ async function leave(tx: Tx, asked: Asked, isPaid: boolean): Promise<string | Re
   const before = await selectTransfer(tx, which);
   if (before !== null) return before.request_id;
   if (!isPaid && (await transfersLeft(tx, { payerId: payer.id, now })) === 0) {
-    const seconds = Math.ceil((dayOf(now).getTime() + 86_400_000 - now.getTime()) / 1000);
+    const seconds = Math.ceil((dayOf(now).getTime() + DAY_MS - now.getTime()) / 1000);
     const message = `The operator pays for ${TRANSFERS_PER_DAY} transfers of a wallet a day (UTC).`;
     const headers = { 'Retry-After': String(seconds) };
     return { ...refuse('rate_limit_exceeded', message), headers };

@@ -1,4 +1,5 @@
 import { addMs } from '#core/clock.ts';
+import { DAY_MS } from '#core/durations.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import type { PhoneKind } from '#payers/phone-tap.ts';
 
@@ -126,7 +127,7 @@ export async function selectCopiedPass(
 }
 
 /** An erased pass is void in every phone that was on within this time. */
-const KEEP_ERASED_MS = 30 * 86_400_000;
+const KEEP_ERASED_MS = 30 * DAY_MS;
 
 /** Drops what is left of erased passes. */
 export async function deleteErasedCopies(sql: Sql, now: Date): Promise<void> {

@@ -1,5 +1,6 @@
 import { assert, present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
+import { HOUR_MS } from '#core/durations.ts';
 import { describeError } from '#core/log.ts';
 import type { RotatingKey } from '#core/secrets.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
@@ -32,7 +33,7 @@ const BATCH = 10;
 const LEASE_MS = 90_000;
 const FIRST_RETRY_MS = 5_000;
 /** A wallet that is away for a day hears of everything within hours of being back. */
-const LAST_RETRY_MS = 3 * 3_600_000;
+const LAST_RETRY_MS = 3 * HOUR_MS;
 
 function retryMs(tries: number): number {
   return Math.min(FIRST_RETRY_MS * 2 ** Math.min(tries - 1, 20), LAST_RETRY_MS);

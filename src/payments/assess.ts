@@ -1,5 +1,6 @@
 import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
+import { HOUR_MS } from '#core/durations.ts';
 import type { Atoms } from '#core/money.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
@@ -50,8 +51,6 @@ export type Assessment =
   | { readonly kind: 'settle' }
   | { readonly kind: 'ask_payer'; readonly rule: RiskRule | 'CARD_AFTER_RECOVERY' }
   | { readonly kind: 'decline'; readonly decline: Decline; readonly rule?: RiskRule };
-
-const HOUR_MS = 3_600_000;
 
 function startOfUtcDay(now: Date): Date {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()));

@@ -2,6 +2,7 @@ import { selectStandings } from '#accounts/standing-queries.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
+import { HOUR_MS } from '#core/durations.ts';
 import type { Tx } from '#db/database.ts';
 import { type AnnounceDeps, announce } from '#payments/announce.ts';
 import { decideApproval } from '#payments/decide-approval.ts';
@@ -46,8 +47,6 @@ async function findMerchantNumber(tx: Tx, intent: PaymentIntent): Promise<bigint
 function isAnsweredAlready(intent: PaymentIntent, approve: boolean): boolean {
   return approve && (intent.status === 'processing' || intent.status === 'succeeded');
 }
-
-const HOUR_MS = 3_600_000;
 
 /** Noes count against the merchant for an hour of its clock; a yes makes good for them. */
 async function noteAnswer(

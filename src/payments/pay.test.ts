@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
+import { HOUR_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
 import { newSecret } from '#core/secrets.ts';
 import { createPass } from '#payers/create-pass.ts';
@@ -23,7 +24,6 @@ import {
 } from '#testing/store.ts';
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
-const HOUR_MS = 3_600_000;
 
 let clock: FakeClock;
 let store: TestStore;

@@ -2,6 +2,7 @@ import { type StandingRow, selectStandings } from '#accounts/standing-queries.ts
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { addMs, addSeconds } from '#core/clock.ts';
+import { DAY_MS } from '#core/durations.ts';
 import { failpoint } from '#core/failpoints.ts';
 import { type IdKey, numberedId } from '#core/ids.ts';
 import type { Atoms } from '#core/money.ts';
@@ -40,7 +41,6 @@ export interface SettleDeps extends LoopDeps {
 
 /** One settlement batch's worth; a transaction of this size takes a few milliseconds. */
 const BATCH = 200;
-const DAY_MS = 86_400_000;
 /** The payment itself and at most two events of it. */
 const PLACES_PER_PAYMENT = 3;
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
 import { type Refusal, refuse } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
+import { MINUTE_MS } from '#core/durations.ts';
 import type { Sql } from '#db/database.ts';
 import { countAttempt, deleteAttempts, uncountAttempt } from '#people/attempt-queries.ts';
 import type { Realm } from '#people/user-queries.ts';
@@ -11,8 +12,6 @@ export interface Allowance {
   readonly attempts: number;
   readonly windowMs: number;
 }
-
-const MINUTE_MS = 60_000;
 
 /** Guesses at one person's password, from devices that never signed in as that person. */
 export const PER_EMAIL: Allowance = { attempts: 10, windowMs: 15 * MINUTE_MS };

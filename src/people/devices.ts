@@ -1,4 +1,5 @@
 import { addMs } from '#core/clock.ts';
+import { DAY_MS } from '#core/durations.ts';
 import { redactOwn } from '#core/redact.ts';
 import { hashSecret, isSecret, newSecret } from '#core/secrets.ts';
 import type { Sql } from '#db/database.ts';
@@ -14,7 +15,7 @@ import type { PeopleDeps, Visit } from '#people/people.ts';
 import type { Realm } from '#people/user-queries.ts';
 
 /** A device is remembered this long after its last sign-in. */
-export const DEVICE_MS = 180 * 24 * 3_600_000;
+export const DEVICE_MS = 180 * DAY_MS;
 /** More than anybody uses; the one that was used longest ago goes first. */
 const MAX_DEVICES = 20;
 const USER_AGENT_LENGTH = 300;

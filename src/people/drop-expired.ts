@@ -1,4 +1,5 @@
 import { addMs, type Clock } from '#core/clock.ts';
+import { DAY_MS } from '#core/durations.ts';
 import type { Database } from '#db/database.ts';
 import { deleteOldAttempts } from '#people/attempt-queries.ts';
 import { deleteExpiredDevices } from '#people/device-queries.ts';
@@ -8,7 +9,6 @@ import { deleteExpiredChallenges } from '#people/passkey-queries.ts';
 import { deleteOldPersonLinks } from '#people/person-link-queries.ts';
 import { deleteExpiredSessions } from '#people/session-queries.ts';
 
-const DAY_MS = 86_400_000;
 /** Rows of one kind per round: a few milliseconds. */
 const BATCH = 1_000;
 /** That a mail was sent can be looked up this long; its text is gone at once. */

@@ -1,5 +1,6 @@
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
+import { DAY_MS } from '#core/durations.ts';
 import { readEmail } from '#core/names.ts';
 import { hashSecret, isSecret, newSecret } from '#core/secrets.ts';
 import type { Sql, Tx } from '#db/database.ts';
@@ -23,7 +24,7 @@ import { type Realm, selectUserByEmail, type UserRow } from '#people/user-querie
 
 /** Long enough for a slow mailbox, short enough for a link that opens an account. */
 const LINK_MS: Record<TokenPurpose, number> = {
-  sign_up: 24 * 3_600_000,
+  sign_up: DAY_MS,
   password_reset: 30 * 60_000,
 };
 

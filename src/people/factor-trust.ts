@@ -1,5 +1,6 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
+import { HOUR_MS } from '#core/durations.ts';
 import type { Tx } from '#db/database.ts';
 import { deleteDevicesOf } from '#people/device-queries.ts';
 import { deletePasskeysOf } from '#people/passkey-queries.ts';
@@ -11,7 +12,6 @@ import {
   updateTotpSecret,
 } from '#people/second-factor-queries.ts';
 
-const HOUR_MS = 3_600_000;
 /**
  * A factor that was set up with the password alone counts for money and access after this: as long
  * as a weekend, so that the person has read the mail about it. A sandbox needs no such time.

@@ -1,6 +1,7 @@
 import { actorId } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
+import { DAY_MS, HOUR_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
 import { readEmail } from '#core/names.ts';
 import { hashSecret, newSecret } from '#core/secrets.ts';
@@ -79,9 +80,6 @@ export async function endInvitationsOf(tx: Tx, ref: TeamRef, userId: string): Pr
   await revokeInvitationsBy(tx, { accountId: ref.accountId, userId, now: ref.now });
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-
 /** A shop hires a few people on one day; a relay for spam wants hundreds. */
 const PER_INVITER: Allowance = { attempts: 20, windowMs: HOUR_MS };
 const PER_ACCOUNT: Allowance = { attempts: 30, windowMs: DAY_MS };
@@ -114,7 +112,7 @@ async function takeInvitationAttempts(
   return null;
 }
 
-const INVITATION_MS = 7 * 24 * 3_600_000;
+const INVITATION_MS = 7 * DAY_MS;
 
 function invitationText(ref: TeamRef, role: Role, url: string): string {
   const { actor } = ref;

@@ -1,6 +1,7 @@
 import { type Actor, actorId } from '#audit/audit.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
+import { HOUR_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
 import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Sql, Tx } from '#db/database.ts';
@@ -16,7 +17,7 @@ import {
 import type { PeopleDeps } from '#people/people.ts';
 
 /** An owner who is away for a weekend still gets to the link in time. */
-const LINK_MS = 72 * 3_600_000;
+const LINK_MS = 72 * HOUR_MS;
 /** As long as the links work, no other wallet can be announced. */
 const WALLET_DELAY_MS = LINK_MS;
 

@@ -1,4 +1,5 @@
 import { addMs } from '#core/clock.ts';
+import { HOUR_MS } from '#core/durations.ts';
 import { hashSecret, isSecret, newSecret } from '#core/secrets.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { queueMail } from '#people/mail.ts';
@@ -11,7 +12,7 @@ import {
 } from '#people/person-link-queries.ts';
 
 /** As long as a new factor waits: whoever reads mail once a weekend still gets to the link. */
-const LINK_MS = 72 * 3_600_000;
+const LINK_MS = 72 * HOUR_MS;
 
 /** Where the page of a link stands; the link is the only key to it. */
 export const PERSON_LINK_PATH = '/by-mail';

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { type Refusal, refuse } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
+import { HOUR_MS, MINUTE_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
 import { redactOwn } from '#core/redact.ts';
 import { equalInConstantTime, hashSecret, isSecret, keysOf, newSecret } from '#core/secrets.ts';
@@ -16,9 +17,6 @@ import {
   updateToken,
 } from '#people/session-queries.ts';
 import type { Realm } from '#people/user-queries.ts';
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /** Shopkeepers come back every day; staff hold the whole network and sign in each shift. */
 const LIFETIME: Record<Realm, { readonly totalMs: number; readonly idleMs: number }> = {

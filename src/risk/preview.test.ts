@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { MINUTE_MS } from '#core/durations.ts';
 import { atoms } from '#core/money.ts';
 import { type PastPayment, previewRisk } from '#risk/preview.ts';
 
 const OFF = { firstPaymentConfirmFrom: null, highAmountConfirmFrom: null, velocityPerHour: null };
 const NOON = Date.parse('2026-11-02T12:00:00Z');
-const MINUTE_MS = 60_000;
 
 function paid(payerId: string, minute: number, rest: Partial<PastPayment> = {}): PastPayment {
   return {

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '#core/durations.ts';
 import type { Atoms } from '#core/money.ts';
 import { assessRisk, RISK_RULES, type RiskRule } from '#risk/rules.ts';
 import type { RiskSettings } from '#risk/settings.ts';
@@ -19,8 +20,6 @@ export interface RiskPreview {
   readonly asked: number;
   readonly byRule: Readonly<Partial<Record<RiskRule, number>>>;
 }
-
-const HOUR_MS = 3_600_000;
 
 /**
  * What these settings would have done to payments that were made, oldest first. It asks the same

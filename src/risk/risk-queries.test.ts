@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { DAY_MS } from '#core/durations.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
 import {
@@ -16,7 +17,6 @@ import { addTestMerchant } from '#testing/merchants.ts';
 import { underWay } from '#testing/open-transactions.ts';
 
 const NOW = new Date('2026-11-22T12:00:00Z');
-const DAY_MS = 86_400_000;
 const ADDRESS = '0x1111111111111111111111111111111111111111';
 const OTHER_ADDRESS = '0x2222222222222222222222222222222222222222';
 

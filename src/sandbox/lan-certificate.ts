@@ -1,10 +1,11 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { isIPv4 } from 'node:net';
+import { DAY_MS } from '#core/durations.ts';
 
 /** Of one that is made at each start. */
 const VALID_DAYS = 30;
 /** Phones whose clocks are behind take it, too. */
-const EARLIER_MS = 86_400_000;
+const EARLIER_MS = DAY_MS;
 const NAME = 'Tapline sandbox';
 
 interface CertificateOptions {
@@ -73,7 +74,7 @@ function body(
     der(0x02, serial),
     sequence(oid('ecdsaWithSha256')),
     name,
-    sequence(time(now - EARLIER_MS), time(now + validDays * 86_400_000)),
+    sequence(time(now - EARLIER_MS), time(now + validDays * DAY_MS)),
     name,
     publicKey,
     der(

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { HOUR_MS } from '#core/durations.ts';
 import { silentLog } from '#core/log.ts';
 import { atomsOf, commonShare, isFull } from '#settlement/ceiling.ts';
 import { countSales, selectUses, updateCeiling } from '#settlement/ceiling-queries.ts';
@@ -7,7 +8,6 @@ import { judgeNetwork, type WatchedReadiness, watchReadiness } from '#settlement
 import { upsertReport } from '#settlement/readiness-queries.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
-const HOUR_MS = 3_600_000;
 const WELL = { reasons: [], lanes: 1, fundedLanes: 1, paymentsLeft: null, contracts: 1 };
 const USDC = 1_000_000n;
 

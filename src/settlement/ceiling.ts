@@ -1,4 +1,5 @@
 import { type Refusal, refuse } from '#core/answer.ts';
+import { HOUR_MS } from '#core/durations.ts';
 import { networkOf, type Tenant } from '#core/mode.ts';
 import { atoms, basisPoints } from '#core/money.ts';
 
@@ -14,7 +15,6 @@ export interface Ceiling {
 
 /** Atoms. With less, hardly a sale would fit: 1 USDC, the unit in which the contract counts it. */
 const LEAST_ROOM = 1_000_000n;
-const HOUR_MS = 3_600_000;
 /** Where so few accounts sell, one may need the whole ceiling. */
 const FEW_SELLERS = 5;
 /** Percent: as much as the contract lets through. */

@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
+import { HOUR_MS } from '#core/durations.ts';
 import { makeOwnFolder, openOwn, readOwn } from '#files/own-files.ts';
 import { replaceFile } from '#files/replace-file.ts';
 import type { Hex } from '#settlement/requests.ts';
@@ -45,7 +46,6 @@ export interface Memory {
   close(): Promise<void>;
 }
 
-const HOUR_MS = 3_600_000;
 /** Nodes take a replacement only if it offers a tenth more. */
 const RAISED_BY = 10n;
 /** Nonces, the highest ones: a node keeps fewer transactions of one account waiting. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { present } from '#core/assert.ts';
+import { DAY_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import { type Stamp, stampOrder } from '#db/commit-order.ts';
@@ -10,7 +11,6 @@ import type { TestApi } from '#testing/api.ts';
 import type { TestMode } from '#testing/merchants.ts';
 import { playRefunds } from '#testing/store-payments.ts';
 
-const DAY_MS = 86_400_000;
 const AMOUNT = 2_500_000n;
 
 interface Settled {

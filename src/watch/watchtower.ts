@@ -1,4 +1,5 @@
 import { addMs } from '#core/clock.ts';
+import { DAY_MS } from '#core/durations.ts';
 import { describeError } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import type { Network } from '#core/mode.ts';
@@ -68,7 +69,7 @@ const LOOK_MS = 1_000;
 /** Addresses that differ for longer are told, and no longer waited for. */
 const DIFFER_MS = 15_000;
 /** Sums of strangers count for a day. */
-const SUM_MS = 86_400_000;
+const SUM_MS = DAY_MS;
 /**
  * A database that was put back has broken all connections, and may lack less than this process
  * would notice. Workers have seen more of its log, look each second, and close the network if it

@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import { FakeClock } from '#core/clock.ts';
+import { HOUR_MS } from '#core/durations.ts';
 import { addEndpoint } from '#testing/webhook-endpoints.ts';
 import { drainDeliveries, writeTestEvents } from '#testing/webhook-events.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
@@ -15,7 +16,6 @@ import { rotateSecret } from '#webhooks/rotate-secret.ts';
 import { sendTest } from '#webhooks/send-test.ts';
 import { changeEndpoint, removeEndpoint } from '#webhooks/update-endpoint.ts';
 
-const HOUR_MS = 3_600_000;
 const clock = new FakeClock(new Date());
 const stripe = new Stripe('sk_test_unused');
 let shared: WebhookBench;

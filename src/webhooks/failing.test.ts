@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
+import { DAY_MS } from '#core/durations.ts';
 import type { Tx } from '#db/database.ts';
 import { addEndpoint } from '#testing/webhook-endpoints.ts';
 import { writeTestEvents } from '#testing/webhook-events.ts';
@@ -14,8 +15,6 @@ import { disableLongFailing } from '#webhooks/housekeeping.ts';
 import { RETRY_DELAYS_MS } from '#webhooks/schedule.ts';
 import { changeEndpoint, removeEndpoint } from '#webhooks/update-endpoint.ts';
 import type { WebhookWorker } from '#webhooks/worker.ts';
-
-const DAY_MS = 86_400_000;
 
 interface Scene {
   readonly bench: WebhookBench;

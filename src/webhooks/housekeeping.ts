@@ -1,4 +1,5 @@
 import { addMs } from '#core/clock.ts';
+import { HOUR_MS } from '#core/durations.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
 import { maintainPartitions } from '#events/retention.ts';
@@ -19,7 +20,7 @@ export interface HousekeepingDeps extends LoopDeps {
 /** What is measured here takes days, not minutes. */
 const SWEEP_MS = 60_000;
 /** Partitions are made a week ahead: an hour early or late does not matter. */
-const PARTITIONS_MS = 60 * 60 * 1000;
+const PARTITIONS_MS = HOUR_MS;
 /** Not in the first minute, when everything starts; a process that lives shorter leaves it. */
 const FIRST_PARTITIONS_MS = 60_000;
 /** A lost hint, or a flooded endpoint, delays a replay by this. */

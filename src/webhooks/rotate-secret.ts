@@ -1,6 +1,7 @@
 import { type Refusal, resourceMissing } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
+import { DAY_MS } from '#core/durations.ts';
 import type { Tenant } from '#core/mode.ts';
 import { encrypt } from '#core/secrets.ts';
 import { Abandon } from '#db/database.ts';
@@ -10,7 +11,7 @@ import { lockEndpoint, replaceSecret } from '#webhooks/endpoint-queries.ts';
 import { newSigningSecret } from '#webhooks/sign.ts';
 
 /** The old secret signs beside the new one for so long (behavior.md 11.3). */
-const OVERLAP_MS = 24 * 60 * 60 * 1000;
+const OVERLAP_MS = DAY_MS;
 
 /** A new secret; deliveries carry both signatures for a day. A second rotation drops the oldest. */
 export async function rotateSecret(

@@ -1,9 +1,5 @@
 import { addMs } from '#core/clock.ts';
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/durations.ts';
 
 /** From one attempt to the next (behavior.md 11.5): 12 attempts in about three days. */
 export const RETRY_DELAYS_MS: readonly number[] = [

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createAccountWithOwner } from '#accounts/create-account.ts';
 import { isRefusal } from '#core/answer.ts';
+import { DAY_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
 import { type Decline, paymentError } from '#payments/decline.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
@@ -11,7 +12,6 @@ import { PersonClient } from '#testing/person-client.ts';
 
 const PASSWORD = 'correct horse battery';
 const actor = { type: 'system', name: 'test' } as const;
-const DAY_MS = 86_400_000;
 
 let server: DashboardServer;
 let client: PersonClient;

@@ -7,13 +7,14 @@ import {
 } from '#apis/dashboard/person-route.ts';
 import { answerWith } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
+import { DAY_MS } from '#core/durations.ts';
 import { atoms, MAX_AMOUNT } from '#core/money.ts';
 import { accountTime } from '#db/commit-order.ts';
 import { openObject, Timestamp } from '#http/schema.ts';
 import { previewRisk } from '#risk/preview.ts';
 import { selectPastPayments } from '#risk/preview-queries.ts';
 
-const WEEK_MS = 7 * 86_400_000;
+const WEEK_MS = 7 * DAY_MS;
 /** Read and replayed in about 0.2 s; the newest of a busier week tell as much. */
 const MAX_PAYMENTS = 20_000;
 

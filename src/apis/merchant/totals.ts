@@ -8,6 +8,7 @@ import { type DayBounds, dayBounds, dayIn } from '#core/calendar.ts';
 import { addMs } from '#core/clock.ts';
 import { csvHeader, csvLine } from '#core/csv.ts';
 import { checkDays } from '#core/days.ts';
+import { DAY_MS } from '#core/durations.ts';
 import type { Tenant } from '#core/mode.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
@@ -118,7 +119,7 @@ interface TotalsRequest {
 }
 
 /** A shift that nobody ends is no reason to read everything. */
-const LONGEST_SHIFT_MS = 31 * 86_400_000;
+const LONGEST_SHIFT_MS = 31 * DAY_MS;
 
 /** The first and the last day, and the moments that count. */
 interface Span extends DayBounds {

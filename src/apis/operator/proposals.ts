@@ -14,6 +14,7 @@ import { type Actor, NETWORK_TRAIL, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
+import { DAY_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
 import { Abandon, type Tx } from '#db/database.ts';
 import { updatePayerBlocked } from '#payers/payer-queries.ts';
@@ -22,7 +23,6 @@ import { updateStaffRole } from '#people/user-queries.ts';
 import { decideForeign } from '#settlement/foreign-settlement-queries.ts';
 import { askForRecovery } from '#settlement/network-recovery-queries.ts';
 
-const DAY_MS = 86_400_000;
 /** Over a weekend; after that the situation is another one. */
 const OPEN_MS = 3 * DAY_MS;
 /** For so long after a colleague was removed, an operator does not count as the only one. */

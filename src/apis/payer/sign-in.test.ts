@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createDomainCheck } from '#apis/payer/own-domain.ts';
 import { FakeClock } from '#core/clock.ts';
+import { DAY_MS } from '#core/durations.ts';
 import { createNonce } from '#payers/sign-in.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { caller } from '#testing/api-client.ts';
@@ -11,7 +12,6 @@ import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { messageOf, newWallet, type SignInMessage, signInWallet } from '#testing/wallet-sign-in.ts';
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
-const DAY_MS = 86_400_000;
 
 let clock: FakeClock;
 let store: TestStore;

@@ -1,5 +1,6 @@
 import type { PayerCaller } from '#apis/payer/authenticate.ts';
 import type { Refusal } from '#core/answer.ts';
+import { HOUR_MS } from '#core/durations.ts';
 import { networkOf } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
 import { addressBucket, takeAttempt } from '#people/attempts.ts';
@@ -12,8 +13,6 @@ export interface TransferLimits {
   /** Of one network in all. */
   readonly perHour: number;
 }
-
-const HOUR_MS = 3_600_000;
 
 /**
  * Counts a transfer in its own transaction. The limit of all of them is an alarm: nobody drains the

@@ -9,6 +9,7 @@ import {
   selectClock,
 } from '#apis/test-helpers/clock-queries.ts';
 import { addMs, addSeconds, type Clock } from '#core/clock.ts';
+import { DAY_MS } from '#core/durations.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
@@ -23,7 +24,7 @@ export interface ClockDeps {
 /** One step at most a year: what a developer wants to see happens within days. */
 export const MAX_ADVANCE_SECONDS = 366 * 86_400;
 /** behavior.md 17.2. */
-const EVENT_RETENTION_MS = 30 * 86_400_000;
+const EVENT_RETENTION_MS = 30 * DAY_MS;
 
 /** A test account's clock as the API shows it. */
 export interface TestClock {

@@ -1,5 +1,6 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { addMs } from '#core/clock.ts';
+import { HOUR_MS } from '#core/durations.ts';
 import { decodeView } from '#settlement/chain/decode.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import {
@@ -72,7 +73,7 @@ const COMPARISONS: readonly Comparison[] = [
 ];
 
 /** Longer than a transaction of ours takes to commit, and than clocks differ. */
-const CHANGED_MARGIN_MS = 3_600_000;
+const CHANGED_MARGIN_MS = HOUR_MS;
 const TOKEN_DIFFERENCE = 'token_balance_differs';
 
 /** Payments, refunds and withdrawals one by one; each merchant's balance; the contracts' tokens. */

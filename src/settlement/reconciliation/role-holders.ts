@@ -1,5 +1,6 @@
 import { decodeFunctionResult, encodeFunctionData, getAbiItem, toFunctionSelector } from 'viem';
 import { present } from '#core/assert.ts';
+import { SECOND_MS } from '#core/durations.ts';
 import type { Sql } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { Announced } from '#settlement/chain/contract-state.ts';
@@ -86,7 +87,6 @@ async function selectOperations(
   );
 }
 
-const SECOND_MS = 1_000;
 const HAS_ROLE = { abi: timelockAbi, functionName: 'hasRole' } as const;
 const IS_PENDING = { abi: timelockAbi, functionName: 'isOperationPending' } as const;
 const READY_AT = { abi: timelockAbi, functionName: 'getTimestamp' } as const;
