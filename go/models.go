@@ -4,6 +4,27 @@ package tapline
 
 import "encoding/json"
 
+// The sum in the shop’s currency, and the rate that was locked for it.
+type Presentment struct {
+	// A currency of ISO 4217, in small letters.
+	Currency string `json:"currency"`
+
+	// Minor units of the currency: cents of EUR, whole JPY, thousandths of KWD.
+	Amount int64 `json:"amount"`
+
+	// USDC for one unit of the currency, as decimal text. It never changes.
+	Rate string `json:"rate"`
+
+	// When the rate held: the older time of two sources.
+	QuotedAt string `json:"quoted_at"`
+
+	// Where the rate comes from. In a sandbox it says that the rate is made up.
+	Source string `json:"source"`
+
+	// The end of the quote: that of the payment intent.
+	ExpiresAt string `json:"expires_at"`
+}
+
 // The wish to be paid once, and how far it is.
 type PaymentIntent struct {
 	// The id of a payment intent: pi_…
@@ -23,6 +44,9 @@ type PaymentIntent struct {
 
 	// USDC, always.
 	Currency string `json:"currency"`
+
+	// The sum in the shop’s currency, and the rate that was locked for it. `null` if it was asked for in USDC.
+	Presentment *Presentment `json:"presentment"`
 
 	// The tips that the terminal offers its customer. `null` if the customer cannot tip.
 	Tipping *PaymentIntentTipping `json:"tipping"`
@@ -142,6 +166,30 @@ type PaymentIntentList struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// The sum in the shop’s currency, and the rate that was locked for it, with the tip.
+type PaidPresentment struct {
+	// A currency of ISO 4217, in small letters.
+	Currency string `json:"currency"`
+
+	// Minor units of the currency: cents of EUR, whole JPY, thousandths of KWD.
+	Amount int64 `json:"amount"`
+
+	// USDC for one unit of the currency, as decimal text. It never changes.
+	Rate string `json:"rate"`
+
+	// When the rate held: the older time of two sources.
+	QuotedAt string `json:"quoted_at"`
+
+	// Where the rate comes from. In a sandbox it says that the rate is made up.
+	Source string `json:"source"`
+
+	// The end of the quote: that of the payment intent.
+	ExpiresAt string `json:"expires_at"`
+
+	// The tip by the same rate, in minor units on top of `amount`, or 0.
+	TipAmount int64 `json:"tip_amount"`
+}
+
 // A settled payment.
 type Payment struct {
 	// The id of a payment: pay_…
@@ -161,6 +209,9 @@ type Payment struct {
 
 	// USDC, always.
 	Currency string `json:"currency"`
+
+	// The sum in the shop’s currency, and the rate that was locked for it, with the tip. `null` for a sale in USDC.
+	Presentment *PaidPresentment `json:"presentment"`
 
 	// The part of the amount that is a tip; 0 without one.
 	Tip int64 `json:"tip"`
@@ -1577,8 +1628,11 @@ type EventWebhookEndpointDisabledData struct {
 
 // CreatePaymentIntentBody of the API.
 type CreatePaymentIntentBody struct {
-	// USDC atoms (6 decimals), an integer from 1 to 1000000000000.
-	Amount int64 `json:"amount"`
+	// USDC atoms (6 decimals), 1 to 1000000000000. Required without `presentment`.
+	Amount int64 `json:"amount,omitempty"`
+
+	// The price in the shop’s currency, instead of `amount`. The answer’s `amount` is what it is worth: rate × amount, rounded down.
+	Presentment *CreatePaymentIntentBodyPresentment `json:"presentment,omitempty"`
 
 	// The id of a terminal: tml_…
 	Terminal string `json:"terminal"`
@@ -1597,6 +1651,15 @@ type CreatePaymentIntentBody struct {
 
 	// Seconds until an unpaid intent is canceled: 30 to 600, default 120.
 	ExpiresIn int64 `json:"expires_in,omitempty"`
+}
+
+// The price in the shop’s currency, instead of `amount`. The answer’s `amount` is what it is worth: rate × amount, rounded down.
+type CreatePaymentIntentBodyPresentment struct {
+	// A currency of ISO 4217, in small letters.
+	Currency string `json:"currency"`
+
+	// Minor units of the currency by ISO 4217: cents of EUR, whole JPY, thousandths of KWD. It must be worth 1 to 1000000000000 USDC atoms.
+	Amount int64 `json:"amount"`
 }
 
 // The tips that the terminal offers its customer. `null` if the customer cannot tip.

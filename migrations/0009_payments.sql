@@ -50,6 +50,9 @@ create table payment_intents (
   -- W3C traceparent of the create request, so that payment, settlement and webhooks join its trace;
   -- `null` if it was not traced.
   traceparent text,
+  -- The price in the shop's currency, and the rate that was locked for it:
+  -- {currency, amount, rate, quotedAt, source}. `null` for a sale in USDC.
+  presentment jsonb,
   check ((status = 'succeeded') = (payment_id is not null)),
   check ((status = 'succeeded') = (tx_hash is not null)),
   check ((status = 'canceled') = (canceled_at is not null and cancellation_reason is not null)),
@@ -137,6 +140,9 @@ create table payments (
   tip bigint not null default 0 check (tip >= 0 and tip < amount),
   -- From the terminal's receipt_series; `null` if the payment was booked without one.
   receipt_number text collate "C",
+  -- The intent's, with expiresAt and tipAmount (minor units). `null` for a sale in USDC, and for a
+  -- rebuilt payment.
+  presentment jsonb,
   unique (livemode, settlement_number)
 );
 
@@ -191,4 +197,31 @@ create table pay_link_answers (
 create table receipt_mails (
   payment_id text collate "C" primary key references payments (id),
   sent smallint not null check (sent between 1 and 3)
+);
+
+-- What one unit of a currency is worth in USDC, as the feeds of rates say. A worker writes it, and
+-- every process reads it: two of them quote the same.
+create table exchange_rates (
+  currency text collate "C" primary key check (currency ~ '^[a-z]{3}$'),
+  -- The last good rate, as decimal text; `null` if the feeds have not agreed on one yet.
+  rate text collate "C" check (rate ~ '^[0-9]+(\.[0-9]+)?$'),
+  -- The older time of the two feeds, and until when the rate may be used.
+  quoted_at timestamptz(3),
+  usable_until timestamptz(3),
+  source text,
+  -- A rate far from the last good one, since when both feeds have said it, and when they last did.
+  jumped_rate text collate "C",
+  jumped_since timestamptz(3),
+  jumped_seen timestamptz(3),
+  check ((rate is null) = (quoted_at is null)),
+  check ((rate is null) = (usable_until is null)),
+  check ((rate is null) = (source is null)),
+  check ((jumped_rate is null) = (jumped_since is null)),
+  check ((jumped_rate is null) = (jumped_seen is null))
+);
+
+-- When a worker last asked the feeds: one row, which is also the lock of a refresh.
+create table rate_refresh (
+  only_row boolean primary key default true check (only_row),
+  asked_at timestamptz(3) not null
 );

@@ -25,6 +25,8 @@ import { tellOfProposal } from '#payouts/foreign-mails.ts';
 import { dropExpired } from '#people/drop-expired.ts';
 import { tellOwners } from '#people/endpoint-mail.ts';
 import { type Mailer, startMailWorker } from '#people/mail.ts';
+import type { RateSettings } from '#prices/rate-settings.ts';
+import { createRateRefresher, refreshIntervals } from '#prices/refresh-rates.ts';
 import { ringPayers } from '#push/ring.ts';
 import type { VapidKeys } from '#push/vapid.ts';
 import { startRecovery } from '#recovery/recover.ts';
@@ -58,6 +60,8 @@ export interface WorkerDeps extends LoopDeps {
   readonly cardKey: RotatingKey;
   /** The wallets of phones that hear of passes. */
   readonly passFiles: PassFiles;
+  /** The feeds of exchange rates. */
+  readonly rates: RateSettings;
   /** Where the heads of the audit log are written down. */
   readonly anchorTarget: AnchorTarget;
 }
@@ -105,6 +109,7 @@ function startLoops(deps: WorkerDeps & WalletMails): Loop[] {
     onOutcomes('transfer', 'transfers', () => applyPayerRequests(deps, 'transfer')),
     every(EXPIRY_POLL_MS, 'expiry of intents', () => expireIntents(deps)),
     every(KEY_EXPIRY_POLL_MS, 'expiry of idempotency keys', () => dropExpiredKeys(deps)),
+    every(refreshIntervals(deps.rates).pollMs, 'exchange rates', createRateRefresher(deps)),
     every(ANCHOR_POLL_MS, 'anchor of the audit log', () => anchorAuditLog(deps)),
     every(KEY_EXPIRY_POLL_MS, 'expiry of sessions and links', () => dropExpired(deps)),
   ];

@@ -52,6 +52,7 @@ export const ERROR_CODES = {
   internal_error: [500, 'api_error'],
   request_timeout: [503, 'api_error'],
   service_unavailable: [503, 'api_error'],
+  rates_unavailable: [503, 'api_error'],
 } as const satisfies Record<string, readonly [status: number, type: string]>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

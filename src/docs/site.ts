@@ -15,8 +15,8 @@ const RESOURCES = path.join(ROOT, 'sdk/src/resources.ts');
 
 /** In the order of the contents; others follow by their names. */
 const GUIDE_ORDER = [
-  ...['quickstart', 'webhooks', 'declines', 'refunds', 'tips', 'terminals', 'wallets', 'agents'],
-  ...['testing', 'going-live', 'coming-from', 'shop-systems'],
+  ...['quickstart', 'webhooks', 'declines', 'refunds', 'tips', 'prices', 'terminals', 'wallets'],
+  ...['agents', 'testing', 'going-live', 'coming-from', 'shop-systems'],
   ...['api-changes', 'upgrading', 'your-money', 'operating', 'security'],
 ];
 

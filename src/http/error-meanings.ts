@@ -62,4 +62,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
     'The request took too long, but its work continues. Retry with the same `Idempotency-Key`, ' +
     'or read the object.',
   service_unavailable: 'The database or the chain cannot be reached. Nothing was done: retry.',
+  rates_unavailable:
+    'There is no usable rate for the currency of `presentment` at the moment. Nothing was done: ' +
+    'retry, or send `amount` in USDC atoms.',
 };

@@ -16,6 +16,7 @@ const intent: PaymentIntent = {
   created: NOON,
   aheadSeconds: 0,
   amount: atoms(900),
+  presentment: null,
   tipping: { percentages: [10] },
   terminalId: 'tml_1',
   orderId: 'A-1',

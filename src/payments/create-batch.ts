@@ -4,7 +4,7 @@ import {
   terminalInactive,
 } from '#accounts/credential-ends.ts';
 import { checkMayTakePayments } from '#accounts/may-take-payments.ts';
-import { type Answer, answerWith, type Refusal, refuse } from '#core/answer.ts';
+import { type Answer, answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { IdKey } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
@@ -24,6 +24,8 @@ import {
   type CreateRequest,
   type IntentIds,
   PLACES_PER_CREATE,
+  type Price,
+  priceOf,
   toNewIntent,
 } from '#payments/create-request.ts';
 import {
@@ -34,6 +36,7 @@ import {
 import { type ChosenOrderId, chooseOrderIds, orderKey } from '#payments/order-ids.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
+import { type RateRow, selectRates } from '#prices/rate-queries.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 import { areStale, type DrawnNumber } from '#settlement/numbers.ts';
 
@@ -43,6 +46,8 @@ interface Found {
   readonly terminals: ReadonlyMap<string, TerminalStatusRow>;
   readonly watch: DatabaseWatch;
   readonly ends: CredentialEnds;
+  /** One per request. */
+  readonly prices: readonly (Price | Refusal)[];
   /** One per request. */
   readonly orderIds: readonly ChosenOrderId[];
   /** Order ids that intents of this batch have taken. */
@@ -75,14 +80,20 @@ function checkTerminal(terminal: TerminalStatusRow | undefined, tenant: Tenant):
 
 interface Deciding {
   readonly request: CreateRequest;
+  readonly price: Price | Refusal;
   readonly orderId: ChosenOrderId;
   readonly drawn: DrawnNumber;
   readonly stamp: Stamp;
 }
 
+/** A price that cannot be is a mistake of the request; a rate that is missing is none. */
+function checkPrice(price: Price | Refusal): Refusal | null {
+  return isRefusal(price) && price.code === 'parameter_invalid' ? price : null;
+}
+
 function decide(
   idKey: IdKey,
-  { request, orderId, drawn, stamp }: Deciding,
+  { request, price, orderId, drawn, stamp }: Deciding,
   found: Found,
 ): Made | Refusal {
   const { standing } = request;
@@ -90,8 +101,10 @@ function decide(
   const forbidden =
     found.ends(standing) ??
     checkLedger(found.watch, tenant.livemode) ??
+    checkPrice(price) ??
     checkMayTakePayments(standing);
   if (forbidden !== null) return forbidden;
+  if (isRefusal(price)) return price;
   if (orderId.rebuilt !== null) {
     const answer = answerWith(201, renderIntent(asOf(orderId.rebuilt, request.now)));
     const replayed = { ...answer, headers: REPLAYED };
@@ -105,11 +118,22 @@ function decide(
     return refuse('order_id_in_use', message, 'order_id');
   }
   found.taken.add(key);
-  const place = { ...stamp, drawn, orderId: orderId.text };
+  const place = { ...stamp, drawn, orderId: orderId.text, price };
   const intent = { ...toNewIntent(idKey, request, place), position: stamp.next() };
   const object = renderIntent(intent);
   const created = { intent, object, stamp };
   return { answer: answerWith(201, object), resource: intent.id, created };
+}
+
+const NO_RATES: ReadonlyMap<string, RateRow> = new Map();
+
+/** Asks for rates only where a request has a price in another currency. */
+async function readPrices(tx: Tx, requests: readonly CreateRequest[]) {
+  const currencies = requests.flatMap(({ input: { amount } }) =>
+    typeof amount === 'number' ? [] : [amount.currency],
+  );
+  const rates = currencies.length === 0 ? NO_RATES : await selectRates(tx, currencies);
+  return requests.map((request) => priceOf(request, rates));
 }
 
 async function readFound(tx: Tx, idKey: IdKey, requests: readonly CreateRequest[]): Promise<Found> {
@@ -119,9 +143,11 @@ async function readFound(tx: Tx, idKey: IdKey, requests: readonly CreateRequest[
     requests.map((request) => request.idempotency),
     now,
   );
-  const [keys, orderIds, terminals, ends] = await Promise.all([
+  const pricesRead = readPrices(tx, requests);
+  const [keys, prices, orderIds, terminals, ends] = await Promise.all([
     keysRead,
-    chooseOrderIds(tx, idKey, { requests, keys: keysRead }),
+    pricesRead,
+    chooseOrderIds(tx, idKey, { requests, keys: keysRead, prices: pricesRead }),
     selectTerminalStatuses(tx, [...new Set(requests.map(({ input }) => input.terminalId))]),
     readCredentialEnds(
       tx,
@@ -129,7 +155,7 @@ async function readFound(tx: Tx, idKey: IdKey, requests: readonly CreateRequest[
     ),
   ]);
   const byId = new Map(terminals.map((row) => [row.id, row]));
-  return { keys, watch: tx.watch, ends, orderIds, terminals: byId, taken: new Set() };
+  return { keys, watch: tx.watch, ends, prices, orderIds, terminals: byId, taken: new Set() };
 }
 
 interface Batch {
@@ -182,9 +208,11 @@ async function decideBatch(tx: Tx, idKey: IdKey, batch: Batch) {
   ]);
   if (stale) throw new StaleNumbers('settlement numbers were raised since these were drawn');
   const { decided, stored } = decideKeyed(found.keys, requests, (request, index) => {
+    const price = present(found.prices[index], 'price');
     const orderId = present(found.orderIds[index], 'order id');
     const stamp = stampOf(request.standing.tenant);
-    const deciding = { request, orderId, drawn: present(drawn[index], 'drawn number'), stamp };
+    const number = present(drawn[index], 'drawn number');
+    const deciding = { request, price, orderId, drawn: number, stamp };
     return decide(idKey, deciding, found);
   });
   const deliveries = tx.finish(writeDecided(tx, decided, stored));

@@ -1,15 +1,19 @@
 import type { MerchantStanding } from '#accounts/merchant-caller.ts';
+import type { Refusal } from '#core/answer.ts';
 import { addSeconds } from '#core/clock.ts';
 import { derivedOrderId, type IdKey, numberedId } from '#core/ids.ts';
-import { atoms } from '#core/money.ts';
+import { type Atoms, atoms } from '#core/money.ts';
 import type { Stamp } from '#db/commit-order.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 import type { ShownIntent, Tipping } from '#payments/payment-intent.ts';
+import { type AskedPresentment, type Quote, quote } from '#prices/quote.ts';
+import type { RateRow } from '#prices/rate-queries.ts';
 import type { DrawnNumber, SettlementNumbers } from '#settlement/numbers.ts';
 
 /** What a merchant's server, or a cashier, asks for. Already validated. */
 export interface NewIntent {
-  readonly amount: number;
+  /** Atoms, or the price in the shop's currency. */
+  readonly amount: number | AskedPresentment;
   readonly tipping: Tipping | null;
   readonly terminalId: string;
   readonly orderId: string | null;
@@ -29,6 +33,20 @@ export interface CreateRequest {
   readonly input: NewIntent;
   /** The span of the request, if it is traced. */
   readonly traceparent?: string | null;
+}
+
+/** The sum of a new intent, and the quote that it was made of; null: it was asked for in atoms. */
+export interface Price {
+  readonly amount: Atoms;
+  readonly quote: Quote | null;
+}
+
+export function priceOf(
+  { input: { amount }, now }: CreateRequest,
+  rates: ReadonlyMap<string, RateRow>,
+): Price | Refusal {
+  if (typeof amount === 'number') return { amount: atoms(amount), quote: null };
+  return quote(amount, rates, now);
 }
 
 /** An intent and its event. */
@@ -55,9 +73,10 @@ export function toNewIntent(
   place: Pick<Stamp, 'created' | 'aheadSeconds'> & {
     readonly drawn: DrawnNumber;
     readonly orderId: string;
+    readonly price: Price;
   },
 ): ShownIntent & { readonly status: 'requires_payment_method' } {
-  const { drawn, orderId, created, aheadSeconds } = place;
+  const { drawn, orderId, price, created, aheadSeconds } = place;
   return {
     id: numberedId(idKey, 'paymentIntent', drawn),
     settlementNumber: drawn.number,
@@ -65,7 +84,8 @@ export function toNewIntent(
     tenant: standing.tenant,
     created,
     aheadSeconds,
-    amount: atoms(input.amount),
+    amount: price.amount,
+    presentment: price.quote,
     tipping: input.tipping,
     terminalId: input.terminalId,
     orderId,

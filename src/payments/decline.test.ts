@@ -18,6 +18,7 @@ function declined(error: PaymentError): ShownIntent {
     created: AT,
     aheadSeconds: 0,
     amount: 1n as ShownIntent['amount'],
+    presentment: null,
     tipping: null,
     terminalId: 'tml_1',
     orderId: 'A-1',

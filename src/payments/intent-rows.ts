@@ -9,6 +9,7 @@ import type {
   PaymentIntent,
   Tipping,
 } from '#payments/payment-intent.ts';
+import type { Quote } from '#prices/quote.ts';
 
 /** An attempt as JSON. One without a tip is as it was before there were tips. */
 export type StoredAttempt = Omit<Attempt, 'tip'> & { readonly tip?: string };
@@ -32,6 +33,7 @@ export interface IntentRow {
   created: Date;
   ahead_seconds: bigint;
   amount: bigint;
+  presentment: Quote | null;
   tipping: Tipping | null;
   terminal_id: string;
   order_id: string;
@@ -100,6 +102,7 @@ export function toIntent(row: IntentRow): PaymentIntent {
     created: row.created,
     aheadSeconds: Number(row.ahead_seconds),
     amount: atoms(row.amount) satisfies Atoms,
+    presentment: row.presentment,
     tipping: row.tipping,
     terminalId: row.terminal_id,
     orderId: row.order_id,

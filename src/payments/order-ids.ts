@@ -1,10 +1,11 @@
+import { isRefusal, type Refusal } from '#core/answer.ts';
 import { assert, present } from '#core/assert.ts';
 import type { IdKey } from '#core/ids.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { KeyRow } from '#idempotency/key-queries.ts';
 import { keyOf } from '#idempotency/request.ts';
-import { type CreateRequest, orderIdOf } from '#payments/create-request.ts';
+import { type CreateRequest, orderIdOf, type Price } from '#payments/create-request.ts';
 import { type OrderIdRow, selectIntents, selectOrderIdsInUse } from '#payments/intent-queries.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 
@@ -61,6 +62,8 @@ export async function chooseOrderIds(
   batch: {
     readonly requests: readonly CreateRequest[];
     readonly keys: Promise<ReadonlyMap<string, KeyRow>>;
+    /** One per request. */
+    readonly prices: Promise<readonly (Price | Refusal)[]>;
   },
 ): Promise<ChosenOrderId[]> {
   const { requests } = batch;
@@ -84,26 +87,48 @@ export async function chooseOrderIds(
       return [];
     });
   }
+  const prices = await batch.prices;
   return withRebuilt(
     tx,
-    requests.map((request) => ({ request, choice: present(chosen.get(request), 'order id') })),
+    requests.map((request, index) => ({
+      request,
+      choice: present(chosen.get(request), 'order id'),
+      price: present(prices[index], 'price'),
+    })),
   );
 }
 
+/**
+ * The quote of a rebuilt intent is lost, and today's rate is another one. A rate never moves by
+ * more within the minutes in which a create is repeated: see `MAX_JUMP_PERCENT`.
+ */
+const LOST_RATE_PERCENT = 10n;
+
 /** A rebuilt intent has the chain's amount, which may be the sale plus a tip. */
-function isAmountOf(row: OrderIdRow, { input }: CreateRequest): boolean {
-  const sale = BigInt(input.amount);
-  const most = input.tipping === null ? sale : 2n * sale;
-  return row.amount >= sale && row.amount <= most;
+function isAmountOf(
+  { amount }: OrderIdRow,
+  { input: { tipping } }: CreateRequest,
+  price: Price | Refusal,
+): boolean {
+  if (isRefusal(price)) return false;
+  const percent = price.quote === null ? 0n : LOST_RATE_PERCENT;
+  const most = tipping === null ? price.amount : 2n * price.amount;
+  return (
+    amount * 100n >= price.amount * (100n - percent) && amount * 100n <= most * (100n + percent)
+  );
 }
 
 /** The whole intents where a request asks for a rebuilt one again. */
 async function withRebuilt(
   tx: Tx,
-  chosen: readonly { readonly request: CreateRequest; readonly choice: Choice }[],
+  chosen: readonly {
+    readonly request: CreateRequest;
+    readonly choice: Choice;
+    readonly price: Price | Refusal;
+  }[],
 ): Promise<ChosenOrderId[]> {
-  const ids = chosen.map(({ request, choice: { row } }) => {
-    return row?.recovered === true && isAmountOf(row, request) ? row.id : null;
+  const ids = chosen.map(({ request, choice: { row }, price }) => {
+    return row?.recovered === true && isAmountOf(row, request, price) ? row.id : null;
   });
   const wanted = ids.filter((id) => id !== null);
   const intents = wanted.length === 0 ? [] : await selectIntents(tx, wanted);

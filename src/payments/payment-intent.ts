@@ -6,6 +6,7 @@ import type { Atoms } from '#core/money.ts';
 import type { Traced } from '#core/tracing.ts';
 import type { Attempt, Tipping } from '#payments/attempt.ts';
 import { type Decline, type PaymentError, paymentError } from '#payments/decline.ts';
+import type { Quote } from '#prices/quote.ts';
 
 export type { Attempt, Tipping };
 
@@ -30,6 +31,8 @@ interface IntentFacts extends Traced {
    */
   readonly aheadSeconds: number;
   readonly amount: Atoms;
+  /** The price in the shop's currency that the amount was made of; null: a sale in USDC. */
+  readonly presentment: Quote | null;
   /** null: no tip may be given. */
   readonly tipping: Tipping | null;
   readonly terminalId: string;
@@ -128,7 +131,7 @@ export type Transition = readonly Step[] | Refusal;
 
 function factsOf(intent: PaymentIntent): IntentFacts {
   const { id, settlementNumber, recovered, tenant, position, created, amount, tipping } = intent;
-  const { aheadSeconds, terminalId, orderId, description } = intent;
+  const { presentment, aheadSeconds, terminalId, orderId, description } = intent;
   const { metadata, source, splitGroup, expiresAt, pickedUpAt, tappedAt } = intent;
   const { lastPaymentError } = intent;
   return {
@@ -140,6 +143,7 @@ function factsOf(intent: PaymentIntent): IntentFacts {
     created,
     aheadSeconds,
     amount,
+    presentment,
     tipping,
     terminalId,
     orderId,

@@ -1,5 +1,5 @@
 import type { Tenant } from '#core/mode.ts';
-import { columnsFrom } from '#db/columns.ts';
+import { columnsFrom, jsonText } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { type Branch, HIDDEN_TENANT_KEY, type Page, type Place, selectPage } from '#db/paging.ts';
 import { ofTenant, wholeKey } from '#db/plan-shapes.ts';
@@ -11,7 +11,7 @@ export const PAYMENT_COLUMNS = `id, recovered,
   split_group, method_type, credential_type, amount,
   tip, fee_acquirer, fee_protocol, fee_cashback, amount_reserved, amount_refunded, chain_id,
   settlement_number, batch_number, tx_hash, block_number, log_index, settled_at,
-  refundable_until`;
+  refundable_until, presentment`;
 
 export async function selectPayment(sql: Sql, tenant: Tenant, id: string): Promise<Payment | null> {
   const rows = await sql.query<PaymentRow>(
@@ -135,6 +135,7 @@ const NEW_PAYMENTS = columnsFrom(1, {
   log_index: 'int',
   settled_at: 'timestamptz',
   refundable_until: 'timestamptz',
+  presentment: 'jsonb',
 });
 
 const NEW_PAYMENT_COLUMNS = NEW_PAYMENTS.names.join(', ');
@@ -174,6 +175,7 @@ export async function insertPayments(tx: Tx, payments: readonly Payment[]): Prom
     log_index: payment.place.logIndex,
     settled_at: payment.settledAt,
     refundable_until: payment.refundableUntil,
+    presentment: jsonText(payment.presentment),
   }));
   await NEW_PAYMENTS.run(tx, INSERT_PAYMENTS, { rows });
 }

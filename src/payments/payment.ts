@@ -1,6 +1,7 @@
 import { assertNever } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import { type Atoms, add, atoms } from '#core/money.ts';
+import type { PaidQuote } from '#prices/quote.ts';
 
 export const PAYMENT_STATUSES = ['succeeded', 'partially_refunded', 'refunded'] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
@@ -43,6 +44,8 @@ export interface Payment {
   /** Sale and tip together. */
   readonly amount: Atoms;
   readonly tip: Atoms;
+  /** In the shop's currency; null: a sale in USDC, or a rebuilt payment. */
+  readonly presentment: PaidQuote | null;
   readonly fees: { readonly acquirer: Atoms; readonly protocol: Atoms; readonly cashback: Atoms };
   /** What the payer paid: amount and fees, before the cashback. */
   readonly totalCharged: Atoms;
@@ -82,6 +85,7 @@ export interface PaymentRow {
   credential_type: PaymentMethod['credential'];
   amount: bigint;
   tip: bigint;
+  presentment: PaidQuote | null;
   fee_acquirer: bigint;
   fee_protocol: bigint;
   fee_cashback: bigint;
@@ -147,6 +151,7 @@ export function toPayment(row: PaymentRow): Payment {
     method: methodOf(row.credential_type),
     amount,
     tip: atoms(row.tip),
+    presentment: row.presentment,
     fees,
     totalCharged: add(amount, fees.acquirer, fees.protocol),
     amountReserved: atoms(row.amount_reserved),

@@ -76,6 +76,7 @@ function emptyIntent(
     created: stamp.created,
     aheadSeconds: stamp.aheadSeconds,
     amount: atoms(amount),
+    presentment: null,
     tipping: null,
     terminalId,
     orderId,
@@ -188,7 +189,9 @@ async function prepare(
     const numberOf = await giveReceiptNumbers(tx, [after], { kind: 'payment', now });
     const amount = atoms(one.amount);
     const settled = newPayment(after, one.facts, { stamp, standing, numberOf, amount });
-    const payment = { ...settled, recovered: true, orderId: one.orderId };
+    // The chain knows only the sum of sale and tip.
+    const rebuilt = { recovered: true, orderId: one.orderId, presentment: null };
+    const payment = { ...settled, ...rebuilt };
     written.drafts.push(...stepDrafts(change, stamp));
     written.payments.push(payment);
     written.drafts.push(...paymentDrafts(payment, stamp, ground.receipts));

@@ -6,6 +6,7 @@ import { DECLINES, type PaymentError } from '#payments/decline.ts';
 import type { Payment, PaymentStatus } from '#payments/payment.ts';
 import { byAccountClock, type ShownIntent } from '#payments/payment-intent.ts';
 import { type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
+import { renderPaidQuote, renderQuote } from '#prices/quote.ts';
 
 type JsonObject = { [key: string]: Json };
 
@@ -48,12 +49,15 @@ function markRebuilt(shown: JsonObject, { recovered }: { readonly recovered: boo
 export function renderIntent(intent: ShownIntent): JsonObject {
   const succeeded = intent.status === 'succeeded' ? intent : null;
   const canceled = intent.status === 'canceled' ? intent : null;
+  const { presentment } = intent;
+  const expiresAt = byAccountClock(intent, intent.expiresAt).toISOString();
   const shown = {
     id: intent.id,
     object: 'payment_intent',
     livemode: intent.tenant.livemode,
     amount: toJsonAtoms(intent.amount),
     currency: 'usdc',
+    presentment: presentment === null ? null : renderQuote(presentment, expiresAt),
     tipping: intent.tipping === null ? null : { percentages: [...intent.tipping.percentages] },
     tip: succeeded === null ? null : toJsonAtoms(succeeded.attempt.tip),
     status: intent.status,
@@ -72,7 +76,7 @@ export function renderIntent(intent: ShownIntent): JsonObject {
     split_group: intent.splitGroup,
     picked_up_at: iso(intent.pickedUpAt),
     tapped_at: iso(intent.tappedAt),
-    expires_at: byAccountClock(intent, intent.expiresAt).toISOString(),
+    expires_at: expiresAt,
     created: intent.created.toISOString(),
   };
   return markRebuilt(shown, intent);
@@ -80,13 +84,14 @@ export function renderIntent(intent: ShownIntent): JsonObject {
 
 /** The payment as behavior.md 6 shows it. */
 export function renderPayment(payment: Payment, receipts: ReceiptPages): JsonObject {
-  const { fees } = payment;
+  const { fees, presentment } = payment;
   const shown = {
     id: payment.id,
     object: 'payment',
     livemode: payment.tenant.livemode,
     amount: toJsonAtoms(payment.amount),
     currency: 'usdc',
+    presentment: presentment === null ? null : renderPaidQuote(presentment),
     tip: toJsonAtoms(payment.tip),
     amount_refunded: toJsonAtoms(payment.amountRefunded),
     status: payment.status,

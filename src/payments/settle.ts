@@ -16,13 +16,19 @@ import { CEILING_REACHED, FAILURE_DECLINES, SETTLEMENT_UNAVAILABLE } from '#paym
 import { lockIntents } from '#payments/intent-queries.ts';
 import { type StoredAttempt, toAttempt } from '#payments/intent-rows.ts';
 import { methodOf, type Payment, toPayment } from '#payments/payment.ts';
-import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
+import {
+  byAccountClock,
+  type IntentCommand,
+  type PaymentIntent,
+  transition,
+} from '#payments/payment-intent.ts';
 import { insertPayments } from '#payments/payment-queries.ts';
 import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import { type Change, saveStates, stepDrafts } from '#payments/save.ts';
 import { chargeOf } from '#payments/tip.ts';
+import { toMinorUnits } from '#prices/quote.ts';
 import { alarmUnfit } from '#settlement/alarms.ts';
 import { countSales } from '#settlement/ceiling-queries.ts';
 import {
@@ -136,6 +142,7 @@ export function newPayment(
     credential_type: method.credential,
     amount,
     tip: after.attempt.tip,
+    presentment: paidQuote(after),
     fee_acquirer: BigInt(facts.feeAcquirer),
     fee_protocol: BigInt(facts.feeProtocol),
     fee_cashback: BigInt(facts.cashback),
@@ -150,6 +157,19 @@ export function newPayment(
     settled_at: paidAt(after, facts, stamp),
     refundable_until: addMs(minedAt, standing.refund_window_days * DAY_MS),
   });
+}
+
+/** The quote of an intent that was paid, with the tip in the same currency. */
+function paidQuote(
+  after: PaymentIntent & { readonly status: 'succeeded' },
+): Payment['presentment'] {
+  const { presentment } = after;
+  if (presentment === null) return null;
+  return {
+    ...presentment,
+    expiresAt: byAccountClock(after, after.expiresAt).toISOString(),
+    tipAmount: toMinorUnits(after.attempt.tip, presentment),
+  };
 }
 
 /** Several blocks may share a second: then it is when a worker saw the block, after the tap. */

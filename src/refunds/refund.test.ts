@@ -37,6 +37,7 @@ function payment({
     credential_type: 'nfc_id',
     amount,
     tip: 0n,
+    presentment: null,
     fee_acquirer: 7_500n,
     fee_protocol: 5_000n,
     fee_cashback: 1_250n,

@@ -9,6 +9,7 @@ import type { TraceSettings } from '#core/tracing.ts';
 import { DECLARED_DURABILITIES, type DeclaredDurability } from '#db/durability.ts';
 import type { RateLimit } from '#http/rate-limit.ts';
 import { LOGGED_REQUESTS, type LoggedRequests } from '#http/request-lines.ts';
+import { feedAddresses, type RateSettings, readRateSettings } from '#prices/rate-settings.ts';
 import { type Role, readRoles, takeLan } from '#settings/arguments.ts';
 import { cellSettings } from '#settings/cell-settings.ts';
 import {
@@ -77,6 +78,8 @@ export interface Config {
   readonly gaslessTransfers: readonly Network[] | null;
   /** Of those, how many within an hour: from one network address, and in all. */
   readonly gaslessLimits: { readonly perAddress: number; readonly perHour: number };
+  /** Where prices in a shop's currency come from. */
+  readonly rates: RateSettings;
   /** Percent of the hourly ceiling that one account may use; null: see `commonShare`. */
   readonly ceilingShare: number | null;
   readonly webhookAllowCidrs: readonly string[];
@@ -115,6 +118,11 @@ function metricsToken(env: Env): string | null {
   const token = readSetting(env, 'METRICS_TOKEN');
   if (token === null || /^[\x21-\x7e]{16,}$/.test(token)) return token;
   throw new StartError('METRICS_TOKEN must have 16 or more printable characters without spaces');
+}
+
+function opsPort(env: Env): number | null {
+  if (readSetting(env, 'OPS_PORT') === null) return null;
+  return integer(env, 'OPS_PORT', { min: 0, max: 65_535, default: 0 });
 }
 
 /** Transfers within an hour: none at all is GASLESS_TRANSFERS=none. */
@@ -243,6 +251,8 @@ function checkProduction(config: Config): void {
   for (const [name, address] of [
     ['TAPLINE_PUBLIC_URL', config.publicUrl],
     ['OPERATOR_URL', config.operatorUrl],
+    // Whoever changes an answer on its way sets the price.
+    ...feedAddresses(config.rates).map((feed) => ['RATES_URL', feed]),
     // Passwords go there, and the secret of the cells.
     ...config.cells.others.map(({ url }) => ['CELL_ADDRESSES', url]),
   ]) {
@@ -257,16 +267,13 @@ export function readConfig(env: Env, args: readonly string[]): Config {
   const { lan, others } = takeLan(args);
   const roles = readRoles(others);
   const port = integer(env, 'PORT', { min: 0, max: 65_535, default: 4242 });
-  const testnet = chain(env, 'testnet', roles);
-  const isSandbox = env.NODE_ENV !== 'production' && testnet === null;
+  const chains = { testnet: chain(env, 'testnet', roles), mainnet: chain(env, 'mainnet', roles) };
+  const isSandbox = env.NODE_ENV !== 'production' && chains.testnet === null;
   const config: Config = {
     roles,
     host: readSetting(env, 'HOST') ?? '127.0.0.1',
     port,
-    opsPort:
-      readSetting(env, 'OPS_PORT') === null
-        ? null
-        : integer(env, 'OPS_PORT', { min: 0, max: 65_535, default: 0 }),
+    opsPort: opsPort(env),
     drainSeconds: integer(env, 'DRAIN_SECONDS', { min: 0, max: 300, default: 0 }),
     metricsToken: metricsToken(env),
     dataDir: readSetting(env, 'TAPLINE_DATA_DIR') ?? '.tapline',
@@ -279,7 +286,7 @@ export function readConfig(env: Env, args: readonly string[]): Config {
     redisUrl: url(env, 'REDIS_URL', ['redis:', 'rediss:']),
     cells: cellSettings((name) => readSetting(env, name)),
     watch: { testnet: watchSettings(env, 'testnet'), mainnet: watchSettings(env, 'mainnet') },
-    chains: { testnet, mainnet: chain(env, 'mainnet', roles) },
+    chains,
     embedded: {
       testnet: embeddedRules(env, 'testnet'),
       mainnet: embeddedRules(env, 'mainnet'),
@@ -289,6 +296,10 @@ export function readConfig(env: Env, args: readonly string[]): Config {
     staticPass: staticPass(env, isSandbox),
     gaslessTransfers: gaslessTransfers(env),
     gaslessLimits: gaslessLimits(env),
+    // What is made up must never price real money.
+    rates: readRateSettings((name) => readSetting(env, name), {
+      madeUp: isSandbox && chains.mainnet === null,
+    }),
     ceilingShare: ceilingShare(env),
     webhookAllowCidrs: cidrs(env, 'WEBHOOK_ALLOW_CIDRS'),
     operatorUrl: url(env, 'OPERATOR_URL', ['http:', 'https:']),

@@ -228,6 +228,32 @@ export const GENERAL_SECTIONS = [
     ],
   },
   {
+    title: 'Prices in other currencies',
+    rows: [
+      {
+        name: 'RATES_URL',
+        default: '',
+        without: 'none: prices in other currencies are refused; in the sandbox, made-up rates',
+        unit: 'two URLs, separated by a comma',
+        what:
+          'Two independent feeds of exchange rates. A rate counts while both give one that is ' +
+          'not too old, and they agree. See [Rates](operate.md).',
+      },
+      {
+        name: 'RATES_MAX_AGE',
+        default: '120',
+        unit: 'seconds, 1–86400',
+        what: 'The age at which a rate ends. The feeds are asked at least three times within it.',
+      },
+      {
+        name: 'RATES_MAX_SPREAD',
+        default: '1',
+        unit: 'percent, 0–99.99',
+        what: 'The most by which the rates of the two feeds may differ.',
+      },
+    ],
+  },
+  {
     title: 'Network access',
     rows: [
       {

@@ -68,6 +68,7 @@ function toSettledPayment(settled: Settled): Payment {
     credential_type: 'nfc_id',
     amount: settled.amount,
     tip: 0n,
+    presentment: null,
     fee_acquirer: 7_500n,
     fee_protocol: 5_000n,
     fee_cashback: 1_250n,

@@ -29,6 +29,7 @@ export function intentIn(state: IntentState): PaymentIntent {
     created: CREATED,
     aheadSeconds: 0,
     amount: atoms(2_500_000),
+    presentment: null,
     tipping: null,
     terminalId: 'tml_1',
     orderId: 'A-1',

@@ -16,6 +16,7 @@ import { createPass } from '#payers/create-pass.ts';
 import { createPayer } from '#payers/create-payer.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
 import { createIntentCreator } from '#payments/create.ts';
+import type { NewIntent } from '#payments/create-request.ts';
 import { createIntentRoom } from '#payments/intent-waiting-room.ts';
 import { createIntentPayer, type PayDeps, type PayIntent } from '#payments/pay.ts';
 import type { Preflight } from '#payments/pay-request.ts';
@@ -192,7 +193,7 @@ export function newRequest(counter: Pick<Counter, 'standing'>, key = `key-${++ke
 }
 
 export interface IntentOptions {
-  readonly amount?: number;
+  readonly amount?: NewIntent['amount'];
   readonly expiresIn?: number;
   readonly splitGroup?: string;
   readonly tipping?: Tipping;

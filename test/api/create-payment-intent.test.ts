@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { testEndpoint, withBody } from '#testing/endpoint.ts';
+import { putRates } from '#testing/rates.ts';
 
 const PATH = '/v1/payment_intents';
 
@@ -26,6 +27,39 @@ function wrongTippings() {
     invalid('with half a percent', percentages([10.5]), 'tipping.percentages.0'),
     invalid('with a percentage as a string', percentages(['10']), 'tipping.percentages.0'),
     invalid('with fixed tips', { tipping: both }, 'tipping.amounts', 'parameter_unknown'),
+  ];
+}
+
+/** Sums in another currency that cannot be, each wrong in one way. */
+function wrongPresentments() {
+  const priced = (presentment: unknown, more: object = {}) => ({
+    amount: undefined,
+    presentment,
+    ...more,
+  });
+  const euros = { currency: 'eur', amount: 250 };
+  const at = (field: string) => `presentment.${field}`;
+  return [
+    invalid('with both sums', { presentment: euros }, 'presentment'),
+    invalid('with null alone', priced(null), 'presentment'),
+    invalid('with a presentment that is a sum', priced(250), 'presentment'),
+    invalid('without its currency', priced({ amount: 1 }), at('currency'), 'parameter_missing'),
+    invalid('without its amount', priced({ currency: 'eur' }), at('amount'), 'parameter_missing'),
+    invalid('with more members', priced({ ...euros, rate: '1' }), at('rate'), 'parameter_unknown'),
+    invalid('with EUR in capitals', priced({ ...euros, currency: 'EUR' }), at('currency')),
+    invalid('with a made-up currency', priced({ ...euros, currency: 'xyz' }), at('currency')),
+    invalid(
+      'with a currency without a rate',
+      priced({ ...euros, currency: 'gel' }),
+      at('currency'),
+    ),
+    invalid('with usdc as currency', priced({ ...euros, currency: 'usdc' }), at('currency')),
+    invalid('with a presentment of 0', priced({ ...euros, amount: 0 }), at('amount')),
+    invalid('with a negative presentment', priced({ ...euros, amount: -1 }), at('amount')),
+    invalid('with half a cent', priced({ ...euros, amount: 0.5 }), at('amount')),
+    invalid('with a presentment as text', priced({ ...euros, amount: '250' }), at('amount')),
+    invalid('that is worth too much', priced({ ...euros, amount: 100_000_001 }), at('amount')),
+    invalid('that is worth no atom', priced({ currency: 'irr', amount: 1 }), at('amount')),
   ];
 }
 
@@ -79,6 +113,7 @@ const api = testEndpoint({
     invalid('with 29 seconds', { expires_in: 29 }, 'expires_in'),
     invalid('with 601 seconds', { expires_in: 601 }, 'expires_in'),
     ...wrongTippings(),
+    ...wrongPresentments(),
     invalid('with a field it does not take', { color: 'red' }, 'color', 'parameter_unknown'),
     {
       because: 'with a body that is no JSON',
@@ -111,6 +146,11 @@ const api = testEndpoint({
   ],
   elsewhere: 'own',
   replay: 'required',
+  setUp: async ({ db }) => {
+    const maxAgeS = 86_400;
+    const rates = { eur: '1', usd: '1', irr: '0.000023' };
+    await putRates(db, rates, { now: new Date(), maxAgeS });
+  },
 });
 
 function pairs(count: number): object {
@@ -210,4 +250,28 @@ test('tipping is kept as it was sent, and null where none was', async () => {
   for (const input of [{}, { tipping: null }]) {
     assert.equal((await create(input)).body.tipping, null);
   }
+});
+
+test('a price in euro is answered with its sum in atoms and its quote', async () => {
+  const presentment = { currency: 'eur', amount: 250 };
+  const { status, body } = await create({ amount: undefined, presentment });
+  assert.equal(status, 201);
+  assert.equal(body.amount, 2_500_000);
+  const { quoted_at: at, ...quoted } = body.presentment as Record<string, unknown>;
+  const locked = { ...presentment, rate: '1', source: 'feed.test, other.test' };
+  assert.deepEqual(quoted, { ...locked, expires_at: body.expires_at });
+  assert.match(String(at), /Z$/);
+  assert.equal((await create({ presentment: null })).body.presentment, null);
+});
+
+test('a price without a usable rate is 503 and frees its key', async () => {
+  const idempotencyKey = randomUUID();
+  const call = { amount: undefined, presentment: { currency: 'jpy', amount: 500 } };
+  const past = { now: new Date(Date.now() - 10_000), maxAgeS: 1 };
+  await putRates(api().db, { jpy: '0.0065' }, past);
+  const refused = await create(call, { idempotencyKey });
+  assert.deepEqual([refused.status, refused.body.error.code], [503, 'rates_unavailable']);
+  await putRates(api().db, { jpy: '0.0065' }, { now: new Date() });
+  const made = await create(call, { idempotencyKey });
+  assert.deepEqual([made.status, made.body.amount], [201, 3_250_000]);
 });

@@ -41,8 +41,8 @@ before(async () => {
 after(() => api.close());
 
 const GUIDES = [
-  ...['quickstart', 'webhooks', 'declines', 'refunds', 'tips', 'terminals', 'wallets', 'agents'],
-  ...['testing', 'going-live', 'coming-from', 'shop-systems', 'upgrading'],
+  ...['quickstart', 'webhooks', 'declines', 'refunds', 'tips', 'prices', 'terminals', 'wallets'],
+  ...['agents', 'testing', 'going-live', 'coming-from', 'shop-systems', 'upgrading'],
   ...['operating', 'security'],
 ];
 

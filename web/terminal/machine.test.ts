@@ -14,6 +14,7 @@ const INTENT: Intent = {
   network: 'testnet',
   amount: 2_500_000,
   currency: 'usdc',
+  presentment: null,
   tipping: null,
   tip: null,
   status: 'requires_payment_method',

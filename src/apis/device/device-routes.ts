@@ -13,6 +13,7 @@ import { readDeviceRoute, reportDeviceRoute } from '#apis/device/terminal-routes
 import { type TestPasses, testPassesRoute } from '#apis/device/test-pass-routes.ts';
 import { totalsRoute } from '#apis/device/totals-route.ts';
 import { OrderId, PaymentSchema } from '#apis/merchant/payment-schema.ts';
+import { askedPrice, CREATE_ERRORS } from '#apis/merchant/presentment-schema.ts';
 import {
   CreateRefundBody,
   REFUND_EXAMPLE,
@@ -183,15 +184,17 @@ function cashierRoute(deps: DeviceDeps) {
     body: CashierIntentBody,
     bodyExample: { amount: 2500000, split_group: 'table-7', cashier: 'Ada' },
     responses: { 201: intentResponse('The new intent, `source: terminal`.') },
-    errors: ['kyb_required', 'account_not_live', 'order_id_in_use', 'terminal_inactive'],
+    errors: CREATE_ERRORS,
     handle: async ({ caller, body, idempotency, requestId, now }) => {
+      const amount = askedPrice(body);
+      if (isRefusal(amount)) return amount;
       const answer = await deps.createIntent({
         standing: caller.standing,
         idempotency: present(idempotency, 'idempotency key'),
         requestId,
         now,
         input: {
-          amount: body.amount,
+          amount,
           tipping: body.tipping ?? null,
           terminalId: caller.terminalId,
           orderId: body.order_id ?? null,

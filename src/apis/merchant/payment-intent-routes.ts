@@ -1,6 +1,7 @@
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { CreateIntentBody, PaymentIntentSchema } from '#apis/merchant/payment-schema.ts';
-import { answerWith, resourceMissing } from '#core/answer.ts';
+import { askedPrice, CREATE_ERRORS } from '#apis/merchant/presentment-schema.ts';
+import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
@@ -39,15 +40,17 @@ export function createRoute(deps: PaymentRoutesDeps) {
     body: CreateIntentBody,
     bodyExample: { amount: 2500000, terminal: PAYMENT_INTENT_EXAMPLE.terminal, order_id: 'A-1001' },
     responses: { 201: intentResponse('The new payment intent.') },
-    errors: ['kyb_required', 'account_not_live', 'order_id_in_use', 'terminal_inactive'],
-    handle: async ({ caller, body, idempotency, requestId, now }) =>
-      deps.createIntent({
+    errors: CREATE_ERRORS,
+    handle: async ({ caller, body, idempotency, requestId, now }) => {
+      const amount = askedPrice(body);
+      if (isRefusal(amount)) return amount;
+      return deps.createIntent({
         standing: caller.standing,
         idempotency: present(idempotency, 'idempotency key'),
         requestId,
         now,
         input: {
-          amount: body.amount,
+          amount,
           tipping: body.tipping ?? null,
           terminalId: body.terminal,
           orderId: body.order_id ?? null,
@@ -57,7 +60,8 @@ export function createRoute(deps: PaymentRoutesDeps) {
           splitGroup: null,
           expiresIn: body.expires_in ?? DEFAULT_EXPIRES_IN_SECONDS,
         },
-      }),
+      });
+    },
   });
 }
 

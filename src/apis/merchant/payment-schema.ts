@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { PaidPresentment, Presentment, priceFields } from '#apis/merchant/presentment-schema.ts';
 import { MAX_AMOUNT } from '#core/money.ts';
 import {
   Amount,
@@ -100,6 +101,7 @@ export const PaymentIntentSchema = Type.Object(
     ...commonFields('payment_intent'),
     amount: Amount,
     currency: Currency,
+    presentment: Presentment,
     tipping: nullable(Tipping),
     tip: nullable(
       Type.Integer({ minimum: 0, description: 'Paid on top of the amount; null until paid.' }),
@@ -145,6 +147,7 @@ export const PaymentSchema = Type.Object(
     ...commonFields('payment'),
     amount: { ...Amount, description: 'Sale and tip together: USDC atoms (6 decimals).' },
     currency: Currency,
+    presentment: PaidPresentment,
     tip: Type.Integer({
       minimum: 0,
       description: 'The part of the amount that is a tip; 0 without one.',
@@ -222,7 +225,7 @@ export const PaymentIntentList = listOf(PaymentIntentSchema);
 export const PaymentList = listOf(PaymentSchema);
 
 export const CreateIntentBody = Type.Object({
-  amount: Amount,
+  ...priceFields,
   terminal: idOf('tml_', 'terminal'),
   order_id: Type.Optional(OrderId),
   description: Type.Optional(text(500, 'Up to 500 characters; shown on the terminal.')),

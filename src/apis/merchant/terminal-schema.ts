@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { OrderId, TipAmount, Tipping } from '#apis/merchant/payment-schema.ts';
+import { priceFields } from '#apis/merchant/presentment-schema.ts';
 import {
-  Amount,
   commonFields,
   idOf,
   listOf,
@@ -123,7 +123,7 @@ export const Cashier = text(
 );
 
 export const CashierIntentBody = Type.Object({
-  amount: Amount,
+  ...priceFields,
   order_id: Type.Optional(OrderId),
   description: Type.Optional(text(500, 'Up to 500 characters.')),
   split_group: Type.Optional(SplitGroupInput),

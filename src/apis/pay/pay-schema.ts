@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { OrderId, PaymentIntentSchema, TipAmount, Tipping } from '#apis/merchant/payment-schema.ts';
+import { PaidPresentment } from '#apis/merchant/presentment-schema.ts';
 import { Amount, AtomsOut, nullable, objectType, oneOf, Timestamp } from '#http/schema.ts';
 import { CANCELLATION_REASONS, INTENT_STATUSES } from '#payments/payment-intent.ts';
 
@@ -90,6 +91,7 @@ export const PayLinkSchema = Type.Object(
       { description: 'Who is paid.' },
     ),
     amount: Amount,
+    presentment: PaidPresentment,
     tip_amount: AtomsOut,
     tipping: nullable(Tipping),
     fees: Type.Object(

@@ -7,6 +7,7 @@ import type { PayTerms } from '#payments/pay-link-queries.ts';
 import { messageOf, ratesOf, sumOf } from '#payments/pay-message.ts';
 import { byAccountClock } from '#payments/payment-intent.ts';
 import { type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
+import { renderPaidQuote, toMinorUnits } from '#prices/quote.ts';
 import { chargesOf } from '#settlement/chain/fee-rates.ts';
 import { contractOf, numberOnContract } from '#settlement/editions.ts';
 import { withDomainType } from '#settlement/wallet-json.ts';
@@ -21,6 +22,15 @@ function renderMessage(signable: ReturnType<typeof messageOf>) {
     validBefore: Number(validBefore),
   };
   return withDomainType({ ...signable, message: { ...message, ...numbers } });
+}
+
+/** The sum in the shop's currency, with the tip that the link was opened with. */
+function presentmentOf({ intent, tip }: PayLink) {
+  const { presentment } = intent;
+  if (presentment === null) return null;
+  const tipAmount = toMinorUnits(tip ?? 0n, presentment);
+  const expiresAt = byAccountClock(intent, intent.expiresAt).toISOString();
+  return renderPaidQuote({ ...presentment, tipAmount, expiresAt });
 }
 
 /** The link as everybody sees it; with `from` and while it is open, what that wallet signs. */
@@ -39,6 +49,7 @@ export function renderLink(link: PayLink, terms: PayTerms, from: string | undefi
       number: standing.merchantNumber === null ? null : numberOnContract(standing.merchantNumber),
     },
     amount: toJsonAtoms(amount),
+    presentment: presentmentOf(link),
     tip_amount: toJsonAtoms(link.tip ?? 0n),
     tipping: tipping === null ? null : { percentages: [...tipping.percentages] },
     fees: {

@@ -1,0 +1,117 @@
+import Type from 'typebox';
+import { type Refusal, refuse } from '#core/answer.ts';
+import { Amount, nullable, Timestamp } from '#http/schema.ts';
+import type { AskedPresentment } from '#prices/quote.ts';
+
+const PresentmentCurrency = Type.String({
+  pattern: '^[a-z]{3}$',
+  description: 'A currency of ISO 4217, in small letters.',
+  examples: ['eur'],
+});
+
+/** The most minor units of a price. What it is worth is bounded in atoms. */
+const MAX_MINOR_UNITS = 1_000_000_000_000_000;
+
+/** A price in the shop's currency, which the service turns into atoms. */
+const PresentmentInput = Type.Object(
+  {
+    currency: PresentmentCurrency,
+    amount: Type.Integer({
+      minimum: 1,
+      maximum: MAX_MINOR_UNITS,
+      description:
+        'Minor units of the currency by ISO 4217: cents of EUR, whole JPY, thousandths of KWD. ' +
+        'It must be worth 1 to 1000000000000 USDC atoms.',
+    }),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'The price in the shop’s currency, instead of `amount`. The answer’s `amount` is what it ' +
+      'is worth: rate × amount, rounded down.',
+    examples: [{ currency: 'eur', amount: 250 }],
+  },
+);
+
+/** The sum of a sale: one of the two. */
+export const priceFields = {
+  amount: Type.Optional({
+    ...Amount,
+    description: 'USDC atoms (6 decimals), 1 to 1000000000000. Required without `presentment`.',
+  }),
+  presentment: Type.Optional(nullable(PresentmentInput)),
+};
+
+/** What the shop's price was worth, whoever shows it. */
+const quoteFields = {
+  currency: PresentmentCurrency,
+  amount: Type.Integer({
+    minimum: 0,
+    description: 'Minor units of the currency: cents of EUR, whole JPY, thousandths of KWD.',
+  }),
+  rate: Type.String({
+    pattern: '^[0-9]+(\\.[0-9]+)?$',
+    description: 'USDC for one unit of the currency, as decimal text. It never changes.',
+    examples: ['1.08542277217'],
+  }),
+  quoted_at: { ...Timestamp, description: 'When the rate held: the older time of two sources.' },
+  source: Type.String({
+    description: 'Where the rate comes from. In a sandbox it says that the rate is made up.',
+    examples: ['rates.example.com, rates.example.org'],
+  }),
+  expires_at: { ...Timestamp, description: 'The end of the quote: that of the payment intent.' },
+};
+
+const WHAT = 'The sum in the shop’s currency, and the rate that was locked for it';
+
+/** The price of an intent, and what a refund gives back. */
+export const Presentment = {
+  ...nullable(Type.Object(quoteFields, { title: 'Presentment', description: `${WHAT}.` })),
+  description: `${WHAT}. \`null\` if it was asked for in USDC.`,
+};
+
+/** What was paid, with the tip. */
+export const PaidPresentment = {
+  ...nullable(
+    Type.Object(
+      {
+        ...quoteFields,
+        tip_amount: Type.Integer({
+          minimum: 0,
+          description: 'The tip by the same rate, in minor units on top of `amount`, or 0.',
+        }),
+      },
+      { title: 'PaidPresentment', description: `${WHAT}, with the tip.` },
+    ),
+  ),
+  description: `${WHAT}, with the tip. \`null\` for a sale in USDC.`,
+};
+
+/** What a create may be refused with, besides its parameters. */
+export const CREATE_ERRORS = [
+  'kyb_required',
+  'account_not_live',
+  'order_id_in_use',
+  'terminal_inactive',
+  'rates_unavailable',
+] as const;
+
+/** The sum of a create: `amount`, or `presentment`. */
+export function askedPrice(body: {
+  readonly amount?: number;
+  readonly presentment?: AskedPresentment | null;
+}): number | AskedPresentment | Refusal {
+  const { amount, presentment } = body;
+  if (amount === undefined) {
+    if (presentment != null) return presentment;
+    if (presentment === undefined) {
+      const message = 'amount is missing: send it in USDC atoms, or send presentment instead.';
+      return refuse('parameter_missing', message, 'amount');
+    }
+    const message = 'presentment may be null only beside amount.';
+    return refuse('parameter_invalid', message, 'presentment');
+  }
+  if (presentment == null) return amount;
+  const message = 'Send amount or presentment, not both.';
+  return refuse('parameter_invalid', message, 'presentment');
+}

@@ -1,0 +1,26 @@
+/**
+ * The currencies of ISO 4217 that people pay with, by their number of minor digits. Funds, metals
+ * and codes for tests are left out. The table is not `Intl`'s: that of CLDR follows usage (no cents
+ * for IDR), and one minor unit more or less is a sale a hundred times as large.
+ */
+const BY_DIGITS: Readonly<Record<number, string>> = {
+  0: 'bif clp djf gnf isk jpy kmf krw pyg rwf ugx vnd vuv xaf xof xpf',
+  2: `aed afn all amd aoa ars aud awg azn bam bbd bdt bmd bnd bob brl bsd btn bwp byn bzd cad cdf
+    chf cny cop crc cup cve czk dkk dop dzd egp ern etb eur fjd fkp gbp gel ghs gip gmd gtq gyd
+    hkd hnl htg huf idr ils inr irr jmd kes kgs khr kpw kyd kzt lak lbp lkr lrd lsl mad mdl mga
+    mkd mmk mnt mop mru mur mvr mwk mxn myr mzn nad ngn nio nok npr nzd pab pen pgk php pkr pln
+    qar ron rsd rub sar sbd scr sdg sek sgd shp sle sos srd ssp stn svc syp szl thb tjs tmt top
+    try ttd twd tzs uah usd uyu uzs ved ves wst xcd xcg yer zar zmw zwg`,
+  3: 'bhd iqd jod kwd lyd omr tnd',
+};
+
+const DIGITS: ReadonlyMap<string, number> = new Map(
+  Object.entries(BY_DIGITS).flatMap(([digits, codes]) =>
+    codes.split(/\s+/).map((code) => [code, Number(digits)] as const),
+  ),
+);
+
+/** The decimals of a currency; undefined: ISO 4217 has no such code. */
+export function minorDigits(currency: string): number | undefined {
+  return DIGITS.get(currency);
+}

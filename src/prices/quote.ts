@@ -1,0 +1,117 @@
+import { type Refusal, refuse } from '#core/answer.ts';
+import type { Json } from '#core/canonical-json.ts';
+import { minorDigits } from '#core/currencies.ts';
+import { type Atoms, atoms, MAX_AMOUNT, MIN_AMOUNT } from '#core/money.ts';
+import { RATE_DECIMALS, readRate } from '#prices/rate.ts';
+import type { RateRow } from '#prices/rate-queries.ts';
+
+/** A price as the shop has it: minor units of its currency. */
+export interface AskedPresentment {
+  readonly currency: string;
+  readonly amount: number;
+}
+
+/** A price and the rate that was locked for it. It is stored like this, and never changes. */
+export interface Quote extends AskedPresentment {
+  /** USDC for one unit of the currency, as decimal text. */
+  readonly rate: string;
+  readonly quotedAt: string;
+  readonly source: string;
+}
+
+/** The quote of a payment, or of a refund: it has ended with its intent. */
+export interface PastQuote extends Quote {
+  readonly expiresAt: string;
+}
+
+export interface PaidQuote extends PastQuote {
+  /** Minor units, on top of the amount. */
+  readonly tipAmount: number;
+}
+
+/** A price that has become a sum of atoms. */
+export interface Quoted {
+  readonly amount: Atoms;
+  readonly quote: Quote;
+}
+
+const USDC_DECIMALS = 6;
+
+/** Atoms × 10^scale = rate × minor units, both whole numbers. */
+function scaleOf(currency: string): bigint {
+  const digits = minorDigits(currency) ?? 0;
+  return 10n ** BigInt(RATE_DECIMALS + digits - USDC_DECIMALS);
+}
+
+/** Atoms of that many minor units, rounded down. */
+function toAtoms({ currency, amount }: AskedPresentment, rate: string): bigint {
+  return (readRate(rate) * BigInt(amount)) / scaleOf(currency);
+}
+
+/** Minor units that are worth these atoms, to the nearest. */
+export function toMinorUnits(
+  value: bigint,
+  { currency, rate }: Pick<Quote, 'currency' | 'rate'>,
+): number {
+  const one = readRate(rate);
+  return Number((2n * value * scaleOf(currency) + one) / (2n * one));
+}
+
+function invalid(field: 'currency' | 'amount', message: string): Refusal {
+  return refuse('parameter_invalid', message, `presentment.${field}`);
+}
+
+function unavailable(currency: string): Refusal {
+  return refuse(
+    'rates_unavailable',
+    `There is no usable rate for ${currency} at the moment. Nothing was done: try again, or ` +
+      'send amount in USDC atoms.',
+  );
+}
+
+/**
+ * What a price is worth now. A rate that is too old is 503; what the request could have known
+ * better is 400.
+ */
+export function quote(
+  asked: AskedPresentment,
+  rates: ReadonlyMap<string, RateRow>,
+  now: Date,
+): Quoted | Refusal {
+  const { currency, amount } = asked;
+  const row = rates.get(currency);
+  if (minorDigits(currency) === undefined || (row === undefined && rates.size > 0)) {
+    return invalid('currency', `presentment.currency: there is no rate for ${currency}.`);
+  }
+  const { rate = null, quoted_at: quotedAt = null, usable_until: until = null } = row ?? {};
+  if (rate === null || quotedAt === null || until === null || until < now) {
+    return unavailable(currency);
+  }
+  const value = toAtoms(asked, rate);
+  if (value < MIN_AMOUNT || value > MAX_AMOUNT) {
+    return invalid(
+      'amount',
+      `presentment.amount is worth ${value} USDC atoms: it must be ${MIN_AMOUNT} to ${MAX_AMOUNT}.`,
+    );
+  }
+  const source = row?.source ?? '';
+  const locked = { currency, amount, rate, quotedAt: quotedAt.toISOString(), source };
+  return { amount: atoms(value), quote: locked };
+}
+
+/** The object `presentment` of an intent or a refund. */
+export function renderQuote(quoted: Quote, expiresAt: string): { [key: string]: Json } {
+  return {
+    currency: quoted.currency,
+    amount: quoted.amount,
+    rate: quoted.rate,
+    quoted_at: quoted.quotedAt,
+    source: quoted.source,
+    expires_at: expiresAt,
+  };
+}
+
+/** The object `presentment` of a payment. */
+export function renderPaidQuote(paid: PaidQuote): { [key: string]: Json } {
+  return { ...renderQuote(paid, paid.expiresAt), tip_amount: paid.tipAmount };
+}

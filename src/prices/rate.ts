@@ -1,0 +1,135 @@
+import { minorDigits } from '#core/currencies.ts';
+
+/** Decimals of what feeds say (units of a currency for one dollar), held as whole numbers. */
+const FEED_DECIMALS = 20;
+/** Decimals of a rate (USDC for one unit of a currency). */
+export const RATE_DECIMALS = 12;
+
+const FEED_ONE = 10n ** BigInt(FEED_DECIMALS);
+const DECIMAL = /^(0|[1-9]\d{0,14})(?:\.(\d{1,20}))?$/;
+
+/** `0.9213` as a whole number; null: it is no decimal text above 0. */
+export function readFeedNumber(text: unknown): bigint | null {
+  const [, whole, fraction = ''] = (typeof text === 'string' && DECIMAL.exec(text)) || [];
+  if (whole === undefined) return null;
+  const value = BigInt(whole + fraction.padEnd(FEED_DECIMALS, '0'));
+  return value === 0n ? null : value;
+}
+
+/** A rate as text: `1.0853`. */
+export function rateText(rate: bigint): string {
+  const digits = rate.toString().padStart(RATE_DECIMALS + 1, '0');
+  const fraction = digits.slice(-RATE_DECIMALS).replace(/0+$/, '');
+  const whole = digits.slice(0, -RATE_DECIMALS);
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}
+
+/** The whole number of a rate that `rateText` wrote. */
+export function readRate(text: string): bigint {
+  const [whole = '', fraction = ''] = text.split('.');
+  return BigInt(whole + fraction.padEnd(RATE_DECIMALS, '0'));
+}
+
+/** What one feed answered. */
+export interface FeedAnswer {
+  readonly asOf: Date;
+  /** Units for one dollar, by currency. */
+  readonly rates: ReadonlyMap<string, bigint>;
+}
+
+export interface RateRules {
+  readonly maxAgeMs: number;
+  /** Hundredths of a percent. */
+  readonly maxSpread: number;
+}
+
+/** What both feeds say of one currency. */
+export interface Found {
+  readonly currency: string;
+  /** null: they do not say the same, or one of them is too old. */
+  readonly rate: bigint | null;
+  /** The older of the two. */
+  readonly quotedAt: Date;
+}
+
+/** A feed's clock may be this much ahead of ours. */
+const MAX_AHEAD_MS = 60_000;
+const WHOLE_SPREAD = 10_000n;
+
+/** Whole numbers, rounded to the nearest. */
+function divide(value: bigint, by: bigint): bigint {
+  return (2n * value + by) / (2n * by);
+}
+
+/** The rate in the middle of two; null: they are too far apart. */
+function middle(a: bigint, b: bigint, maxSpread: number): bigint | null {
+  const [less, more] = a < b ? [a, b] : [b, a];
+  if ((more - less) * WHOLE_SPREAD > BigInt(maxSpread) * less) return null;
+  const rate = divide(2n * FEED_ONE * 10n ** BigInt(RATE_DECIMALS), a + b);
+  return rate === 0n ? null : rate;
+}
+
+/** A dollar is a dollar, also where a feed leaves it out. */
+function ofFeed({ rates }: FeedAnswer, currency: string): bigint | undefined {
+  return rates.get(currency) ?? (currency === 'usd' ? FEED_ONE : undefined);
+}
+
+/** What two feeds say together: each currency that both name. */
+export function compareFeeds(
+  [a, b]: readonly [FeedAnswer, FeedAnswer],
+  { maxAgeMs, maxSpread }: RateRules,
+  now: Date,
+): Found[] {
+  const times = [a.asOf.getTime(), b.asOf.getTime()];
+  const oldest = Math.min(...times);
+  const isTimely =
+    now.getTime() - oldest <= maxAgeMs && Math.max(...times) - now.getTime() <= MAX_AHEAD_MS;
+  const found: Found[] = [];
+  for (const currency of new Set([...a.rates.keys(), 'usd'])) {
+    const [one, other] = [ofFeed(a, currency), ofFeed(b, currency)];
+    if (one === undefined || other === undefined || minorDigits(currency) === undefined) continue;
+    const rate = isTimely ? middle(one, other, maxSpread) : null;
+    found.push({ currency, rate, quotedAt: new Date(oldest) });
+  }
+  return found;
+}
+
+/** What is stored of a currency. */
+export interface KnownRate {
+  /** The last good one; null: there was none yet. */
+  readonly good: { readonly rate: bigint; readonly quotedAt: Date } | null;
+  /** One far from it that the feeds have said since then, and when they last did. */
+  readonly jumped: { readonly rate: bigint; readonly since: Date; readonly seen: Date } | null;
+}
+
+/** A rate that moved by more waits: a feed that is wrong is put right within minutes. */
+const MAX_JUMP_PERCENT = 10n;
+const JUMP_WAIT_MS = 5 * 60_000;
+
+function isNear(rate: bigint, known: bigint): boolean {
+  const difference = rate < known ? known - rate : rate - known;
+  return difference * 100n <= MAX_JUMP_PERCENT * known;
+}
+
+/** What is known of a currency after the feeds have answered once more. */
+export function afterAnswer(
+  known: KnownRate | undefined,
+  { rate, quotedAt }: Found,
+  { now, maxAgeMs }: { readonly now: Date; readonly maxAgeMs: number },
+): KnownRate {
+  const { good = null, jumped = null } = known ?? {};
+  if (rate === null) return { good, jumped };
+  if (good === null || isNear(rate, good.rate)) {
+    if (good !== null && quotedAt < good.quotedAt) return { good, jumped: null };
+    return { good: { rate, quotedAt }, jumped: null };
+  }
+  const goesOn =
+    jumped !== null &&
+    isNear(rate, jumped.rate) &&
+    now.getTime() - jumped.seen.getTime() <= maxAgeMs;
+  const { rate: first, since } = goesOn ? jumped : { rate, since: now };
+  if (now.getTime() - since.getTime() >= JUMP_WAIT_MS) {
+    return { good: { rate, quotedAt }, jumped: null };
+  }
+  return { good, jumped: { rate: first, since, seen: now } };
+}

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, beforeEach, test } from 'node:test';
+import { addSeconds, FakeClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import type { Database } from '#db/database.ts';
+import { MADE_UP_SOURCE } from '#prices/feeds.ts';
+import { quote } from '#prices/quote.ts';
+import { selectRates } from '#prices/rate-queries.ts';
+import type { RateSettings } from '#prices/rate-settings.ts';
+import { createRateRefresher } from '#prices/refresh-rates.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+
+let database: TestDatabase;
+let db: Database;
+let clock: FakeClock;
+/** What each feed does with the next request. */
+let behavior: [RequestListener, RequestListener];
+let asked = 0;
+let servers: Server[];
+let feeds: [string, string];
+
+before(async () => {
+  database = await testDatabase();
+  ({ db } = database);
+  servers = [0, 1].map((index) =>
+    createServer((request, response) => {
+      asked++;
+      behavior[index === 0 ? 0 : 1](request, response);
+    }),
+  );
+  const urls = servers.map(async (server) => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/latest?key=secret`;
+  });
+  const [one = '', other = ''] = await Promise.all(urls);
+  feeds = [one, other];
+});
+after(async () => {
+  await database.close();
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+beforeEach(async () => {
+  clock = new FakeClock();
+  await db.query('truncate exchange_rates, rate_refresh');
+});
+
+const json =
+  (document: object): RequestListener =>
+  (_, response) =>
+    response.end(JSON.stringify(document));
+/** A feed in good order. */
+const says = (eur: string, more: object = {}) =>
+  json({ base: 'usd', as_of: clock.now().toISOString(), rates: { eur }, ...more });
+
+const MAX_AGE_S = 120;
+function refresher(settings: Partial<RateSettings> = {}) {
+  const rates = { feeds, maxAgeMs: MAX_AGE_S * 1000, maxSpread: 100, ...settings };
+  return createRateRefresher({ db, clock, log: silentLog, rates });
+}
+
+/** What a euro is worth now: a rate, or the code of the refusal. */
+async function euro(currency = 'eur'): Promise<string> {
+  const rates = await selectRates(db, [currency]);
+  const quoted = quote({ currency, amount: 100 }, rates, clock.now());
+  return 'refused' in quoted ? quoted.code : quoted.quote.rate;
+}
+
+/** Lets so much time pass that the feeds are asked again. */
+function wait(seconds = MAX_AGE_S / 4): void {
+  clock.advance(seconds * 1000);
+}
+
+test('both feeds are asked in the background, and every process reads what they said', async () => {
+  assert.equal(await euro(), 'rates_unavailable');
+  behavior = [says('0.8', { more: [1], notice: 'free plan' }), says('0.8')];
+  await refresher()();
+  assert.equal(await euro(), '1.25');
+  const [row] = await db.query<{ source: string }>(
+    `select source from exchange_rates where currency = 'eur'`,
+  );
+  assert.match(row?.source ?? '', /^127\.0\.0\.1:\d+, 127\.0\.0\.1:\d+$/);
+});
+
+test('a currency that one of them does not name has no rate', async () => {
+  const both = { as_of: clock.now().toISOString(), base: 'usd' };
+  behavior = [
+    json({ ...both, rates: { eur: '1', sek: '10' } }),
+    json({ ...both, rates: { eur: '1' } }),
+  ];
+  await refresher()();
+  assert.deepEqual(
+    [await euro('sek'), await euro('xyz'), await euro('usd')],
+    ['parameter_invalid', 'parameter_invalid', '1'],
+  );
+});
+
+const RATES = { eur: '0.8' };
+/** A feed that is wrong in one way, while the other one is in good order. */
+const WRONG: readonly (readonly [string, () => RequestListener])[] = [
+  ['lies', () => says('0.6')],
+  ['is unwell', () => (_, response) => response.writeHead(500).end()],
+  ['is not JSON', () => (_, response) => response.end('<html>')],
+  ['hangs up', () => (request) => request.socket.destroy()],
+  [
+    'redirects',
+    () => (request, response) => {
+      const moved = request.url === '/moved';
+      if (moved) says('0.8')(request, response);
+      else response.writeHead(302, { location: '/moved' }).end();
+    },
+  ],
+  ['sends 10 MB', () => says('0.8', { padding: 'x'.repeat(10_000_000) })],
+  ['has another base', () => says('0.8', { base: 'eur' })],
+  ['has no time', () => says('0.8', { as_of: undefined })],
+  ['has a time without a zone', () => says('0.8', { as_of: '2026-10-01T12:00:00' })],
+  ['is too old', () => says('0.8', { as_of: addSeconds(clock.now(), -121).toISOString() })],
+  ['is too far ahead', () => says('0.8', { as_of: addSeconds(clock.now(), 61).toISOString() })],
+  ['has a number as a number', () => says('0.8', { rates: { eur: 0.8 } })],
+  ['has one rate of 0', () => says('0.8', { rates: { ...RATES, gbp: '0' } })],
+  ['has a list of rates', () => says('0.8', { rates: [RATES] })],
+];
+
+for (const [how, feed] of WRONG) {
+  test(`a feed that ${how} makes no rate, and the last good one ends with its age`, async () => {
+    for (const order of [0, 1]) {
+      await db.query('truncate exchange_rates, rate_refresh');
+      const refresh = refresher();
+      behavior = [says('0.8'), says('0.8')];
+      await refresh();
+      const until = addSeconds(clock.now(), MAX_AGE_S);
+      while (clock.now() <= until) {
+        assert.equal(await euro(), '1.25');
+        wait();
+        behavior = order === 0 ? [feed(), says('0.79')] : [says('0.79'), feed()];
+        await refresh();
+      }
+      assert.equal(await euro(), 'rates_unavailable');
+    }
+  });
+}
+
+test('a feed that does not finish its answer within 5 s makes no rate', async () => {
+  behavior = [says('0.8'), (_, response) => response.write('{"base":"usd",')];
+  const start = performance.now();
+  await refresher()();
+  assert.ok(performance.now() - start < 7_000);
+  assert.equal(await euro(), 'rates_unavailable');
+});
+
+test('a jump of 30 percent is no price before both have said it for five minutes', async () => {
+  const refresh = refresher();
+  behavior = [says('0.8'), says('0.8')];
+  await refresh();
+  const jumpAt = addSeconds(clock.now(), 30);
+  while (clock.now() < addSeconds(jumpAt, 300)) {
+    wait(30);
+    behavior = [says('0.56'), says('0.56')];
+    await refresh();
+    const said = await euro();
+    if (clock.now() < addSeconds(jumpAt, 300)) {
+      assert.ok(['1.25', 'rates_unavailable'].includes(said), said);
+    }
+  }
+  assert.equal(await euro(), '1.785714285714');
+});
+
+test('one process asks the feeds for all', async () => {
+  const [one, other] = [refresher(), refresher()];
+  behavior = [says('0.8'), says('0.8')];
+  await Promise.all([one(), other()]);
+  asked = 0;
+  for (let second = 0; second < MAX_AGE_S; second += 10) {
+    wait(10);
+    await Promise.all([one(), other()]);
+  }
+  const rounds = asked / 2;
+  assert.ok(rounds >= 3 && rounds <= 6, `${rounds} rounds`);
+});
+
+test('what a sandbox makes up says so, and is never compared with real rates', async () => {
+  await refresher({ feeds: 'made-up' })();
+  assert.equal(await euro(), '1.08542277217');
+  const [row] = await db.query<{ source: string }>(
+    `select source from exchange_rates where currency = 'eur'`,
+  );
+  assert.equal(row?.source, MADE_UP_SOURCE);
+  for (const code of [
+    'eur',
+    'usd',
+    'gbp',
+    'chf',
+    'brl',
+    'sek',
+    'pln',
+    'cad',
+    'jpy',
+    'bhd',
+    'kwd',
+  ]) {
+    assert.match(await euro(code), /^\d+(\.\d+)?$/, code);
+  }
+  behavior = [says('0.5'), says('0.5')];
+  await refresher()();
+  assert.equal(await euro(), '2');
+});
+
+test('without feeds there are no rates', async () => {
+  await refresher({ feeds: null })();
+  assert.equal(await euro(), 'rates_unavailable');
+});
