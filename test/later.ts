@@ -8,6 +8,7 @@ export const LATER: Readonly<Record<string, string>> = {
     'web/dashboard/pages/developers.browser.test.ts',
     'web/dashboard/pages/first-steps.browser.test.ts',
     'web/dashboard/pages/insight.browser.test.ts',
+    'web/dashboard/pages/languages.browser.test.ts',
     'web/dashboard/pages/long-list.browser.test.ts',
     'web/dashboard/pages/outside.browser.test.ts',
     'web/dashboard/pages/owner.browser.test.ts',

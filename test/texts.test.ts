@@ -16,7 +16,7 @@ import { DECLINES } from '#payments/decline.ts';
 const ROOT = path.join(import.meta.dirname, '..');
 
 /** Moved into the catalog. The operator console, contract and solvency pages stay English. */
-const APPS = 'pay,tag,receipt,terminal,front';
+const APPS = 'pay,tag,receipt,terminal,front,dashboard,desk';
 /** Parts of other folders that have moved. */
 const MOVED = [
   'web/ui/*.{ts,tsx}',
@@ -29,8 +29,11 @@ const MOVED = [
 /** Fewer would mean that the search looks in the wrong place. */
 const FEWEST_FILES = 30;
 
-/** Tests and pictures, and names that are English in every language. */
-const LEFT_OUT = /\.test\.tsx?$|(^|\/)shots|\/types\/|\/testing\/|ui\/result-names\.ts$/;
+/** Tests and pictures, names that are English in every language, and codes of countries. */
+const LEFT_OUT = new RegExp(
+  String.raw`\.test\.tsx?$|(^|/)(\w+-)?shots|/types/|/testing/|` +
+    String.raw`/(ui/result|dashboard/page)-names\.ts$|/countries\.ts$`,
+);
 
 interface Source {
   readonly name: string;
@@ -77,17 +80,29 @@ const SAME_EVERYWHERE: ReadonlySet<string> = new Set([
   'Delete',
   'Enter',
   'Digit',
+  'Home',
+  'End',
+  'key_…',
+  'pi_…',
   'XXXX-XXXX',
   'Password authentication:',
   // Names of windows and channels, classes, selectors.
   'tapline display',
   'tapline till',
+  'tapline dashboard mode',
+  'tapline dashboard account',
+  'tapline filters …',
   'input id',
   'a, button, input, select, textarea, summary, label',
+  'input, textarea, select, [role=dialog] *',
   // For programs and their logs.
   'Date',
   'Refused',
+  'npx tapline-reader cards write',
+  'PaymentAuthorization(uint32 merchant,uint64 amount,uint64 number,bytes8 orderId,bytes32 salt)',
   'The payment is signed.',
+  // In a sentence of the service, which is English.
+  'This',
   // What wallets and passkey dialogs store.
   'Tapline Wallet',
   'Pays one bill, which the wallet shows.',
@@ -109,15 +124,24 @@ const TOLD_ATTRIBUTES: ReadonlySet<string> = new Set([
   'heading',
   'action',
   'children',
+  'send',
+  'all',
+  'brand',
+  'sent',
+  'missing',
 ]);
 /** Elements whose `name` is for programs. */
 const INPUTS: ReadonlySet<string> = new Set([
   'input',
   'select',
   'textarea',
+  'TextField',
+  'FilterText',
+  'FilterSelect',
   'Choice',
   'Icon',
   'TillIcon',
+  'EmptyDrawing',
   'meta',
 ]);
 
@@ -125,7 +149,11 @@ const INPUTS: ReadonlySet<string> = new Set([
  * A word as people write it, or several words. `pay-total` and `payment_intent` are for programs,
  * and so are several classes: they stand in `className`.
  */
-const SENTENCE = /^\p{Lu}\p{Ll}+( |$)|^\p{L}[\p{L}’]*,? \p{L}[\p{L}’]*( |[.,!?…]|$)/u;
+const SENTENCE = new RegExp(
+  String.raw`^\p{Lu}\p{Ll}+[.…]?( |$)|^\p{Lu}\p{L}+[^.]* \p{Ll}{2,}|` +
+    String.raw`^\p{L}[\p{L}’]*,? \p{L}[\p{L}’]*( |[.,!?…]|$)`,
+  'u',
+);
 
 function isSentence(text: string): boolean {
   const shown = text.replaceAll(/\s+/g, ' ').trim();
@@ -141,9 +169,9 @@ function textsIn({ name, text }: Source): string[] {
   const found: string[] = [];
   const thrown = new Set<unknown>();
   const parents = new Map<unknown, string>();
-  const classes: [start: number, end: number][] = [];
-  const isClass = ({ start }: { readonly start: number }) =>
-    classes.some(([from, to]) => from <= start && start < to);
+  const forPrograms: [start: number, end: number][] = [];
+  const isForPrograms = ({ start }: { readonly start: number }) =>
+    forPrograms.some(([from, to]) => from <= start && start < to);
   const { program } = parseSync(name, text);
   new Visitor({
     JSXOpeningElement({ name: tag, attributes }) {
@@ -154,13 +182,11 @@ function textsIn({ name, text }: Source): string[] {
     JSXAttribute(attribute) {
       const { name: own, value } = attribute;
       const attributeName = own.type === 'JSXIdentifier' ? own.name : '';
-      if (attributeName.startsWith('data-')) thrown.add(value);
-      if (attributeName === 'className' && value?.type === 'JSXExpressionContainer') {
-        classes.push([value.start, value.end]);
-      }
+      const isHidden = attributeName.startsWith('data-') || attributeName === 'className';
+      if (isHidden && value !== null) forPrograms.push([value.start, value.end]);
       if (value?.type !== 'Literal' || typeof value.value !== 'string') return;
-      const isForPrograms = attributeName === 'name' && INPUTS.has(elementOf(attribute, parents));
-      if (!TOLD_ATTRIBUTES.has(attributeName) || isForPrograms) thrown.add(value);
+      const isInput = attributeName === 'name' && INPUTS.has(elementOf(attribute, parents));
+      if (!TOLD_ATTRIBUTES.has(attributeName) || isInput) thrown.add(value);
       else if (WORDS.test(value.value) && !SAME_EVERYWHERE.has(value.value)) {
         found.push(`${attributeName}="${value.value}"`);
       }
@@ -181,15 +207,20 @@ function textsIn({ name, text }: Source): string[] {
       if (callee.type !== 'Identifier' || !callee.name.endsWith('Error')) return;
       for (const one of given) markAll(one as Expression, thrown);
     },
+    // Names that scripts find controls by are English in every language.
+    Property({ key, value }) {
+      if (key.type === 'Literal' && key.value === 'data-name') thrown.add(value);
+    },
     ImportDeclaration({ source }) {
       thrown.add(source);
     },
     Literal(literal) {
-      if (thrown.has(literal) || typeof literal.value !== 'string' || isClass(literal)) return;
+      if (thrown.has(literal) || typeof literal.value !== 'string' || isForPrograms(literal))
+        return;
       if (isSentence(literal.value)) found.push(literal.value);
     },
     TemplateLiteral(template) {
-      if (thrown.has(template) || isClass(template)) return;
+      if (thrown.has(template) || isForPrograms(template)) return;
       const shown = template.quasis.map(({ value }) => value.cooked ?? '').join('…');
       if (isSentence(shown)) found.push(shown);
     },
@@ -284,6 +315,7 @@ const namesOf = (text: string) => [...new Set(valuesIn(parse(text)))].sort();
 /** Names of the properties of an object that is written out; null: it is not. */
 function propertiesOf(node: Expression | undefined): string[] | null {
   if (node?.type !== 'ObjectExpression') return null;
+  if (node.properties.some(({ type }) => type === 'SpreadElement')) return null;
   return node.properties.flatMap((one) =>
     one.type === 'Property' && one.key.type === 'Identifier' ? [one.key.name] : [],
   );

@@ -29,7 +29,14 @@ const TILL = /web\/(terminal\/(kept|machine|phases|place|split|words)|data\/devi
 const DESK = new RegExp(
   'web/(desk/(action-button|answers|arrived|desk-context|factor-context|factor-provider|filters|' +
     'gate|list|loaded|page-icon|reads|send|sheet)|' +
-    String.raw`data/(people|routes))\.tsx?$`,
+    String.raw`data/(people|routes)|ui/(arrival|empty-drawing|history-entry|numbers|shell))\.tsx?$`,
+);
+
+/** What most pages of the dashboard share. */
+const MERCHANT = new RegExp(
+  'src/core/calendar|web/dashboard/(merchant|parts/(customer|days|declines|event-types|' +
+    'live-steps|object-link|pairing|payment-columns|presets|sale-sum|terminal-names|time-zone|' +
+    'use-live))',
 );
 
 /** What a wallet shows first, and no other app has. */
@@ -58,6 +65,24 @@ function versionIn(place: string): string {
 const contracts = readContracts(
   readFileSync(path.join(import.meta.dirname, 'contracts.json'), 'utf8'),
 );
+
+/** What a page has loaded before any code that comes later. */
+const LOADED = /\/(?:react|rolldown-runtime|text|base|preload-helper)-/;
+/** The same, for what is in the first load of dashboard or operator console. */
+const LOADED_AT_DESK =
+  /\/(?:query|desk|merchant|shell|empty-state|skip-link|sheet-grip|time|table)-/;
+const OF_DESK = /\/(?:pages|desk|merchant|overview|dashboard)-/;
+
+/** Each name in a list of what to load costs bytes of the first load. */
+function onlyNew(
+  _file: string,
+  needed: readonly string[],
+  { hostId, hostType }: { readonly hostId: string; readonly hostType: 'html' | 'js' },
+): string[] {
+  if (hostType === 'html') return [...needed];
+  const isOfDesk = OF_DESK.test(hostId);
+  return needed.filter((one) => !LOADED.test(one) && !(isOfDesk && LOADED_AT_DESK.test(one)));
+}
 
 /** A wrong address would stop every wallet, so the build stops instead. */
 function readContracts(text: string): unknown {
@@ -98,7 +123,7 @@ export default defineConfig({
     target: 'es2023',
     // A data: address of a font or script would need a wider policy.
     assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
+    modulePreload: { polyfill: false, resolveDependencies: onlyNew },
     reportCompressedSize: false,
     rolldownOptions: {
       input: [
@@ -118,6 +143,7 @@ export default defineConfig({
             // Apps with lists need both.
             { name: 'query', test: /node_modules\/(@tanstack|wouter|regexparam|mitt)\// },
             { name: 'desk', test: DESK, includeDependenciesRecursively: false },
+            { name: 'merchant', test: MERCHANT, includeDependenciesRecursively: false },
             { name: 'wallet-first', test: WALLET, includeDependenciesRecursively: false },
           ],
         },

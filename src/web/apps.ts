@@ -46,7 +46,7 @@ export const WEB_APPS: readonly WebApp[] = [
   },
   {
     name: 'dashboard',
-    readers: 'english',
+    readers: 'staff',
     paths: ['/dashboard', '/dashboard/*'],
     page: 'dashboard.html',
     installable: false,

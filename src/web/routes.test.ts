@@ -192,12 +192,14 @@ test('a page is in the language of its address or its browser, or else English',
   assert.match(title, /^Ƥ/, 'its own words too');
 });
 
-test('staff switch the till by a cookie, which an address outdoes; others ignore it', async () => {
+test('staff switch an app by a cookie, which an address outdoes; others ignore it', async () => {
   const cookie = 'theme=dark; tapline_language=qps';
-  const switched = await languageIn('/terminal', { cookie });
-  assert.equal(switched.lang, 'qps');
-  assert.match(switched.vary, /\bAccept-Language, Cookie\b/);
-  assert.equal((await languageIn('/terminal?lang=en', { cookie })).lang, 'en');
+  for (const page of ['/terminal', '/dashboard', '/dashboard/payments']) {
+    const switched = await languageIn(page, { cookie });
+    assert.equal(switched.lang, 'qps', page);
+    assert.match(switched.vary, /\bAccept-Language, Cookie\b/);
+    assert.equal((await languageIn(`${page}?lang=en`, { cookie })).lang, 'en');
+  }
   assert.equal((await languageIn('/pay/x', { cookie })).lang, 'en');
   assert.equal((await languageIn('/operator?lang=qps', { cookie })).lang, 'en');
 });

@@ -7,9 +7,10 @@ import { Button } from '../ui/button.tsx';
 import { Switch } from '../ui/choice.tsx';
 import { Select } from '../ui/field.tsx';
 import { Shell } from '../ui/shell.tsx';
+import { t } from '../ui/text/t.ts';
 import { AccountTimes } from '../ui/time.tsx';
 import { useMerchant } from './merchant.ts';
-import { PAGES } from './pages.ts';
+import { pages } from './pages.ts';
 import { GoTo } from './parts/go-to.tsx';
 import { useKnownTimeZone } from './parts/time-zone.ts';
 
@@ -20,14 +21,14 @@ export function Frame({ children }: { readonly children: ReactNode }): ReactNode
   const timeZone = useKnownTimeZone();
   return (
     <Shell
-      brand="Dashboard"
-      pages={PAGES.map(withIcon)}
+      brand={t('dashboard.brand')}
+      pages={pages().map(withIcon)}
       current={location.slice(1)}
       onNavigate={(path) => navigate(`/${path}`)}
       mark={
         isTest ? (
-          <span className="test-chip" title="No real money moves here.">
-            Test
+          <span className="test-chip" title={t('dashboard.test_chip.title')}>
+            {t('dashboard.test_chip')}
           </span>
         ) : null
       }
@@ -48,7 +49,7 @@ function Foot(): ReactNode {
       <GoTo />
       {accounts.length > 1 ? (
         <Select
-          label="Account"
+          label={t('dashboard.account')}
           value={account.id}
           onChange={(event) => setAccount(event.target.value)}
         >
@@ -64,12 +65,15 @@ function Foot(): ReactNode {
         </strong>
       )}
       <Switch
-        label="Test mode"
+        data-name="Test mode"
+        label={t('dashboard.test_mode')}
         checked={mode === 'test'}
         onChange={(isTest) => setMode(isTest ? 'test' : 'live')}
       />
       <span className="soft shell-who">{user.email}</span>
-      <Button onClick={() => void signOut()}>Sign out</Button>
+      <Button data-name="Sign out" onClick={() => void signOut()}>
+        {t('dashboard.sign_out')}
+      </Button>
     </>
   );
 }

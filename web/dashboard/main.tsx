@@ -12,6 +12,7 @@ import { mount } from '../ui/mount.tsx';
 import { Page } from '../ui/shell.tsx';
 import './dashboard.css';
 import { partOf } from '../ui/part.ts';
+import { t } from '../ui/text/t.ts';
 import { Frame } from './frame.tsx';
 import { ROUTES } from './pages.ts';
 import { MerchantPlace } from './place.tsx';
@@ -28,9 +29,12 @@ function Pages(): ReactNode {
         <Redirect to="/dashboard" replace />
       </Route>
       <Route>
-        <Page title="Not found">
-          <EmptyState drawing={<EmptyDrawing name="search" />} title="Page not found">
-            Choose a page in the navigation.
+        <Page title={t('dashboard.not_found.page')}>
+          <EmptyState
+            drawing={<EmptyDrawing name="search" />}
+            title={t('dashboard.not_found.heading')}
+          >
+            {t('dashboard.not_found.text')}
           </EmptyState>
         </Page>
       </Route>
@@ -46,15 +50,15 @@ const Invitation = partOf(async () => (await import('./pages/outside.tsx')).Invi
 function OtherWays(): ReactNode {
   return (
     <p className="row row-apart">
-      <Link href="/dashboard/reset-password">Forgot your password?</Link>
-      <Link href="/dashboard/sign-up">Open an account</Link>
+      <Link href="/dashboard/reset-password">{t('dashboard.forgot_password')}</Link>
+      <Link href="/dashboard/sign-up">{t('dashboard.button.open_an_account')}</Link>
     </p>
   );
 }
 
 function Inside(): ReactNode {
   return (
-    <DeskGate people={people} brand="Dashboard" otherWays={<OtherWays />}>
+    <DeskGate people={people} brand={t('dashboard.brand')} otherWays={<OtherWays />}>
       <MerchantPlace>
         <Frame>
           <Pages />

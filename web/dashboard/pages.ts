@@ -1,28 +1,30 @@
 import type { DeskShellPage } from '../desk/page-icon.tsx';
-import { type Part, partOf } from '../ui/part.ts';
+import { firstPartOf, type Part, partOf } from '../ui/part.ts';
+import { t } from '../ui/text/t.ts';
+import { OPENS_GROUP, PAGES, type PageKey, type PageName } from './page-names.ts';
 
-/** The pages of the navigation, in its order. Names are promised (behavior.md 21.3). */
-export const PAGES: readonly DeskShellPage[] = [
-  { name: 'Overview', icon: 'overview', path: 'dashboard' },
-  { name: 'Payments', icon: 'payments', path: 'dashboard/payments', opensGroup: true },
-  { name: 'Intents', icon: 'intents', path: 'dashboard/intents' },
-  { name: 'Refunds', icon: 'refunds', path: 'dashboard/refunds' },
-  { name: 'Balance', icon: 'balance', path: 'dashboard/balance' },
-  { name: 'Terminals', icon: 'terminals', path: 'dashboard/terminals', opensGroup: true },
-  { name: 'API keys', icon: 'keys', path: 'dashboard/api-keys' },
-  { name: 'Webhooks', icon: 'webhooks', path: 'dashboard/webhooks' },
-  { name: 'Events', icon: 'events', path: 'dashboard/events' },
-  { name: 'Request log', icon: 'requests', path: 'dashboard/request-log' },
-  { name: 'Team', icon: 'people', path: 'dashboard/team', opensGroup: true },
-  { name: 'Settings', icon: 'settings', path: 'dashboard/settings' },
-  { name: 'Verification', icon: 'verification', path: 'dashboard/verification' },
-  { name: 'Risk rules', icon: 'risk', path: 'dashboard/risk-rules' },
-  { name: 'Audit log', icon: 'audit', path: 'dashboard/audit-log' },
-];
+export interface DashboardPage extends DeskShellPage {
+  readonly key: PageKey;
+}
+
+export function pages(): readonly DashboardPage[] {
+  return (Object.keys(PAGES) as PageName[]).map((name) => {
+    const key = name.toLowerCase().replace(' ', '_') as PageKey;
+    return {
+      'data-name': name,
+      key,
+      name: t(`dashboard.page.${key}`),
+      icon: PAGES[name],
+      path: key === 'overview' ? 'dashboard' : `dashboard/${key.replace('_', '-')}`,
+      opensGroup: OPENS_GROUP.includes(name),
+    };
+  });
+}
 
 type DeskPage = Part<object>;
 
-const Overview = partOf(async () => (await import('./pages/overview.tsx')).Overview);
+/** Most people see it first: its texts come with the page. */
+const Overview = firstPartOf(async () => (await import('./pages/overview.tsx')).Overview);
 const Payments = partOf(async () => (await import('./pages/payments.tsx')).Payments);
 const PaymentPage = partOf(async () => (await import('./pages/payment.tsx')).PaymentPage);
 const Intents = partOf(async () => (await import('./pages/intents.tsx')).Intents);

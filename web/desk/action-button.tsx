@@ -9,12 +9,15 @@ export interface ActionButtonProps<Value> {
   readonly kind?: 'plain' | 'primary' | 'danger';
   /** A name that says what it acts on, where several buttons read the same. */
   readonly label?: string;
+  /** The English name by which scripts find it. */
+  readonly 'data-name'?: string;
   readonly children: ReactNode;
 }
 
 /** Sends without asking: for what can be undone, or does no harm when it is done twice. */
 export function ActionButton<Value>(props: ActionButtonProps<Value>): ReactNode {
   const { request, onDone, kind = 'plain', label, children } = props;
+  const { 'data-name': dataName } = props;
   const sending = useSend();
   const run = async () => {
     const value = await sending.send(request);
@@ -22,7 +25,7 @@ export function ActionButton<Value>(props: ActionButtonProps<Value>): ReactNode 
   };
   return (
     <span className="stack stack-tight action">
-      <Button kind={kind} busy={sending.busy} onClick={run} aria-label={label}>
+      <Button data-name={dataName} kind={kind} busy={sending.busy} onClick={run} aria-label={label}>
         {children}
       </Button>
       {sending.problem === null ? null : (

@@ -1,29 +1,34 @@
+import { FALLBACK_LANGUAGE } from '#core/languages.ts';
 import type { Answer } from '../data/api.ts';
+import { refusalText } from '../data/refusal-text.ts';
+import { t, textLanguage } from '../ui/text/t.ts';
 
 /** An answer that brought nothing. */
 export type Trouble = Exclude<Answer<unknown>, { is: 'done' }>;
 
 /** Where the service's words speak to programs, people get these. */
-const WORDS: Readonly<Record<string, string>> = {
-  second_factor_required: 'This needs your second factor. Nothing was changed.',
-  session_missing: 'You are no longer signed in. Sign in and try again.',
-  csrf_token_invalid: 'This page is out of date. Reload it.',
-  version_conflict:
-    'Someone else changed this in the meantime. Review the current version, then send yours again.',
-  idempotency_request_in_progress: 'It is still in progress. Check again in a moment.',
-};
+const WORDS = [
+  'second_factor_required',
+  'session_missing',
+  'csrf_token_invalid',
+  'version_conflict',
+  'idempotency_request_in_progress',
+] as const;
 
 /** What happened, and what to do next. */
 export function wordsOf(trouble: Trouble): string {
   if (trouble.is === 'not_sent') {
-    return 'There is no connection. Nothing was sent. What you typed is still here.';
+    return t('desk.answers.not_sent');
   }
   if (trouble.is === 'unknown') {
-    return 'No response arrived. It may have been done: check before you send it again.';
+    return t('desk.answers.unknown');
   }
   const { code, message, param } = trouble.error;
+  const own = WORDS.find((one) => one === code);
+  if (own !== undefined) return t(`desk.refusal.${own}`);
   // The words stand beside the field, which people know by its label.
-  return WORDS[code] ?? (param === null ? message : message.replace(param, 'This'));
+  const isNamed = param !== null && textLanguage() === FALLBACK_LANGUAGE;
+  return isNamed ? message.replace(param, 'This') : refusalText(trouble.error);
 }
 
 /** The field that a refusal is about: `country` of `details.country`, `scopes` of `scopes[3]`. */

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import type { ListAuditLogResponse } from '../data/types/dashboard.ts';
 import { CodeWords } from '../ui/code-words.tsx';
 import type { Column } from '../ui/table.tsx';
+import { t } from '../ui/text/t.ts';
 import { Time } from '../ui/time.tsx';
 
 type Entry = ListAuditLogResponse['data'][number];
@@ -12,14 +13,14 @@ function actorWords({ actor }: Entry): string {
 }
 
 function modeWords(livemode: boolean): string {
-  return livemode ? 'Live' : 'Test';
+  return livemode ? t('desk.audit_columns.live') : t('desk.audit_columns.test');
 }
 
 function Details({ entry }: { readonly entry: Entry }): ReactNode {
   const { before, after, request_id: request, address, hash } = entry;
   return (
     <details>
-      <summary>Before and after</summary>
+      <summary>{t('desk.audit_columns.before_and_after.summary')}</summary>
       <pre className="code">
         {JSON.stringify({ before, after, request, address, hash }, null, 2)}
       </pre>
@@ -54,15 +55,19 @@ export function auditColumns({
   readonly objectLink: (id: string) => ReactNode;
 }): readonly Column<Entry>[] {
   return [
-    { name: 'Number', number: true, cell: ({ sequence }) => String(sequence) },
-    { name: 'When', cell: ({ created }) => <Time at={created} /> },
-    { name: 'Who', cell: actorWords },
-    { name: 'What', cell: (entry) => <What entry={entry} /> },
-    { name: 'Object', cell: ({ object_id: id }) => objectLink(id) },
     {
-      name: 'Mode',
+      name: t('desk.audit_columns.number.column'),
+      number: true,
+      cell: ({ sequence }) => String(sequence),
+    },
+    { name: t('desk.audit_columns.when.column'), cell: ({ created }) => <Time at={created} /> },
+    { name: t('desk.audit_columns.who.column'), cell: actorWords },
+    { name: t('desk.audit_columns.what.column'), cell: (entry) => <What entry={entry} /> },
+    { name: t('desk.audit_columns.object.column'), cell: ({ object_id: id }) => objectLink(id) },
+    {
+      name: t('desk.audit_columns.mode.column'),
       cell: ({ livemode }) => (livemode === null ? withoutMode : modeWords(livemode)),
     },
-    { name: 'Details', cell: (entry) => <Details entry={entry} /> },
+    { name: t('desk.audit_columns.details.column'), cell: (entry) => <Details entry={entry} /> },
   ];
 }

@@ -4,6 +4,8 @@ import type { Answer } from '../data/api.ts';
 import type { PeopleApi } from '../data/people.ts';
 import { TextField } from '../ui/field.tsx';
 import { Notice } from '../ui/notice.tsx';
+import { rich } from '../ui/text/rich.ts';
+import { t } from '../ui/text/t.ts';
 import { Form } from './form.tsx';
 import { useSend } from './send.ts';
 import { Sheet } from './sheet.tsx';
@@ -37,14 +39,17 @@ export function Sent({
 }): ReactNode {
   return (
     <Notice tone="good" role="status">
-      <strong>Check your email</strong>
+      <strong>{t('desk.by_mail.sent.heading')}</strong>
       <p>{children}</p>
       {link === null ? null : (
         <p className="small">
-          In this sandbox, the link is here, too:{' '}
-          <a className="id" href={link}>
-            {link}
-          </a>
+          {rich('desk.by_mail.sandbox_link', {
+            link: () => (
+              <a className="id" href={link}>
+                {link}
+              </a>
+            ),
+          })}
         </p>
       )}
     </Notice>
@@ -63,7 +68,7 @@ export function AddressForm<T>({ send, request, sent, onSent }: AddressFormProps
   const [isSent, setIsSent] = useState(false);
   const sending = useSend(['email']);
   const ask = async () => {
-    if (email.trim() === '') return sending.refuse('email', 'Enter your email address.');
+    if (email.trim() === '') return sending.refuse('email', t('desk.field.email_missing'));
     const answer = await sending.send(() => request(email.trim()));
     if (answer === null) return;
     setIsSent(true);
@@ -73,7 +78,8 @@ export function AddressForm<T>({ send, request, sent, onSent }: AddressFormProps
   return (
     <Form sending={sending} onSend={ask} send={send} wide>
       <TextField
-        label="Email"
+        data-name="Email"
+        label={t('desk.field.email')}
         type="email"
         autoComplete="email"
         value={email}
@@ -84,12 +90,14 @@ export function AddressForm<T>({ send, request, sent, onSent }: AddressFormProps
   );
 }
 
-export const NEW_PASSWORD = {
-  label: 'Password',
-  type: 'password',
-  autoComplete: 'new-password',
-  hint: '12 characters or more.',
-} as const;
+export const newPassword = () =>
+  ({
+    'data-name': 'Password',
+    label: t('desk.field.password'),
+    type: 'password',
+    autoComplete: 'new-password',
+    hint: t('desk.field.new_password_hint'),
+  }) as const;
 
 export interface ResetPasswordProps {
   readonly people: PeopleApi;
@@ -101,18 +109,18 @@ export interface ResetPasswordProps {
 export function ResetPassword({ people, back }: ResetPasswordProps): ReactNode {
   const token = useTokenInLink();
   return (
-    <Sheet title="New password">
+    <Sheet title={t('desk.field.new_password')}>
       {token === null ? (
         <AddressForm
-          send="Send me a link"
+          send={t('desk.by_mail.send_link')}
           request={(email) => people.call('POST /password_reset', { body: { email } })}
-          sent="If there is an account with this address, a link to choose a new password is in it."
+          sent={t('desk.by_mail.sent')}
         />
       ) : (
         <CompleteReset people={people} token={token} />
       )}
       <p>
-        <Link href={back}>Back to sign-in</Link>
+        <Link href={back}>{t('desk.by_mail.back')}</Link>
       </p>
     </Sheet>
   );
@@ -135,15 +143,15 @@ function CompleteReset({ people, token }: CompleteResetProps): ReactNode {
   if (isDone) {
     return (
       <Notice tone="good" role="status">
-        <strong>Your password has changed</strong>
-        <p>You are signed out everywhere. Sign in with the new one.</p>
+        <strong>{t('desk.by_mail.reset.heading')}</strong>
+        <p>{t('desk.by_mail.reset.text')}</p>
       </Notice>
     );
   }
   return (
-    <Form sending={sending} onSend={reset} send="Save" wide>
+    <Form sending={sending} onSend={reset} send={t('desk.button.save')} wide>
       <TextField
-        {...NEW_PASSWORD}
+        {...newPassword()}
         value={password}
         onChange={(event) => setPassword(event.target.value)}
         error={sending.problemAt('password')}

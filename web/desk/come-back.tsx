@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import type { Session } from '../data/people.ts';
 import { Dialog } from '../ui/dialog.tsx';
+import { t } from '../ui/text/t.ts';
 import { SecondStep, SignInForm, type SignInProps } from './sign-in.tsx';
 
 /** Over the page as it stands: nothing that was typed is lost. */
@@ -9,8 +10,8 @@ export function ComeBack({ people, onSession }: SignInProps): ReactNode {
   const take = (session: Session) =>
     session.status === 'signed_in' ? onSession(session) : setHalf(session);
   return (
-    <Dialog title="Your session has ended" onClose={() => location.reload()}>
-      <p className="soft">Sign in again to continue where you left off.</p>
+    <Dialog title={t('desk.come_back.heading')} onClose={() => location.reload()}>
+      <p className="soft">{t('desk.come_back.text')}</p>
       {half === null ? (
         <SignInForm people={people} onSession={take} />
       ) : (

@@ -9,6 +9,9 @@ export interface ConfirmDialogProps<Value> {
   /** The same word as on the button that opened it. */
   readonly send: string;
   readonly kind?: 'primary' | 'danger';
+  readonly 'data-name'?: string;
+  /** See {@link FormProps}. */
+  readonly cancelsSomething?: boolean;
   readonly request: () => Promise<Answer<Value>>;
   readonly onDone: (value: Value) => void;
   readonly onClose: () => void;
@@ -19,6 +22,7 @@ export interface ConfirmDialogProps<Value> {
 /** Asks once more before something that is hard to undo. */
 export function ConfirmDialog<Value>(props: ConfirmDialogProps<Value>): ReactNode {
   const { title, send, kind = 'danger', request, onDone, onClose, children } = props;
+  const { cancelsSomething, 'data-name': dataName } = props;
   const sending = useSend();
   const run = async () => {
     const done = await sending.send(request);
@@ -26,7 +30,12 @@ export function ConfirmDialog<Value>(props: ConfirmDialogProps<Value>): ReactNod
   };
   return (
     <Dialog title={title} onClose={onClose}>
-      <Form sending={sending} onSend={run} send={send} kind={kind} onCancel={onClose}>
+      <Form
+        {...{ sending, send, kind, cancelsSomething }}
+        data-name={dataName}
+        onSend={run}
+        onCancel={onClose}
+      >
         <div className="stack stack-tight">{children}</div>
       </Form>
     </Dialog>

@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { Dialog } from '../ui/dialog.tsx';
 import { partOf } from '../ui/part.ts';
+import { t } from '../ui/text/t.ts';
 import { useDesk } from './desk-context.ts';
 import { FactorForm } from './factor-form.tsx';
 
@@ -22,17 +23,17 @@ export function FactorDialog({
   };
   if (factors.first_choice === null) {
     return (
-      <Dialog title="Set up a second factor first" onClose={cancel}>
+      <Dialog title={t('desk.factor.set_up_first')} onClose={cancel}>
         <TotpSetup asksPassword onDone={done} onCancel={cancel} />
       </Dialog>
     );
   }
   return (
-    <Dialog title="Confirm it’s you" onClose={cancel}>
+    <Dialog title={t('desk.factor.confirm.heading')} onClose={cancel}>
       <FactorForm
         people={people}
         factors={factors}
-        send="Confirm"
+        send={t('desk.button.confirm')}
         onProven={done}
         onCancel={cancel}
       />

@@ -3,6 +3,7 @@ import { canUsePasskeys, signWithPasskey } from '../data/passkey.ts';
 import type { PeopleApi, Session } from '../data/people.ts';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/field.tsx';
+import { t } from '../ui/text/t.ts';
 import { Form } from './form.tsx';
 import { PasskeyAddress } from './passkey-address.tsx';
 import { useSend } from './send.ts';
@@ -12,19 +13,21 @@ export interface FactorFormProps {
   readonly factors: Session['user']['factors'];
   /** What the button says that sends the code. */
   readonly send: string;
+  /** The English name by which scripts find that button. */
+  readonly 'data-name'?: string;
   readonly onProven: (session: Session) => void;
   readonly onCancel?: () => void;
 }
 
 /** Proves the second factor: a passkey first where there is one, or a code. */
 export function FactorForm(props: FactorFormProps): ReactNode {
-  const { people, factors, send, onProven, onCancel } = props;
+  const { people, factors, send, onProven, onCancel, 'data-name': dataName } = props;
   const [code, setCode] = useState('');
   const id = useId();
   const sending = useSend(['code']);
   useEffect(() => document.getElementById(id)?.focus(), [id]);
   const withCode = async () => {
-    if (code.trim() === '') return sending.refuse('code', 'Enter the code from your app.');
+    if (code.trim() === '') return sending.refuse('code', t('desk.factor.code_missing'));
     const body = { code: code.replaceAll(' ', '') };
     const session = await sending.send(() => people.call('POST /session/second_factor', { body }));
     if (session !== null) onProven(session);
@@ -35,17 +38,16 @@ export function FactorForm(props: FactorFormProps): ReactNode {
         <PasskeyButton people={people} route="factor" onDone={onProven} />
       ) : null}
       {factors.passkeys > 0 && !canUsePasskeys() ? <PasskeyAddress /> : null}
-      <Form sending={sending} onSend={withCode} send={send} {...(onCancel && { onCancel })}>
+      <Form {...{ sending, send, onCancel }} data-name={dataName} onSend={withCode}>
         <TextField
-          label="Authentication code"
+          data-name="Authentication code"
+          label={t('desk.field.authentication_code')}
           name="code"
           autoComplete="one-time-code"
           id={id}
           value={code}
           onChange={(event) => setCode(event.target.value)}
-          hint={
-            factors.totp ? 'The six digits from your app, or a recovery code.' : 'A recovery code.'
-          }
+          hint={factors.totp ? t('desk.factor.code_hint') : t('desk.factor.recovery_code_hint')}
           error={sending.problemAt('code')}
         />
       </Form>
@@ -88,7 +90,7 @@ export function PasskeyButton({ people, route, onDone }: PasskeyButtonProps): Re
         busy={sending.busy}
         onClick={use}
       >
-        Use a passkey
+        {t('desk.factor.passkey')}
       </Button>
       {sending.problem === null ? null : (
         <p className="field-error" role="alert">

@@ -2,6 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { Button } from '../ui/button.tsx';
 import { Select, TextField } from '../ui/field.tsx';
+import { t } from '../ui/text/t.ts';
 
 /** Filters and the place in a list stand in the address: it can be linked, and Back undoes them. */
 export interface Filters {
@@ -50,7 +51,7 @@ export interface FilterBarProps {
 export function FilterBar({ filters, children, below }: FilterBarProps): ReactNode {
   const clear = filters.isFiltered ? (
     <Button kind="quiet" onClick={filters.clear}>
-      Show all
+      {t('desk.filters.show_all.button')}
     </Button>
   ) : null;
   return (

@@ -1,6 +1,7 @@
 import type { FormEvent, ReactNode } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Notice } from '../ui/notice.tsx';
+import { t } from '../ui/text/t.ts';
 import type { Sending } from './send.ts';
 
 export interface FormProps {
@@ -9,6 +10,10 @@ export interface FormProps {
   /** What the button that sends says. */
   readonly send: string;
   readonly kind?: 'primary' | 'danger';
+  /** The English name by which scripts find that button. */
+  readonly 'data-name'?: string | undefined;
+  /** It cancels something: beside it, “Cancel” would mean the opposite. */
+  readonly cancelsSomething?: boolean | undefined;
   /** Without it the form has no way out but the page's. */
   readonly onCancel?: (() => void) | undefined;
   readonly wide?: boolean;
@@ -18,6 +23,7 @@ export interface FormProps {
 /** Fields, what is wrong with none of them, and one button that sends. Enter sends too. */
 export function Form(props: FormProps): ReactNode {
   const { sending, onSend, send, kind = 'primary', onCancel, wide = false, children } = props;
+  const { cancelsSomething = false, 'data-name': dataName } = props;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (!sending.busy) onSend();
@@ -36,12 +42,13 @@ export function Form(props: FormProps): ReactNode {
         </Notice>
       )}
       <div className="row">
-        <Button type="submit" kind={kind} busy={sending.busy} wide={wide}>
+        <Button data-name={dataName} type="submit" kind={kind} busy={sending.busy} wide={wide}>
           {send}
         </Button>
         {onCancel === undefined ? null : (
-          // Beside “Cancel payment” the same word would mean the opposite.
-          <Button onClick={onCancel}>{send.startsWith('Cancel') ? 'Go back' : 'Cancel'}</Button>
+          <Button onClick={onCancel}>
+            {cancelsSomething ? t('desk.button.go_back') : t('desk.button.cancel')}
+          </Button>
         )}
       </div>
     </form>

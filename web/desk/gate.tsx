@@ -4,16 +4,17 @@ import type { PeopleApi, Session } from '../data/people.ts';
 import { Button } from '../ui/button.tsx';
 import { fontLooked, showFont } from '../ui/font/font.ts';
 import { Notice } from '../ui/notice.tsx';
-import { partOf } from '../ui/part.ts';
+import { firstPartOf, partOf } from '../ui/part.ts';
 import './desk.css';
+import { t } from '../ui/text/t.ts';
 import { type Trouble, wordsOf } from './answers.ts';
 import { type Desk, DeskContext } from './desk-context.ts';
 import { FactorProvider } from './factor-provider.tsx';
 import { Sheet } from './sheet.tsx';
 
 /** Whoever is signed in needs none of these: they come only where they are shown. */
-const SignInForm = partOf(async () => (await import('./sign-in.tsx')).SignInForm);
-const SecondStep = partOf(async () => (await import('./sign-in.tsx')).SecondStep);
+const SignInForm = firstPartOf(async () => (await import('./sign-in.tsx')).SignInForm);
+const SecondStep = firstPartOf(async () => (await import('./sign-in.tsx')).SecondStep);
 const ComeBack = partOf(async () => (await import('./come-back.tsx')).ComeBack);
 
 export interface DeskGateProps {
@@ -103,14 +104,14 @@ export function DeskGate({ people, brand, otherWays, children }: DeskGateProps):
     };
     return { people, session: signedInAs, refresh: ask, signOut };
   }, [people, signedInAs, ask, leave, cache]);
-  if (place.is === 'asking') return <p className="unseen">Loading</p>;
+  if (place.is === 'asking') return <p className="unseen">{t('desk.gate.loading')}</p>;
   if (place.is === 'unreachable') {
     return (
       <Sheet title={brand}>
         <Notice tone="bad" role="alert">
           <p>{place.words}</p>
         </Notice>
-        <Button onClick={() => void ask()}>Try again</Button>
+        <Button onClick={() => void ask()}>{t('desk.button.try_again')}</Button>
       </Sheet>
     );
   }
@@ -118,14 +119,14 @@ export function DeskGate({ people, brand, otherWays, children }: DeskGateProps):
   if (place.is === 'half') {
     const { session } = place;
     return (
-      <Sheet title="Second factor">
+      <Sheet title={t('desk.second_factor')}>
         <SecondStep people={people} session={session} onSession={enter} onCancel={cancel} />
       </Sheet>
     );
   }
   if (place.is === 'signed_out' || desk === null) {
     return (
-      <Sheet title={`Sign in · ${brand}`}>
+      <Sheet title={t('desk.gate.sign_in.heading', { brand })}>
         <SignInForm people={people} onSession={enter} />
         {otherWays}
       </Sheet>

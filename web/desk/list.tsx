@@ -4,6 +4,7 @@ import { Button } from '../ui/button.tsx';
 import { EmptyDrawing } from '../ui/empty-drawing.tsx';
 import { EmptyState } from '../ui/empty-state.tsx';
 import { type Column, Table } from '../ui/table.tsx';
+import { t } from '../ui/text/t.ts';
 import type { Filters } from './filters.tsx';
 import { Loaded } from './loaded.tsx';
 import type { ListPage } from './walk.ts';
@@ -57,10 +58,10 @@ export function NothingHere({ filters, empty }: NothingHereProps): ReactNode {
   return (
     <EmptyState
       drawing={<EmptyDrawing name="search" />}
-      title="No results match these filters"
-      action={<Button onClick={filters.clear}>Clear filters</Button>}
+      title={t('desk.list.no_results.heading')}
+      action={<Button onClick={filters.clear}>{t('desk.list.no_results.button')}</Button>}
     >
-      Change or clear the filters to see more.
+      {t('desk.list.no_results.text')}
     </EmptyState>
   );
 }

@@ -6,6 +6,7 @@ import { EmptyDrawing } from '../ui/empty-drawing.tsx';
 import { EmptyState } from '../ui/empty-state.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { Skeleton, type SkeletonShape } from '../ui/skeleton.tsx';
+import { t } from '../ui/text/t.ts';
 import { wordsOf } from './answers.ts';
 
 export interface LoadedProps<Value> {
@@ -40,8 +41,8 @@ export function Loaded<Value>(props: LoadedProps<Value>): ReactNode {
   if (error === null) return <Skeleton shape={shape} />;
   if (isMissing(error)) {
     return (
-      <EmptyState drawing={<EmptyDrawing name="search" />} title="Nothing has this ID">
-        {missing ?? 'Check the address. It may belong to another account.'}
+      <EmptyState drawing={<EmptyDrawing name="search" />} title={t('desk.loaded.missing.heading')}>
+        {missing ?? t('desk.loaded.missing.text')}
       </EmptyState>
     );
   }
@@ -50,7 +51,7 @@ export function Loaded<Value>(props: LoadedProps<Value>): ReactNode {
       <p>{error instanceof ApiFailure ? wordsOfRead(error) : error.message}</p>
       <div>
         <Button busy={isFetching} onClick={() => void refetch()}>
-          Try again
+          {t('desk.button.try_again')}
         </Button>
       </div>
     </Notice>
@@ -69,9 +70,9 @@ interface StaleProps {
 function Stale({ error, onRetry }: StaleProps): ReactNode {
   return (
     <Notice tone="warn" role="status">
-      <p>This page may be out of date: {error.message}</p>
+      <p>{t('desk.loaded.stale', { message: error.message })}</p>
       <div>
-        <Button onClick={onRetry}>Try again</Button>
+        <Button onClick={onRetry}>{t('desk.button.try_again')}</Button>
       </div>
     </Notice>
   );

@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useSearch } from 'wouter';
 import { Button } from '../ui/button.tsx';
 import { type Column, Table, TableFrame, TableRows } from '../ui/table.tsx';
+import { t } from '../ui/text/t.ts';
 import type { Filters } from './filters.tsx';
 import { type ListProps, NothingHere } from './list.tsx';
 import { Loaded } from './loaded.tsx';
@@ -129,7 +130,7 @@ function Newer({ count, isMore, onShow }: NewerProps): ReactNode {
   return (
     <div className="newer" role="status">
       <Button kind="primary" onClick={onShow}>
-        {isMore ? `${count} or more` : String(count)} newer
+        {t(isMore ? 'desk.long_list.newer_or_more' : 'desk.long_list.newer', { count })}
       </Button>
     </div>
   );
@@ -208,10 +209,12 @@ function End<Row>({ filters, seen: { walk, goOn, isTooLong } }: EndProps<Row>): 
       {filters.cursor === undefined ? (
         <span />
       ) : (
-        <Button onClick={() => filters.goTo(null)}>Newest</Button>
+        <Button onClick={() => filters.goTo(null)}>{t('desk.long_list.newest.button')}</Button>
       )}
       {typeof next === 'string' ? (
-        <Button onClick={() => (isTooLong ? filters.goTo(next) : goOn())}>Older</Button>
+        <Button onClick={() => (isTooLong ? filters.goTo(next) : goOn())}>
+          {t('desk.long_list.older.button')}
+        </Button>
       ) : null}
     </div>
   );

@@ -6,6 +6,8 @@ import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { Status } from '../ui/status.tsx';
+import { rich } from '../ui/text/rich.ts';
+import { t } from '../ui/text/t.ts';
 import { Time } from '../ui/time.tsx';
 import { ActionButton } from './action-button.tsx';
 import { ConfirmDialog } from './confirm-dialog.tsx';
@@ -22,7 +24,7 @@ export function OwnAccess(): ReactNode {
   const { name, email } = session.user;
   return (
     <section className="card stack">
-      <h2>You</h2>
+      <h2>{t('desk.own_access.you.heading')}</h2>
       <p>
         <bdi>{name}</bdi> <bdi className="soft">{email}</bdi>
       </p>
@@ -31,10 +33,10 @@ export function OwnAccess(): ReactNode {
         <ChangePassword />
         <PersonalData />
       </div>
-      <h3>Second factor</h3>
+      <h3>{t('desk.second_factor')}</h3>
       <AuthenticatorApp />
       <Passkeys />
-      <h3>Where you are signed in</h3>
+      <h3>{t('desk.own_access.sessions.heading')}</h3>
       <Sessions />
     </section>
   );
@@ -59,43 +61,47 @@ function AuthenticatorApp(): ReactNode {
     <>
       <div className="row">
         <Status tone={factors.totp ? 'good' : 'warn'}>
-          {factors.totp ? 'Authenticator app is set up' : 'No authenticator app'}
+          {factors.totp ? t('desk.own_access.has_app') : t('desk.own_access.no_app')}
         </Status>
         {factors.totp ? (
           <>
-            <Button onClick={() => setOpen('remove')}>Remove the app</Button>
+            <Button onClick={() => setOpen('remove')}>{t('desk.own_access.remove_app')}</Button>
             <ActionButton
               request={() => people.call('POST /me/recovery_codes')}
               onDone={(made) => setCodes(made.recovery_codes)}
             >
-              New recovery codes
+              {t('desk.own_access.new_codes.button')}
             </ActionButton>
-            <span className="soft">{factors.recovery_codes_left} recovery codes left</span>
+            <CodesLeft count={factors.recovery_codes_left} />
           </>
         ) : (
-          <Button onClick={() => void setUp()}>Set up an authenticator app</Button>
+          <Button onClick={() => void setUp()}>{t('desk.own_access.set_up_app')}</Button>
         )}
       </div>
       <CodesToKeep isDue={factors.recovery_codes_to_save} />
       {open === 'set_up' ? (
-        <Dialog title="Set up an authenticator app" onClose={close}>
+        <Dialog title={t('desk.own_access.set_up_app')} onClose={close}>
           <TotpSetup asksPassword={factors.first_choice === null} onDone={close} onCancel={close} />
         </Dialog>
       ) : null}
       {open === 'remove' ? (
         <ConfirmDialog
-          title="Remove the authenticator app?"
-          send="Remove the app"
+          title={t('desk.own_access.remove_app.heading')}
+          send={t('desk.own_access.remove_app')}
           request={() => people.call('DELETE /me/totp')}
           onDone={close}
           onClose={close}
         >
-          <p>Without a second factor you cannot withdraw money or grant rights.</p>
+          <p>{t('desk.own_access.remove_app.text')}</p>
         </ConfirmDialog>
       ) : null}
       {codes === null ? null : <NewCodes codes={codes} onClose={close} />}
     </>
   );
+}
+
+function CodesLeft({ count }: { readonly count: number }): ReactNode {
+  return <span className="soft">{t('desk.own_access.recovery_codes_left', { count })}</span>;
 }
 
 interface NewCodesProps {
@@ -105,7 +111,7 @@ interface NewCodesProps {
 
 function NewCodes({ codes, onClose }: NewCodesProps): ReactNode {
   return (
-    <Dialog title="Your new recovery codes" onClose={onClose}>
+    <Dialog title={t('desk.own_access.new_codes.heading')} onClose={onClose}>
       <RecoveryCodes codes={codes} onKept={onClose} />
     </Dialog>
   );
@@ -115,9 +121,7 @@ function CodesToKeep({ isDue }: { readonly isDue: boolean }): ReactNode {
   if (!isDue) return null;
   return (
     <Notice tone="warn">
-      <p>
-        You have not confirmed that you saved your recovery codes. Create new ones and save them.
-      </p>
+      <p>{t('desk.own_access.codes_to_save')}</p>
     </Notice>
   );
 }
@@ -138,21 +142,22 @@ function Passkeys(): ReactNode {
               <bdi>{name}</bdi>
             </strong>
             <span className="soft small">
-              {used === null ? 'Never used' : 'Last used '}
-              {used === null ? null : <Time at={used} />}
+              {used === null
+                ? t('desk.own_access.never_used')
+                : rich('desk.own_access.last_used', { time: () => <Time at={used} /> })}
             </span>
             <ActionButton
               request={() => people.call('DELETE /me/passkeys/{id}', { path: { id } })}
               onDone={() => void refresh()}
             >
-              Remove <bdi>{name}</bdi>
+              {t('desk.own_access.remove.button', { name })}
             </ActionButton>
           </li>
         ))}
       </ul>
       <div>
         {addressWithPasskeys() === null ? (
-          <Button onClick={() => setIsAdding(true)}>Add a passkey</Button>
+          <Button onClick={() => setIsAdding(true)}>{t('desk.own_access.add_passkey')}</Button>
         ) : (
           <PasskeyAddress />
         )}
@@ -173,16 +178,21 @@ function Sessions(): ReactNode {
       <ul className="stack stack-tight">
         {data?.data.map(({ id, current, device, place, address, last_seen_at }) => (
           <li key={id} className="row">
-            <strong>{device}</strong>
+            <strong>
+              <bdi>{device}</bdi>
+            </strong>
             <span className="soft small">
-              {place === '' ? address : `${place}, ${address}`}, last used{' '}
-              <Time at={last_seen_at} />
+              {rich(
+                'desk.own_access.session',
+                { time: () => <Time at={last_seen_at} /> },
+                { place: place === '' ? address : `${place}, ${address}` },
+              )}
             </span>
             {current ? (
-              <Status tone="info">This device</Status>
+              <Status tone="info">{t('desk.own_access.this_device.status')}</Status>
             ) : (
               <ActionButton request={() => people.call('DELETE /sessions/{id}', { path: { id } })}>
-                End
+                {t('desk.own_access.end.button')}
               </ActionButton>
             )}
           </li>
@@ -192,7 +202,7 @@ function Sessions(): ReactNode {
         request={() => people.call('DELETE /sessions')}
         onDone={() => location.reload()}
       >
-        End all sessions
+        {t('desk.own_access.end_all_sessions')}
       </ActionButton>
     </>
   );

@@ -2,6 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
+import { t } from '../ui/text/t.ts';
 import { useToast } from '../ui/toast.tsx';
 import { useDesk } from './desk-context.ts';
 import { Form } from './form.tsx';
@@ -20,12 +21,17 @@ export function ChangeName(): ReactNode {
   };
   return (
     <>
-      <Button onClick={() => setIsOpen(true)}>Change my name</Button>
+      <Button onClick={() => setIsOpen(true)}>{t('desk.own_access.change_name')}</Button>
       {isOpen ? (
-        <Dialog title="Your name" onClose={() => setIsOpen(false)}>
-          <Form sending={sending} onSend={save} send="Save" onCancel={() => setIsOpen(false)}>
+        <Dialog title={t('desk.own_access.your_name')} onClose={() => setIsOpen(false)}>
+          <Form
+            sending={sending}
+            onSend={save}
+            send={t('desk.button.save')}
+            onCancel={() => setIsOpen(false)}
+          >
             <TextField
-              label="Name"
+              label={t('desk.field.name')}
               autoComplete="name"
               value={name}
               onChange={(event) => setName(event.target.value)}
@@ -42,7 +48,7 @@ export function ChangePassword(): ReactNode {
   const [isOpen, setIsOpen] = useState(false);
   return (
     <>
-      <Button onClick={() => setIsOpen(true)}>Change my password</Button>
+      <Button onClick={() => setIsOpen(true)}>{t('desk.own_access.change_password')}</Button>
       {isOpen ? <PasswordDialog onClose={() => setIsOpen(false)} /> : null}
     </>
   );
@@ -57,14 +63,19 @@ function PasswordDialog({ onClose }: { readonly onClose: () => void }): ReactNod
   const save = async () => {
     const body = { current_password: present, password: next };
     if ((await sending.send(() => people.call('POST /me/password', { body }))) === null) return;
-    toast('Your password has changed. All other sessions have ended.');
+    toast(t('desk.own_access.password_changed'));
     onClose();
   };
   return (
-    <Dialog title="Change your password" onClose={onClose}>
-      <Form sending={sending} onSend={save} send="Change my password" onCancel={onClose}>
+    <Dialog title={t('desk.own_access.change_password.heading')} onClose={onClose}>
+      <Form
+        sending={sending}
+        onSend={save}
+        send={t('desk.own_access.change_password')}
+        onCancel={onClose}
+      >
         <TextField
-          label="Current password"
+          label={t('desk.field.current_password')}
           type="password"
           autoComplete="current-password"
           value={present}
@@ -72,12 +83,12 @@ function PasswordDialog({ onClose }: { readonly onClose: () => void }): ReactNod
           error={sending.problemAt('current_password')}
         />
         <TextField
-          label="New password"
+          label={t('desk.field.new_password')}
           type="password"
           autoComplete="new-password"
           value={next}
           onChange={(event) => setNext(event.target.value)}
-          hint="12 characters or more."
+          hint={t('desk.field.new_password_hint')}
           error={sending.problemAt('password')}
         />
       </Form>
@@ -92,9 +103,9 @@ export function PersonalData(): ReactNode {
   const [asked, setAsked] = useState<Asked | null>(null);
   return (
     <>
-      <Button onClick={() => setAsked('export')}>Download my data</Button>
+      <Button onClick={() => setAsked('export')}>{t('desk.own_access.download_data')}</Button>
       <Button kind="danger-quiet" onClick={() => setAsked('erase')}>
-        Delete my account
+        {t('desk.own_access.delete_account')}
       </Button>
       {asked === null ? null : <DataDialog asked={asked} onClose={() => setAsked(null)} />}
     </>
@@ -135,22 +146,30 @@ function DataDialog({ asked, onClose }: DataDialogProps): ReactNode {
     if (erased !== null) location.reload();
   };
   return (
-    <Dialog title={isExport ? 'Download your data' : 'Delete your account?'} onClose={onClose}>
+    <Dialog
+      title={
+        isExport
+          ? t('desk.own_access.download_data.heading')
+          : t('desk.own_access.delete_account.heading')
+      }
+      onClose={onClose}
+    >
       <Form
         sending={sending}
         onSend={run}
-        send={isExport ? 'Download my data' : 'Delete my account'}
+        send={isExport ? t('desk.own_access.download_data') : t('desk.own_access.delete_account')}
         kind={isExport ? 'primary' : 'danger'}
         onCancel={onClose}
       >
         <p>
           {isExport
-            ? 'Everything we store about you, in one file, without secrets.'
-            : 'This deletes your name, address, factors, sessions and memberships for good.'}
+            ? t('desk.own_access.download_data.text')
+            : t('desk.own_access.delete_account.text')}
         </p>
         {asksPassword ? (
           <TextField
-            label="Password"
+            data-name="Password"
+            label={t('desk.field.password')}
             type="password"
             autoComplete="current-password"
             value={password}

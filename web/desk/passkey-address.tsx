@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { addressWithPasskeys } from '../data/passkey.ts';
+import { t } from '../ui/text/t.ts';
 
 /** At 127.0.0.1 browsers have no passkeys: the same page at `localhost`, where they have. */
 export function PasskeyAddress(): ReactNode {
@@ -7,9 +8,9 @@ export function PasskeyAddress(): ReactNode {
   if (address === null) return null;
   return (
     <p className="soft small">
-      Passkeys need a host name.{' '}
+      {t('desk.passkey_address.text')}{' '}
       <a href={`${address}${location.pathname}`} translate="no">
-        Open {address}
+        {t('desk.passkey_address.open.link', { address })}
       </a>
     </p>
   );

@@ -2,6 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { canUsePasskeys, createPasskey } from '../data/passkey.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
+import { t } from '../ui/text/t.ts';
 import { useDesk } from './desk-context.ts';
 import { Form } from './form.tsx';
 import { useSend } from './send.ts';
@@ -14,7 +15,7 @@ export function AddPasskeyDialog({ onClose }: { readonly onClose: () => void }):
   const [password, setPassword] = useState('');
   const sending = useSend(['name', 'current_password']);
   const add = async () => {
-    if (name.trim() === '') return sending.refuse('name', 'Name it after the device.');
+    if (name.trim() === '') return sending.refuse('name', t('desk.passkey.name_missing'));
     const body = asksPassword ? { current_password: password } : {};
     const options = await sending.send(() => people.call('POST /me/passkeys/options', { body }));
     if (options === null) return;
@@ -28,30 +29,36 @@ export function AddPasskeyDialog({ onClose }: { readonly onClose: () => void }):
     onClose();
   };
   return (
-    <Dialog title="New passkey on this device" onClose={onClose}>
+    <Dialog title={t('desk.passkey.heading')} onClose={onClose}>
       {canUsePasskeys() ? (
-        <Form sending={sending} onSend={add} send="Add a passkey" onCancel={onClose}>
+        <Form
+          sending={sending}
+          onSend={add}
+          send={t('desk.own_access.add_passkey')}
+          onCancel={onClose}
+        >
           <TextField
-            label="Name"
+            label={t('desk.field.name')}
             value={name}
             onChange={(event) => setName(event.target.value)}
-            hint="Such as My phone."
+            hint={t('desk.passkey.name_hint')}
             error={sending.problemAt('name')}
           />
           {asksPassword ? (
             <TextField
-              label="Password"
+              data-name="Password"
+              label={t('desk.field.password')}
               type="password"
               autoComplete="current-password"
               value={password}
               onChange={(event) => setPassword(event.target.value)}
-              hint="The password you sign in with."
+              hint={t('desk.field.password_hint')}
               error={sending.problemAt('current_password')}
             />
           ) : null}
         </Form>
       ) : (
-        <p>This browser has no passkeys here. They need https and a recent browser.</p>
+        <p>{t('desk.passkey.not_here')}</p>
       )}
     </Dialog>
   );

@@ -2,6 +2,7 @@ import { type FormEvent, type ReactNode, useEffect, useId, useState } from 'reac
 import { useLocation, useSearchParams } from 'wouter';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/field.tsx';
+import { t } from '../ui/text/t.ts';
 import { forget, type KeptFilter, keep, readKept, searchOf } from './kept-filters.ts';
 
 function useKept(place: string) {
@@ -24,7 +25,7 @@ export function SavedFilters({ scope }: { readonly scope: string }): ReactNode {
   if (kept.length === 0 && now === '') return null;
   return (
     <fieldset className="presets">
-      <legend className="unseen">Saved filters</legend>
+      <legend className="unseen">{t('desk.saved_filters.legend')}</legend>
       {kept.map(({ name, search }) => (
         <button
           key={name}
@@ -38,7 +39,7 @@ export function SavedFilters({ scope }: { readonly scope: string }): ReactNode {
       ))}
       {current === undefined ? null : (
         <Button kind="quiet" onClick={() => store(forget(kept, current.name))}>
-          Delete filter
+          {t('desk.saved_filters.delete_filter.button')}
         </Button>
       )}
       {current === undefined && now !== '' ? (
@@ -57,7 +58,7 @@ function Naming({ onKeep }: NamingProps): ReactNode {
   if (!isNaming) {
     return (
       <Button kind="quiet" onClick={() => setIsNaming(true)}>
-        Save filter
+        {t('desk.saved_filters.save_filter.button')}
       </Button>
     );
   }
@@ -76,13 +77,13 @@ function NameForm({ onKeep }: NamingProps): ReactNode {
   return (
     <form className="row" onSubmit={send}>
       <TextField
-        label="Filter name"
+        label={t('desk.saved_filters.filter_name.label')}
         id={id}
         maxLength={40}
         value={name}
         onChange={(event) => setName(event.target.value)}
       />
-      <Button type="submit">Save</Button>
+      <Button type="submit">{t('desk.button.save')}</Button>
     </form>
   );
 }

@@ -3,6 +3,7 @@ import { Button } from '../ui/button.tsx';
 import { CopyField } from '../ui/copy-field.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Notice } from '../ui/notice.tsx';
+import { t } from '../ui/text/t.ts';
 
 export interface ShownOnceProps {
   readonly title: string;
@@ -21,13 +22,13 @@ export function ShownOnce(props: ShownOnceProps): ReactNode {
   return (
     <Dialog title={title} onClose={onClose}>
       <Notice tone="warn">
-        <p>Copy it now. It won’t be shown again.</p>
+        <p>{t('desk.shown_once.text')}</p>
       </Notice>
       <CopyField label={label} value={secret} whole={whole} />
       {children}
       <div className="row">
         <Button kind="primary" onClick={onClose}>
-          Done
+          {t('desk.button.done')}
         </Button>
       </div>
     </Dialog>

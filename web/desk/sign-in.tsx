@@ -3,6 +3,7 @@ import { canUsePasskeys } from '../data/passkey.ts';
 import type { PeopleApi, Session } from '../data/people.ts';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/field.tsx';
+import { t } from '../ui/text/t.ts';
 import { FactorForm, PasskeyButton } from './factor-form.tsx';
 import { Form } from './form.tsx';
 import { PasskeyAddress } from './passkey-address.tsx';
@@ -22,8 +23,8 @@ export function SignInForm({ people, onSession }: SignInProps): ReactNode {
   const id = useId();
   useEffect(() => document.getElementById(id)?.focus(), [id]);
   const signIn = async () => {
-    if (email.trim() === '') return sending.refuse('email', 'Enter your email address.');
-    if (password === '') return sending.refuse('password', 'Enter your password.');
+    if (email.trim() === '') return sending.refuse('email', t('desk.field.email_missing'));
+    if (password === '') return sending.refuse('password', t('desk.sign_in.password_missing'));
     const body = { email: email.trim(), password };
     const session = await sending.send(() => people.call('POST /session', { body }));
     if (session !== null) onSession(session);
@@ -35,10 +36,17 @@ export function SignInForm({ people, onSession }: SignInProps): ReactNode {
       ) : (
         <PasskeyAddress />
       )}
-      <Form sending={sending} onSend={signIn} send="Sign in" wide>
+      <Form
+        sending={sending}
+        onSend={signIn}
+        send={t('desk.sign_in.button')}
+        data-name="Sign in"
+        wide
+      >
         <TextField
           id={id}
-          label="Email"
+          data-name="Email"
+          label={t('desk.field.email')}
           type="email"
           autoComplete="username"
           value={email}
@@ -46,7 +54,8 @@ export function SignInForm({ people, onSession }: SignInProps): ReactNode {
           error={sending.problemAt('email')}
         />
         <TextField
-          label="Password"
+          data-name="Password"
+          label={t('desk.field.password')}
           type="password"
           autoComplete="current-password"
           value={password}
@@ -67,12 +76,7 @@ function LostFactor({ people }: { readonly people: PeopleApi }): ReactNode {
     if (sent !== null) setIsSent(true);
   };
   if (isSent) {
-    return (
-      <p role="status">
-        We sent you an email. Your second factor is removed 72 hours after you click the button on
-        that page.
-      </p>
-    );
+    return <p role="status">{t('desk.sign_in.lost_factor.sent')}</p>;
   }
   return (
     <>
@@ -82,7 +86,7 @@ function LostFactor({ people }: { readonly people: PeopleApi }): ReactNode {
         </p>
       )}
       <Button kind="quiet" busy={sending.busy} onClick={ask}>
-        I lost my second factor
+        {t('desk.sign_in.lost_factor.button')}
       </Button>
     </>
   );
@@ -97,18 +101,17 @@ export interface SecondStepProps extends SignInProps {
 export function SecondStep({ people, session, onSession, onCancel }: SecondStepProps): ReactNode {
   return (
     <div className="stack">
-      <p className="soft">
-        Signing in as <bdi>{session.user.email}</bdi>.
-      </p>
+      <p className="soft">{t('desk.sign_in.as', { email: session.user.email })}</p>
       <FactorForm
         people={people}
         factors={session.user.factors}
-        send="Sign in"
+        send={t('desk.sign_in.button')}
+        data-name="Sign in"
         onProven={onSession}
       />
       <LostFactor people={people} />
       <Button kind="quiet" onClick={onCancel}>
-        Start over
+        {t('desk.sign_in.start_over.button')}
       </Button>
     </div>
   );

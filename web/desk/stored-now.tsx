@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import { named } from '#core/isolates.ts';
 import { Notice } from '../ui/notice.tsx';
+import { t } from '../ui/text/t.ts';
 
 /** Below a field: what somebody else has stored meanwhile, when it is something else. */
 export function storedNow({
@@ -13,7 +13,7 @@ export function storedNow({
   readonly typed: string;
 }): string | null {
   if (!isStale || stored === typed) return null;
-  return `Stored now: ${stored === '' ? 'nothing' : named(stored)}`;
+  return stored === '' ? t('desk.stored_now.nothing') : t('desk.stored_now.value', { stored });
 }
 
 /** Over a form whose object was changed by somebody else while it was open. */
@@ -21,10 +21,8 @@ export function ChangedMeanwhile({ isStale }: { readonly isStale: boolean }): Re
   if (!isStale) return null;
   return (
     <Notice tone="warn" role="status">
-      <strong>Someone else changed this since you opened it</strong>
-      <p>
-        The current value is shown below each field that differs. Saving replaces it with yours.
-      </p>
+      <strong>{t('desk.stored_now.heading')}</strong>
+      <p>{t('desk.stored_now.text')}</p>
     </Notice>
   );
 }

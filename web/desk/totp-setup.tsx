@@ -4,6 +4,7 @@ import { CopyField } from '../ui/copy-field.tsx';
 import { TextField } from '../ui/field.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { partOf } from '../ui/part.ts';
+import { t } from '../ui/text/t.ts';
 import { useDesk } from './desk-context.ts';
 import { Form } from './form.tsx';
 import { useSend } from './send.ts';
@@ -51,19 +52,17 @@ function Begin({ asksPassword, onBegun, onCancel }: BeginProps): ReactNode {
     if (begun !== null) onBegun(begun);
   };
   return (
-    <Form sending={sending} onSend={begin} send="Continue" onCancel={onCancel}>
-      <p>
-        An authenticator app on your phone shows a new code every 30 seconds. Moving money and
-        changing rights requires one.
-      </p>
+    <Form sending={sending} onSend={begin} send={t('desk.button.continue')} onCancel={onCancel}>
+      <p>{t('desk.totp.text')}</p>
       {asksPassword ? (
         <TextField
-          label="Password"
+          data-name="Password"
+          label={t('desk.field.password')}
           type="password"
           autoComplete="current-password"
           value={password}
           onChange={(event) => setPassword(event.target.value)}
-          hint="The password you sign in with."
+          hint={t('desk.field.password_hint')}
           error={sending.problemAt('current_password')}
         />
       ) : null}
@@ -87,17 +86,18 @@ function FirstCode({ begun, onConfirmed, onCancel }: FirstCodeProps): ReactNode 
     if (answer !== null) onConfirmed(answer.recovery_codes);
   };
   return (
-    <Form sending={sending} onSend={confirm} send="Confirm" onCancel={onCancel}>
-      <p>Scan this with your authenticator app, or enter the key in it.</p>
-      <Qr value={begun.uri} label="Key for your authenticator app" />
-      <CopyField label="Key" value={begun.secret} />
+    <Form sending={sending} onSend={confirm} send={t('desk.button.confirm')} onCancel={onCancel}>
+      <p>{t('desk.totp.scan')}</p>
+      <Qr value={begun.uri} label={t('desk.totp.key_picture')} />
+      <CopyField label={t('desk.totp.key')} value={begun.secret} />
       <TextField
-        label="Authentication code"
+        data-name="Authentication code"
+        label={t('desk.field.authentication_code')}
         inputMode="numeric"
         autoComplete="one-time-code"
         value={code}
         onChange={(event) => setCode(event.target.value)}
-        hint="The six digits in the app."
+        hint={t('desk.totp.code_hint')}
         error={sending.problemAt('code')}
       />
     </Form>
@@ -120,10 +120,10 @@ export function RecoveryCodes({ codes, onKept }: RecoveryCodesProps): ReactNode 
   return (
     <div className="stack">
       <Notice tone="warn">
-        <strong>Store these codes somewhere other than your phone</strong>
-        <p>Each code signs you in once. They won’t be shown again.</p>
+        <strong>{t('desk.totp.codes.heading')}</strong>
+        <p>{t('desk.totp.codes.text')}</p>
       </Notice>
-      <CopyField label="Recovery codes" value={codes.join(' ')} />
+      <CopyField label={t('desk.totp.codes.label')} value={codes.join(' ')} />
       <ul className="codes id">
         {codes.map((code) => (
           <li key={code}>{code}</li>
@@ -132,7 +132,7 @@ export function RecoveryCodes({ codes, onKept }: RecoveryCodesProps): ReactNode 
       {sending.problem === null ? null : <Notice tone="bad">{sending.problem}</Notice>}
       <div className="row">
         <Button kind="primary" busy={sending.busy} onClick={kept}>
-          I’ve saved them
+          {t('desk.totp.codes.saved')}
         </Button>
       </div>
     </div>

@@ -6,12 +6,16 @@ export interface SwitchProps {
   readonly checked: boolean;
   readonly onChange: (checked: boolean) => void;
   readonly disabled?: boolean;
+  /** The English name by which scripts find it. */
+  readonly 'data-name'?: string;
 }
 
 /** On or off at once, without a button that sends. */
-export function Switch({ label, checked, onChange, disabled = false }: SwitchProps): ReactNode {
+export function Switch(props: SwitchProps): ReactNode {
+  const { label, checked, onChange, disabled = false, 'data-name': dataName } = props;
   return (
     <button
+      data-name={dataName}
       type="button"
       role="switch"
       className="switch"

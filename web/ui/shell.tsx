@@ -10,6 +10,8 @@ import { ZoneNote } from './time.tsx';
 
 export interface ShellPage {
   readonly name: string;
+  /** The English name by which scripts find its link. */
+  readonly 'data-name'?: string;
   /** From the root of the service, without a leading slash: `dashboard/payments`. */
   readonly path: string;
   readonly icon?: ReactNode;
@@ -87,9 +89,10 @@ function Side(props: SideProps): ReactNode {
       )}
       <nav className="shell-nav" aria-label={brand}>
         <ul>
-          {pages.map(({ name, path, icon, opensGroup }) => (
+          {pages.map(({ name, path, icon, opensGroup, 'data-name': dataName }) => (
             <li key={path} className={opensGroup === true ? 'shell-group' : undefined}>
               <a
+                data-name={dataName}
                 href={path}
                 aria-current={path === currentPath ? 'page' : undefined}
                 onClick={(event) => {

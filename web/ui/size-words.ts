@@ -1,5 +1,10 @@
+import { formatNumber, formatTenths } from './numbers.ts';
+import { t } from './text/t.ts';
+
 /** How large a file is, in words. */
 export function sizeWords(bytes: number): string {
-  if (bytes < 1_000_000) return `${Math.ceil(bytes / 1_000)} kB`;
-  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+  if (bytes < 1_000_000) {
+    return t('ui.kilobytes', { number: formatNumber(Math.ceil(bytes / 1_000)) });
+  }
+  return t('ui.megabytes', { number: formatTenths(bytes / 1_000_000) });
 }

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { named } from '#core/isolates.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { t } from './text/t.ts';
 
@@ -52,6 +53,6 @@ function isKnown(status: string): status is keyof typeof KNOWN {
 }
 
 export function ObjectStatus({ status }: { readonly status: string }): ReactNode {
-  if (!isKnown(status)) return <Status tone="plain">{status.replaceAll('_', ' ')}</Status>;
+  if (!isKnown(status)) return <Status tone="plain">{named(status.replaceAll('_', ' '))}</Status>;
   return <Status tone={KNOWN[status]}>{t(`status.${status}`)}</Status>;
 }

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { useParams } from 'wouter';
+import { named } from '#core/isolates.ts';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
 import { Form } from '../../desk/form.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
@@ -15,13 +16,14 @@ import { Select } from '../../ui/field.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
+import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
 import { KEY_FIELDS, type KeyDraft, KeyFields, keyBody } from '../parts/api-key-fields.tsx';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
 import { RoleNeeded } from '../parts/role-needed.tsx';
-import { SCOPES, type Scope } from '../parts/scopes.tsx';
+import { type Scope, scopeWords } from '../parts/scopes.tsx';
 import type { ApiKey } from './api-keys.tsx';
 
 export function ApiKeyPage(): ReactNode {
@@ -30,15 +32,18 @@ export function ApiKeyPage(): ReactNode {
   const query = useRead('GET /accounts/{account}/{mode}/api_keys', undefined, {
     enabled: may('admin'),
   });
-  if (!may('admin')) return <RoleNeeded title="API key" needs="admin" />;
+  if (!may('admin')) return <RoleNeeded title={t('dashboard.api_key.heading')} needs="admin" />;
   return (
-    <Page title="API key">
+    <Page title={t('dashboard.api_key.page')}>
       <Loaded query={query}>
         {({ data }) => {
           const found = data.find((one) => one.id === id);
           if (found !== undefined) return <KeyView apiKey={found} />;
           return (
-            <EmptyState drawing={<EmptyDrawing name="search" />} title="No key has this ID">
+            <EmptyState
+              drawing={<EmptyDrawing name="search" />}
+              title={t('dashboard.api_key.heading.no_key')}
+            >
               <OtherMode />
             </EmptyState>
           );
@@ -64,10 +69,10 @@ function KeyView({ apiKey }: { readonly apiKey: ApiKey }): ReactNode {
       <KeyFacts apiKey={apiKey} />
       {apiKey.status === 'active' ? (
         <div className="row">
-          <Button onClick={() => setOpen('edit')}>Change</Button>
-          <Button onClick={() => setOpen('rotate')}>Replace</Button>
+          <Button onClick={() => setOpen('edit')}>{t('dashboard.button.change')}</Button>
+          <Button onClick={() => setOpen('rotate')}>{t('dashboard.api_key.replace.button')}</Button>
           <Button kind="danger-quiet" onClick={() => setOpen('revoke')}>
-            Revoke key
+            {t('dashboard.button.revoke_key')}
           </Button>
         </div>
       ) : null}
@@ -85,8 +90,8 @@ function KeyView({ apiKey }: { readonly apiKey: ApiKey }): ReactNode {
       {open === 'revoke' ? <RevokeKeyDialog apiKey={apiKey} onClose={close} /> : null}
       {secret === null ? null : (
         <ShownOnce
-          title="Your new API key"
-          label="API key"
+          title={t('dashboard.api_key.your_new_api_key.heading')}
+          label={t('dashboard.api_key.label')}
           secret={secret}
           onClose={() => setSecret(null)}
         />
@@ -100,27 +105,33 @@ function KeyFacts({ apiKey }: { readonly apiKey: ApiKey }): ReactNode {
   return (
     <section className="card">
       <FactList>
-        <Fact name="Starts with">
+        <Fact name={t('dashboard.field.starts_with')}>
           <span className="id">{apiKey.hint}</span>
         </Fact>
-        <Fact name="Permissions">
+        <Fact name={t('dashboard.api_key.permissions.name')}>
           <ul>
             {scopes.map((scope) => (
-              <li key={scope}>{SCOPES[scope as Scope] ?? scope}</li>
+              <li key={scope}>{scopeWords()[scope as Scope] ?? named(scope)}</li>
             ))}
           </ul>
         </Fact>
-        <Fact name="Allowed IP addresses">
-          {addresses.length === 0 ? 'Any' : addresses.join(', ')}
+        <Fact name={t('dashboard.api_key.allowed_ip_addresses.name')}>
+          {addresses.length === 0 ? t('dashboard.filter.any') : named(addresses.join(', '))}
         </Fact>
-        <Fact name="Last used">{used === null ? 'Never' : <Time at={used} />}</Fact>
-        <Fact name="Expires">{end === null ? 'Never' : <Time at={end} />}</Fact>
-        <Fact name="Ended">{apiKey.revoked_at && <Time at={apiKey.revoked_at} />}</Fact>
-        <Fact name="Replaces">
+        <Fact name={t('dashboard.field.last_used')}>
+          {used === null ? t('dashboard.never') : <Time at={used} />}
+        </Fact>
+        <Fact name={t('dashboard.field.expires')}>
+          {end === null ? t('dashboard.never') : <Time at={end} />}
+        </Fact>
+        <Fact name={t('dashboard.api_key.ended.name')}>
+          {apiKey.revoked_at && <Time at={apiKey.revoked_at} />}
+        </Fact>
+        <Fact name={t('dashboard.api_key.replaces.name')}>
           {apiKey.rotated_from && <ObjectLink id={apiKey.rotated_from} />}
         </Fact>
-        <Fact name="API version">{apiKey.api_version}</Fact>
-        <Fact name="Created">
+        <Fact name={t('dashboard.field.api_version')}>{apiKey.api_version}</Fact>
+        <Fact name={t('dashboard.field.created')}>
           <Time at={apiKey.created} />
         </Fact>
       </FactList>
@@ -159,8 +170,8 @@ function EditKeyDialog({ apiKey, onClose }: KeyDialogProps): ReactNode {
     if (saved !== null) onClose();
   };
   return (
-    <Dialog title="Change the key" onClose={onClose}>
-      <Form sending={sending} onSend={save} send="Save" onCancel={onClose}>
+    <Dialog title={t('dashboard.api_key.change_the_key.heading')} onClose={onClose}>
+      <Form sending={sending} onSend={save} send={t('desk.button.save')} onCancel={onClose}>
         <ChangedMeanwhile isStale={isStale} />
         <KeyFields draft={draft} onChange={setDraft} sending={sending} stored={stored} />
       </Form>
@@ -168,12 +179,13 @@ function EditKeyDialog({ apiKey, onClose }: KeyDialogProps): ReactNode {
   );
 }
 
-const OVERLAPS = [
-  [0, 'Immediately'],
-  [3_600, 'In one hour'],
-  [86_400, 'In one day'],
-  [604_800, 'In seven days'],
-] as const;
+const overlaps = () =>
+  [
+    [0, t('dashboard.api_key.immediately')],
+    [3_600, t('dashboard.api_key.in_one_hour')],
+    [86_400, t('dashboard.api_key.in_one_day')],
+    [604_800, t('dashboard.api_key.in_seven_days')],
+  ] as const;
 
 interface RotateKeyDialogProps extends KeyDialogProps {
   readonly onRotated: (secret: string) => void;
@@ -193,16 +205,21 @@ function RotateKeyDialog({ apiKey, onRotated, onClose }: RotateKeyDialogProps): 
     if (made !== null) onRotated(made.secret);
   };
   return (
-    <Dialog title="Replace the key" onClose={onClose}>
-      <Form sending={sending} onSend={rotate} send="Replace" onCancel={onClose}>
-        <p>You get a new key with the same permissions. Update your server while both keys work.</p>
+    <Dialog title={t('dashboard.api_key.replace_the_key.heading')} onClose={onClose}>
+      <Form
+        sending={sending}
+        onSend={rotate}
+        send={t('dashboard.api_key.replace.button')}
+        onCancel={onClose}
+      >
+        <p>{t('dashboard.api_key.replace.text')}</p>
         <Select
-          label="The old key stops working"
+          label={t('dashboard.api_key.rotate_key_dialog.label')}
           value={overlap}
           onChange={(event) => setOverlap(Number(event.target.value))}
           error={sending.problemAt('overlap_seconds')}
         >
-          {OVERLAPS.map(([seconds, words]) => (
+          {overlaps().map(([seconds, words]) => (
             <option key={seconds} value={seconds}>
               {words}
             </option>
@@ -217,17 +234,15 @@ function RevokeKeyDialog({ apiKey, onClose }: KeyDialogProps): ReactNode {
   const { call } = useMerchant();
   return (
     <ConfirmDialog
-      title="Revoke this key?"
-      send="Revoke key"
+      title={t('dashboard.api_key.revoke_this_key.heading')}
+      send={t('dashboard.button.revoke_key')}
       request={() =>
         call('POST /accounts/{account}/{mode}/api_keys/{id}/revoke', { path: { id: apiKey.id } })
       }
       onDone={onClose}
       onClose={onClose}
     >
-      <p>
-        Within a second <bdi>{apiKey.name}</bdi> stops working. This cannot be undone.
-      </p>
+      <p>{t('dashboard.api_key.revoke.text', { name: apiKey.name })}</p>
     </ConfirmDialog>
   );
 }

@@ -10,6 +10,8 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
+import { given } from '../../ui/text/fixed.ts';
+import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
 import { KEY_FIELDS, KeyFields, keyBody, NEW_KEY } from '../parts/api-key-fields.tsx';
@@ -18,18 +20,22 @@ import { RoleNeeded } from '../parts/role-needed.tsx';
 
 export type ApiKey = ListApiKeysResponse['data'][number];
 
-const COLUMNS: readonly Column<ApiKey>[] = [
-  { name: 'Key', cell: ({ id }) => <ObjectLink id={id} /> },
-  { name: 'Name', cell: ({ name }) => name },
-  { name: 'Starts with', cell: ({ hint }) => <span className="id">{hint}</span> },
-  { name: 'Status', cell: ({ status }) => <ObjectStatus status={status} /> },
+const columns = (): readonly Column<ApiKey>[] => [
+  { name: t('dashboard.api_keys.key.column'), cell: ({ id }) => <ObjectLink id={id} /> },
+  { name: t('desk.field.name'), cell: ({ name }) => given(name) },
   {
-    name: 'Last used',
-    cell: ({ last_used_at: used }) => (used === null ? 'Never' : <Time at={used} />),
+    name: t('dashboard.field.starts_with'),
+    cell: ({ hint }) => <span className="id">{hint}</span>,
+  },
+  { name: t('dashboard.field.status'), cell: ({ status }) => <ObjectStatus status={status} /> },
+  {
+    name: t('dashboard.field.last_used'),
+    cell: ({ last_used_at: used }) => (used === null ? t('dashboard.never') : <Time at={used} />),
   },
   {
-    name: 'Expires',
-    cell: ({ expires_at: end }) => (end === null ? 'Never' : <Time at={end} shape="day" />),
+    name: t('dashboard.field.expires'),
+    cell: ({ expires_at: end }) =>
+      end === null ? t('dashboard.never') : <Time at={end} shape="day" />,
   },
 ];
 
@@ -40,23 +46,22 @@ export function ApiKeys(): ReactNode {
   const query = useRead('GET /accounts/{account}/{mode}/api_keys', undefined, {
     enabled: may('admin'),
   });
-  if (!may('admin')) return <RoleNeeded title="API keys" needs="admin" />;
+  if (!may('admin')) return <RoleNeeded title={t('dashboard.page.api_keys')} needs="admin" />;
   const create = (
-    <Button kind="primary" onClick={() => setIsCreating(true)}>
-      Create API key
+    <Button data-name="Create API key" kind="primary" onClick={() => setIsCreating(true)}>
+      {t('dashboard.button.create_api_key')}
     </Button>
   );
   return (
-    <Page title="API keys" actions={create}>
+    <Page title={t('dashboard.page.api_keys')} actions={create}>
       <List
-        label="API keys"
+        label={t('dashboard.page.api_keys')}
         query={query}
-        columns={COLUMNS}
+        columns={columns()}
         keyOf={({ id }) => id}
         empty={
-          <EmptyState title="No keys yet">
-            A key lets your server ask for payments in {mode} mode. It is shown once, when it is
-            created.
+          <EmptyState title={t('dashboard.api_keys.empty.heading')}>
+            {t('dashboard.api_keys.empty', { mode })}
           </EmptyState>
         }
       />
@@ -71,12 +76,12 @@ export function ApiKeys(): ReactNode {
       ) : null}
       {secret === null ? null : (
         <ShownOnce
-          title="Your new API key"
-          label="API key"
+          title={t('dashboard.api_keys.your_new_api_key.heading')}
+          label={t('dashboard.api_keys.api_key.label')}
           secret={secret}
           onClose={() => setSecret(null)}
         >
-          <p className="soft small">Keep it on your server only, never in an app or a web page.</p>
+          <p className="soft small">{t('dashboard.api_keys.made.keep')}</p>
         </ShownOnce>
       )}
     </Page>
@@ -93,17 +98,24 @@ function CreateKeyDialog({ onCreated, onClose }: CreateKeyDialogProps): ReactNod
   const [draft, setDraft] = useState(NEW_KEY);
   const sending = useSend(KEY_FIELDS);
   const create = async () => {
-    if (draft.name.trim() === '') return sending.refuse('name', 'Enter where the key is used.');
+    if (draft.name.trim() === '')
+      return sending.refuse('name', t('dashboard.api_keys.create.name_missing'));
     if (draft.scopes.length === 0)
-      return sending.refuse('scopes', 'Choose at least one permission.');
+      return sending.refuse('scopes', t('dashboard.api_keys.create.scopes_missing'));
     const made = await sending.send(() =>
       call('POST /accounts/{account}/{mode}/api_keys', { body: keyBody(draft) }),
     );
     if (made !== null) onCreated(made.secret);
   };
   return (
-    <Dialog title={`A new key for ${mode} mode`} onClose={onClose}>
-      <Form sending={sending} onSend={create} send="Create API key" onCancel={onClose}>
+    <Dialog title={t('dashboard.api_keys.create.heading', { mode })} onClose={onClose}>
+      <Form
+        sending={sending}
+        onSend={create}
+        send={t('dashboard.button.create_api_key')}
+        data-name="Create API key"
+        onCancel={onClose}
+      >
         <KeyFields draft={draft} onChange={setDraft} sending={sending} />
       </Form>
     </Dialog>

@@ -5,6 +5,7 @@ import { FilterBar, FilterText, useFilters } from '../../desk/filters.tsx';
 import { LongList } from '../../desk/long-list.tsx';
 import { Page } from '../../ui/shell.tsx';
 import type { Column } from '../../ui/table.tsx';
+import { t } from '../../ui/text/t.ts';
 import { useMerchant, usePages } from '../merchant.ts';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { RoleNeeded } from '../parts/role-needed.tsx';
@@ -13,10 +14,11 @@ type Entry = ListAuditLogResponse['data'][number];
 
 const PAGE = 50;
 
-const COLUMNS: readonly Column<Entry>[] = auditColumns({
-  withoutMode: 'Account',
-  objectLink: (id) => <ObjectLink id={id} />,
-});
+const columns = (): readonly Column<Entry>[] =>
+  auditColumns({
+    withoutMode: t('dashboard.audit_log.account'),
+    objectLink: (id) => <ObjectLink id={id} />,
+  });
 
 /** Who changed what. Entries are chained: none can be changed or taken out unnoticed. */
 export function AuditLog(): ReactNode {
@@ -25,16 +27,21 @@ export function AuditLog(): ReactNode {
   const pages = usePages('GET /accounts/{account}/audit_log', (cursor) => ({
     query: { limit: PAGE, cursor, object: filters.get('object') },
   }));
-  if (!may('admin')) return <RoleNeeded title="Audit log" needs="admin" />;
+  if (!may('admin')) return <RoleNeeded title={t('dashboard.page.audit_log')} needs="admin" />;
   return (
-    <Page title="Audit log">
+    <Page title={t('dashboard.page.audit_log')}>
       <FilterBar filters={filters}>
-        <FilterText filters={filters} name="object" label="Object" placeholder="key_…" />
+        <FilterText
+          filters={filters}
+          name="object"
+          label={t('dashboard.field.object')}
+          placeholder="key_…"
+        />
       </FilterBar>
       <LongList
-        label="Audit log"
+        label={t('dashboard.page.audit_log')}
         pages={pages}
-        columns={COLUMNS}
+        columns={columns()}
         keyOf={({ sequence }) => String(sequence)}
         filters={filters}
         empty={null}

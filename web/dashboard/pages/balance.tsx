@@ -13,6 +13,8 @@ import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Sum } from '../../ui/sum.tsx';
 import type { Column } from '../../ui/table.tsx';
+import { rich } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useMerchant, usePages, useRead } from '../merchant.ts';
 import { DayReport } from '../parts/day-report.tsx';
@@ -27,16 +29,19 @@ const WATCH_MS = 4_000;
 
 type Withdrawal = ListWithdrawalsResponse['data'][number];
 
-const COLUMNS: readonly Column<Withdrawal>[] = [
-  { name: 'Withdrawal', cell: ({ id }) => <ObjectLink id={id} /> },
+const columns = (): readonly Column<Withdrawal>[] => [
+  { name: t('dashboard.balance.withdrawal.column'), cell: ({ id }) => <ObjectLink id={id} /> },
   {
     name: 'USDC',
     number: true,
     cell: ({ amount }) => <Amount atoms={BigInt(amount)} unit={false} />,
   },
-  { name: 'Status', cell: ({ status }) => <ObjectStatus status={status} /> },
-  { name: 'To', cell: ({ wallet }) => <span className="id">{wallet}</span> },
-  { name: 'Requested', cell: ({ created }) => <Time at={created} /> },
+  { name: t('dashboard.field.status'), cell: ({ status }) => <ObjectStatus status={status} /> },
+  {
+    name: t('dashboard.balance.to.column'),
+    cell: ({ wallet }) => <span className="id">{wallet}</span>,
+  },
+  { name: t('dashboard.field.requested'), cell: ({ created }) => <Time at={created} /> },
 ];
 
 export function Balance(): ReactNode {
@@ -50,12 +55,12 @@ export function Balance(): ReactNode {
   const available = BigInt(balance.data?.available[0]?.amount ?? 0);
   const canWithdraw = balance.data !== undefined && goLive?.live === true && may('owner');
   const withdraw = canWithdraw ? (
-    <Button kind="primary" onClick={() => setIsWithdrawing(true)}>
-      Withdraw
+    <Button data-name="Withdraw" kind="primary" onClick={() => setIsWithdrawing(true)}>
+      {t('dashboard.button.withdraw')}
     </Button>
   ) : null;
   return (
-    <Page title="Balance" actions={withdraw}>
+    <Page title={t('dashboard.page.balance')} actions={withdraw}>
       <Arrived>
         <HeldNotice />
         <Loaded query={balance}>
@@ -64,12 +69,14 @@ export function Balance(): ReactNode {
               <div className="headline">
                 <Sum atoms={available} />
                 <span className="soft">
-                  yours on the settlement contract, as of <Time at={as_of} shape="clock" />
+                  {rich('dashboard.balance.as_of', {
+                    time: () => <Time at={as_of} shape="clock" />,
+                  })}
                 </span>
               </div>
               {until === null ? null : <Hold until={until} />}
               {goLive?.live === true && !may('owner') ? (
-                <p className="soft">Only an owner can withdraw money.</p>
+                <p className="soft">{t('dashboard.balance.owner_only')}</p>
               ) : null}
             </section>
           )}
@@ -93,13 +100,8 @@ export function Balance(): ReactNode {
 function Hold({ until }: { readonly until: string }): ReactNode {
   return (
     <Notice tone="info">
-      <strong>
-        The contract holds withdrawals until <Time at={until} />
-      </strong>
-      <p>
-        Sales are credited to your balance at once. The hold leaves time for refunds, and for
-        noticing a wallet that someone else has set. After that you can withdraw everything.
-      </p>
+      <strong>{rich('dashboard.balance.hold.until', { time: () => <Time at={until} /> })}</strong>
+      <p>{t('dashboard.balance.hold.why')}</p>
     </Notice>
   );
 }
@@ -111,19 +113,21 @@ function HeldNotice(): ReactNode {
   if (data?.held !== true) return null;
   return (
     <Notice tone="warn" role="status">
-      <strong>Payouts are on hold</strong>
+      <strong>{t('dashboard.balance.on_hold.heading')}</strong>
       <p>
-        {data.held_by ?? 'An owner'} put them on hold after a change of owners
-        {data.since === null ? null : (
-          <>
-            , on <Time at={data.since} />
-          </>
+        {rich(
+          'dashboard.balance.on_hold.text',
+          { time: () => <Time at={data.since ?? ''} /> },
+          {
+            who: data.held_by === null ? 'unknown' : 'named',
+            name: data.held_by ?? '',
+            since: data.since === null ? 'unknown' : 'known',
+          },
         )}
-        . Nothing can be withdrawn, and the wallet cannot be changed, until an owner releases them.
       </p>
       {may('owner') ? (
         <ActionButton request={() => call('DELETE /accounts/{account}/payout_hold')}>
-          Release payouts
+          {t('dashboard.balance.release_payouts.button')}
         </ActionButton>
       ) : null}
     </Notice>
@@ -139,16 +143,16 @@ function Withdrawals(): ReactNode {
   );
   return (
     <section className="stack">
-      <h2>Paid out</h2>
+      <h2>{t('dashboard.balance.paid_out.heading')}</h2>
       <LongList
-        label="Withdrawals"
+        label={t('dashboard.balance.withdrawals.label')}
         pages={pages}
-        columns={COLUMNS}
+        columns={columns()}
         keyOf={({ id }) => id}
         filters={filters}
         empty={
-          <EmptyState title="No payouts yet">
-            Your money stays on the contract until you move it to your own wallet.
+          <EmptyState title={t('dashboard.balance.payouts.empty.heading')}>
+            {t('dashboard.balance.payouts.empty')}
           </EmptyState>
         }
       />

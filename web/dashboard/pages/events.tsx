@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { useParams } from 'wouter';
+import { named } from '#core/isolates.ts';
 import type { DashboardListEventsQuery, Event } from '../../data/types/dashboard.ts';
 import { FilterBar, FilterSelect, useFilters } from '../../desk/filters.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
@@ -10,6 +11,7 @@ import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { type Column, Fact, FactList } from '../../ui/table.tsx';
+import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { usePages, useRead } from '../merchant.ts';
 import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
@@ -25,11 +27,14 @@ function objectOf({ data }: Event): string {
   return typeof data.object.id === 'string' ? data.object.id : '';
 }
 
-const COLUMNS: readonly Column<Event>[] = [
-  { name: 'Event', cell: ({ id }) => <ObjectLink id={id} /> },
-  { name: 'Type', cell: ({ type }) => <CodeWords code={type} /> },
-  { name: 'Object', cell: (event) => <ObjectLink id={objectOf(event)} /> },
-  { name: 'Time', cell: ({ created }) => <Time at={created} shape="exact" /> },
+const columns = (): readonly Column<Event>[] => [
+  { name: t('dashboard.field.event'), cell: ({ id }) => <ObjectLink id={id} /> },
+  { name: t('dashboard.field.type'), cell: ({ type }) => <CodeWords code={type} /> },
+  { name: t('dashboard.field.object'), cell: (event) => <ObjectLink id={objectOf(event)} /> },
+  {
+    name: t('dashboard.events.time.column'),
+    cell: ({ created }) => <Time at={created} shape="exact" />,
+  },
 ];
 
 const DELIVERED = { yes: true, no: false } as const;
@@ -47,37 +52,42 @@ export function Events(): ReactNode {
     query: { limit: PAGE, cursor, ...asked },
   }));
   return (
-    <Page title="Events">
+    <Page title={t('dashboard.page.events')}>
       <FilterBar filters={filters} below={<NamedFilters filters={filters} />}>
         <FilterSelect
           filters={filters}
           name="type"
-          label="Type"
-          all="All"
-          options={[...Object.keys(FAMILIES), ...EVENT_TYPES].map((type) => [type, type])}
+          label={t('dashboard.field.type')}
+          all={t('dashboard.filter.all')}
+          options={[...FAMILIES.map((family) => `${family}.*`), ...EVENT_TYPES].map((type) => [
+            type,
+            named(type),
+          ])}
         />
         <FilterSelect
           filters={filters}
           name="delivered"
-          label="Delivered"
-          all="Any"
+          label={t('dashboard.events.delivered.label')}
+          all={t('dashboard.filter.any')}
           options={[
-            ['no', 'Pending or failed'],
-            ['yes', 'To every endpoint'],
+            ['no', t('dashboard.events.pending_or_failed')],
+            ['yes', t('dashboard.events.to_every_endpoint')],
           ]}
         />
         <DayFilters filters={filters} />
       </FilterBar>
       <LongList
-        label="Events"
+        label={t('dashboard.page.events')}
         pages={pages}
-        columns={COLUMNS}
+        columns={columns()}
         keyOf={({ id }) => id}
         filters={filters}
         empty={
-          <EmptyState drawing={<EmptyDrawing name="post" />} title="No events yet">
-            Each change to a payment, refund or withdrawal is listed here for 30 days. Webhooks
-            deliver the same events to your server.
+          <EmptyState
+            drawing={<EmptyDrawing name="post" />}
+            title={t('dashboard.events.empty.heading')}
+          >
+            {t('dashboard.events.empty')}
           </EmptyState>
         }
       />
@@ -89,7 +99,7 @@ export function EventPage(): ReactNode {
   const { id = '' } = useParams();
   const query = useRead('GET /accounts/{account}/{mode}/events/{id}', { path: { id } });
   return (
-    <Page title="Event">
+    <Page title={t('dashboard.field.event')}>
       <Loaded query={query} missing={<OtherMode />}>
         {(event) => (
           <>
@@ -99,14 +109,14 @@ export function EventPage(): ReactNode {
             </div>
             <section className="card stack">
               <FactList>
-                <Fact name="Object">
+                <Fact name={t('dashboard.field.object')}>
                   <ObjectLink id={objectOf(event)} />
                 </Fact>
-                <Fact name="Happened">
+                <Fact name={t('dashboard.events.happened.name')}>
                   <Time at={event.created} shape="exact" />
                 </Fact>
-                <Fact name="Position">{String(event.sequence)}</Fact>
-                <Fact name="API version">{event.api_version}</Fact>
+                <Fact name={t('dashboard.events.position.name')}>{String(event.sequence)}</Fact>
+                <Fact name={t('dashboard.field.api_version')}>{event.api_version}</Fact>
               </FactList>
               <pre className="code">{JSON.stringify(event.data, null, 2)}</pre>
             </section>

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { useParams } from 'wouter';
+import { declineText } from '../../data/refusal-text.ts';
 import type { PaymentIntent } from '../../data/types/dashboard.ts';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
@@ -7,10 +8,14 @@ import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { formatNumber, percentText } from '../../ui/numbers.ts';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Sum } from '../../ui/sum.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
+import { given } from '../../ui/text/fixed.ts';
+import { rich } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
 import { Course } from '../parts/course.tsx';
@@ -34,9 +39,13 @@ export function IntentPage(): ReactNode {
   const canCancel = query.data !== undefined && OPEN.includes(query.data.status) && may('member');
   return (
     <Page
-      title="Intent"
+      title={t('dashboard.field.intent')}
       actions={
-        canCancel ? <Button onClick={() => setIsCanceling(true)}>Cancel payment</Button> : null
+        canCancel ? (
+          <Button data-name="Cancel payment" onClick={() => setIsCanceling(true)}>
+            {t('dashboard.button.cancel_payment')}
+          </Button>
+        ) : null
       }
     >
       <Loaded query={query} missing={<OtherMode />}>
@@ -44,15 +53,17 @@ export function IntentPage(): ReactNode {
       </Loaded>
       {isCanceling ? (
         <ConfirmDialog
-          title="Cancel this payment?"
-          send="Cancel payment"
+          title={t('dashboard.intent.cancel_this_payment.heading')}
+          send={t('dashboard.button.cancel_payment')}
+          data-name="Cancel payment"
+          cancelsSomething
           request={() =>
             call('POST /accounts/{account}/{mode}/payment_intents/{id}/cancel', { path: { id } })
           }
           onDone={() => setIsCanceling(false)}
           onClose={() => setIsCanceling(false)}
         >
-          <p>The terminal stops asking for it. Nothing is charged.</p>
+          <p>{t('dashboard.intent.cancel.text')}</p>
         </ConfirmDialog>
       ) : null}
     </Page>
@@ -63,8 +74,10 @@ export function IntentPage(): ReactNode {
 function tipOf({ tip, tipping }: PaymentIntent): ReactNode {
   if (tip !== null && tip > 0) return <Amount atoms={BigInt(tip)} />;
   if (tipping === null) return null;
-  const offered = tipping.percentages.map((percent) => `${percent} %`).join(', ');
-  return tip === null ? `Offered: ${offered}` : `None (offered: ${offered})`;
+  const offered = tipping.percentages
+    .map((percent) => percentText(formatNumber(percent)))
+    .join(', ');
+  return t(tip === null ? 'dashboard.intent.tip_offered' : 'dashboard.intent.no_tip', { offered });
 }
 
 function IntentView({ intent }: { readonly intent: PaymentIntent }): ReactNode {
@@ -80,36 +93,40 @@ function IntentView({ intent }: { readonly intent: PaymentIntent }): ReactNode {
       </div>
       {declined === null ? null : (
         <Notice tone="warn">
-          <strong>The last tap was declined</strong>
+          <strong>{t('dashboard.intent.declined.heading')}</strong>
           <p>
-            Tell the customer: <q>{declined.customer_message}</q>
+            {rich('dashboard.intent.declined.tell', {
+              words: () => <q>{declineText(declined)}</q>,
+            })}
           </p>
         </Notice>
       )}
       <div className="columns">
         <Course intent={intent} />
         <section className="card stack">
-          <h2>Sale</h2>
+          <h2>{t('dashboard.intent.sale.heading')}</h2>
           <FactList>
-            <Fact name="Amount requested">
+            <Fact name={t('dashboard.intent.amount_requested.name')}>
               {tip === 0 ? null : <Amount atoms={BigInt(amount)} />}
             </Fact>
-            <Fact name="Tip">{tipOf(intent)}</Fact>
-            <Fact name="Payment">{intent.payment && <ObjectLink id={intent.payment} />}</Fact>
-            <Fact name="Description">{intent.description}</Fact>
-            <Fact name="Order">
+            <Fact name={t('dashboard.field.tip')}>{tipOf(intent)}</Fact>
+            <Fact name={t('dashboard.field.payment')}>
+              {intent.payment && <ObjectLink id={intent.payment} />}
+            </Fact>
+            <Fact name={t('dashboard.field.description')}>{given(intent.description)}</Fact>
+            <Fact name={t('dashboard.field.order')}>
               <span className="id">{intent.order_id}</span>
             </Fact>
-            <Fact name="Terminal">
+            <Fact name={t('dashboard.field.terminal')}>
               <TerminalLink id={intent.terminal} />
             </Fact>
-            <Fact name="Expires">
+            <Fact name={t('dashboard.field.expires')}>
               <Time at={intent.expires_at} />
             </Fact>
-            <Fact name="Part of a split">{intent.split_group}</Fact>
+            <Fact name={t('dashboard.field.part_of_a_split')}>{given(intent.split_group)}</Fact>
             {metadata.map(([name, value]) => (
-              <Fact key={name} name={name}>
-                {value}
+              <Fact key={name} name={given(name)}>
+                {given(value)}
               </Fact>
             ))}
           </FactList>

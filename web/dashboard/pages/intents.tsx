@@ -12,6 +12,7 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
+import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { usePages } from '../merchant.ts';
 import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
@@ -23,23 +24,23 @@ import { useLive } from '../parts/use-live.ts';
 
 const PAGE = 50;
 
-const COLUMNS: readonly Column<PaymentIntent>[] = [
+const columns = (): readonly Column<PaymentIntent>[] => [
   {
-    name: 'Amount',
+    name: t('dashboard.field.amount'),
     number: true,
     cell: ({ id, amount, tip }) => <SaleSum id={id} amount={amount + (tip ?? 0)} tip={tip} />,
   },
-  { name: 'Status', cell: ({ status }) => <ObjectStatus status={status} /> },
+  { name: t('dashboard.field.status'), cell: ({ status }) => <ObjectStatus status={status} /> },
   {
-    name: 'Sale',
+    name: t('dashboard.intents.sale.column'),
     cell: ({ description, order_id: order }) => description ?? <span className="id">{order}</span>,
   },
   {
-    name: 'Last decline',
+    name: t('dashboard.intents.last_decline.column'),
     cell: (intent) => declineWords(intent.last_payment_error?.decline_code),
   },
-  { name: 'Terminal', cell: ({ terminal }) => <TerminalName id={terminal} /> },
-  { name: 'Created', cell: ({ created }) => <Time at={created} /> },
+  { name: t('dashboard.field.terminal'), cell: ({ terminal }) => <TerminalName id={terminal} /> },
+  { name: t('dashboard.field.created'), cell: ({ created }) => <Time at={created} /> },
 ];
 
 function useIntents(filters: Filters) {
@@ -66,19 +67,18 @@ export function Intents(): ReactNode {
   const pages = useIntents(filters);
   useLive('payment_intent.', pages.at(filters.cursor).queryKey);
   return (
-    <Page title="Intents">
+    <Page title={t('dashboard.page.intents')}>
       <IntentFilters filters={filters} />
       <LongList
-        label="Intents"
+        label={t('dashboard.page.intents')}
         pages={pages}
-        columns={COLUMNS}
+        columns={columns()}
         inPairs
         keyOf={({ id }) => id}
         filters={filters}
         empty={
-          <EmptyState title="No intents yet">
-            Each amount that your server or a till requests is listed here, whether it is paid,
-            declined or never tapped.
+          <EmptyState title={t('dashboard.intents.empty.heading')}>
+            {t('dashboard.intents.empty')}
           </EmptyState>
         }
       />
@@ -93,16 +93,16 @@ function IntentFilters({ filters }: { readonly filters: Filters }): ReactNode {
       <FilterSelect
         filters={filters}
         name="decline"
-        label="Declined because"
-        all="Any"
+        label={t('dashboard.intents.declined_because.label')}
+        all={t('dashboard.filter.any')}
         options={DECLINE_CODES.map((code) => [code, declineWords(code)])}
       />
       {filters.get('decline') === undefined ? <OtherFilters filters={filters} /> : null}
       <FilterSelect
         filters={filters}
         name="terminal"
-        label="Terminal"
-        all="All"
+        label={t('dashboard.field.terminal')}
+        all={t('dashboard.filter.all')}
         options={terminals}
       />
       <DayFilters filters={filters} />
@@ -114,28 +114,28 @@ function IntentFilters({ filters }: { readonly filters: Filters }): ReactNode {
 function OtherFilters({ filters }: { readonly filters: Filters }): ReactNode {
   return (
     <>
-      <FilterText filters={filters} name="order" label="Order" />
+      <FilterText filters={filters} name="order" label={t('dashboard.field.order')} />
       <FilterSelect
         filters={filters}
         name="status"
-        label="Status"
-        all="Any"
+        label={t('dashboard.field.status')}
+        all={t('dashboard.filter.any')}
         options={[
-          ['requires_payment_method', 'Waiting for a tap'],
-          ['requires_action', 'Waiting for the customer'],
-          ['processing', 'Processing'],
-          ['succeeded', 'Succeeded'],
-          ['canceled', 'Canceled'],
+          ['requires_payment_method', t('dashboard.intents.waiting_for_a_tap')],
+          ['requires_action', t('dashboard.intents.waiting_for_the_customer')],
+          ['processing', t('dashboard.status.processing')],
+          ['succeeded', t('dashboard.status.succeeded')],
+          ['canceled', t('dashboard.status.canceled')],
         ]}
       />
       <FilterSelect
         filters={filters}
         name="source"
-        label="Created by"
-        all="Anyone"
+        label={t('dashboard.field.created_by')}
+        all={t('dashboard.filter.anyone')}
         options={[
-          ['api', 'Your server'],
-          ['terminal', 'A terminal'],
+          ['api', t('dashboard.intents.your_server')],
+          ['terminal', t('dashboard.intents.a_terminal')],
         ]}
       />
     </>

@@ -1,15 +1,16 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { Link } from 'wouter';
-import { named } from '#core/isolates.ts';
 import type { PeopleApi } from '../../data/people.ts';
 import { createCall } from '../../data/routes.ts';
 import type { LookUpInvitationResponse, Operations } from '../../data/types/dashboard.ts';
-import { AddressForm, NEW_PASSWORD, Sent, useTokenInLink } from '../../desk/by-mail.tsx';
+import { AddressForm, newPassword, Sent, useTokenInLink } from '../../desk/by-mail.tsx';
 import { Form } from '../../desk/form.tsx';
 import { useSend } from '../../desk/send.ts';
 import { Sheet } from '../../desk/sheet.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { rich } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
 
 /** Pages for people who are not signed in: each is opened by a link in a mail, or leads to one. */
 
@@ -27,20 +28,18 @@ function enter(people: PeopleApi): void {
   location.assign(new URL('dashboard', document.baseURI));
 }
 
-const SENT = 'Open the link in it to create your account. It is valid for 24 hours.';
-
 export function SignUp({ people }: OutsideProps): ReactNode {
   const token = useTokenInLink();
   const [link, setLink] = useState<string | null>(null);
   const call = callOf(people);
   return (
-    <Sheet title="Open an account">
-      {link === null ? null : <Sent link={link}>{SENT}</Sent>}
+    <Sheet title={t('dashboard.button.open_an_account')}>
+      {link === null ? null : <Sent link={link}>{t('dashboard.outside.sign_up.sent')}</Sent>}
       {token === null && link === null ? (
         <AddressForm
-          send="Send me a link"
+          send={t('desk.by_mail.send_link')}
           request={(email) => call('POST /sign_up', { body: { email } })}
-          sent={SENT}
+          sent={t('dashboard.outside.sign_up.sent')}
           onSent={(answer) => {
             if (answer.link === undefined) return;
             setLink(answer.link);
@@ -51,7 +50,7 @@ export function SignUp({ people }: OutsideProps): ReactNode {
         <CompleteSignUp people={people} token={token} />
       )}
       <p>
-        <Link href="/dashboard">Back to sign-in</Link>
+        <Link href="/dashboard">{t('desk.by_mail.back')}</Link>
       </p>
     </Sheet>
   );
@@ -67,32 +66,33 @@ function CompleteSignUp({ people, token }: TokenProps): ReactNode {
   const [password, setPassword] = useState('');
   const sending = useSend(['name', 'account_name', 'password']);
   const open = async () => {
-    if (name.trim() === '') return sending.refuse('name', 'Enter your name.');
+    if (name.trim() === '')
+      return sending.refuse('name', t('dashboard.outside.sign_up.name_missing'));
     if (accountName.trim() === '')
-      return sending.refuse('account_name', 'Enter the name of the business.');
+      return sending.refuse('account_name', t('dashboard.outside.sign_up.business_missing'));
     const body = { token, name: name.trim(), account_name: accountName.trim(), password };
     const session = await sending.send(() => callOf(people)('POST /sign_up/complete', { body }));
     if (session !== null) enter(people);
   };
   return (
-    <Form sending={sending} onSend={open} send="Open account" wide>
+    <Form sending={sending} onSend={open} send={t('dashboard.button.open_account')} wide>
       <TextField
-        label="Your name"
+        label={t('dashboard.field.your_name')}
         autoComplete="name"
         value={name}
         onChange={(event) => setName(event.target.value)}
         error={sending.problemAt('name')}
       />
       <TextField
-        label="Name of the business"
+        label={t('dashboard.field.business_name')}
         autoComplete="organization"
         value={accountName}
         onChange={(event) => setAccountName(event.target.value)}
-        hint="Customers see it when they pay."
+        hint={t('dashboard.field.business_name_hint')}
         error={sending.problemAt('account_name')}
       />
       <TextField
-        {...NEW_PASSWORD}
+        {...newPassword()}
         value={password}
         onChange={(event) => setPassword(event.target.value)}
         error={sending.problemAt('password')}
@@ -112,10 +112,10 @@ export function Invitation({ people }: OutsideProps): ReactNode {
     void send(look).then(setFound);
   }, [people, token, send]);
   return (
-    <Sheet title="Join a team">
+    <Sheet title={t('dashboard.outside.invitation.heading')}>
       {token === null || sending.problem !== null ? (
         <Notice tone="bad" role="alert">
-          <p>{sending.problem ?? 'The link is incomplete. Open it again from your email.'}</p>
+          <p>{sending.problem ?? t('dashboard.outside.invitation.incomplete')}</p>
         </Notice>
       ) : null}
       {token !== null && found !== null ? (
@@ -140,26 +140,30 @@ function AcceptInvitation({ people, token, found }: AcceptProps): ReactNode {
     if (joined !== null) enter(people);
   };
   return (
-    <Form sending={sending} onSend={accept} send={`Join ${account}`} wide>
-      <p>
-        {named(account)} invites {email} as {role}.
-      </p>
+    <Form
+      sending={sending}
+      onSend={accept}
+      send={t('dashboard.outside.invitation.button', { account })}
+      wide
+    >
+      <p>{t('dashboard.outside.invitation.text', { account, email, role })}</p>
       {hasUser ? (
         <p className="soft">
-          You already have an account here. <Link href="/dashboard">Sign in</Link> first, then open
-          the link again.
+          {rich('dashboard.outside.invitation.known', {
+            link: (text) => <Link href="/dashboard">{text}</Link>,
+          })}
         </p>
       ) : (
         <>
           <TextField
-            label="Your name"
+            label={t('dashboard.field.your_name')}
             autoComplete="name"
             value={name}
             onChange={(event) => setName(event.target.value)}
             error={sending.problemAt('name')}
           />
           <TextField
-            {...NEW_PASSWORD}
+            {...newPassword()}
             value={password}
             onChange={(event) => setPassword(event.target.value)}
             error={sending.problemAt('password')}

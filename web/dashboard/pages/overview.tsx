@@ -1,15 +1,17 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { named } from '#core/isolates.ts';
 import { Arrived } from '../../desk/arrived.tsx';
 import { useFilters } from '../../desk/filters.tsx';
 import { List } from '../../desk/list.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/shell.tsx';
+import { t } from '../../ui/text/t.ts';
 import { useMerchant, useRead } from '../merchant.ts';
 import { FirstSteps } from '../parts/first-steps.tsx';
 import { HealthCharts } from '../parts/health-charts.tsx';
 import { LiveSteps } from '../parts/live-steps.tsx';
-import { PAYMENT_COLUMNS } from '../parts/payment-columns.tsx';
+import { paymentColumns } from '../parts/payment-columns.tsx';
 import { SalesFigures } from '../parts/sales-figures.tsx';
 import { Today } from '../parts/today.tsx';
 import { useLive } from '../parts/use-live.ts';
@@ -23,13 +25,13 @@ export function Overview(): ReactNode {
   const filters = useFilters();
   const days = PERIODS.find((one) => String(one) === filters.get('days')) ?? USUAL;
   return (
-    <Page title="Overview">
+    <Page title={t('dashboard.page.overview')}>
       <Arrived>
         <Warnings />
         {mode === 'test' ? <FirstSteps /> : <LiveSteps />}
         <Today />
         <fieldset className="presets">
-          <legend className="unseen">Period</legend>
+          <legend className="unseen">{t('dashboard.overview.period.legend')}</legend>
           {PERIODS.map((one) => (
             <button
               key={one}
@@ -38,7 +40,7 @@ export function Overview(): ReactNode {
               aria-pressed={days === one}
               onClick={() => filters.set('days', one === USUAL ? '' : String(one))}
             >
-              {one} days
+              {t('dashboard.overview.days.button', { count: one })}
             </button>
           ))}
         </fieldset>
@@ -61,18 +63,18 @@ function LatestSales(): ReactNode {
   return (
     <section className="stack">
       <div className="row row-apart">
-        <h2>Latest sales</h2>
+        <h2>{t('dashboard.overview.latest_sales.heading')}</h2>
         {query.data?.data.length === 0 ? null : (
-          <Link href="/dashboard/payments">See all sales</Link>
+          <Link href="/dashboard/payments">{t('dashboard.overview.see_all_sales.link')}</Link>
         )}
       </div>
       <List
-        label="Latest sales"
+        label={t('dashboard.overview.latest_sales.label')}
         query={query}
-        columns={PAYMENT_COLUMNS}
+        columns={paymentColumns()}
         keyOf={({ id }) => id}
         inPairs
-        empty={<p className="card soft">New sales appear here.</p>}
+        empty={<p className="card soft">{t('dashboard.overview.new_sales_appear_here')}</p>}
       />
     </section>
   );
@@ -87,10 +89,12 @@ function Warnings(): ReactNode {
   return failing.map(({ id, url, status }) => (
     <Notice key={id} tone="warn">
       <strong>
-        {status === 'disabled' ? 'An endpoint is turned off' : 'An endpoint is failing'}
+        {status === 'disabled'
+          ? t('dashboard.overview.warning.turned_off')
+          : t('dashboard.overview.warning.failing')}
       </strong>
       <p>
-        <Link href={`/dashboard/webhooks/${id}`}>{url}</Link>
+        <Link href={`/dashboard/webhooks/${id}`}>{named(url)}</Link>
       </p>
     </Notice>
   ));

@@ -13,6 +13,9 @@ import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Sum } from '../../ui/sum.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
+import { given } from '../../ui/text/fixed.ts';
+import { rich } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
 import { Course } from '../parts/course.tsx';
@@ -20,7 +23,7 @@ import { ObjectLink } from '../parts/object-link.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
 import { leftOf, RefundDialog, refundWish } from '../parts/refund-dialog.tsx';
 import { TerminalLink } from '../parts/terminal-names.tsx';
-import { REFUND_COLUMNS } from './refunds.tsx';
+import { refundColumns } from './refunds.tsx';
 
 export function PaymentPage(): ReactNode {
   const { id = '' } = useParams();
@@ -31,10 +34,12 @@ export function PaymentPage(): ReactNode {
   const canRefund = payment !== undefined && leftOf(payment) > 0n;
   return (
     <Page
-      title="Payment"
+      title={t('dashboard.field.payment')}
       actions={
         canRefund && may('member') ? (
-          <Button onClick={() => setIsRefunding(true)}>Refund</Button>
+          <Button data-name="Refund" onClick={() => setIsRefunding(true)}>
+            {t('dashboard.button.refund')}
+          </Button>
         ) : null
       }
     >
@@ -80,66 +85,74 @@ function Sums({ payment }: { readonly payment: Payment }): ReactNode {
   const { fees, tip } = payment;
   return (
     <section className="card stack">
-      <h2>Money</h2>
+      <h2>{t('dashboard.payment.money.heading')}</h2>
       <FactList>
-        <Fact name="You get">{atoms(payment.net)}</Fact>
-        <Fact name="Tip, included">{tip === 0 ? null : atoms(tip)}</Fact>
-        <Fact name="Customer paid">
+        <Fact name={t('dashboard.payment.you_get.name')}>{atoms(payment.net)}</Fact>
+        <Fact name={t('dashboard.payment.tip_included.name')}>{tip === 0 ? null : atoms(tip)}</Fact>
+        <Fact name={t('dashboard.payment.customer_paid.name')}>
           <Amount exact atoms={leftWallet(payment)} />
         </Fact>
-        <Fact name="Acquirer fee">{atoms(fees.acquirer)}</Fact>
-        <Fact name="Protocol fee">{atoms(fees.protocol)}</Fact>
-        <Fact name="Cashback">{fees.cashback === 0 ? null : atoms(fees.cashback)}</Fact>
-        <Fact name="Refunded">
+        <Fact name={t('dashboard.payment.acquirer_fee.name')}>{atoms(fees.acquirer)}</Fact>
+        <Fact name={t('dashboard.payment.protocol_fee.name')}>{atoms(fees.protocol)}</Fact>
+        <Fact name={t('dashboard.payment.cashback.name')}>
+          {fees.cashback === 0 ? null : atoms(fees.cashback)}
+        </Fact>
+        <Fact name={t('dashboard.field.refunded')}>
           {payment.amount_refunded === 0 ? null : atoms(payment.amount_refunded)}
         </Fact>
       </FactList>
-      <p className="soft small">The customer pays the fees on top; you receive the full sale.</p>
+      <p className="soft small">{t('dashboard.payment.money.fees')}</p>
     </section>
   );
 }
 
-const CREDENTIALS: Readonly<Record<string, string>> = {
-  nfc_id: 'Wallet pass',
-  nfc_sun: 'Chip card',
-  qr: 'Wallet app code',
-  smart_tap: 'Phone (Google Wallet)',
-  apple_vas: 'Phone (Apple Wallet)',
-  agent_token: 'Agent token',
-  authorization: 'Any wallet, using the code on the terminal',
-  chip: 'Signing chip',
-};
+const credentials = (): Readonly<Record<string, string>> => ({
+  nfc_id: t('dashboard.payment.credentials.nfc_id'),
+  nfc_sun: t('dashboard.payment.credentials.nfc_sun'),
+  qr: t('dashboard.payment.credentials.qr'),
+  smart_tap: t('dashboard.payment.credentials.smart_tap'),
+  apple_vas: t('dashboard.payment.credentials.apple_vas'),
+  agent_token: t('dashboard.payment.credentials.agent_token'),
+  authorization: t('dashboard.payment.credentials.authorization'),
+  chip: t('dashboard.payment.credentials.chip'),
+});
 
 function Origin({ payment }: { readonly payment: Payment }): ReactNode {
   const { credential } = payment.payment_method;
   const receipt = receiptPath(payment.receipt_url);
   return (
     <section className="card stack">
-      <h2>Sale</h2>
+      <h2>{t('dashboard.payment.sale.heading')}</h2>
       <FactList>
-        <Fact name="Order">
+        <Fact name={t('dashboard.field.order')}>
           <span className="id">{payment.order_id}</span>
         </Fact>
-        <Fact name="Terminal">
+        <Fact name={t('dashboard.field.terminal')}>
           <TerminalLink id={payment.terminal} />
         </Fact>
-        <Fact name="Paid by">{CREDENTIALS[credential] ?? 'Unknown'}</Fact>
-        <Fact name="Wallet">
+        <Fact name={t('dashboard.payment.paid_by.name')}>
+          {credentials()[credential] ?? t('dashboard.payment.unknown')}
+        </Fact>
+        <Fact name={t('dashboard.field.wallet')}>
           <span className="id">{payment.payer}</span>
         </Fact>
-        <Fact name="Intent">
+        <Fact name={t('dashboard.field.intent')}>
           <ObjectLink id={payment.payment_intent} />
         </Fact>
-        <Fact name="Part of a split">{payment.split_group}</Fact>
-        <Fact name="Can be refunded until">
+        <Fact name={t('dashboard.field.part_of_a_split')}>{given(payment.split_group)}</Fact>
+        <Fact name={t('dashboard.payment.can_be_refunded_until.name')}>
           <Time at={payment.refundable_until} shape="day" />
         </Fact>
-        <Fact name="Message to the customer">{payment.customer_message}</Fact>
+        <Fact name={t('dashboard.payment.message_to_the_customer.name')}>
+          {given(payment.customer_message)}
+        </Fact>
       </FactList>
       {receipt === null ? null : (
         <p>
-          <a href={receipt}>Receipt</a>
-          <span className="soft small">, the page that the customer can open and print</span>
+          {rich('dashboard.payment.receipt', {
+            link: (text) => <a href={receipt}>{text}</a>,
+            hint: (text) => <span className="soft small">{text}</span>,
+          })}
         </p>
       )}
     </section>
@@ -149,17 +162,16 @@ function Origin({ payment }: { readonly payment: Payment }): ReactNode {
 function Proof({ payment }: { readonly payment: Payment }): ReactNode {
   return (
     <section className="card stack">
-      <h2>Proof on the chain</h2>
+      <h2>{t('dashboard.payment.proof_on_the_chain.heading')}</h2>
       <p className="soft small">
-        Anyone can look up this transaction. Its log entry {payment.log_index} names your merchant
-        number, this amount and this order.
+        {t('dashboard.payment.proof.text', { entry: payment.log_index })}
       </p>
-      <CopyField label="Transaction" value={payment.tx_hash} />
+      <CopyField label={t('dashboard.field.transaction')} value={payment.tx_hash} />
       <FactList>
-        <Fact name="Chain">{`${payment.chain_id} (${payment.network})`}</Fact>
-        <Fact name="Block">{String(payment.block_number)}</Fact>
-        <Fact name="Log entry">{String(payment.log_index)}</Fact>
-        <Fact name="Block time">
+        <Fact name={t('dashboard.field.chain')}>{`${payment.chain_id} (${payment.network})`}</Fact>
+        <Fact name={t('dashboard.payment.block.name')}>{String(payment.block_number)}</Fact>
+        <Fact name={t('dashboard.payment.log_entry.name')}>{String(payment.log_index)}</Fact>
+        <Fact name={t('dashboard.payment.block_time.name')}>
           <Time at={payment.settled_at} />
         </Fact>
       </FactList>
@@ -173,11 +185,11 @@ function RefundsOf({ payment }: { readonly payment: Payment }): ReactNode {
   });
   return (
     <section className="stack">
-      <h2>Refunds</h2>
+      <h2>{t('dashboard.page.refunds')}</h2>
       <List
-        label="Refunds of this payment"
+        label={t('dashboard.payment.refunds_of_this_payment.label')}
         query={query}
-        columns={REFUND_COLUMNS}
+        columns={refundColumns()}
         inPairs
         keyOf={({ id }) => id}
         empty={null}

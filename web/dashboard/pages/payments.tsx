@@ -13,10 +13,11 @@ import { Button, buttonClass } from '../../ui/button.tsx';
 import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
+import { t } from '../../ui/text/t.ts';
 import { usePages } from '../merchant.ts';
 import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
 import { ExportDialog } from '../parts/export-dialog.tsx';
-import { PAYMENT_COLUMNS } from '../parts/payment-columns.tsx';
+import { paymentColumns } from '../parts/payment-columns.tsx';
 import { readSearch, searchProblem } from '../parts/search-text.ts';
 import { useTerminalOptions } from '../parts/terminal-names.tsx';
 import { useChosenDays, useDays } from '../parts/time-zone.ts';
@@ -45,41 +46,32 @@ export function Payments(): ReactNode {
   const days = useDays(filters);
   const [isExporting, setIsExporting] = useState(false);
   return (
-    <Page title="Payments" actions={<Button onClick={() => setIsExporting(true)}>Export</Button>}>
+    <Page
+      title={t('dashboard.page.payments')}
+      actions={<Button onClick={() => setIsExporting(true)}>{t('dashboard.button.export')}</Button>}
+    >
       <FilterBar filters={filters} below={<NamedFilters filters={filters} />}>
         <FilterText
           filters={filters}
           name="search"
-          label="Search"
-          placeholder="Order, wallet, amount"
+          label={t('dashboard.payments.search.label')}
+          placeholder={t('dashboard.payments.order_wallet_amount.placeholder')}
           check={searchProblem}
         />
-        {filters.get('search') === undefined ? (
-          <FilterSelect
-            filters={filters}
-            name="status"
-            label="Status"
-            all="Any"
-            options={[
-              ['succeeded', 'Succeeded'],
-              ['partially_refunded', 'Partly refunded'],
-              ['refunded', 'Refunded'],
-            ]}
-          />
-        ) : null}
+        {filters.get('search') === undefined ? <StatusFilter filters={filters} /> : null}
         <FilterSelect
           filters={filters}
           name="terminal"
-          label="Terminal"
-          all="All"
+          label={t('dashboard.field.terminal')}
+          all={t('dashboard.filter.all')}
           options={terminals}
         />
         <DayFilters filters={filters} />
       </FilterBar>
       <LongList
-        label="Payments"
+        label={t('dashboard.page.payments')}
         pages={pages}
-        columns={PAYMENT_COLUMNS}
+        columns={paymentColumns()}
         inPairs
         keyOf={({ id }) => id}
         filters={filters}
@@ -97,18 +89,34 @@ export function Payments(): ReactNode {
   );
 }
 
+function StatusFilter({ filters }: { readonly filters: Filters }): ReactNode {
+  return (
+    <FilterSelect
+      filters={filters}
+      name="status"
+      label={t('dashboard.field.status')}
+      all={t('dashboard.filter.any')}
+      options={[
+        ['succeeded', t('dashboard.status.succeeded')],
+        ['partially_refunded', t('dashboard.status.partly_refunded')],
+        ['refunded', t('dashboard.field.refunded')],
+      ]}
+    />
+  );
+}
+
 function NoPayments(): ReactNode {
   return (
     <EmptyState
       drawing={<EmptyDrawing name="sales" />}
-      title="No payments yet"
+      title={t('dashboard.payments.empty.heading')}
       action={
         <Link href="/dashboard/terminals" className={buttonClass({ kind: 'primary' })}>
-          Set up a till
+          {t('dashboard.payments.empty.link')}
         </Link>
       }
     >
-      Each sale paid at one of your tills is listed here, with its proof on the chain.
+      {t('dashboard.payments.empty')}
     </EmptyState>
   );
 }

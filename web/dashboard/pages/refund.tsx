@@ -10,6 +10,9 @@ import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Sum } from '../../ui/sum.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
+import { given } from '../../ui/text/fixed.ts';
+import { rich } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
 import { ObjectLink } from '../parts/object-link.tsx';
@@ -17,12 +20,6 @@ import { OtherMode } from '../parts/other-mode.tsx';
 
 /** A refund that is under way is settled within seconds. */
 const WATCH_MS = 3_000;
-
-const SOURCES = {
-  api: 'Your server',
-  terminal: 'The terminal',
-  dashboard: 'The dashboard',
-} as const;
 
 export function RefundPage(): ReactNode {
   const { id = '' } = useParams();
@@ -32,7 +29,7 @@ export function RefundPage(): ReactNode {
     { everyMs: WATCH_MS },
   );
   return (
-    <Page title="Refund">
+    <Page title={t('dashboard.refund.page')}>
       <Loaded query={query} missing={<OtherMode />}>
         {(refund) => <RefundView refund={refund} />}
       </Loaded>
@@ -52,30 +49,32 @@ function RefundView({ refund }: { readonly refund: DashboardRefund }): ReactNode
       {refund.waiting === null ? null : <Waiting refund={refund} />}
       {refund.status === 'failed' ? (
         <Notice tone="bad">
-          <strong>Nothing was refunded</strong>
-          <p>{refund.failure_message}</p>
+          <strong>{t('dashboard.refund.nothing_was_refunded')}</strong>
+          <p>{given(refund.failure_message)}</p>
         </Notice>
       ) : null}
       <section className="card">
         <FactList>
-          <Fact name="Payment">
+          <Fact name={t('dashboard.field.payment')}>
             <ObjectLink id={refund.payment} />
           </Fact>
-          <Fact name="Requested by">{SOURCES[refund.source]}</Fact>
-          <Fact name="Reason">{refund.reason}</Fact>
-          <Fact name="Transaction">
+          <Fact name={t('dashboard.refund.requested_by.name')}>
+            {t(`dashboard.refund_source.${refund.source}`)}
+          </Fact>
+          <Fact name={t('dashboard.field.reason')}>{given(refund.reason)}</Fact>
+          <Fact name={t('dashboard.field.transaction')}>
             {refund.tx_hash && <span className="id">{refund.tx_hash}</span>}
           </Fact>
-          <Fact name="Failure">{refund.failure_code}</Fact>
-          <Fact name="Requested">
+          <Fact name={t('dashboard.refund.failure.name')}>{given(refund.failure_code)}</Fact>
+          <Fact name={t('dashboard.field.requested')}>
             <Time at={refund.created} />
           </Fact>
-          <Fact name="Last change">
+          <Fact name={t('dashboard.field.last_change')}>
             <Time at={refund.updated} />
           </Fact>
           {metadata.map(([name, value]) => (
-            <Fact key={name} name={name}>
-              {value}
+            <Fact key={name} name={given(name)}>
+              {given(value)}
             </Fact>
           ))}
         </FactList>
@@ -92,27 +91,30 @@ function Waiting({ refund }: { readonly refund: DashboardRefund }): ReactNode {
   if (waiting === null) return null;
   return (
     <Notice tone="warn" role="status">
-      <strong>Waiting</strong>
+      <strong>{t('dashboard.refund.waiting')}</strong>
       <p>
-        The transfer cannot be made yet: {waiting.message} We retry it every minute for 24 hours
-        from <Time at={waiting.since} />.
+        {rich(
+          'dashboard.refund.waiting.text',
+          { time: () => <Time at={waiting.since} /> },
+          { message: waiting.message },
+        )}
       </p>
       {may('admin') ? (
         <div>
-          <Button onClick={() => setIsEnding(true)}>Give up</Button>
+          <Button onClick={() => setIsEnding(true)}>{t('dashboard.button.give_up')}</Button>
         </div>
       ) : null}
       {isEnding ? (
         <ConfirmDialog
-          title="Give up this refund?"
-          send="Give up"
+          title={t('dashboard.refund.give_up_this_refund.heading')}
+          send={t('dashboard.button.give_up')}
           request={() =>
             call('POST /accounts/{account}/{mode}/refunds/{id}/end', { path: { id: refund.id } })
           }
           onDone={() => setIsEnding(false)}
           onClose={() => setIsEnding(false)}
         >
-          <p>The customer receives nothing, and the amount can be refunded again.</p>
+          <p>{t('dashboard.refund.give_up.text')}</p>
         </ConfirmDialog>
       ) : null}
     </Notice>

@@ -9,6 +9,8 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
+import { given } from '../../ui/text/fixed.ts';
+import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { usePages } from '../merchant.ts';
 import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
@@ -19,11 +21,15 @@ import { useLive } from '../parts/use-live.ts';
 
 const PAGE = 50;
 
-export const REFUND_COLUMNS: readonly Column<Refund>[] = [
-  { name: 'Amount', number: true, cell: ({ id, amount }) => <SaleSum id={id} amount={amount} /> },
-  { name: 'Status', cell: ({ status }) => <ObjectStatus status={status} /> },
-  { name: 'Reason', cell: ({ reason }) => reason ?? '' },
-  { name: 'Requested', cell: ({ created }) => <Time at={created} /> },
+export const refundColumns = (): readonly Column<Refund>[] => [
+  {
+    name: t('dashboard.field.amount'),
+    number: true,
+    cell: ({ id, amount }) => <SaleSum id={id} amount={amount} />,
+  },
+  { name: t('dashboard.field.status'), cell: ({ status }) => <ObjectStatus status={status} /> },
+  { name: t('dashboard.field.reason'), cell: ({ reason }) => given(reason) },
+  { name: t('dashboard.field.requested'), cell: ({ created }) => <Time at={created} /> },
 ];
 
 export function Refunds(): ReactNode {
@@ -36,25 +42,28 @@ export function Refunds(): ReactNode {
   }));
   useLive('refund.', pages.at(filters.cursor).queryKey);
   return (
-    <Page title="Refunds" actions={<Button onClick={() => setIsExporting(true)}>Export</Button>}>
+    <Page
+      title={t('dashboard.page.refunds')}
+      actions={<Button onClick={() => setIsExporting(true)}>{t('dashboard.button.export')}</Button>}
+    >
       <FilterBar filters={filters} below={<NamedFilters filters={filters} />}>
         <FilterSelect
           filters={filters}
           name="status"
-          label="Status"
-          all="Any"
+          label={t('dashboard.field.status')}
+          all={t('dashboard.filter.any')}
           options={[
-            ['pending', 'Pending'],
-            ['succeeded', 'Succeeded'],
-            ['failed', 'Failed'],
+            ['pending', t('dashboard.status.pending')],
+            ['succeeded', t('dashboard.status.succeeded')],
+            ['failed', t('dashboard.status.failed')],
           ]}
         />
         <DayFilters filters={filters} />
       </FilterBar>
       <LongList
-        label="Refunds"
+        label={t('dashboard.page.refunds')}
         pages={pages}
-        columns={REFUND_COLUMNS}
+        columns={refundColumns()}
         inPairs
         keyOf={({ id }) => id}
         filters={filters}
@@ -69,14 +78,14 @@ function NoRefunds(): ReactNode {
   return (
     <EmptyState
       drawing={<EmptyDrawing name="sales" />}
-      title="No refunds yet"
+      title={t('dashboard.refunds.empty.heading')}
       action={
         <Link href="/dashboard/payments" className={buttonClass({})}>
-          Go to payments
+          {t('dashboard.refunds.empty.link')}
         </Link>
       }
     >
-      Open a payment to refund all or part of it.
+      {t('dashboard.refunds.empty')}
     </EmptyState>
   );
 }

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Link, useParams } from 'wouter';
+import { named } from '#core/isolates.ts';
 import type { ListRequestsResponse } from '../../data/types/dashboard.ts';
 import {
   FilterBar,
@@ -14,9 +15,12 @@ import { CodeWords } from '../../ui/code-words.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
+import { formatNumber } from '../../ui/numbers.ts';
 import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Fact, FactList, Table } from '../../ui/table.tsx';
+import { given } from '../../ui/text/fixed.ts';
+import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { usePages, useRead } from '../merchant.ts';
 import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
@@ -36,9 +40,9 @@ function HttpStatus({ status }: { readonly status: number }): ReactNode {
   return <Status tone={tone}>{String(status)}</Status>;
 }
 
-const COLUMNS: readonly Column<Request>[] = [
+const columns = (): readonly Column<Request>[] => [
   {
-    name: 'Request',
+    name: t('dashboard.request_log.request.column'),
     cell: ({ id, method, path }) => (
       <RowLink id={id}>
         <span className="id">
@@ -47,10 +51,18 @@ const COLUMNS: readonly Column<Request>[] = [
       </RowLink>
     ),
   },
-  { name: 'Status', cell: ({ status }) => <HttpStatus status={status} /> },
-  { name: 'Error', cell: ({ code }) => <CodeWords code={code ?? ''} /> },
-  { name: 'Duration', number: true, cell: ({ duration_ms }) => `${Math.round(duration_ms)} ms` },
-  { name: 'Received', cell: ({ created }) => <Time at={created} shape="exact" /> },
+  { name: t('dashboard.field.status'), cell: ({ status }) => <HttpStatus status={status} /> },
+  { name: t('dashboard.field.error'), cell: ({ code }) => <CodeWords code={code ?? ''} /> },
+  {
+    name: t('dashboard.field.duration'),
+    number: true,
+    cell: ({ duration_ms }) =>
+      t('ui.milliseconds', { number: formatNumber(Math.round(duration_ms)) }),
+  },
+  {
+    name: t('dashboard.field.received'),
+    cell: ({ created }) => <Time at={created} shape="exact" />,
+  },
 ];
 
 export function RequestLog(): ReactNode {
@@ -73,18 +85,21 @@ export function RequestLog(): ReactNode {
     query: { limit: PAGE, cursor, ...asked },
   }));
   return (
-    <Page title="Request log">
+    <Page title={t('dashboard.page.request_log')}>
       <Errors />
       <LogFilters filters={filters} />
       <LongList
-        label="Requests"
+        label={t('dashboard.request_log.requests.label')}
         pages={pages}
-        columns={COLUMNS}
+        columns={columns()}
         keyOf={({ id }) => id}
         filters={filters}
         empty={
-          <EmptyState drawing={<EmptyDrawing name="post" />} title="No requests yet">
-            Each request from your servers is listed here for 30 days, with its response.
+          <EmptyState
+            drawing={<EmptyDrawing name="post" />}
+            title={t('dashboard.request_log.empty.heading')}
+          >
+            {t('dashboard.request_log.empty')}
           </EmptyState>
         }
       />
@@ -98,40 +113,62 @@ function LogFilters({ filters }: { readonly filters: Filters }): ReactNode {
       <FilterSelect
         filters={filters}
         name="failed"
-        label="Outcome"
-        all="Any"
-        options={[['yes', 'Failed']]}
+        label={t('dashboard.request_log.outcome.label')}
+        all={t('dashboard.filter.any')}
+        options={[['yes', t('dashboard.status.failed')]]}
       />
       <FilterSelect
         filters={filters}
         name="sent_by"
-        label="Sent by"
-        all="Your servers"
-        options={[['anybody', 'Anyone']]}
+        label={t('dashboard.request_log.sent_by.label')}
+        all={t('dashboard.request_log.your_servers.all')}
+        options={[['anybody', t('dashboard.filter.anyone')]]}
       />
-      <FilterText filters={filters} name="status" label="Status" placeholder="400" />
-      <FilterText filters={filters} name="operation" label="Operation" />
-      <FilterText filters={filters} name="caller" label="Caller" placeholder="key_…" />
-      <FilterText filters={filters} name="object" label="Object" placeholder="pi_…" />
+      <FilterText
+        filters={filters}
+        name="status"
+        label={t('dashboard.field.status')}
+        placeholder="400"
+      />
+      <FilterText filters={filters} name="operation" label={t('dashboard.field.operation')} />
+      <FilterText
+        filters={filters}
+        name="caller"
+        label={t('dashboard.field.caller')}
+        placeholder="key_…"
+      />
+      <FilterText
+        filters={filters}
+        name="object"
+        label={t('dashboard.field.object')}
+        placeholder="pi_…"
+      />
       <DayFilters filters={filters} />
     </FilterBar>
   );
 }
 
-const GROUP_COLUMNS: readonly Column<ErrorGroup>[] = [
+const groupColumns = (): readonly Column<ErrorGroup>[] => [
   {
-    name: 'Error',
+    name: t('dashboard.field.error'),
     cell: ({ code, operation, status }) => (
       <Link
         href={`/dashboard/request-log?failed=yes&status=${status}&operation=${operation ?? ''}`}
       >
-        {code}
+        {named(code)}
       </Link>
     ),
   },
-  { name: 'Operation', cell: ({ operation }) => operation ?? '' },
-  { name: 'Times', number: true, cell: ({ count }) => String(count) },
-  { name: 'Newest', cell: ({ newest }) => <Time at={newest.created} shape="exact" /> },
+  { name: t('dashboard.field.operation'), cell: ({ operation }) => given(operation) },
+  {
+    name: t('dashboard.request_log.times.column'),
+    number: true,
+    cell: ({ count }) => String(count),
+  },
+  {
+    name: t('dashboard.request_log.newest.column'),
+    cell: ({ newest }) => <Time at={newest.created} shape="exact" />,
+  },
 ];
 
 /** What went wrong lately, by error and place: integrations break silently. */
@@ -144,8 +181,17 @@ function Errors(): ReactNode {
   const isAll = data?.has_more !== true;
   return (
     <section className="stack">
-      <h2>{isAll ? 'Errors of the last 30 days' : `The last ${GROUPED} errors`}</h2>
-      <Table label="Errors" columns={GROUP_COLUMNS} rows={groups} keyOf={({ key }) => key} />
+      <h2>
+        {isAll
+          ? t('dashboard.request_log.errors.text')
+          : t('dashboard.request_log.the_last_errors', { count: GROUPED })}
+      </h2>
+      <Table
+        label={t('dashboard.request_log.errors.label')}
+        columns={groupColumns()}
+        rows={groups}
+        keyOf={({ key }) => key}
+      />
     </section>
   );
 }
@@ -154,7 +200,7 @@ export function RequestPage(): ReactNode {
   const { id = '' } = useParams();
   const query = useRead('GET /accounts/{account}/{mode}/request_log/{id}', { path: { id } });
   return (
-    <Page title="Request">
+    <Page title={t('dashboard.request_log.request.page')}>
       <Loaded query={query} missing={<OtherMode />}>
         {(request) => (
           <>
@@ -167,20 +213,28 @@ export function RequestPage(): ReactNode {
             </div>
             <section className="card">
               <FactList>
-                <Fact name="Operation">{request.operation}</Fact>
-                <Fact name="Error">{request.code}</Fact>
-                <Fact name="Object">
+                <Fact name={t('dashboard.field.operation')}>{given(request.operation)}</Fact>
+                <Fact name={t('dashboard.field.error')}>{given(request.code)}</Fact>
+                <Fact name={t('dashboard.field.object')}>
                   {request.object_id && <ObjectLink id={request.object_id} />}
                 </Fact>
-                <Fact name="Caller">{request.caller && <ObjectLink id={request.caller} />}</Fact>
-                <Fact name="Idempotency-Key">{request.idempotency_key}</Fact>
-                <Fact name="Took">{`${request.duration_ms} ms`}</Fact>
-                <Fact name="Received">
+                <Fact name={t('dashboard.field.caller')}>
+                  {request.caller && <ObjectLink id={request.caller} />}
+                </Fact>
+                <Fact name={t('dashboard.request_log.idempotency_key.name')}>
+                  {given(request.idempotency_key)}
+                </Fact>
+                <Fact name={t('dashboard.request_log.took.name')}>
+                  {t('ui.milliseconds', { number: formatNumber(request.duration_ms) })}
+                </Fact>
+                <Fact name={t('dashboard.field.received')}>
                   <Time at={request.created} shape="exact" />
                 </Fact>
-                <Fact name="From">{request.address}</Fact>
-                <Fact name="User agent">{request.user_agent}</Fact>
-                <Fact name="API version">{request.api_version}</Fact>
+                <Fact name={t('dashboard.request_log.from.name')}>{request.address}</Fact>
+                <Fact name={t('dashboard.request_log.user_agent.name')}>
+                  {given(request.user_agent)}
+                </Fact>
+                <Fact name={t('dashboard.field.api_version')}>{request.api_version}</Fact>
               </FactList>
             </section>
           </>

@@ -14,6 +14,8 @@ import { TextField } from '../../ui/field.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
 import type { Column } from '../../ui/table.tsx';
+import { given } from '../../ui/text/fixed.ts';
+import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
@@ -24,7 +26,7 @@ export function RiskRules(): ReactNode {
   const query = useRead('GET /accounts/{account}/{mode}/risk_settings');
   const { mode } = useMerchant();
   return (
-    <Page title="Risk rules">
+    <Page title={t('dashboard.page.risk_rules')}>
       <Arrived>
         <Loaded query={query}>{(rules) => <RulesForm key={mode} rules={rules} />}</Loaded>
         <BlockedWallets />
@@ -93,10 +95,11 @@ function useRules(rules: ReadRiskSettingsResponse) {
     const firstFrom = amountOf(sums.first);
     const highFrom = amountOf(sums.high);
     const perHour = readCount(velocity);
-    const wrong = 'Enter an amount such as 50.00, or leave it empty.';
+    const wrong = t('dashboard.risk_rules.sum_invalid');
     if (firstFrom === undefined) return sending.refuse('first_payment_confirm_from', wrong);
     if (highFrom === undefined) return sending.refuse('high_amount_confirm_from', wrong);
-    if (perHour === undefined) return sending.refuse('velocity_per_hour', 'Enter a number.');
+    if (perHour === undefined)
+      return sending.refuse('velocity_per_hour', t('dashboard.risk_rules.number_invalid'));
     const body = {
       version: rules.version,
       first_payment_confirm_from: firstFrom,
@@ -108,7 +111,7 @@ function useRules(rules: ReadRiskSettingsResponse) {
     );
     if (saved === null) return;
     setOpened(saved.version);
-    toast('Saved.');
+    toast(t('dashboard.settings.saved'));
   };
   return {
     draft: draftOf({ ...sums, velocity }),
@@ -131,33 +134,33 @@ function RulesForm({ rules }: { readonly rules: ReadRiskSettingsResponse }): Rea
       <ChangedMeanwhile isStale={isStale} />
       <SumField
         {...field}
-        label="Ask new customers from"
+        label={t('dashboard.risk_rules.new_customers.label')}
         {...form.fields.first}
         hint={
           stored(amountText(rules.first_payment_confirm_from), first) ??
-          'In USDC. New customers confirm a first payment from this sum. Leave empty to never ask.'
+          t('dashboard.risk_rules.new_customers.hint')
         }
         error={sending.problemAt('first_payment_confirm_from')}
       />
       <SumField
         {...field}
-        label="Ask every customer from"
+        label={t('dashboard.risk_rules.every_customer.label')}
         {...form.fields.high}
         hint={
           stored(amountText(rules.high_amount_confirm_from), high) ??
-          'In USDC. Every customer confirms payments from this sum. Leave empty to never ask.'
+          t('dashboard.risk_rules.every_customer.hint')
         }
         error={sending.problemAt('high_amount_confirm_from')}
       />
       <TextField
         {...field}
-        label="Payments per customer per hour, at most"
+        label={t('dashboard.risk_rules.hourly.label')}
         inputMode="numeric"
         value={velocity}
         onChange={(event) => form.setVelocity(event.target.value)}
         hint={
           stored(String(rules.velocity_per_hour ?? ''), velocity) ??
-          'Further payments are declined. Leave empty for no limit.'
+          t('dashboard.risk_rules.hourly.hint')
         }
         error={sending.problemAt('velocity_per_hour')}
       />
@@ -166,9 +169,9 @@ function RulesForm({ rules }: { readonly rules: ReadRiskSettingsResponse }): Rea
   );
   return (
     <section className="card stack">
-      <h2>When a payment is stopped, or the customer has to confirm</h2>
+      <h2>{t('dashboard.risk_rules.heading')}</h2>
       {may('admin') ? (
-        <Form sending={sending} onSend={form.save} send="Save">
+        <Form sending={sending} onSend={form.save} send={t('desk.button.save')}>
           {fields}
         </Form>
       ) : (
@@ -189,16 +192,19 @@ function Unblock({ address }: Blocked): ReactNode {
         call('DELETE /accounts/{account}/{mode}/blocked_payers/{address}', { path: { address } })
       }
     >
-      Unblock
+      {t('dashboard.risk_rules.unblock.button')}
     </ActionButton>
   );
 }
 
-const COLUMNS: readonly Column<Blocked>[] = [
-  { name: 'Wallet', cell: ({ address }) => <span className="id">{address}</span> },
-  { name: 'Reason', cell: ({ note }) => note },
-  { name: 'Since', cell: ({ created }) => <Time at={created} /> },
-  { name: 'Change', cell: (row) => <Unblock {...row} /> },
+const columns = (): readonly Column<Blocked>[] => [
+  {
+    name: t('dashboard.field.wallet'),
+    cell: ({ address }) => <span className="id">{address}</span>,
+  },
+  { name: t('dashboard.field.reason'), cell: ({ note }) => given(note) },
+  { name: t('dashboard.risk_rules.since.column'), cell: ({ created }) => <Time at={created} /> },
+  { name: t('dashboard.button.change'), cell: (row) => <Unblock {...row} /> },
 ];
 
 /** Wallets that this account sells nothing to. */
@@ -209,7 +215,8 @@ function BlockedWallets(): ReactNode {
   const [note, setNote] = useState('');
   const sending = useSend(['address', 'note']);
   const block = async () => {
-    if (address.trim() === '') return sending.refuse('address', 'Enter the address of the wallet.');
+    if (address.trim() === '')
+      return sending.refuse('address', t('dashboard.risk_rules.blocked.address_missing'));
     const body = { address: address.trim(), ...(note.trim() === '' ? {} : { note: note.trim() }) };
     const done = await sending.send(() =>
       call('POST /accounts/{account}/{mode}/blocked_payers', { body }),
@@ -218,28 +225,28 @@ function BlockedWallets(): ReactNode {
   };
   return (
     <section className="card stack">
-      <h2>Blocked wallets</h2>
+      <h2>{t('dashboard.risk_rules.blocked_wallets.heading')}</h2>
       <List
-        label="Blocked wallets"
+        label={t('dashboard.risk_rules.blocked_wallets.label')}
         query={query}
-        columns={COLUMNS}
+        columns={columns()}
         keyOf={(row) => row.address}
-        empty={<p className="soft">No wallet is blocked.</p>}
+        empty={<p className="soft">{t('dashboard.risk_rules.blocked.empty')}</p>}
       />
       {may('admin') ? (
-        <Form sending={sending} onSend={block} send="Block">
+        <Form sending={sending} onSend={block} send={t('dashboard.risk_rules.block.button')}>
           <TextField
-            label="Wallet address"
+            label={t('dashboard.field.wallet_address')}
             value={address}
             onChange={(event) => setAddress(event.target.value)}
-            hint="It is shown on each payment’s page."
+            hint={t('dashboard.risk_rules.blocked.address_hint')}
             error={sending.problemAt('address')}
           />
           <TextField
-            label="Reason"
+            label={t('dashboard.field.reason')}
             value={note}
             onChange={(event) => setNote(event.target.value)}
-            hint="For your team."
+            hint={t('dashboard.risk_rules.blocked.reason_hint')}
             error={sending.problemAt('note')}
           />
         </Form>

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { named } from '#core/isolates.ts';
+import { LANGUAGE_NAMES, LANGUAGES } from '#core/languages.ts';
 import type { ReadAccountResponse } from '../../data/types/dashboard.ts';
 import { Arrived } from '../../desk/arrived.tsx';
 import { Form } from '../../desk/form.tsx';
@@ -10,9 +10,12 @@ import { ChangedMeanwhile, storedNow } from '../../desk/stored-now.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { Select, TextField } from '../../ui/field.tsx';
+import { LanguageChoice } from '../../ui/language-choice.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
+import { offeredLanguages } from '../../ui/text/switch.ts';
+import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
 import { useMerchant, useRead } from '../merchant.ts';
@@ -24,18 +27,18 @@ export function Settings(): ReactNode {
   const { may, setAccount } = useMerchant();
   const [isOpening, setIsOpening] = useState(false);
   return (
-    <Page title="Settings">
+    <Page title={t('dashboard.page.settings')}>
       <Arrived>
         <Loaded query={query}>
           {(account) => (
             <>
               <section className="card stack">
-                <h2>Account</h2>
-                <CopyField label="Account id" value={account.id} />
+                <h2>{t('dashboard.settings.account.heading')}</h2>
+                <CopyField label={t('dashboard.settings.account_id.label')} value={account.id} />
                 {may('admin') ? (
                   <AccountForm account={account} />
                 ) : (
-                  <p className="soft">Only an admin or owner can change the account.</p>
+                  <p className="soft">{t('dashboard.settings.admin_only')}</p>
                 )}
               </section>
               <Brand name={account.name} />
@@ -43,17 +46,21 @@ export function Settings(): ReactNode {
           )}
         </Loaded>
         <OwnAccess />
+        <OwnLanguage />
         <section className="card stack">
-          <h2>Another business</h2>
-          <p className="soft">
-            It has its own tills, keys and balance. Switch accounts in the navigation.
-          </p>
+          <h2>{t('dashboard.settings.another_business.heading')}</h2>
+          <p className="soft">{t('dashboard.settings.another.text')}</p>
           <div>
-            <Button onClick={() => setIsOpening(true)}>Open another account</Button>
+            <Button onClick={() => setIsOpening(true)}>
+              {t('dashboard.settings.open_another_account.button')}
+            </Button>
           </div>
         </section>
         {isOpening ? (
-          <Dialog title="Another account" onClose={() => setIsOpening(false)}>
+          <Dialog
+            title={t('dashboard.settings.another_account.heading')}
+            onClose={() => setIsOpening(false)}
+          >
             <NewAccountForm
               onMade={(made) => {
                 setAccount(made);
@@ -68,13 +75,33 @@ export function Settings(): ReactNode {
   );
 }
 
+const FIELDS = [
+  'name',
+  'refund_window_days',
+  'refund_daily_limit',
+  'time_zone',
+  'language',
+] as const;
+
+/** Of this browser; a service with one language has no choice. */
+function OwnLanguage(): ReactNode {
+  if (offeredLanguages().length < 2) return null;
+  return (
+    <section className="card stack">
+      <h2>{t('dashboard.settings.own_language.heading')}</h2>
+      <p className="soft">{t('dashboard.settings.own_language.text')}</p>
+      <LanguageChoice />
+    </section>
+  );
+}
+
 /** What was typed as the daily limit and as the days of the window, or what is wrong with it. */
 function readLimits(typed: { readonly days: string; readonly limit: TypedSum }) {
   const days = /^\d{1,4}$/.test(typed.days.trim()) ? Number(typed.days.trim()) : null;
   const { limit } = typed;
   const wrong = (field: string, words: string) => ({ wrong: [field, words] as const });
-  if (days === null) return wrong('refund_window_days', 'Enter a number of days.');
-  if (limit.is !== 'sum') return wrong('refund_daily_limit', 'Enter an amount such as 500.00.');
+  if (days === null) return wrong('refund_window_days', t('dashboard.settings.window_invalid'));
+  if (limit.is !== 'sum') return wrong('refund_daily_limit', t('dashboard.settings.limit_invalid'));
   return { wrong: null, days, limit: limit.units };
 }
 
@@ -85,57 +112,67 @@ function useLimit(stored: bigint) {
   return { value, onText, sum: readSum(value, { wrote }), shows: true };
 }
 
-const LIMIT_HINT = 'In USDC, for all keys and people together. A day is a UTC day.';
-
-const NAME_WAITS = 'Saved. The network operator reviews the new name first.';
-
-function AccountForm({ account }: { readonly account: ReadAccountResponse }): ReactNode {
+/** What is typed into the form, and how it is saved. */
+function useAccountForm(account: ReadAccountResponse) {
   const { call } = useMerchant();
   const toast = useToast();
   const [opened, setOpened] = useState(account.version);
   const wished = account.requested_name ?? account.name;
   const [name, setName] = useState(wished);
   const [days, setDays] = useState(String(account.refund_window_days));
-  const storedLimit = writeSum(BigInt(account.refund_daily_limit));
   const limit = useLimit(BigInt(account.refund_daily_limit));
   const [timeZone, setTimeZone] = useState(account.time_zone);
-  const sending = useSend(['name', 'refund_window_days', 'refund_daily_limit', 'time_zone']);
-  const isStale = opened !== account.version;
-  const stored = (is: string, typed: string) => storedNow({ isStale, stored: is, typed });
+  const [language, setLanguage] = useState(account.language);
+  const sending = useSend([...FIELDS]);
   const save = async () => {
     const read = readLimits({ days, limit: limit.sum });
     if (read.wrong !== null) return sending.refuse(...read.wrong);
     const limits = { refund_window_days: read.days, refund_daily_limit: Number(read.limit) };
     const isRenamed = name.trim() !== wished;
-    const texts = { ...(isRenamed && { name: name.trim() }), time_zone: timeZone.trim() };
+    const texts = { ...(isRenamed && { name: name.trim() }), time_zone: timeZone.trim(), language };
     const body = { version: account.version, ...texts, ...limits };
     const saved = await sending.send(() => call('PATCH /accounts/{account}', { body }));
     if (saved === null) return;
     setOpened(saved.version);
-    toast(saved.requested_name !== null && isRenamed ? NAME_WAITS : 'Saved.');
+    const isWaiting = saved.requested_name !== null && isRenamed;
+    toast(t(isWaiting ? 'dashboard.settings.name_waits' : 'dashboard.settings.saved'));
   };
+  const texts = { name, setName, days, setDays, timeZone, setTimeZone, language, setLanguage };
+  return { ...texts, limit, sending, save, isStale: opened !== account.version };
+}
+
+function AccountForm({ account }: { readonly account: ReadAccountResponse }): ReactNode {
+  const form = useAccountForm(account);
+  const { name, setName, days, setDays, timeZone, setTimeZone, limit, sending, save } = form;
+  const { isStale } = form;
+  const storedLimit = writeSum(BigInt(account.refund_daily_limit));
+  const stored = (is: string, typed: string) => storedNow({ isStale, stored: is, typed });
   return (
-    <Form sending={sending} onSend={save} send="Save">
+    <Form sending={sending} onSend={save} send={t('desk.button.save')}>
       <ChangedMeanwhile isStale={isStale} />
       <TextField
-        label="Name of the business"
+        label={t('dashboard.field.business_name')}
         value={name}
         onChange={(event) => setName(event.target.value)}
-        hint={nameHint(account) ?? stored(account.name, name) ?? 'Customers see it when they pay.'}
+        hint={
+          nameHint(account) ?? stored(account.name, name) ?? t('dashboard.field.business_name_hint')
+        }
         error={sending.problemAt('name')}
       />
       <TextField
-        label="Refund window (days)"
+        label={t('dashboard.settings.refund_window_days.label')}
         inputMode="numeric"
         value={days}
         onChange={(event) => setDays(event.target.value)}
-        hint={stored(String(account.refund_window_days), days) ?? 'From the day of the sale.'}
+        hint={
+          stored(String(account.refund_window_days), days) ?? t('dashboard.settings.window_hint')
+        }
         error={sending.problemAt('refund_window_days')}
       />
       <SumField
-        label="Daily refund limit"
+        label={t('dashboard.settings.daily_refund_limit.label')}
         {...limit}
-        hint={stored(storedLimit, limit.value) ?? LIMIT_HINT}
+        hint={stored(storedLimit, limit.value) ?? t('dashboard.settings.limit_hint')}
         error={sending.problemAt('refund_daily_limit')}
       />
       <TimeZoneField
@@ -144,6 +181,12 @@ function AccountForm({ account }: { readonly account: ReadAccountResponse }): Re
         stored={stored(account.time_zone, timeZone)}
         error={sending.problemAt('time_zone')}
       />
+      <LanguageField
+        value={form.language}
+        onChange={form.setLanguage}
+        stored={stored(languageName(account.language), languageName(form.language))}
+        error={sending.problemAt('language')}
+      />
     </Form>
   );
 }
@@ -151,26 +194,28 @@ function AccountForm({ account }: { readonly account: ReadAccountResponse }): Re
 /** A verified business keeps its name until somebody has looked at the new one. */
 function nameHint({ name, requested_name: asked }: ReadAccountResponse): string | null {
   if (asked === null) return null;
-  return `Customers see “${named(name)}” until the network operator accepts “${named(asked)}”.`;
+  return t('dashboard.settings.name_asked', { name, asked });
 }
 
-interface TimeZoneFieldProps {
-  readonly value: string;
-  readonly onChange: (value: string) => void;
+type Language = ReadAccountResponse['language'];
+
+interface StoredFieldProps<Value> {
+  readonly value: Value;
+  readonly onChange: (value: Value) => void;
   /** What another has stored meanwhile. */
   readonly stored: ReturnType<typeof storedNow>;
   readonly error: ReturnType<ReturnType<typeof useSend>['problemAt']>;
 }
 
-function TimeZoneField(props: TimeZoneFieldProps): ReactNode {
+function TimeZoneField(props: StoredFieldProps<string>): ReactNode {
   return (
     <>
       <TextField
-        label="Time zone"
+        label={t('dashboard.settings.time_zone.label')}
         list="time-zones"
         value={props.value}
         onChange={(event) => props.onChange(event.target.value)}
-        hint={props.stored ?? 'Such as Europe/Berlin. Figures and exports use its days.'}
+        hint={props.stored ?? t('dashboard.settings.time_zone_hint')}
         error={props.error}
       />
       <datalist id="time-zones">
@@ -179,5 +224,31 @@ function TimeZoneField(props: TimeZoneFieldProps): ReactNode {
         ))}
       </datalist>
     </>
+  );
+}
+
+function languageName(language: Language): string {
+  return language === null ? t('dashboard.settings.language.none') : LANGUAGE_NAMES[language];
+}
+
+/** For customers whose browser asks for none that there is. */
+function LanguageField(props: StoredFieldProps<Language>): ReactNode {
+  return (
+    <Select
+      label={t('dashboard.settings.language.label')}
+      value={props.value ?? ''}
+      onChange={({ target }) =>
+        props.onChange(LANGUAGES.find((one) => one === target.value) ?? null)
+      }
+      hint={props.stored ?? t('dashboard.settings.language.hint')}
+      error={props.error}
+    >
+      <option value="">{languageName(null)}</option>
+      {LANGUAGES.map((language) => (
+        <option key={language} value={language} lang={language} translate="no">
+          {languageName(language)}
+        </option>
+      ))}
+    </Select>
   );
 }

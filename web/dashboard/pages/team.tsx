@@ -14,19 +14,33 @@ import { Select, TextField } from '../../ui/field.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
+import { given } from '../../ui/text/fixed.ts';
+import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { type Role, useMerchant, useRead } from '../merchant.ts';
 
 type Member = ListMembersResponse['data'][number];
 type Invitation = ListInvitationsResponse['data'][number];
 
-/** What each role may do beyond the one before it. */
-const ROLES: Readonly<Record<Role, string>> = {
-  viewer: 'Viewer: can see everything except keys',
-  member: 'Member: can also refund, and rename tills',
-  admin: 'Admin: can also manage keys, tills, webhooks and verification',
-  owner: 'Owner: can also manage the team, the wallet and payouts',
-};
+const ROLES: readonly Role[] = ['viewer', 'member', 'admin', 'owner'];
+
+const choiceOf = (role: Role) => t(`dashboard.role_choice.${role}`);
+
+function memberColumns(change: (member: Member) => ReactNode): readonly Column<Member>[] {
+  return [
+    {
+      name: t('dashboard.team.person.column'),
+      cell: ({ name, email }) => `${named(name)} (${named(email)})`,
+    },
+    { name: t('dashboard.field.role'), cell: ({ role }) => t(`dashboard.role.${role}`) },
+    { name: t('desk.second_factor'), cell: ({ two_factor }) => <Factor isSet={two_factor} /> },
+    {
+      name: t('dashboard.team.since.column'),
+      cell: ({ created }) => <Time at={created} shape="day" />,
+    },
+    { name: t('dashboard.team.change.column'), cell: change },
+  ];
+}
 
 export function Team(): ReactNode {
   const { may } = useMerchant();
@@ -36,31 +50,27 @@ export function Team(): ReactNode {
   const [removing, setRemoving] = useState<Member | null>(null);
   const query = useRead('GET /accounts/{account}/members');
   const canChange = may('owner');
-  const columns: readonly Column<Member>[] = [
-    { name: 'Person', cell: ({ name, email }) => `${named(name)} (${named(email)})` },
-    { name: 'Role', cell: ({ role }) => role },
-    { name: 'Second factor', cell: ({ two_factor }) => <Factor isSet={two_factor} /> },
-    { name: 'Since', cell: ({ created }) => <Time at={created} shape="day" /> },
-    {
-      name: 'Change',
-      cell: (member) =>
-        canChange && member.user !== session.user.id ? (
-          <span className="row">
-            <Button onClick={() => setChanging(member)}>Change role</Button>
-            <Button kind="danger-quiet" onClick={() => setRemoving(member)}>
-              Remove
-            </Button>
-          </span>
-        ) : null,
-    },
-  ];
+  const change = (member: Member) =>
+    canChange && member.user !== session.user.id ? (
+      <span className="row">
+        <Button onClick={() => setChanging(member)}>{t('dashboard.button.change_role')}</Button>
+        <Button kind="danger-quiet" onClick={() => setRemoving(member)}>
+          {t('dashboard.button.remove')}
+        </Button>
+      </span>
+    ) : null;
+  const columns = memberColumns(change);
   return (
     <Page
-      title="Team"
-      actions={canChange ? <Button onClick={() => setIsInviting(true)}>Invite</Button> : null}
+      title={t('dashboard.page.team')}
+      actions={
+        canChange ? (
+          <Button onClick={() => setIsInviting(true)}>{t('dashboard.button.invite')}</Button>
+        ) : null
+      }
     >
       <List
-        label="Team"
+        label={t('dashboard.page.team')}
         query={query}
         columns={canChange ? columns : columns.slice(0, -1)}
         keyOf={({ user }) => user}
@@ -69,7 +79,7 @@ export function Team(): ReactNode {
       {canChange ? <BelowForOwners isEarly={query.isPending} /> : null}
       {canChange || query.isPending ? null : (
         <>
-          <p className="soft">Only an owner can change the team.</p>
+          <p className="soft">{t('dashboard.team.owner_only')}</p>
           <Leave />
         </>
       )}
@@ -89,7 +99,11 @@ export function Team(): ReactNode {
 }
 
 function Factor({ isSet }: { readonly isSet: boolean }): ReactNode {
-  return <Status tone={isSet ? 'good' : 'warn'}>{isSet ? 'Set up' : 'Missing'}</Status>;
+  return (
+    <Status tone={isSet ? 'good' : 'warn'}>
+      {isSet ? t('dashboard.team.set_up') : t('dashboard.team.missing')}
+    </Status>
+  );
 }
 
 interface RoleSelectProps {
@@ -102,15 +116,15 @@ interface RoleSelectProps {
 function RoleSelect({ role, onChange, error, hint = null }: RoleSelectProps): ReactNode {
   return (
     <Select
-      label="Role"
+      label={t('dashboard.field.role')}
       value={role}
       onChange={(event) => onChange(event.target.value as Role)}
       error={error}
       hint={hint ?? undefined}
     >
-      {Object.entries(ROLES).map(([name, words]) => (
+      {ROLES.map((name) => (
         <option key={name} value={name}>
-          {words}
+          {choiceOf(name)}
         </option>
       ))}
     </Select>
@@ -123,20 +137,27 @@ function InviteDialog({ onClose }: { readonly onClose: () => void }): ReactNode 
   const [role, setRole] = useState<Role>('member');
   const sending = useSend(['email', 'role']);
   const invite = async () => {
-    if (email.trim() === '') return sending.refuse('email', 'Enter an email address.');
+    if (email.trim() === '')
+      return sending.refuse('email', t('dashboard.team.invite.email_missing'));
     const body = { email: email.trim(), role };
     const made = await sending.send(() => call('POST /accounts/{account}/invitations', { body }));
     if (made !== null) onClose();
   };
   return (
-    <Dialog title="Invite someone" onClose={onClose}>
-      <Form sending={sending} onSend={invite} send="Invite" onCancel={onClose}>
+    <Dialog title={t('dashboard.team.invite_someone.heading')} onClose={onClose}>
+      <Form
+        sending={sending}
+        onSend={invite}
+        send={t('dashboard.button.invite')}
+        onCancel={onClose}
+      >
         <TextField
-          label="Email"
+          data-name="Email"
+          label={t('desk.field.email')}
           type="email"
           value={email}
           onChange={(event) => setEmail(event.target.value)}
-          hint="We send a link there. It is valid for seven days."
+          hint={t('dashboard.team.invite.hint')}
           error={sending.problemAt('email')}
         />
         <RoleSelect role={role} onChange={setRole} error={sending.problemAt('role')} />
@@ -165,18 +186,21 @@ function RoleDialog({ member, onClose }: MemberDialogProps): ReactNode {
     if (changed !== null) onClose();
   };
   return (
-    <Dialog title={`The role of ${named(member.name)}`} onClose={onClose}>
-      <Form sending={sending} onSend={change} send="Change role" onCancel={onClose}>
+    <Dialog title={t('dashboard.team.role.heading', { name: member.name })} onClose={onClose}>
+      <Form
+        sending={sending}
+        onSend={change}
+        send={t('dashboard.button.change_role')}
+        onCancel={onClose}
+      >
         <ChangedMeanwhile isStale={isStale} />
         <RoleSelect
           role={role}
           onChange={setRole}
           error={sending.problemAt('role')}
-          hint={storedNow({ isStale, stored: ROLES[member.role], typed: ROLES[role] })}
+          hint={storedNow({ isStale, stored: choiceOf(member.role), typed: choiceOf(role) })}
         />
-        <p className="soft small">
-          Granting or removing ownership asks for your second factor. All owners are notified.
-        </p>
+        <p className="soft small">{t('dashboard.team.role.text')}</p>
       </Form>
     </Dialog>
   );
@@ -186,24 +210,30 @@ function RemoveDialog({ member, onClose }: MemberDialogProps): ReactNode {
   const { call } = useMerchant();
   return (
     <ConfirmDialog
-      title={`Remove ${named(member.name)} from the team?`}
-      send="Remove"
+      title={t('dashboard.team.remove.heading', { name: member.name })}
+      send={t('dashboard.button.remove')}
       request={() =>
         call('DELETE /accounts/{account}/members/{user}', { path: { user: member.user } })
       }
       onDone={onClose}
       onClose={onClose}
     >
-      <p>{member.email} loses all access immediately.</p>
+      <p>{t('dashboard.team.remove.text', { email: member.email })}</p>
     </ConfirmDialog>
   );
 }
 
-const INVITATION_COLUMNS: readonly Column<Invitation>[] = [
-  { name: 'Invited', cell: ({ email }) => email },
-  { name: 'Role', cell: ({ role }) => role },
-  { name: 'Valid until', cell: ({ expires_at }) => <Time at={expires_at} /> },
-  { name: 'Change', cell: ({ id, email }) => <TakeBack id={id} email={email} /> },
+const invitationColumns = (): readonly Column<Invitation>[] => [
+  { name: t('dashboard.team.invited.column'), cell: ({ email }) => given(email) },
+  { name: t('dashboard.field.role'), cell: ({ role }) => t(`dashboard.role.${role}`) },
+  {
+    name: t('dashboard.team.valid_until.column'),
+    cell: ({ expires_at }) => <Time at={expires_at} />,
+  },
+  {
+    name: t('dashboard.team.change.column'),
+    cell: ({ id, email }) => <TakeBack id={id} email={email} />,
+  },
 ];
 
 /** Waits for both lists: what stands below them must not move. */
@@ -226,11 +256,11 @@ function Invitations({ query }: InvitationsProps): ReactNode {
   if (query.data?.data.length === 0) return null;
   return (
     <section className="stack">
-      <h2>Open invitations</h2>
+      <h2>{t('dashboard.team.open_invitations.heading')}</h2>
       <List
-        label="Open invitations"
+        label={t('dashboard.team.open_invitations.label')}
         query={query}
-        columns={INVITATION_COLUMNS}
+        columns={invitationColumns()}
         keyOf={({ id }) => id}
         empty={null}
       />
@@ -244,17 +274,17 @@ function TakeBack({ id, email }: { readonly id: string; readonly email: string }
   return (
     <>
       <Button kind="danger-quiet" onClick={() => setIsAsking(true)}>
-        Revoke
+        {t('dashboard.button.revoke')}
       </Button>
       {isAsking ? (
         <ConfirmDialog
-          title="Revoke the invitation?"
-          send="Revoke"
+          title={t('dashboard.team.revoke_the_invitation.heading')}
+          send={t('dashboard.button.revoke')}
           request={() => call('DELETE /accounts/{account}/invitations/{id}', { path: { id } })}
           onDone={() => setIsAsking(false)}
           onClose={() => setIsAsking(false)}
         >
-          <p>The link that {email} received stops working.</p>
+          <p>{t('dashboard.team.revoke.text', { email })}</p>
         </ConfirmDialog>
       ) : null}
     </>
@@ -268,17 +298,17 @@ function Leave(): ReactNode {
   return (
     <div>
       <Button kind="danger-quiet" onClick={() => setIsAsking(true)}>
-        Leave the team
+        {t('dashboard.button.leave_team')}
       </Button>
       {isAsking ? (
         <ConfirmDialog
-          title={`Leave ${named(account.name)}?`}
-          send="Leave the team"
+          title={t('dashboard.team.leave.heading', { name: account.name })}
+          send={t('dashboard.button.leave_team')}
           request={() => call('POST /accounts/{account}/leave')}
           onDone={() => void refresh()}
           onClose={() => setIsAsking(false)}
         >
-          <p>You lose all access immediately. You need a new invitation to return.</p>
+          <p>{t('dashboard.team.leave.text')}</p>
         </ConfirmDialog>
       ) : null}
     </div>

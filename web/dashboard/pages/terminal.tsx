@@ -15,6 +15,8 @@ import { TextField } from '../../ui/field.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
+import { given } from '../../ui/text/fixed.ts';
+import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
 import { ObjectLink } from '../parts/object-link.tsx';
@@ -35,7 +37,7 @@ export function TerminalPage(): ReactNode {
     { everyMs: WATCH_MS },
   );
   return (
-    <Page title="Terminal">
+    <Page title={t('dashboard.field.terminal')}>
       <Loaded query={query} missing={<OtherMode />}>
         {(terminal) => <TerminalView terminal={terminal} />}
       </Loaded>
@@ -59,16 +61,20 @@ function TerminalView({ terminal }: { readonly terminal: Terminal }): ReactNode 
       <div className="columns">
         <section className="card stack">
           <FactList>
-            <Fact name="Last seen">{seen === null ? 'Never' : <Time at={seen} />}</Fact>
-            <Fact name="Name">{terminal.name}</Fact>
-            <Fact name="Software">
+            <Fact name={t('dashboard.field.last_seen')}>
+              {seen === null ? t('dashboard.never') : <Time at={seen} />}
+            </Fact>
+            <Fact name={t('desk.field.name')}>{given(terminal.name)}</Fact>
+            <Fact name={t('dashboard.field.software')}>
               <Software terminal={terminal} />
             </Fact>
-            <Fact name="Added">
+            <Fact name={t('dashboard.field.added')}>
               <Time at={terminal.created} />
             </Fact>
-            <Fact name="Sales">
-              <Link href={`/dashboard/payments?terminal=${id}`}>View payments</Link>
+            <Fact name={t('dashboard.terminal.sales.name')}>
+              <Link href={`/dashboard/payments?terminal=${id}`}>
+                {t('dashboard.terminal.view_payments.link')}
+              </Link>
             </Fact>
           </FactList>
           <div className="row">
@@ -79,7 +85,7 @@ function TerminalView({ terminal }: { readonly terminal: Terminal }): ReactNode 
         </section>
         {may('admin') && isActive ? (
           <section className="card stack">
-            <h2>Connect a device</h2>
+            <h2>{t('dashboard.terminal.connect_a_device.heading')}</h2>
             <Pairing terminal={id} />
           </section>
         ) : null}
@@ -97,11 +103,8 @@ function TestTap({ id }: { readonly id: string }): ReactNode {
   const [tapped, setTapped] = useState<PaymentIntent | null>(null);
   return (
     <section className="card stack">
-      <h2>Act as the customer</h2>
-      <p className="soft">
-        When your server or the till requests a payment here, tap it with a test pass. No device is
-        needed.
-      </p>
+      <h2>{t('dashboard.terminal.act_as_the_customer.heading')}</h2>
+      <p className="soft">{t('dashboard.terminal.test_tap.text')}</p>
       <ActionButton
         request={(key) =>
           call('POST /accounts/{account}/{mode}/test_helpers/terminals/{id}/tap', {
@@ -112,7 +115,7 @@ function TestTap({ id }: { readonly id: string }): ReactNode {
         }
         onDone={setTapped}
       >
-        Test tap
+        {t('dashboard.terminal.test_tap.button')}
       </ActionButton>
       {tapped === null ? null : (
         <p role="status">
@@ -127,7 +130,7 @@ function Rename({ terminal }: { readonly terminal: Terminal }): ReactNode {
   const [isOpen, setIsOpen] = useState(false);
   return (
     <>
-      <Button onClick={() => setIsOpen(true)}>Change label</Button>
+      <Button onClick={() => setIsOpen(true)}>{t('dashboard.terminal.change_label.button')}</Button>
       {isOpen ? <RenameDialog terminal={terminal} onClose={() => setIsOpen(false)} /> : null}
     </>
   );
@@ -153,11 +156,11 @@ function RenameDialog({ terminal, onClose }: RenameDialogProps): ReactNode {
     if (saved !== null) onClose();
   };
   return (
-    <Dialog title="Change the label" onClose={onClose}>
-      <Form sending={sending} onSend={save} send="Save" onCancel={onClose}>
+    <Dialog title={t('dashboard.terminal.change_the_label.heading')} onClose={onClose}>
+      <Form sending={sending} onSend={save} send={t('desk.button.save')} onCancel={onClose}>
         <ChangedMeanwhile isStale={isStale} />
         <TextField
-          label="Label"
+          label={t('dashboard.field.label')}
           value={label}
           onChange={(event) => setLabel(event.target.value)}
           hint={storedNow({ isStale, stored: terminal.label, typed: label }) ?? undefined}
@@ -177,26 +180,26 @@ function OnOff({ id, isActive }: { readonly id: string; readonly isActive: boole
       <ActionButton
         request={() => call('POST /accounts/{account}/{mode}/terminals/{id}/activate', { path })}
       >
-        Turn on
+        {t('dashboard.button.turn_on')}
       </ActionButton>
     );
   }
   return (
     <>
       <Button kind="danger-quiet" onClick={() => setIsAsking(true)}>
-        Turn off
+        {t('dashboard.button.turn_off')}
       </Button>
       {isAsking ? (
         <ConfirmDialog
-          title="Turn off this till?"
-          send="Turn off"
+          title={t('dashboard.terminal.turn_off_this_till.heading')}
+          send={t('dashboard.button.turn_off')}
           request={() =>
             call('POST /accounts/{account}/{mode}/terminals/{id}/deactivate', { path })
           }
           onDone={() => setIsAsking(false)}
           onClose={() => setIsAsking(false)}
         >
-          <p>It can no longer charge or refund. You can turn it on again.</p>
+          <p>{t('dashboard.terminal.turn_off.text')}</p>
         </ConfirmDialog>
       ) : null}
     </>
@@ -209,11 +212,11 @@ function NewKey({ id }: { readonly id: string }): ReactNode {
   const [key, setKey] = useState<string | null>(null);
   return (
     <>
-      <Button onClick={() => setIsAsking(true)}>Replace device key</Button>
+      <Button onClick={() => setIsAsking(true)}>{t('dashboard.button.replace_device_key')}</Button>
       {isAsking ? (
         <ConfirmDialog
-          title="Replace the device key?"
-          send="Replace device key"
+          title={t('dashboard.terminal.replace_the_device_key.heading')}
+          send={t('dashboard.button.replace_device_key')}
           request={() =>
             call('POST /accounts/{account}/{mode}/terminals/{id}/rotate_device_key', {
               path: { id },
@@ -225,13 +228,13 @@ function NewKey({ id }: { readonly id: string }): ReactNode {
           }}
           onClose={() => setIsAsking(false)}
         >
-          <p>The device with the current key stops working immediately.</p>
+          <p>{t('dashboard.terminal.new_key.text')}</p>
         </ConfirmDialog>
       ) : null}
       {key === null ? null : (
         <ShownOnce
-          title="The new device key"
-          label="Device key"
+          title={t('dashboard.terminal.the_new_device_key.heading')}
+          label={t('dashboard.field.device_key')}
           secret={key}
           onClose={() => setKey(null)}
         />

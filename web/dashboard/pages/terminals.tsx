@@ -7,6 +7,8 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
+import { given } from '../../ui/text/fixed.ts';
+import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
 import { AddTerminalDialog } from '../parts/add-terminal-dialog.tsx';
@@ -16,16 +18,16 @@ import { Software } from '../parts/software.tsx';
 
 const PAGE = 50;
 
-const COLUMNS: readonly Column<Terminal>[] = [
-  { name: 'Terminal', cell: ({ id }) => <ObjectLink id={id} /> },
-  { name: 'Label', cell: ({ label }) => label },
-  { name: 'Status', cell: ({ status }) => <ObjectStatus status={status} /> },
-  { name: 'Software', cell: (terminal) => <Software terminal={terminal} /> },
+const columns = (): readonly Column<Terminal>[] => [
+  { name: t('dashboard.field.terminal'), cell: ({ id }) => <ObjectLink id={id} /> },
+  { name: t('dashboard.field.label'), cell: ({ label }) => given(label) },
+  { name: t('dashboard.field.status'), cell: ({ status }) => <ObjectStatus status={status} /> },
+  { name: t('dashboard.field.software'), cell: (terminal) => <Software terminal={terminal} /> },
   {
-    name: 'Last seen',
-    cell: ({ last_seen_at: seen }) => (seen === null ? 'Never' : <Time at={seen} />),
+    name: t('dashboard.field.last_seen'),
+    cell: ({ last_seen_at: seen }) => (seen === null ? t('dashboard.never') : <Time at={seen} />),
   },
-  { name: 'Added', cell: ({ created }) => <Time at={created} shape="day" /> },
+  { name: t('dashboard.field.added'), cell: ({ created }) => <Time at={created} shape="day" /> },
 ];
 
 export function Terminals(): ReactNode {
@@ -45,13 +47,13 @@ export function Terminals(): ReactNode {
   );
   return (
     <Page
-      title="Terminals"
+      title={t('dashboard.page.terminals')}
       actions={
         <>
           {may('member') ? <ManagerCode /> : null}
           {may('admin') ? (
-            <Button kind="primary" onClick={() => setIsAdding(true)}>
-              Add terminal
+            <Button data-name="Add terminal" kind="primary" onClick={() => setIsAdding(true)}>
+              {t('dashboard.button.add_terminal')}
             </Button>
           ) : null}
         </>
@@ -61,24 +63,23 @@ export function Terminals(): ReactNode {
         <FilterSelect
           filters={filters}
           name="status"
-          label="Status"
-          all="Any"
+          label={t('dashboard.field.status')}
+          all={t('dashboard.filter.any')}
           options={[
-            ['active', 'Active'],
-            ['inactive', 'Inactive'],
+            ['active', t('dashboard.status.active')],
+            ['inactive', t('dashboard.status.inactive')],
           ]}
         />
       </FilterBar>
       <List
-        label="Terminals"
+        label={t('dashboard.page.terminals')}
         query={query}
-        columns={COLUMNS}
+        columns={columns()}
         keyOf={({ id }) => id}
         filters={filters}
         empty={
-          <EmptyState title="No tills yet">
-            Any phone, tablet or computer with a browser becomes a till: add it here, then scan its
-            code.
+          <EmptyState title={t('dashboard.terminals.empty.heading')}>
+            {t('dashboard.terminals.empty')}
           </EmptyState>
         }
       />

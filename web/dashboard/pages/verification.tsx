@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react';
+import { named } from '#core/isolates.ts';
 import type { ReadVerificationResponse } from '../../data/types/dashboard.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
 import { Form } from '../../desk/form.tsx';
@@ -8,6 +9,8 @@ import { ChangedMeanwhile, storedNow } from '../../desk/stored-now.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/shell.tsx';
+import { rich } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
@@ -16,28 +19,26 @@ import { GoLive } from '../parts/go-live.tsx';
 import { RoleNeeded } from '../parts/role-needed.tsx';
 import { VerificationDocuments } from '../parts/verification-documents.tsx';
 
-/** What the operator wants to know, in words. */
-const FIELDS = {
-  legal_name: ['Legal name', 'As written in the company register.'],
-  registration_number: ['Registration number', 'From the company register or the trade office.'],
-  country: ['Country', 'Where the business is registered.'],
-  address: ['Business address', 'Street, city, postal code.'],
-  website: ['Website', 'Optional.'],
-  business: ['What you sell', 'In one sentence.'],
-  representative: ['Who may sign for the business', 'First and last name.'],
-} as const;
+/** What the operator wants to know. */
+const NAMES = [
+  'legal_name',
+  'registration_number',
+  'country',
+  'address',
+  'website',
+  'business',
+  'representative',
+] as const;
 
-type FieldName = keyof typeof FIELDS;
+type FieldName = (typeof NAMES)[number];
 type Details = Record<FieldName, string>;
-const NAMES = Object.keys(FIELDS) as FieldName[];
-const COUNTRIES = countriesByName();
 
 export function Verification(): ReactNode {
   const { may } = useMerchant();
   const query = useRead('GET /accounts/{account}/kyb', undefined, { enabled: may('admin') });
-  if (!may('admin')) return <RoleNeeded title="Verification" needs="admin" />;
+  if (!may('admin')) return <RoleNeeded title={t('dashboard.page.verification')} needs="admin" />;
   return (
-    <Page title="Verification">
+    <Page title={t('dashboard.page.verification')}>
       <Loaded query={query}>
         {(kyb) => (
           <>
@@ -59,10 +60,12 @@ function State({ kyb }: { readonly kyb: ReadVerificationResponse }): ReactNode {
   if (status === 'approved') {
     return (
       <Notice tone="good">
-        <strong>Your business is verified</strong>
+        <strong>{t('dashboard.verification.verified')}</strong>
         {decided === null ? null : (
           <p>
-            Since <Time at={decided} shape="day" />.
+            {rich('dashboard.verification.since', {
+              time: () => <Time at={decided} shape="day" />,
+            })}
           </p>
         )}
       </Notice>
@@ -71,10 +74,13 @@ function State({ kyb }: { readonly kyb: ReadVerificationResponse }): ReactNode {
   if (status === 'pending') {
     return (
       <Notice tone="info" role="status">
-        <strong>The network operator is reviewing your business</strong>
+        <strong>{t('dashboard.verification.submitted.heading')}</strong>
         <p>
-          Submitted{submitted === null ? null : ' on '}
-          {submitted === null ? null : <Time at={submitted} />}. You get an email with the decision.
+          {submitted === null
+            ? t('dashboard.verification.submitted.text')
+            : rich('dashboard.verification.submitted.text_on', {
+                time: () => <Time at={submitted} />,
+              })}
         </p>
       </Notice>
     );
@@ -83,13 +89,10 @@ function State({ kyb }: { readonly kyb: ReadVerificationResponse }): ReactNode {
     <Notice tone={status === 'rejected' ? 'bad' : 'info'}>
       <strong>
         {status === 'rejected'
-          ? 'Your business was not approved'
-          : 'Three steps to your first real sale'}
+          ? t('dashboard.verification.rejected.heading')
+          : t('dashboard.verification.open.heading')}
       </strong>
-      <p>
-        {reason ??
-          'Save the details, add documents, submit both for review. Test mode works without it.'}
-      </p>
+      <p>{reason === null ? t('dashboard.verification.open.text') : named(reason)}</p>
     </Notice>
   );
 }
@@ -113,17 +116,18 @@ interface DetailFieldProps {
 
 /** One detail: the country from a list, everything else as text. */
 function DetailField({ name, onChange, ...rest }: DetailFieldProps): ReactNode {
+  const [countries] = useState(() => (name === 'country' ? countriesByName() : []));
   const field = {
     ...rest,
-    label: FIELDS[name][0],
+    label: t(`dashboard.business.${name}`),
     onChange: (event: { readonly target: { readonly value: string } }) =>
       onChange(event.target.value),
   };
   if (name !== 'country') return <TextField {...field} />;
   return (
     <Select {...field} autoComplete="country">
-      <option value="">Choose a country</option>
-      {COUNTRIES.map(({ code, name: country }) => (
+      <option value="">{t('dashboard.verification.choose_a_country.option')}</option>
+      {countries.map(({ code, name: country }) => (
         <option key={code} value={code}>
           {country}
         </option>
@@ -141,7 +145,8 @@ function Editor({ kyb }: { readonly kyb: ReadVerificationResponse }): ReactNode 
   const isStale = opened !== kyb.version;
   const save = async () => {
     const missing = NAMES.find((name) => name !== 'website' && details[name].trim() === '');
-    if (missing !== undefined) return sending.refuse(missing, 'This field is required.');
+    if (missing !== undefined)
+      return sending.refuse(missing, t('dashboard.verification.field_missing'));
     const { website, ...rest } = details;
     const body = {
       version: kyb.version,
@@ -150,13 +155,13 @@ function Editor({ kyb }: { readonly kyb: ReadVerificationResponse }): ReactNode 
     const saved = await sending.send(() => call('PUT /accounts/{account}/kyb', { body }));
     if (saved === null) return;
     setOpened(saved.version);
-    toast('Saved.');
+    toast(t('dashboard.settings.saved'));
   };
   return (
     <>
       <section className="card stack">
-        <h2>Your business</h2>
-        <Form sending={sending} onSend={save} send="Save">
+        <h2>{t('dashboard.verification.your_business.heading')}</h2>
+        <Form sending={sending} onSend={save} send={t('desk.button.save')}>
           <ChangedMeanwhile isStale={isStale} />
           {NAMES.map((name) => {
             const stored = textOf(kyb.details, name);
@@ -166,7 +171,10 @@ function Editor({ kyb }: { readonly kyb: ReadVerificationResponse }): ReactNode 
                 name={name}
                 value={details[name]}
                 onChange={(value) => setDetails({ ...details, [name]: value })}
-                hint={storedNow({ isStale, stored, typed: details[name] }) ?? FIELDS[name][1]}
+                hint={
+                  storedNow({ isStale, stored, typed: details[name] }) ??
+                  t(`dashboard.business_hint.${name}`)
+                }
                 error={sending.problemAt(name)}
               />
             );
@@ -177,9 +185,9 @@ function Editor({ kyb }: { readonly kyb: ReadVerificationResponse }): ReactNode 
       <ActionButton
         kind="primary"
         request={() => call('POST /accounts/{account}/kyb/submit')}
-        onDone={() => toast('Submitted.')}
+        onDone={() => toast(t('dashboard.verification.submitted'))}
       >
-        Submit for review
+        {t('dashboard.verification.submit_for_review.button')}
       </ActionButton>
     </>
   );

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { useLocation, useParams } from 'wouter';
+import { named } from '#core/isolates.ts';
 import type { DashboardWebhookEndpoint, WebhookDelivery } from '../../data/types/dashboard.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
 import { FilterBar, FilterSelect, useFilters } from '../../desk/filters.tsx';
@@ -12,9 +13,12 @@ import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
+import { given } from '../../ui/text/fixed.ts';
+import { rich } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useMerchant, usePages, useRead } from '../merchant.ts';
-import { DELIVERY_COLUMNS } from '../parts/delivery-columns.tsx';
+import { deliveryColumns } from '../parts/delivery-columns.tsx';
 import { EndpointDialogs } from '../parts/endpoint-dialogs.tsx';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
@@ -33,7 +37,7 @@ export function WebhookPage(): ReactNode {
     { everyMs: WATCH_MS },
   );
   return (
-    <Page title="Webhook endpoint">
+    <Page title={t('dashboard.webhook.webhook_endpoint.page')}>
       <Loaded query={query} missing={<OtherMode />}>
         {(endpoint) => (
           <>
@@ -59,18 +63,22 @@ function EndpointView({ endpoint }: { readonly endpoint: DashboardWebhookEndpoin
       {endpoint.failing_since === null ? null : (
         <Notice tone="warn">
           <strong>
-            Your server has accepted nothing since <Time at={endpoint.failing_since} />
+            {rich('dashboard.webhook.failing.heading', {
+              time: () => <Time at={endpoint.failing_since ?? ''} />,
+            })}
           </strong>
-          <p>After five days without a success, the endpoint is turned off.</p>
+          <p>{t('dashboard.webhook.failing.text')}</p>
         </Notice>
       )}
       <section className="card stack">
         <FactList>
-          <Fact name="Events">{endpoint.enabled_events.join(', ')}</Fact>
-          <Fact name="Note">{endpoint.description}</Fact>
-          <Fact name="Turned off because">{endpoint.disabled_reason?.replaceAll('_', ' ')}</Fact>
-          <Fact name="API version">{endpoint.api_version}</Fact>
-          <Fact name="Added">
+          <Fact name={t('dashboard.page.events')}>{named(endpoint.enabled_events.join(', '))}</Fact>
+          <Fact name={t('dashboard.webhook.note.name')}>{given(endpoint.description)}</Fact>
+          <Fact name={t('dashboard.webhook.turned_off_because.name')}>
+            {given(endpoint.disabled_reason)}
+          </Fact>
+          <Fact name={t('dashboard.field.api_version')}>{endpoint.api_version}</Fact>
+          <Fact name={t('dashboard.field.added')}>
             <Time at={endpoint.created} />
           </Fact>
         </FactList>
@@ -80,11 +88,8 @@ function EndpointView({ endpoint }: { readonly endpoint: DashboardWebhookEndpoin
       </section>
       {may('admin') ? (
         <section className="card stack">
-          <h2>Does your server check signatures?</h2>
-          <p className="soft">
-            We send one event with a valid signature, one signed by someone else, and one that is
-            too old. Your server should accept the first and reject the others.
-          </p>
+          <h2>{t('dashboard.webhook.check.heading')}</h2>
+          <p className="soft">{t('dashboard.webhook.check.text')}</p>
           <ReceiverCheck id={endpoint.id} />
         </section>
       ) : null}
@@ -102,29 +107,32 @@ function Deliveries({ endpoint }: { readonly endpoint: string }): ReactNode {
   );
   return (
     <section className="stack">
-      <h2>Deliveries</h2>
+      <h2>{t('dashboard.webhook.deliveries.heading')}</h2>
       <FilterBar filters={filters}>
         <FilterSelect
           filters={filters}
           name="status"
-          label="Status"
-          all="Any"
+          label={t('dashboard.field.status')}
+          all={t('dashboard.filter.any')}
           options={[
-            ['pending', 'Pending'],
-            ['succeeded', 'Succeeded'],
-            ['failed', 'Failed'],
+            ['pending', t('dashboard.status.pending')],
+            ['succeeded', t('dashboard.status.succeeded')],
+            ['failed', t('dashboard.status.failed')],
           ]}
         />
       </FilterBar>
       <LongList
-        label="Deliveries"
+        label={t('dashboard.webhook.deliveries.label')}
         pages={pages}
-        columns={DELIVERY_COLUMNS}
+        columns={deliveryColumns()}
         keyOf={({ id }) => id}
         filters={filters}
         empty={
-          <EmptyState drawing={<EmptyDrawing name="post" />} title="No deliveries yet">
-            The next matching event is sent within a second. Send a test event to see one.
+          <EmptyState
+            drawing={<EmptyDrawing name="post" />}
+            title={t('dashboard.webhook.deliveries.empty.heading')}
+          >
+            {t('dashboard.webhook.deliveries.empty')}
           </EmptyState>
         }
       />
@@ -144,16 +152,17 @@ export function DeliveryPage(): ReactNode {
   const { call } = useMerchant();
   const resend = may('admin') ? (
     <ActionButton
+      data-name="Resend"
       kind="primary"
       request={() =>
         call('POST /accounts/{account}/{mode}/webhook_deliveries/{id}/retry', { path: { id } })
       }
     >
-      Resend
+      {t('dashboard.button.resend')}
     </ActionButton>
   ) : null;
   return (
-    <Page title="Delivery" actions={resend}>
+    <Page title={t('dashboard.webhook.delivery.page')} actions={resend}>
       <Loaded query={query} missing={<OtherMode />}>
         {(delivery) => <DeliveryView delivery={delivery} />}
       </Loaded>
@@ -175,19 +184,19 @@ function DeliveryView({ delivery }: { readonly delivery: WebhookDelivery }): Rea
       <Told delivery={delivery} />
       <section className="card stack">
         <FactList>
-          <Fact name="Endpoint">
+          <Fact name={t('dashboard.field.endpoint')}>
             <ObjectLink id={delivery.webhook_endpoint} />
           </Fact>
-          <Fact name="Event">
+          <Fact name={t('dashboard.field.event')}>
             <ObjectLink id={delivery.event} />
           </Fact>
-          <Fact name="First due">
+          <Fact name={t('dashboard.webhook.first_due.name')}>
             <Time at={delivery.created} shape="exact" />
           </Fact>
         </FactList>
-        <h2>Body</h2>
+        <h2>{t('dashboard.webhook.body.heading')}</h2>
         {event === undefined ? (
-          <p className="soft">Events are kept for 30 days.</p>
+          <p className="soft">{t('dashboard.webhook.kept')}</p>
         ) : (
           <pre className="code">{JSON.stringify(event, null, 2)}</pre>
         )}

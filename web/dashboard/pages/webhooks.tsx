@@ -12,6 +12,7 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
+import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
 import {
@@ -24,12 +25,15 @@ import { ObjectLink } from '../parts/object-link.tsx';
 import { ReceiverCheck } from '../parts/receiver-check.tsx';
 import { Undelivered } from '../parts/undelivered.tsx';
 
-const COLUMNS: readonly Column<WebhookEndpoint>[] = [
-  { name: 'Endpoint', cell: ({ id }) => <ObjectLink id={id} /> },
-  { name: 'Address', cell: ({ url }) => <span className="id">{url}</span> },
-  { name: 'Status', cell: ({ status }) => <ObjectStatus status={status} /> },
+const columns = (): readonly Column<WebhookEndpoint>[] => [
+  { name: t('dashboard.field.endpoint'), cell: ({ id }) => <ObjectLink id={id} /> },
   {
-    name: 'Failing since',
+    name: t('dashboard.webhooks.address.column'),
+    cell: ({ url }) => <span className="id">{url}</span>,
+  },
+  { name: t('dashboard.field.status'), cell: ({ status }) => <ObjectStatus status={status} /> },
+  {
+    name: t('dashboard.webhooks.failing_since.column'),
     cell: ({ failing_since: since }) => (since === null ? '' : <Time at={since} />),
   },
 ];
@@ -42,20 +46,22 @@ export function Webhooks(): ReactNode {
   const query = useRead('GET /accounts/{account}/{mode}/webhook_endpoints');
   const add = may('admin') ? (
     <Button kind="primary" onClick={() => setIsAdding(true)}>
-      Add endpoint
+      {t('dashboard.button.add_endpoint')}
     </Button>
   ) : null;
   return (
-    <Page title="Webhooks" actions={add}>
+    <Page title={t('dashboard.page.webhooks')} actions={add}>
       <List
-        label="Webhook endpoints"
+        label={t('dashboard.webhooks.webhook_endpoints.label')}
         query={query}
-        columns={COLUMNS}
+        columns={columns()}
         keyOf={({ id }) => id}
         empty={
-          <EmptyState drawing={<EmptyDrawing name="post" />} title="No endpoints yet">
-            An endpoint is an address on your server. We send each event as it happens, signed, and
-            retry for three days.
+          <EmptyState
+            drawing={<EmptyDrawing name="post" />}
+            title={t('dashboard.webhooks.empty.heading')}
+          >
+            {t('dashboard.webhooks.empty')}
           </EmptyState>
         }
       />
@@ -71,15 +77,12 @@ export function Webhooks(): ReactNode {
       ) : null}
       {made === null ? null : (
         <ShownOnce
-          title="The signing secret"
-          label="Signing secret"
+          title={t('dashboard.webhooks.the_signing_secret.heading')}
+          label={t('dashboard.field.signing_secret')}
           secret={made.secret}
           onClose={() => navigate(`/dashboard/webhooks/${made.id}`)}
         >
-          <p className="soft">
-            Your server uses it to check each event’s signature. Once it has the secret, test that
-            here: we send one valid event, and two that it should reject.
-          </p>
+          <p className="soft">{t('dashboard.webhooks.secret.text')}</p>
           <ReceiverCheck id={made.id} />
         </ShownOnce>
       )}
@@ -99,16 +102,23 @@ function AddEndpointDialog({ onAdded, onClose }: AddEndpointDialogProps): ReactN
   const [draft, setDraft] = useState(NEW_ENDPOINT);
   const sending = useSend(ENDPOINT_FIELDS);
   const add = async () => {
-    if (draft.url.trim() === '') return sending.refuse('url', 'Enter the address of your server.');
-    if (draft.events.length === 0) return sending.refuse('enabled_events', 'Choose what to send.');
+    if (draft.url.trim() === '')
+      return sending.refuse('url', t('dashboard.webhooks.add.address_missing'));
+    if (draft.events.length === 0)
+      return sending.refuse('enabled_events', t('dashboard.webhooks.add.events_missing'));
     const made = await sending.send(() =>
       call('POST /accounts/{account}/{mode}/webhook_endpoints', { body: endpointBody(draft) }),
     );
     if (made !== null) onAdded(made);
   };
   return (
-    <Dialog title="New endpoint" onClose={onClose}>
-      <Form sending={sending} onSend={add} send="Add endpoint" onCancel={onClose}>
+    <Dialog title={t('dashboard.webhooks.new_endpoint.heading')} onClose={onClose}>
+      <Form
+        sending={sending}
+        onSend={add}
+        send={t('dashboard.button.add_endpoint')}
+        onCancel={onClose}
+      >
         <EndpointFields draft={draft} onChange={setDraft} sending={sending} />
       </Form>
     </Dialog>

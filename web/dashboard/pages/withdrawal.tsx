@@ -8,6 +8,9 @@ import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Sum } from '../../ui/sum.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
+import { given } from '../../ui/text/fixed.ts';
+import { rich } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useRead } from '../merchant.ts';
 import { OtherMode } from '../parts/other-mode.tsx';
@@ -22,7 +25,7 @@ export function WithdrawalPage(): ReactNode {
     { everyMs: WATCH_MS },
   );
   return (
-    <Page title="Payout">
+    <Page title={t('dashboard.withdrawal.payout.page')}>
       <Loaded query={query} missing={<OtherMode />}>
         {(withdrawal) => (
           <>
@@ -34,22 +37,22 @@ export function WithdrawalPage(): ReactNode {
             <Waiting withdrawal={withdrawal} />
             {withdrawal.failure_message === null ? null : (
               <Notice tone="bad">
-                <strong>Nothing was moved</strong>
-                <p>{withdrawal.failure_message}</p>
+                <strong>{t('dashboard.withdrawal.nothing_was_moved')}</strong>
+                <p>{given(withdrawal.failure_message)}</p>
               </Notice>
             )}
             <section className="card">
               <FactList>
-                <Fact name="To">
+                <Fact name={t('dashboard.withdrawal.to.name')}>
                   <span className="id">{withdrawal.wallet}</span>
                 </Fact>
-                <Fact name="Transaction">
+                <Fact name={t('dashboard.field.transaction')}>
                   {withdrawal.tx_hash && <span className="id">{withdrawal.tx_hash}</span>}
                 </Fact>
-                <Fact name="Requested">
+                <Fact name={t('dashboard.field.requested')}>
                   <Time at={withdrawal.created} />
                 </Fact>
-                <Fact name="Last change">
+                <Fact name={t('dashboard.field.last_change')}>
                   <Time at={withdrawal.updated} />
                 </Fact>
               </FactList>
@@ -66,11 +69,16 @@ function Waiting({ withdrawal }: { readonly withdrawal: DashboardWithdrawal }): 
   if (waiting === null) return null;
   return (
     <Notice tone="warn" role="status">
-      <strong>Waiting</strong>
+      <strong>{t('dashboard.withdrawal.waiting')}</strong>
       <p>
-        {waiting.message} We retry it every minute for 24 hours from <Time at={created} />. After
-        that it fails, and the money stays in your balance. Your wallet can withdraw it directly, at
-        any time: <Link href="/balance">Your money without us</Link>.
+        {rich(
+          'dashboard.withdrawal.waiting.text',
+          {
+            time: () => <Time at={created} />,
+            link: (text) => <Link href="/balance">{text}</Link>,
+          },
+          { message: waiting.message },
+        )}
       </p>
     </Notice>
   );

@@ -1,11 +1,11 @@
 import { type ReactNode, useState } from 'react';
-import { named } from '#core/isolates.ts';
 import { Form } from '../../desk/form.tsx';
 import { useSend } from '../../desk/send.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { t } from '../../ui/text/t.ts';
 import { useMerchant } from '../merchant.ts';
 import { Pairing } from './pairing.tsx';
 
@@ -22,7 +22,8 @@ export function AddTerminalDialog({ onClose }: { readonly onClose: () => void })
   const [added, setAdded] = useState<Added | null>(null);
   const sending = useSend(['label']);
   const add = async () => {
-    if (label.trim() === '') return sending.refuse('label', 'Enter where it is, such as Bar.');
+    if (label.trim() === '')
+      return sending.refuse('label', t('dashboard.add_terminal.label_missing'));
     const made = await sending.send(() =>
       call('POST /accounts/{account}/{mode}/terminals', { body: { label: label.trim() } }),
     );
@@ -37,13 +38,19 @@ export function AddTerminalDialog({ onClose }: { readonly onClose: () => void })
   };
   if (added !== null) return <Connect added={added} onClose={onClose} />;
   return (
-    <Dialog title="New till" onClose={onClose}>
-      <Form sending={sending} onSend={add} send="Add terminal" onCancel={onClose}>
+    <Dialog title={t('dashboard.add_terminal_dialog.new_till.heading')} onClose={onClose}>
+      <Form
+        sending={sending}
+        onSend={add}
+        send={t('dashboard.button.add_terminal')}
+        data-name="Add terminal"
+        onCancel={onClose}
+      >
         <TextField
-          label="Label"
+          label={t('dashboard.field.label')}
           value={label}
           onChange={(event) => setLabel(event.target.value)}
-          hint="Where it is or who uses it: Bar, Counter 2."
+          hint={t('dashboard.add_terminal.label_hint')}
           error={sending.problemAt('label')}
         />
       </Form>
@@ -58,16 +65,16 @@ interface ConnectProps {
 
 function Connect({ added, onClose }: ConnectProps): ReactNode {
   return (
-    <Dialog title={`Connect ${named(added.label)}`} onClose={onClose}>
+    <Dialog title={t('dashboard.add_terminal.made', { name: added.label })} onClose={onClose}>
       <Pairing terminal={added.id} first={added.code} />
       <details className="stack stack-tight">
-        <summary>For your own device: its key, shown only once</summary>
-        <CopyField label="Device key" value={added.deviceKey} />
-        <p className="soft small">It stops working when the pairing code is used.</p>
+        <summary>{t('dashboard.add_terminal.key_summary')}</summary>
+        <CopyField label={t('dashboard.field.device_key')} value={added.deviceKey} />
+        <p className="soft small">{t('dashboard.add_terminal.key_hint')}</p>
       </details>
       <div className="row">
         <Button kind="primary" onClick={onClose}>
-          Done
+          {t('desk.button.done')}
         </Button>
       </div>
     </Dialog>

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { Sending } from '../../desk/send.ts';
 import { TextField } from '../../ui/field.tsx';
+import { t } from '../../ui/text/t.ts';
 import { ALL_SCOPES, type Scope, ScopeChoices } from './scopes.tsx';
 
 /** What a person types of a key. */
@@ -40,10 +41,10 @@ export function KeyFields({ draft, onChange, sending, stored }: KeyFieldsProps):
   return (
     <>
       <TextField
-        label="Name"
+        label={t('desk.field.name')}
         value={draft.name}
         onChange={(event) => onChange({ ...draft, name: event.target.value })}
-        hint={hint('name', 'Where it is used, such as Web shop.')}
+        hint={hint('name', t('dashboard.api_key_fields.name_hint'))}
         error={sending.problemAt('name')}
       />
       <ScopeChoices
@@ -52,21 +53,18 @@ export function KeyFields({ draft, onChange, sending, stored }: KeyFieldsProps):
         error={sending.problemAt('scopes')}
       />
       <TextField
-        label="Allowed IP addresses"
+        label={t('dashboard.api_key_fields.allowed_ip_addresses.label')}
         value={draft.addresses}
         onChange={(event) => onChange({ ...draft, addresses: event.target.value })}
-        hint={hint(
-          'addresses',
-          'IP addresses or networks, separated by commas. Leave empty to allow any.',
-        )}
+        hint={hint('addresses', t('dashboard.api_key_fields.ips_hint'))}
         error={sending.problemAt('ip_allowlist')}
       />
       <TextField
-        label="Last day"
+        label={t('dashboard.api_key_fields.last_day.label')}
         type="date"
         value={draft.expires}
         onChange={(event) => onChange({ ...draft, expires: event.target.value })}
-        hint={hint('expires', 'Leave empty for no expiry.')}
+        hint={hint('expires', t('dashboard.api_key_fields.expiry_hint'))}
         error={sending.problemAt('expires_at')}
       />
     </>

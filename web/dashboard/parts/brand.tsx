@@ -5,6 +5,7 @@ import { Form } from '../../desk/form.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { useSend } from '../../desk/send.ts';
 import { TextField } from '../../ui/field.tsx';
+import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
 import { toLogo } from './brand-picture.ts';
@@ -18,10 +19,8 @@ export function Brand({ name }: { readonly name: string }): ReactNode {
   const { may } = useMerchant();
   return (
     <section className="card stack">
-      <h2>Logo and color</h2>
-      <p className="soft">
-        Customers see them beside your name: on the till, on pages where they pay, and on receipts.
-      </p>
+      <h2>{t('dashboard.brand.logo_and_color.heading')}</h2>
+      <p className="soft">{t('dashboard.brand.text')}</p>
       <Loaded query={query}>
         {(brand) => (
           <>
@@ -40,7 +39,7 @@ export function Brand({ name }: { readonly name: string }): ReactNode {
 }
 
 function Preview({ brand, name }: { brand: ReadBrandResponse; name: string }): ReactNode {
-  if (brand.style_path === null) return <p className="soft small">Nothing is chosen yet.</p>;
+  if (brand.style_path === null) return <p className="soft small">{t('dashboard.brand.none')}</p>;
   return (
     <>
       <link rel="stylesheet" href={brand.style_path} />
@@ -59,17 +58,17 @@ function ColorForm({ color }: { readonly color: string | null }): ReactNode {
   const save = async () => {
     const body = { color: typed };
     const saved = await sending.send(() => call('PUT /accounts/{account}/brand/color', { body }));
-    if (saved !== null) toast('Saved.');
+    if (saved !== null) toast(t('dashboard.settings.saved'));
   };
   return (
     <>
-      <Form sending={sending} onSend={save} send="Save color">
+      <Form sending={sending} onSend={save} send={t('dashboard.brand.save_color.button')}>
         <TextField
-          label="Color behind the name"
+          label={t('dashboard.brand.color_behind_the_name.label')}
           type="color"
           value={typed}
           onChange={(event) => setTyped(event.target.value)}
-          hint="The name is written on it in black or white, whichever is easier to read."
+          hint={t('dashboard.brand.color_hint')}
           error={sending.problemAt('color')}
         />
       </Form>
@@ -78,7 +77,7 @@ function ColorForm({ color }: { readonly color: string | null }): ReactNode {
           <ActionButton
             request={() => call('PUT /accounts/{account}/brand/color', { body: { color: null } })}
           >
-            Remove color
+            {t('dashboard.brand.remove_color.button')}
           </ActionButton>
         </div>
       )}
@@ -92,10 +91,9 @@ function LogoForm({ hasLogo }: { readonly hasLogo: boolean }): ReactNode {
   const [uploads, setUploads] = useState(0);
   const sending = useSend(['file']);
   const upload = async () => {
-    if (file === null) return sending.refuse('file', 'Choose an image.');
+    if (file === null) return sending.refuse('file', t('dashboard.brand.logo_missing'));
     const logo = await toLogo(file);
-    if (logo === null)
-      return sending.refuse('file', 'This file is not an image that can be shown.');
+    if (logo === null) return sending.refuse('file', t('dashboard.brand.logo_invalid'));
     const done = await sending.send(() =>
       call('POST /accounts/{account}/brand/logo', { file: logo }),
     );
@@ -105,22 +103,22 @@ function LogoForm({ hasLogo }: { readonly hasLogo: boolean }): ReactNode {
   };
   return (
     <>
-      <Form sending={sending} onSend={upload} send="Upload logo">
+      <Form sending={sending} onSend={upload} send={t('dashboard.brand.upload_logo.button')}>
         <TextField
           // Another field, which is empty: what was uploaded is shown above.
           key={uploads}
-          label="Logo"
+          label={t('dashboard.brand.logo.label')}
           type="file"
           accept="image/png,image/jpeg,image/webp"
           onChange={(event) => setFile(event.target.files?.[0] ?? null)}
-          hint="PNG, JPEG or WebP. It is resized here before it is uploaded."
+          hint={t('dashboard.brand.logo_hint')}
           error={sending.problemAt('file')}
         />
       </Form>
       {hasLogo ? (
         <div>
           <ActionButton request={() => call('DELETE /accounts/{account}/brand/logo')}>
-            Remove logo
+            {t('dashboard.brand.remove_logo.button')}
           </ActionButton>
         </div>
       ) : null}

@@ -1,3 +1,5 @@
+import { formatNumber, percentText } from '../../ui/numbers.ts';
+
 /** Sums that people find round: a scale ends with one of them, times a power of ten. */
 const ROUND = [1, 1.5, 2, 3, 4, 5, 6, 8, 10];
 /** Up to here a scale in the middle says enough; more lines only make it gray. */
@@ -43,5 +45,6 @@ export function changeWords(now: number, before: number): string | null {
   const percent = ((now - before) / before) * 100;
   const digits = Math.abs(percent) < 10 ? 1 : 0;
   const size = Number(Math.abs(percent).toFixed(digits));
-  return `${size === 0 ? '±' : percent < 0 ? '−' : '+'}${size.toLocaleString('en-US')} %`;
+  const sign = size === 0 ? '±' : percent < 0 ? '−' : '+';
+  return percentText(`${sign}${formatNumber(size)}`);
 }

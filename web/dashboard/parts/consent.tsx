@@ -6,6 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { t } from '../../ui/text/t.ts';
 import { useMerchant } from '../merchant.ts';
 
 /** What the wallet signs, and until when that is taken. */
@@ -24,6 +25,7 @@ export interface ConsentDialogProps<Value> {
   readonly title: string;
   /** The same word as on the button that opened it. */
   readonly send: string;
+  readonly 'data-name'?: string;
   readonly consentOf: (wallet: string) => Promise<Answer<Consent>>;
   readonly request: (signed: SignedConsent) => Promise<Answer<Value>>;
   readonly onDone: () => void;
@@ -50,14 +52,12 @@ function useConsent<Value>({ consentOf, request, onDone }: ConsentDialogProps<Va
     if (found !== null) setSignature(await account.signTypedData(found.typed_data as never));
   };
   const go = async () => {
-    if (wallet.trim() === '') return sending.refuse('wallet', 'Enter the address of your wallet.');
+    if (wallet.trim() === '')
+      return sending.refuse('wallet', t('dashboard.consent.address_missing'));
     const known = consent ?? (await ask(wallet.trim()));
     if (known === null) return;
     if (signature.trim() === '') {
-      return sending.refuse(
-        'signature',
-        'Sign the message with the wallet, and paste the signature.',
-      );
+      return sending.refuse('signature', t('dashboard.consent.signature_missing'));
     }
     const { deadline } = known;
     const signed = { wallet: wallet.trim(), deadline, signature: signature.trim() };
@@ -82,32 +82,44 @@ export function ConsentDialog<Value>(props: ConsentDialogProps<Value>): ReactNod
   const { sending, wallet, consent, signature, setSignature } = form;
   return (
     <Dialog title={title} onClose={onClose}>
-      <Form sending={sending} onSend={form.go} send={send} onCancel={onClose}>
+      <Form
+        {...{ sending, send }}
+        data-name={props['data-name']}
+        onSend={form.go}
+        onCancel={onClose}
+      >
         {children}
         <TextField
-          label="Wallet address"
+          label={t('dashboard.field.wallet_address')}
           autoComplete="off"
           value={wallet}
           onChange={(event) => form.setWallet(event.target.value)}
-          hint="An EVM address whose key only you hold."
+          hint={t('dashboard.consent.address_hint')}
           error={sending.problemAt('wallet')}
         />
         <div className="row">
-          <Button onClick={() => void form.ask(wallet.trim())}>Show the message</Button>
+          <Button onClick={() => void form.ask(wallet.trim())}>
+            {t('dashboard.consent.show_the_message.button')}
+          </Button>
           {mode === 'test' ? (
-            <Button onClick={() => void form.makeTestWallet()}>Create a test wallet</Button>
+            <Button onClick={() => void form.makeTestWallet()}>
+              {t('dashboard.consent.create_a_test_wallet.button')}
+            </Button>
           ) : null}
         </div>
         {consent === null ? null : (
-          <CopyField label="Message" value={JSON.stringify(consent.typed_data)} />
+          <CopyField
+            label={t('dashboard.consent.message.label')}
+            value={JSON.stringify(consent.typed_data)}
+          />
         )}
         {consent === null ? null : <BrowserWallet {...{ wallet, consent, setSignature }} />}
         <TextField
-          label="Signature"
+          label={t('dashboard.consent.signature.label')}
           autoComplete="off"
           value={signature}
           onChange={(event) => setSignature(event.target.value)}
-          hint="The wallet’s signature of the message (EIP-712)."
+          hint={t('dashboard.consent.signature_hint')}
           error={sending.problemAt('signature')}
         />
       </Form>
@@ -137,12 +149,12 @@ function BrowserWallet({ wallet, consent, setSignature }: BrowserWalletProps): R
       setSignature(String(await injected.request({ method: 'eth_signTypedData_v4', params })));
       setProblem(null);
     } catch {
-      setProblem('The wallet did not sign. Open it and try again.');
+      setProblem(t('dashboard.consent.not_signed'));
     }
   };
   return (
     <div className="stack stack-tight">
-      <Button onClick={() => void sign()}>Sign with this browser’s wallet</Button>
+      <Button onClick={() => void sign()}>{t('dashboard.consent.browser_wallet.button')}</Button>
       {problem === null ? null : (
         <p className="field-error" role="alert">
           {problem}

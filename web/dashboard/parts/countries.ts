@@ -1,3 +1,5 @@
+import { textLocale } from '../../ui/text/t.ts';
+
 /** Every country that has a code (ISO 3166-1), as the service takes it. */
 const CODES =
   'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR ' +
@@ -17,8 +19,8 @@ export interface Country {
 
 /** All of them by name, as the browser calls them in English. */
 export function countriesByName(): readonly Country[] {
-  const names = new Intl.DisplayNames('en', { type: 'region' });
-  const order = new Intl.Collator('en');
+  const names = new Intl.DisplayNames(textLocale(), { type: 'region' });
+  const order = new Intl.Collator(textLocale());
   return CODES.split(' ')
     .map((code) => ({ code, name: names.of(code) ?? code }))
     .sort((one, other) => order.compare(one.name, other.name));
@@ -27,5 +29,5 @@ export function countriesByName(): readonly Country[] {
 /** As people call it; a code that nobody knows stays a code. */
 export function countryName(code: string): string {
   if (!/^[A-Z]{2}$/.test(code)) return code;
-  return new Intl.DisplayNames('en', { type: 'region' }).of(code) ?? code;
+  return new Intl.DisplayNames(textLocale(), { type: 'region' }).of(code) ?? code;
 }

@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import type { Payment, PaymentIntent } from '../../data/types/dashboard.ts';
 import { Timeline } from '../../desk/timeline.tsx';
 import { CodeWords } from '../../ui/code-words.tsx';
+import { t } from '../../ui/text/t.ts';
 import { useRead } from '../merchant.ts';
 import { pathOf } from './object-link.tsx';
 import { courseOf, type Step, toldOf } from './steps.ts';
@@ -30,8 +31,13 @@ export function Course({ intent, payment }: CourseProps): ReactNode {
   const told = timeline === undefined ? [] : toldOf(timeline);
   return (
     <div className="stack">
-      <Steps title="What happened" steps={courseOf({ intent, payment, timeline })} />
-      {told.length === 0 ? null : <Steps title="Events and webhooks" steps={told} />}
+      <Steps
+        title={t('dashboard.course.what_happened.heading')}
+        steps={courseOf({ intent, payment, timeline })}
+      />
+      {told.length === 0 ? null : (
+        <Steps title={t('dashboard.course.events_and_webhooks.heading')} steps={told} />
+      )}
     </div>
   );
 }

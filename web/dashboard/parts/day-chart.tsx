@@ -1,9 +1,10 @@
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { Link } from 'wouter';
+import { withoutMarks } from '#core/isolates.ts';
 import { dayAtKey, type Scale, scaleFor } from './chart-scale.ts';
 import { dayBefore } from './days.ts';
 import './day-chart.css';
-import { textLocale } from '../../ui/text/t.ts';
+import { t, textLocale } from '../../ui/text/t.ts';
 import { useTimeZone } from './time-zone.ts';
 
 /** The drawing's own height; its width is one unit per day. */
@@ -72,7 +73,7 @@ function Bar(props: BarProps): ReactNode {
     <li>
       <Link
         href={pathOf(day)}
-        aria-label={saidOf(day, labelOf(day, value))}
+        aria-label={withoutMarks(saidOf(day, labelOf(day, value)))}
         tabIndex={isStop ? 0 : -1}
         onPointerEnter={() => onLook(true)}
         onFocus={() => onLook(true)}
@@ -112,8 +113,8 @@ function Line({ values, scale }: LineProps): ReactNode {
 function Key({ days }: { readonly days: number }): ReactNode {
   return (
     <p className="chart-key small" aria-hidden="true">
-      <span>These {days} days</span>
-      <span className="chart-key-before">The {days} days before</span>
+      <span>{t('dashboard.day_chart.these_days', { days })}</span>
+      <span className="chart-key-before">{t('dashboard.day_chart.the_days_before', { days })}</span>
     </p>
   );
 }

@@ -1,8 +1,9 @@
 import type { ReactNode } from 'react';
 import { type Filters, FilterText } from '../../desk/filters.tsx';
 import { SavedFilters } from '../../desk/saved-filters.tsx';
+import { t } from '../../ui/text/t.ts';
 import { useMerchant } from '../merchant.ts';
-import { PRESETS } from './presets.ts';
+import { presets } from './presets.ts';
 import { useDays } from './time-zone.ts';
 
 /** From which days a list is. */
@@ -19,8 +20,18 @@ export function DayFilters({ filters }: { readonly filters: Filters }): ReactNod
   };
   return (
     <>
-      <FilterText filters={fields} name="from" label="From" type="date" />
-      <FilterText filters={fields} name="to" label="To" type="date" />
+      <FilterText
+        filters={fields}
+        name="from"
+        label={t('dashboard.day_filters.from.label')}
+        type="date"
+      />
+      <FilterText
+        filters={fields}
+        name="to"
+        label={t('dashboard.day_filters.to.label')}
+        type="date"
+      />
     </>
   );
 }
@@ -32,8 +43,8 @@ export function NamedFilters({ filters }: { readonly filters: Filters }): ReactN
   return (
     <>
       <fieldset className="presets">
-        <legend className="unseen">Time</legend>
-        {PRESETS.map(([name, words]) => (
+        <legend className="unseen">{t('dashboard.day_filters.time.legend')}</legend>
+        {presets().map(([name, words]) => (
           <button
             key={name}
             type="button"

@@ -3,6 +3,7 @@ import { Loaded } from '../../desk/loaded.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
+import { t } from '../../ui/text/t.ts';
 import { useRead } from '../merchant.ts';
 import { dayBefore } from './days.ts';
 import { useTimeZone } from './time-zone.ts';
@@ -15,27 +16,27 @@ export function DayReport(): ReactNode {
   const query = useRead('GET /accounts/{account}/{mode}/reports/daily/{day}', { path: { day } });
   return (
     <section className="card stack">
-      <h2>One day</h2>
+      <h2>{t('dashboard.day_report.one_day.heading')}</h2>
       <TextField
-        label="Day"
+        label={t('dashboard.day_report.day.label')}
         type="date"
         value={day}
         onChange={(event) => event.target.value !== '' && setDay(event.target.value)}
-        hint={`A day in the time zone ${timeZone}.`}
+        hint={t('dashboard.day_report.hint', { timeZone })}
       />
       <Loaded query={query}>
         {({ total, refunds, refunded, withdrawals, withdrawn, net }) => (
           <FactList>
-            <Fact name={`Sales (${total.payments})`}>
+            <Fact name={t('dashboard.day_report.sales.name', { count: total.payments })}>
               <Amount atoms={BigInt(total.gross)} />
             </Fact>
-            <Fact name={`Refunded (${refunds})`}>
+            <Fact name={t('dashboard.day_report.refunded.name', { count: refunds })}>
               <Amount atoms={-BigInt(refunded)} />
             </Fact>
-            <Fact name={`Paid out (${withdrawals})`}>
+            <Fact name={t('dashboard.day_report.paid_out.name', { count: withdrawals })}>
               <Amount atoms={-BigInt(withdrawn)} />
             </Fact>
-            <Fact name="Change in balance">
+            <Fact name={t('dashboard.day_report.change_in_balance.name')}>
               <Amount atoms={BigInt(net)} />
             </Fact>
           </FactList>

@@ -1,32 +1,35 @@
+import { named } from '#core/isolates.ts';
 import type { ListDeclinedPaymentIntentsQuery } from '../../data/types/dashboard.ts';
+import { t } from '../../ui/text/t.ts';
 
 export type DeclineCode = ListDeclinedPaymentIntentsQuery['decline_code'];
 
-/** What a decline is called where people read it; a code that is missing here does not compile. */
-const WORDS: Readonly<Record<DeclineCode, string>> = {
-  insufficient_funds: 'Not enough money',
-  approval_insufficient: 'Not enough approved',
-  limit_exceeded: 'Above the payer’s limit',
-  risk_blocked: 'Blocked by a rule',
-  payer_rejected: 'Rejected by the payer',
-  confirmation_timeout: 'Not confirmed in time',
-  settlement_failed: 'Could not be settled',
-  authorization_refused: 'Wallet refused',
-  pass_unknown: 'Unknown pass',
-  pass_revoked: 'Revoked pass',
-  pass_replayed: 'Card read twice',
-  pass_code_expired: 'Code expired',
-  pass_code_used: 'Code used before',
-  agent_token_unknown: 'Unknown agent token',
-  agent_token_expired: 'Agent token expired',
-  agent_token_used: 'Agent token used before',
-  agent_token_mismatch: 'Agent token for something else',
+/** A code that is missing here, or that has no text, does not compile. */
+const CODES: Readonly<Record<DeclineCode, true>> = {
+  insufficient_funds: true,
+  approval_insufficient: true,
+  limit_exceeded: true,
+  risk_blocked: true,
+  payer_rejected: true,
+  confirmation_timeout: true,
+  settlement_failed: true,
+  authorization_refused: true,
+  pass_unknown: true,
+  pass_revoked: true,
+  pass_replayed: true,
+  pass_code_expired: true,
+  pass_code_used: true,
+  agent_token_unknown: true,
+  agent_token_expired: true,
+  agent_token_used: true,
+  agent_token_mismatch: true,
 };
 
-export const DECLINE_CODES = Object.keys(WORDS) as DeclineCode[];
+export const DECLINE_CODES = Object.keys(CODES) as DeclineCode[];
 
 /** Nothing without a decline. A code that this page does not know yet is shown as it is. */
 export function declineWords(code: string | undefined): string {
   if (code === undefined) return '';
-  return (WORDS as Readonly<Record<string, string>>)[code] ?? code.replaceAll('_', ' ');
+  const known = DECLINE_CODES.find((one) => one === code);
+  return known === undefined ? named(code.replaceAll('_', ' ')) : t(`dashboard.declines.${known}`);
 }

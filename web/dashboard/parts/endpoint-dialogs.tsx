@@ -8,6 +8,7 @@ import { ShownOnce } from '../../desk/shown-once.tsx';
 import { ChangedMeanwhile } from '../../desk/stored-now.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { t } from '../../ui/text/t.ts';
 import { useMerchant } from '../merchant.ts';
 import {
   ENDPOINT_FIELDS,
@@ -32,20 +33,24 @@ export function EndpointDialogs({ endpoint, onDeleted }: EndpointDialogsProps): 
   return (
     <>
       <div className="row">
-        <Button onClick={() => setOpen('edit')}>Change</Button>
+        <Button onClick={() => setOpen('edit')}>{t('dashboard.button.change')}</Button>
         <OnOff endpoint={endpoint} />
-        <Button onClick={() => setOpen('replay')}>Replay events…</Button>
-        <Button onClick={() => setOpen('rotate')}>New signing secret</Button>
+        <Button onClick={() => setOpen('replay')}>
+          {t('dashboard.endpoint_dialogs.replay_events.button')}
+        </Button>
+        <Button onClick={() => setOpen('rotate')}>
+          {t('dashboard.button.new_signing_secret')}
+        </Button>
         <Button kind="danger-quiet" onClick={() => setOpen('delete')}>
-          Delete
+          {t('dashboard.button.delete')}
         </Button>
       </div>
       {open === 'edit' ? <EditDialog endpoint={endpoint} onClose={close} /> : null}
       {open === 'replay' ? <ReplayDialog endpoint={endpoint.id} onClose={close} /> : null}
       {open === 'rotate' ? (
         <ConfirmDialog
-          title="A new signing secret?"
-          send="New signing secret"
+          title={t('dashboard.endpoint_dialogs.a_new_signing_secret.heading')}
+          send={t('dashboard.button.new_signing_secret')}
           kind="primary"
           request={() =>
             call('POST /accounts/{account}/{mode}/webhook_endpoints/{id}/rotate_secret', { path })
@@ -56,32 +61,33 @@ export function EndpointDialogs({ endpoint, onDeleted }: EndpointDialogsProps): 
           }}
           onClose={close}
         >
-          <p>
-            For 24 hours each event is signed with both secrets, so that you can update your server.
-          </p>
+          <p>{t('dashboard.endpoint.new_secret.text')}</p>
         </ConfirmDialog>
       ) : null}
       {open === 'delete' ? (
         <ConfirmDialog
-          title="Delete this endpoint?"
-          send="Delete"
+          title={t('dashboard.endpoint_dialogs.delete_this_endpoint.heading')}
+          send={t('dashboard.button.delete')}
           request={() => call('DELETE /accounts/{account}/{mode}/webhook_endpoints/{id}', { path })}
           onDone={onDeleted}
           onClose={close}
         >
-          <p>Undelivered events are dropped. This cannot be undone.</p>
+          <p>{t('dashboard.endpoint.delete.text')}</p>
         </ConfirmDialog>
       ) : null}
-      {secret === null ? null : (
-        <ShownOnce
-          title="The new signing secret"
-          label="Signing secret"
-          secret={secret}
-          onClose={() => setSecret(null)}
-        />
-      )}
+      {secret === null ? null : <NewSecret secret={secret} onClose={() => setSecret(null)} />}
     </>
   );
+}
+
+interface NewSecretProps {
+  readonly secret: string;
+  readonly onClose: () => void;
+}
+
+function NewSecret(props: NewSecretProps): ReactNode {
+  const title = t('dashboard.endpoint_dialogs.the_new_signing_secret.heading');
+  return <ShownOnce {...props} title={title} label={t('dashboard.field.signing_secret')} />;
 }
 
 function OnOff({ endpoint }: { readonly endpoint: DashboardWebhookEndpoint }): ReactNode {
@@ -97,7 +103,7 @@ function OnOff({ endpoint }: { readonly endpoint: DashboardWebhookEndpoint }): R
         })
       }
     >
-      {isOn ? 'Turn off' : 'Turn on'}
+      {isOn ? t('dashboard.button.turn_off') : t('dashboard.button.turn_on')}
     </ActionButton>
   );
 }
@@ -130,8 +136,8 @@ function EditDialog({ endpoint, onClose }: EditDialogProps): ReactNode {
     if (saved !== null) onClose();
   };
   return (
-    <Dialog title="Change the endpoint" onClose={onClose}>
-      <Form sending={sending} onSend={save} send="Save" onCancel={onClose}>
+    <Dialog title={t('dashboard.endpoint_dialogs.change_the_endpoint.heading')} onClose={onClose}>
+      <Form sending={sending} onSend={save} send={t('desk.button.save')} onCancel={onClose}>
         <ChangedMeanwhile isStale={isStale} />
         <EndpointFields
           draft={draft}

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
-import { named } from '#core/isolates.ts';
 import type { Sending } from '../../desk/send.ts';
 import { storedNow } from '../../desk/stored-now.tsx';
 import { Choice } from '../../ui/choice.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { FAMILIES } from './event-types.ts';
+import { t } from '../../ui/text/t.ts';
+import { FAMILIES, familyOf } from './event-types.ts';
 
 export interface EndpointDraft {
   readonly url: string;
@@ -40,29 +40,34 @@ export function EndpointFields(props: EndpointFieldsProps): ReactNode {
   return (
     <>
       <TextField
-        label="Address"
+        label={t('dashboard.endpoint_fields.address.label')}
         type="url"
         value={draft.url}
         onChange={(event) => onChange({ ...draft, url: event.target.value })}
-        hint={
-          stored(now?.url, draft.url) ??
-          'Where your server receives events, such as https://shop.example/tapline.'
-        }
+        hint={stored(now?.url, draft.url) ?? t('dashboard.endpoint.address_hint')}
         error={sending.problemAt('url')}
       />
       <EventChoices draft={draft} onChange={onChange} sending={sending} />
       {now === null || now.events.join() === draft.events.join() ? null : (
-        <p className="field-hint">Stored now: {named(now.events.join(', '))}</p>
+        <p className="field-hint">
+          {t('desk.stored_now.value', { stored: now.events.join(', ') })}
+        </p>
       )}
       <TextField
-        label="Note"
+        label={t('dashboard.endpoint_fields.note.label')}
         value={draft.description}
         onChange={(event) => onChange({ ...draft, description: event.target.value })}
-        hint={stored(now?.description, draft.description) ?? 'Optional, for your own use.'}
+        hint={stored(now?.description, draft.description) ?? t('dashboard.endpoint.note_hint')}
         error={sending.problemAt('description')}
       />
     </>
   );
+}
+
+/** When the events of a family are sent; nothing for one exact type. */
+function familyWords(name: string): string {
+  const family = familyOf(name);
+  return family === null ? '' : t(`dashboard.event_family.${family}`);
 }
 
 function EventChoices({
@@ -73,9 +78,9 @@ function EventChoices({
   const error = sending.problemAt('enabled_events');
   const all = draft.events.includes('*');
   // Exact types that were chosen over the API stay chosen.
-  const families = [
-    ...Object.keys(FAMILIES),
-    ...draft.events.filter((one) => one !== '*' && FAMILIES[one] === undefined),
+  const choices = [
+    ...FAMILIES.map((family) => `${family}.*`),
+    ...draft.events.filter((one) => one !== '*' && familyOf(one) === null),
   ];
   const toggle = (name: string, isOn: boolean) => {
     const rest = draft.events.filter((one) => one !== name && one !== '*');
@@ -83,18 +88,18 @@ function EventChoices({
   };
   return (
     <fieldset className="field">
-      <legend>Events</legend>
+      <legend>{t('dashboard.page.events')}</legend>
       <Choice
         name="events"
         type="checkbox"
         value="*"
-        label="All events, including future types"
+        label={t('dashboard.endpoint.all_events')}
         checked={all}
         onChange={(isOn) => onChange({ ...draft, events: isOn ? ['*'] : [] })}
       />
       {all
         ? null
-        : families.map((name) => (
+        : choices.map((name) => (
             <Choice
               key={name}
               name="events"
@@ -102,7 +107,7 @@ function EventChoices({
               value={name}
               label={
                 <>
-                  {FAMILIES[name] ?? ''} <span className="id soft">{name}</span>
+                  {familyWords(name)} <span className="id soft">{name}</span>
                 </>
               }
               checked={draft.events.includes(name)}

@@ -1,13 +1,18 @@
-/** Families of events, and when each is sent. */
-export const FAMILIES: Readonly<Record<string, string>> = {
-  'payment_intent.*': 'A customer is asked to pay, pays, is declined, or does not pay',
-  'payment.*': 'Money arrived, or was refunded',
-  'refund.*': 'Refunds start and end',
-  'terminal.*': 'Tills are added and changed',
-  'balance.*': 'Money was paid out to your wallet',
-  'webhook_endpoint.*': 'An endpoint was turned off because it failed',
-  'kyb.*': 'The verification of your business',
-};
+/** Families of events, as `payment.*` names them all. */
+export const FAMILIES = [
+  'payment_intent',
+  'payment',
+  'refund',
+  'terminal',
+  'balance',
+  'webhook_endpoint',
+  'kyb',
+] as const;
+
+/** The family that all types of such a name belong to; null: it names one type. */
+export function familyOf(name: string): (typeof FAMILIES)[number] | null {
+  return FAMILIES.find((family) => name === `${family}.*`) ?? null;
+}
 
 /** All types that the list can be filtered by. */
 export const EVENT_TYPES: readonly string[] = [

@@ -1,25 +1,23 @@
 import { type ReactNode, useState } from 'react';
+import { withoutMarks } from '#core/isolates.ts';
 import { fromRoot } from '../../data/root.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { formatNumber, percentText } from '../../ui/numbers.ts';
 import { sizeWords } from '../../ui/size-words.ts';
 import type { Tone } from '../../ui/status.tsx';
+import { t } from '../../ui/text/t.ts';
 import { useMerchant } from '../merchant.ts';
 import type { ExportFormat } from './export-records.ts';
 import { useTimeZone } from './time-zone.ts';
 import { type ExportState, useExport } from './use-export.ts';
 
-/** What can be exported, and what the file holds. */
-const KINDS = {
-  payments: 'Payments',
-  payment_intents: 'Intents, with the declined ones',
-  refunds: 'Refunds',
-  withdrawals: 'Withdrawals',
-} as const;
+/** What can be exported. */
+const KINDS = ['payments', 'payment_intents', 'refunds', 'withdrawals'] as const;
 
-export type ExportKind = keyof typeof KINDS;
+export type ExportKind = (typeof KINDS)[number];
 
 /** `GET /accounts/{account}/{mode}/exports/payments` and its three sisters. */
 function exportUrl(
@@ -60,42 +58,46 @@ export function ExportDialog(props: ExportDialogProps): ReactNode {
     return <Download url={started} format={format} onClose={props.onClose} />;
   }
   return (
-    <Dialog title="Export" onClose={props.onClose}>
-      <Select label="What" value={kind} onChange={(event) => setKind(event.target.value)}>
-        {Object.entries(KINDS).map(([name, words]) => (
+    <Dialog title={t('dashboard.button.export')} onClose={props.onClose}>
+      <Select
+        label={t('dashboard.export.what')}
+        value={kind}
+        onChange={(event) => setKind(event.target.value)}
+      >
+        {KINDS.map((name) => (
           <option key={name} value={name}>
-            {words}
+            {t(`dashboard.export_kind.${name}`)}
           </option>
         ))}
       </Select>
       <TextField
-        label="From"
+        label={t('dashboard.export.from')}
         type="date"
         value={from}
         onChange={(event) => setFrom(event.target.value)}
-        hint={`Leave empty for all. Days are in ${timeZone}.`}
+        hint={t('dashboard.export.from_hint', { timeZone })}
       />
       <TextField
-        label="To"
+        label={t('dashboard.export.to')}
         type="date"
         value={to}
         onChange={(event) => setTo(event.target.value)}
-        hint="The whole day is included. Leave empty for up to now."
+        hint={t('dashboard.export.to_hint')}
       />
       <Select
-        label="Format"
+        label={t('dashboard.export.format')}
         value={format}
         onChange={(event) => setFormat(event.target.value as ExportFormat)}
       >
-        <option value="csv">CSV, for spreadsheets and accounting</option>
-        <option value="csv_atoms">CSV in atoms, for programs</option>
-        <option value="jsonl">JSON Lines, for programs</option>
+        <option value="csv">{t('dashboard.export.format.csv')}</option>
+        <option value="csv_atoms">{t('dashboard.export.format.csv_atoms')}</option>
+        <option value="jsonl">{t('dashboard.export.format.jsonl')}</option>
       </Select>
       <div className="row">
         <Button kind="primary" onClick={() => setStarted(href)}>
-          Download
+          {t('dashboard.export.download')}
         </Button>
-        <Button onClick={props.onClose}>Cancel</Button>
+        <Button onClick={props.onClose}>{t('desk.button.cancel')}</Button>
       </div>
     </Dialog>
   );
@@ -106,14 +108,6 @@ interface DownloadProps {
   readonly format: ExportFormat;
   readonly onClose: () => void;
 }
-
-const TITLES: Readonly<Record<ExportState['is'], string>> = {
-  asking: 'Starting…',
-  coming: 'Downloading…',
-  broken: 'The connection was lost',
-  refused: 'The export was refused',
-  done: 'Download complete',
-};
 
 const TONES: Readonly<Record<ExportState['is'], Tone>> = {
   asking: 'info',
@@ -128,31 +122,39 @@ function Download({ url, format, onClose }: DownloadProps): ReactNode {
   const { state, resume } = useExport(url, format);
   const { is, rows, bytes, share, words } = state;
   return (
-    <Dialog title="Export" onClose={onClose}>
+    <Dialog title={t('dashboard.button.export')} onClose={onClose}>
       <Notice tone={TONES[is]} role="status">
-        <strong>{TITLES[is]}</strong>
-        <p>{words ?? `${rows.toLocaleString('en-US')} rows, ${sizeWords(bytes)}`}</p>
+        <strong>{t(`dashboard.export_state.${is}`)}</strong>
+        <p>
+          {words ??
+            t('dashboard.export.rows', {
+              count: rows,
+              size: withoutMarks(sizeWords(bytes)),
+            })}
+        </p>
       </Notice>
       {is === 'coming' || is === 'asking' || is === 'broken' ? (
         <progress
           className="wide"
-          aria-label="Progress"
+          aria-label={t('dashboard.export.progress')}
           max={1}
           {...(share === null ? {} : { value: share })}
         >
-          {share === null ? 'Downloading…' : `${Math.round(share * 100)} %`}
+          {share === null
+            ? t('dashboard.export.downloading')
+            : percentText(formatNumber(Math.round(share * 100)))}
         </progress>
       ) : null}
-      {is === 'broken' ? (
-        <p>The rows received so far are kept. Continue resumes after the last one.</p>
-      ) : null}
+      {is === 'broken' ? <p>{t('dashboard.export.broken_text')}</p> : null}
       <div className="row">
         {is === 'broken' ? (
           <Button kind="primary" onClick={resume}>
-            Continue
+            {t('dashboard.export.continue')}
           </Button>
         ) : null}
-        <Button onClick={onClose}>{is === 'done' ? 'Done' : 'Stop'}</Button>
+        <Button onClick={onClose}>
+          {is === 'done' ? t('desk.button.done') : t('dashboard.export.stop')}
+        </Button>
       </div>
     </Dialog>
   );

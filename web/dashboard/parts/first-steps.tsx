@@ -1,14 +1,16 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { Notice } from '../../ui/notice.tsx';
-import { partOf } from '../../ui/part.ts';
+import { firstPartOf, partOf } from '../../ui/part.ts';
+import { rich } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
 import { useMerchant, useRead } from '../merchant.ts';
 import { Step } from './live-steps.tsx';
 import { ObjectLink } from './object-link.tsx';
 import { Pairing } from './pairing.tsx';
 
 /** From here to a till that sells: one press, in a sandbox only. */
-const OpenTestTill = partOf(async () => (await import('./open-test-till.tsx')).OpenTestTill);
+const OpenTestTill = firstPartOf(async () => (await import('./open-test-till.tsx')).OpenTestTill);
 const GoLiveInTest = partOf(async () => (await import('./go-live.tsx')).GoLiveInTest);
 
 /** What is done on a phone or in another window shows here soon after. */
@@ -33,35 +35,43 @@ export function FirstSteps(): ReactNode {
   const isPaid = payment !== undefined;
   return (
     <section className="card stack">
-      <h2>Your first payment, without code</h2>
+      <h2>{t('dashboard.first_steps.heading')}</h2>
       {till?.last_seen_at == null && !isPaid && may('admin') ? <OpenTestTill /> : null}
       <ol className="stack stack-tight">
-        <Step name="Sales can settle in test mode" isDone={goLive.live}>
-          {may('admin') ? <GoLiveInTest /> : <Link href="/dashboard/balance">See why</Link>}
+        <Step name={t('dashboard.first_steps.settle')} isDone={goLive.live}>
+          {may('admin') ? (
+            <GoLiveInTest />
+          ) : (
+            <Link href="/dashboard/balance">{t('dashboard.first_steps.settle.link')}</Link>
+          )}
         </Step>
-        <Step name="A till" isDone={till !== undefined}>
-          <Link href="/dashboard/terminals">Add one</Link>
+        <Step name={t('dashboard.first_steps.till')} isDone={till !== undefined}>
+          <Link href="/dashboard/terminals">{t('dashboard.first_steps.till.link')}</Link>
         </Step>
-        <Step name="A device for it" isDone={isPaid || (till?.last_seen_at ?? null) !== null}>
+        <Step
+          name={t('dashboard.first_steps.device')}
+          isDone={isPaid || (till?.last_seen_at ?? null) !== null}
+        >
           {till === undefined ? (
-            'After you have added the till'
+            t('dashboard.first_steps.device.wait')
           ) : (
             <Pairing terminal={till.id} brief />
           )}
         </Step>
-        <Step name="A sale" isDone={isPaid}>
+        <Step name={t('dashboard.first_steps.sale')} isDone={isPaid}>
           <Sale till={till?.id} />
         </Step>
-        <Step name="The payment" isDone={isPaid}>
-          <Link href="/dashboard/payments">It appears in your payments within a second</Link>
+        <Step name={t('dashboard.first_steps.payment')} isDone={isPaid}>
+          <Link href="/dashboard/payments">{t('dashboard.first_steps.payment.link')}</Link>
         </Step>
       </ol>
       {payment === undefined ? null : (
         <Notice tone="good" role="status">
-          <strong>Your first test payment is there</strong>
+          <strong>{t('dashboard.first_steps.done.heading')}</strong>
           <p>
-            Open it: <ObjectLink id={payment.id} />. Switch off test mode to see what real sales
-            still need.
+            {rich('dashboard.first_steps.done.text', {
+              payment: () => <ObjectLink id={payment.id} />,
+            })}
           </p>
         </Notice>
       )}
@@ -71,12 +81,7 @@ export function FirstSteps(): ReactNode {
 
 /** The customer is played at the till or here. */
 function Sale({ till }: { readonly till: string | undefined }): ReactNode {
-  const start = 'Type 2.50 on the till, click Charge, and tap with the test pass “ok”';
-  if (till === undefined) return <>{start}</>;
-  return (
-    <>
-      {start}. You can also{' '}
-      <Link href={`/dashboard/terminals/${till}`}>tap as the customer from here</Link>
-    </>
-  );
+  if (till === undefined) return <>{t('dashboard.first_steps.sale.text')}</>;
+  const link = (text: string) => <Link href={`/dashboard/terminals/${till}`}>{text}</Link>;
+  return <>{rich('dashboard.first_steps.sale.or_here', { link })}</>;
 }

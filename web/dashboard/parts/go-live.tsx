@@ -3,6 +3,8 @@ import type { ReadGoLiveResponse } from '../../data/types/dashboard.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { rich } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
 import { useMerchant, useRead } from '../merchant.ts';
 import { ConsentDialog } from './consent.tsx';
 import { Step, VerifiedStep } from './live-steps.tsx';
@@ -26,16 +28,14 @@ export function GoLive(): ReactNode {
   const canGo = isVerified && request?.status !== 'pending';
   const close = () => setIsOpen(false);
   // In test mode `Go live` is one press; whoever wants to sign does it beside.
-  const words = mode === 'test' ? 'Use your own wallet' : 'Go live';
+  const words =
+    mode === 'test' ? t('dashboard.button.use_own_wallet') : t('dashboard.button.go_live');
   return (
     <section className="card stack">
-      <h2>Before sales settle in {mode} mode</h2>
+      <h2>{t('dashboard.go_live.heading', { mode })}</h2>
       <ul className="stack stack-tight">
         {mode === 'test' ? null : <VerifiedStep status={account.kyb_status} />}
-        <Step
-          name="Your wallet is registered on the chain"
-          isDone={request?.status === 'succeeded'}
-        />
+        <Step name={t('dashboard.go_live.registered')} isDone={request?.status === 'succeeded'} />
       </ul>
       <Registration request={request} />
       <Prepared prepared={prepared} />
@@ -43,6 +43,7 @@ export function GoLive(): ReactNode {
         <div className="row">
           {mode === 'test' ? <GoLiveInTest /> : null}
           <Button
+            data-name={mode === 'live' ? 'Go live' : undefined}
             kind={prepared === null && mode === 'live' ? 'primary' : 'plain'}
             onClick={() => setIsOpen(true)}
           >
@@ -50,11 +51,12 @@ export function GoLive(): ReactNode {
           </Button>
         </div>
       ) : null}
-      {may('admin') ? null : <p className="soft">An admin or an owner can go live.</p>}
+      {may('admin') ? null : <p className="soft">{t('dashboard.go_live.admin_only')}</p>}
       {isOpen ? (
         <ConsentDialog
-          title={`Settle sales in ${mode} mode`}
+          title={t('dashboard.go_live.dialog.heading', { mode })}
           send={words}
+          {...(mode === 'live' ? { 'data-name': 'Go live' } : {})}
           consentOf={(wallet) =>
             call('GET /accounts/{account}/{mode}/go_live/consent', { query: { wallet } })
           }
@@ -62,10 +64,7 @@ export function GoLive(): ReactNode {
           onDone={close}
           onClose={close}
         >
-          <p>
-            Your balance is kept on the settlement contract; withdrawals go to this wallet and to no
-            other.
-          </p>
+          <p>{t('dashboard.go_live.consent')}</p>
         </ConsentDialog>
       ) : null}
     </section>
@@ -81,33 +80,35 @@ function NextContract({ goLive }: { readonly goLive: ReadGoLiveResponse }): Reac
   const close = () => setIsOpen(false);
   return (
     <section className="card stack">
-      <h2>The network has a new contract</h2>
-      <p>
-        Agree to it, and new sales settle there. Keys, terminals and your wallet stay. What was paid
-        before stays on the previous contract: refunds are paid from there, and you withdraw it as
-        before. For the first days the new contract holds withdrawals, as it did when you went live.
-      </p>
+      <h2>{t('dashboard.go_live.next.heading')}</h2>
+      <p>{t('dashboard.go_live.next.text')}</p>
       <p className="soft">
-        The new contract: <span className="id">{next}</span>
+        {rich('dashboard.go_live.next.contract', {
+          contract: () => <span className="id">{next}</span>,
+        })}
       </p>
       <Registration request={request} />
       <Prepared prepared={prepared} />
       {may('admin') && request?.status !== 'pending' ? (
         <div className="row">
-          {mode === 'test' ? <GoLiveInTest>Move in test mode</GoLiveInTest> : null}
+          {mode === 'test' ? (
+            <GoLiveInTest>{t('dashboard.go_live.next.test_button')}</GoLiveInTest>
+          ) : null}
           <Button
             kind={mode === 'live' && prepared === null ? 'primary' : 'plain'}
             onClick={() => setIsOpen(true)}
           >
-            {mode === 'test' ? 'Use your own wallet' : 'Agree and move'}
+            {mode === 'test'
+              ? t('dashboard.button.use_own_wallet')
+              : t('dashboard.button.agree_and_move')}
           </Button>
         </div>
       ) : null}
-      {may('admin') ? null : <p className="soft">An admin or an owner can agree.</p>}
+      {may('admin') ? null : <p className="soft">{t('dashboard.go_live.next.admin_only')}</p>}
       {isOpen ? (
         <ConsentDialog
-          title={`Move ${mode} sales to the new contract`}
-          send="Agree and move"
+          title={t('dashboard.go_live.next.dialog.heading', { mode })}
+          send={t('dashboard.button.agree_and_move')}
           consentOf={(wallet) =>
             call('GET /accounts/{account}/{mode}/go_live/consent', { query: { wallet } })
           }
@@ -117,8 +118,8 @@ function NextContract({ goLive }: { readonly goLive: ReadGoLiveResponse }): Reac
         >
           <p>
             {mode === 'live'
-              ? 'Sign with the wallet that your money goes to now: a move does not change it.'
-              : 'Withdrawals from the new contract go to this wallet.'}
+              ? t('dashboard.go_live.next.same_wallet')
+              : t('dashboard.go_live.next.consent')}
           </p>
         </ConsentDialog>
       ) : null}
@@ -127,14 +128,15 @@ function NextContract({ goLive }: { readonly goLive: ReadGoLiveResponse }): Reac
 }
 
 /** One press: wallet, its consent and a first till. Real wallets are asked for in live mode. */
-export function GoLiveInTest({ children = 'Go live' }: { children?: ReactNode }): ReactNode {
+export function GoLiveInTest({ children = null }: { readonly children?: ReactNode }): ReactNode {
   const { call } = useMerchant();
   return (
     <ActionButton
+      {...(children === null ? { 'data-name': 'Go live' } : {})}
       kind="primary"
       request={() => call('POST /accounts/{account}/{mode}/go_live/test_wallet', {})}
     >
-      {children}
+      {children ?? t('dashboard.button.go_live')}
     </ActionButton>
   );
 }
@@ -146,12 +148,12 @@ function Registration({ request }: RegistrationProps): ReactNode {
     <>
       {request?.status === 'pending' ? (
         <Notice tone="info" role="status">
-          <p>The chain is registering your wallet. This takes a few seconds.</p>
+          <p>{t('dashboard.go_live.registering')}</p>
         </Notice>
       ) : null}
       {request?.status === 'failed' ? (
         <Notice tone="bad" role="alert">
-          <p>Your wallet could not be registered: {request.failure_reason}</p>
+          <p>{t('dashboard.go_live.failed', { reason: request.failure_reason ?? '' })}</p>
         </Notice>
       ) : null}
     </>
@@ -167,8 +169,11 @@ function Prepared({ prepared }: PreparedProps): ReactNode {
   return (
     <Notice tone="info">
       <p>
-        {prepared.prepared_by} has chosen the wallet <span className="id">{prepared.wallet}</span>.
-        An owner has to confirm it.
+        {rich(
+          'dashboard.go_live.prepared',
+          { wallet: () => <span className="id">{prepared.wallet}</span> },
+          { name: prepared.prepared_by },
+        )}
       </p>
       {may('owner') ? (
         <ActionButton
@@ -179,7 +184,7 @@ function Prepared({ prepared }: PreparedProps): ReactNode {
             })
           }
         >
-          Confirm this wallet
+          {t('dashboard.go_live.confirm.button')}
         </ActionButton>
       ) : null}
     </Notice>

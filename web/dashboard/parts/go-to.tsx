@@ -1,11 +1,10 @@
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
-import { createCall } from '../../data/routes.ts';
-import type { Operations } from '../../data/types/dashboard.ts';
-import { useDesk } from '../../desk/desk-context.ts';
 import { Button } from '../../ui/button.tsx';
+import { partOf } from '../../ui/part.ts';
+import { t } from '../../ui/text/t.ts';
 import { type Mode, useMerchant } from '../merchant.ts';
-import { PAGES } from '../pages.ts';
+import { pages } from '../pages.ts';
 import type { Result } from './look-up.ts';
 
 /** Ctrl+K, or a slash outside of a field, leads here. */
@@ -31,21 +30,13 @@ function reach(field: HTMLElement | null): void {
   field?.focus();
 }
 
-/** The code of a look-up comes with the first one. */
-function useLookUp(): (q: string) => Promise<Result> {
-  const { call, mode, account } = useMerchant();
-  const { people } = useDesk();
-  return async (q) => {
-    const other: Mode = mode === 'test' ? 'live' : 'test';
-    const place = { account: account.id, mode: other };
-    const there = createCall<Operations, '/dashboard/v1'>(people.api, place);
-    try {
-      const { lookUp } = await import('./look-up.ts');
-      return await lookUp(q, { here: call, there, other });
-    } catch {
-      return { is: 'nothing', words: 'The search failed. Try again.' };
-    }
-  };
+/** Its code and its texts come with the first look-up. */
+const LookUp = partOf(async () => (await import('./look-up.ts')).LookUp);
+
+interface Asked {
+  readonly q: string;
+  /** The same may be looked for again. */
+  readonly number: number;
 }
 
 /** Takes whatever a person has at hand: an id, an order, a transaction, an amount, a page. */
@@ -56,7 +47,7 @@ export function GoTo(): ReactNode {
   const [result, setResult] = useState<Result | null>(null);
   const field = useRef<HTMLInputElement>(null);
   const [focus] = useState(() => () => reach(field.current));
-  const lookUp = useLookUp();
+  const [asked, setAsked] = useState<Asked | null>(null);
   useShortcut(focus);
   const open = (path: string) => {
     setTyped('');
@@ -67,8 +58,17 @@ export function GoTo(): ReactNode {
     event.preventDefault();
     const q = typed.trim();
     setResult(null);
+    setAsked(null);
     if (q === '') return;
-    const found = await lookUp(q);
+    try {
+      await LookUp.load();
+      setAsked({ q, number: (asked?.number ?? 0) + 1 });
+    } catch {
+      setResult({ is: 'nothing', words: t('dashboard.go_to.failed') });
+    }
+  };
+  const take = (found: Result) => {
+    setAsked(null);
     if (found.is === 'open') open(found.path);
     else setResult(found);
   };
@@ -79,33 +79,56 @@ export function GoTo(): ReactNode {
           ref={field}
           className="input"
           type="search"
-          aria-label="Go to"
+          aria-label={t('dashboard.go_to.label')}
           aria-keyshortcuts="Control+K /"
-          placeholder="ID, order or page"
+          placeholder={t('dashboard.go_to.id_order_or_page.placeholder')}
           list="pages"
           value={typed}
           onChange={(event) => setTyped(event.target.value)}
         />
-        <datalist id="pages">
-          {PAGES.map(({ name }) => (
-            <option key={name} value={name} />
-          ))}
-        </datalist>
-        <p className="small soft" role="status">
-          {result?.is === 'nothing' ? result.words : null}
-          {result?.is === 'elsewhere' ? `Found in ${result.mode} mode.` : null}
-        </p>
-        {result?.is === 'elsewhere' ? (
-          <Button
-            onClick={() => {
-              setMode(result.mode);
-              open(result.path);
-            }}
-          >
-            Open in {result.mode} mode
-          </Button>
-        ) : null}
+        <PageNames id="pages" />
+        <Told
+          result={result}
+          onOpen={(mode, path) => {
+            setMode(mode);
+            open(path);
+          }}
+        />
       </form>
+      {asked === null ? null : <LookUp key={asked.number} q={asked.q} onFound={take} />}
     </search>
+  );
+}
+
+function PageNames({ id }: { readonly id: string }): ReactNode {
+  return (
+    <datalist id={id}>
+      {pages().map(({ key, name }) => (
+        <option key={key} value={name} />
+      ))}
+    </datalist>
+  );
+}
+
+interface ToldProps {
+  readonly result: Result | null;
+  readonly onOpen: (mode: Mode, path: string) => void;
+}
+
+/** Why no page was opened. */
+function Told({ result, onOpen }: ToldProps): ReactNode {
+  const away = result?.is === 'elsewhere' ? result : null;
+  return (
+    <>
+      <p className="small soft" role="status">
+        {result?.is === 'nothing' ? result.words : null}
+        {away === null ? null : t('dashboard.go_to.found_in_mode', { mode: away.mode })}
+      </p>
+      {away === null ? null : (
+        <Button onClick={() => onOpen(away.mode, away.path)}>
+          {t('dashboard.go_to.open_in_mode.button', { mode: away.mode })}
+        </Button>
+      )}
+    </>
   );
 }

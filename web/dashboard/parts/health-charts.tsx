@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react';
 import type { ReadHealthResponse } from '../../data/types/dashboard.ts';
 import { Loaded } from '../../desk/loaded.tsx';
+import { formatNumber, formatTenths, percentText } from '../../ui/numbers.ts';
+import { t } from '../../ui/text/t.ts';
 import { useRead } from '../merchant.ts';
 import { DayChart } from './day-chart.tsx';
 import { dayBefore } from './days.ts';
@@ -8,19 +10,19 @@ import { useTimeZone } from './time-zone.ts';
 
 type Day = ReadHealthResponse['data'][number];
 
+/** In percent. */
+const LEAST = 0.1;
+
 /** `0.4 %`. A little is never rounded to nothing. */
 function percent(part: number, whole: number): string {
   const share = (part / whole) * 100;
-  return share < 0.1 ? 'under 0.1 %' : `${share.toFixed(1)} %`;
+  return share < LEAST
+    ? t('dashboard.health_charts.under', { share: percentText(formatTenths(LEAST)) })
+    : percentText(formatTenths(share));
 }
 
 function sum(days: readonly Day[], figureOf: (day: Day) => number): number {
   return days.reduce((total, day) => total + figureOf(day), 0);
-}
-
-/** `1,200`. */
-function countWords(count: number): string {
-  return count.toLocaleString('en-US');
 }
 
 const callsFailed = ({ refused, failed }: Day) => refused + failed;
@@ -50,21 +52,21 @@ function Charts({ data, days }: ChartsProps): ReactNode {
   return (
     <div className="columns">
       <Health
-        what="API calls"
+        of="calls"
         count={sum(data, (day) => day.requests)}
         failed={sum(data, callsFailed)}
         days={days}
         figureOf={(name) => callsOn(data, name)}
-        labelOf={(value) => `${value} failed calls`}
+        labelOf={(value) => t('dashboard.health_charts.failed_calls', { count: value })}
         pathOf={(name) => `/dashboard/request-log?failed=yes&from=${name}&to=${name}`}
       />
       <Health
-        what="Webhook deliveries"
+        of="deliveries"
         count={sum(data, (day) => day.delivered + day.undelivered)}
         failed={sum(data, undelivered)}
         days={days}
         figureOf={(name) => data.find(({ day }) => day === name)?.undelivered ?? 0}
-        labelOf={(value) => `${value} failed deliveries`}
+        labelOf={(value) => t('dashboard.health_charts.failed_deliveries', { count: value })}
         pathOf={(name) => `/dashboard/webhooks?from=${name}&to=${name}`}
       />
     </div>
@@ -72,7 +74,7 @@ function Charts({ data, days }: ChartsProps): ReactNode {
 }
 
 interface HealthProps {
-  readonly what: string;
+  readonly of: 'calls' | 'deliveries';
   readonly count: number;
   readonly failed: number;
   readonly days: number;
@@ -82,31 +84,31 @@ interface HealthProps {
 }
 
 /** A chart where something failed; where nothing did, one line says so. */
-function Health({ what, count, failed, days, labelOf, ...chart }: HealthProps): ReactNode {
+function Health({ of, count, failed, days, labelOf, ...chart }: HealthProps): ReactNode {
   if (failed === 0) {
     return (
       <section className="card stack stack-tight">
-        <h2>{what}</h2>
+        <h2>{t(`dashboard.health.${of}`)}</h2>
         <p className="soft">
           {count === 0
-            ? `None in the last ${days} days`
-            : `All ${countWords(count)} succeeded in the last ${days} days`}
+            ? t('dashboard.health_charts.none', { days })
+            : t('dashboard.health_charts.all_succeeded', { count, days })}
         </p>
       </section>
     );
   }
   return (
     <section className="card stack">
-      <h2>{what} that failed</h2>
+      <h2>{t(`dashboard.health_failed.${of}`)}</h2>
       <p>
         <strong>{percent(failed, count)}</strong>{' '}
-        <span className="soft">of {countWords(count)}</span>
+        <span className="soft">{t('dashboard.health_charts.of', { count })}</span>
       </p>
       <DayChart
         days={days}
         tone="bad"
         whole
-        tickOf={countWords}
+        tickOf={formatNumber}
         labelOf={(_, value) => labelOf(value)}
         {...chart}
       />

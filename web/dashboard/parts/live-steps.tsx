@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { Status } from '../../ui/status.tsx';
+import { t } from '../../ui/text/t.ts';
 import { useMerchant, useRead } from '../merchant.ts';
 
 export interface StepProps {
@@ -14,7 +15,9 @@ export interface StepProps {
 export function Step({ name, isDone, children }: StepProps): ReactNode {
   return (
     <li className="step">
-      <Status tone={isDone ? 'good' : 'plain'}>{isDone ? 'Done' : 'To do'}</Status>
+      <Status tone={isDone ? 'good' : 'plain'}>
+        {isDone ? t('dashboard.live_steps.done') : t('dashboard.live_steps.to_do')}
+      </Status>
       <div>
         {name}
         {isDone || children === undefined ? null : <>: {children}</>}
@@ -26,11 +29,11 @@ export function Step({ name, isDone, children }: StepProps): ReactNode {
 /** The operator of the network decides; meanwhile there is nothing to fill in. */
 export function VerifiedStep({ status }: { readonly status: string }): ReactNode {
   return (
-    <Step name="Your business is verified" isDone={status === 'approved'}>
+    <Step name={t('dashboard.verification.verified')} isDone={status === 'approved'}>
       {status === 'pending' ? (
-        'The network operator is reviewing it'
+        t('dashboard.live_steps.verified.waits')
       ) : (
-        <Link href="/dashboard/verification">Fill in the form</Link>
+        <Link href="/dashboard/verification">{t('dashboard.live_steps.verified.link')}</Link>
       )}
     </Step>
   );
@@ -48,14 +51,14 @@ export function LiveSteps(): ReactNode {
   if (terminals === undefined || payments === undefined || payments.data.length > 0) return null;
   return (
     <section className="card stack">
-      <h2>Before your first real sale</h2>
+      <h2>{t('dashboard.live_steps.heading')}</h2>
       <ol className="stack stack-tight">
         <VerifiedStep status={account.kyb_status} />
-        <Step name="Your wallet is registered on the chain" isDone={goLive.live}>
-          <Link href="/dashboard/balance">Go live</Link>
+        <Step name={t('dashboard.go_live.registered')} isDone={goLive.live}>
+          <Link href="/dashboard/balance">{t('dashboard.button.go_live')}</Link>
         </Step>
-        <Step name="A till" isDone={terminals.data.length > 0}>
-          <Link href="/dashboard/terminals">Add one in live mode and pair a device with it</Link>
+        <Step name={t('dashboard.live_steps.till')} isDone={terminals.data.length > 0}>
+          <Link href="/dashboard/terminals">{t('dashboard.live_steps.till.link')}</Link>
         </Step>
         {may('admin') ? <ServerSteps /> : null}
       </ol>
@@ -69,11 +72,11 @@ function ServerSteps(): ReactNode {
   const endpoints = useRead('GET /accounts/{account}/{mode}/webhook_endpoints').data?.data ?? [];
   return (
     <>
-      <Step name="A key for your server, if you have one" isDone={keys.length > 0}>
-        <Link href="/dashboard/api-keys">Create an API key</Link>
+      <Step name={t('dashboard.live_steps.key')} isDone={keys.length > 0}>
+        <Link href="/dashboard/api-keys">{t('dashboard.live_steps.key.link')}</Link>
       </Step>
-      <Step name="A webhook that notifies your server of payments" isDone={endpoints.length > 0}>
-        <Link href="/dashboard/webhooks">Add an endpoint</Link>
+      <Step name={t('dashboard.live_steps.webhook')} isDone={endpoints.length > 0}>
+        <Link href="/dashboard/webhooks">{t('dashboard.live_steps.webhook.link')}</Link>
       </Step>
     </>
   );

@@ -1,7 +1,10 @@
-import type { createCall } from '../../data/routes.ts';
+import { useEffect, useState } from 'react';
+import { createCall } from '../../data/routes.ts';
 import type { Operations } from '../../data/types/dashboard.ts';
-import type { Mode } from '../merchant.ts';
-import { PAGES } from '../pages.ts';
+import { useDesk } from '../../desk/desk-context.ts';
+import { t } from '../../ui/text/t.ts';
+import { type Mode, useMerchant } from '../merchant.ts';
+import { pages } from '../pages.ts';
 import { placeOfId } from './object-link.tsx';
 import { pageFor } from './page-words.ts';
 import { searchProblem, sumMeant } from './search-text.ts';
@@ -16,7 +19,7 @@ function hasOtherSales(typed: string, [first, ...others]: Found): boolean {
 
 /** Where to go for what was typed and found; null: nothing fits. */
 function placeFor(typed: string, found: Found): string | null {
-  const page = PAGES.find(({ name }) => name.toLowerCase() === typed.toLowerCase());
+  const page = pages().find(({ name }) => name.toLowerCase() === typed.toLowerCase());
   if (page !== undefined) return `/${page.path}`;
   const [first, second] = found;
   const id = typeof first?.id === 'string' ? first.id : typed;
@@ -38,8 +41,36 @@ export type Result =
 
 type Call = ReturnType<typeof createCall<Operations, '/dashboard/v1'>>;
 
+interface Asked {
+  readonly q: string;
+  readonly onFound: (result: Result) => void;
+}
+
+/** Looks for what was typed, once; draws nothing. */
+export function LookUp({ q, onFound }: Asked): null {
+  const { call, mode, account } = useMerchant();
+  const { people } = useDesk();
+  const [found] = useState(() => () => {
+    const other: Mode = mode === 'test' ? 'live' : 'test';
+    const place = { account: account.id, mode: other };
+    const there = createCall<Operations, '/dashboard/v1'>(people.api, place);
+    return lookUp(q, { here: call, there, other });
+  });
+  const [tell] = useState(() => onFound);
+  useEffect(() => {
+    let isCurrent = true;
+    void found().then((result) => {
+      if (isCurrent) tell(result);
+    });
+    return () => {
+      isCurrent = false;
+    };
+  }, [found, tell]);
+  return null;
+}
+
 /** Looks in the mode that is shown, and then in the other one. */
-export async function lookUp(
+async function lookUp(
   q: string,
   { here, there, other }: { readonly here: Call; readonly there: Call; readonly other: Mode },
 ): Promise<Result> {
@@ -49,7 +80,7 @@ export async function lookUp(
   const request = { query: { q, ...(amount === null ? {} : { amount }) } };
   const route = 'GET /accounts/{account}/{mode}/search';
   const shown = await here(route, request);
-  if (shown.is !== 'done') return { is: 'nothing', words: 'The search failed. Try again.' };
+  if (shown.is !== 'done') return { is: 'nothing', words: t('dashboard.go_to.failed') };
   const path = placeFor(q, shown.value.data);
   if (shown.value.data.length > 0 && path !== null) return { is: 'open', path };
   const away = await there(route, request);
@@ -57,9 +88,9 @@ export async function lookUp(
   const elsewhere = found === null ? null : placeFor(q, found);
   if (elsewhere !== null) return { is: 'elsewhere', path: elsewhere, mode: other };
   // Last: an order may be called like something that a page is for.
-  const page = pageFor(q, PAGES);
+  const page = pageFor(q, pages());
   const open = path ?? (page === null ? null : `/${page.path}`);
   return open === null
-    ? { is: 'nothing', words: 'Nothing found. Check the ID, or type the name of a page.' }
+    ? { is: 'nothing', words: t('dashboard.go_to.nothing') }
     : { is: 'open', path: open };
 }

@@ -1,6 +1,8 @@
 import { type ReactNode, useState } from 'react';
 import { ActionButton } from '../../desk/action-button.tsx';
 import { ShownOnce } from '../../desk/shown-once.tsx';
+import { rich } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useMerchant } from '../merchant.ts';
 
@@ -19,18 +21,19 @@ export function ManagerCode(): ReactNode {
         request={() => call('POST /accounts/{account}/{mode}/manager_codes', {})}
         onDone={setMade}
       >
-        Manager code
+        {t('dashboard.manager_code.button')}
       </ActionButton>
       {made === null ? null : (
         <ShownOnce
-          title="Manager code"
-          label="Enter it at the till"
+          title={t('dashboard.manager_code.heading')}
+          label={t('dashboard.manager_code.label')}
           secret={made.code}
           onClose={() => setMade(null)}
         >
           <p className="soft">
-            It allows one refund of a sale from another till, or of a large amount, until{' '}
-            <Time at={made.expires_at} shape="clock" />.
+            {rich('dashboard.manager_code.text', {
+              time: () => <Time at={made.expires_at} shape="clock" />,
+            })}
           </p>
         </ShownOnce>
       )}

@@ -7,6 +7,7 @@ import { useSend } from '../../desk/send.ts';
 import { Sheet } from '../../desk/sheet.tsx';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { t } from '../../ui/text/t.ts';
 
 export interface NewAccountFormProps {
   readonly onMade: (account: string) => void;
@@ -26,12 +27,17 @@ export function NewAccountForm({ onMade, onCancel }: NewAccountFormProps): React
     await refresh();
   };
   return (
-    <Form sending={sending} onSend={open} send="Open account" {...(onCancel && { onCancel })}>
+    <Form
+      sending={sending}
+      onSend={open}
+      send={t('dashboard.button.open_account')}
+      {...(onCancel && { onCancel })}
+    >
       <TextField
-        label="Name of the business"
+        label={t('dashboard.field.business_name')}
         value={name}
         onChange={(event) => setName(event.target.value)}
-        hint="Customers see it when they pay."
+        hint={t('dashboard.field.business_name_hint')}
         error={sending.problemAt('name')}
       />
     </Form>
@@ -42,13 +48,11 @@ export function NewAccountForm({ onMade, onCancel }: NewAccountFormProps): React
 export function NoAccount({ onMade }: { readonly onMade: (account: string) => void }): ReactNode {
   const { session, signOut } = useDesk();
   return (
-    <Sheet title="No account">
-      <p>
-        {session.user.email} does not belong to any account. Open one, or ask for an invitation.
-      </p>
+    <Sheet title={t('dashboard.no_account.heading')}>
+      <p>{t('dashboard.no_account.text', { email: session.user.email })}</p>
       <NewAccountForm onMade={onMade} />
       <Button kind="quiet" onClick={() => void signOut()}>
-        Sign out
+        {t('dashboard.sign_out')}
       </Button>
     </Sheet>
   );

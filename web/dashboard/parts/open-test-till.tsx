@@ -3,6 +3,7 @@ import { valueIn } from '../../data/api.ts';
 import { fromRoot } from '../../data/root.ts';
 import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { t } from '../../ui/text/t.ts';
 import { useMerchant } from '../merchant.ts';
 
 const ASK_EVERY_MS = 300;
@@ -74,15 +75,15 @@ export function OpenTestTill(): ReactNode {
   };
   return (
     <>
-      <p className="soft">In this sandbox, one click does the first three steps.</p>
+      <p className="soft">{t('dashboard.open_test_till.text')}</p>
       {failed ? (
         <Notice tone="bad" role="alert">
-          <p>The till could not be opened. Follow the steps below.</p>
+          <p>{t('dashboard.open_test_till.failed')}</p>
         </Notice>
       ) : null}
       <div className="row">
         <Button kind="primary" busy={busy} onClick={open}>
-          Open a test till
+          {t('dashboard.open_test_till.open_a_test_till.button')}
         </Button>
       </div>
     </>

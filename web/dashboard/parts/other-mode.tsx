@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
+import { t } from '../../ui/text/t.ts';
 import { useMerchant } from '../merchant.ts';
 
 /** An id opened in the wrong mode is the usual reason why there is nothing. */
@@ -8,10 +9,8 @@ export function OtherMode(): ReactNode {
   const other = mode === 'test' ? 'live' : 'test';
   return (
     <span className="stack">
-      <span>
-        This is {mode} mode. What belongs to {other} mode is not shown here.
-      </span>
-      <Button onClick={() => setMode(other)}>Switch to {other} mode</Button>
+      <span>{t('dashboard.other_mode.text', { mode })}</span>
+      <Button onClick={() => setMode(other)}>{t('dashboard.other_mode.button', { other })}</Button>
     </span>
   );
 }

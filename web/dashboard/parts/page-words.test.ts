@@ -1,11 +1,13 @@
+import '../../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PAGE_WORDS, pageFor } from './page-words.ts';
+import { pages } from '../pages.ts';
+import { pageFor } from './page-words.ts';
 
 test('a page is found by its name, its beginning, and by what one wants there', () => {
-  const pages = Object.keys(PAGE_WORDS).map((name) => ({ name }));
-  const found = (typed: string) => pageFor(typed, pages)?.name;
-  for (const { name } of pages) assert.equal(found(name.toLowerCase()), name);
+  const all = pages();
+  const found = (typed: string) => pageFor(typed, all)?.name;
+  for (const { name } of all) assert.equal(found(name.toLowerCase()), name);
   const wanted: Readonly<Record<string, string>> = {
     withdraw: 'Balance',
     'invite colleague': 'Team',

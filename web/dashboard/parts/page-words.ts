@@ -1,21 +1,5 @@
-/** What people call a page, or what they come to it for, beside its name. */
-export const PAGE_WORDS: Readonly<Record<string, string>> = {
-  Overview: 'home figures chart statistics sales start',
-  Payments: 'sales orders customers export csv accountant',
-  Intents: 'declined open asked canceled unpaid',
-  Refunds: 'give money back return',
-  Balance: 'withdraw withdrawal payout money wallet settlement export day report',
-  Terminals: 'tills devices pair tag sticker table card nfc reader',
-  'API keys': 'secret token developer scopes',
-  Webhooks: 'endpoints deliveries callback signature',
-  Events: 'history feed',
-  'Request log': 'calls errors api developer requests',
-  Team: 'people invite colleague roles staff manager code',
-  Settings: 'password passkey second factor time zone account name logo color brand',
-  Verification: 'kyb kyc documents business company go live',
-  'Risk rules': 'limits fraud decline block',
-  'Audit log': 'changes who history',
-};
+import { t } from '../../ui/text/t.ts';
+import type { PageKey } from '../page-names.ts';
 
 function wordsIn(text: string): string[] {
   return text
@@ -25,7 +9,7 @@ function wordsIn(text: string): string[] {
 }
 
 /** The page that all typed words are about, its name before other words; null: there is none. */
-export function pageFor<Page extends { readonly name: string }>(
+export function pageFor<Page extends { readonly key: PageKey; readonly name: string }>(
   typed: string,
   pages: readonly Page[],
 ): Page | null {
@@ -36,5 +20,7 @@ export function pageFor<Page extends { readonly name: string }>(
     return asked.every((word) => words.some((one) => one.startsWith(word)));
   };
   const named = pages.find(({ name }) => fits(name));
-  return named ?? pages.find(({ name }) => fits(`${name} ${PAGE_WORDS[name] ?? ''}`)) ?? null;
+  // Beside its name: what people call a page, or what they come to it for.
+  const meant = ({ key, name }: Page) => fits(`${name} ${t(`dashboard.page_words.${key}`)}`);
+  return named ?? pages.find(meant) ?? null;
 }

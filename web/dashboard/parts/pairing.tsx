@@ -4,6 +4,8 @@ import { ActionButton } from '../../desk/action-button.tsx';
 import { buttonClass } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { partOf } from '../../ui/part.ts';
+import { rich } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useMerchant } from '../merchant.ts';
 
@@ -39,11 +41,11 @@ export function Pairing({ terminal, first, brief = false }: PairingProps): React
   const make = (
     <>
       <ActionButton request={request(false)} onDone={setCode}>
-        New code
+        {t('dashboard.pairing.new_code.button')}
       </ActionButton>
       {brief ? null : (
         <ActionButton request={request(true)} onDone={setCode}>
-          New unlock code
+          {t('dashboard.pairing.new_unlock_code.button')}
         </ActionButton>
       )}
     </>
@@ -52,11 +54,7 @@ export function Pairing({ terminal, first, brief = false }: PairingProps): React
     return (
       <div className="stack stack-tight">
         <p className="soft">
-          A code connects a device.{' '}
-          {brief
-            ? 'It can be this one.'
-            : 'The connected device keeps working until the code is used. An unlock code also ' +
-              'removes a forgotten PIN, and needs your second factor.'}
+          {t(brief ? 'dashboard.pairing.brief' : 'dashboard.pairing.explained')}
         </p>
         <div className="row">{make}</div>
       </div>
@@ -64,16 +62,17 @@ export function Pairing({ terminal, first, brief = false }: PairingProps): React
   }
   return (
     <div className="stack">
-      <Qr value={linkOf(code.code)} label="Link for the device" />
-      <CopyField label="Pairing code" value={code.code} />
+      <Qr value={linkOf(code.code)} label={t('dashboard.pairing.link_for_the_device.label')} />
+      <CopyField label={t('dashboard.pairing.pairing_code.label')} value={code.code} />
       <p className="soft small">
-        Scan it with the device, or enter it there at{' '}
-        <span className="id">{fromRoot('terminal').href}</span>. It works once, until{' '}
-        <Time at={code.expires_at} shape="clock" />.
+        {rich('dashboard.pairing.text', {
+          address: () => <span className="id">{fromRoot('terminal').href}</span>,
+          time: () => <Time at={code.expires_at} shape="clock" />,
+        })}
       </p>
       <div className="row">
         <a className={buttonClass({})} href={linkOf(code.code)} target="_blank" rel="noreferrer">
-          Open the till here
+          {t('dashboard.pairing.open_the_till_here.link')}
         </a>
         {make}
       </div>

@@ -1,16 +1,26 @@
 import type { Payment } from '../../data/types/dashboard.ts';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
+import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { Customer } from './customer.tsx';
 import { SaleSum } from './sale-sum.tsx';
 import { TerminalName } from './terminal-names.tsx';
 
-export const PAYMENT_COLUMNS: readonly Column<Payment>[] = [
-  { name: 'Amount', number: true, cell: (payment) => <SaleSum {...payment} /> },
-  { name: 'Status', cell: ({ status }) => <ObjectStatus status={status} /> },
-  { name: 'Order', cell: ({ order_id }) => <span className="id">{order_id}</span> },
-  { name: 'Terminal', cell: ({ terminal }) => <TerminalName id={terminal} /> },
-  { name: 'Customer', cell: ({ payer }) => <Customer wallet={payer} /> },
-  { name: 'Paid', cell: ({ settled_at }) => <Time at={settled_at} /> },
+export const paymentColumns = (): readonly Column<Payment>[] => [
+  { name: t('dashboard.field.amount'), number: true, cell: (payment) => <SaleSum {...payment} /> },
+  { name: t('dashboard.field.status'), cell: ({ status }) => <ObjectStatus status={status} /> },
+  {
+    name: t('dashboard.field.order'),
+    cell: ({ order_id }) => <span className="id">{order_id}</span>,
+  },
+  { name: t('dashboard.field.terminal'), cell: ({ terminal }) => <TerminalName id={terminal} /> },
+  {
+    name: t('dashboard.payment_columns.customer.column'),
+    cell: ({ payer }) => <Customer wallet={payer} />,
+  },
+  {
+    name: t('dashboard.payment_columns.paid.column'),
+    cell: ({ settled_at }) => <Time at={settled_at} />,
+  },
 ];

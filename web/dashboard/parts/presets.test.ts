@@ -1,11 +1,12 @@
+import '../../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PRESETS, presetDays } from './presets.ts';
+import { presetDays, presets } from './presets.ts';
 
 test('each named time is the days that the account counts, today included', () => {
   // In Kiritimati it is the first of January already.
   const now = Date.parse('2026-12-31T10:30:00.000Z');
-  const seen = PRESETS.map(([name]) => {
+  const seen = presets().map(([name]) => {
     const { from, to } = presetDays(name, 'Pacific/Kiritimati', now) ?? {};
     return `${name} ${from} ${to}`;
   });

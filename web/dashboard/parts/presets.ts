@@ -1,13 +1,14 @@
+import { t } from '../../ui/text/t.ts';
 import { dayBefore } from './days.ts';
 
 /** Times that people ask for by name, as they stand in an address: a link to them stays true. */
-export const PRESETS: readonly (readonly [name: string, words: string])[] = [
-  ['today', 'Today'],
-  ['yesterday', 'Yesterday'],
-  ['7_days', 'Last 7 days'],
-  ['30_days', 'Last 30 days'],
-  ['month', 'This month'],
-  ['last_month', 'Last month'],
+export const presets = (): readonly (readonly [name: string, words: string])[] => [
+  ['today', t('dashboard.presets.today')],
+  ['yesterday', t('dashboard.presets.yesterday')],
+  ['7_days', t('dashboard.presets.last_7_days')],
+  ['30_days', t('dashboard.presets.last_30_days')],
+  ['month', t('dashboard.presets.this_month')],
+  ['last_month', t('dashboard.presets.last_month')],
 ];
 
 export interface Days {

@@ -2,44 +2,20 @@ import { type ReactNode, useState } from 'react';
 import type { CheckReceiverResponse, WebhookDelivery } from '../../data/types/dashboard.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import type { Tone } from '../../ui/status.tsx';
+import { rich } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
 import { useMerchant } from '../merchant.ts';
 import { answerWords, Told } from './told.tsx';
 
 const GUIDE = 'docs/webhooks';
 
-interface Verdict {
-  readonly tone: 'good' | 'bad' | 'warn';
-  readonly title: string;
-  readonly words: string;
-}
-
-const VERDICTS: Readonly<Record<CheckReceiverResponse['verdict'], Verdict>> = {
-  checks_signatures: {
-    tone: 'good',
-    title: 'Your server checks signatures',
-    words: 'It accepted the valid event, and rejected a forged one and one that was too old.',
-  },
-  takes_old: {
-    tone: 'warn',
-    title: 'Your server accepts old events',
-    words:
-      'It rejected a forged event, but accepted one that was signed ten minutes ago. Anyone who ' +
-      'has recorded a request can send it again: reject events older than five minutes.',
-  },
-  takes_forged: {
-    tone: 'bad',
-    title: 'Your server accepts forged events',
-    words:
-      'It answered 2xx to an event that someone else signed. Anyone who knows the address could ' +
-      'tell it that a sale was paid. Check the signature before you do anything else.',
-  },
-  not_reached: {
-    tone: 'bad',
-    title: 'Your server did not accept the valid event',
-    words:
-      'It should answer 2xx to an event with a valid signature. Does it have this signing secret?',
-  },
-};
+const TONES = {
+  checks_signatures: 'good',
+  takes_old: 'warn',
+  takes_forged: 'bad',
+  not_reached: 'bad',
+} as const satisfies Readonly<Record<CheckReceiverResponse['verdict'], Tone>>;
 
 /** Sends one good event and two bad ones, and says what the receiver made of them. */
 export function ReceiverCheck({ id }: { readonly id: string }): ReactNode {
@@ -60,7 +36,7 @@ export function ReceiverCheck({ id }: { readonly id: string }): ReactNode {
             setChecked(found);
           }}
         >
-          Check signatures
+          {t('dashboard.receiver_check.check_signatures.button')}
         </ActionButton>
         <ActionButton
           request={() =>
@@ -71,7 +47,7 @@ export function ReceiverCheck({ id }: { readonly id: string }): ReactNode {
             setTold(delivery);
           }}
         >
-          Send test event
+          {t('dashboard.receiver_check.send_test_event.button')}
         </ActionButton>
       </div>
       {told === null ? null : <Told delivery={told} />}
@@ -82,21 +58,32 @@ export function ReceiverCheck({ id }: { readonly id: string }): ReactNode {
 
 function Checked({ check }: { readonly check: CheckReceiverResponse }): ReactNode {
   const { verdict, delivery, forged, old } = check;
-  const { tone, title, words } = VERDICTS[verdict];
   return (
     <>
-      <Notice tone={tone} role="status">
-        <strong>{title}</strong>
-        <p>{words}</p>
+      <Notice tone={TONES[verdict]} role="status">
+        <strong>{t(`dashboard.receiver_heading.${verdict}`)}</strong>
+        <p>{t(`dashboard.receiver_text.${verdict}`)}</p>
         <ul className="small">
-          <li>Valid signature: {answerWords(delivery)}</li>
-          {forged === null ? null : <li>Signed by someone else: {probeWords(forged)}</li>}
-          {old === null ? null : <li>Signed ten minutes ago: {probeWords(old)}</li>}
+          <li>
+            {rich('dashboard.receiver_check.valid', { answer: () => <>{answerWords(delivery)}</> })}
+          </li>
+          {forged === null ? null : (
+            <li>
+              {rich('dashboard.receiver_check.by_other', {
+                answer: () => <>{probeWords(forged)}</>,
+              })}
+            </li>
+          )}
+          {old === null ? null : (
+            <li>
+              {rich('dashboard.receiver_check.too_old', { answer: () => <>{probeWords(old)}</> })}
+            </li>
+          )}
         </ul>
         {verdict === 'checks_signatures' ? null : (
           <p>
             <a href={GUIDE} target="_blank" rel="noreferrer">
-              How to check a signature, in four languages
+              {t('dashboard.receiver_check.guide')}
             </a>
           </p>
         )}
@@ -109,6 +96,8 @@ function Checked({ check }: { readonly check: CheckReceiverResponse }): ReactNod
 type Probe = NonNullable<CheckReceiverResponse['forged']>;
 
 function probeWords({ response_status: status, error, taken }: Probe): string {
-  const answer = status === null ? (error ?? 'no answer') : `answered ${status}`;
-  return taken ? `${answer}, so it was accepted` : `${answer}, so it was rejected`;
+  const isTaken = taken ? 'yes' : 'no';
+  if (status !== null) return t('dashboard.receiver_check.answered', { status, isTaken });
+  if (error === null) return t('dashboard.receiver_check.silent', { isTaken });
+  return t('dashboard.receiver_check.failed', { error, isTaken });
 }

@@ -11,11 +11,14 @@ import { Notice } from '../../ui/notice.tsx';
 import { RefundCrumb } from '../../ui/refund-crumb.tsx';
 import { readRefund } from '../../ui/refund-sum.ts';
 import { SumField } from '../../ui/sum-field.tsx';
+import { given } from '../../ui/text/fixed.ts';
+import { rich } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
 import { readSum, sumIn, writeSum } from '../../ui/typed-sum.ts';
 import { useMerchant } from '../merchant.ts';
 
 /** The service itself waits up to a minute for the chain. */
-const TIMEOUT_MS = 75_000;
+const WITHIN = { timeoutMs: 75_000 };
 
 export interface RefundDialogProps {
   readonly payment: Payment;
@@ -49,54 +52,77 @@ export function RefundDialog({ payment, onClose }: RefundDialogProps): ReactNode
   const sending = useSend(['amount', 'reason']);
   const { sum, atoms, problem, crumb } = readRefund(typed, { left, wrote });
   const send = async () => {
-    if (atoms === null) return sending.refuse('amount', problem ?? 'Enter an amount such as 2.50.');
+    if (atoms === null)
+      return sending.refuse('amount', problem ?? t('dashboard.refund_dialog.amount_missing'));
     const body = {
       payment: payment.id,
       amount: Number(atoms),
       ...(reason.trim() === '' ? {} : { reason: reason.trim() }),
     };
     const made = await sending.send((idempotencyKey) =>
-      call('POST /accounts/{account}/{mode}/refunds', {
-        body,
-        idempotencyKey,
-        timeoutMs: TIMEOUT_MS,
-      }),
+      call('POST /accounts/{account}/{mode}/refunds', { ...WITHIN, body, idempotencyKey }),
     );
     if (made !== null) setRefund(made);
   };
   const isSent = sending.busy || sending.isUnknown;
   if (refund !== null) return <RefundTold refund={refund} onClose={onClose} />;
-  const words = atoms === null ? 'Refund' : `Refund ${formatUsdc(atoms)}`;
+  const wallet = () => <span className="id">{payment.payer}</span>;
   return (
-    <Dialog title="Refund" onClose={onClose}>
-      <Form sending={sending} onSend={send} send={words} onCancel={onClose}>
-        <p>
-          It goes to the wallet that paid, <span className="id">{payment.payer}</span>. Fees are not
-          refunded.
-        </p>
+    <Dialog title={t('dashboard.button.refund')} onClose={onClose}>
+      <Form
+        sending={sending}
+        onSend={send}
+        send={sendWords(atoms)}
+        data-name="Refund"
+        onCancel={onClose}
+      >
+        <p>{rich('dashboard.refund_dialog.text', { wallet })}</p>
         <SumField
-          label="Amount"
+          data-name="Amount"
+          label={t('dashboard.field.amount')}
           value={typed}
           sum={sum}
           readOnly={isSent}
           onText={setTyped}
-          hint={`In USDC, at most ${formatAtoms(left)}.`}
+          hint={t('dashboard.refund_dialog.amount_hint', { left: formatAtoms(left) })}
           error={sending.problemAt('amount') ?? problem}
         />
         {crumb === null || isSent ? null : (
           <RefundCrumb left={left} crumb={crumb} onAll={() => setTyped(writeSum(left))} />
         )}
-        <TextField
-          label="Reason"
+        <Reason
           value={reason}
           readOnly={isSent}
-          onChange={(event) => setReason(event.target.value)}
-          hint="Optional, for your records."
+          onText={setReason}
           error={sending.problemAt('reason')}
         />
       </Form>
     </Dialog>
   );
+}
+
+interface ReasonProps {
+  readonly value: string;
+  readonly readOnly: boolean;
+  readonly onText: (text: string) => void;
+  readonly error: string | null;
+}
+
+function Reason({ onText, ...field }: ReasonProps): ReactNode {
+  return (
+    <TextField
+      {...field}
+      label={t('dashboard.field.reason')}
+      onChange={(event) => onText(event.target.value)}
+      hint={t('dashboard.refund_dialog.reason_hint')}
+    />
+  );
+}
+
+function sendWords(atoms: bigint | null): string {
+  return atoms === null
+    ? t('dashboard.button.refund')
+    : t('dashboard.refund_dialog.button', { sum: formatUsdc(atoms) });
 }
 
 interface RefundToldProps {
@@ -106,10 +132,10 @@ interface RefundToldProps {
 
 function RefundTold({ refund, onClose }: RefundToldProps): ReactNode {
   return (
-    <Dialog title="Refund" onClose={onClose}>
+    <Dialog title={t('dashboard.button.refund')} onClose={onClose}>
       <Outcome refund={refund} />
       <div className="row">
-        <Button onClick={onClose}>Done</Button>
+        <Button onClick={onClose}>{t('desk.button.done')}</Button>
       </div>
     </Dialog>
   );
@@ -120,23 +146,23 @@ function Outcome({ refund }: { readonly refund: Refund }): ReactNode {
   if (refund.status === 'failed') {
     return (
       <Notice tone="bad" role="alert">
-        <strong>No refund was made</strong>
-        <p>{refund.failure_message}</p>
+        <strong>{t('dashboard.refund_dialog.no_refund_was_made')}</strong>
+        <p>{given(refund.failure_message)}</p>
       </Notice>
     );
   }
   if (refund.status === 'pending') {
     return (
       <Notice tone="info" role="status">
-        <strong>Pending</strong>
-        <p>{amount} is on its way. The list of refunds says when it has arrived.</p>
+        <strong>{t('dashboard.status.pending')}</strong>
+        <p>{rich('dashboard.refund_dialog.pending_text', { sum: () => amount })}</p>
       </Notice>
     );
   }
   return (
     <Notice tone="good" role="status">
-      <strong>Refunded</strong>
-      <p>{amount} went back to the wallet that paid.</p>
+      <strong>{t('dashboard.field.refunded')}</strong>
+      <p>{rich('dashboard.refund_dialog.refunded_text', { sum: () => amount })}</p>
     </Notice>
   );
 }

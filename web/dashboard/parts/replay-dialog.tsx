@@ -5,6 +5,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { t } from '../../ui/text/t.ts';
 import { useMerchant, useRead } from '../merchant.ts';
 import { dayBefore, dayEnd, dayStart } from './days.ts';
 import { useTimeZone } from './time-zone.ts';
@@ -29,7 +30,7 @@ export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps): ReactNod
   const start = async () => {
     const since = dayStart(from, timeZone);
     const until = dayEnd(to, timeZone);
-    if (since === undefined) return sending.refuse('since', 'Choose the first day.');
+    if (since === undefined) return sending.refuse('since', t('dashboard.replay.from_missing'));
     const made = await sending.send(() =>
       call('POST /accounts/{account}/{mode}/webhook_endpoints/{id}/replay', {
         path: { id: endpoint },
@@ -40,26 +41,28 @@ export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps): ReactNod
   };
   if (replay !== null) return <Progress replay={replay} onClose={onClose} />;
   return (
-    <Dialog title="Replay events" onClose={onClose}>
-      <Form sending={sending} onSend={start} send="Replay events" onCancel={onClose}>
-        <p>
-          Each event of these days that the endpoint listens to is sent again, whether it was
-          delivered or not. Your server recognizes duplicates by their ID.
-        </p>
+    <Dialog title={t('dashboard.button.replay_events')} onClose={onClose}>
+      <Form
+        sending={sending}
+        onSend={start}
+        send={t('dashboard.button.replay_events')}
+        onCancel={onClose}
+      >
+        <p>{t('dashboard.replay.text')}</p>
         <TextField
-          label="From"
+          label={t('dashboard.replay_dialog.from.label')}
           type="date"
           value={from}
           onChange={(event) => setFrom(event.target.value)}
-          hint={`In the time zone ${timeZone}. Events are kept for 30 days.`}
+          hint={t('dashboard.replay.from_hint', { timeZone })}
           error={sending.problemAt('since')}
         />
         <TextField
-          label="To"
+          label={t('dashboard.replay_dialog.to.label')}
           type="date"
           value={to}
           onChange={(event) => setTo(event.target.value)}
-          hint="Leave empty for up to now."
+          hint={t('dashboard.replay.to_hint')}
           error={sending.problemAt('until')}
         />
       </Form>
@@ -80,13 +83,17 @@ function Progress({ replay, onClose }: ProgressProps): ReactNode {
   );
   const isDone = data?.status === 'completed';
   return (
-    <Dialog title="Replay events" onClose={onClose}>
+    <Dialog title={t('dashboard.button.replay_events')} onClose={onClose}>
       <Notice tone={isDone ? 'good' : 'info'} role="status">
-        <strong>{isDone ? 'All events are queued' : 'Queueing…'}</strong>
-        <p>{data?.events_queued ?? 0} events. This continues after you close it.</p>
+        <strong>
+          {isDone
+            ? t('dashboard.replay_dialog.all_events_are_queued')
+            : t('dashboard.replay_dialog.queueing')}
+        </strong>
+        <p>{t('dashboard.replay.queued_text', { count: data?.events_queued ?? 0 })}</p>
       </Notice>
       <div className="row">
-        <Button onClick={onClose}>Done</Button>
+        <Button onClick={onClose}>{t('desk.button.done')}</Button>
       </div>
     </Dialog>
   );

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import type { PreviewRiskSettingsResponse } from '../../data/types/dashboard.ts';
 import { Notice } from '../../ui/notice.tsx';
+import { t } from '../../ui/text/t.ts';
 import { useRead } from '../merchant.ts';
 
 /** Typing is over: a preview for each digit would be no help. */
@@ -38,25 +39,16 @@ export function RiskPreview({ draft }: { readonly draft: RulesDraft }): ReactNod
   );
   return (
     <Notice tone="info" role="status">
-      <strong>Last week under these rules</strong>
-      <p>{query.data === undefined ? 'Checking last week…' : wordsOf(query.data)}</p>
+      <strong>{t('dashboard.risk_preview.heading')}</strong>
+      <p>{query.data === undefined ? t('dashboard.risk_preview.checking') : wordsOf(query.data)}</p>
     </Notice>
   );
 }
 
-function count(number: number): string {
-  return number.toLocaleString('en-US');
-}
-
 function wordsOf(preview: PreviewRiskSettingsResponse): string {
   const { payments, stopped, asked, truncated } = preview;
-  if (payments === 0) return 'There was no payment in the last seven days to try them on.';
-  const all = truncated
-    ? `the newest ${count(payments)} payments of the last seven days`
-    : `the ${count(payments)} payments of the last seven days`;
-  if (stopped + asked === 0) return `None of ${all} would have been stopped or confirmed.`;
-  return (
-    `Of ${all}, ${count(stopped)} would have been stopped, and for ${count(asked)} the customer ` +
-    'would have been asked to confirm.'
-  );
+  if (payments === 0) return t('dashboard.risk_preview.none');
+  const values = { which: truncated ? 'newest' : 'all', count: payments };
+  if (stopped + asked === 0) return t('dashboard.risk_preview.none_stopped', values);
+  return t('dashboard.risk_preview.stopped', { ...values, stopped, asked });
 }

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
+import { t } from '../../ui/text/t.ts';
 import { type Role, useMerchant } from '../merchant.ts';
 
 export interface RoleNeededProps {
@@ -13,9 +14,8 @@ export function RoleNeeded({ title, needs }: RoleNeededProps): ReactNode {
   const { account } = useMerchant();
   return (
     <Page title={title}>
-      <EmptyState title={`This needs the role ${needs}`}>
-        Your role at <bdi>{account.name}</bdi> is {account.role}. An owner can change it on the Team
-        page.
+      <EmptyState title={t('dashboard.role_needed.heading', { role: needs })}>
+        {t('dashboard.role_needed.text', { name: account.name, role: account.role })}
       </EmptyState>
     </Page>
   );

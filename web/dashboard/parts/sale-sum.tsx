@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Amount } from '../../ui/amount.tsx';
+import { rich } from '../../ui/text/rich.ts';
 import { RowLink } from './object-link.tsx';
 
 export interface SaleSumProps {
@@ -19,7 +20,9 @@ export function SaleSum({ id, amount, tip = null }: SaleSumProps): ReactNode {
       </RowLink>
       {tip === null || tip === 0 ? null : (
         <span className="sale-tip">
-          with <Amount atoms={BigInt(tip)} unit={false} still /> tip
+          {rich('dashboard.sale_sum.with_tip', {
+            sum: () => <Amount atoms={BigInt(tip)} unit={false} still />,
+          })}
         </span>
       )}
     </>

@@ -4,6 +4,9 @@ import type { ReadStatisticsResponse } from '../../data/types/dashboard.ts';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { roundAtoms } from '../../ui/money.ts';
+import { formatNumber, formatTenths, percentText } from '../../ui/numbers.ts';
+import { rich } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
 import { useRead } from '../merchant.ts';
 import { changeWords } from './chart-scale.ts';
 import { DayChart } from './day-chart.tsx';
@@ -53,9 +56,7 @@ function volumeOn(days: readonly Day[], name: string): number {
 
 /** `1.2K`, from atoms. */
 function tickWords(atoms: number): string {
-  return Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 2 }).format(
-    atoms / ATOMS,
-  );
+  return formatNumber(atoms / ATOMS, { notation: 'compact', maximumFractionDigits: 2 });
 }
 
 function Figures(periods: Periods): ReactNode {
@@ -64,24 +65,32 @@ function Figures(periods: Periods): ReactNode {
   const sumBefore = before === undefined ? null : sumDays(before);
   return (
     <section className="card stack">
-      <h2>The last {length} days</h2>
+      <h2>{t('dashboard.sales_figures.the_last_days.heading', { count: length })}</h2>
       <dl className="figures">
-        <Figure name="Sales" note={changeNote(sum.volume, sumBefore?.volume)}>
+        <Figure
+          name={t('dashboard.sales_figures.sales.name')}
+          note={changeNote(sum.volume, sumBefore?.volume)}
+        >
           <Amount atoms={sum.volume} />
         </Figure>
         {sum.tips === 0n ? null : (
-          <Figure name="Tips, included">
+          <Figure name={t('dashboard.sales_figures.tips_included.name')}>
             <Amount atoms={sum.tips} />
           </Figure>
         )}
-        <Figure name="Payments" note={changeNote(sum.payments, sumBefore?.payments)}>
-          {sum.payments.toLocaleString('en-US')}
+        <Figure
+          name={t('dashboard.page.payments')}
+          note={changeNote(sum.payments, sumBefore?.payments)}
+        >
+          {formatNumber(sum.payments)}
         </Figure>
-        <Figure name="Success rate">
-          {sum.successRate === null ? '–' : `${(sum.successRate * 100).toFixed(1)} %`}
+        <Figure name={t('dashboard.sales_figures.success_rate.name')}>
+          {sum.successRate === null ? '–' : percentText(formatTenths(sum.successRate * 100))}
         </Figure>
-        <Figure name="From tap to paid">
-          {sum.settleMs === null ? '–' : `${(sum.settleMs / 1000).toFixed(1)} s`}
+        <Figure name={t('dashboard.sales_figures.from_tap_to_paid.name')}>
+          {sum.settleMs === null
+            ? '–'
+            : t('ui.seconds', { number: formatTenths(sum.settleMs / 1000) })}
         </Figure>
       </dl>
       <SalesChart {...periods} />
@@ -93,7 +102,7 @@ function Figures(periods: Periods): ReactNode {
 /** What stands below a figure: how it changed, where the figure before is known. */
 function changeNote(now: bigint | number, before: bigint | number | undefined): string | null {
   const words = before === undefined ? null : changeWords(Number(now), Number(before));
-  return words === null ? null : `${words} on the days before`;
+  return words === null ? null : t('dashboard.sales_figures.change', { change: words });
 }
 
 function usdc(atoms: number): string {
@@ -113,8 +122,10 @@ function SalesChart({ days, before, length }: Periods): ReactNode {
       tickOf={tickWords}
       labelOf={(name, value) => {
         const earlier = before === undefined ? 0 : beforeOf(name);
-        const words = `${paymentsOn(name)} payments, ${usdc(value)}`;
-        return earlier === 0 ? words : `${words}; before: ${usdc(earlier)}`;
+        const values = { count: paymentsOn(name), sum: usdc(value) };
+        return earlier === 0
+          ? t('dashboard.sales_figures.day', values)
+          : t('dashboard.sales_figures.day_and_before', { ...values, before: usdc(earlier) });
       }}
       pathOf={(name) => `/dashboard/payments?from=${name}&to=${name}`}
     />
@@ -134,12 +145,16 @@ function Declines({ counts, length }: DeclinesProps): ReactNode {
   const [from, to] = [dayBefore(length - 1, timeZone), dayBefore(0, timeZone)];
   return (
     <div className="stack stack-tight">
-      <h3>Declined</h3>
+      <h3>{t('dashboard.sales_figures.declined.heading')}</h3>
       <ul className="row">
         {declines.map(([code, count]) => (
           <li key={code}>
             <Link href={`/dashboard/intents?decline=${code}&from=${from}&to=${to}`}>
-              {declineWords(code)}: {count}
+              {rich(
+                'dashboard.sales_figures.declined.row',
+                { reason: () => <>{declineWords(code)}</> },
+                { count: formatNumber(count) },
+              )}
             </Link>
           </li>
         ))}

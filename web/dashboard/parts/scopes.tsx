@@ -1,24 +1,37 @@
 import type { ReactNode } from 'react';
 import type { CreateApiKeyBody } from '../../data/types/dashboard.ts';
 import { Choice } from '../../ui/choice.tsx';
+import { t } from '../../ui/text/t.ts';
 
 export type Scope = CreateApiKeyBody['scopes'][number];
 
-/** What each scope lets a key do, in the order in which most servers need them. */
-export const SCOPES: Readonly<Record<Scope, string>> = {
-  'payments:write': 'Create and cancel payment requests',
-  'payments:read': 'See payments and intents',
-  'refunds:write': 'Make refunds',
-  'refunds:read': 'See refunds',
-  'terminals:read': 'See terminals',
-  'events:read': 'See events',
-  'balance:read': 'See the balance',
-  'logs:read': 'See your servers’ requests',
-  'webhooks:read': 'See webhook endpoints and deliveries',
-  'webhooks:write': 'Change webhook endpoints, and send deliveries again',
-};
+/** What each scope lets a key do. */
+export const scopeWords = (): Readonly<Record<Scope, string>> => ({
+  'payments:write': t('dashboard.scope.payments_write'),
+  'payments:read': t('dashboard.scope.payments_read'),
+  'refunds:write': t('dashboard.scope.refunds_write'),
+  'refunds:read': t('dashboard.scope.refunds_read'),
+  'terminals:read': t('dashboard.scope.terminals_read'),
+  'events:read': t('dashboard.scope.events_read'),
+  'balance:read': t('dashboard.scope.balance_read'),
+  'logs:read': t('dashboard.scope.logs_read'),
+  'webhooks:read': t('dashboard.scope.webhooks_read'),
+  'webhooks:write': t('dashboard.scope.webhooks_write'),
+});
 
-export const ALL_SCOPES = Object.keys(SCOPES) as Scope[];
+/** In the order in which most servers need them. */
+export const ALL_SCOPES: readonly Scope[] = [
+  'payments:write',
+  'payments:read',
+  'refunds:write',
+  'refunds:read',
+  'terminals:read',
+  'events:read',
+  'balance:read',
+  'logs:read',
+  'webhooks:read',
+  'webhooks:write',
+];
 
 export interface ScopeChoicesProps {
   readonly chosen: readonly Scope[];
@@ -29,7 +42,7 @@ export interface ScopeChoicesProps {
 export function ScopeChoices({ chosen, onChange, error }: ScopeChoicesProps): ReactNode {
   return (
     <fieldset className="field">
-      <legend>Permissions</legend>
+      <legend>{t('dashboard.scopes.permissions.legend')}</legend>
       {ALL_SCOPES.map((scope) => (
         <Choice
           key={scope}
@@ -38,7 +51,7 @@ export function ScopeChoices({ chosen, onChange, error }: ScopeChoicesProps): Re
           value={scope}
           label={
             <>
-              {SCOPES[scope]} <span className="id soft">{scope}</span>
+              {scopeWords()[scope]} <span className="id soft">{scope}</span>
             </>
           }
           checked={chosen.includes(scope)}

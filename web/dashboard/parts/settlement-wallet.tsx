@@ -5,6 +5,8 @@ import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Facts } from '../../ui/table.tsx';
+import { rich } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
 import { ConsentDialog } from './consent.tsx';
@@ -20,19 +22,19 @@ export function SettlementWallet(): ReactNode {
   const close = () => setIsOpen(false);
   return (
     <section className="card stack">
-      <h2>Settlement wallet</h2>
-      <CopyField label="Wallet" value={wallet} />
+      <h2>{t('dashboard.settlement_wallet.heading')}</h2>
+      <CopyField label={t('dashboard.field.wallet')} value={wallet} />
       {change !== null && isChanging ? <Announced change={change} /> : null}
       {may('owner') && !isChanging ? (
         <div>
-          <Button onClick={() => setIsOpen(true)}>Change wallet</Button>
+          <Button onClick={() => setIsOpen(true)}>{t('dashboard.button.change_wallet')}</Button>
         </div>
       ) : null}
       {contract === null ? null : <WithoutUs contract={contract} former={former} />}
       {isOpen ? (
         <ConsentDialog
-          title="Change the settlement wallet"
-          send="Change wallet"
+          title={t('dashboard.settlement_wallet.change_the_settlement_wallet.heading')}
+          send={t('dashboard.button.change_wallet')}
           consentOf={(address) =>
             call('GET /accounts/{account}/{mode}/settlement_wallet/consent', {
               query: { wallet: address },
@@ -42,10 +44,7 @@ export function SettlementWallet(): ReactNode {
           onDone={close}
           onClose={close}
         >
-          <p>
-            All owners are notified by email. The contract delays payments to the new wallet; until
-            then, the change can be stopped.
-          </p>
+          <p>{t('dashboard.settlement_wallet.change.text')}</p>
         </ConsentDialog>
       ) : null}
     </section>
@@ -63,17 +62,18 @@ interface WithoutUsProps {
 function WithoutUs({ contract, former }: WithoutUsProps): ReactNode {
   return (
     <div className="stack">
-      <h3>Your money without us</h3>
+      <h3>{t('dashboard.settlement_wallet.your_money_without_us.heading')}</h3>
       <p className="soft">
-        With these three facts, your wallet can withdraw your money from the contract directly. Save
-        them, and <a href="contract.html">the page as a file</a>.
+        {rich('dashboard.settlement_wallet.without_us.text', {
+          link: (text) => <a href="contract.html">{text}</a>,
+        })}
       </p>
-      <ThreeFacts place={contract} name="Contract" />
+      <ThreeFacts place={contract} name={t('dashboard.settlement_wallet.contract.name')} />
       {former.map((one) => (
         <ThreeFacts
           key={one.settlement}
           place={{ ...one, chain_id: contract.chain_id }}
-          name="Former contract"
+          name={t('dashboard.settlement_wallet.former_contract.name')}
         />
       ))}
     </div>
@@ -88,18 +88,18 @@ function ThreeFacts({ place, name }: { readonly place: Place; readonly name: str
     <>
       <Facts
         facts={[
-          ['Chain', String(chain)],
+          [t('dashboard.field.chain'), String(chain)],
           [
             name,
             <span key="contract" className="id">
               {settlement}
             </span>,
           ],
-          ['Merchant number', String(merchant)],
+          [t('dashboard.settlement_wallet.merchant_number'), String(merchant)],
         ]}
       />
       <p>
-        <a href={`contract#${facts}`}>Withdraw with your wallet alone</a>
+        <a href={`contract#${facts}`}>{t('dashboard.settlement_wallet.three_facts.link')}</a>
       </p>
     </>
   );
@@ -113,26 +113,23 @@ function Announced({ change }: AnnouncedProps): ReactNode {
   const { call, may } = useMerchant();
   return (
     <Notice tone="warn" role="status">
-      <strong>A new wallet was announced</strong>
+      <strong>{t('dashboard.settlement_wallet.announced.heading')}</strong>
       <p>
-        <span className="id">{change.wallet}</span>
-        {change.applicable_at === null ? null : (
-          <>
-            {' '}
-            takes over from <Time at={change.applicable_at} />
-          </>
+        {rich(
+          'dashboard.settlement_wallet.announced.from',
+          {
+            wallet: () => <span className="id">{change.wallet}</span>,
+            time: () => <Time at={change.applicable_at ?? ''} />,
+          },
+          { from: change.applicable_at === null ? 'unknown' : 'known' },
         )}
-        . Until then it can be stopped.
       </p>
       {change.status === 'announced' ? (
-        <p>
-          Nothing is paid out meanwhile: if someone else announced it, the key of the current wallet
-          may be stolen, too. Sales and refunds continue.
-        </p>
+        <p>{t('dashboard.settlement_wallet.announced.text')}</p>
       ) : null}
       {may('owner') ? (
         <ActionButton request={() => call('DELETE /accounts/{account}/{mode}/settlement_wallet')}>
-          Stop the change
+          {t('dashboard.settlement_wallet.stop_the_change.button')}
         </ActionButton>
       ) : null}
     </Notice>

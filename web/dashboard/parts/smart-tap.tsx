@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import type { DashboardTerminal } from '../../data/types/dashboard.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
 import { Status } from '../../ui/status.tsx';
+import { t } from '../../ui/text/t.ts';
 import { useMerchant } from '../merchant.ts';
 
 /** Whether the reader of this terminal reads Google Wallet. */
@@ -11,13 +12,12 @@ export function SmartTap({ terminal }: { readonly terminal: DashboardTerminal })
   return (
     <section className="card stack">
       <div className="headline">
-        <h2>Google Wallet</h2>
-        <Status tone={isOn ? 'good' : 'plain'}>{isOn ? 'On' : 'Off'}</Status>
+        <h2>{t('dashboard.smart_tap.heading')}</h2>
+        <Status tone={isOn ? 'good' : 'plain'}>
+          {isOn ? t('dashboard.smart_tap.on') : t('dashboard.smart_tap.off')}
+        </Status>
       </div>
-      <p className="soft">
-        With Smart Tap, a USB reader at this till reads passes that customers keep in Google Wallet.
-        A change takes effect with the next tap.
-      </p>
+      <p className="soft">{t('dashboard.smart_tap.text')}</p>
       {may('admin') ? (
         <div>
           <ActionButton
@@ -28,7 +28,9 @@ export function SmartTap({ terminal }: { readonly terminal: DashboardTerminal })
               })
             }
           >
-            {isOn ? 'Turn Smart Tap off' : 'Turn Smart Tap on'}
+            {isOn
+              ? t('dashboard.smart_tap.turn_smart_tap_off')
+              : t('dashboard.smart_tap.turn_smart_tap_on')}
           </ActionButton>
         </div>
       ) : null}

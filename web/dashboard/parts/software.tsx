@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react';
 import type { DashboardTerminal } from '../../data/types/dashboard.ts';
 import { Status } from '../../ui/status.tsx';
+import { given } from '../../ui/text/fixed.ts';
+import { t } from '../../ui/text/t.ts';
 import { isBehind } from './behind.ts';
 
 /** The releases that the service of this page comes with. */
@@ -14,9 +16,10 @@ export function Software({ terminal }: { readonly terminal: DashboardTerminal })
   const { platform, software_version: version } = terminal;
   return (
     <>
-      {platform}
-      {version === null ? null : ` ${version}`}{' '}
-      {isBehind(terminal, RELEASES) ? <Status tone="warn">Behind</Status> : null}
+      {given(version === null ? platform : `${platform} ${version}`)}{' '}
+      {isBehind(terminal, RELEASES) ? (
+        <Status tone="warn">{t('dashboard.software.behind.status')}</Status>
+      ) : null}
     </>
   );
 }

@@ -1,5 +1,7 @@
+import { declineText } from '../../data/refusal-text.ts';
 import type { Payment, PaymentIntent, Timeline } from '../../data/types/dashboard.ts';
 import type { Tone } from '../../ui/status.tsx';
+import { t } from '../../ui/text/t.ts';
 
 /** One thing that happened on the way of a payment; `link` names an object that it led to. */
 export interface Step {
@@ -16,27 +18,48 @@ export interface Step {
 }
 
 const MINED = 'mined';
-const SOURCES = { api: 'by your server', terminal: 'at the terminal' } as const;
-
 function intentSteps(intent: PaymentIntent): Step[] {
   const { created, picked_up_at, tapped_at, last_payment_error: error, canceled_at } = intent;
   const steps: Step[] = [
-    { key: 'created', at: created, title: `Created ${SOURCES[intent.source]}`, tone: 'info' },
+    {
+      key: 'created',
+      at: created,
+      title: t(`dashboard.steps.created.${intent.source}`),
+      tone: 'info',
+    },
   ];
   if (picked_up_at !== null) {
-    steps.push({ key: 'shown', at: picked_up_at, title: 'Shown on the terminal', tone: 'info' });
+    steps.push({
+      key: 'shown',
+      at: picked_up_at,
+      title: t('dashboard.steps.shown_on_the_terminal.heading'),
+      tone: 'info',
+    });
   }
   if (tapped_at !== null) {
-    steps.push({ key: 'tapped', at: tapped_at, title: 'Customer tapped', tone: 'info' });
+    steps.push({
+      key: 'tapped',
+      at: tapped_at,
+      title: t('dashboard.steps.customer_tapped.heading'),
+      tone: 'info',
+    });
   }
   if (error !== null) {
-    const { created: at, message: detail, decline_code, reason_code } = error;
+    const { created: at, message, decline_code, reason_code } = error;
+    const detail = declineText({ decline_code, customer_message: message });
     const codes = `${decline_code} ${reason_code}`;
-    steps.push({ key: 'declined', at, title: 'Declined', tone: 'bad', detail, codes });
+    steps.push({
+      key: 'declined',
+      at,
+      title: t('dashboard.steps.declined.heading'),
+      tone: 'bad',
+      detail,
+      codes,
+    });
   }
   if (canceled_at !== null) {
     const isExpired = intent.cancellation_reason === 'expired';
-    const title = isExpired ? 'Expired: not paid in time' : 'Canceled';
+    const title = t(isExpired ? 'dashboard.steps.expired' : 'dashboard.status.canceled');
     steps.push({ key: 'canceled', at: canceled_at, title, tone: 'plain' });
   }
   return steps;
@@ -44,35 +67,22 @@ function intentSteps(intent: PaymentIntent): Step[] {
 
 type Settlement = Timeline['settlements'][number];
 
-const WAITS = {
-  time: 'a moment longer',
-  safe: 'until its block is safe',
-  finalized: 'until its block is final',
-} as const;
-
-const CERTAINTY = {
-  included: 'Its block is included, and not yet safe.',
-  safe: 'Its block is safe, and not yet final.',
-  final: 'Its block is final.',
-} as const;
-
-/** How a webhook about it is getting on. */
-const SERVER_TOLD = {
-  pending: 'Your server has not been notified yet',
-  succeeded: 'Your server was notified',
-  failed: 'Your server could not be notified',
-} as const;
-
 function settlementSteps(settlement: Settlement, index: number): Step[] {
   const { status, decided_at, signed_at, times_sent, booked_at, final_at } = settlement;
   const { included_at, waits_for, certainty } = settlement;
   const key = (name: string) => `${name} ${index}`;
   const steps: Step[] = [
-    { key: key('decided'), at: decided_at, title: 'Approved, waiting to be signed', tone: 'info' },
+    {
+      key: key('decided'),
+      at: decided_at,
+      title: t('dashboard.steps.approved'),
+      tone: 'info',
+    },
   ];
   if (signed_at !== null) {
-    const detail = times_sent > 1 ? `Gas price raised: ${times_sent - 1} ×` : undefined;
-    const title = 'Signed and sent to the chain';
+    const detail =
+      times_sent > 1 ? t('dashboard.steps.gas_raised', { times: times_sent - 1 }) : undefined;
+    const title = t('dashboard.steps.signed');
     steps.push({
       key: key('signed'),
       at: signed_at,
@@ -82,19 +92,24 @@ function settlementSteps(settlement: Settlement, index: number): Step[] {
     });
   }
   if (included_at !== null && waits_for !== null) {
-    const title = `In a block; an amount this large waits ${WAITS[waits_for]}`;
+    const title = t(`dashboard.steps.included.${waits_for}`);
     steps.push({ key: key('included'), at: included_at, title, tone: 'info' });
   }
   if (status === 'failed' && booked_at !== null) {
-    steps.push({ key: key('failed'), at: booked_at, title: 'Not settled', tone: 'bad' });
+    steps.push({
+      key: key('failed'),
+      at: booked_at,
+      title: t('dashboard.steps.not_settled.heading'),
+      tone: 'bad',
+    });
   }
   if (status === 'succeeded' && booked_at !== null) {
-    const how = certainty === null ? {} : { detail: CERTAINTY[certainty] };
-    const title = 'In your ledger';
+    const how = certainty === null ? {} : { detail: t(`dashboard.steps.certainty.${certainty}`) };
+    const title = t('dashboard.steps.in_your_ledger');
     steps.push({ key: key('booked'), at: booked_at, title, tone: 'good', ...how });
   }
   if (final_at !== null && status === 'succeeded') {
-    const title = 'Final: the chain can no longer reverse it';
+    const title = t('dashboard.steps.final');
     steps.push({ key: key('final'), at: final_at, title, tone: 'good' });
   }
   return steps;
@@ -110,10 +125,12 @@ export function toldOf({ events, deliveries }: Timeline): Step[] {
     }),
     ...deliveries.map((delivery): Step => {
       const { id, event, status, attempt, response_status, updated } = delivery;
-      const answer = response_status === null ? 'no response' : `response ${response_status}`;
-      const title = `${SERVER_TOLD[status]}: `;
+      const title = t(`dashboard.steps.notified.${status}`);
       const named = { title, event: types.get(event) ?? event };
-      const detail = `Attempt ${attempt}, ${answer}`;
+      const detail =
+        response_status === null
+          ? t('dashboard.steps.attempt.silent', { attempt })
+          : t('dashboard.steps.attempt.answered', { attempt, status: response_status });
       const link = `${delivery.webhook_endpoint}/${id}`;
       return { key: id, at: updated, ...named, tone: TONES[status], detail, link };
     }),
@@ -122,8 +139,16 @@ export function toldOf({ events, deliveries }: Timeline): Step[] {
 }
 
 function paymentSteps({ settled_at, block_number }: Payment): Step[] {
-  const detail = `Block ${block_number}`;
-  return [{ key: MINED, at: settled_at, title: 'Paid on the chain', tone: 'good', detail }];
+  const detail = t('dashboard.steps.block', { number: block_number });
+  return [
+    {
+      key: MINED,
+      at: settled_at,
+      title: t('dashboard.steps.paid_on_the_chain.heading'),
+      tone: 'good',
+      detail,
+    },
+  ];
 }
 
 function timeIn(at: string | null): number {

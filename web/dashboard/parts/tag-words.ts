@@ -1,3 +1,4 @@
+import { t } from '../../ui/text/t.ts';
 import { CARD, type Words } from './tag-files.ts';
 
 /** 300 dots per inch. */
@@ -25,11 +26,19 @@ interface Line {
 function linesOf({ shop, terminal, url, isTest }: CardWords): readonly Line[] {
   return [
     { text: shop, at: 66, size: 24, weight: 700, lines: 2 },
-    { text: 'Scan to pay, or hold your phone here.', at: 332, size: 13, weight: 400, lines: 1 },
+    { text: t('dashboard.tag.scan_or_hold'), at: 332, size: 13, weight: 400, lines: 1 },
     { text: terminal, at: 356, size: 11, weight: 700, lines: 1 },
     { text: url, at: 378, size: 8, weight: 400, lines: 1 },
     ...(isTest
-      ? [{ text: 'Test mode: no real money', at: 400, size: 9, weight: 700, lines: 1 } as const]
+      ? [
+          {
+            text: t('dashboard.tag.test'),
+            at: 400,
+            size: 9,
+            weight: 700,
+            lines: 1,
+          } as const,
+        ]
       : []),
   ];
 }

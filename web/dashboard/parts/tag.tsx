@@ -6,6 +6,8 @@ import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { partOf } from '../../ui/part.ts';
+import { rich } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
 import { useMerchant } from '../merchant.ts';
 import { saveFile } from './save-file.ts';
 
@@ -18,31 +20,24 @@ export function TerminalTag({ terminal }: { readonly terminal: DashboardTerminal
   const ndef = addressMessage(url);
   return (
     <section className="card stack">
-      <h2>Tag</h2>
-      <p className="soft">
-        An address for the counter: write it to an NFC sticker, or print the card. A phone held to
-        it opens what this till asks for, and pays it.
-      </p>
+      <h2>{t('dashboard.tag.heading')}</h2>
+      <p className="soft">{t('dashboard.tag.text')}</p>
       <div className="tag-card">
         <p className="tag-shop">
           <bdi>{account.name}</bdi>
         </p>
-        <Qr value={url} label="Address of the tag" />
-        <p>Scan to pay, or hold your phone here.</p>
+        <Qr value={url} label={t('dashboard.tag.address_of_the_tag.label')} />
+        <p>{t('dashboard.tag.scan_or_hold')}</p>
         <p className="soft small">
           <bdi>{label}</bdi>
         </p>
       </div>
-      <CopyField label="Tag address" value={url} />
-      <CopyField label="NDEF bytes" value={hexOf(ndef)} />
+      <CopyField label={t('dashboard.tag.tag_address.label')} value={url} />
+      <CopyField label={t('dashboard.tag.ndef_bytes.label')} value={hexOf(ndef)} />
       <Files terminal={terminal} ndef={ndef} />
-      <p className="soft small">
-        Anyone with a photo of it can see what this till asks for, and pay it, but no order, earlier
-        sale or other receipt. A chip also shows the order and the items to the customer who taps
-        it: each tap works once, and a photo does not.
-      </p>
+      <p className="soft small">{t('dashboard.tag.privacy')}</p>
       <div className="row">
-        <Button onClick={() => window.print()}>Print the card</Button>
+        <Button onClick={() => window.print()}>{t('dashboard.tag.print_the_card.button')}</Button>
         {may('admin') ? <Chip id={terminal.id} /> : null}
         {may('admin') ? <Replace id={terminal.id} /> : null}
       </div>
@@ -79,9 +74,11 @@ function Files({ terminal, ndef }: FilesProps): ReactNode {
   };
   return (
     <div className="row">
-      <Button onClick={() => void savePdf()}>Download the table card (PDF)</Button>
-      <Button onClick={() => void savePng()}>Download the QR code (PNG)</Button>
-      <Button onClick={() => saveFile([ndef], `${name}.ndef`)}>Download the NDEF file</Button>
+      <Button onClick={() => void savePdf()}>{t('dashboard.tag.files.button')}</Button>
+      <Button onClick={() => void savePng()}>{t('dashboard.tag.files.button.download_qr')}</Button>
+      <Button onClick={() => saveFile([ndef], `${name}.ndef`)}>
+        {t('dashboard.tag.download_the_ndef_file.button')}
+      </Button>
     </div>
   );
 }
@@ -102,11 +99,11 @@ function Chip({ id }: { readonly id: string }): ReactNode {
   };
   return (
     <>
-      <Button onClick={() => setIsAsking(true)}>Set up a chip</Button>
+      <Button onClick={() => setIsAsking(true)}>{t('dashboard.button.set_up_chip')}</Button>
       {!isAsking ? null : made === null ? (
         <ConfirmDialog
-          title="Set up a chip?"
-          send="Set up a chip"
+          title={t('dashboard.tag.set_up_a_chip.heading')}
+          send={t('dashboard.button.set_up_chip')}
           kind="primary"
           request={() =>
             call('POST /accounts/{account}/{mode}/terminals/{id}/tag/chip', { path: { id } })
@@ -114,23 +111,24 @@ function Chip({ id }: { readonly id: string }): ReactNode {
           onDone={setMade}
           onClose={close}
         >
-          <p>
-            You need a blank NTAG 424 DNA. A chip that was set up here before still opens the page,
-            but no longer proves a tap.
-          </p>
+          <p>{t('dashboard.tag.chip.text')}</p>
         </ConfirmDialog>
       ) : (
-        <Dialog title="Write the chip" onClose={close}>
+        <Dialog title={t('dashboard.tag.write_the_chip.heading')} onClose={close}>
           <p className="soft">
-            With a USB reader, run <code>npx tapline-reader cards write</code>, paste the first
-            line, and hold the blank chip on it. These keys are shown only once.
+            {rich('dashboard.tag.chip.write', {
+              command: () => <code>npx tapline-reader cards write</code>,
+            })}
           </p>
-          <CopyField label="For tapline-reader" value={forReader(made)} />
-          <CopyField label="Meta read key" value={made.meta_read_key} />
-          <CopyField label="File read key" value={made.file_read_key} />
-          <CopyField label="Address for the chip" value={made.url_template} />
+          <CopyField label={t('dashboard.tag.for_tapline_reader.label')} value={forReader(made)} />
+          <CopyField label={t('dashboard.tag.meta_read_key.label')} value={made.meta_read_key} />
+          <CopyField label={t('dashboard.tag.file_read_key.label')} value={made.file_read_key} />
+          <CopyField
+            label={t('dashboard.tag.address_for_the_chip.label')}
+            value={made.url_template}
+          />
           <Button kind="primary" onClick={close}>
-            Done
+            {t('desk.button.done')}
           </Button>
         </Dialog>
       )}
@@ -143,18 +141,18 @@ function Replace({ id }: { readonly id: string }): ReactNode {
   const [isAsking, setIsAsking] = useState(false);
   return (
     <>
-      <Button onClick={() => setIsAsking(true)}>Replace the address</Button>
+      <Button onClick={() => setIsAsking(true)}>{t('dashboard.button.replace_address')}</Button>
       {isAsking ? (
         <ConfirmDialog
-          title="Replace the tag’s address?"
-          send="Replace the address"
+          title={t('dashboard.tag.replace_tag_s_address.heading')}
+          send={t('dashboard.button.replace_address')}
           request={() =>
             call('POST /accounts/{account}/{mode}/terminals/{id}/tag/rotate', { path: { id } })
           }
           onDone={() => setIsAsking(false)}
           onClose={() => setIsAsking(false)}
         >
-          <p>Stickers and cards with the current address stop working.</p>
+          <p>{t('dashboard.tag.replace.text')}</p>
         </ConfirmDialog>
       ) : null}
     </>

@@ -1,4 +1,5 @@
 import { roundAtoms } from '../../ui/money.ts';
+import { t, textLocale } from '../../ui/text/t.ts';
 
 /** What was sold on the same day of last week. */
 export interface DayBefore {
@@ -8,17 +9,17 @@ export interface DayBefore {
 
 /** `Friday`, of 2026-11-20. */
 export function weekdayOf(day: string): string {
-  const format = new Intl.DateTimeFormat('en-US', { weekday: 'long', timeZone: 'UTC' });
+  const format = new Intl.DateTimeFormat(textLocale(), { weekday: 'long', timeZone: 'UTC' });
   return format.format(new Date(day));
 }
 
 export function salesNote({ payments, volume }: DayBefore, weekday: string): string {
-  if (payments === 0) return `No sales last ${weekday}`;
-  return `${roundAtoms(volume)} USDC all day last ${weekday}`;
+  if (payments === 0) return t('dashboard.today.no_sales', { weekday });
+  return t('dashboard.today.sales_note', { volume: roundAtoms(volume), weekday });
 }
 
 /** null: the note of the sales says it. */
 export function paymentsNote({ payments }: DayBefore, weekday: string): string | null {
   if (payments === 0) return null;
-  return `${payments.toLocaleString('en-US')} all day last ${weekday}`;
+  return t('dashboard.today.payments_note', { count: payments, weekday });
 }

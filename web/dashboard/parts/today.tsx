@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Amount } from '../../ui/amount.tsx';
+import { formatNumber } from '../../ui/numbers.ts';
+import { t } from '../../ui/text/t.ts';
 import { dayBefore } from './days.ts';
 import { Figure } from './figure.tsx';
 import { useStatistics } from './sales-figures.tsx';
@@ -23,13 +25,13 @@ export function Today(): ReactNode {
         const before = sumDays(data.filter(({ day }) => day === weekAgo));
         return (
           <section className="card stack">
-            <h2>Today so far</h2>
+            <h2>{t('dashboard.today.today_so_far.heading')}</h2>
             <dl className="figures">
-              <Figure name="Sales" note={salesNote(before, weekday)}>
+              <Figure name={t('dashboard.today.sales.name')} note={salesNote(before, weekday)}>
                 <Amount atoms={sum.volume} />
               </Figure>
-              <Figure name="Payments" note={paymentsNote(before, weekday)}>
-                {sum.payments.toLocaleString('en-US')}
+              <Figure name={t('dashboard.page.payments')} note={paymentsNote(before, weekday)}>
+                {formatNumber(sum.payments)}
               </Figure>
             </dl>
           </section>

@@ -1,13 +1,17 @@
 import type { ReactNode } from 'react';
+import { named } from '#core/isolates.ts';
 import type { WebhookDelivery } from '../../data/types/dashboard.ts';
 import { Notice } from '../../ui/notice.tsx';
+import { formatNumber } from '../../ui/numbers.ts';
 import { Fact, FactList } from '../../ui/table.tsx';
+import { given } from '../../ui/text/fixed.ts';
+import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 
 /** What the receiver made of one delivery, in words. */
 export function answerWords({ response_status, error }: WebhookDelivery): string {
-  if (response_status !== null) return `HTTP ${response_status}`;
-  return error ?? 'Not sent yet';
+  if (response_status !== null) return t('dashboard.told.http', { status: response_status });
+  return error === null ? t('dashboard.told.not_sent_yet') : named(error);
 }
 
 /** What came back from the receiver. */
@@ -18,18 +22,20 @@ export function Told({ delivery }: { readonly delivery: WebhookDelivery }): Reac
     <Notice tone={tone[status]} role="status">
       <strong>{answerWords(delivery)}</strong>
       <FactList>
-        <Fact name="Attempt">{String(delivery.attempt)}</Fact>
-        <Fact name="Duration">
-          {delivery.duration_ms === null ? null : `${delivery.duration_ms} ms`}
+        <Fact name={t('dashboard.told.attempt.name')}>{String(delivery.attempt)}</Fact>
+        <Fact name={t('dashboard.field.duration')}>
+          {delivery.duration_ms === null
+            ? null
+            : t('ui.milliseconds', { number: formatNumber(delivery.duration_ms) })}
         </Fact>
-        <Fact name="Error">{delivery.error}</Fact>
-        <Fact name="Next attempt">
+        <Fact name={t('dashboard.field.error')}>{given(delivery.error)}</Fact>
+        <Fact name={t('dashboard.told.next_attempt.name')}>
           {delivery.next_attempt_at && <Time at={delivery.next_attempt_at} />}
         </Fact>
       </FactList>
       {body === null || body === '' ? null : (
         <>
-          <p className="small">Your server’s response:</p>
+          <p className="small">{t('dashboard.told.response')}</p>
           <pre className="code">{body}</pre>
         </>
       )}

@@ -5,18 +5,22 @@ import { LongList } from '../../desk/long-list.tsx';
 import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import type { Column } from '../../ui/table.tsx';
+import { t } from '../../ui/text/t.ts';
 import { usePages } from '../merchant.ts';
 import { DayFilters, NamedFilters } from './day-filters.tsx';
-import { DELIVERY_COLUMNS } from './delivery-columns.tsx';
+import { deliveryColumns } from './delivery-columns.tsx';
 import { ObjectLink } from './object-link.tsx';
 import { useChosenDays } from './time-zone.ts';
 
 const PAGE = 50;
 
-const COLUMNS: readonly Column<WebhookDelivery>[] = [
-  ...DELIVERY_COLUMNS.slice(0, 1),
-  { name: 'Endpoint', cell: ({ webhook_endpoint: endpoint }) => <ObjectLink id={endpoint} /> },
-  ...DELIVERY_COLUMNS.slice(1),
+const columns = (): readonly Column<WebhookDelivery>[] => [
+  ...deliveryColumns().slice(0, 1),
+  {
+    name: t('dashboard.field.endpoint'),
+    cell: ({ webhook_endpoint: endpoint }) => <ObjectLink id={endpoint} />,
+  },
+  ...deliveryColumns().slice(1),
 ];
 
 /** What no endpoint has taken: the list behind the overview's chart. */
@@ -28,19 +32,22 @@ export function Undelivered(): ReactNode {
   }));
   return (
     <section className="stack">
-      <h2>Failed deliveries</h2>
+      <h2>{t('dashboard.undelivered.failed_deliveries.heading')}</h2>
       <FilterBar filters={filters} below={<NamedFilters filters={filters} />}>
         <DayFilters filters={filters} />
       </FilterBar>
       <LongList
-        label="Failed deliveries"
+        label={t('dashboard.undelivered.failed_deliveries.label')}
         pages={pages}
-        columns={COLUMNS}
+        columns={columns()}
         keyOf={({ id }) => id}
         filters={filters}
         empty={
-          <EmptyState drawing={<EmptyDrawing name="post" />} title="Everything was delivered">
-            Deliveries that your servers did not accept are listed here, with their responses.
+          <EmptyState
+            drawing={<EmptyDrawing name="post" />}
+            title={t('dashboard.undelivered.empty.heading')}
+          >
+            {t('dashboard.undelivered.empty')}
           </EmptyState>
         }
       />

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
+import { t } from '../../ui/text/t.ts';
 import {
   cutRecords,
   type ExportFormat,
@@ -66,7 +67,10 @@ function urlOf({ url, cutter }: Job): URL {
 /** Why the service said no; another try would be refused as well. */
 async function refusalOf(answer: Response): Promise<string> {
   const body = (await answer.json().catch(() => null)) as { error?: { message?: string } } | null;
-  return body?.error?.message ?? `The service answered ${answer.status}.`;
+  return (
+    body?.error?.message ??
+    t('dashboard.use_export.the_service_answered', { status: answer.status })
+  );
 }
 
 class Refused extends Error {}

@@ -9,17 +9,13 @@ import { Form } from '../../desk/form.tsx';
 import { useSend } from '../../desk/send.ts';
 import { Select, TextField } from '../../ui/field.tsx';
 import { sizeWords } from '../../ui/size-words.ts';
+import { rich } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
 import { useMerchant } from '../merchant.ts';
 
 type Kind = UploadVerificationDocumentQuery['kind'];
 
-const KINDS: Readonly<Record<Kind, string>> = {
-  registration: 'Company register extract',
-  ownership: 'Proof of ownership',
-  identity: 'ID of the authorized person',
-  address: 'Proof of address',
-  other: 'Other',
-};
+const KINDS: readonly Kind[] = ['registration', 'ownership', 'identity', 'address', 'other'];
 
 const MOST_BYTES = 5 * 1024 * 1024;
 
@@ -35,8 +31,8 @@ export function VerificationDocuments({ kyb, canChange }: VerificationDocumentsP
     fromRoot(`api/dashboard/v1/accounts/${account.id}/kyb/documents/${id}`).href;
   return (
     <section className="card stack">
-      <h2>Documents</h2>
-      {kyb.documents.length === 0 ? <p className="soft">No document has been added.</p> : null}
+      <h2>{t('dashboard.documents.heading')}</h2>
+      {kyb.documents.length === 0 ? <p className="soft">{t('dashboard.documents.empty')}</p> : null}
       <ul className="stack stack-tight">
         {kyb.documents.map(({ id, kind, file_name, size }) => (
           <li key={id} className="row">
@@ -44,16 +40,19 @@ export function VerificationDocuments({ kyb, canChange }: VerificationDocumentsP
               <bdi>{file_name}</bdi>
             </a>
             <span className="soft small">
-              {KINDS[kind]}, {sizeWords(size)}
+              {rich('dashboard.documents.kind', {
+                kind: () => <>{t(`dashboard.document.${kind}`)}</>,
+                size: () => <>{sizeWords(size)}</>,
+              })}
             </span>
             {canChange ? (
               <ActionButton
-                label={`Remove ${file_name}`}
+                label={t('dashboard.documents.remove', { name: file_name })}
                 request={() =>
                   call('DELETE /accounts/{account}/kyb/documents/{id}', { path: { id } })
                 }
               >
-                Remove
+                {t('dashboard.button.remove')}
               </ActionButton>
             ) : null}
           </li>
@@ -71,8 +70,9 @@ function Upload(): ReactNode {
   const [uploads, setUploads] = useState(0);
   const sending = useSend(['file', 'kind']);
   const upload = async () => {
-    if (file === null) return sending.refuse('file', 'Choose a file.');
-    if (file.size > MOST_BYTES) return sending.refuse('file', 'The file is larger than 5 MB.');
+    if (file === null) return sending.refuse('file', t('dashboard.documents.file_missing'));
+    if (file.size > MOST_BYTES)
+      return sending.refuse('file', t('dashboard.documents.file_too_large'));
     const query = { kind, file_name: file.name };
     const done = await sending.send(() =>
       call('POST /accounts/{account}/kyb/documents', { query, file }),
@@ -82,26 +82,26 @@ function Upload(): ReactNode {
     setUploads((count) => count + 1);
   };
   return (
-    <Form sending={sending} onSend={upload} send="Upload">
+    <Form sending={sending} onSend={upload} send={t('dashboard.documents.upload')}>
       <Select
-        label="Document type"
+        label={t('dashboard.documents.type')}
         value={kind}
         onChange={(event) => setKind(event.target.value as Kind)}
       >
-        {Object.entries(KINDS).map(([name, words]) => (
+        {KINDS.map((name) => (
           <option key={name} value={name}>
-            {words}
+            {t(`dashboard.document.${name}`)}
           </option>
         ))}
       </Select>
       <TextField
         // Another field, which is empty: what was uploaded is in the list above.
         key={uploads}
-        label="File"
+        label={t('dashboard.documents.file')}
         type="file"
         accept="application/pdf,image/png,image/jpeg"
         onChange={(event) => setFile(event.target.files?.[0] ?? null)}
-        hint="PDF, PNG or JPEG, up to 5 MB."
+        hint={t('dashboard.documents.file_hint')}
         error={sending.problemAt('file')}
       />
     </Form>

@@ -7,6 +7,8 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { formatAtoms, formatUsdc } from '../../ui/money.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
+import { rich } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
 import { readSum, sumIn, writeSum } from '../../ui/typed-sum.ts';
 import { useMerchant } from '../merchant.ts';
 
@@ -26,7 +28,10 @@ export function WithdrawDialog({ available, wallet, onClose }: WithdrawDialogPro
   const isValid = atoms !== null && atoms > 0n && atoms <= most;
   const withdraw = async () => {
     if (!isValid) {
-      return sending.refuse('amount', `Enter an amount of at most ${formatAtoms(most)}.`);
+      return sending.refuse(
+        'amount',
+        t('dashboard.withdraw_dialog.amount_invalid', { most: formatAtoms(most) }),
+      );
     }
     const body = { amount: Number(atoms) };
     const sent = await sending.send((idempotencyKey) =>
@@ -34,44 +39,59 @@ export function WithdrawDialog({ available, wallet, onClose }: WithdrawDialogPro
     );
     if (sent !== null) setMade(sent);
   };
-  if (made !== null) {
-    return (
-      <Dialog title="Withdraw" onClose={onClose}>
-        <Notice tone="good" role="status">
-          <strong>It is on its way</strong>
-          <p>
-            {formatUsdc(BigInt(made.amount))} goes to your wallet within seconds. The list says when
-            it has arrived.
-          </p>
-        </Notice>
-        <div className="row">
-          <Button onClick={onClose}>Done</Button>
-        </div>
-      </Dialog>
-    );
-  }
+  if (made !== null) return <Made amount={made.amount} onClose={onClose} />;
   return (
-    <Dialog title="Withdraw" onClose={onClose}>
+    <Dialog title={t('dashboard.button.withdraw')} onClose={onClose}>
       <Form
         sending={sending}
+        data-name="Withdraw"
         onSend={withdraw}
-        send={isValid ? `Withdraw ${formatUsdc(atoms)}` : 'Withdraw'}
+        send={
+          isValid
+            ? t('dashboard.withdraw_dialog.button', { sum: formatUsdc(atoms) })
+            : t('dashboard.button.withdraw')
+        }
         onCancel={onClose}
       >
         <p>
-          To your settlement wallet <span className="id">{wallet}</span>. This asks for your second
-          factor.
+          {rich('dashboard.withdraw_dialog.text', {
+            wallet: () => <span className="id">{wallet}</span>,
+          })}
         </p>
         <SumField
-          label="Amount"
+          data-name="Amount"
+          label={t('dashboard.field.amount')}
           value={typed}
           sum={sum}
           readOnly={sending.busy || sending.isUnknown}
           onText={setTyped}
-          hint={`In USDC, at most ${formatAtoms(most)}.`}
+          hint={t('dashboard.withdraw_dialog.amount_hint', { most: formatAtoms(most) })}
           error={sending.problemAt('amount')}
         />
       </Form>
+    </Dialog>
+  );
+}
+
+interface MadeProps {
+  readonly amount: number;
+  readonly onClose: () => void;
+}
+
+function Made({ amount, onClose }: MadeProps): ReactNode {
+  return (
+    <Dialog title={t('dashboard.button.withdraw')} onClose={onClose}>
+      <Notice tone="good" role="status">
+        <strong>{t('dashboard.withdraw_dialog.done')}</strong>
+        <p>
+          {t('dashboard.withdraw_dialog.done_text', {
+            sum: formatUsdc(BigInt(amount)),
+          })}
+        </p>
+      </Notice>
+      <div className="row">
+        <Button onClick={onClose}>{t('desk.button.done')}</Button>
+      </div>
     </Dialog>
   );
 }

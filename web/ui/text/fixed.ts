@@ -1,4 +1,4 @@
-import { withoutMarks } from '#core/isolates.ts';
+import { named, withoutMarks } from '#core/isolates.ts';
 
 /** A part of a text: words, a name that people gave, or what is the same in every language. */
 export interface TextPart {
@@ -37,4 +37,9 @@ export function partsOf(text: string): TextPart[] {
   }
   if (end < text.length) parts.push({ is: 'words', text: text.slice(end) });
   return parts;
+}
+
+/** What people or programs gave, which is the same in every language; nothing stays nothing. */
+export function given(text: string | null | undefined): string {
+  return text == null || text === '' ? '' : named(text);
 }

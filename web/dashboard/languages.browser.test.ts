@@ -1,0 +1,50 @@
+import { after, before, test } from 'node:test';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { NARROW, openBrowser, type TestBrowser } from '../testing/browser.ts';
+import { payAt } from '../testing/desk.ts';
+import { control, openPseudoDashboard } from '../testing/pseudo-dashboard.ts';
+import { checkPseudoLanguage } from '../testing/pseudo-language.ts';
+
+/**
+ * What a shop sees, in the pseudo-language: longer than English, and from right to left. The other
+ * pages are in `pages/languages.browser.test.ts`.
+ */
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+test('from signing in to the refund of a sale', async () => {
+  const { sandbox } = shared;
+  const { payment } = await payAt(sandbox, {
+    terminal: sandbox.test.terminal,
+    amount: 2_500_000,
+    tip: 250_000,
+  });
+  const window = await browser.open(NARROW);
+  await openPseudoDashboard(window, sandbox, {
+    onForm: () => checkPseudoLanguage(window),
+  });
+  await window.idle();
+  await checkPseudoLanguage(window);
+  await window.page.goto(`${sandbox.web_url}/dashboard/payments`);
+  await window.idle();
+  await checkPseudoLanguage(window);
+  await window.page.goto(`${sandbox.web_url}/dashboard/payments/${payment}`);
+  await control(window, 'Refund').waitFor();
+  await window.idle();
+  await checkPseudoLanguage(window);
+  await control(window, 'Refund').click();
+  await control(window, 'Amount').waitFor();
+  await checkPseudoLanguage(window);
+  window.checkClean();
+  await window.close();
+});

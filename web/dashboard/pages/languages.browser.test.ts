@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { NARROW, openBrowser, type TestBrowser, type TestWindow } from '../../testing/browser.ts';
+import { payAt } from '../../testing/desk.ts';
+import { control, openPseudoDashboard } from '../../testing/pseudo-dashboard.ts';
+import { checkPseudoLanguage } from '../../testing/pseudo-language.ts';
+
+/** Each page of the dashboard, and what opens on it, in the pseudo-language. */
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+let window: TestWindow;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+  const { terminal } = shared.sandbox.test;
+  await payAt(shared.sandbox, { terminal, amount: 2_500_000 });
+  await payAt(shared.sandbox, { terminal, amount: 2_500_000, pass: 'insufficient_funds' });
+  window = await browser.open(NARROW);
+  await openPseudoDashboard(window, shared.sandbox);
+});
+
+after(async () => {
+  await window.close();
+  await browser.close();
+  await shared.close();
+});
+
+async function open(path: string): Promise<void> {
+  await window.page.goto(`${shared.sandbox.web_url}/dashboard/${path}`);
+  await window.page.getByRole('heading', { level: 1 }).waitFor();
+  await window.idle();
+}
+
+const PAGES = [
+  'intents',
+  'refunds',
+  'balance',
+  'terminals',
+  'api-keys',
+  'webhooks',
+  'events',
+  'request-log',
+  'team',
+  'settings',
+  'verification',
+  'risk-rules',
+  'audit-log',
+  'no-such-page',
+];
+
+for (const path of PAGES) {
+  test(path, async () => {
+    await open(path);
+    await checkPseudoLanguage(window);
+    window.checkClean(/status of 40/);
+  });
+}
+
+/** The page of the newest object in a list. */
+for (const path of ['intents', 'terminals', 'events', 'request-log']) {
+  test(`one of ${path}`, async () => {
+    await open(path);
+    const link = window.page.locator('main td a').first();
+    await window.page.goto(
+      new URL((await link.getAttribute('href')) ?? '', shared.sandbox.web_url).href,
+    );
+    await window.idle();
+    await checkPseudoLanguage(window);
+  });
+}
+
+const DIALOGS = [
+  { path: 'api-keys', button: 'Create API key' },
+  { path: 'terminals', button: 'Add terminal' },
+  { path: 'balance', button: 'Withdraw' },
+];
+
+for (const { path, button } of DIALOGS) {
+  test(`the dialog of ${button}`, async () => {
+    await open(path);
+    await control(window, button).click();
+    await window.page.getByRole('dialog').waitFor();
+    await checkPseudoLanguage(window);
+  });
+}
+
+test('it is switched, and what customers read is another choice', async () => {
+  await open('settings');
+  const { page } = window;
+  await page.locator('select:has(option[value=qps])').selectOption('en');
+  await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor();
+  const forCustomers = page.getByLabel('Language for customers');
+  assert.equal(await forCustomers.inputValue(), '');
+  await forCustomers.selectOption('fr');
+  const form = page.locator('form', { has: forCustomers });
+  await form.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved.').waitFor();
+  await page.reload();
+  await forCustomers.waitFor();
+  assert.equal(await forCustomers.inputValue(), 'fr');
+  assert.equal(await page.locator('html').getAttribute('lang'), 'en');
+});
