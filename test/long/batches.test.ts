@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Abi, encodeFunctionData, keccak256, numberToHex } from 'viem';
+import { type Abi, encodeFunctionData, keccak256, numberToHex, sliceHex, zeroAddress } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
+import { walkEvents } from '#settlement/chain/chain-walk.ts';
+import { pack } from '#settlement/contract/contract-calls.ts';
 import type { PaymentSettled } from '#settlement/contract/contract-events.ts';
 import { batchesOf, foldBatches, rootOf } from '#settlement/relayer/rows/fold-batches.ts';
 import { selectBatches } from '#settlement/relayer/rows/proof-queries.ts';
@@ -68,6 +70,41 @@ test(`${BATCHES} batches are rebuilt from events within a minute`, async (t) => 
     }
   } finally {
     await database.close();
+  }
+});
+
+/** Ten batches a block on average, as at ten a second with blocks of a second. */
+const BATCHES_A_TRANSACTION = 100;
+const EMPTY_BLOCKS = 9;
+
+test(`${BATCHES} batches are read from a node and rebuilt within a minute`, async (t) => {
+  const world = await startRelayerWorld();
+  try {
+    const { network, database } = world;
+    const { settlement } = network.config;
+    const { abi, deployedBytecode } = compileContract('test/SettledProbe');
+    await network.rpc.call('anvil_setCode', [settlement, deployedBytecode]);
+    const sale = { merchantNumber: 1n, amount: 2_500_000n, orderId: 'A-1' };
+    const terms = sliceHex(pack({ ...sale, number: 0n, payer: zeroAddress }), -17);
+    const fees = (7_500n << 128n) | (5_000n << 64n) | 1_250n;
+    for (let first = 1; first <= BATCHES; first += BATCHES_A_TRANSACTION) {
+      const args = [BigInt(first), BigInt(BATCHES_A_TRANSACTION), terms, fees];
+      const data = encodeFunctionData({ abi: abi as Abi, functionName: 'settle', args });
+      await network.send(network.admin, settlement, data);
+      await network.rpc.call('anvil_mine', [numberToHex(EMPTY_BLOCKS)]);
+    }
+    const { number: newest } = await network.chain.newest();
+    const start = performance.now();
+    for await (const { events } of walkEvents(network.chain, 0n, newest)) {
+      await database.db.transaction((tx) => foldBatches(tx, CONTRACT.livemode, events));
+    }
+    const tookMs = performance.now() - start;
+    t.diagnostic(`${BATCHES} batches read and rebuilt in ${(tookMs / 1000).toFixed(1)} s`);
+    assert.equal(await world.count('select count(*) from chain_batches'), BATCHES);
+    assert.equal(await world.count('select max(number) as count from chain_batches'), BATCHES);
+    assert.ok(tookMs < REBUILT_WITHIN_MS, `${tookMs} ms`);
+  } finally {
+    await world.stop();
   }
 });
 

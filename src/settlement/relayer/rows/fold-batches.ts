@@ -15,6 +15,9 @@ import {
 import { openRange, peaksOf } from '../../../../contracts/batch-range.ts';
 import { paymentLeaf, paymentTreeRoot } from '../../../../contracts/payment-tree.ts';
 
+/** Their hashes take a fraction of a second. */
+const ROWS_AT_ONCE = 1_000;
+
 /** A batch as the chain's events tell it: its payments in the order of the tree's leaves. */
 export interface SettledBatch {
   readonly edition: number;
@@ -59,7 +62,7 @@ export async function foldBatches(
     const first = changed[0]?.number;
     if (first === undefined) continue;
     await deleteBatchesFrom(tx, contract, first);
-    await insertBatches(tx, contract, await addNodes(tx, contract, changed));
+    await appendBatches(tx, contract, changed);
   }
 }
 
@@ -81,24 +84,30 @@ function blockOf({ payments }: SettledBatch): PaymentSettled {
   return present(payments[0], 'payment of a batch');
 }
 
-async function addNodes(
+/**
+ * Rows are written as they are made: a range of blocks may hold tens of thousands of batches, and
+ * PostgreSQL ends a transaction that says nothing while they are hashed.
+ */
+async function appendBatches(
   tx: Tx,
   contract: ContractBatches,
   batches: readonly SettledBatch[],
-): Promise<BatchRow[]> {
-  const count = present(batches[0], 'batch').number - 1n;
+): Promise<void> {
+  let count = present(batches[0], 'batch').number - 1n;
   const peaks = peaksOf(count);
   const known = await selectBatches(tx, contract, peaks);
-  if (known.size < peaks.length) return [];
+  if (known.size < peaks.length) return;
   const range = openRange(count, known);
   const rows: BatchRow[] = [];
   for (const batch of batches) {
-    if (batch.number !== count + BigInt(rows.length) + 1n) break;
+    if (batch.number !== count + 1n) break;
+    count++;
     const root = rootOf(batch);
     const { blockNumber, blockHash } = blockOf(batch);
     rows.push({ number: batch.number, blockNumber, blockHash, root, node: range.append(root) });
+    if (rows.length === ROWS_AT_ONCE) await insertBatches(tx, contract, rows.splice(0));
     // Many thousands may come at once, and their hashes take microseconds each.
     await yieldToOthers();
   }
-  return rows;
+  await insertBatches(tx, contract, rows);
 }
