@@ -7,6 +7,7 @@ import { NETWORKS, type Network } from '#core/mode.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { requireSameDirect, requireSessionSettings } from '#db/direct.ts';
 import { requireDurability } from '#db/durability.ts';
+import { describeKeysApart } from '#ops/keys-apart.ts';
 import type { ServiceRole } from '#ops/settings-folder.ts';
 import { checkMailServer } from '#people/mail.ts';
 import { type Config, readConfig } from '#settings/config.ts';
@@ -255,9 +256,14 @@ export async function checkSettings(envs: EnvOfRole): Promise<Finding[]> {
     if (settings === null) continue;
     const worker = configs.get('worker')?.chains[network] ?? null;
     const { relayerKeys = [], sponsorKey = null } = worker ?? {};
-    const registrarKey = configs.get('registrar')?.chains[network]?.registrarKey ?? null;
+    const registrar = configs.get('registrar')?.chains[network] ?? null;
+    const registrarKey = registrar?.registrarKey ?? null;
     const whole = { ...settings, relayerKeys, registrarKey, sponsorKey };
     findings.push(...(await lookAtChain(whole, config)));
+    if (config.production && worker !== null && registrar !== null) {
+      const check = `${network}: keys apart`;
+      findings.push(await finding(check, async () => describeKeysApart(worker, registrar)));
+    }
     const keys = [...relayerKeys, registrarKey, sponsorKey];
     findings.push(...(await lookAtSigners(network, keys)));
   }

@@ -134,6 +134,10 @@ describe('npm run chain -- deploy', () => {
         /each role and each operator needs an address of its own/,
       ],
       [
+        { registrar: one, operators: `${newKey().address},${newKey().address},${one}` },
+        /each role and each operator needs an address of its own/,
+      ],
+      [
         { proposers: one, watchers: one },
         /each role and each operator needs an address of its own/,
       ],
