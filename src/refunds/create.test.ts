@@ -6,12 +6,15 @@ import { FakeClock } from '#core/clock.ts';
 import { refundReference } from '#core/ids.ts';
 import type { Payment } from '#payments/payment.ts';
 import { createRefund, type RefundRequest } from '#refunds/create.ts';
+import type { AskedAmount } from '#refunds/share.ts';
+import { putRates } from '#testing/rates.ts';
 import { addMerchant, addTerminal, newRequest, openStore, type TestStore } from '#testing/store.ts';
 import {
   addPayment,
   addStore,
   eventTypes,
   findPayment,
+  lastSnapshot,
   playRefunds,
   type Seen,
   see,
@@ -32,7 +35,7 @@ beforeEach(async () => {
 after(() => shared.close());
 
 type Asked = Partial<RefundRequest> & {
-  readonly amount?: number | null;
+  readonly amount?: AskedAmount;
   readonly refunded?: Payment;
 };
 
@@ -357,5 +360,63 @@ describe('after the database was put back to an earlier time', () => {
       ],
     );
     assert.notEqual(made[0]?.body.id, made[1]?.body.id);
+  });
+});
+
+describe('a refund of a sale in the shop’s currency', () => {
+  const part = (minorUnits: number): AskedAmount => ({ minorUnits });
+  let refunded: Payment;
+  beforeEach(async () => {
+    await putRates(store.db, { eur: '1.085422772171', usd: '1' }, { now: clock.now() });
+    refunded = await addPayment(store, { currency: 'eur', amount: 1_000 });
+    await putRates(store.db, { eur: '3', usd: '1' }, { now: clock.now() });
+  });
+  const refund = async (amount: AskedAmount, failure?: 'insufficient_balance') => {
+    const [seen] = await settleAll([ask({ refunded, amount })], failure);
+    return seen;
+  };
+
+  test('returns its share of the atoms that were paid, whatever the rate is today', async () => {
+    const first = await refund(part(333));
+    assert.deepEqual([first?.said, first?.body.amount], ['succeeded', 3_614_457]);
+    const quoted = first?.body.presentment as Record<string, unknown>;
+    assert.deepEqual([quoted.currency, quoted.amount, quoted.rate], ['eur', 333, '1.085422772171']);
+    const told = await lastSnapshot(store, 'refund.succeeded');
+    assert.deepEqual(told?.presentment, quoted);
+    const inAtoms = await refund(1_085_423);
+    assert.equal((inAtoms?.body.presentment as typeof quoted).amount, 100);
+    const over = await ask({ refunded, amount: part(568) });
+    assert.deepEqual([over.status, over.said], [400, 'amount_too_large']);
+    const last = await refund(part(567));
+    assert.equal(last?.body.amount, 10_854_227 - 3_614_457 - 1_085_423);
+    assert.equal((await findPayment(store, refunded.paymentIntentId))?.status, 'refunded');
+  });
+
+  test('that failed counts for nothing', async () => {
+    const failed = await refund(part(999), 'insufficient_balance');
+    assert.equal(failed?.said, 'failed');
+    const whole = await refund(part(1_000));
+    assert.equal(whole?.body.amount, 10_854_227);
+  });
+
+  test('without a sum gives the rest of both', async () => {
+    await refund(part(1));
+    const rest = await refund(null);
+    const { amount } = rest?.body.presentment as { amount: number };
+    assert.deepEqual([rest?.body.amount, amount], [10_854_227 - 10_854, 999]);
+  });
+
+  test('never gives more than the whole, however many ask at once', async () => {
+    const asked = Array.from({ length: 6 }, () => ask({ refunded, amount: part(300) }));
+    const seen = await settleAll(asked);
+    assert.deepEqual(seen.map(({ said }) => said).sort(), [
+      ...Array.from({ length: 3 }, () => 'amount_too_large'),
+      ...Array.from({ length: 3 }, () => 'succeeded'),
+    ]);
+  });
+
+  test('of a sale in USDC is refused', async () => {
+    const refused = await ask({ amount: part(1) });
+    assert.deepEqual([refused.status, refused.said], [400, 'parameter_invalid']);
   });
 });

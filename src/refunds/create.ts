@@ -22,7 +22,6 @@ import { lockPayment } from '#payments/payment-queries.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 import {
   checkAccountRules,
-  decideAmount,
   REFUND_FAILURES,
   type Refund,
   startOfUtcDay,
@@ -31,11 +30,13 @@ import {
   insertRefund,
   reserve,
   selectDailyLimit,
+  selectEarlier,
   selectReferencedRefund,
   selectRefundedSince,
   selectRefunds,
 } from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
+import { type AskedAmount, decideShare, type Share } from '#refunds/share.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 import { requestOnChain } from '#settlement/requests.ts';
@@ -47,8 +48,7 @@ const PLACES = 3;
 
 export interface NewRefund {
   readonly paymentId: string;
-  /** Atoms; null: everything that is left. */
-  readonly amount: number | null;
+  readonly amount: AskedAmount;
   readonly reason: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly source: Refund['source'];
@@ -92,7 +92,7 @@ function paymentUnknown(): Refusal {
 /** The decision about a new refund. */
 interface Beginning {
   readonly payment: Payment;
-  readonly amount: Atoms;
+  readonly share: Share;
   readonly id: string;
   readonly reference: Buffer;
 }
@@ -112,7 +112,7 @@ function toRefund(
     updated: stamp.created,
     paymentId: request.input.paymentId,
     receiptNumber: null,
-    amount: beginning.amount,
+    ...beginning.share,
     reason: request.input.reason,
     source: request.input.source,
     metadata: request.input.metadata,
@@ -142,7 +142,7 @@ async function begin(
   const today = startOfUtcDay(addSeconds(now, stamp.aheadSeconds));
   const failure = checkAccountRules(
     beginning.payment,
-    { amount: beginning.amount, now },
+    { amount: beginning.share.amount, now },
     {
       refundedToday: await selectRefundedSince(tx, tenant, today),
       dailyLimit: await selectDailyLimit(tx, tenant.accountId),
@@ -206,7 +206,9 @@ function replayRebuilt(
   { input }: RefundRequest,
   rebuilt: Refund,
 ): Begun | Refusal {
-  const sameAmount = input.amount === null || BigInt(input.amount) === rebuilt.amount;
+  // What a part in the shop's currency gave is lost; its key names it all the same.
+  const { amount } = input;
+  const sameAmount = typeof amount !== 'number' || BigInt(amount) === rebuilt.amount;
   if (!sameAmount || input.paymentId !== rebuilt.paymentId) return keyReused();
   const answer = { ...answerWith(201, renderRefund(rebuilt, receipts)), headers: REPLAYED };
   return { answer, resource: rebuilt.id, refund: rebuilt, deliveries: 0 };
@@ -239,6 +241,9 @@ async function checkManager(
   return refuse('manager_required', message, 'manager_code');
 }
 
+/** What a sale in USDC has no use for. */
+const NONE = { parts: 0n, partsGave: 0n };
+
 /** Lock, decide, reserve, ask: one transaction, committed before anybody calls the chain. */
 async function decide(tx: Tx, keys: Keys, request: RefundRequest): Promise<Begun | Refusal> {
   const { idKey, receipts } = keys;
@@ -256,12 +261,14 @@ async function decide(tx: Tx, keys: Keys, request: RefundRequest): Promise<Begun
   if (payment === null) return paymentUnknown();
   // Before all else: a rebuilt refund has already taken its amount, and its terminal is not known.
   if (!Buffer.isBuffer(reference)) return replayRebuilt(keys, request, reference);
-  const amount = decideAmount(payment, input.amount);
-  if (isRefusal(amount)) return amount;
+  const earlier = payment.presentment === null ? NONE : await selectEarlier(tx, payment.id);
+  const share = decideShare(payment, input.amount, earlier);
+  if (isRefusal(share)) return share;
+  const { amount } = share;
   const id = refundId(idKey, { livemode: tenant.livemode, reference });
   const unmanaged = await checkManager(tx, request, { payment, amount, id });
   if (unmanaged !== null) return unmanaged;
-  const { refund, deliveries } = await begin(tx, keys, request, { payment, amount, id, reference });
+  const { refund, deliveries } = await begin(tx, keys, request, { payment, share, id, reference });
   const answer = answerWith(201, renderRefund(refund, receipts));
   const goesOn = refund.status === 'pending';
   return { answer, resource: refund.id, goesOn, refund, deliveries };

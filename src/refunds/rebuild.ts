@@ -60,6 +60,8 @@ export async function rebuildRefund(
     paymentId,
     receiptNumber: null,
     amount,
+    presentment: null,
+    part: null,
     reason: null,
     source: 'api',
     metadata: {},

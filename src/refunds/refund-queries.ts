@@ -1,9 +1,12 @@
 import { assert, assertNever, only, present } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import { atoms } from '#core/money.ts';
+import { jsonText } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { type Page, selectPage, TENANT_KEY } from '#db/paging.ts';
 import { ofTenant } from '#db/plan-shapes.ts';
+import type { PastQuote } from '#prices/quote.ts';
+import type { Earlier } from '#refunds/share.ts';
 import type { Refund, RefundFailure, RefundState, RefundStatus } from '#refunds/refund.ts';
 
 interface RefundRow {
@@ -18,6 +21,8 @@ interface RefundRow {
   payment_id: string;
   receipt_number: string | null;
   amount: bigint;
+  presentment: PastQuote | null;
+  presentment_part: bigint | null;
   status: RefundStatus;
   reason: string | null;
   failure_code: RefundFailure | null;
@@ -28,8 +33,7 @@ interface RefundRow {
 
 const COLUMNS = `id, reference, recovered,
   account_id, livemode, position, created, updated, payment_id, receipt_number, amount,
-  status,
-  reason, failure_code, tx_hash, source, metadata`;
+  presentment, presentment_part, status, reason, failure_code, tx_hash, source, metadata`;
 
 function stateOf(row: RefundRow): RefundState {
   switch (row.status) {
@@ -58,6 +62,8 @@ function toRefund(row: RefundRow): Refund {
     paymentId: row.payment_id,
     receiptNumber: row.receipt_number,
     amount: atoms(row.amount),
+    presentment: row.presentment,
+    part: row.presentment_part === null ? null : Number(row.presentment_part),
     reason: row.reason,
     source: row.source,
     metadata: row.metadata,
@@ -131,6 +137,17 @@ export async function selectRefundPage(
   return (await selectPage<RefundRow>(sql, list, wanted.tenant, page)).map(toRefund);
 }
 
+/** Of a payment that is locked: what was asked for in the shop's currency, and what it gave. */
+export async function selectEarlier(tx: Tx, paymentId: string): Promise<Earlier> {
+  const rows = await tx.query<Earlier>(
+    `select coalesce(sum(presentment_part), 0)::bigint as parts,
+       coalesce(sum(amount) filter (where presentment_part is not null), 0)::bigint as "partsGave"
+     from refunds where payment_id = $1 and status <> 'failed'`,
+    [paymentId],
+  );
+  return only(rows, 'sums of refunds');
+}
+
 /** Refunds of a day that count against the limit. Exact only under the account's order lock. */
 export async function selectRefundedSince(tx: Tx, tenant: Tenant, since: Date): Promise<bigint> {
   const rows = await tx.query<{ sum: bigint }>(
@@ -157,8 +174,10 @@ export async function insertRefund(
   const failed = refund.status === 'failed' ? refund.failure : null;
   await tx.query(
     `insert into refunds (id, account_id, livemode, position, created, updated, payment_id, amount,
-       status, reason, failure_code, failure_message, source, metadata, reference)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::text::jsonb, $15)`,
+       status, reason, failure_code, failure_message, source, metadata, reference, presentment,
+       presentment_part)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::text::jsonb, $15,
+       $16::text::jsonb, $17)`,
     [
       refund.id,
       refund.tenant.accountId,
@@ -175,6 +194,8 @@ export async function insertRefund(
       refund.source,
       JSON.stringify(refund.metadata),
       refund.reference,
+      jsonText(refund.presentment),
+      refund.part,
     ],
   );
 }

@@ -5,9 +5,7 @@ import { addMs } from '#core/clock.ts';
 import { atoms } from '#core/money.ts';
 import { type Payment, toPayment } from '#payments/payment.ts';
 import { checkAccountRules, decideAmount, refundable, startOfUtcDay } from '#refunds/refund.ts';
-
-const SETTLED = new Date('2026-10-01T12:00:00.000Z');
-const UNTIL = new Date('2027-03-30T12:00:00.000Z');
+import { PAYMENT_ROW, SETTLED, UNTIL } from '#testing/payment-row.ts';
 
 function payment({
   amount,
@@ -19,38 +17,10 @@ function payment({
   refunded?: bigint;
 }): Payment {
   return toPayment({
-    id: 'pay_1',
-    recovered: false,
-    account_id: 'acct_1',
-    livemode: false,
-    position: 1n,
-    created: SETTLED,
-    ahead_seconds: 0n,
-    payment_intent_id: 'pi_1',
-    terminal_id: 'tml_1',
-    payer_id: 'pyr_1',
-    payer_address: '0xaa',
-    receipt_number: null,
-    order_id: 'A-1',
-    split_group: null,
-    method_type: 'wallet_pass',
-    credential_type: 'nfc_id',
+    ...PAYMENT_ROW,
     amount,
-    tip: 0n,
-    presentment: null,
-    fee_acquirer: 7_500n,
-    fee_protocol: 5_000n,
-    fee_cashback: 1_250n,
     amount_reserved: reserved ?? 0n,
     amount_refunded: refunded ?? 0n,
-    chain_id: 31_337n,
-    settlement_number: 1n,
-    batch_number: 1n,
-    tx_hash: '0x01',
-    block_number: 7n,
-    log_index: 0,
-    settled_at: SETTLED,
-    refundable_until: UNTIL,
   });
 }
 

@@ -2,6 +2,7 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 import { type Atoms, atoms, subtract } from '#core/money.ts';
 import type { Payment } from '#payments/payment.ts';
+import type { PastQuote } from '#prices/quote.ts';
 
 export const REFUND_STATUSES = ['pending', 'succeeded', 'failed'] as const;
 export type RefundStatus = (typeof REFUND_STATUSES)[number];
@@ -32,6 +33,10 @@ interface RefundFacts {
   /** `R…-<n>` of the series of its payment's terminal; null until it has succeeded. */
   readonly receiptNumber: string | null;
   readonly amount: Atoms;
+  /** In the shop's currency; null: its sale was made in USDC, or it was rebuilt. */
+  readonly presentment: PastQuote | null;
+  /** Minor units, if it was asked for in them. */
+  readonly part: number | null;
   readonly reason: string | null;
   readonly source: 'api' | 'terminal' | 'dashboard';
   readonly metadata: Readonly<Record<string, string>>;

@@ -2,17 +2,20 @@ import type { Json } from '#core/canonical-json.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { type ReceiptPages, refundReceiptUrl } from '#payments/receipt-url.ts';
+import { renderQuote } from '#prices/quote.ts';
 import { REFUND_FAILURES, type Refund } from '#refunds/refund.ts';
 
 /** The refund as behavior.md 7 shows it. */
 export function renderRefund(refund: Refund, receipts: ReceiptPages): { [key: string]: Json } {
   const failed = refund.status === 'failed' ? refund : null;
+  const { presentment } = refund;
   return {
     id: refund.id,
     object: 'refund',
     livemode: refund.tenant.livemode,
     amount: toJsonAtoms(refund.amount),
     currency: 'usdc',
+    presentment: presentment === null ? null : renderQuote(presentment, presentment.expiresAt),
     payment: refund.paymentId,
     status: refund.status,
     reason: refund.reason,

@@ -89,7 +89,10 @@ export async function findPayment(
 }
 
 /** A settled payment of a new payer. */
-export async function addPayment(store: TestStore, amount = 2_500_000): Promise<Payment> {
+export async function addPayment(
+  store: TestStore,
+  amount: NewIntent['amount'] = 2_500_000,
+): Promise<Payment> {
   const { pass } = await addPayer(store);
   const intentId = await addIntent(store, { amount });
   await pay(store, { intentId, pass, hangUp: true });

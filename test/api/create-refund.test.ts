@@ -53,6 +53,19 @@ const api = testEndpoint({
       param: 'amount',
     })),
     {
+      because: 'in both units',
+      call: (good) => withBody(good, { presentment_amount: 1 }),
+      code: 'parameter_invalid',
+      param: 'presentment_amount',
+    },
+    ...[0, 1.5, '1', null, 1].map((part) => ({
+      because: `with a presentment_amount of ${JSON.stringify(part)} for a sale in USDC`,
+      call: (good: Parameters<typeof withBody>[0]) =>
+        withBody(good, { amount: undefined, presentment_amount: part }),
+      code: 'parameter_invalid',
+      param: 'presentment_amount',
+    })),
+    {
       because: 'with a reason of 501 characters',
       call: (good) => withBody(good, { reason: 'x'.repeat(501) }),
       code: 'parameter_invalid',

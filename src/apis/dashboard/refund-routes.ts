@@ -17,7 +17,7 @@ import {
   refundAskedFor,
 } from '#apis/merchant/refund-schema.ts';
 import { recordEntry } from '#audit/audit.ts';
-import { answerWith, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { Abandon, type Tx } from '#db/database.ts';
 import { nullable } from '#http/schema.ts';
@@ -25,6 +25,7 @@ import { selectPayment } from '#payments/payment-queries.ts';
 import { createRefund } from '#refunds/create.ts';
 import { addAskedByPeople, selectRefund } from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
+import { type AskedAmount, estimate } from '#refunds/share.ts';
 import { endBlockedRefund, selectBlocked } from '#settlement/blocked-requests.ts';
 
 const TAG = 'Money';
@@ -119,7 +120,7 @@ async function refundRefusal(
   request: Pick<PersonRequest, 'caller' | 'now'>,
   asked: {
     readonly paymentId: string;
-    readonly amount: number | null;
+    readonly amount: AskedAmount;
   },
 ): Promise<Refusal | null> {
   const { caller, now } = request;
@@ -127,11 +128,17 @@ async function refundRefusal(
   if (!tenant.livemode) return null;
   const payment = await selectPayment(tx, tenant, asked.paymentId);
   if (payment === null) return null;
-  const amount = asked.amount === null ? payment.amount : BigInt(asked.amount);
+  const amount = estimate(payment, asked.amount);
   const sum = await addAskedByPeople(tx, { accountId: tenant.accountId, amount, now });
   if (sum <= FREE_REFUNDS) return null;
   // Money: without a factor there is none to show, in a sandbox neither.
   return factorRefusal(sessionOf(caller), now);
+}
+
+/** The sum as the audit log has it: in the unit that it was asked for. */
+function inEntry(amount: AskedAmount) {
+  if (typeof amount !== 'object' || amount === null) return { amount };
+  return { presentment_amount: amount.minorUnits };
 }
 
 function refundRoute(deps: DashboardDeps): PersonRoute {
@@ -156,6 +163,7 @@ function refundRoute(deps: DashboardDeps): PersonRoute {
       const { caller, body, idempotency, requestId, now } = request;
       const { tenant } = caller;
       const asked = refundAskedFor(body);
+      if (isRefusal(asked)) return asked;
       // Before the refund: whatever happens then, the log knows who asked for it.
       const refused = await deps.db.transaction<Refusal | null>(async (tx) => {
         const stale = await refundRefusal(tx, request, asked);
@@ -167,7 +175,7 @@ function refundRoute(deps: DashboardDeps): PersonRoute {
           objectId: asked.paymentId,
           livemode: tenant.livemode,
           before: null,
-          after: { amount: asked.amount, reason: asked.reason },
+          after: { ...inEntry(asked.amount), reason: asked.reason },
           now,
         });
         return null;

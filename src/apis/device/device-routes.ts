@@ -348,7 +348,7 @@ function paymentsRoute(deps: DeviceDeps) {
 }
 
 const PosRefundBody = Type.Object({
-  ...Type.Pick(CreateRefundBody, ['payment', 'amount', 'reason']).properties,
+  ...Type.Pick(CreateRefundBody, ['payment', 'amount', 'presentment_amount', 'reason']).properties,
   cashier: Type.Optional(Cashier),
   manager_code: Type.Optional(
     text(20, 'A code from the dashboard, for what a till may not refund alone.', 8),
@@ -386,6 +386,8 @@ function refundRoute(deps: DeviceDeps) {
     ],
     timeLimitMs: REFUND_LIMIT_MS,
     handle: async ({ caller, body, idempotency, requestId, now }) => {
+      const asked = refundAskedFor(body);
+      if (isRefusal(asked)) return asked;
       const refusal = inactive(caller);
       if (refusal !== null) return refusal;
       const managerCode = body.manager_code ?? null;
@@ -402,7 +404,7 @@ function refundRoute(deps: DeviceDeps) {
         idempotency: present(idempotency, 'idempotency key'),
         requestId,
         now,
-        input: { ...refundAskedFor(body), metadata: namedCashier(body), source: 'terminal' },
+        input: { ...asked, metadata: namedCashier(body), source: 'terminal' },
       });
       const isWrong = isRefusal(answer) && answer.code === 'manager_required';
       if (managerCode !== null && !isWrong) await giveBackAttempt(deps.db, bucket);

@@ -10,7 +10,7 @@ const PresentmentCurrency = Type.String({
 });
 
 /** The most minor units of a price. What it is worth is bounded in atoms. */
-const MAX_MINOR_UNITS = 1_000_000_000_000_000;
+export const MAX_MINOR_UNITS = 1_000_000_000_000_000;
 
 /** A price in the shop's currency, which the service turns into atoms. */
 const PresentmentInput = Type.Object(

@@ -50,15 +50,18 @@ function createRoute(deps: RefundRoutesDeps) {
     responses: { 201: refundResponse('The refund: succeeded, pending or failed.') },
     errors: ['amount_too_large', 'payment_already_refunded', 'service_unavailable'],
     timeLimitMs: REFUND_LIMIT_MS,
-    handle: async ({ caller, body, idempotency, requestId, now }) =>
-      createRefund(deps, {
+    handle: async ({ caller, body, idempotency, requestId, now }) => {
+      const asked = refundAskedFor(body);
+      if (isRefusal(asked)) return asked;
+      return createRefund(deps, {
         tenant: caller.tenant,
         keyHash: caller.standing.keyHash,
         idempotency: present(idempotency, 'idempotency key'),
         requestId,
         now,
-        input: { ...refundAskedFor(body), source: 'api' },
-      }),
+        input: { ...asked, source: 'api' },
+      });
+    },
   });
 }
 

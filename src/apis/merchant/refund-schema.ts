@@ -1,5 +1,7 @@
 import Type from 'typebox';
 import { ReceiptNumber } from '#apis/merchant/payment-schema.ts';
+import { MAX_MINOR_UNITS, Presentment } from '#apis/merchant/presentment-schema.ts';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import {
   Amount,
   Currency,
@@ -14,6 +16,7 @@ import {
   text,
 } from '#http/schema.ts';
 import { REFUND_FAILURES, REFUND_STATUSES } from '#refunds/refund.ts';
+import type { AskedAmount } from '#refunds/share.ts';
 
 export const RefundSchema = Type.Object(
   {
@@ -21,6 +24,7 @@ export const RefundSchema = Type.Object(
     ...commonFields('refund'),
     amount: Amount,
     currency: Currency,
+    presentment: Presentment,
     payment: idOf('pay_', 'payment'),
     status: oneOf(REFUND_STATUSES, '`pending` resolves by itself.'),
     reason: nullable(text(500, 'Up to 500 characters.')),
@@ -51,6 +55,15 @@ export const RefundList = listOf(RefundSchema);
 export const CreateRefundBody = Type.Object({
   payment: idOf('pay_', 'payment'),
   amount: Type.Optional(Amount),
+  presentment_amount: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_MINOR_UNITS,
+      description:
+        'Minor units of the currency of the sale, instead of `amount`: returns that share of the ' +
+        'atoms that were paid. Only for a payment with `presentment`.',
+    }),
+  ),
   reason: Type.Optional(text(500, 'Up to 500 characters.')),
   metadata: Type.Optional(Metadata),
 });
@@ -58,11 +71,23 @@ export const CreateRefundBody = Type.Object({
 /** The 60 s that a refund waits for its receipt, and what comes before and after it. */
 export const REFUND_LIMIT_MS = 70_000;
 
+function askedAmount(
+  body: Pick<Type.Static<typeof CreateRefundBody>, 'amount' | 'presentment_amount'>,
+): AskedAmount | Refusal {
+  const { amount = null, presentment_amount: minorUnits } = body;
+  if (minorUnits === undefined) return amount;
+  if (amount === null) return { minorUnits };
+  const message = 'Send amount or presentment_amount, not both.';
+  return refuse('parameter_invalid', message, 'presentment_amount');
+}
+
 /** What a body asks for, with the defaults of what it leaves out. */
 export function refundAskedFor(body: Type.Static<typeof CreateRefundBody>) {
+  const amount = askedAmount(body);
+  if (isRefusal(amount)) return amount;
   return {
     paymentId: body.payment,
-    amount: body.amount ?? null,
+    amount,
     reason: body.reason ?? null,
     metadata: body.metadata ?? {},
   };
@@ -74,6 +99,7 @@ export const REFUND_EXAMPLE = {
   livemode: false,
   amount: 1000000,
   currency: 'usdc',
+  presentment: null,
   payment: 'pay_01QzXo1SdW6tWR3qXn9Uo4',
   status: 'succeeded',
   reason: 'One cup came back',

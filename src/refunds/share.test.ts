@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { isRefusal } from '#core/answer.ts';
+import { atoms, ZERO } from '#core/money.ts';
+import { toPayment } from '#payments/payment.ts';
+import { type AskedAmount, decideShare, type Earlier, type Share } from '#refunds/share.ts';
+import { PAYMENT_ROW } from '#testing/payment-row.ts';
+
+/** A sale: atoms and minor units, tip included. */
+interface Sale {
+  readonly paid: bigint;
+  readonly whole: number;
+  readonly tip: number;
+}
+
+interface Refund extends Share {
+  readonly failed: boolean;
+}
+
+function paymentOf({ paid, whole, tip }: Sale, refunds: readonly Refund[]) {
+  const reserved = refunds.reduce((sum, one) => (one.failed ? sum : sum + one.amount), 0n);
+  const presentment = {
+    currency: 'eur',
+    amount: whole - tip,
+    tipAmount: tip,
+    rate: '1',
+    quotedAt: '2026-10-01T12:00:00.000Z',
+    expiresAt: '2026-10-01T12:02:00.000Z',
+    source: '',
+  };
+  const row = { ...PAYMENT_ROW, amount: paid, presentment, amount_reserved: reserved };
+  return toPayment({ ...row, tip: 0n });
+}
+
+function earlierOf(refunds: readonly Refund[]): Earlier {
+  const parts = refunds.filter(({ failed, part }) => !failed && part !== null);
+  return {
+    parts: parts.reduce((sum, { part }) => sum + BigInt(part ?? 0), 0n),
+    partsGave: parts.reduce((sum, { amount }) => sum + amount, 0n),
+  };
+}
+
+/** What each of these refunds of one sale gave, or why it was refused. */
+function refundAll(sale: Sale, asked: readonly AskedAmount[]): (Share | string)[] {
+  const refunds: Refund[] = [];
+  return asked.map((one) => {
+    const share = decideShare(paymentOf(sale, refunds), one, earlierOf(refunds));
+    if ('refused' in share) return share.code;
+    refunds.push({ ...share, failed: false });
+    return share;
+  });
+}
+
+const part = (minorUnits: number): AskedAmount => ({ minorUnits });
+const gave = (shares: readonly (Share | string)[]) =>
+  shares.map((share) => (typeof share === 'string' ? share : Number(share.amount)));
+
+test('parts give the floor of their sum, less what was given, and the last what is left', () => {
+  const sale = { paid: 10_854_227n, whole: 1_000, tip: 0 };
+  const shares = refundAll(sale, [part(333), part(333), part(333), part(1), part(1)]);
+  const floors = [333, 666, 999].map((sum) => Math.floor((10_854_227 * sum) / 1_000));
+  const [a = 0, b = 0, c = 0] = floors;
+  assert.deepEqual(gave(shares), [a, b - a, c - b, 10_854_227 - c, 'payment_already_refunded']);
+});
+
+test('a part in atoms counts as what it gave', () => {
+  const sale = { paid: 10_854_227n, whole: 1_100, tip: 100 };
+  const half = 5_427_113;
+  const shares = refundAll(sale, [half, part(551), part(550)]);
+  assert.deepEqual(gave(shares), [half, 'amount_too_large', 10_854_227 - half]);
+  const [first] = shares;
+  assert.equal(typeof first === 'object' && first.presentment?.amount, 550);
+});
+
+test('more than is left is refused, and so is what is worth no atom', () => {
+  const sale = { paid: 2_500_000n, whole: 250, tip: 0 };
+  assert.deepEqual(gave(refundAll(sale, [part(251), part(100), part(151), 1_500_001])), [
+    'amount_too_large',
+    1_000_000,
+    'amount_too_large',
+    'amount_too_large',
+  ]);
+  assert.deepEqual(gave(refundAll({ paid: 10n, whole: 100, tip: 0 }, [part(9), part(10)])), [
+    'parameter_invalid',
+    1,
+  ]);
+});
+
+test('a sale in USDC takes no minor units', () => {
+  const payment = { ...paymentOf({ paid: 100n, whole: 1, tip: 0 }, []), presentment: null };
+  const refused = decideShare(payment, part(1), earlierOf([]));
+  assert.ok('refused' in refused && refused.param === 'presentment_amount');
+  const whole = decideShare(payment, null, earlierOf([]));
+  assert.deepEqual(whole, { amount: 100n, presentment: null, part: null });
+});
+
+/** How large refunds are, and in which unit; some fail afterwards. */
+const step = fc.record({
+  unit: fc.constantFrom('atoms', 'minor'),
+  share: fc.double({ min: 0, max: 1.2, noNaN: true }),
+  fails: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
+});
+
+/** 100,000 refunds in all. */
+const SALES = 5_000;
+const REFUNDS_OF_EACH = 20;
+
+test('100,000 random refunds in either unit return what was paid, and never more', () => {
+  const sale = fc
+    .record({
+      paid: fc.bigInt({ min: 1n, max: 10n ** 12n }),
+      whole: fc.integer({ min: 1, max: 10_000_000 }),
+      tip: fc.double({ min: 0, max: 0.5, noNaN: true }),
+    })
+    .map(({ tip, ...rest }) => ({ ...rest, tip: Math.floor(rest.whole * tip) }));
+  const steps = fc.array(step, { minLength: REFUNDS_OF_EACH, maxLength: REFUNDS_OF_EACH });
+  fc.assert(
+    fc.property(sale, steps, (sold, asked) => {
+      const refunds: Refund[] = [];
+      for (const { unit: inUnit, share, fails } of asked) {
+        const scale = inUnit === 'atoms' ? Number(sold.paid) : sold.whole;
+        const size = Math.max(1, Math.floor((scale * share) / 4));
+        const given = inUnit === 'atoms' ? size : part(size);
+        const decided = decideShare(paymentOf(sold, refunds), given, earlierOf(refunds));
+        if ('refused' in decided) continue;
+        assert.ok(decided.amount >= 1n);
+        // Worth what it says, to a minor unit for each rounding, and some atoms.
+        const worth = (sold.paid * BigInt(decided.presentment?.amount ?? 0)) / BigInt(sold.whole);
+        const off = decided.amount > worth ? decided.amount - worth : worth - decided.amount;
+        const unit = sold.paid / BigInt(sold.whole) + 1n;
+        assert.ok(off <= 2n * unit + BigInt(REFUNDS_OF_EACH));
+        refunds.push({ ...decided, failed: fails });
+      }
+      const last = decideShare(paymentOf(sold, refunds), null, earlierOf(refunds));
+      if (!('refused' in last)) refunds.push({ ...last, failed: false });
+      const kept = refunds.filter(({ failed }) => !failed);
+      assert.equal(
+        kept.reduce((sum, { amount }) => sum + amount, 0n),
+        sold.paid,
+      );
+      const units = kept.reduce((sum, { presentment }) => sum + (presentment?.amount ?? 0), 0);
+      const failed = refunds.some((one) => one.failed);
+      assert.ok(units <= sold.whole + refunds.length && (failed || units === sold.whole));
+      assert.ok(isRefusal(decideShare(paymentOf(sold, refunds), part(1), earlierOf(refunds))));
+    }),
+    { numRuns: SALES },
+  );
+});
+
+test('nothing but parts returns the whole to the atom, however it is cut', () => {
+  const cuts = fc.array(fc.integer({ min: 1, max: 500 }), { minLength: 1, maxLength: 40 });
+  fc.assert(
+    fc.property(fc.bigInt({ min: 1_000_000n, max: 10n ** 12n }), cuts, (paid, sizes) => {
+      const whole = sizes.reduce((sum, size) => sum + size, 0);
+      const shares = refundAll({ paid, whole, tip: 0 }, sizes.map(part));
+      const sum = shares.reduce((all, one) => all + (typeof one === 'string' ? ZERO : one.amount), 0n);
+      assert.equal(sum, atoms(paid));
+    }),
+  );
+});

@@ -1,0 +1,113 @@
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
+import { type Atoms, atoms } from '#core/money.ts';
+import type { Payment } from '#payments/payment.ts';
+import type { PaidQuote, PastQuote } from '#prices/quote.ts';
+import { decideAmount, refundable } from '#refunds/refund.ts';
+
+/**
+ * Refunds of a sale that was priced in the shop's currency. They return a share of the atoms that
+ * were paid, never what the price is worth today. A part in minor units gives the floor of atoms ×
+ * (sum of such parts so far) / whole, less what such parts gave before; so roundings do not add up,
+ * and the part that completes the whole gives what is left. A part in atoms counts as what it gave.
+ */
+
+/** Atoms; or minor units of the shop's currency; null: everything that is left. */
+export type AskedAmount = number | { readonly minorUnits: number } | null;
+
+/** Refunds of the payment that have not failed. */
+export interface Earlier {
+  /** What was asked for in minor units, and the atoms that it gave. */
+  readonly parts: bigint;
+  readonly partsGave: bigint;
+}
+
+/** What a refund gives back, also in the shop's currency. */
+export interface Share {
+  readonly amount: Atoms;
+  /** null: a sale in USDC. */
+  readonly presentment: PastQuote | null;
+  /** Minor units, if the refund was asked for in them. */
+  readonly part: number | null;
+}
+
+type Priced = Payment & { readonly presentment: PaidQuote };
+
+/** What the customer paid in the shop's currency, tip included. */
+function wholeOf({ amount, tipAmount }: PaidQuote): bigint {
+  return BigInt(amount) + BigInt(tipAmount);
+}
+
+/** Minor units that atoms of this payment count as, to the nearest. */
+function countOf(value: bigint, { amount, presentment }: Priced): bigint {
+  return (2n * value * wholeOf(presentment) + amount) / (2n * amount);
+}
+
+/** Minor units that have gone back when refunds in atoms gave so much. */
+function gone(payment: Priced, { parts }: Earlier, inAtoms: bigint): bigint {
+  const sum = parts + countOf(inAtoms, payment);
+  const whole = wholeOf(payment.presentment);
+  return sum < whole ? sum : whole;
+}
+
+function wrong(code: 'amount_too_large' | 'parameter_invalid', message: string): Refusal {
+  return refuse(code, message, 'presentment_amount');
+}
+
+/** The atoms of a part in minor units. */
+function atomsOf(payment: Priced, earlier: Earlier, part: number): Atoms | Refusal {
+  const { parts, partsGave } = earlier;
+  const { currency } = payment.presentment;
+  const whole = wholeOf(payment.presentment);
+  const left = whole - gone(payment, earlier, payment.amountReserved - partsGave);
+  const wanted = BigInt(part);
+  if (wanted > left) {
+    return wrong(
+      'amount_too_large',
+      `presentment_amount is ${part}, but only ${left} minor units of ${currency} are left.`,
+    );
+  }
+  const most = refundable(payment);
+  if (wanted === left) return most;
+  const share = (payment.amount * (parts + wanted)) / whole - partsGave;
+  if (share >= 1n) return share < most ? atoms(share) : most;
+  return wrong('parameter_invalid', 'presentment_amount is worth less than one atom of USDC.');
+}
+
+/** What this refund counts as in the shop's currency. */
+function countedAs(payment: Priced, earlier: Earlier, amount: Atoms): bigint {
+  const { amountReserved } = payment;
+  const inAtoms = amountReserved - earlier.partsGave;
+  const before = gone(payment, earlier, inAtoms);
+  const isLast = amountReserved + amount === payment.amount;
+  const after = isLast ? wholeOf(payment.presentment) : gone(payment, earlier, inAtoms + amount);
+  return after - before;
+}
+
+/** Decides a refund. `earlier` is needed only for a payment with a presentment. */
+export function decideShare(
+  payment: Payment,
+  asked: AskedAmount,
+  earlier: Earlier,
+): Share | Refusal {
+  const { presentment } = payment;
+  const part = typeof asked === 'object' && asked !== null ? asked.minorUnits : null;
+  if (presentment === null && part !== null) {
+    return wrong('parameter_invalid', 'This sale was made in USDC: send amount, in atoms.');
+  }
+  const amount = decideAmount(payment, typeof asked === 'number' ? asked : null);
+  if (isRefusal(amount)) return amount;
+  if (presentment === null) return { amount, presentment, part };
+  const priced = { ...payment, presentment };
+  const gives = part === null ? amount : atomsOf(priced, earlier, part);
+  if (isRefusal(gives)) return gives;
+  const { tipAmount: _, ...quote } = presentment;
+  const counted = part ?? Number(countedAs(priced, earlier, gives));
+  return { amount: gives, presentment: { ...quote, amount: counted }, part };
+}
+
+/** About what a refund will give: for limits that are looked at before it is decided. */
+export function estimate({ amount, presentment }: Payment, asked: AskedAmount): bigint {
+  if (typeof asked === 'number') return BigInt(asked);
+  if (asked === null || presentment === null) return amount;
+  return (amount * BigInt(asked.minorUnits)) / wholeOf(presentment) + 1n;
+}
