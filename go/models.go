@@ -342,6 +342,9 @@ type Refund struct {
 	// USDC, always.
 	Currency string `json:"currency"`
 
+	// The sum in the shop’s currency, and the rate that was locked for it. `null` if it was asked for in USDC.
+	Presentment *Presentment `json:"presentment"`
+
 	// The id of a payment: pay_…
 	Payment string `json:"payment"`
 
@@ -1681,6 +1684,9 @@ type CreateRefundBody struct {
 
 	// USDC atoms (6 decimals), an integer from 1 to 1000000000000.
 	Amount int64 `json:"amount,omitempty"`
+
+	// Minor units of the currency of the sale, instead of `amount`: returns that share of the atoms that were paid. Only for a payment with `presentment`.
+	PresentmentAmount int64 `json:"presentment_amount,omitempty"`
 
 	// Up to 500 characters.
 	Reason string `json:"reason,omitempty"`

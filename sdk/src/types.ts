@@ -314,6 +314,11 @@ export interface Refund {
   amount: number;
   /** USDC, always. */
   currency: 'usdc';
+  /**
+   * The sum in the shop’s currency, and the rate that was locked for it. `null` if it was asked
+   * for in USDC.
+   */
+  presentment: Presentment | null;
   /** The id of a payment: pay_… */
   payment: string;
   /** `pending` resolves by itself. */
@@ -1469,6 +1474,11 @@ export interface CreateRefundBody {
   payment: string;
   /** USDC atoms (6 decimals), an integer from 1 to 1000000000000. */
   amount?: number;
+  /**
+   * Minor units of the currency of the sale, instead of `amount`: returns that share of the atoms
+   * that were paid. Only for a payment with `presentment`.
+   */
+  presentment_amount?: number;
   /** Up to 500 characters. */
   reason?: string;
   /**

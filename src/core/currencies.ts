@@ -20,6 +20,13 @@ const DIGITS: ReadonlyMap<string, number> = new Map(
   ),
 );
 
+/** `2.50` of 250 minor units of EUR, `0.250` of as many of KWD. */
+export function minorText(amount: number, currency: string): string {
+  const digits = minorDigits(currency) ?? 0;
+  const text = String(amount).padStart(digits + 1, '0');
+  return digits === 0 ? text : `${text.slice(0, -digits)}.${text.slice(-digits)}`;
+}
+
 /** The decimals of a currency; undefined: ISO 4217 has no such code. */
 export function minorDigits(currency: string): number | undefined {
   return DIGITS.get(currency);

@@ -365,6 +365,7 @@ describe('after the database was put back to an earlier time', () => {
 
 describe('a refund of a sale in the shop’s currency', () => {
   const part = (minorUnits: number): AskedAmount => ({ minorUnits });
+  const quotedIn = (seen: Seen | undefined) => Object(seen?.body.presentment);
   let refunded: Payment;
   beforeEach(async () => {
     await putRates(store.db, { eur: '1.085422772171', usd: '1' }, { now: clock.now() });
@@ -379,12 +380,12 @@ describe('a refund of a sale in the shop’s currency', () => {
   test('returns its share of the atoms that were paid, whatever the rate is today', async () => {
     const first = await refund(part(333));
     assert.deepEqual([first?.said, first?.body.amount], ['succeeded', 3_614_457]);
-    const quoted = first?.body.presentment as Record<string, unknown>;
+    const quoted = quotedIn(first);
     assert.deepEqual([quoted.currency, quoted.amount, quoted.rate], ['eur', 333, '1.085422772171']);
     const told = await lastSnapshot(store, 'refund.succeeded');
     assert.deepEqual(told?.presentment, quoted);
     const inAtoms = await refund(1_085_423);
-    assert.equal((inAtoms?.body.presentment as typeof quoted).amount, 100);
+    assert.equal(quotedIn(inAtoms).amount, 100);
     const over = await ask({ refunded, amount: part(568) });
     assert.deepEqual([over.status, over.said], [400, 'amount_too_large']);
     const last = await refund(part(567));
@@ -402,8 +403,8 @@ describe('a refund of a sale in the shop’s currency', () => {
   test('without a sum gives the rest of both', async () => {
     await refund(part(1));
     const rest = await refund(null);
-    const { amount } = rest?.body.presentment as { amount: number };
-    assert.deepEqual([rest?.body.amount, amount], [10_854_227 - 10_854, 999]);
+    const sums = [rest?.body.amount, quotedIn(rest).amount];
+    assert.deepEqual(sums, [10_854_227 - 10_854, 999]);
   });
 
   test('never gives more than the whole, however many ask at once', async () => {

@@ -20,12 +20,7 @@ import { type IdempotentRequest, keyReused } from '#idempotency/request.ts';
 import type { Payment } from '#payments/payment.ts';
 import { lockPayment } from '#payments/payment-queries.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
-import {
-  checkAccountRules,
-  REFUND_FAILURES,
-  type Refund,
-  startOfUtcDay,
-} from '#refunds/refund.ts';
+import { checkAccountRules, REFUND_FAILURES, type Refund, startOfUtcDay } from '#refunds/refund.ts';
 import {
   insertRefund,
   reserve,

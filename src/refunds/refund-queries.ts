@@ -6,8 +6,8 @@ import type { Sql, Tx } from '#db/database.ts';
 import { type Page, selectPage, TENANT_KEY } from '#db/paging.ts';
 import { ofTenant } from '#db/plan-shapes.ts';
 import type { PastQuote } from '#prices/quote.ts';
-import type { Earlier } from '#refunds/share.ts';
 import type { Refund, RefundFailure, RefundState, RefundStatus } from '#refunds/refund.ts';
+import type { Earlier } from '#refunds/share.ts';
 
 interface RefundRow {
   id: string;

@@ -5,7 +5,7 @@ import { addMs } from '#core/clock.ts';
 import { atoms } from '#core/money.ts';
 import { type Payment, toPayment } from '#payments/payment.ts';
 import { checkAccountRules, decideAmount, refundable, startOfUtcDay } from '#refunds/refund.ts';
-import { PAYMENT_ROW, SETTLED, UNTIL } from '#testing/payment-row.ts';
+import { PAYMENT_ROW, UNTIL } from '#testing/payment-row.ts';
 
 function payment({
   amount,

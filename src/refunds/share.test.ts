@@ -154,7 +154,10 @@ test('nothing but parts returns the whole to the atom, however it is cut', () =>
     fc.property(fc.bigInt({ min: 1_000_000n, max: 10n ** 12n }), cuts, (paid, sizes) => {
       const whole = sizes.reduce((sum, size) => sum + size, 0);
       const shares = refundAll({ paid, whole, tip: 0 }, sizes.map(part));
-      const sum = shares.reduce((all, one) => all + (typeof one === 'string' ? ZERO : one.amount), 0n);
+      const sum = shares.reduce(
+        (all, one) => all + (typeof one === 'string' ? ZERO : one.amount),
+        0n,
+      );
       assert.equal(sum, atoms(paid));
     }),
   );

@@ -1,7 +1,7 @@
 import type { PaymentRow } from '#payments/payment.ts';
 
-/** When the payment of `PAYMENT_ROW` was settled, and until when it may be refunded. */
-export const SETTLED = new Date('2026-10-01T12:00:00.000Z');
+/** Until when the payment of `PAYMENT_ROW` may be refunded. */
+const SETTLED = new Date('2026-10-01T12:00:00.000Z');
 export const UNTIL = new Date('2027-03-30T12:00:00.000Z');
 
 /** A payment that no database holds, for decisions that need none. */

@@ -2,6 +2,7 @@ import { selectOfPayments, selectSold } from '#apis/dashboard/export-queries.ts'
 import { localTime } from '#core/calendar.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { csvCell, csvHeader, valueAt } from '#core/csv.ts';
+import { minorText } from '#core/currencies.ts';
 import type { Tenant } from '#core/mode.ts';
 import { exactUsdc } from '#core/money.ts';
 import type { Sql } from '#db/database.ts';
@@ -14,10 +15,12 @@ const MONEY: ReadonlySet<string> = new Set([
   ...['sale', 'tip', 'amount', 'amount_refunded', 'total_charged', 'paid', 'net'],
   ...['fees.acquirer', 'fees.protocol', 'fees.cashback'],
 ]);
+/** Columns whose numbers are minor units of the shop's currency. */
+const MINOR: ReadonlySet<string> = new Set(['presentment.amount', 'presentment.tip_amount']);
 /** Columns that are moments: accounting has the clock of the shop. */
 const TIMES: ReadonlySet<string> = new Set([
   ...['created', 'updated', 'settled_at', 'refundable_until', 'canceled_at', 'expires_at'],
-  ...['picked_up_at', 'tapped_at'],
+  ...['picked_up_at', 'tapped_at', 'presentment.quoted_at'],
 ]);
 
 /**
@@ -31,18 +34,20 @@ export const ACCOUNTING_COLUMNS = {
     ...['fees.cashback', 'total_charged', 'paid', 'net', 'terminal_label', 'terminal'],
     ...['payment_method.type', 'settled_at', 'refundable_until', 'split_group'],
     ...['payment_intent', 'payer', 'network', 'tx_hash', 'receipt_url'],
+    ...['presentment.currency', 'presentment.amount', 'presentment.tip_amount'],
+    ...['presentment.rate', 'presentment.quoted_at'],
   ],
   payment_intents: [
     ...['id', 'created', 'time_zone', 'status', 'description', 'order_id', 'amount', 'tip'],
     ...['currency', 'terminal_label', 'terminal', 'source', 'payment', 'cancellation_reason'],
     ...['canceled_at', 'last_payment_error.decline_code', 'split_group', 'metadata', 'network'],
-    ...['tx_hash'],
+    ...['tx_hash', 'presentment.currency', 'presentment.amount', 'presentment.rate'],
   ],
   refunds: [
     ...['id', 'created', 'time_zone', 'receipt_number', 'status', 'amount', 'currency', 'reason'],
     ...['description', 'order_id', 'payment_receipt_number', 'terminal_label', 'terminal'],
     ...['payment', 'updated', 'failure_message', 'source', 'metadata', 'network', 'tx_hash'],
-    ...['receipt_url'],
+    ...['receipt_url', 'presentment.currency', 'presentment.amount', 'presentment.rate'],
   ],
   withdrawals: [
     ...['id', 'created', 'time_zone', 'status', 'amount', 'currency', 'wallet'],
@@ -99,6 +104,9 @@ function cellOf(row: Row, column: string, timeZone: string): string {
   const value = valueAt(row, column);
   if (value === null || value === undefined) return '';
   if (MONEY.has(column)) return exactUsdc(numberOf(value));
+  if (MINOR.has(column)) {
+    return minorText(Number(value), String(valueAt(row, 'presentment.currency')));
+  }
   if (TIMES.has(column)) return csvCell(localTime(timeZone, new Date(String(value))));
   return csvCell(value);
 }

@@ -210,6 +210,40 @@ test('accountants get decimals, their own clock, and the words of people', async
   assert.deepEqual([shown.time_zone, shown.terminal_label?.slice(0, 5)], ['"Asia/Tokyo"', '"Bar ']);
 });
 
+test('a payment in the shop’s currency has both sums, with decimals for accountants', async () => {
+  const day = '&created_gte=2026-09-02T00:00:00Z&created_lt=2026-09-03T00:00:00Z';
+  const read = async (format: string) => {
+    const { text } = await client.get(path(`exports/payments?format=${format}${day}`));
+    return text
+      .replace(/^\uFEFF/, '')
+      .split('\r\n')
+      .map((line) => line.split(','));
+  };
+  const [[idName, ...names] = [], [id = ''] = []] = await read('csv_atoms');
+  assert.equal(idName, 'id');
+  const quote = { currency: 'kwd', amount: 1_005, rate: '3.25', source: 'feed', tipAmount: 0 };
+  const at = '2026-09-02T10:00:00.000Z';
+  await server.db.query('update payments set presentment = $2::text::jsonb where id = $1', [
+    id.replaceAll('"', ''),
+    JSON.stringify({ ...quote, quotedAt: at, expiresAt: at }),
+  ]);
+  const shown: Record<string, (string | undefined)[]> = {};
+  for (const format of ['csv', 'csv_atoms']) {
+    const [header = [], first = [], second = []] = await read(format);
+    const cells = (row: string[]) =>
+      ['currency', 'amount', 'tip_amount', 'rate'].map(
+        (name) => row[header.indexOf(`presentment.${name}`)],
+      );
+    shown[format] = cells(first);
+    assert.deepEqual(cells(second), ['', '', '', '']);
+  }
+  assert.ok(names.includes('amount'));
+  assert.deepEqual(shown, {
+    csv: ['"kwd"', '1.005', '0.000', '"3.25"'],
+    csv_atoms: ['"kwd"', '1005', '0', '"3.25"'],
+  });
+});
+
 test('only the file for accountants has a byte order mark, and only its first part', async () => {
   const day = 'created_gte=2026-09-02T00:00:00Z&created_lt=2026-09-03T00:00:00Z';
   const begin = async (query: string) => {

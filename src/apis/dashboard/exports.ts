@@ -44,6 +44,8 @@ export const EXPORTS = {
       ...['fees.acquirer', 'fees.protocol', 'fees.cashback', 'total_charged', 'net', 'order_id'],
       ...['terminal', 'payment_intent', 'payer', 'payment_method.type', 'split_group', 'network'],
       ...['chain_id', 'tx_hash', 'block_number', 'log_index', 'refundable_until'],
+      ...['presentment.currency', 'presentment.amount', 'presentment.tip_amount'],
+      ...['presentment.rate'],
     ],
     read: async (db, { tenant, receipts }, page) => {
       const payments = await selectPaymentPage(db, { tenant, filters: {} }, page);
@@ -57,7 +59,8 @@ export const EXPORTS = {
       ...['terminal'],
       ...['source', 'payment', 'tx_hash', 'cancellation_reason', 'canceled_at', 'expires_at'],
       ...['picked_up_at', 'tapped_at', 'last_payment_error.decline_code', 'split_group'],
-      ...['metadata', 'network'],
+      ...['metadata', 'network', 'presentment.currency', 'presentment.amount'],
+      ...['presentment.rate'],
     ],
     read: async (db, { tenant, now }, page) => {
       return chunkOf(await selectIntentPage(db, { tenant, filters: {}, now }, page), renderIntent);
@@ -68,6 +71,7 @@ export const EXPORTS = {
     columns: [
       ...['id', 'created', 'updated', 'payment', 'amount', 'currency', 'status', 'reason'],
       ...['failure_code', 'failure_message', 'tx_hash', 'source', 'metadata', 'network'],
+      ...['presentment.currency', 'presentment.amount', 'presentment.rate'],
     ],
     read: async (db, { tenant, receipts }, page) => {
       const refunds = await selectRefundPage(db, { tenant }, page);
