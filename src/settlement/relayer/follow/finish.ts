@@ -4,10 +4,10 @@ import { isTracing, tellSpan } from '#core/tracing.ts';
 import type { Tx } from '#db/database.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import { followReorganization } from '#settlement/relayer/follow/reorganized.ts';
-import type { Resolution } from '#settlement/relayer/follow/resolve.ts';
+import type { Answered, Resolution } from '#settlement/relayer/follow/resolve.ts';
 import type { HeldLane, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
-import { type Requeued, requeue } from '#settlement/relayer/rows/job-queries.ts';
+import { requeue } from '#settlement/relayer/rows/job-queries.ts';
 import { LaneLost, leasesOf, shareHeldLanes } from '#settlement/relayer/rows/lane-queries.ts';
 import {
   commitWithoutWaiting,
@@ -29,13 +29,7 @@ export async function finish(
   if (resolutions.length === 0) return;
   failpoint('settlement.receipt_seen');
   const { livemode, chainId } = relayer.chain.config;
-  const answered = resolutions.flatMap((one) =>
-    one.answered.map(({ request, result }) => ({
-      requestId: request.id,
-      transactionId: one.transaction.id,
-      result,
-    })),
-  );
+  const answered = resolutions.flatMap((one) => one.answered);
   const { alarms, isQueued } = await relayer.db.transaction(async (tx) => {
     const settled = resolutions.flatMap((one) => one.settled);
     // One connection runs them one after the other; only the round trips are saved. Without its
@@ -44,16 +38,15 @@ export async function finish(
       holdLanes(tx, relayer, [...new Set(resolutions.map((one) => one.lane))]),
       writeOutcomes(tx, answered),
       markMined(tx, resolutions.map(toMined)),
-      requeue(tx, resolutions.flatMap(toRequeued)),
+      requeue(
+        tx,
+        resolutions.flatMap((one) => one.requeued),
+      ),
       upsertChainPayments(tx, livemode, settled),
       commitWithoutWaiting(tx),
     ]);
     const taken = new Set(ids);
-    const again = await followReorganization(
-      tx,
-      { livemode, chainId },
-      { resolutions, answered, taken },
-    );
+    const again = await followReorganization(tx, { livemode, chainId }, { resolutions, taken });
     const raised = [...resolutions.flatMap((one) => one.alarms), ...again.alarms];
     await insertAlarms(tx, livemode, raised, relayer.clock.now());
     if (again.isRevived) relayer.wakeups.send('chain-outcomes', 'payment');
@@ -72,7 +65,7 @@ export async function finish(
 function tellSettled(
   { chain }: RelayerState,
   { requests, signedAtMs, attempts }: OpenTransaction,
-  { request, result }: Resolution['answered'][number],
+  { request, result }: Answered,
 ): void {
   if (!isTracing()) return;
   const { attempt } = request.payload as RequestPayloads['payment'];
@@ -98,8 +91,9 @@ function countMined(relayer: RelayerState, resolutions: readonly Resolution[]): 
       blockWait.observe({ network }, (performance.now() - signedAtMs) / 1000);
     if (transaction.kind !== 'payment' || requests.length === 0) continue;
     batchSize.observe({ network }, requests.length);
-    for (const { request, result } of answered) {
-      tellSettled(relayer, transaction, { request, result });
+    for (const one of answered) {
+      const { request, result } = one;
+      tellSettled(relayer, transaction, one);
       const seconds = (now - request.created.getTime()) / 1000;
       if (result.succeeded) tapToSettled.observe({ network }, Math.max(0, seconds));
     }
@@ -114,12 +108,6 @@ async function holdLanes(tx: Tx, relayer: RelayerState, lanes: readonly HeldLane
 function toMined({ transaction, receipt }: Resolution) {
   const { txHash: tx_hash, blockNumber: block_number, blockHash: block_hash } = receipt;
   return { id: transaction.id, tx_hash, block_number, block_hash };
-}
-
-function toRequeued({ transaction, requeued }: Resolution): Requeued[] {
-  return requeued.map(({ request, isRefused }) => {
-    return { requestId: request.id, transactionId: transaction.id, isRefused };
-  });
 }
 
 function announce(

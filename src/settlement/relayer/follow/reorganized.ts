@@ -1,7 +1,12 @@
 import type { Tx } from '#db/database.ts';
 import type { Alarm } from '#settlement/alarms.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
-import { isStillOwed, isToldUndone, type Resolution } from '#settlement/relayer/follow/resolve.ts';
+import {
+  type Answered,
+  isStillOwed,
+  isToldUndone,
+  type Resolution,
+} from '#settlement/relayer/follow/resolve.ts';
 import { type Requeued, requeue, selectDeclined } from '#settlement/relayer/rows/job-queries.ts';
 import { answers, eventResult, type Result } from '#settlement/relayer/rows/kinds.ts';
 import {
@@ -18,18 +23,11 @@ import type { OutcomeFacts, RequestKind } from '#settlement/requests.ts';
 /** What was written and what was already there; see `finish`. */
 interface Written {
   readonly resolutions: readonly Resolution[];
-  readonly answered: readonly Answered[];
   /** The requests that took their result now. */
   readonly taken: ReadonlySet<bigint>;
 }
 
 type Network = Pick<NetworkConfig, 'livemode' | 'chainId'>;
-
-interface Answered {
-  readonly requestId: bigint;
-  readonly transactionId: bigint;
-  readonly result: Result;
-}
 
 interface Followed {
   readonly alarms: readonly Alarm[];
@@ -45,10 +43,11 @@ export async function followReorganization(
   network: Network,
   written: Written,
 ): Promise<Followed> {
-  const { resolutions, answered, taken } = written;
+  const { resolutions, taken } = written;
+  const answered = resolutions.flatMap((one) => one.answered);
   const late = answered.filter(({ requestId }) => !taken.has(requestId));
   const compared = await compareLate(tx, late);
-  await followPlaces(tx, network.livemode, [...settledAgain(written), ...compared.moved]);
+  await followPlaces(tx, network.livemode, [...settledAgain(answered, taken), ...compared.moved]);
   const numbers = unexplained(resolutions, taken);
   const revived = await reviveSettled(tx, { ...network, numbers });
   return {
@@ -86,13 +85,11 @@ interface Moved {
 }
 
 /** What a reorganization undid, and other bytes have done once more. */
-function settledAgain({ resolutions, taken }: Written): readonly Moved[] {
-  return resolutions.flatMap((one) =>
-    one.answered.flatMap(({ request, result }) => {
-      if (!request.owed || !result.succeeded || !taken.has(request.id)) return [];
-      return [{ kind: request.kind, subjectId: request.subjectId, result }];
-    }),
-  );
+function settledAgain(answered: readonly Answered[], taken: ReadonlySet<bigint>): Moved[] {
+  return answered.flatMap(({ request, result }) => {
+    if (!request.owed || !result.succeeded || !taken.has(request.id)) return [];
+    return [{ kind: request.kind, subjectId: request.subjectId, result }];
+  });
 }
 
 async function followPlaces(tx: Tx, livemode: boolean, moved: readonly Moved[]): Promise<void> {

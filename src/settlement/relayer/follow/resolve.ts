@@ -17,6 +17,7 @@ import type {
   OpenRequest,
   OpenTransaction,
 } from '#settlement/relayer/machine/transaction.ts';
+import type { Requeued } from '#settlement/relayer/rows/job-queries.ts';
 import {
   answers,
   eventResult,
@@ -37,11 +38,18 @@ export interface Resolution {
   readonly lane: HeldLane;
   readonly transaction: OpenTransaction;
   readonly receipt: Receipt;
-  readonly answered: readonly { readonly request: OpenRequest; readonly result: Result }[];
+  readonly answered: readonly Answered[];
   /** These have to go into another transaction: this one gave them no answer that counts. */
-  readonly requeued: readonly { readonly request: OpenRequest; readonly isRefused: boolean }[];
+  readonly requeued: readonly Requeued[];
   readonly settled: readonly SettledInBlock[];
   readonly alarms: readonly Alarm[];
+}
+
+export interface Answered {
+  readonly request: OpenRequest;
+  readonly requestId: bigint;
+  readonly transactionId: bigint;
+  readonly result: Result;
 }
 
 export interface Mined {
@@ -121,20 +129,22 @@ export async function resolve(relayer: RelayerState, mined: Mined): Promise<Reso
   const { lane, transaction, receipt, block } = mined;
   const events = readEvents(relayer.chain.config, receipt.logs);
   const byNumber = indexEvents(events);
-  const answered: { request: OpenRequest; result: Result }[] = [];
-  const requeued: { request: OpenRequest; isRefused: boolean }[] = [];
+  const answered: Answered[] = [];
+  const requeued: Requeued[] = [];
   const alarms: Alarm[] = [];
   for (const request of transaction.requests) {
+    const ids = { requestId: request.id, transactionId: transaction.id };
     const answer = await answerOf(relayer, mined, byNumber, request);
     if (answer.status === 'answered' && isAnswer(request, answer)) {
-      answered.push({ request, result: answer.result });
+      answered.push({ ...ids, request, result: answer.result });
       alarms.push(...(answer.alarm ? [answer.alarm] : undone(request, answer.result)));
     } else if (mayTryAgain(request, answer)) {
       const isRefused = answer.status === 'answered' && request.kind === 'payment';
-      requeued.push({ request, isRefused });
+      requeued.push({ ...ids, isRefused });
       if (answer.status === 'answered') alarms.push(...undone(request, answer.result));
     } else {
-      answered.push({ request, result: failed(failureOf(request.kind, null), receipt.txHash) });
+      const result = failed(failureOf(request.kind, null), receipt.txHash);
+      answered.push({ ...ids, request, result });
     }
   }
   const settled = events
