@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { keccak256 } from 'viem';
+import { steps } from '#settlement/relayer/machine/memory.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { BEHAVIORS, type Behavior, type BehaviorName } from '#testing/provider-behaviors.ts';
+import { BEHAVIORS, type BehaviorName } from '#testing/provider-behaviors.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { type OddWorld, startOddWorld } from '#testing/relayer-scene.ts';
+import type { TakenStep } from '#testing/step-history.ts';
 
 const BLOCK_MS = 250;
 const PAYMENTS = 12;
@@ -18,8 +19,8 @@ describe('an address whose nodes disagree', () => {
   let world: OddWorld<ProviderProxy>;
   let proxy: ProviderProxy;
   let stopMining: () => Promise<void>;
-  /** The bytes that were sent, each with the chain's head at that time. */
-  let broadcasts: { readonly raw: Hex; readonly head: bigint }[];
+  /** What was sent, each time, with the head that the relayer had followed by then. */
+  let sent: { readonly hash: Hex; readonly head: bigint }[];
 
   before(async () => {
     database = await testDatabase(12);
@@ -30,45 +31,41 @@ describe('an address whose nodes disagree', () => {
   beforeEach(async () => {
     world = await startOddWorld(startProviderProxy, { config: { headPollMs: 25 }, database });
     [proxy] = world.nodes as [ProviderProxy];
-    broadcasts = [];
+    sent = [];
+    steps.subscribe(noteSent);
     // What set the test up is known to all nodes.
     await world.network.mine(4);
     stopMining = world.network.mineEvery(BLOCK_MS);
   });
 
   afterEach(async () => {
+    steps.unsubscribe(noteSent);
     await stopMining();
     await world.stop();
   });
 
-  function behaveAs(name: BehaviorName): void {
-    const behavior: Behavior = BEHAVIORS[name]();
-    let newest = 0n;
-    proxy.behavior = {
-      ...behavior,
-      sees: (call, head) => {
-        newest = head;
-        return behavior.sees?.(call, head) ?? head;
-      },
-      keeps: ({ method, params }) => {
-        if (method === 'eth_sendRawTransaction') {
-          broadcasts.push({ raw: params[0] as Hex, head: newest });
-        }
-        return false;
-      },
-    };
+  function noteSent(message: unknown): void {
+    const { before, observation, now } = message as TakenStep;
+    const hash = before.attempts.at(-1)?.hash;
+    if (observation.kind !== 'sent' || hash === undefined) return;
+    sent.push({ hash, head: now.head?.number ?? 0n });
   }
 
-  /** What was sent although a block held it by then. On a slow machine blocks may come without. */
+  function behaveAs(name: BehaviorName): void {
+    proxy.behavior = BEHAVIORS[name]();
+  }
+
+  /**
+   * What a block of the followed chain held when it was sent. On a slow machine blocks may come
+   * before the bytes do: then they go out once more, as they must.
+   */
   async function sentInVain(): Promise<Hex[]> {
     const mined = await Promise.all(
-      broadcasts.map(({ raw }) =>
-        world.network.rpc.call('eth_getTransactionReceipt', [keccak256(raw)]),
-      ),
+      sent.map(({ hash }) => world.network.rpc.call('eth_getTransactionReceipt', [hash])),
     );
-    return broadcasts.flatMap(({ raw, head }, index) => {
+    return sent.flatMap(({ hash, head }, index) => {
       const receipt = mined[index] as { readonly blockNumber: Hex } | null;
-      return receipt !== null && BigInt(receipt.blockNumber) <= head ? [raw] : [];
+      return receipt !== null && BigInt(receipt.blockNumber) <= head ? [hash] : [];
     });
   }
 
@@ -89,12 +86,12 @@ describe('an address whose nodes disagree', () => {
     world.startRelayer();
     // How far they are apart is learned first.
     await payOneByOne(6);
-    broadcasts.length = 0;
+    sent.length = 0;
     await payOneByOne(PAYMENTS);
     assert.deepEqual(world.complaints, []);
     assert.equal(await alarms(), 0);
     assert.deepEqual(await sentInVain(), []);
-    assert.equal(new Set(broadcasts.map(({ raw }) => raw)).size, PAYMENTS);
+    assert.equal(new Set(sent.map(({ hash }) => hash)).size, PAYMENTS);
   });
 
   it('by a fork of one of them raises no alarm, and each payment is made once', async () => {
