@@ -32,7 +32,7 @@ import { checkCharges } from '#testing/invariants/invariants-charges.ts';
 import { checkPromises } from '#testing/invariants/invariants-journal.ts';
 import { checkTokens } from '#testing/invariants/invariants-tokens.ts';
 import { startTcpProxy } from '#testing/tcp-proxy.ts';
-import { outsideWallets } from '#testing/ways/outside-wallets.ts';
+import { type OutsideWallets, outsideWallets } from '#testing/ways/outside-wallets.ts';
 import { addPayers, type PayersGround } from '#testing/ways/payers.ts';
 import { WAYS } from '#testing/ways/ways.ts';
 
@@ -248,6 +248,7 @@ interface Stage {
   readonly ground: ChaosGround;
   readonly db: Database;
   readonly worlds: readonly ChaosWorld[];
+  readonly outside: readonly OutsideWallets[];
   readonly owner: ChaosOwner;
   readonly processes: readonly ChaosProcess[];
   readonly endpoints: readonly Endpoint[];
@@ -321,7 +322,9 @@ async function judge(
   journal: Journal,
   restMs: number,
 ): Promise<{ broken: string[]; rest: number }> {
-  const { db, ground, endpoints } = stage;
+  const { db, ground, endpoints, outside } = stage;
+  // A sale that the ledger relies on is sent again until its payer has the money.
+  await Promise.all(outside.map((one) => one.fundAgain()));
   const { broken, seconds } = await comeToRest(db, restMs);
   // The last endpoint was switched off and on: what it missed is not told again.
   const always = endpoints.slice(0, -1);
@@ -342,7 +345,7 @@ function urlsOf(processes: readonly ChaosProcess[]): string[] {
 async function fillWorlds(
   ground: Pick<Stage, 'ground' | 'db'> & Pick<PayersGround, 'publicUrl' | 'facilitators'>,
   wanted: { readonly sandbox: SandboxFile; readonly size: WorldSize },
-): Promise<ChaosWorld[]> {
+): Promise<Pick<Stage, 'worlds' | 'outside'>> {
   const { db, publicUrl, facilitators } = ground;
   const { secret, testnet, mainnet } = ground.ground;
   const kinds = WAYS.map(({ payer }) => payer);
@@ -350,10 +353,11 @@ async function fillWorlds(
     const world = await fillWorld({ db, secret, network }, wanted);
     const outside = await outsideWallets(network);
     const payers = { db, secret, network, publicUrl, outside, facilitators };
-    return { ...world, payers: await addPayers(payers, kinds, 'ways') };
+    return { world: { ...world, payers: await addPayers(payers, kinds, 'ways') }, outside };
   };
   const [test, live] = await Promise.all([fill(testnet), fill(mainnet)]);
-  return [...Array.from({ length: TEST_WORLDS }, () => test), live];
+  const worlds = [...Array.from({ length: TEST_WORLDS }, () => test.world), live.world];
+  return { worlds, outside: [test.outside, live.outside] };
 }
 
 /** Everything that a run needs, and one way to end all of it, half-way starts included. */
@@ -376,7 +380,7 @@ async function setStage(options: ChaosOptions, stops: (() => Promise<unknown>)[]
   });
   const publicUrl = `http://127.0.0.1:${front.port}`;
   const { size } = options;
-  const worlds = await fillWorlds({ ground, db, publicUrl, facilitators }, { sandbox, size });
+  const filled = await fillWorlds({ ground, db, publicUrl, facilitators }, { sandbox, size });
   const endpoints = await addEndpoints(caller(`${base_url}/v1`, sandbox.test.secret_key), seed);
   stops.push(() => Promise.all(endpoints.map(({ receiver }) => receiver.close())));
   const secret = await enrolOwner(base_url, person);
@@ -387,7 +391,7 @@ async function setStage(options: ChaosOptions, stops: (() => Promise<unknown>)[]
   stops.push(() => Promise.all(processes.map((process) => process.close())));
   log('five processes are up');
   const owner = openOwner({ urls: urlsOf(processes), account, person, secret });
-  return { ground, db, worlds, owner, processes, endpoints, timetable };
+  return { ground, db, ...filled, owner, processes, endpoints, timetable };
 }
 
 /** Says where what is broken can be looked at, and leaves it up for a while. */

@@ -4,6 +4,7 @@ import {
   encodeFunctionData,
   http,
   numberToHex,
+  type PublicClient,
   parseEther,
   publicActions,
 } from 'viem';
@@ -18,6 +19,8 @@ import { compileContract } from '../../../contracts/compile.ts';
 export interface OutsideWallets {
   add(kind: 'key' | 'contract', usdc: bigint): Promise<OutsideWallet>;
   fund(to: Hex, usdc: bigint): Promise<void>;
+  /** Gives again what left the chain with its block. On a real one it would be mined again. */
+  fundAgain(): Promise<void>;
   /** Sends USDC by mistake. */
   transfer(to: Hex, usdc: bigint): Promise<void>;
 }
@@ -52,22 +55,29 @@ export async function outsideWallets(config: NetworkConfig): Promise<OutsideWall
       const hash = await client.sendTransaction({ chain: null, to, data, gas: 3_000_000n });
       const receipt = await client.waitForTransactionReceipt({ hash });
       if (receipt.status !== 'success') throw new Error('a transaction of the test reverted');
-      return receipt.contractAddress ?? null;
+      return receipt;
     });
     queue = sent.catch(() => {});
     return sent;
   };
+  const given = new Map<Hex, Gift>();
   const fund = async (to: Hex, amount: bigint) => {
     const args = [to, amount] as const;
-    await send(usdc, encodeFunctionData({ abi: testUsdcAbi, functionName: 'mint', args }));
+    const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'mint', args });
+    const { transactionHash } = await send(usdc, data);
+    given.set(transactionHash, { to, amount });
   };
   const deployWallet = async (owner: Hex) => {
     const { abi, bytecode } = compileContract('test/KeyWallet');
     const made = { abi, bytecode, args: [owner, HONEST] } as never;
-    return present(await send(null, encodeDeployData(made)), 'contract wallet');
+    const { contractAddress } = await send(null, encodeDeployData(made));
+    return present(contractAddress ?? null, 'contract wallet');
   };
   return {
     fund,
+    fundAgain: async () => {
+      for (const { to, amount } of await takeLost(client, given)) await fund(to, amount);
+    },
     transfer: async (to, amount) => {
       await fund(sender.address, amount);
       const args = [to, amount] as const;
@@ -82,4 +92,27 @@ export async function outsideWallets(config: NetworkConfig): Promise<OutsideWall
       return { from, account, privateKey };
     },
   };
+}
+
+interface Gift {
+  readonly to: Hex;
+  readonly amount: bigint;
+}
+
+/** Removes those whose transactions have left the chain. */
+async function takeLost(
+  client: Pick<PublicClient, 'getTransactionReceipt'>,
+  given: Map<Hex, Gift>,
+): Promise<Gift[]> {
+  const lost: Gift[] = [];
+  for (const [hash, gift] of given) {
+    const isMined = await client.getTransactionReceipt({ hash }).then(
+      () => true,
+      () => false,
+    );
+    if (isMined) continue;
+    given.delete(hash);
+    lost.push(gift);
+  }
+  return lost;
 }
