@@ -40,6 +40,7 @@ export const LATER: Readonly<Record<string, string>> = {
     'web/wallet/clock.browser.test.ts',
     'web/wallet/consent.browser.test.ts',
     'web/wallet/keys.browser.test.ts',
+    'web/wallet/languages.browser.test.ts',
     'web/wallet/limits.browser.test.ts',
     'web/wallet/no-permit.browser.test.ts',
     'web/wallet/pins.browser.test.ts',

@@ -16,7 +16,7 @@ import { DECLINES } from '#payments/decline.ts';
 const ROOT = path.join(import.meta.dirname, '..');
 
 /** Moved into the catalog. The operator console, contract and solvency pages stay English. */
-const APPS = 'pay,tag,receipt,terminal,front,dashboard,desk';
+const APPS = 'pay,tag,receipt,terminal,front,dashboard,desk,wallet';
 /** Parts of other folders that have moved. */
 const MOVED = [
   'web/ui/*.{ts,tsx}',
@@ -31,7 +31,7 @@ const FEWEST_FILES = 30;
 
 /** Tests and pictures, names that are English in every language, and codes of countries. */
 const LEFT_OUT = new RegExp(
-  String.raw`\.test\.tsx?$|(^|/)(\w+-)?shots|/types/|/testing/|` +
+  String.raw`\.test\.tsx?$|(^|/)([\w-]+-)?shots|/types/|/testing/|` +
     String.raw`/(ui/result|dashboard/page)-names\.ts$|/countries\.ts$`,
 );
 
@@ -95,6 +95,17 @@ const SAME_EVERYWHERE: ReadonlySet<string> = new Set([
   'input id',
   'a, button, input, select, textarea, summary, label',
   'input, textarea, select, [role=dialog] *',
+  // What wallets sign, names of what is pinned, and what browsers keep.
+  'Sign in to the Tapline wallet.',
+  'Permit',
+  'Tapline Settlement',
+  'token name',
+  'token version',
+  'tapline wallet vault 1',
+  'Tapline ………',
+  'agent tokens',
+  'Notification',
+  'npx tapline-reader cards write',
   // For programs and their logs.
   'Date',
   'Refused',
@@ -195,9 +206,9 @@ function textsIn({ name, text }: Source): string[] {
       const shown = value.replaceAll(/\s+/g, ' ').trim();
       if (WORDS.test(shown) && !SAME_EVERYWHERE.has(shown)) found.push(shown);
     },
-    // What is thrown is for developers.
+    // What is thrown is for developers, unless a screen shows its message.
     ThrowStatement({ argument }) {
-      markAll(argument, thrown);
+      if (!isShownError(argument)) markAll(argument, thrown);
     },
     CallExpression({ callee, arguments: given }) {
       const isSuper = callee.type === 'Super';
@@ -228,6 +239,14 @@ function textsIn({ name, text }: Source): string[] {
   return found.map((one) => `${name}: ${one}`);
 }
 
+/** Errors whose messages are written for the reader (`web/wallet/words.ts`). */
+const SHOWN_ERRORS: ReadonlySet<string> = new Set(['NotApproved']);
+
+function isShownError(thrown: Expression): boolean {
+  if (thrown.type !== 'NewExpression' || thrown.callee.type !== 'Identifier') return false;
+  return SHOWN_ERRORS.has(thrown.callee.name);
+}
+
 function markAll(node: Expression, marked: Set<unknown>): void {
   marked.add(node);
   if (node.type === 'NewExpression' || node.type === 'CallExpression') {
@@ -250,13 +269,16 @@ test('a text in a component is found, wherever it stands', () => {
     text: `const WORDS = { a: 'Nothing was charged.' };
       const name = \`Order \${id}\`;
       throw new Error('For developers only');
+      throw new NotApproved('The reader sees this');
       export const Shown = () => (
-        <p className="soft small" title="exactly" data-name="Pay"><b>left</b>{t('pay.to')}</p>
+        <p className="soft small" title="exactly" data-name={isOpen ? 'Pay now' : 'Pay later'}>
+          <b>left</b>{t('pay.to')}
+        </p>
       );`,
   });
   assert.deepEqual(
     found.map((one) => one.slice('shown.tsx: '.length)),
-    ['Nothing was charged.', 'Order …', 'title="exactly"', 'left'],
+    ['Nothing was charged.', 'Order …', 'The reader sees this', 'title="exactly"', 'left'],
   );
 });
 

@@ -10,6 +10,17 @@ interface Shell {
   /** All addresses are relative to the service's root. */
   readonly page: string;
   readonly files: readonly string[];
+  /** The language of the notices. */
+  readonly reading: Pick<NotificationOptions, 'lang' | 'dir'>;
+  readonly notices: Readonly<Record<NoticeName, Notice>>;
+}
+
+/** A push, a payment that an open window asks about, and a tap that it noticed. */
+type NoticeName = 'push' | 'ring' | 'paid';
+
+interface Notice {
+  readonly title: string;
+  readonly body: string;
 }
 
 interface WorkerScope {
@@ -44,7 +55,7 @@ interface WorkerEvent {
 }
 
 const scope = globalThis as unknown as WorkerScope;
-const { app, version, page, files } = scope.SHELL;
+const { app, version, page, files, reading, notices } = scope.SHELL;
 const KEPT = `${app} ${version}`;
 /** A network that hangs must not hold up an app that is here. */
 const PATIENCE_MS = 3_000;
@@ -98,38 +109,14 @@ async function showFile(request: Request): Promise<Response> {
 
 const RING = 'ring';
 
-/**
- * A push has no content: nobody between the service and this browser learns what has happened. So
- * its words hold for both that it is sent for: a question, and a tap of a static pass.
- */
-function tellOfPush(): Promise<void> {
-  return scope.registration.showNotification('A till has asked your wallet to pay', {
-    body: 'Approve it within a minute, or a fixed-code pass was tapped. Not you? Revoke it.',
-    icon: new URL('icons/tapline.svg', root).href,
-    // Each is heard, and a question that was answered takes it away.
-    tag: RING,
-    requireInteraction: true,
-  });
+function show(name: NoticeName, options: NotificationOptions): Promise<void> {
+  const { title, body } = notices[name];
+  const icon = new URL('icons/tapline.svg', root).href;
+  return scope.registration.showNotification(title, { body, icon, ...reading, ...options });
 }
 
-/** Of an open window, which knows that somebody is asked. */
-function ring(): Promise<void> {
-  return scope.registration.showNotification('A payment needs your approval', {
-    body: 'Open your wallet within a minute.',
-    icon: new URL('icons/tapline.svg', root).href,
-    // One at a time, and each is heard.
-    tag: RING,
-    requireInteraction: true,
-  });
-}
-
-function tellOfPass(): Promise<void> {
-  return scope.registration.showNotification('Your fixed-code pass was tapped', {
-    body: 'Was it not you? Open your wallet and revoke the pass.',
-    icon: new URL('icons/tapline.svg', root).href,
-    tag: 'paid',
-  });
-}
+/** One at a time; each is heard, and a question that was answered takes it away. */
+const UNTIL_ANSWERED = { tag: RING, requireInteraction: true };
 
 async function endRing(): Promise<void> {
   for (const shown of await scope.registration.getNotifications({ tag: RING })) shown.close();
@@ -142,11 +129,11 @@ async function openApp(): Promise<void> {
   else await own.focus();
 }
 
-scope.addEventListener('push', (event) => event.waitUntil(tellOfPush()));
+scope.addEventListener('push', (event) => event.waitUntil(show('push', UNTIL_ANSWERED)));
 scope.addEventListener('message', (event) => {
-  if (event.data === 'ring') event.waitUntil(ring());
+  if (event.data === 'ring') event.waitUntil(show('ring', UNTIL_ANSWERED));
   if (event.data === 'rung') event.waitUntil(endRing());
-  if (event.data === 'paid') event.waitUntil(tellOfPass());
+  if (event.data === 'paid') event.waitUntil(show('paid', { tag: 'paid' }));
 });
 scope.addEventListener('notificationclick', (event) => {
   event.notification.close();

@@ -1,10 +1,11 @@
 import type { Feature } from '#core/permissions-policy.ts';
 
 /**
- * Who reads an app. Customers read the language of their browser, or else the shop's. Staff read
- * the browser's, and can switch it. What is not translated is English.
+ * Who reads an app. Customers of a shop read the language of their browser, or else the shop's.
+ * Owners of the screen, such as a shop's staff and the owner of a wallet, read the browser's
+ * language and can switch it. What is not translated is English.
  */
-export type Readers = 'customers' | 'staff' | 'english';
+export type Readers = 'customers' | 'owners' | 'english';
 
 /** Which page is at which path. `*`: the app decides what it shows there. */
 export interface WebApp {
@@ -27,10 +28,10 @@ export interface WebApp {
 const PASSKEYS: readonly Feature[] = ['publickey-credentials-create', 'publickey-credentials-get'];
 
 export const WEB_APPS: readonly WebApp[] = [
-  { name: 'front', readers: 'staff', paths: ['/'], page: 'front.html', installable: false },
+  { name: 'front', readers: 'owners', paths: ['/'], page: 'front.html', installable: false },
   {
     name: 'terminal',
-    readers: 'staff',
+    readers: 'owners',
     paths: ['/terminal', '/terminal/*'],
     page: 'terminal.html',
     installable: true,
@@ -38,7 +39,7 @@ export const WEB_APPS: readonly WebApp[] = [
   },
   {
     name: 'wallet',
-    readers: 'english',
+    readers: 'owners',
     paths: ['/wallet', '/wallet/*'],
     page: 'wallet.html',
     installable: true,
@@ -46,7 +47,7 @@ export const WEB_APPS: readonly WebApp[] = [
   },
   {
     name: 'dashboard',
-    readers: 'staff',
+    readers: 'owners',
     paths: ['/dashboard', '/dashboard/*'],
     page: 'dashboard.html',
     installable: false,

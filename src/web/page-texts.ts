@@ -20,7 +20,7 @@ export function readTextFiles(files: ReadonlyMap<string, WebFile>): TextFiles {
   return JSON.parse(manifest.plain.toString()) as TextFiles;
 }
 
-/** Set by a staff app where somebody chose a language (web/ui/language-choice.tsx). */
+/** Set where the owner of a screen chose a language (web/ui/language-choice.tsx). */
 const COOKIE = /(?:^|;\s*)tapline_language=([a-z]{2,3})(?:;|$)/;
 
 export interface Asking {
@@ -54,7 +54,7 @@ export function languageFor(
 ): TextLanguage {
   if (readers === 'english') return FALLBACK_LANGUAGE;
   const { 'accept-language': accept, cookie = '' } = asking.headers;
-  const kept = readers === 'staff' ? COOKIE.exec(cookie)?.[1] : undefined;
+  const kept = readers === 'owners' ? COOKIE.exec(cookie)?.[1] : undefined;
   const chosen = [languageInAddress(asking), kept];
   return chooseLanguage({ chosen, accept, account }, offeredLanguages(production));
 }

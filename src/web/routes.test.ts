@@ -192,9 +192,9 @@ test('a page is in the language of its address or its browser, or else English',
   assert.match(title, /^Ƥ/, 'its own words too');
 });
 
-test('staff switch an app by a cookie, which an address outdoes; others ignore it', async () => {
+test('owners of a screen switch an app by a cookie, which an address outdoes; others ignore it', async () => {
   const cookie = 'theme=dark; tapline_language=qps';
-  for (const page of ['/terminal', '/dashboard', '/dashboard/payments']) {
+  for (const page of ['/terminal', '/wallet', '/dashboard', '/dashboard/payments']) {
     const switched = await languageIn(page, { cookie });
     assert.equal(switched.lang, 'qps', page);
     assert.match(switched.vary, /\bAccept-Language, Cookie\b/);
@@ -202,6 +202,24 @@ test('staff switch an app by a cookie, which an address outdoes; others ignore i
   }
   assert.equal((await languageIn('/pay/x', { cookie })).lang, 'en');
   assert.equal((await languageIn('/operator?lang=qps', { cookie })).lang, 'en');
+});
+
+test('a service worker notifies in the language of its app', async () => {
+  const read = async (headers: Record<string, string>) => {
+    const answer = await get('/wallet/worker.js', headers);
+    const [, json = ''] = /^globalThis\.SHELL=(.*);$/m.exec(answer.body) ?? [];
+    return { ...JSON.parse(json), said: answer.headers['content-language'], ...answer };
+  };
+  const english = await read({});
+  assert.deepEqual([english.said, english.reading.dir], ['en', 'ltr']);
+  assert.equal(english.notices.ring.title, 'A payment needs your approval');
+  const switched = await read({ cookie: 'tapline_language=qps' });
+  assert.deepEqual(switched.reading, { lang: 'en-x-qps', dir: 'rtl' });
+  for (const { title, body } of Object.values(switched.notices) as Record<string, string>[]) {
+    assert.doesNotMatch(`${title} ${body}`, /[a-z]{2}/i);
+  }
+  assert.match(String(switched.headers.vary), /\bAccept-Language, Cookie\b/);
+  assert.equal((await read({ 'accept-language': 'qps' })).said, 'qps');
 });
 
 test('a page loads the texts of its language alone, before its code', async () => {

@@ -3,11 +3,12 @@ import path from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { present } from '#core/assert.ts';
 import { escapeHtml } from '#core/escape-html.ts';
-import type { PageFor, TextLanguage } from '#core/languages.ts';
+import { directionOf, languageTag, type PageFor, type TextLanguage } from '#core/languages.ts';
 import { permissionsOf } from '#core/permissions-policy.ts';
 import { StartError } from '#core/start-error.ts';
 import { offeredLanguages } from '#texts/catalog.ts';
-import { WEB_APPS, type WebApp } from '#web/apps.ts';
+import { type Writer, writerFor } from '#texts/text.ts';
+import { type Readers, WEB_APPS, type WebApp } from '#web/apps.ts';
 import { readBuilt, sendFile, tagOf, type WebFile } from '#web/files.ts';
 import { languageFor, pageInLanguage, readTextFiles, type TextFiles } from '#web/page-texts.ts';
 
@@ -95,6 +96,14 @@ interface Serving {
   readonly production: boolean;
 }
 
+/** What an answer in the reader's language depends on. */
+const VARY = { owners: 'Accept-Language, Cookie', customers: 'Accept-Language' } as const;
+
+function sayLanguage(reply: FastifyReply, language: TextLanguage, readers: Readers): void {
+  reply.header('Content-Language', language);
+  if (readers !== 'english') reply.header('Vary', VARY[readers]);
+}
+
 /** The built page in each language, written when one is first asked for. */
 function createPages(
   page: WebApp,
@@ -132,9 +141,7 @@ function addPage(
         const { production } = serving;
         const { readers } = page;
         const language = languageFor(request, { readers, production, account });
-        const vary = readers === 'staff' ? 'Accept-Language, Cookie' : 'Accept-Language';
-        if (readers !== 'english') reply.header('Vary', vary);
-        reply.header('Content-Language', language);
+        sayLanguage(reply, language, readers);
         const base = `<head>\n<base href="${rootFrom(request.url)}">${meta}`;
         return { html: inLanguage(language).replace('<head>', () => base), language };
       };
@@ -174,10 +181,25 @@ function filesOf(page: string, built: Readonly<Record<string, BuiltEntry>>): str
   return [...found];
 }
 
-/** The worker keeps this build of this app, so its own text says which one that is. */
+/**
+ * What a worker says when none of its app's windows is open. A push has no content, so its words
+ * hold for both reasons that it is sent for: a question, and a tap of a pass with a fixed code.
+ */
+function noticesIn({ text }: Writer) {
+  return {
+    push: { title: text('wallet.notice.push'), body: text('wallet.notice.push_text') },
+    ring: { title: text('wallet.notice.confirm'), body: text('wallet.notice.confirm_text') },
+    paid: { title: text('wallet.notice.tapped'), body: text('wallet.notice.tapped_text') },
+  };
+}
+
+/**
+ * The worker keeps this build of this app in one language, so its own text says which ones these
+ * are: browsers install it again when either has changed.
+ */
 function addWorker(
   app: FastifyInstance,
-  { name, page }: WebApp,
+  { name, page, readers }: WebApp,
   { files, texts, production }: Serving,
 ): void {
   const manifest = present(files.get('manifest.json'), "the build's manifest");
@@ -189,17 +211,23 @@ function addWorker(
   const textFiles = languages.flatMap((language) => texts[name]?.[language] ?? []);
   const kept = [...filesOf(page, built), ...textFiles, 'icons/tapline.svg'];
   const version = tagOf(Buffer.from([html.tag, ...kept].join('\n'))).replaceAll('"', '');
-  const shell = { app: name, version, page: name, files: kept };
-  const text = `globalThis.SHELL=${JSON.stringify(shell)};\n${worker.plain.toString()}`;
-  const plain = Buffer.from(text);
-  const file = { ...worker, plain, packed: {}, tag: tagOf(plain), immutable: false };
+  const inLanguage = (language: TextLanguage): WebFile => {
+    const reading = { lang: languageTag(language), dir: directionOf(language) };
+    const notices = noticesIn(writerFor(language));
+    const shell = { app: name, version, page: name, files: kept, reading, notices };
+    const text = `globalThis.SHELL=${JSON.stringify(shell)};\n${worker.plain.toString()}`;
+    const plain = Buffer.from(text);
+    return { ...worker, plain, packed: {}, tag: tagOf(plain), immutable: false };
+  };
   app.get(`/${name}/worker.js`, async (request, reply) => {
+    const language = languageFor(request, { readers, production, account: null });
+    sayLanguage(reply, language, readers);
     reply
       .header('Content-Security-Policy', WORKER_POLICY)
       // The app's own page is not below the worker's folder. Relative to this file: the apps work
       // below any path.
       .header('Service-Worker-Allowed', `../${name}`);
-    return sendFile(request, reply, file);
+    return sendFile(request, reply, inLanguage(language));
   });
 }
 

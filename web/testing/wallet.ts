@@ -67,7 +67,7 @@ export async function allowPayments(wallet: WalletWindow): Promise<void> {
 export async function addPass(wallet: WalletWindow, name: string): Promise<string> {
   await wallet.goTo('Passes');
   await wallet.button(/^Add pass/).click();
-  await wallet.field('Name of the pass').fill(name);
+  await wallet.field('Pass name').fill(name);
   await wallet
     .dialog()
     .getByRole('button', { name: /^Add pass/ })

@@ -4,6 +4,7 @@ import './copy-field.css';
 import { t } from './text/t.ts';
 
 export interface CopyFieldProps {
+  readonly 'data-name'?: string;
   readonly label: string;
   readonly value: string;
   /** All of it can be read, over several lines: for what is written on paper. */
@@ -11,7 +12,8 @@ export interface CopyFieldProps {
 }
 
 /** Something to carry elsewhere: a key, an id, a link. It can be selected where copying fails. */
-export function CopyField({ label, value, whole = false }: CopyFieldProps): ReactNode {
+export function CopyField(props: CopyFieldProps): ReactNode {
+  const { label, value, whole = false } = props;
   const id = useId();
   const [copied, setCopied] = useState(false);
   const copy = async () => {
@@ -26,6 +28,9 @@ export function CopyField({ label, value, whole = false }: CopyFieldProps): Reac
     id,
     className: 'input id',
     readOnly: true,
+    // Keys, ids and addresses are written from left to right in every language.
+    dir: 'ltr' as const,
+    'data-name': props['data-name'],
     translate: 'no' as const,
     value,
     onFocus: ({ target }: FocusEvent<HTMLInputElement | HTMLTextAreaElement>) => target.select(),

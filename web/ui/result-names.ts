@@ -11,4 +11,7 @@ export const RESULT_NAMES = {
   offline: 'Offline',
   not_sent: 'Not sent',
   waiting: 'Waiting for the customer to confirm',
+  rejected: 'Rejected',
+  gone: 'Already answered',
+  refused: 'Not paid',
 } as const;

@@ -1,5 +1,6 @@
 import type { Wallet } from '../data/payer.ts';
 import { roundAtoms } from '../ui/money.ts';
+import { t } from '../ui/text/t.ts';
 
 /** Whether a pass of this wallet would pay now, and what is missing where it would not. */
 export type Standing = 'not_allowed' | 'expired' | 'used_up' | 'no_money' | 'ready';
@@ -28,7 +29,7 @@ export function chargeOf(amount: bigint, rates: Wallet['fee_rates']): Charge {
 
 /** `0.5 %`. */
 export function formatRate(basisPoints: number): string {
-  return `${basisPoints / 100} %`;
+  return t('wallet.percent', { number: basisPoints / 100 });
 }
 
 /** More digits than this do not fit a narrow phone in the largest letters. */

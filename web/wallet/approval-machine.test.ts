@@ -1,3 +1,4 @@
+import '../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer } from '../data/api.ts';
@@ -71,7 +72,7 @@ function shown(flow: Approval): string {
 }
 
 test('every state and what may happen in it', () => {
-  const failed = 'editing: The chain did not accept it. Nothing has changed: try again.';
+  const failed = 'editing: The transaction failed on the chain. Nothing has changed. Try again.';
   const notSent = 'editing: Not sent: there is no connection. Nothing has changed.';
   const table: readonly (readonly [string, Approval, ApprovalEvent, string])[] = [
     ['pressed', NEW_APPROVAL, { type: 'submit' }, 'signing'],

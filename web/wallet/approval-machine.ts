@@ -1,5 +1,7 @@
 import type { Answer } from '../data/api.ts';
 import type { CreateApprovalBody, PayerRequest, Wallet } from '../data/payer.ts';
+import { refusalText } from '../data/refusal-text.ts';
+import { t } from '../ui/text/t.ts';
 
 /** What was signed, and over which nonces: each works once. */
 export interface SignedApproval {
@@ -34,16 +36,13 @@ export type ApprovalEvent =
 
 export const NEW_APPROVAL: Approval = { at: 'editing', problem: null };
 
-const NOT_SENT = 'Not sent: there is no connection. Nothing has changed.';
-const FAILED = 'The chain did not accept it. Nothing has changed: try again.';
-
 function editing(problem: string | null): Approval {
   return { at: 'editing', problem };
 }
 
 function ofRequest(signed: SignedApproval, request: PayerRequest): Approval {
   if (request.status === 'succeeded') return { at: 'done' };
-  if (request.status === 'failed') return editing(FAILED);
+  if (request.status === 'failed') return editing(t('wallet.allow.problem.failed'));
   return { at: 'waiting', signed, request: request.id };
 }
 
@@ -64,14 +63,14 @@ function onAnswered(flow: Sending, answer: Answer<PayerRequest>): Approval {
     case 'unknown':
       return flow;
     case 'not_sent':
-      return sends > 1 ? flow : editing(NOT_SENT);
+      return sends > 1 ? flow : editing(t('wallet.problem.not_sent_unchanged'));
     case 'refused': {
       // The service did nothing, or only it knows: the same bytes work once at most.
       if (answer.status >= 500 || answer.status === 429) return flow;
-      if (sends === 1) return editing(answer.error.message);
+      if (sends === 1) return editing(refusalText(answer.error));
       // One of ours is still on its way.
       if (answer.error.code === 'unexpected_state') return flow;
-      return { ...flow, refusal: answer.error.message };
+      return { ...flow, refusal: refusalText(answer.error) };
     }
   }
 }

@@ -1,3 +1,4 @@
+import '../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
@@ -33,7 +34,7 @@ test('a wallet with coin allows the contract to take so much, once', async () =>
   const nonce = async () => (await network.chain.nonces([account.address]))[0];
   await assert.rejects(
     approve(account, { chain, value: 5n }),
-    /needs 0\.\d+ of the chain’s coin and holds 0/,
+    /pays its gas: \u20680\.\d+\u2069 of the chain’s coin. It holds \u20680\u2069/,
   );
   await network.rpc.call('anvil_setBalance', [account.address, '0xde0b6b3a7640000']);
   await approve(account, { chain, value: 5n });
@@ -49,7 +50,7 @@ test('without a node that could send it, nothing is signed', async () => {
   page.window = {};
   try {
     const account = accountOf(newPrivateKey());
-    await assert.rejects(approve(account, { chain, value: 5n }), /no node can send it/);
+    await assert.rejects(approve(account, { chain, value: 5n }), /there is no node to send it/);
   } finally {
     page.window = injected ?? {};
   }

@@ -1,12 +1,13 @@
+import { t } from '../ui/text/t.ts';
 import type { Account } from './account.ts';
 import {
   allow,
   type ChainNode,
   type ChainTruth,
   chainNode,
-  formatCoin,
   GAS_LIMIT,
   OtherChain,
+  readableCoin,
   readChain,
   readReceipt,
   sendRaw,
@@ -14,14 +15,6 @@ import {
 import type { ChainFacts } from './signing.ts';
 
 /** Where the token takes no permits: `approve`, a transaction whose gas this wallet pays. */
-
-const NO_NODE =
-  'This network’s USDC needs a transaction from your wallet, and no node can send it: the ' +
-  'network names none, and this browser has no wallet extension.';
-const OTHER_CHAIN = 'Your browser wallet is on another chain. Switch it and try again.';
-const NODE_AWAY = 'The chain’s node did not answer. Nothing has changed: try again.';
-const REVERTED = 'The chain did not accept it. Nothing has changed: try again.';
-const NOT_YET = 'It was sent and is not in a block yet. Try again in a minute.';
 
 /** A slow chain needs half a minute for two blocks. */
 const LOOKS = 40;
@@ -38,7 +31,16 @@ async function read(node: ChainNode, chain: ChainFacts, address: Account['addres
   try {
     return await readChain(node, chain, address);
   } catch (error) {
-    throw new NotApproved(error instanceof OtherChain ? OTHER_CHAIN : NODE_AWAY, { cause: error });
+    throw new NotApproved(
+      t(
+        error instanceof OtherChain
+          ? 'wallet.problem.other_chain'
+          : 'wallet.allow.problem.node_silent',
+      ),
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -46,8 +48,7 @@ function requireCoin({ coin, maxFeePerGas }: ChainTruth): void {
   const most = GAS_LIMIT * maxFeePerGas;
   if (coin >= most) return;
   throw new NotApproved(
-    'This network’s USDC needs a transaction from your wallet, which pays the gas. It needs ' +
-      `${formatCoin(most)} of the chain’s coin and holds ${formatCoin(coin)}. Send it some first.`,
+    t('wallet.allow.problem.gas', { needed: readableCoin(most), has: readableCoin(coin) }),
   );
 }
 
@@ -59,7 +60,7 @@ export async function approve(
   { chain, value }: { readonly chain: ChainFacts; readonly value: bigint },
 ): Promise<void> {
   const node = chainNode(chain);
-  if (node === null) throw new NotApproved(NO_NODE);
+  if (node === null) throw new NotApproved(t('wallet.allow.problem.no_node'));
   const truth = await read(node, chain, account.address);
   if (truth.allowance === value) return;
   requireCoin(truth);
@@ -72,8 +73,8 @@ export async function approve(
   for (let look = 0; look < LOOKS; look++) {
     const fate = await readReceipt(node, hashOf(raw)).catch(() => null);
     if (fate === 'succeeded') return;
-    if (fate === 'reverted') throw new NotApproved(REVERTED);
+    if (fate === 'reverted') throw new NotApproved(t('wallet.allow.problem.failed'));
     await pause(LOOK_MS);
   }
-  throw new NotApproved(NOT_YET);
+  throw new NotApproved(t('wallet.allow.problem.not_in_block'));
 }

@@ -22,14 +22,14 @@ test('without a network nothing is changed and it says so; what was typed is kep
   await wallet.goTo('Passes');
   await wallet.sees('No passes yet');
   await wallet.button(/^Add pass/).click();
-  await wallet.field('Name of the pass').fill('Keyring');
+  await wallet.field('Pass name').fill('Keyring');
   await context.setOffline(true);
   const add = wallet.dialog().getByRole('button', { name: /^Add pass/ });
   await add.click();
   await wallet.sees('Not sent: there is no connection. Nothing has changed.');
   await wallet.checkAccessibility();
   await context.setOffline(false);
-  assert.equal(await wallet.field('Name of the pass').inputValue(), 'Keyring');
+  assert.equal(await wallet.field('Pass name').inputValue(), 'Keyring');
   await add.click();
   await wallet.field('Pass code').waitFor();
   await wallet.button(/^Done/).click();

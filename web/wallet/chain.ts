@@ -1,3 +1,4 @@
+import { textLocale } from '../ui/text/t.ts';
 import type { Hex } from './bytes.ts';
 import type { ChainFacts } from './signing.ts';
 
@@ -190,6 +191,12 @@ export function parseGwei(text: string): bigint | null {
 export function formatCoin(wei: bigint): string {
   const decimals = (wei % COIN).toString().padStart(18, '0').replace(/0+$/, '');
   return decimals === '' ? `${wei / COIN}` : `${wei / COIN}.${decimals}`;
+}
+
+/** `0.00016`, every digit of it, in the reader's digits. */
+export function readableCoin(wei: bigint): string {
+  const digits = new Intl.NumberFormat(textLocale(), { maximumFractionDigits: 18 });
+  return digits.format(formatCoin(wei) as Intl.StringNumericLiteral);
 }
 
 /** `2`. */

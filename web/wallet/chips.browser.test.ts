@@ -91,7 +91,7 @@ test('on an iPhone each hold of the chip begins with a press', async () => {
   await wallet.checkAccessibility();
   await wallet.button(/^Hold it again/).click();
   const ending = account.address.slice(-4);
-  await wallet.button(new RegExp(`^Change Chip ending ${ending}`)).waitFor();
+  await wallet.button(new RegExp(`^Change Chip ending in ${ending}`)).waitFor();
   wallet.checkClean();
   await wallet.close();
 });

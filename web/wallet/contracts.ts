@@ -1,4 +1,3 @@
-import { formatRate } from './allowance.ts';
 import type { ChainFacts } from './signing.ts';
 
 /** What a wallet signs for, and how two of them differ. */
@@ -8,7 +7,7 @@ export type Pin = Omit<ChainFacts, 'rpcUrl'>;
 
 export type PinnedField = 'chain' | 'token' | 'token name' | 'token version' | 'receiver' | 'fees';
 
-/** What a person compares. The receiver is who may take the token. */
+/** Names of the contracts, to compare. The receiver is the contract that may take the token. */
 export function fieldsOf(pin: Pin): readonly (readonly [PinnedField, string])[] {
   return [
     ['chain', String(pin.chainId)],
@@ -16,7 +15,6 @@ export function fieldsOf(pin: Pin): readonly (readonly [PinnedField, string])[] 
     ['token name', pin.usdcDomain.name],
     ['token version', pin.usdcDomain.version],
     ['receiver', pin.settlement],
-    ...(pin.feeRate === undefined ? [] : [['fees', formatRate(pin.feeRate)] as const]),
   ];
 }
 
@@ -29,7 +27,6 @@ function isDearer({ feeRate: before }: Pin, { feeRate: now }: Pin): boolean {
 export function changedFields(before: Pin, now: Pin): readonly PinnedField[] {
   const told = new Map(fieldsOf(now));
   const others = fieldsOf(before)
-    .filter(([field]) => field !== 'fees')
     .filter(([field, value]) => told.get(field)?.toLowerCase() !== value.toLowerCase())
     .map(([field]) => field);
   return isDearer(before, now) ? [...others, 'fees'] : others;

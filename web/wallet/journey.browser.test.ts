@@ -15,7 +15,8 @@ import {
   walletOf,
 } from '../testing/wallet.ts';
 
-const BUDGET_BYTES = 125_000;
+/** decisions: 130 kB in each language. English leaves room for the longer ones. */
+const BUDGETS = { en: 126_000, qps: 130_000 } as const;
 
 let shared: SharedSandbox;
 let browser: TestBrowser;
@@ -46,7 +47,7 @@ for (const { name, options } of LOOKS) {
     await wallet.checkAccessibility();
     await fundWallet(wallet);
     await wallet.button(/^Allow payments/).click();
-    await wallet.sees(/up to 50.00 USDC may be taken per payment and 200.00 USDC per day/);
+    await wallet.sees(/shops may take up to 50.00 USDC per payment and 200.00 USDC per day/);
     await wallet.checkAccessibility();
     await wallet.button(/^Not now/).click();
     await allowPayments(wallet);
@@ -106,10 +107,12 @@ test('the first load stays within its budget, before and after there is a wallet
   await createWallet(wallet);
   const signedIn = await measureFirstLoad(wallet, url);
   await checkStill(wallet);
+  const pseudo = await measureFirstLoad(wallet, `${url}?lang=qps`);
   for (const bytes of [fresh, signedIn]) {
     assert.ok(bytes > 10_000, 'something was measured');
-    assert.ok(bytes <= BUDGET_BYTES, `${bytes} bytes`);
+    assert.ok(bytes <= BUDGETS.en, `${bytes} bytes`);
   }
+  assert.ok(pseudo <= BUDGETS.qps, `${pseudo} bytes in a language with long words`);
   await wallet.close();
 });
 

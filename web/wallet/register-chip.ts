@@ -1,17 +1,12 @@
 import { hashMessage, hexToBytes } from 'viem';
 import { publicKeyToAddress } from 'viem/accounts';
 import type { ChipsApi } from '../data/payer-chips.ts';
+import { refusalText } from '../data/refusal-text.ts';
 import { type Chip, readNfc } from '../terminal/reader/nfc.ts';
 import { asksByPress, readChipByPress } from '../terminal/reader/press.ts';
 import { signDigest } from '../terminal/reader/sign-by-chip.ts';
 import type { ChipAsks } from '../terminal/screens/chip-asks.tsx';
-
-const NO_CHIP = 'That chip cannot sign. Nothing has changed.';
-const LEFT = 'The chip was taken away too early. Hold it there until this window closes.';
-const NOT_READ =
-  'This browser cannot read chips right now. Allow NFC for this page, and try again.';
-const NOT_SIGNED = 'The chip did not sign. Nothing has changed.';
-const UNSURE = 'We don’t know yet whether it worked. Check the list before you try again.';
+import { t } from '../ui/text/t.ts';
 
 export interface NewChip {
   readonly label: string;
@@ -43,19 +38,19 @@ export async function registerHeldChip(
   until: AbortSignal,
 ): Promise<string | null> {
   const held = await heldChip(asks, until).catch(() => 'left' as const);
-  if (held === 'left') return LEFT;
-  if (held === 'not_read') return NOT_READ;
-  if (held === null) return NO_CHIP;
+  if (held === 'left') return t('wallet.chips.problem.left_early');
+  if (held === 'not_read') return t('wallet.chips.problem.no_nfc');
+  if (held === null) return t('wallet.chips.problem.cannot_sign');
   const address = publicKeyToAddress(`0x${held.publicKey}`);
   const asked = await api.chipProof(address);
-  if (asked.is === 'refused') return asked.error.message;
-  if (asked.is !== 'done') return NOT_SIGNED;
+  if (asked.is === 'refused') return refusalText(asked.error);
+  if (asked.is !== 'done') return t('wallet.chips.problem.not_signed');
   const digest = hexToBytes(hashMessage(asked.value.message));
   const made = await signDigest({ chip: held, digest, askPin: asks.askPin }, until);
-  if (made.is === 'left_early') return LEFT;
-  if (made.is === 'not_signed') return made.message ?? NOT_SIGNED;
+  if (made.is === 'left_early') return t('wallet.chips.problem.left_early');
+  if (made.is === 'not_signed') return made.message ?? t('wallet.chips.problem.not_signed');
   const { signature } = made.signed;
   const saved = await api.registerChip({ address, signature, ...chip });
-  if (saved.is === 'refused') return saved.error.message;
-  return saved.is === 'done' ? null : UNSURE;
+  if (saved.is === 'refused') return refusalText(saved.error);
+  return saved.is === 'done' ? null : t('wallet.problem.unknown');
 }

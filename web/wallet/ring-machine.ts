@@ -1,5 +1,7 @@
 import type { Answer } from '../data/api.ts';
 import type { Confirmation } from '../data/payer.ts';
+import { refusalText } from '../data/refusal-text.ts';
+import { t } from '../ui/text/t.ts';
 
 /**
  * How a question ended. `canceled`: by the shop. `gone`: it is no longer asked, and this window did
@@ -56,8 +58,6 @@ export type RingEvent =
       | { readonly type: 'looked_up'; readonly confirmation: Confirmation }
       | { readonly type: 'closed' }
     ));
-
-const NOT_SENT = 'Not sent: there is no connection.';
 
 function asked(confirmation: Confirmation, remark: string | null = null): Ring {
   return { at: 'asked', confirmation, remark };
@@ -119,16 +119,17 @@ function onAnswered(ring: Answering, answer: Answer<Confirmation>): Ring {
   const { confirmation, yes, sends, isTaken } = ring;
   if (answer.is === 'done') return ofAnswer(ring, answer.value);
   if (answer.is === 'unknown') return ring;
-  if (answer.is === 'not_sent') return sends > 1 ? ring : asked(confirmation, NOT_SENT);
+  if (answer.is === 'not_sent')
+    return sends > 1 ? ring : asked(confirmation, t('wallet.problem.not_sent'));
   const { status, error } = answer;
   // Nothing settles on this network for now: it is still asked.
   const isClosed = error.code === 'service_unavailable';
-  if (isClosed && sends === 1) return asked(confirmation, error.message);
+  if (isClosed && sends === 1) return asked(confirmation, refusalText(error));
   if (status >= 500 || status === 429) return ring;
   if (isTaken) return ended(confirmation, 'declined');
   // A yes is refused where nothing was and will be paid; a no, where somebody has said yes, too.
   // That there is no such question is said for programs, not for payers.
-  const message = status === 404 ? null : error.message;
+  const message = status === 404 ? null : refusalText(error);
   return ended(confirmation, yes ? 'refused' : 'gone', message);
 }
 

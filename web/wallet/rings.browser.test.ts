@@ -173,7 +173,9 @@ test('a wallet that is open behind another window rings, until somebody has answ
 
 const PUSH = {
   title: 'A till has asked your wallet to pay',
-  body: 'Approve it within a minute, or a fixed-code pass was tapped. Not you? Revoke it.',
+  body:
+    'Approve it within a minute. If a fixed-code pass was tapped and that wasn’t you, ' +
+    'revoke the pass.',
   tag: 'ring',
 };
 

@@ -1,5 +1,6 @@
 import { valueIn } from '../data/api.ts';
 import type { Wallet } from '../data/payer.ts';
+import { t } from '../ui/text/t.ts';
 import type { Account } from './account.ts';
 import { type Hex, randomBytes, toHex } from './bytes.ts';
 import {
@@ -13,14 +14,7 @@ import {
 import type { Here } from './here.tsx';
 import { keep, kept, type Network } from './kept.ts';
 import { checkContracts } from './pins.ts';
-import {
-  isGasless,
-  pushToChain,
-  pushToService,
-  SENDING_WORDS,
-  type Sending,
-  wrongRecipient,
-} from './sending.ts';
+import { isGasless, pushToChain, pushToService, type Sending, wrongRecipient } from './sending.ts';
 import { deadlineAt, factsOf, signTransfer } from './signing.ts';
 
 /** What the person sees before the press that sends. */
@@ -33,12 +27,6 @@ export interface Plan {
     | { readonly by: 'nobody'; readonly words: string };
 }
 
-const NO_NODE =
-  'On this network the wallet pays the gas, and no node can send it: the network names none, ' +
-  'and this browser has no wallet extension.';
-const NODE_AWAY = 'The chain’s node did not answer. Try again.';
-const OTHER_CHAIN = 'Your browser wallet is on another chain. Switch it and try again.';
-
 async function howOf(
   { vault, network }: Here,
   wallet: Wallet,
@@ -47,11 +35,18 @@ async function howOf(
   if (isGasless(wallet, atoms)) return { by: 'service' };
   const chain = checkContracts(network, factsOf(wallet));
   const node = chainNode(chain);
-  if (node === null) return { by: 'nobody', words: NO_NODE };
+  if (node === null) return { by: 'nobody', words: t('wallet.send.problem.no_node') };
   try {
     return { by: 'wallet', truth: await readChain(node, chain, vault.address) };
   } catch (error) {
-    return { by: 'nobody', words: error instanceof OtherChain ? OTHER_CHAIN : NODE_AWAY };
+    return {
+      by: 'nobody',
+      words: t(
+        error instanceof OtherChain
+          ? 'wallet.problem.other_chain'
+          : 'wallet.send.problem.node_silent',
+      ),
+    };
   }
 }
 
@@ -74,7 +69,8 @@ export async function planSending(asked: {
   const chain = checkContracts(here.network, factsOf(wallet));
   const to = readAddress(recipient);
   const own = here.vault.address;
-  const wrong = to === null ? SENDING_WORDS.recipient : wrongRecipient(to, { chain, own });
+  const wrong =
+    to === null ? t('wallet.send.problem.recipient') : wrongRecipient(to, { chain, own });
   if (to === null || wrong !== null || typeof atoms === 'string') {
     return {
       wrong: {
@@ -148,7 +144,7 @@ export async function follow(asked: {
     const fate = await push(here, sending);
     if (signal.aborted) return;
     unseen = fate.is === 'unseen' ? unseen + 1 : 0;
-    if (unseen === UNSEEN_LOOKS) return onEnd(SENDING_WORDS.replaced);
+    if (unseen === UNSEEN_LOOKS) return onEnd(t('wallet.send.problem.replaced'));
     if (fate.is === 'sent') return onEnd(null);
     if (fate.is === 'failed') return onEnd(fate.words);
     await pause(ASK_EVERY_MS);

@@ -1,3 +1,4 @@
+import '../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { PayerApi } from '../data/payer.ts';

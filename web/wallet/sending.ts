@@ -1,6 +1,8 @@
 import type { CreateTransferBody, PayerApi, Wallet } from '../data/payer.ts';
+import { refusalText } from '../data/refusal-text.ts';
 import { formatUsdc } from '../ui/money.ts';
-import type { TypedSum } from '../ui/typed-sum.ts';
+import { t } from '../ui/text/t.ts';
+import { type TypedSum, writeSum } from '../ui/typed-sum.ts';
 import type { Hex } from './bytes.ts';
 import { type ChainNode, countSent, isRefusal, readReceipt, sendRaw } from './chain.ts';
 import type { ChainFacts } from './signing.ts';
@@ -33,19 +35,6 @@ const SENT: Fate = { is: 'sent' };
 const UNSEEN: Fate = { is: 'unseen' };
 const failed = (words: string): Fate => ({ is: 'failed', words });
 
-export const SENDING_WORDS = {
-  recipient: 'That isn’t a valid address: a character is missing or wrong.',
-  token: 'That is the token’s own contract. Anything sent there is lost.',
-  settlement: 'That is this network’s contract. Anything sent there is lost.',
-  nobody: 'That address belongs to no one. Anything sent there is lost.',
-  itself: 'That is this wallet’s own address.',
-  amount: 'Enter an amount such as 20.00.',
-  notSent: 'Not sent: there is no connection. Nothing has left the wallet.',
-  refusedByChain: 'The token contract did not accept it. Only the gas has left the wallet.',
-  refusedByNode: 'The node did not accept it. Nothing has left the wallet.',
-  replaced: 'Another transaction of this wallet took its place. Nothing was sent by this one.',
-} as const;
-
 /** The service takes as long to be sure of it (`DEAD_AFTER_MS`). */
 const AFTER_END_S = 60;
 
@@ -55,10 +44,10 @@ export function wrongRecipient(
   { chain, own }: { readonly chain: ChainFacts; readonly own: Hex },
 ): string | null {
   const is = (other: string) => to.toLowerCase() === other.toLowerCase();
-  if (is(own)) return SENDING_WORDS.itself;
-  if (is(chain.usdc)) return SENDING_WORDS.token;
-  if (is(chain.settlement)) return SENDING_WORDS.settlement;
-  return BigInt(to) === 0n ? SENDING_WORDS.nobody : null;
+  if (is(own)) return t('wallet.send.problem.itself');
+  if (is(chain.usdc)) return t('wallet.send.problem.token');
+  if (is(chain.settlement)) return t('wallet.send.problem.settlement');
+  return BigInt(to) === 0n ? t('wallet.send.problem.nobody') : null;
 }
 
 /** Whether the operator pays for this one. */
@@ -69,10 +58,12 @@ export function isGasless({ gasless }: Wallet, atoms: bigint): boolean {
 /** @returns atoms, or what is wrong with what was typed. */
 export function sendable(sum: TypedSum, wallet: Wallet): bigint | string {
   if (sum.is === 'refused') return sum.words;
-  if (sum.is === 'empty') return SENDING_WORDS.amount;
+  if (sum.is === 'empty') return t('wallet.problem.amount', { example: writeSum(20_000_000n) });
   const atoms = sum.units;
   const balance = BigInt(wallet.balance);
-  return atoms > balance ? `Not enough: this wallet holds ${formatUsdc(balance)}.` : atoms;
+  return atoms > balance
+    ? t('wallet.send.problem.too_little', { sum: formatUsdc(balance) })
+    : atoms;
 }
 
 /**
@@ -86,15 +77,15 @@ export async function pushToService(
 ): Promise<Fate> {
   const answer = await api.transfer(body);
   if (answer.is === 'done') {
-    if (answer.value.status === 'failed') return failed(SENDING_WORDS.refusedByChain);
+    if (answer.value.status === 'failed') return failed(t('wallet.send.problem.failed'));
     return answer.value.status === 'succeeded' ? SENT : OPEN;
   }
   if (answer.is === 'refused') {
     const passes = answer.status >= 500 || answer.status === 401;
     const mayBeOut = sends > 0 && api.now() < (body.valid_before + AFTER_END_S) * 1000;
-    return passes || mayBeOut ? OPEN : failed(answer.error.message);
+    return passes || mayBeOut ? OPEN : failed(refusalText(answer.error));
   }
-  return answer.is === 'not_sent' && sends === 0 ? failed(SENDING_WORDS.notSent) : OPEN;
+  return answer.is === 'not_sent' && sends === 0 ? failed(t('wallet.send.problem.not_sent')) : OPEN;
 }
 
 /**
@@ -113,10 +104,10 @@ export async function pushToChain(
     const mined = BigInt(nonce) < (await countSent(node, own, 'latest'));
     const receipt = await readReceipt(node, hash);
     if (receipt === 'succeeded') return SENT;
-    if (receipt === 'reverted') return failed(SENDING_WORDS.refusedByChain);
+    if (receipt === 'reverted') return failed(t('wallet.send.problem.failed'));
     if (mined) return UNSEEN;
     const known = BigInt(nonce) < (await countSent(node, own, 'pending'));
-    return isRefused && !known && sends === 0 ? failed(SENDING_WORDS.refusedByNode) : OPEN;
+    return isRefused && !known && sends === 0 ? failed(t('wallet.send.problem.refused')) : OPEN;
   } catch {
     // Whoever has heard it may still put it into a block.
     return OPEN;

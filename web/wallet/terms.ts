@@ -17,9 +17,9 @@ export type TermField = 'perPayment' | 'perDay' | 'total';
 export type TermProblems = { readonly [field in TermField]?: string };
 
 export const PERIODS = [
-  { days: 30, words: '30 days' },
-  { days: 90, words: '3 months' },
-  { days: 365, words: 'A year' },
+  { days: 30, words: 'wallet.valid_for.thirty_days' },
+  { days: 90, words: 'wallet.valid_for.three_months' },
+  { days: 365, words: 'wallet.valid_for.year' },
 ] as const;
 
 /** A day of people who shop, and a sum that a lost card may cost. */
@@ -81,13 +81,11 @@ export function readTerms(
     return Object.fromEntries(wrong) as TermProblems;
   }
   if (perDay < perPayment)
-    return { perDay: `Must be at least the per-payment limit (${formatUsdc(perPayment)}).` };
+    return { perDay: t('wallet.allow.problem.below_per_payment', { sum: formatUsdc(perPayment) }) };
   const maxFeeRate = feeCeiling(wallet);
   const dearest = perPayment + (perPayment * BigInt(maxFeeRate)) / 10_000n;
   if (total < dearest)
-    return {
-      total: `Must cover the per-payment limit and its fees: at least ${formatUsdc(dearest)}.`,
-    };
+    return { total: t('wallet.allow.problem.below_dearest', { sum: formatUsdc(dearest) }) };
   return {
     total,
     terms: {

@@ -41,7 +41,7 @@ const TAKE_BACK = 'wallet/take-back';
 function Insecure(): ReactNode {
   return (
     <main className="sheet stack">
-      <title>Wallet · Tapline</title>
+      <title>{t('wallet.page')}</title>
       <h1>{t('wallet.insecure.heading')}</h1>
       <p>{t('wallet.insecure.text')}</p>
     </main>
@@ -73,9 +73,7 @@ export function Wallet(): ReactNode {
   return (
     <SignedIn vault={vault} {...session}>
       <Frame network={session.network} current={current}>
-        {hasNewVersion ? (
-          <Notice tone="info">A newer version is available. Reload to use it.</Notice>
-        ) : null}
+        {hasNewVersion ? <Notice tone="info">{t('wallet.new_version')}</Notice> : null}
         <ContractsNotice network={session.network} />
         <Page />
         <RingSheet />

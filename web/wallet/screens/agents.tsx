@@ -8,6 +8,8 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Status, type Tone } from '../../ui/status.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
+import { rich } from '../../ui/text/rich.ts';
+import { type TextKey, t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { readSum, sumIn } from '../../ui/typed-sum.ts';
 import { useHere } from '../here.tsx';
@@ -18,17 +20,17 @@ import { Refused } from './refused.tsx';
 import { useChange } from './use-change.ts';
 
 const TIMES = [
-  { seconds: 600, words: '10 minutes' },
-  { seconds: 3_600, words: 'An hour' },
-  { seconds: 86_400, words: 'A day' },
+  { seconds: 600, words: 'wallet.agents.valid_for.ten_minutes' },
+  { seconds: 3_600, words: 'wallet.agents.valid_for.hour' },
+  { seconds: 86_400, words: 'wallet.agents.valid_for.day' },
 ] as const;
 
-const STATUSES: Readonly<Record<AgentToken['status'], readonly [Tone, string]>> = {
-  active: ['good', 'Can pay'],
-  held: ['info', 'Paying'],
-  spent: ['plain', 'Has paid'],
-  expired: ['plain', 'Expired'],
-  revoked: ['plain', 'Revoked'],
+const STATUSES: Readonly<Record<AgentToken['status'], readonly [Tone, TextKey]>> = {
+  active: ['good', 'wallet.agents.status.active'],
+  held: ['info', 'wallet.agents.status.held'],
+  spent: ['plain', 'wallet.agents.status.spent'],
+  expired: ['plain', 'wallet.agents.status.expired'],
+  revoked: ['plain', 'wallet.agents.status.revoked'],
 };
 
 interface SheetProps {
@@ -56,16 +58,17 @@ function NewTokenForm({ onClose, onMade }: SheetProps & { onMade: (made: NewAgen
   return (
     <form className="stack" onSubmit={submit} noValidate>
       <TextField
-        label="Shop"
-        hint="The shop’s account ID, as your agent received it."
+        label={t('wallet.agents.shop')}
+        hint={t('wallet.agents.shop_hint')}
         autoComplete="off"
         spellCheck={false}
         value={account}
-        error={checked && !isAccount ? 'That isn’t a valid account ID. Ask the shop for it.' : null}
+        error={checked && !isAccount ? t('wallet.agents.problem.shop') : null}
         onChange={(event) => setAccount(event.target.value)}
       />
       <SumField
-        label="Amount"
+        data-name="Amount"
+        label={t('wallet.agents.amount')}
         value={typed}
         sum={sum}
         shows
@@ -73,22 +76,22 @@ function NewTokenForm({ onClose, onMade }: SheetProps & { onMade: (made: NewAgen
         onText={setTyped}
       />
       <Select
-        label="Valid for"
+        label={t('wallet.valid_for.label')}
         value={seconds}
         onChange={(event) => setSeconds(Number(event.target.value))}
       >
         {TIMES.map((time) => (
           <option key={time.seconds} value={time.seconds}>
-            {time.words}
+            {t(time.words)}
           </option>
         ))}
       </Select>
       <Refused problem={problem} />
       <Button type="submit" kind="primary" large busy={busy}>
-        Create a token
+        {t('wallet.agents.create.button')}
       </Button>
       <Button kind="quiet" onClick={onClose}>
-        Not now
+        {t('wallet.not_now')}
       </Button>
     </form>
   );
@@ -98,20 +101,19 @@ function NewToken({ onClose }: SheetProps): ReactNode {
   const [made, setMade] = useState<NewAgentToken | null>(null);
   if (made === null) {
     return (
-      <Dialog title="A token for an AI agent" onClose={onClose}>
+      <Dialog title={t('wallet.agents.create.heading')} onClose={onClose}>
         <NewTokenForm onClose={onClose} onMade={setMade} />
       </Dialog>
     );
   }
   return (
-    <Dialog title="Your new token" onClose={onClose}>
+    <Dialog title={t('wallet.agents.created.heading')} onClose={onClose}>
       <p className="soft">
-        Give it to the agent; it is shown only now. To this one shop, and once, it pays{' '}
-        <Amount atoms={BigInt(made.amount)} />.
+        {rich('wallet.agents.created.text', { sum: () => <Amount atoms={BigInt(made.amount)} /> })}
       </p>
-      <CopyField label="Agent token" value={made.agent_token} />
+      <CopyField label={t('wallet.agents.created.token')} value={made.agent_token} />
       <Button kind="primary" large onClick={onClose}>
-        Done
+        {t('wallet.done')}
       </Button>
     </Dialog>
   );
@@ -127,16 +129,19 @@ function TokenRow({ token }: { readonly token: AgentToken }): ReactNode {
         <strong>
           <Amount atoms={BigInt(token.amount)} />
         </strong>
-        <Status tone={tone}>{word}</Status>
+        <Status tone={tone}>{t(word)}</Status>
       </div>
       <p className="soft small">
-        To <code>{token.account}</code>, until <Time at={token.expires_at} />
+        {rich('wallet.agents.for_shop', {
+          shop: () => <code>{token.account}</code>,
+          until: () => <Time at={token.expires_at} />,
+        })}
       </p>
       <Refused problem={problem} />
       {token.status === 'active' ? (
         <div className="row">
           <Button busy={busy} onClick={() => void change(() => api.revokeAgentToken(token.id))}>
-            Revoke
+            {t('wallet.agents.revoke.button')}
           </Button>
         </div>
       ) : null}
@@ -150,18 +155,18 @@ export function AgentsPage(): ReactNode {
   const rows = rowsOf(tokens);
   return (
     <>
-      <title>Agent tokens · Tapline</title>
+      <title>{t('wallet.agents.page')}</title>
       <div className="row row-apart">
-        <h1>Agent tokens</h1>
+        <h1>{t('wallet.agents.heading')}</h1>
         <Button kind="primary" onClick={() => setMaking(true)}>
-          Create a token
+          {t('wallet.agents.create.button')}
         </Button>
       </div>
       {rows === null && tokens.isError ? <Problem of={tokens.error} /> : null}
       {rows === null && !tokens.isError ? <Waiting /> : null}
       {rows?.length === 0 ? (
-        <EmptyState title="No tokens yet">
-          A token lets an AI agent pay one amount to one shop, once. It never sees your key.
+        <EmptyState title={t('wallet.agents.empty.heading')}>
+          {t('wallet.agents.empty.text')}
         </EmptyState>
       ) : null}
       {rows === null || rows.length === 0 ? null : (

@@ -5,6 +5,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/field.tsx';
 import { formatUsdc } from '../../ui/money.ts';
 import { SumField } from '../../ui/sum-field.tsx';
+import { type TextKey, t } from '../../ui/text/t.ts';
 import { formatTime } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum } from '../../ui/typed-sum.ts';
@@ -24,10 +25,10 @@ import { useApproval } from '../use-approval.ts';
 import { ApprovalNotice } from './approval-notice.tsx';
 import { OpenerField, openerOf } from './opener.tsx';
 
-const FIELDS: readonly (readonly [TermField, string])[] = [
-  ['perPayment', 'At most per payment'],
-  ['perDay', 'At most per day'],
-  ['total', 'At most in total'],
+const FIELDS: readonly (readonly [TermField, TextKey])[] = [
+  ['perPayment', 'wallet.per_payment'],
+  ['perDay', 'wallet.allow.per_day'],
+  ['total', 'wallet.allow.total'],
 ];
 
 /** The whole agreement in words that change as one types. */
@@ -36,12 +37,13 @@ function inWords({ terms, total }: ReadTerms): string {
   const each = formatUsdc(terms.perPayment);
   const daily = formatUsdc(terms.perPeriod);
   const fees = formatRate(terms.maxFeeRate);
-  return (
-    `When you present a pass, up to ${each} may be taken per payment and ${daily} per day ` +
-    `(UTC), plus fees of at most ${fees}. In total ${formatUsdc(total)}, fees included, ` +
-    `until ${until}. ` +
-    'No one can take more.'
-  );
+  return t('wallet.allow.summary', {
+    each,
+    daily,
+    fees,
+    sum: formatUsdc(total),
+    until,
+  });
 }
 
 interface TermFieldsProps {
@@ -56,7 +58,7 @@ function TermFields({ typed, problems, onChange }: TermFieldsProps): ReactNode {
       {FIELDS.map(([field, label]) => (
         <SumField
           key={field}
-          label={label}
+          label={t(label)}
           value={typed[field]}
           sum={readSum(typed[field])}
           error={problems[field] ?? null}
@@ -64,13 +66,13 @@ function TermFields({ typed, problems, onChange }: TermFieldsProps): ReactNode {
         />
       ))}
       <Select
-        label="Valid for"
+        label={t('wallet.valid_for.label')}
         value={typed.days}
         onChange={(event) => onChange({ ...typed, days: Number(event.target.value) })}
       >
         {PERIODS.map(({ days, words }) => (
           <option key={days} value={days}>
-            {words}
+            {t(words)}
           </option>
         ))}
       </Select>
@@ -80,7 +82,7 @@ function TermFields({ typed, problems, onChange }: TermFieldsProps): ReactNode {
 
 export interface AllowSheetProps {
   /** As on the button that has opened it. */
-  readonly action: 'Allow payments' | 'Change limits';
+  readonly action: string;
   readonly wallet: Wallet;
   readonly onClose: () => void;
 }
@@ -106,11 +108,11 @@ export function AllowSheet({ action, wallet, onClose }: AllowSheetProps): ReactN
   useEffect(() => {
     if (flow.at !== 'done') return;
     refresh();
-    toast('Payments are allowed. You can present a pass now.');
+    toast(t('wallet.allow.done'));
     onClose();
   }, [flow, refresh, toast, onClose]);
   return (
-    <Dialog title="How much may shops take?" onClose={onClose}>
+    <Dialog title={t('wallet.allow.heading')} onClose={onClose}>
       <form className="stack" onSubmit={send} noValidate>
         <TermFields typed={typed} problems={isRead(read) ? {} : read} onChange={setTyped} />
         {isRead(read) ? <p>{inWords(read)}</p> : null}
@@ -120,7 +122,7 @@ export function AllowSheet({ action, wallet, onClose }: AllowSheetProps): ReactN
           {action}
         </Button>
         <Button kind="quiet" onClick={onClose}>
-          Not now
+          {t('wallet.not_now')}
         </Button>
       </form>
     </Dialog>

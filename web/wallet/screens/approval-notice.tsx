@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Notice } from '../../ui/notice.tsx';
+import { t } from '../../ui/text/t.ts';
 import type { Approval } from '../approval-machine.ts';
 
 /** What there is to say while an approval is on its way, or has come to nothing. */
@@ -14,14 +15,14 @@ export function ApprovalNotice({ flow }: { readonly flow: Approval }): ReactNode
   if (flow.at === 'sending' && flow.sends > 1) {
     return (
       <Notice tone="info" role="status">
-        Checking… We don’t know yet whether the network has received it.
+        {t('wallet.allow.checking')}
       </Notice>
     );
   }
   if (flow.at === 'waiting') {
     return (
       <Notice tone="info" role="status">
-        On its way to the chain. This takes a moment.
+        {t('wallet.allow.waiting')}
       </Notice>
     );
   }

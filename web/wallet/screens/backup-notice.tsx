@@ -2,6 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { partOf } from '../../ui/part.ts';
+import { t } from '../../ui/text/t.ts';
 import { useKept } from '../kept.ts';
 import { rowsOf, usePayments, useWallet } from '../queries.ts';
 
@@ -16,14 +17,11 @@ export function BackupNotice(): ReactNode {
   if (backedUp || (!hasMoney && (payments === null || payments.length === 0))) return null;
   return (
     <Notice tone="warn">
-      <strong>This wallet exists only in this browser</strong>
-      <p>
-        Back it up so you don’t lose it. Safari deletes a site’s data after seven days without a
-        visit.
-      </p>
+      <strong>{t('wallet.backup_notice.heading')}</strong>
+      <p>{t('wallet.backup_notice.text')}</p>
       <div className="row">
         <Button kind="primary" onClick={() => setOpen(true)}>
-          Back up wallet
+          {t('wallet.backup.open_button')}
         </Button>
       </div>
       {open ? <BackupSheet onClose={() => setOpen(false)} /> : null}

@@ -4,6 +4,7 @@ import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import type { Hex } from '../bytes.ts';
 import { useHere } from '../here.tsx';
@@ -38,10 +39,7 @@ function ShowKey({ onClose, onShown }: StepProps & { onShown: (key: Hex) => void
   };
   return (
     <form className="stack" onSubmit={submit} noValidate>
-      <p>
-        This key is your wallet. If you lose this browser or device, only the key can recover your
-        money: no one else has it.
-      </p>
+      <p>{t('wallet.backup.about')}</p>
       <OpenerField
         vault={vault}
         password={password}
@@ -55,10 +53,10 @@ function ShowKey({ onClose, onShown }: StepProps & { onShown: (key: Hex) => void
         </Notice>
       ) : null}
       <Button type="submit" kind="primary" large busy={busy}>
-        Back up: show the key
+        {t('wallet.backup.show_button')}
       </Button>
       <Button kind="quiet" onClick={onClose}>
-        Not now
+        {t('wallet.not_now')}
       </Button>
     </form>
   );
@@ -74,31 +72,28 @@ function ProveKey({ privateKey, onClose }: StepProps & { privateKey: Hex }): Rea
     setWrong(!isRight);
     if (!isRight) return;
     keep('backedUp', true);
-    toast('The wallet is backed up.');
+    toast(t('wallet.backup.done'));
     onClose();
   };
   return (
     <form className="stack" onSubmit={submit} noValidate>
-      <p>
-        Write it down or store it in a password manager. Anyone who sees it can take everything, so
-        don’t photograph, email or message it.
-      </p>
-      <CopyField label="Private key" value={privateKey} whole />
+      <p>{t('wallet.backup.keep_safe')}</p>
+      <CopyField data-name="Private key" label={t('wallet.private_key')} value={privateKey} whole />
       <TextField
-        label={`Last ${PROOF_LENGTH} characters`}
-        hint="From the copy you saved."
+        label={t('wallet.backup.proof', { count: PROOF_LENGTH })}
+        hint={t('wallet.backup.proof_hint')}
         autoComplete="off"
         autoCapitalize="off"
         spellCheck={false}
         value={typed}
-        error={wrong ? 'They don’t match. Compare the whole key.' : null}
+        error={wrong ? t('wallet.backup.problem.proof') : null}
         onChange={(event) => setTyped(event.target.value)}
       />
       <Button type="submit" kind="primary" large>
-        Back up: I’ve saved it
+        {t('wallet.backup.proof_button')}
       </Button>
       <Button kind="quiet" onClick={onClose}>
-        Not now
+        {t('wallet.not_now')}
       </Button>
     </form>
   );
@@ -108,7 +103,7 @@ function ProveKey({ privateKey, onClose }: StepProps & { privateKey: Hex }): Rea
 export function BackupSheet({ onClose }: StepProps): ReactNode {
   const [key, setKey] = useState<Hex | null>(null);
   return (
-    <Dialog title="Keep your key safe" onClose={onClose}>
+    <Dialog title={t('wallet.backup.heading')} onClose={onClose}>
       {key === null ? (
         <ShowKey onClose={onClose} onShown={setKey} />
       ) : (

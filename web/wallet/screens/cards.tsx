@@ -9,6 +9,8 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Status } from '../../ui/status.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
+import { rich, unseen } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
 import { readSum, sumIn, writeSum } from '../../ui/typed-sum.ts';
 import { useHere } from '../here.tsx';
 import { rowsOf, useCards } from '../queries.ts';
@@ -49,17 +51,17 @@ function CardForm({ action, card, onClose, onDone }: CardFormProps): ReactNode {
   return (
     <form className="stack" onSubmit={submit} noValidate>
       <TextField
-        label="Card name"
+        label={t('wallet.cards.name')}
         maxLength={100}
         value={label}
         onChange={(event) => setLabel(event.target.value)}
       />
       <SumField
-        label="At most per payment"
+        label={t('wallet.per_payment')}
         value={typed}
         sum={sum}
         shows
-        hint="What a lost card can cost you, each time, until you revoke it."
+        hint={t('wallet.cards.per_payment_hint')}
         error={wrong}
         onText={setTyped}
       />
@@ -68,7 +70,7 @@ function CardForm({ action, card, onClose, onDone }: CardFormProps): ReactNode {
         {action}
       </Button>
       <Button kind="quiet" onClick={onClose}>
-        Not now
+        {t('wallet.not_now')}
       </Button>
     </form>
   );
@@ -87,24 +89,29 @@ function AddCard({ onClose }: { readonly onClose: () => void }): ReactNode {
   const [made, setMade] = useState<Card | NewCard | null>(null);
   if (made === null || !isNew(made)) {
     return (
-      <Dialog title="A new card" onClose={onClose}>
-        <CardForm action="Add card" card={null} onClose={onClose} onDone={setMade} />
+      <Dialog title={t('wallet.cards.add.heading')} onClose={onClose}>
+        <CardForm
+          action={t('wallet.cards.add.button')}
+          card={null}
+          onClose={onClose}
+          onDone={setMade}
+        />
       </Dialog>
     );
   }
   return (
-    <Dialog title="Write your card" onClose={onClose}>
+    <Dialog title={t('wallet.cards.write.heading')} onClose={onClose}>
       <p className="soft">
-        With a USB reader, run <code>npx tapline-reader cards write</code>, paste the first line,
-        and hold a blank NTAG 424 DNA there. All of this is shown only now; afterwards no one can
-        copy the card.
+        {rich('wallet.cards.write.text', {
+          command: () => <code>npx tapline-reader cards write</code>,
+        })}
       </p>
-      <CopyField label="For tapline-reader" value={forReader(made)} />
-      <CopyField label="Meta read key" value={made.meta_read_key} />
-      <CopyField label="File read key" value={made.file_read_key} />
-      <CopyField label="Address for the chip" value={made.url_template} />
+      <CopyField label={t('wallet.cards.write.reader')} value={forReader(made)} />
+      <CopyField label={t('wallet.cards.write.meta_key')} value={made.meta_read_key} />
+      <CopyField label={t('wallet.cards.write.file_key')} value={made.file_read_key} />
+      <CopyField label={t('wallet.cards.write.address')} value={made.url_template} />
       <Button kind="primary" large onClick={onClose}>
-        Done
+        {t('wallet.done')}
       </Button>
     </Dialog>
   );
@@ -123,16 +130,20 @@ function RevokeCard({ card, onClose }: CardSheetProps): ReactNode {
   };
   return (
     <Dialog
-      title={`Revoke ${card.label === '' ? 'this card' : named(card.label)}?`}
+      title={
+        card.label === ''
+          ? t('wallet.cards.revoke.heading')
+          : t('wallet.revoke.heading_of', { name: card.label })
+      }
       onClose={onClose}
     >
-      <p>No till will accept it any more. Payments already in progress are not undone.</p>
+      <p>{t('wallet.revoke.text')}</p>
       <Refused problem={problem} />
       <Button kind="danger" large busy={busy} onClick={revoke}>
-        Revoke card
+        {t('wallet.cards.revoke.button')}
       </Button>
       <Button kind="quiet" onClick={onClose}>
-        Keep card
+        {t('wallet.cards.revoke.keep_button')}
       </Button>
     </Dialog>
   );
@@ -141,7 +152,7 @@ function RevokeCard({ card, onClose }: CardSheetProps): ReactNode {
 function CardRow({ card }: { readonly card: Card }): ReactNode {
   const [open, setOpen] = useState<'change' | 'revoke' | null>(null);
   const close = () => setOpen(null);
-  const name = card.label === '' ? 'Unnamed card' : card.label;
+  const name = card.label === '' ? t('wallet.cards.unnamed') : card.label;
   return (
     <li className="card row row-apart">
       <div className="payment-who">
@@ -149,24 +160,31 @@ function CardRow({ card }: { readonly card: Card }): ReactNode {
           <bdi>{name}</bdi>
         </strong>
         <span className="soft small">
-          Up to <Amount atoms={BigInt(card.per_payment_limit)} /> per payment
+          {rich('wallet.up_to', {
+            sum: () => <Amount atoms={BigInt(card.per_payment_limit)} />,
+          })}
         </span>
       </div>
       {card.status === 'active' ? (
         <div className="row">
-          <Button onClick={() => setOpen('change')} aria-label={`Change ${name}`}>
-            Change
+          <Button onClick={() => setOpen('change')}>
+            {rich('wallet.change.button_of', { of: unseen }, { name })}
           </Button>
-          <Button onClick={() => setOpen('revoke')} aria-label={`Revoke ${name}`}>
-            Revoke
+          <Button onClick={() => setOpen('revoke')}>
+            {rich('wallet.revoke.button_of', { of: unseen }, { name })}
           </Button>
         </div>
       ) : (
-        <Status tone="plain">Revoked</Status>
+        <Status tone="plain">{t('wallet.revoked')}</Status>
       )}
       {open === 'change' ? (
         <Dialog title={named(name)} onClose={close}>
-          <CardForm action="Change card" card={card} onClose={close} onDone={close} />
+          <CardForm
+            action={t('wallet.cards.change.button')}
+            card={card}
+            onClose={close}
+            onDone={close}
+          />
         </Dialog>
       ) : null}
       {open === 'revoke' ? <RevokeCard card={card} onClose={close} /> : null}
@@ -180,18 +198,18 @@ export function CardsPage(): ReactNode {
   const rows = rowsOf(cards);
   return (
     <>
-      <title>Cards · Tapline</title>
+      <title>{t('wallet.cards.page')}</title>
       <div className="row row-apart">
-        <h1>Cards</h1>
+        <h1>{t('wallet.cards.heading')}</h1>
         <Button kind="primary" onClick={() => setAdding(true)}>
-          Add card
+          {t('wallet.cards.add.button')}
         </Button>
       </div>
       {rows === null && cards.isError ? <Problem of={cards.error} /> : null}
       {rows === null && !cards.isError ? <Waiting /> : null}
       {rows?.length === 0 ? (
-        <EmptyState title="No cards yet">
-          A chip card cannot be copied and has its own limit.
+        <EmptyState title={t('wallet.cards.empty.heading')}>
+          {t('wallet.cards.empty.text')}
         </EmptyState>
       ) : null}
       {rows?.some(({ status }) => status === 'active') === true && !adding ? (

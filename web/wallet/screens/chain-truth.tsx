@@ -3,8 +3,9 @@ import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Facts } from '../../ui/table.tsx';
+import { type TextKey, t } from '../../ui/text/t.ts';
 import type { Hex } from '../bytes.ts';
-import { type ChainNode, type ChainTruth, formatCoin, OtherChain, readChain } from '../chain.ts';
+import { type ChainNode, type ChainTruth, OtherChain, readableCoin, readChain } from '../chain.ts';
 import type { ChainFacts } from '../signing.ts';
 import { Refused } from './refused.tsx';
 
@@ -18,15 +19,15 @@ export interface ChainTruthProps {
 
 const idOf = (text: string) => <span className="id">{text}</span>;
 
-const NODES: Readonly<Record<ChainNode['kind'], string>> = {
-  browser_wallet: 'Your browser wallet’s node',
-  public_node: 'The public node',
+const SILENT: Readonly<Record<ChainNode['kind'], TextKey>> = {
+  browser_wallet: 'wallet.chain.problem.wallet_silent',
+  public_node: 'wallet.chain.problem.node_silent',
 };
 
 function otherChain({ kind }: ChainNode, { chainId }: ChainFacts): string {
   return kind === 'browser_wallet'
-    ? `Your browser wallet is on another chain. Switch it to chain ${chainId}.`
-    : `The public node is not on chain ${chainId}. Don’t trust its answers.`;
+    ? t('wallet.chain.problem.wallet_elsewhere', { chain: String(chainId) })
+    : t('wallet.chain.problem.node_elsewhere', { chain: String(chainId) });
 }
 
 /** What the chain itself says, where there is somebody to ask. */
@@ -37,13 +38,12 @@ export function ChainTruthPart(props: ChainTruthProps): ReactNode {
   if (node === null) {
     return (
       <Notice tone="info">
-        A browser with a wallet extension can ask that wallet’s node. In this browser, look up the
-        token in a block explorer and read its allowance:
+        {t('wallet.chain.no_node')}
         <Facts
           facts={[
-            ['Token', idOf(chain.usdc)],
-            ['Owner', idOf(address)],
-            ['Spender', idOf(chain.settlement)],
+            [t('wallet.chain.token'), idOf(chain.usdc)],
+            [t('wallet.chain.owner'), idOf(address)],
+            [t('wallet.chain.spender'), idOf(chain.settlement)],
           ]}
         />
       </Notice>
@@ -55,11 +55,7 @@ export function ChainTruthPart(props: ChainTruthProps): ReactNode {
     try {
       onRead(await readChain(node, chain, address));
     } catch (error) {
-      setProblem(
-        error instanceof OtherChain
-          ? otherChain(node, chain)
-          : `${NODES[node.kind]} did not answer.`,
-      );
+      setProblem(error instanceof OtherChain ? otherChain(node, chain) : t(SILENT[node.kind]));
     }
     setBusy(false);
   };
@@ -68,22 +64,21 @@ export function ChainTruthPart(props: ChainTruthProps): ReactNode {
       {truth === null ? null : (
         <Facts
           facts={[
-            ['Can be taken', <Amount exact key="allowance" atoms={truth.allowance} />],
-            ['In the wallet', <Amount exact key="balance" atoms={truth.balance} />],
-            ['Gas balance', formatCoin(truth.coin)],
+            [t('wallet.chain.allowance'), <Amount exact key="allowance" atoms={truth.allowance} />],
+            [t('wallet.chain.balance'), <Amount exact key="balance" atoms={truth.balance} />],
+            [t('wallet.chain.coin'), readableCoin(truth.coin)],
           ]}
         />
       )}
       {node.kind === 'public_node' ? (
         <p className="soft small">
-          Read from <span className="id">{new URL(chain.rpcUrl ?? '').host}</span>, a node that is
-          not this service’s own.
+          {t('wallet.chain.read_from', { host: new URL(chain.rpcUrl ?? '').host })}
         </p>
       ) : null}
       <Refused problem={problem} />
       <div className="row">
         <Button busy={busy} onClick={ask}>
-          {truth === null ? 'Ask the chain' : 'Ask the chain again'}
+          {truth === null ? t('wallet.chain.ask_button') : t('wallet.chain.ask_again_button')}
         </Button>
       </div>
     </>

@@ -14,6 +14,7 @@ import { TextField } from '../../ui/field.tsx';
 import { formatUsdc, MAX_ATOMS } from '../../ui/money.ts';
 import { Status } from '../../ui/status.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
+import { rich, unseen } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
 import { useHere } from '../here.tsx';
@@ -30,7 +31,7 @@ function limitOf(sum: TypedSum): number | null | undefined {
 }
 
 function nameOf({ label, address }: Chip): string {
-  return label === '' ? `Chip ending ${address.slice(-4)}` : label;
+  return label === '' ? t('wallet.chips.unnamed', { end: address.slice(-4) }) : label;
 }
 
 interface FieldsProps {
@@ -45,17 +46,17 @@ function ChipFields({ label, limit, onLabel, onLimit }: FieldsProps): ReactNode 
   return (
     <>
       <TextField
-        label="Chip name"
+        label={t('wallet.chips.name')}
         maxLength={100}
         value={label}
         onChange={(event) => onLabel(event.target.value)}
       />
       <SumField
-        label="At most per payment"
+        label={t('wallet.per_payment')}
         value={limit}
         sum={sum}
         shows
-        hint="Leave empty for no limit."
+        hint={t('wallet.chips.per_payment_hint')}
         error={
           limitOf(sum) === undefined
             ? t('wallet.problem.amount_too_large', { sum: formatUsdc(MAX_ATOMS) })
@@ -68,7 +69,6 @@ function ChipFields({ label, limit, onLabel, onLimit }: FieldsProps): ReactNode 
 }
 
 /** What holding the chip is about to do, in words of the device that reads it. */
-const HOLD = 'Hold the chip against this phone, and keep it there until this window closes.';
 
 function AddChip({ onClose }: { readonly onClose: () => void }): ReactNode {
   const { api, refresh } = useHere();
@@ -97,17 +97,14 @@ function AddChip({ onClose }: { readonly onClose: () => void }): ReactNode {
     if (wrong === null) onClose();
   };
   return (
-    <Dialog title="Register a chip" onClose={onClose}>
+    <Dialog title={t('wallet.chips.register.heading')} onClose={onClose}>
       <form className="stack" onSubmit={submit} noValidate>
-        <p className="soft">
-          The chip signs once that it belongs to this wallet. It sends no money. Its own money stays
-          on the chip.
-        </p>
+        <p className="soft">{t('wallet.chips.register.text')}</p>
         <ChipFields label={label} limit={typed} onLabel={setLabel} onLimit={setTyped} />
         <Refused problem={problem} />
-        {busy && asks.asked === null ? <p role="status">{HOLD}</p> : null}
+        {busy && asks.asked === null ? <p role="status">{t('wallet.chips.hold')}</p> : null}
         <Button type="submit" kind="primary" large busy={busy}>
-          Hold the chip here
+          {t('wallet.chips.register.hold_button')}
         </Button>
       </form>
       {asks.asked === null ? null : <ChipAsksPart asked={asks.asked} />}
@@ -141,17 +138,15 @@ function ChangeChip({ chip, onClose }: SheetProps): ReactNode {
     <Dialog title={nameOf(chip)} onClose={onClose}>
       <form className="stack" onSubmit={submit} noValidate>
         <ChipFields label={label} limit={typed} onLabel={setLabel} onLimit={setTyped} />
-        <Switch label="Block this chip" checked={blocked} onChange={setBlocked} />
+        <Switch label={t('wallet.chips.block')} checked={blocked} onChange={setBlocked} />
         <Refused problem={problem} />
         <Button type="submit" kind="primary" large busy={busy}>
-          Save chip
+          {t('wallet.chips.change.button')}
         </Button>
         <Button kind="danger" busy={busy} onClick={remove}>
-          Remove from this wallet
+          {t('wallet.chips.remove.button')}
         </Button>
-        <p className="soft small">
-          Removing it ends its limit and its block. The chip can still pay with its own money.
-        </p>
+        <p className="soft small">{t('wallet.chips.remove.text')}</p>
       </form>
     </Dialog>
   );
@@ -168,27 +163,21 @@ function ChipRow({ chip }: { readonly chip: Chip }): ReactNode {
           <bdi>{name}</bdi>
         </strong>
         <span className="soft small">
-          {limit === null ? (
-            'No limit'
-          ) : (
-            <>
-              Up to <Amount atoms={BigInt(limit)} /> per payment
-            </>
-          )}
+          {limit === null
+            ? t('wallet.chips.no_limit')
+            : rich('wallet.up_to', { sum: () => <Amount atoms={BigInt(limit)} /> })}
         </span>
       </div>
       <div className="row">
-        {blocked ? <Status tone="bad">Blocked</Status> : null}
-        <Button onClick={() => setOpen(true)} aria-label={`Change ${name}`}>
-          Change
+        {blocked ? <Status tone="bad">{t('wallet.chips.status.blocked')}</Status> : null}
+        <Button onClick={() => setOpen(true)}>
+          {rich('wallet.change.button_of', { of: unseen }, { name })}
         </Button>
       </div>
       {open ? <ChangeChip chip={chip} onClose={() => setOpen(false)} /> : null}
     </li>
   );
 }
-
-const ELSEWHERE = ' To register one, open this page in Chrome on Android or on an iPhone.';
 
 /** Chips with a key and money of their own: what their owner allows them here. */
 export function ChipsPart(): ReactNode {
@@ -203,12 +192,13 @@ export function ChipsPart(): ReactNode {
   return (
     <section className="stack" aria-labelledby="chips">
       <div className="row row-apart">
-        <h2 id="chips">Signing chips</h2>
-        {canHold ? <Button onClick={() => setAdding(true)}>Register a chip</Button> : null}
+        <h2 id="chips">{t('wallet.chips.heading')}</h2>
+        {canHold ? (
+          <Button onClick={() => setAdding(true)}>{t('wallet.chips.register.button')}</Button>
+        ) : null}
       </div>
       <p className="soft">
-        HaLo and Burner chips hold their own money and sign their payments. Here you can give one a
-        limit or block it.{canHold ? null : ELSEWHERE}
+        {t('wallet.chips.about')} {canHold ? null : t('wallet.chips.elsewhere')}
       </p>
       {chips.isError ? <Problem of={chips.error} /> : null}
       {rows.length === 0 ? null : (

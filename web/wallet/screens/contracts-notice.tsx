@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Notice } from '../../ui/notice.tsx';
+import { t } from '../../ui/text/t.ts';
 import { type Network, useKept } from '../kept.ts';
 import { PageLink } from './frame.tsx';
 
@@ -11,9 +12,8 @@ export function ContractsNotice({ network }: { readonly network: Network | null 
   if (!isOther) return null;
   return (
     <Notice tone="bad" role="alert">
-      The service now names different contracts or higher fees than this wallet knows. The wallet
-      signs nothing until you have reviewed them.{' '}
-      <PageLink path={CONTRACTS}>Compare contracts</PageLink>
+      {t('wallet.contracts_notice.text')}{' '}
+      <PageLink path={CONTRACTS}>{t('wallet.contracts_notice.link')}</PageLink>
     </Notice>
   );
 }

@@ -5,30 +5,34 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Facts } from '../../ui/table.tsx';
+import { rich } from '../../ui/text/rich.ts';
+import { type TextKey, t, textLocale } from '../../ui/text/t.ts';
+import { formatRate } from '../allowance.ts';
 import { changedFields, fieldsOf, type Pin, type PinnedField } from '../contracts.ts';
 import { type Network, useKept } from '../kept.ts';
 import { builtIn, pinOf, trustTold } from '../pins.ts';
 import { PageLink } from './frame.tsx';
 
-const NAMES: Readonly<Record<Network, string>> = {
-  testnet: 'Test network',
-  mainnet: 'Main network',
+const NAMES: Readonly<Record<Network, TextKey>> = {
+  testnet: 'wallet.contracts.network.testnet',
+  mainnet: 'wallet.contracts.network.mainnet',
 };
 
-const FIELD_WORDS: Readonly<Record<PinnedField, string>> = {
-  chain: 'Chain',
-  token: 'Token',
-  'token name': 'Token name',
-  'token version': 'Token version',
-  receiver: 'Can take payments',
-  fees: 'Fees on top',
+const FIELD_WORDS: Readonly<Record<PinnedField, TextKey>> = {
+  chain: 'wallet.contracts.fact.chain',
+  token: 'wallet.contracts.fact.token',
+  'token name': 'wallet.contracts.fact.token_name',
+  'token version': 'wallet.contracts.fact.token_version',
+  receiver: 'wallet.contracts.fact.receiver',
+  fees: 'wallet.contracts.fact.fees',
 };
 
 function ContractFacts({ pin }: { readonly pin: Pin }): ReactNode {
+  const fees = pin.feeRate === undefined ? [] : [['fees', formatRate(pin.feeRate)] as const];
   return (
     <Facts
-      facts={fieldsOf(pin).map(([field, value]) => [
-        FIELD_WORDS[field],
+      facts={[...fieldsOf(pin), ...fees].map(([field, value]) => [
+        t(FIELD_WORDS[field]),
         <span key={field} className="id">
           {value}
         </span>,
@@ -46,29 +50,26 @@ function TrustSheet(props: { readonly network: Network; readonly onClose: () => 
     props.onClose();
   };
   return (
-    <Dialog title="Trust the new contracts?" onClose={props.onClose}>
-      <p>
-        These contracts may take what you allow from then on. A compromised service would name an
-        attacker’s contract.
-      </p>
+    <Dialog title={t('wallet.contracts.trust.heading')} onClose={props.onClose}>
+      <p>{t('wallet.contracts.trust.text')}</p>
       <Choice
         type="checkbox"
         name="compared"
         value="yes"
-        label="I have compared each address with what the operator has published elsewhere"
+        label={t('wallet.contracts.trust.compared')}
         checked={agreed}
         onChange={setAgreed}
       />
       {missing && !agreed ? (
         <Notice tone="bad" role="alert">
-          Tick the box first.
+          {t('wallet.tick_first')}
         </Notice>
       ) : null}
       <Button kind="danger" large onClick={trust}>
-        Trust the new contracts
+        {t('wallet.contracts.trust.button')}
       </Button>
       <Button kind="quiet" onClick={props.onClose}>
-        Keep the known contracts
+        {t('wallet.contracts.trust.keep_button')}
       </Button>
     </Dialog>
   );
@@ -89,24 +90,23 @@ function Change(props: {
 }): ReactNode {
   const { network, known, told } = props;
   const [trusting, setTrusting] = useState(false);
-  const changed = changedFields(known, told).map((field) => FIELD_WORDS[field]);
+  const changed = changedFields(known, told).map((field) => t(FIELD_WORDS[field]));
+  const list = new Intl.ListFormat(textLocale(), { type: 'unit' });
   return (
     <>
       <Notice tone="bad" role="alert">
-        The service now names something different ({changed.join(', ')}). Nothing was signed for it,
-        and your money has not moved. If the operator has not announced this, stop here: end what
-        you have allowed, and tell the operator.
+        {t('wallet.contracts.changed.text', { facts: list.format(changed) })}
       </Notice>
-      <h3>Named now</h3>
+      <h3>{t('wallet.contracts.changed.heading')}</h3>
       <ContractFacts pin={told} />
       {canTrust(network, known, told) ? (
         <div className="row">
           <Button kind="danger" onClick={() => setTrusting(true)}>
-            Trust the new contracts
+            {t('wallet.contracts.trust.button')}
           </Button>
         </div>
       ) : (
-        <p className="soft">This version of the app signs only for the known contracts.</p>
+        <p className="soft">{t('wallet.contracts.changed.pinned')}</p>
       )}
       {trusting ? <TrustSheet network={network} onClose={() => setTrusting(false)} /> : null}
     </>
@@ -126,13 +126,14 @@ function NetworkContracts({ network }: { readonly network: Network }): ReactNode
   if (known === null) return null;
   return (
     <section className="card stack">
-      <h2>{NAMES[network]}</h2>
-      {told === undefined ? null : <h3>Known to this browser</h3>}
+      <h2>{t(NAMES[network])}</h2>
+      {told === undefined ? null : <h3>{t('wallet.contracts.known.heading')}</h3>}
       <ContractFacts pin={known} />
       <p className="soft">
-        With chain and receiver your browser’s wallet ends the permission{' '}
-        <a href={alonePage(known)}>without this service</a>. Keep{' '}
-        <a href="contract.html">that page as a file</a>.
+        {rich('wallet.contracts.alone', {
+          page: (text) => <a href={alonePage(known)}>{text}</a>,
+          file: (text) => <a href="contract.html">{text}</a>,
+        })}
       </p>
       <Former network={network} />
       {told === undefined ? null : <Change network={network} known={known} told={told} />}
@@ -145,8 +146,11 @@ function Former({ network }: { readonly network: Network }): ReactNode {
   const former = useKept('formerContracts')[network] ?? [];
   return former.map((pin) => (
     <p key={pin.settlement} className="soft">
-      Before, this wallet signed for <span className="id">{pin.settlement}</span>. What you allowed
-      there holds until <a href={alonePage(pin)}>you end it there</a>.
+      {rich(
+        'wallet.contracts.former',
+        { page: (text) => <a href={alonePage(pin)}>{text}</a> },
+        { contract: pin.settlement },
+      )}
     </p>
   ));
 }
@@ -157,22 +161,20 @@ export function ContractsPage(): ReactNode {
   const isEmpty = Object.keys(chains).length === 0;
   return (
     <main className="sheet stack">
-      <title>Contracts · Tapline</title>
-      <PageLink path="wallet">Back to the wallet</PageLink>
-      <h1>Contracts</h1>
-      <p className="soft">
-        This browser signs only for the contracts below, as they were when it first used them.
-      </p>
+      <title>{t('wallet.contracts.page')}</title>
+      <PageLink path="wallet">{t('wallet.back_to_wallet')}</PageLink>
+      <h1>{t('wallet.contracts.heading')}</h1>
+      <p className="soft">{t('wallet.contracts.about')}</p>
       {isEmpty ? (
-        <EmptyState title="None yet">
-          They are saved when this browser first signs in or pays.
+        <EmptyState title={t('wallet.contracts.empty.heading')}>
+          {t('wallet.contracts.empty.text')}
         </EmptyState>
       ) : (
         (['testnet', 'mainnet'] as const).map((network) => (
           <NetworkContracts key={network} network={network} />
         ))
       )}
-      <PageLink path="wallet/take-back">Ask the chain, or end the permission there</PageLink>
+      <PageLink path="wallet/take-back">{t('wallet.end.link')}</PageLink>
     </main>
   );
 }

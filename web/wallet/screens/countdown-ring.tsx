@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react';
+import { t } from '../../ui/text/t.ts';
 
 /** How long a person may think (behavior.md 12.3), and a one-minute code is good. */
 const MINUTE_MS = 60_000;
@@ -22,7 +23,7 @@ export function CountdownRing({
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   const part = Math.min(1, Math.max(0, ms / wholeMs));
   return (
-    <span className="countdown" role="timer" aria-label={`${seconds} seconds left`}>
+    <span className="countdown" role="timer" aria-label={t('wallet.seconds_left', { seconds })}>
       <svg viewBox="0 0 48 48" aria-hidden="true">
         <circle className="countdown-way" cx="24" cy="24" r="20" />
         <circle

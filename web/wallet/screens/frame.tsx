@@ -1,13 +1,15 @@
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { Notice } from '../../ui/notice.tsx';
+import { RESULT_NAMES } from '../../ui/result-names.ts';
 import { SkipLink } from '../../ui/skip-link.tsx';
 import { Status } from '../../ui/status.tsx';
+import { type TextKey, t } from '../../ui/text/t.ts';
 import { useOnline } from '../../ui/use-online.ts';
 import type { Network } from '../kept.ts';
 
 export interface WalletPage {
-  readonly name: string;
+  readonly name: TextKey;
   /** From the root of the service, without a leading slash. */
   readonly path: string;
   /** Pages that are reached from it, and stand below it. */
@@ -16,11 +18,15 @@ export interface WalletPage {
 
 /** Every page of the wallet. */
 export const PAGES: readonly WalletPage[] = [
-  { name: 'Home', path: 'wallet' },
-  { name: 'Passes', path: 'wallet/passes', below: ['wallet/cards', 'wallet/agents'] },
-  { name: 'History', path: 'wallet/history' },
-  { name: 'Limits', path: 'wallet/limits' },
-  { name: 'Settings', path: 'wallet/settings' },
+  { name: 'wallet.pages.home', path: 'wallet' },
+  {
+    name: 'wallet.pages.passes',
+    path: 'wallet/passes',
+    below: ['wallet/cards', 'wallet/agents'],
+  },
+  { name: 'wallet.pages.history', path: 'wallet/history' },
+  { name: 'wallet.pages.limits', path: 'wallet/limits' },
+  { name: 'wallet.pages.settings', path: 'wallet/settings' },
 ];
 
 function isPlainClick(event: React.MouseEvent): boolean {
@@ -76,16 +82,16 @@ export function Frame({ network, current, children }: FrameProps): ReactNode {
       <header className="wallet-head">
         <span className="wallet-brand">
           <img src="icons/tapline.svg" alt="" />
-          Wallet
+          {t('wallet.brand')}
         </span>
-        {network === 'testnet' ? <Status tone="warn">Test money</Status> : null}
+        {network === 'testnet' ? <Status tone="warn">{t('wallet.test_money')}</Status> : null}
       </header>
-      <nav className="wallet-nav" aria-label="Wallet">
+      <nav className="wallet-nav" aria-label={t('wallet.brand')}>
         <ul>
           {PAGES.map((page) => (
             <li key={page.path}>
               <PageLink path={page.path} current={currentOf(page, current)}>
-                {page.name}
+                {t(page.name)}
               </PageLink>
             </li>
           ))}
@@ -93,9 +99,8 @@ export function Frame({ network, current, children }: FrameProps): ReactNode {
       </nav>
       <main className="wallet-main stack">
         {online ? null : (
-          <Notice tone="warn" icon="offline" role="status">
-            Offline. This page may be out of date, and nothing can be changed until the connection
-            is back.
+          <Notice tone="warn" icon="offline" role="status" data-result={RESULT_NAMES.offline}>
+            {t('wallet.offline')}
           </Notice>
         )}
         {children}

@@ -1,8 +1,8 @@
 import { useEffect } from 'react';
-import { named } from '#core/isolates.ts';
 import { leftWallet } from '../../data/left-wallet.ts';
 import type { Pass, PayerPayment } from '../../data/payer.ts';
 import { roundAtoms } from '../../ui/money.ts';
+import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { keep, kept } from '../kept.ts';
 import { tellOfPass } from '../push.ts';
@@ -40,8 +40,9 @@ function useRefusedTaps(): void {
     const until = [heardUntil ?? new Date(0).toISOString(), ...times].sort().at(-1) ?? null;
     if (until !== heardUntil) keep('refusedUntil', until);
     for (const { label } of news.slice(0, MOST)) {
-      const name = label === '' ? 'an unnamed pass' : label;
-      toast(`A till tapped ${named(name)} and was refused. Not you? Revoke the pass.`);
+      toast(
+        label === '' ? t('wallet.news.refused_unnamed') : t('wallet.news.refused', { name: label }),
+      );
     }
     if (news.length > 0 && document.visibilityState === 'hidden') void tellOfPass();
   }, [rows, toast]);
@@ -61,10 +62,7 @@ export function Heard(): null {
     if (heardUntil === null || until > heardUntil) keep('heardUntil', until);
     for (const payment of news.slice(0, MOST)) {
       const sum = `${roundAtoms(leftWallet(payment))} USDC`;
-      toast(
-        `${named(payment.merchant_name)} charged ${sum} to a fixed-code pass. ` +
-          'Not you? Revoke the pass.',
-      );
+      toast(t('wallet.news.charged', { merchant: payment.merchant_name, sum }));
     }
     if (news.length > 0 && document.visibilityState === 'hidden') void tellOfPass();
   }, [rows, toast]);

@@ -5,6 +5,8 @@ import { receiptPath } from '../../data/receipt-path.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
+import { rich } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { rowsOf, usePayments } from '../queries.ts';
 import { More, Problem, Waiting } from './loading.tsx';
@@ -25,11 +27,11 @@ export function PaymentRow({ payment }: { readonly payment: PayerPayment }): Rea
         </span>
         {payment.status === 'succeeded' ? null : <ObjectStatus status={payment.status} />}
         {payment.payment_method.credential === 'nfc_id' ? (
-          <span className="soft small">With a fixed-code pass</span>
+          <span className="soft small">{t('wallet.history.fixed_code')}</span>
         ) : null}
         {receipt === null ? null : (
           <a className="small" href={receipt}>
-            Receipt
+            {t('wallet.history.receipt')}
           </a>
         )}
       </div>
@@ -38,22 +40,30 @@ export function PaymentRow({ payment }: { readonly payment: PayerPayment }): Rea
           <Amount atoms={leftWallet(payment)} />
         </strong>
         <span className="soft small">
-          <Amount atoms={BigInt(payment.amount)} unit={false} /> +{' '}
-          <Amount atoms={fees} unit={false} /> fees
+          {rich('wallet.history.fees', {
+            sum: () => <Amount atoms={BigInt(payment.amount)} unit={false} />,
+            fees: () => <Amount atoms={fees} unit={false} />,
+          })}
         </span>
         {payment.tip === 0 ? null : (
           <span className="soft small">
-            includes <Amount atoms={BigInt(payment.tip)} unit={false} /> tip
+            {rich('wallet.history.tip', {
+              sum: () => <Amount atoms={BigInt(payment.tip)} unit={false} />,
+            })}
           </span>
         )}
         {payment.fees.cashback === 0 ? null : (
           <span className="soft small">
-            <Amount atoms={BigInt(payment.fees.cashback)} unit={false} /> cashback
+            {rich('wallet.history.cashback', {
+              sum: () => <Amount atoms={BigInt(payment.fees.cashback)} unit={false} />,
+            })}
           </span>
         )}
         {payment.amount_refunded === 0 ? null : (
           <span className="small">
-            <Amount atoms={BigInt(payment.amount_refunded)} unit={false} /> refunded
+            {rich('wallet.history.refunded', {
+              sum: () => <Amount atoms={BigInt(payment.amount_refunded)} unit={false} />,
+            })}
           </span>
         )}
       </div>
@@ -66,14 +76,12 @@ export function HistoryPage(): ReactNode {
   const rows = rowsOf(payments);
   return (
     <>
-      <title>History · Tapline</title>
-      <h1>History</h1>
+      <title>{t('wallet.history.page')}</title>
+      <h1>{t('wallet.history.heading')}</h1>
       {rows === null && payments.isError ? <Problem of={payments.error} /> : null}
       {rows === null && !payments.isError ? <Waiting /> : null}
       {rows?.length === 0 ? (
-        <EmptyState title="No payments yet">
-          Payments from this wallet appear here, with their receipts.
-        </EmptyState>
+        <EmptyState title={t('wallet.no_payments')}>{t('wallet.history.empty.text')}</EmptyState>
       ) : null}
       {rows === null || rows.length === 0 ? null : (
         <ul className="payments">

@@ -1,9 +1,12 @@
 import { type ReactNode, useState } from 'react';
 import type { Pass, PassCode, Wallet } from '../../data/payer.ts';
+import { refusalText } from '../../data/refusal-text.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { rich } from '../../ui/text/rich.ts';
+import { type TextKey, t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { type Standing, standingOf, sumLength } from '../allowance.ts';
@@ -32,17 +35,19 @@ function Faucet(): ReactNode {
     setProblem(null);
     const answer = await api.faucet();
     if (answer.is === 'done' && answer.value.status !== 'failed') {
-      toast(answer.value.status === 'succeeded' ? 'Test USDC has arrived.' : 'It is on its way.');
-    } else if (answer.is === 'refused') setProblem(answer.error.message);
-    else if (answer.is === 'not_sent') setProblem('Not sent: there is no connection.');
-    else setProblem('We don’t know yet whether it worked. Check the balance in a moment.');
+      toast(
+        answer.value.status === 'succeeded' ? t('wallet.faucet.done') : t('wallet.faucet.waiting'),
+      );
+    } else if (answer.is === 'refused') setProblem(refusalText(answer.error));
+    else if (answer.is === 'not_sent') setProblem(t('wallet.problem.not_sent'));
+    else setProblem(t('wallet.faucet.unknown'));
     refresh();
     setBusy(false);
   };
   return (
     <>
       <Button busy={busy} onClick={ask}>
-        Get test USDC
+        {t('wallet.faucet.button')}
       </Button>
       {problem === null ? null : (
         <Notice tone="warn" role="alert">
@@ -67,7 +72,7 @@ function CodeForTill({ pass }: { readonly pass: Pass }): ReactNode {
   return (
     <>
       <Button kind="primary" large wide busy={busy} onClick={show}>
-        Show code
+        {t('wallet.show_code')}
       </Button>
       <Refused problem={refused ?? problem} />
       {code === null ? null : (
@@ -77,12 +82,12 @@ function CodeForTill({ pass }: { readonly pass: Pass }): ReactNode {
   );
 }
 
-const TITLES: Readonly<Record<Standing, string>> = {
-  not_allowed: 'Payments are not allowed yet',
-  expired: 'Your permission has expired',
-  used_up: 'Your allowance is almost used up',
-  no_money: 'The wallet is empty',
-  ready: 'Ready to pay',
+const TITLES: Readonly<Record<Standing, TextKey>> = {
+  not_allowed: 'wallet.home.standing.not_allowed',
+  expired: 'wallet.home.standing.expired',
+  used_up: 'wallet.home.standing.used_up',
+  no_money: 'wallet.home.standing.no_money',
+  ready: 'wallet.home.standing.ready',
 };
 
 function Permission({ wallet }: { readonly wallet: Wallet }): ReactNode {
@@ -93,38 +98,38 @@ function Permission({ wallet }: { readonly wallet: Wallet }): ReactNode {
   const pass = rowsOf(usePasses())?.find(({ status }) => status === 'active');
   const needsYes = standing !== 'ready' && standing !== 'no_money';
   return (
-    <section className="card stack" aria-label="Payments">
+    <section className="card stack" aria-label={t('wallet.home.payments')}>
       <h2 className="row">
         <span className={`standing standing-${needsYes ? 'open' : 'done'}`}>
           <Icon name={needsYes ? 'lock' : 'good'} />
         </span>
-        <span>
-          {wallet.former === null ? TITLES[standing] : 'Shops are moving to a new contract'}
-        </span>
+        <span>{t(wallet.former === null ? TITLES[standing] : 'wallet.home.moved.heading')}</span>
       </h2>
       {policy === null || needsYes ? (
         <p className="soft">
-          {wallet.former === null
-            ? 'Set how much shops may take when you present a pass. It is free, and ' +
-              'you can stop it at any time.'
-            : 'The network has a new contract. Allow payments there with the same limits: it is ' +
-              'free. What you allowed before still applies in shops that have not moved.'}
+          {wallet.former === null ? t('wallet.home.allow.text') : t('wallet.home.moved.text')}
         </p>
       ) : (
         <p className="soft">
-          Up to <Amount atoms={BigInt(policy.per_payment)} /> per payment and{' '}
-          <Amount atoms={BigInt(policy.per_period)} /> a day (UTC), until{' '}
-          <Time at={policy.expires_at} shape="day" />.
+          {rich('wallet.home.allowed', {
+            sum: () => <Amount atoms={BigInt(policy.per_payment)} />,
+            daily: () => <Amount atoms={BigInt(policy.per_period)} />,
+            until: () => <Time at={policy.expires_at} shape="day" />,
+          })}
         </p>
       )}
       {needsYes ? (
         <Button kind="primary" large wide onClick={() => setAsking(true)}>
-          Allow payments
+          {t('wallet.allow.button')}
         </Button>
       ) : null}
       {standing === 'ready' && pass !== undefined ? <CodeForTill pass={pass} /> : null}
       {asking ? (
-        <AllowSheet action="Allow payments" wallet={wallet} onClose={() => setAsking(false)} />
+        <AllowSheet
+          action={t('wallet.allow.button')}
+          wallet={wallet}
+          onClose={() => setAsking(false)}
+        />
       ) : null}
     </section>
   );
@@ -139,21 +144,21 @@ function Newest(): ReactNode {
     const hasPass = passes?.some(({ status }) => status === 'active') === true;
     return (
       <section className="card stack">
-        <h2>No payments yet</h2>
+        <h2>{t('wallet.no_payments')}</h2>
         <p className="soft">
-          {hasPass
-            ? 'Present your pass at a till. The payment appears here within seconds.'
-            : 'A pass is what you present at a till: a code on your phone, or a card with a chip.'}
+          {hasPass ? t('wallet.home.first.with_pass') : t('wallet.home.first.without_pass')}
         </p>
-        <PageLink path="wallet/passes">{hasPass ? 'See your passes' : 'Add a pass'}</PageLink>
+        <PageLink path="wallet/passes">
+          {hasPass ? t('wallet.home.first.passes_link') : t('wallet.home.first.add_link')}
+        </PageLink>
       </section>
     );
   }
   return (
     <section className="stack stack-tight">
       <div className="row row-apart">
-        <h2>Latest payments</h2>
-        <PageLink path="wallet/history">View all</PageLink>
+        <h2>{t('wallet.home.latest.heading')}</h2>
+        <PageLink path="wallet/history">{t('wallet.home.latest.link')}</PageLink>
       </div>
       <ul className="payments">
         {rows.slice(0, NEWEST).map((payment) => (
@@ -175,16 +180,16 @@ export function HomePage(): ReactNode {
   }
   return (
     <>
-      <title>Wallet · Tapline</title>
-      <h1 className="unseen">Wallet</h1>
-      <section className="balance" aria-label="Balance">
-        <p className="soft">Balance</p>
+      <title>{t('wallet.page')}</title>
+      <h1 className="unseen">{t('wallet.heading')}</h1>
+      <section className="balance" aria-label={t('wallet.home.balance')}>
+        <p className="soft">{t('wallet.home.balance')}</p>
         <p className={`balance-sum ${sumLength(BigInt(wallet.data.balance))}`}>
           <Amount atoms={BigInt(wallet.data.balance)} />
         </p>
         <div className="row">
-          <Button onClick={() => setReceiving(true)}>Receive</Button>
-          <Button onClick={() => setSending(true)}>Send</Button>
+          <Button onClick={() => setReceiving(true)}>{t('wallet.receive.open_button')}</Button>
+          <Button onClick={() => setSending(true)}>{t('wallet.send.open_button')}</Button>
           {network === 'testnet' ? <Faucet /> : null}
         </div>
       </section>
@@ -196,7 +201,7 @@ export function HomePage(): ReactNode {
           href={back}
           onClick={forgetWayBack}
         >
-          Back to the payment
+          {t('wallet.home.back_to_payment')}
         </a>
       )}
       <BackupNotice />

@@ -42,23 +42,20 @@ function StopSheet({ onClose }: { readonly onClose: () => void }): ReactNode {
   useEffect(() => {
     if (flow.at !== 'done') return;
     refresh();
-    toast('Nothing can be taken from this wallet now.');
+    toast(t('wallet.stop.done'));
     onClose();
   }, [flow, refresh, toast, onClose]);
   return (
-    <Dialog title="Stop all payments?" onClose={onClose}>
+    <Dialog title={t('wallet.stop.heading')} onClose={onClose}>
       <form className="stack" onSubmit={send} noValidate>
-        <p>
-          This ends the permission on the chain. No pass, card or token of this wallet can pay until
-          you allow payments again. Payments already in progress are not undone.
-        </p>
+        <p>{t('wallet.stop.text')}</p>
         <OpenerField vault={vault} password={password} onChange={setPassword} />
         <ApprovalNotice flow={flow} />
         <Button type="submit" kind="danger" large busy={flow.at !== 'editing'}>
-          Stop all payments
+          {t('wallet.stop.button')}
         </Button>
         <Button kind="quiet" onClick={onClose}>
-          Keep limits
+          {t('wallet.stop.keep_button')}
         </Button>
       </form>
     </Dialog>
@@ -67,14 +64,14 @@ function StopSheet({ onClose }: { readonly onClose: () => void }): ReactNode {
 
 function factsOf({ policy, allowance }: Wallet) {
   const sum = (atoms: number) => <Amount atoms={BigInt(atoms)} />;
-  if (policy === null) return [['Total', sum(allowance)]] as const;
+  if (policy === null) return [[t('wallet.limits.fact.total'), sum(allowance)]] as const;
   return [
-    ['Per payment', sum(policy.per_payment)],
-    ['Per day (UTC)', sum(policy.per_period)],
-    ['Spent today (UTC)', sum(policy.spent)],
-    ['Left in total', sum(allowance)],
-    ['Maximum fees', formatRate(policy.max_fee_rate)],
-    ['Valid until', <Time key="until" at={policy.expires_at} shape="day" />],
+    [t('wallet.limits.fact.per_payment'), sum(policy.per_payment)],
+    [t('wallet.limits.fact.per_day'), sum(policy.per_period)],
+    [t('wallet.limits.fact.spent_today'), sum(policy.spent)],
+    [t('wallet.limits.fact.left'), sum(allowance)],
+    [t('wallet.limits.fact.fees'), formatRate(policy.max_fee_rate)],
+    [t('wallet.limits.fact.until'), <Time key="until" at={policy.expires_at} shape="day" />],
   ] as const;
 }
 
@@ -82,15 +79,13 @@ function ChainLimits({ wallet }: { readonly wallet: Wallet }): ReactNode {
   const { api } = useHere();
   const [open, setOpen] = useState<'change' | 'stop' | null>(null);
   const isClosed = standingOf(wallet, api.now()) === 'not_allowed';
-  const action = isClosed ? 'Allow payments' : 'Change limits';
+  const action = isClosed ? t('wallet.allow.button') : t('wallet.allow.change_button');
   const close = () => setOpen(null);
   return (
     <section className="card stack">
-      <h2>On the chain</h2>
+      <h2>{t('wallet.limits.chain.heading')}</h2>
       <p className="soft">
-        {isClosed
-          ? 'Nothing can be taken from this wallet.'
-          : 'The contract never takes more than this, whoever asks.'}
+        {isClosed ? t('wallet.limits.chain.closed') : t('wallet.limits.chain.open')}
       </p>
       <Facts facts={factsOf(wallet)} />
       <div className="row">
@@ -99,7 +94,7 @@ function ChainLimits({ wallet }: { readonly wallet: Wallet }): ReactNode {
         </Button>
         {wallet.allowance === 0 ? null : (
           <Button kind="danger" onClick={() => setOpen('stop')}>
-            Stop all payments
+            {t('wallet.stop.button')}
           </Button>
         )}
       </div>
@@ -139,30 +134,26 @@ function OwnLimits({ payer }: { readonly payer: Payer }): ReactNode {
     event.preventDefault();
     if (each.limit === undefined || daily.limit === undefined) return;
     const limits = { per_payment: each.limit, per_day: daily.limit };
-    if ((await change(() => api.changeLimits(limits))) !== null)
-      toast('Your limits are now in effect.');
+    if ((await change(() => api.changeLimits(limits))) !== null) toast(t('wallet.limits.own.done'));
   };
   return (
     <form className="card stack" onSubmit={save} noValidate>
-      <h2>Tighter limits</h2>
-      <p className="soft">
-        These take effect at once and need no signature. Leave empty to use the limits above. A day
-        begins at midnight UTC.
-      </p>
+      <h2>{t('wallet.limits.own.heading')}</h2>
+      <p className="soft">{t('wallet.limits.own.text')}</p>
       <Switch
-        label="Ask me before I first pay at a shop"
+        label={t('wallet.limits.own.first_payment')}
         checked={payer.limits.confirm_first_payment}
         disabled={busy}
         onChange={(on) => void change(() => api.changeLimits({ confirm_first_payment: on }))}
       />
       <div className="terms">
-        <SumField label="Each payment" {...each.field} />
-        <SumField label="Each day" {...daily.field} />
+        <SumField label={t('wallet.limits.own.per_payment')} {...each.field} />
+        <SumField label={t('wallet.limits.own.per_day')} {...daily.field} />
       </div>
       <Refused problem={problem} />
       <div className="row">
         <Button type="submit" busy={busy}>
-          Save limits
+          {t('wallet.limits.own.button')}
         </Button>
       </div>
     </form>
@@ -175,18 +166,15 @@ export function LimitsPage(): ReactNode {
   const failed = wallet.error ?? me.error;
   return (
     <>
-      <title>Limits · Tapline</title>
-      <h1>Spending limits</h1>
+      <title>{t('wallet.limits.page')}</title>
+      <h1>{t('wallet.limits.heading')}</h1>
       {wallet.data === undefined ? null : <ChainLimits wallet={wallet.data} />}
       {me.data === undefined ? null : <OwnLimits payer={me.data} />}
       <section className="card stack">
-        <h2>Without this service</h2>
-        <p className="soft">
-          The figures above are what this server read from the chain. You can check them yourself,
-          and end the permission, even if this server is gone.
-        </p>
-        <PageLink path="wallet/take-back">Ask the chain, or end the permission there</PageLink>
-        <PageLink path={CONTRACTS}>Contracts that this wallet signs for</PageLink>
+        <h2>{t('wallet.end.heading')}</h2>
+        <p className="soft">{t('wallet.limits.end.text')}</p>
+        <PageLink path="wallet/take-back">{t('wallet.end.link')}</PageLink>
+        <PageLink path={CONTRACTS}>{t('wallet.limits.contracts_link')}</PageLink>
       </section>
       {wallet.data === undefined && failed === null ? <Waiting /> : null}
       {wallet.data === undefined && failed !== null ? <Problem of={failed} /> : null}

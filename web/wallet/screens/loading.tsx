@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
+import { t } from '../../ui/text/t.ts';
 import { useHere } from '../here.tsx';
 import type { Pages } from '../queries.ts';
 import { problemOf } from '../words.ts';
@@ -15,7 +16,7 @@ export function Problem({ of }: { readonly of: unknown }): ReactNode {
   return (
     <Notice tone="bad" role="alert">
       <p>{problemOf(of)}</p>
-      <Button onClick={refresh}>Try again</Button>
+      <Button onClick={refresh}>{t('wallet.try_again')}</Button>
     </Notice>
   );
 }
@@ -25,7 +26,7 @@ export function More<T>({ pages }: { readonly pages: Pages<T> }): ReactNode {
   if (!pages.hasNextPage) return null;
   return (
     <Button wide busy={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
-      Show more
+      {t('wallet.show_more')}
     </Button>
   );
 }

@@ -3,6 +3,7 @@ import { endOfAddress } from '../../ui/address.ts';
 import { Button } from '../../ui/button.tsx';
 import { LockScreen } from '../../ui/lock-screen.tsx';
 import type { SealedPin } from '../../ui/pin.ts';
+import { t } from '../../ui/text/t.ts';
 import { keep } from '../kept.ts';
 import type { Vault } from '../vault.ts';
 import { OpenerField } from './opener.tsx';
@@ -23,7 +24,7 @@ export function WalletLock({ vault, pin, onUnlock }: WalletLockProps): ReactNode
     <ForgottenPin vault={vault} onUnlock={onUnlock} />
   ) : (
     <div className="stack sign-in-more">
-      <Button onClick={() => setForgotten(true)}>Forgot the PIN?</Button>
+      <Button onClick={() => setForgotten(true)}>{t('wallet.lock.forgot_button')}</Button>
     </div>
   );
   return <LockScreen pin={pin} owner={owner} onUnlock={onUnlock} otherWay={otherWay} />;
@@ -37,13 +38,14 @@ function ForgottenPin({ vault, onUnlock }: Omit<WalletLockProps, 'pin'>): ReactN
   return (
     <form className="stack sign-in-more" onSubmit={submit} noValidate>
       <p className="soft">
-        {vault.seal.by === 'passkey' ? 'Your passkey' : 'Your wallet password'} opens the wallet and
-        removes the PIN. You can set another PIN in Settings.
+        {t(vault.seal.by === 'passkey' ? 'wallet.lock.by_passkey' : 'wallet.lock.by_password')}
       </p>
       <OpenerField vault={vault} password={password} error={wrong} onChange={setPassword} />
       <Refused problem={problem} />
       <Button type="submit" busy={busy}>
-        {vault.seal.by === 'passkey' ? 'Open with your passkey' : 'Open with your password'}
+        {vault.seal.by === 'passkey'
+          ? t('wallet.lock.passkey_button')
+          : t('wallet.lock.password_button')}
       </Button>
     </form>
   );

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { Switch } from '../../ui/choice.tsx';
+import { t } from '../../ui/text/t.ts';
 import { keep, kept, useKept } from '../kept.ts';
 import { isOpen, unlock } from '../keyring.ts';
 import { signIn } from '../sign-in.ts';
@@ -27,7 +28,8 @@ export function NetworkSwitch({ vault }: { readonly vault: Vault }): ReactNode {
   };
   return (
     <Switch
-      label="Test mode"
+      data-name="Test mode"
+      label={t('wallet.test_mode')}
       checked={network === 'testnet'}
       disabled={busy}
       onChange={(test) => void change(test)}

@@ -8,8 +8,9 @@ import { type Opener, SHORTEST_PASSWORD, type Vault } from '../vault.ts';
 import { Refused } from './refused.tsx';
 
 export interface NewOpenerProps {
-  /** What the button that sends says. */
+  /** What the button that sends says; its name in English is what scripts find it by. */
   readonly action: string;
+  readonly 'data-name': string;
   readonly busy: boolean;
   readonly problem: string | null;
   /** What stands above the password: the private key, where one is brought along. */
@@ -73,7 +74,13 @@ export function NewOpener(props: NewOpenerProps): ReactNode {
         onChange={(event) => setRepeated(event.target.value)}
       />
       <Refused problem={problem} />
-      <Button type="submit" kind={hasPasskeys ? 'plain' : 'primary'} large busy={busy}>
+      <Button
+        data-name={props['data-name']}
+        type="submit"
+        kind={hasPasskeys ? 'plain' : 'primary'}
+        large
+        busy={busy}
+      >
         {action}
       </Button>
     </form>

@@ -5,6 +5,7 @@ import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { partOf } from '../../ui/part.ts';
+import { t } from '../../ui/text/t.ts';
 import { askOwner, asksEach } from '../each-payment.ts';
 import { useHere } from '../here.tsx';
 import { CountdownRing } from './countdown-ring.tsx';
@@ -47,22 +48,25 @@ export function PassCodeSheet({ pass, made, onClose }: PassCodeSheetProps): Reac
   };
   const isShown = code !== null && !isOver;
   return (
-    <Dialog title={pass.label === '' ? 'A code for the till' : named(pass.label)} onClose={onClose}>
-      <p className="soft">A code pays once, within a minute. The till scans it.</p>
+    <Dialog
+      title={pass.label === '' ? t('wallet.code.heading') : named(pass.label)}
+      onClose={onClose}
+    >
+      <p className="soft">{t('wallet.code.text')}</p>
       {isShown ? (
         <>
           <div className="pass-code">
-            <Qr value={code.value} label="Code for the till" />
+            <Qr value={code.value} label={t('wallet.code.picture')} />
             <CountdownRing left={left} />
           </div>
-          <CopyField label="Code" value={code.value} />
+          <CopyField label={t('wallet.code.value')} value={code.value} />
         </>
       ) : null}
-      {isOver ? <p role="status">This code has expired.</p> : null}
+      {isOver ? <p role="status">{t('wallet.code.expired')}</p> : null}
       <Refused problem={refused ?? problem} />
       {isShown ? null : (
         <Button kind="primary" large busy={busy} onClick={ask}>
-          New code
+          {t('wallet.code.new_button')}
         </Button>
       )}
       {isShown || asksEach(vault) ? null : <RotatingCode pass={pass} />}

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { valueIn } from '../../data/api.ts';
 import { listNetworks, type Pass } from '../../data/payer.ts';
 import { Button } from '../../ui/button.tsx';
+import { t } from '../../ui/text/t.ts';
 import { useHere } from '../here.tsx';
 import { Refused } from './refused.tsx';
 import { useChange } from './use-change.ts';
@@ -42,16 +43,16 @@ export function PassFileButtons({ pass }: { readonly pass: Pass }): ReactNode {
       <div className="row">
         {wallets.includes('apple') ? (
           <Button busy={busy} onClick={addApple}>
-            Add to Apple Wallet
+            {t('wallet.code.apple_button')}
           </Button>
         ) : null}
         {wallets.includes('google') ? (
           <Button busy={busy} onClick={addGoogle}>
-            Add to Google Wallet
+            {t('wallet.code.google_button')}
           </Button>
         ) : null}
       </div>
-      <p className="soft small">It opens this wallet and pays at tills that read phone passes.</p>
+      <p className="soft small">{t('wallet.code.files_text')}</p>
     </>
   );
 }

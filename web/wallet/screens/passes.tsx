@@ -1,5 +1,4 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { named } from '#core/isolates.ts';
 import type { NewPass, Pass } from '../../data/payer.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
@@ -7,6 +6,8 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Status } from '../../ui/status.tsx';
+import { rich, unseen } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useHere } from '../here.tsx';
 import { rowsOf, usePasses } from '../queries.ts';
@@ -29,39 +30,33 @@ function AddPass({ onClose }: { readonly onClose: () => void }): ReactNode {
   };
   if (made !== null) {
     return (
-      <Dialog title="Your new pass" onClose={onClose}>
-        <p>
-          At the till, tap “Show code”. Each code pays once, within a minute, so a photo of it is
-          worthless.
-        </p>
-        <h3>For a plain NFC tag</h3>
-        <p className="soft">
-          You can also write this code to a tag. It never changes: anyone who reads it can copy it
-          and pay within your limits until you revoke the pass. It is shown only once.
-        </p>
-        <CopyField label="Pass code" value={made.nfc_id} />
+      <Dialog title={t('wallet.passes.added.heading')} onClose={onClose}>
+        <p>{t('wallet.passes.added.text')}</p>
+        <h3>{t('wallet.passes.added.tag_heading')}</h3>
+        <p className="soft">{t('wallet.passes.added.tag_text')}</p>
+        <CopyField label={t('wallet.passes.added.code')} value={made.nfc_id} />
         <Button kind="primary" large onClick={onClose}>
-          Done
+          {t('wallet.done')}
         </Button>
       </Dialog>
     );
   }
   return (
-    <Dialog title="A new pass" onClose={onClose}>
+    <Dialog title={t('wallet.passes.add.heading')} onClose={onClose}>
       <form className="stack" onSubmit={submit}>
         <TextField
-          label="Name of the pass"
-          hint="So that you know which one to revoke: Keyring, Blue card."
+          label={t('wallet.passes.name')}
+          hint={t('wallet.passes.name_hint')}
           maxLength={100}
           value={label}
           onChange={(event) => setLabel(event.target.value)}
         />
         <Refused problem={problem} />
         <Button type="submit" kind="primary" large busy={busy}>
-          Add pass
+          {t('wallet.passes.add.button')}
         </Button>
         <Button kind="quiet" onClick={onClose}>
-          Not now
+          {t('wallet.not_now')}
         </Button>
       </form>
     </Dialog>
@@ -81,16 +76,20 @@ function RevokePass({ pass, onClose }: RevokeProps): ReactNode {
   };
   return (
     <Dialog
-      title={`Revoke ${pass.label === '' ? 'this pass' : named(pass.label)}?`}
+      title={
+        pass.label === ''
+          ? t('wallet.passes.revoke.heading')
+          : t('wallet.revoke.heading_of', { name: pass.label })
+      }
       onClose={onClose}
     >
-      <p>No till will accept it any more. Payments already in progress are not undone.</p>
+      <p>{t('wallet.revoke.text')}</p>
       <Refused problem={problem} />
       <Button kind="danger" large busy={busy} onClick={revoke}>
-        Revoke pass
+        {t('wallet.passes.revoke.button')}
       </Button>
       <Button kind="quiet" onClick={onClose}>
-        Keep pass
+        {t('wallet.passes.revoke.keep_button')}
       </Button>
     </Dialog>
   );
@@ -110,17 +109,21 @@ function PassFace({ pass, name }: { readonly pass: Pass; readonly name: string }
     <div className={`pass-face pass-tone-${toneOf(pass)}`}>
       <div className="row row-apart">
         <img src="icons/tapline.svg" alt="" width="28" height="28" />
-        {pass.status === 'active' ? null : <Status tone="plain">Revoked</Status>}
+        {pass.status === 'active' ? null : <Status tone="plain">{t('wallet.revoked')}</Status>}
       </div>
       <strong>
         <bdi>{name}</bdi>
       </strong>
       <div className="row row-apart small">
-        <span aria-label={`Ends in ${pass.id.slice(-4)}`} role="img">
+        <span
+          aria-label={t('wallet.passes.end', { end: pass.id.slice(-4) })}
+          role="img"
+          translate="no"
+        >
           •••• {pass.id.slice(-4)}
         </span>
         <span>
-          Since <Time at={pass.created} shape="day" />
+          {rich('wallet.passes.since', { day: () => <Time at={pass.created} shape="day" /> })}
         </span>
       </div>
     </div>
@@ -130,22 +133,24 @@ function PassFace({ pass, name }: { readonly pass: Pass; readonly name: string }
 function PassRow({ pass }: { readonly pass: Pass }): ReactNode {
   const [revoking, setRevoking] = useState(false);
   const [showing, setShowing] = useState(false);
-  const name = pass.label === '' ? 'Unnamed pass' : pass.label;
+  const name = pass.label === '' ? t('wallet.passes.unnamed') : pass.label;
   return (
     <li className="pass stack stack-tight">
       <PassFace pass={pass} name={name} />
       {pass.last_declined === null ? null : (
         <span className="soft small">
-          Refused at a till <Time at={pass.last_declined.declined_at} shape="full" />
+          {rich('wallet.passes.refused_at', {
+            time: () => <Time at={pass.last_declined?.declined_at ?? ''} shape="full" />,
+          })}
         </span>
       )}
       {pass.status === 'active' ? (
         <div className="row">
-          <Button onClick={() => setShowing(true)} aria-label={`Show code of ${name}`}>
-            Show code
+          <Button onClick={() => setShowing(true)}>
+            {rich('wallet.passes.show_code_of', { of: unseen }, { name })}
           </Button>
-          <Button onClick={() => setRevoking(true)} aria-label={`Revoke ${name}`}>
-            Revoke
+          <Button onClick={() => setRevoking(true)}>
+            {rich('wallet.revoke.button_of', { of: unseen }, { name })}
           </Button>
         </div>
       ) : null}
@@ -161,19 +166,18 @@ export function PassesPage(): ReactNode {
   const rows = rowsOf(passes);
   return (
     <>
-      <title>Passes · Tapline</title>
+      <title>{t('wallet.passes.page')}</title>
       <div className="row row-apart">
-        <h1>Passes</h1>
+        <h1>{t('wallet.passes.heading')}</h1>
         <Button kind="primary" onClick={() => setAdding(true)}>
-          Add pass
+          {t('wallet.passes.add.button')}
         </Button>
       </div>
       {rows === null && passes.isError ? <Problem of={passes.error} /> : null}
       {rows === null && !passes.isError ? <Waiting /> : null}
       {rows?.length === 0 ? (
-        <EmptyState title="No passes yet">
-          A pass is what you present at a till: a code on this phone that pays once. It pays within
-          your limits and can be revoked at any time.
+        <EmptyState title={t('wallet.passes.empty.heading')}>
+          {t('wallet.passes.empty.text')}
         </EmptyState>
       ) : null}
       {rows?.some(({ status }) => status === 'active') === true && !adding ? (
@@ -188,8 +192,8 @@ export function PassesPage(): ReactNode {
       )}
       <More pages={passes} />
       <p className="row">
-        <PageLink path="wallet/cards">Cards with a chip</PageLink>
-        <PageLink path="wallet/agents">Tokens for AI agents</PageLink>
+        <PageLink path="wallet/cards">{t('wallet.passes.cards_link')}</PageLink>
+        <PageLink path="wallet/agents">{t('wallet.passes.agents_link')}</PageLink>
       </p>
       {adding ? <AddPass onClose={() => setAdding(false)} /> : null}
     </>

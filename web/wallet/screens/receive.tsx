@@ -3,21 +3,20 @@ import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Qr } from '../../ui/qr.tsx';
+import { t } from '../../ui/text/t.ts';
 import { useHere } from '../here.tsx';
 
 /** The wallet's address, for somebody who sends USDC to it. */
 export function ReceiveSheet({ onClose }: { readonly onClose: () => void }): ReactNode {
   const { vault, network } = useHere();
   return (
-    <Dialog title="Receive USDC" onClose={onClose}>
-      <Qr value={vault.address} label="The address of this wallet" />
-      <CopyField label="Wallet address" value={vault.address} />
+    <Dialog title={t('wallet.receive.heading')} onClose={onClose}>
+      <Qr value={vault.address} label={t('wallet.receive.picture')} />
+      <CopyField label={t('wallet.address')} value={vault.address} />
       <p className="soft small">
-        {network === 'testnet'
-          ? 'Test money only: anything sent here from another network is lost.'
-          : 'USDC on this network only: anything sent from another network is lost.'}
+        {network === 'testnet' ? t('wallet.receive.test_money') : t('wallet.receive.network')}
       </p>
-      <Button onClick={onClose}>Done</Button>
+      <Button onClick={onClose}>{t('wallet.done')}</Button>
     </Dialog>
   );
 }

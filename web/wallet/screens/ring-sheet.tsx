@@ -1,10 +1,13 @@
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
+import { named } from '#core/isolates.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { formatUsdc } from '../../ui/money.ts';
 import { Notice } from '../../ui/notice.tsx';
+import { RESULT_NAMES } from '../../ui/result-names.ts';
 import { Facts } from '../../ui/table.tsx';
+import { type TextKey, t } from '../../ui/text/t.ts';
 import { endRing, startRing } from '../alert.ts';
 import { type Charge, chargeOf, sumLength } from '../allowance.ts';
 import { Bell } from '../bell.ts';
@@ -15,42 +18,31 @@ import { leftMs, type Ring, type RingOutcome } from '../ring-machine.ts';
 import { CountdownRing } from './countdown-ring.tsx';
 import { Refused } from './refused.tsx';
 import './ring.css';
-import { named } from '#core/isolates.ts';
 
-const REASONS: Readonly<Record<string, string>> = {
-  FIRST_MERCHANT_PAYMENT: 'You have not paid at this shop before.',
-  HIGH_AMOUNT: 'This is more than this shop takes without asking.',
-  VELOCITY: 'This is one of several payments within a short time.',
-  STATIC_PASS: 'This pass can be copied, so first payments and larger amounts need your approval.',
-  CARD_AFTER_RECOVERY: 'Did you tap your card? We ask once, to rule out a copy.',
+const REASONS: Readonly<Record<string, TextKey>> = {
+  FIRST_MERCHANT_PAYMENT: 'wallet.confirm.reason.first_merchant_payment',
+  HIGH_AMOUNT: 'wallet.confirm.reason.high_amount',
+  VELOCITY: 'wallet.confirm.reason.velocity',
+  STATIC_PASS: 'wallet.confirm.reason.static_pass',
+  CARD_AFTER_RECOVERY: 'wallet.confirm.reason.card_after_recovery',
 };
 
-const ENDS: Readonly<
-  Record<RingOutcome, { tone: 'good' | 'bad' | 'plain'; title: string; hint: string }>
-> = {
-  paid: { tone: 'good', title: 'Paid', hint: 'It is in your history.' },
-  rejected: { tone: 'plain', title: 'Rejected', hint: 'Nothing was paid.' },
-  declined: { tone: 'bad', title: 'Declined', hint: 'Nothing was paid.' },
-  expired: {
-    tone: 'plain',
-    title: 'Too late',
-    hint: 'There was no answer in time. Nothing was paid.',
-  },
-  canceled: { tone: 'plain', title: 'Canceled', hint: 'The shop canceled it. Nothing was paid.' },
-  gone: {
-    tone: 'plain',
-    title: 'Already answered',
-    hint: 'It was answered in another window or on another device.',
-  },
-  refused: { tone: 'bad', title: 'Not paid', hint: 'Nothing was paid.' },
+const TONES: Readonly<Record<RingOutcome, 'good' | 'bad' | 'plain'>> = {
+  paid: 'good',
+  rejected: 'plain',
+  declined: 'bad',
+  expired: 'plain',
+  canceled: 'plain',
+  gone: 'plain',
+  refused: 'bad',
 };
 
-const DECLINES: Readonly<Record<string, string>> = {
-  insufficient_funds: 'There is not enough USDC in the wallet.',
-  approval_insufficient: 'You have not allowed enough: see Limits.',
-  limit_exceeded: 'It is above your limits.',
-  pass_revoked: 'The pass has been revoked.',
-  settlement_failed: 'The chain did not accept it.',
+const DECLINES: Readonly<Record<string, TextKey>> = {
+  insufficient_funds: 'wallet.confirm.decline.insufficient_funds',
+  approval_insufficient: 'wallet.confirm.decline.approval_insufficient',
+  limit_exceeded: 'wallet.confirm.decline.limit_exceeded',
+  pass_revoked: 'wallet.confirm.decline.pass_revoked',
+  settlement_failed: 'wallet.confirm.decline.settlement_failed',
 };
 
 function useBell(): { readonly bell: Bell | null; readonly ring: Ring | null } {
@@ -89,7 +81,7 @@ function Why({ confirmation }: Ring): ReactNode {
   return (
     <p className="row ring-why">
       <CountdownRing left={() => leftMs(confirmation, api.now())} />
-      <span>{REASONS[confirmation.reason_code ?? ''] ?? 'This payment needs your approval.'}</span>
+      <span>{t(REASONS[confirmation.reason_code ?? ''] ?? 'wallet.confirm.reason.other')}</span>
     </p>
   );
 }
@@ -100,25 +92,28 @@ function Parts({ ring, charge }: SumProps): ReactNode {
   return (
     <Facts
       facts={[
-        ['Sale', <Amount key="sale" exact unit={false} atoms={all - BigInt(confirmation.tip)} />],
         [
-          'Tip',
+          t('wallet.confirm.fact.sale'),
+          <Amount key="sale" exact unit={false} atoms={all - BigInt(confirmation.tip)} />,
+        ],
+        [
+          t('wallet.confirm.fact.tip'),
           confirmation.tip === 0 ? null : (
             <Amount key="tip" exact unit={false} atoms={BigInt(confirmation.tip)} />
           ),
         ],
         [
-          'Fees',
+          t('wallet.confirm.fact.fees'),
           charge === null ? null : <Amount key="fees" exact unit={false} atoms={charge.fees} />,
         ],
         [
-          'You get back',
+          t('wallet.confirm.fact.cashback'),
           charge === null || charge.cashback === 0n ? null : (
             <Amount key="cashback" exact unit={false} atoms={charge.cashback} />
           ),
         ],
-        ['For', confirmation.description],
-        ['Order', confirmation.order_id],
+        [t('wallet.confirm.fact.for'), confirmation.description && named(confirmation.description)],
+        [t('wallet.confirm.fact.order'), confirmation.order_id && named(confirmation.order_id)],
       ]}
     />
   );
@@ -126,17 +121,23 @@ function Parts({ ring, charge }: SumProps): ReactNode {
 
 function endHint({ outcome, message, confirmation }: Extract<Ring, { at: 'ended' }>): string {
   if (outcome === 'declined')
-    return DECLINES[confirmation.decline_code ?? ''] ?? ENDS.declined.hint;
-  return message ?? ENDS[outcome].hint;
+    return t(DECLINES[confirmation.decline_code ?? ''] ?? 'wallet.confirm.end_hint.declined');
+  return message ?? t(`wallet.confirm.end_hint.${outcome}`);
 }
 
 function Answering({ ring }: { readonly ring: Extract<Ring, { at: 'answering' }> }): ReactNode {
   const isUnknown = ring.sends > 1 && !ring.isTaken;
   return (
-    <Notice tone="info" role="status">
-      <strong>{isUnknown ? 'Checking…' : ring.yes ? 'Paying…' : 'Rejecting…'}</strong>
-      {isUnknown ? <p>We don’t know yet whether your answer has arrived.</p> : null}
-      {ring.isTaken ? <p>Your approval has arrived. The chain is processing it.</p> : null}
+    <Notice tone="info" role="status" data-result={isUnknown ? RESULT_NAMES.checking : undefined}>
+      <strong>
+        {isUnknown
+          ? t('wallet.confirm.checking')
+          : ring.yes
+            ? t('wallet.confirm.paying')
+            : t('wallet.confirm.rejecting')}
+      </strong>
+      {isUnknown ? <p>{t('wallet.confirm.checking_hint')}</p> : null}
+      {ring.isTaken ? <p>{t('wallet.confirm.taken_hint')}</p> : null}
     </Notice>
   );
 }
@@ -167,11 +168,13 @@ function Asked({ ring, bell, charge }: PartProps<Extract<Ring, { at: 'asked' }>>
     <>
       <Refused problem={problem ?? remark} />
       <div className="ring-answers">
-        <Button kind="primary" large busy={busy} onClick={approve}>
-          {`Approve ${formatUsdc(charge?.total ?? BigInt(confirmation.amount))}`}
+        <Button data-name="Approve" kind="primary" large busy={busy} onClick={approve}>
+          {t('wallet.confirm.approve_button', {
+            sum: formatUsdc(charge?.total ?? BigInt(confirmation.amount)),
+          })}
         </Button>
-        <Button large onClick={() => void bell.answer(id, false)}>
-          Reject
+        <Button data-name="Reject" large onClick={() => void bell.answer(id, false)}>
+          {t('wallet.confirm.reject_button')}
         </Button>
       </div>
     </>
@@ -179,16 +182,16 @@ function Asked({ ring, bell, charge }: PartProps<Extract<Ring, { at: 'asked' }>>
 }
 
 function Ended({ ring, bell }: PartProps<Extract<Ring, { at: 'ended' }>>): ReactNode {
-  const { tone, title } = ENDS[ring.outcome];
+  const { outcome } = ring;
   const intent = ring.confirmation.payment_intent;
   return (
     <>
-      <Notice tone={tone} role="status">
-        <strong>{title}</strong>
+      <Notice tone={TONES[outcome]} role="status" data-result={RESULT_NAMES[outcome]}>
+        <strong>{t(`wallet.confirm.end.${outcome}`)}</strong>
         <p>{endHint(ring)}</p>
       </Notice>
       <Button kind="primary" large onClick={() => bell.dispatch({ type: 'closed', intent })}>
-        Done
+        {t('wallet.done')}
       </Button>
     </>
   );

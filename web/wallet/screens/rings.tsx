@@ -1,9 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import { valueIn } from '../../data/api.ts';
+import { refusalText } from '../../data/refusal-text.ts';
 import { Button } from '../../ui/button.tsx';
 import { Switch } from '../../ui/choice.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { t } from '../../ui/text/t.ts';
 import { useHere } from '../here.tsx';
 import { keep, useKept } from '../kept.ts';
 import {
@@ -16,10 +18,6 @@ import {
   unsubscribe,
 } from '../push.ts';
 import { Refused } from './refused.tsx';
-
-const BLOCKED =
-  'This browser blocks notifications from the wallet. Allow them in its settings for this site.';
-const FAILED = 'This browser could not be reached by its push service. Try again later.';
 
 /** Whether Web Push is set up here, and this browser subscribed. */
 function usePush() {
@@ -50,17 +48,19 @@ function useRings() {
   const [problem, setProblem] = useState<string | null>(null);
   const run = async (change: () => Promise<string | null>) => {
     setBusy(true);
-    setProblem(await change().catch(() => FAILED));
+    setProblem(await change().catch(() => t('wallet.notifications.problem.failed')));
     if (canPush()) await refetch();
     setBusy(false);
   };
   const turnOn = async () => {
     keep('askedToRing', true);
-    if (!(await askToRing())) return BLOCKED;
+    if (!(await askToRing())) return t('wallet.notifications.problem.blocked');
     if (publicKey === null) return null;
     const answer = await api.savePush(await subscribe(publicKey));
     if (answer.is === 'done') return null;
-    return answer.is === 'refused' ? answer.error.message : FAILED;
+    return answer.is === 'refused'
+      ? refusalText(answer.error)
+      : t('wallet.notifications.problem.failed');
   };
   const turnOff = async () => {
     await unsubscribe();
@@ -87,21 +87,21 @@ export function RingsQuestion(): ReactNode {
   if (!isOpen && rings.problem === null) return null;
   return (
     <Notice tone="info">
-      <strong>Notify this device?</strong>
+      <strong>{t('wallet.notifications.ask.heading')}</strong>
       <p>
-        A shop may ask for your approval, and you have a minute to answer.{' '}
+        {t('wallet.notifications.ask.text')}{' '}
         {rings.isSetUp
-          ? 'This device can notify you, even while the wallet is closed.'
-          : 'This device can notify you, even while you use another window.'}
+          ? t('wallet.notifications.ask.when_closed')
+          : t('wallet.notifications.ask.when_elsewhere')}
       </p>
       <Refused problem={rings.problem} />
       <div className="row">
         <Button busy={rings.busy} onClick={rings.turnOn}>
-          Notify this device
+          {t('wallet.notifications.on_button')}
         </Button>
         {asked ? null : (
           <Button kind="quiet" onClick={() => keep('askedToRing', true)}>
-            Not now
+            {t('wallet.not_now')}
           </Button>
         )}
       </div>
@@ -111,15 +111,12 @@ export function RingsQuestion(): ReactNode {
 
 function reachOf({ isSetUp, subscribed }: ReturnType<typeof useRings>): string {
   if (subscribed) {
-    return (
-      'This device is notified when a payment needs your approval and when a fixed-code pass is ' +
-      'tapped, even while the wallet is closed.'
-    );
+    return t('wallet.notifications.reach.closed');
   }
-  if (isSetUp) return 'This device is not notified while the wallet is closed.';
+  if (isSetUp) return t('wallet.notifications.reach.not_closed');
   return mayRing() === 'granted'
-    ? 'This device is notified while the wallet is open, even when you use another window.'
-    : 'This device is not notified while you use another window.';
+    ? t('wallet.notifications.reach.open')
+    : t('wallet.notifications.reach.not_elsewhere');
 }
 
 export function RingsSection(): ReactNode {
@@ -128,24 +125,28 @@ export function RingsSection(): ReactNode {
   const { busy, subscribed, isSetUp, problem } = rings;
   return (
     <section className="card stack">
-      <h2>Notifications</h2>
+      <h2>{t('wallet.notifications.heading')}</h2>
       {canRing() ? <p className="soft">{reachOf(rings)}</p> : null}
       <Refused problem={problem} />
       {canRing() && !subscribed && (isSetUp || mayRing() !== 'granted') ? (
         <div className="row">
           <Button busy={busy} onClick={rings.turnOn}>
-            Notify this device
+            {t('wallet.notifications.on_button')}
           </Button>
         </div>
       ) : null}
       {subscribed ? (
         <div className="row">
           <Button busy={busy} onClick={rings.turnOff}>
-            Stop notifying this device
+            {t('wallet.notifications.off_button')}
           </Button>
         </div>
       ) : null}
-      <Switch label="Sound" checked={!silent} onChange={(on) => keep('silent', !on)} />
+      <Switch
+        label={t('wallet.notifications.sound')}
+        checked={!silent}
+        onChange={(on) => keep('silent', !on)}
+      />
     </section>
   );
 }

@@ -3,6 +3,7 @@ import type { Pass } from '../../data/payer.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { partOf } from '../../ui/part.ts';
+import { t } from '../../ui/text/t.ts';
 import { useHere } from '../here.tsx';
 import { keep, kept, useKept } from '../kept.ts';
 import { codeAt, STEP_MS } from '../rotating-code.ts';
@@ -43,14 +44,11 @@ function ShownCode({ pass, secret }: { readonly pass: Pass; readonly secret: str
   return (
     <>
       <div className="pass-code">
-        <Qr value={value} label="Changing code for the till" />
+        <Qr value={value} label={t('wallet.changing_code.picture')} />
         <CountdownRing wholeMs={STEP_MS} left={() => STEP_MS - (api.now() % STEP_MS)} />
       </div>
-      <CopyField label="Changing code" value={value} />
-      <p className="soft small">
-        It changes every 30 seconds, and each code pays once. This device makes it even without a
-        network.
-      </p>
+      <CopyField label={t('wallet.changing_code.value')} value={value} />
+      <p className="soft small">{t('wallet.changing_code.text')}</p>
     </>
   );
 }
@@ -69,7 +67,7 @@ export function RotatingCode({ pass }: { readonly pass: Pass }): ReactNode {
     <>
       <Refused problem={problem} />
       <Button large busy={busy} onClick={setUp}>
-        Set up a changing code
+        {t('wallet.changing_code.button')}
       </Button>
     </>
   );

@@ -1,6 +1,5 @@
 import { type FormEvent, type ReactNode, useCallback, useEffect, useState } from 'react';
 import type { Wallet } from '../../data/payer.ts';
-import { endOfAddress } from '../../ui/address.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -9,9 +8,10 @@ import { formatUsdc } from '../../ui/money.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
 import { Facts } from '../../ui/table.tsx';
+import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum } from '../../ui/typed-sum.ts';
-import { formatCoin, TRANSFER_GAS_LIMIT } from '../chain.ts';
+import { readableCoin, TRANSFER_GAS_LIMIT } from '../chain.ts';
 import { useHere } from '../here.tsx';
 import { useKept } from '../kept.ts';
 import { follow, keepSending, type Plan, planSending, signSending } from '../send-usdc.ts';
@@ -68,39 +68,42 @@ function SendForm(props: FormProps): ReactNode {
   return (
     <form className="stack" onSubmit={review} noValidate>
       <TextField
-        label="Recipient"
+        label={t('wallet.send.recipient')}
         autoComplete="off"
         autoCapitalize="off"
         spellCheck={false}
         value={recipient}
-        hint="The address of a wallet on this network, as its owner copied it."
+        hint={t('wallet.send.recipient_hint')}
         error={wrong.to ?? null}
         onChange={(event) => onDraft({ ...draft, recipient: event.target.value })}
       />
       <SumField
-        label="Amount"
+        data-name="Amount"
+        label={t('wallet.send.amount')}
         value={typed}
         sum={sum}
-        hint={`In USDC. This wallet holds ${formatUsdc(BigInt(wallet.balance))}.`}
+        hint={t('wallet.send.amount_hint', {
+          sum: formatUsdc(BigInt(wallet.balance)),
+        })}
         error={wrong.sum ?? null}
         onText={(text) => onDraft({ ...draft, typed: text })}
       />
       <Refused problem={said} />
       <Button type="submit" kind="primary" large busy={busy}>
-        Review
+        {t('wallet.send.review_button')}
       </Button>
       <Button kind="quiet" onClick={onClose}>
-        Not now
+        {t('wallet.not_now')}
       </Button>
     </form>
   );
 }
 
 function feeOf({ how }: Plan): ReactNode {
-  if (how.by === 'service') return 'None: the network pays the gas';
+  if (how.by === 'service') return t('wallet.send.fee.none');
   if (how.by === 'nobody') return null;
   const most = TRANSFER_GAS_LIMIT * how.truth.maxFeePerGas;
-  return `At most ${formatCoin(most)} of the chain’s coin`;
+  return t('wallet.send.fee.gas', { coin: readableCoin(most) });
 }
 
 /** Why it cannot be sent from here; null: it can. */
@@ -109,10 +112,10 @@ function lackOf({ how }: Plan): string | null {
   if (how.by === 'nobody') return how.words;
   const most = TRANSFER_GAS_LIMIT * how.truth.maxFeePerGas;
   if (how.truth.coin >= most) return null;
-  return (
-    `This wallet pays the gas itself, and holds ${formatCoin(how.truth.coin)} of the chain’s ` +
-    `coin. It needs ${formatCoin(most)}: send it some first.`
-  );
+  return t('wallet.send.problem.too_little_gas', {
+    has: readableCoin(how.truth.coin),
+    needed: readableCoin(most),
+  });
 }
 
 interface ReviewProps {
@@ -132,22 +135,20 @@ function SendReview({ plan, onBack }: ReviewProps): ReactNode {
     <form className="stack" onSubmit={opening.submit} noValidate>
       <Facts
         facts={[
-          ['Amount', <Amount exact key="amount" atoms={plan.atoms} />],
+          [t('wallet.send.amount'), <Amount exact key="amount" atoms={plan.atoms} />],
           [
-            'To',
+            t('wallet.send.to'),
             // Copied, or compared letter by letter.
             <code className="id" key="to">
               {inFours(plan.to)}
             </code>,
           ],
-          ['Fee', feeOf(plan)],
+          [t('wallet.send.fee.label'), feeOf(plan)],
         ]}
       />
       {lack === null ? (
         <>
-          <p className="soft small">
-            Compare the whole address. Anything sent to the wrong one cannot be recovered.
-          </p>
+          <p className="soft small">{t('wallet.send.compare')}</p>
           <OpenerField
             vault={vault}
             password={opening.password}
@@ -163,11 +164,11 @@ function SendReview({ plan, onBack }: ReviewProps): ReactNode {
       <Refused problem={opening.problem} />
       {lack === null ? (
         <Button type="submit" kind="primary" large busy={opening.busy}>
-          Send {formatUsdc(plan.atoms)}
+          {t('wallet.send.button', { sum: formatUsdc(plan.atoms) })}
         </Button>
       ) : null}
       <Button kind="quiet" onClick={onBack}>
-        Edit
+        {t('wallet.send.edit_button')}
       </Button>
     </form>
   );
@@ -191,13 +192,10 @@ function UnderWay({ sending, onEnd, onClose }: UnderWayProps): ReactNode {
   return (
     <>
       <p role="status">
-        <strong>On its way: {formatUsdc(BigInt(amount))}</strong>
+        <strong>{t('wallet.send.waiting', { sum: formatUsdc(BigInt(amount)) })}</strong>
       </p>
-      <p className="soft small">
-        To the address {endOfAddress(to)}. It is never sent twice: you can close this and come back
-        whenever you like.
-      </p>
-      <Button onClick={onClose}>Done</Button>
+      <p className="soft small">{t('wallet.send.waiting_text', { end: to.slice(-4) })}</p>
+      <Button onClick={onClose}>{t('wallet.done')}</Button>
     </>
   );
 }
@@ -224,13 +222,13 @@ export function SendSheet({ wallet, onClose }: SendSheetProps): ReactNode {
       setProblem(words);
       refresh();
       if (words !== null) return;
-      toast('Sent. It has left the wallet.');
+      toast(t('wallet.send.done'));
       close();
     },
     [network, refresh, toast, close],
   );
   return (
-    <Dialog title="Send USDC" onClose={onClose}>
+    <Dialog title={t('wallet.send.heading')} onClose={onClose}>
       {sending !== undefined ? (
         <UnderWay sending={sending} onEnd={end} onClose={onClose} />
       ) : plan === null ? (

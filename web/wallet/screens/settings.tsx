@@ -4,8 +4,10 @@ import { Button } from '../../ui/button.tsx';
 import { Choice, Switch } from '../../ui/choice.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { LanguageChoice } from '../../ui/language-choice.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { PinForm } from '../../ui/pin-form.tsx';
+import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { askOwner } from '../each-payment.ts';
 import { useHere } from '../here.tsx';
@@ -29,31 +31,27 @@ function RemoveSheet({ onClose }: { readonly onClose: () => void }): ReactNode {
     forgetWallet();
   };
   return (
-    <Dialog title="Remove the wallet from this browser?" onClose={onClose}>
-      {backedUp ? null : (
-        <Notice tone="bad">
-          This wallet is not backed up. If you continue, everything in it is lost for good.
-        </Notice>
-      )}
-      <p>Passes and cards keep working after this. Revoke them or stop all payments first.</p>
+    <Dialog title={t('wallet.remove.heading')} onClose={onClose}>
+      {backedUp ? null : <Notice tone="bad">{t('wallet.remove.not_backed_up')}</Notice>}
+      <p>{t('wallet.remove.text')}</p>
       <Choice
         type="checkbox"
         name="agreed"
         value="yes"
-        label="I have saved the key elsewhere, or no longer need this wallet"
+        label={t('wallet.remove.agree')}
         checked={agreed}
         onChange={setAgreed}
       />
       {missing && !agreed ? (
         <Notice tone="bad" role="alert">
-          Tick the box first.
+          {t('wallet.tick_first')}
         </Notice>
       ) : null}
       <Button kind="danger" large onClick={remove}>
-        Remove wallet
+        {t('wallet.remove.button')}
       </Button>
       <Button kind="quiet" onClick={onClose}>
-        Keep wallet
+        {t('wallet.remove.keep_button')}
       </Button>
     </Dialog>
   );
@@ -76,15 +74,12 @@ function EachPayment(): ReactNode {
   return (
     <>
       <Switch
-        label="Ask my passkey for each payment"
+        label={t('wallet.settings.each_payment')}
         checked={isOn}
         disabled={busy}
         onChange={(on) => void change(on)}
       />
-      <p className="soft small">
-        Before each approval of a payment and each code for a till. Cards and tags that you tap do
-        not ask for it.
-      </p>
+      <p className="soft small">{t('wallet.settings.each_payment_text')}</p>
       <Refused problem={problem} />
     </>
   );
@@ -97,18 +92,18 @@ function KeySection(): ReactNode {
   const close = () => setOpen(null);
   return (
     <section className="card stack">
-      <h2>Your key</h2>
+      <h2>{t('wallet.settings.key.heading')}</h2>
       <p className="soft">
         {vault.seal.by === 'passkey'
-          ? 'Protected by a passkey on this device.'
-          : 'Protected by your wallet password.'}{' '}
-        {backedUp ? 'It is backed up.' : 'It is not backed up yet.'}
+          ? t('wallet.settings.key.by_passkey')
+          : t('wallet.settings.key.by_password')}{' '}
+        {backedUp ? t('wallet.settings.key.backed_up') : t('wallet.settings.key.not_backed_up')}
       </p>
       <div className="row">
         <Button kind={backedUp ? 'plain' : 'primary'} onClick={() => setOpen('backup')}>
-          Back up wallet
+          {t('wallet.backup.open_button')}
         </Button>
-        <Button onClick={() => setOpen('remove')}>Remove wallet</Button>
+        <Button onClick={() => setOpen('remove')}>{t('wallet.remove.button')}</Button>
       </div>
       <EachPayment />
       {open === 'backup' ? <BackupSheet onClose={close} /> : null}
@@ -130,28 +125,31 @@ export function SettingsPage(): ReactNode {
   };
   return (
     <>
-      <title>Settings · Tapline</title>
-      <h1>Settings</h1>
+      <title>{t('wallet.settings.page')}</title>
+      <h1>{t('wallet.settings.heading')}</h1>
       <section className="card stack">
-        <h2>Wallet</h2>
-        <CopyField label="Wallet address" value={vault.address} />
-        <p className="soft small">USDC sent to this address arrives here.</p>
+        <h2>{t('wallet.heading')}</h2>
+        <CopyField label={t('wallet.address')} value={vault.address} />
+        <p className="soft small">{t('wallet.settings.address_text')}</p>
         <NetworkSwitch vault={vault} />
+        <LanguageChoice />
       </section>
       <KeySection />
       <RingsSection />
       <section className="card">
         <PinForm
-          title="Screen PIN"
-          hint="Locks this screen. It does not unlock your key. At least four digits."
+          title={t('wallet.settings.pin.heading')}
+          hint={t('wallet.settings.pin.hint')}
           pin={pin}
           onChange={(sealed) => {
             keep('pin', sealed);
-            if (sealed !== null) toast('The PIN is set. You enter it each time the wallet loads.');
+            if (sealed !== null) toast(t('wallet.settings.pin.done'));
           }}
         />
       </section>
-      <Button onClick={signOut}>Sign out</Button>
+      <Button data-name="Sign out" onClick={signOut}>
+        {t('wallet.settings.sign_out')}
+      </Button>
     </>
   );
 }

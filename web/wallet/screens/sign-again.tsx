@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { t } from '../../ui/text/t.ts';
 import type { Network } from '../kept.ts';
 import { signAgain } from '../sign-in.ts';
 import type { Vault } from '../vault.ts';
@@ -26,19 +27,18 @@ export function SignAgainSheet({ vault, network, token, onEnd }: SignAgainProps)
     },
   );
   return (
-    <Dialog title="Sign again" onClose={() => onEnd(false)}>
+    <Dialog title={t('wallet.sign_again.heading')} onClose={() => onEnd(false)}>
       <form className="stack" onSubmit={submit} noValidate>
-        <p className="soft">
-          This step creates a new way to pay from this wallet, so it has to sign again. Signing
-          moves no money.
-        </p>
+        <p className="soft">{t('wallet.sign_again.text')}</p>
         <OpenerField vault={vault} password={password} error={wrong} onChange={setPassword} />
         <Refused problem={problem} />
         <Button type="submit" kind="primary" large busy={busy}>
-          {vault.seal.by === 'passkey' ? 'Sign with your passkey' : 'Sign'}
+          {vault.seal.by === 'passkey'
+            ? t('wallet.sign_again.passkey_button')
+            : t('wallet.sign_again.button')}
         </Button>
         <Button kind="quiet" onClick={() => onEnd(false)}>
-          Not now
+          {t('wallet.not_now')}
         </Button>
       </form>
     </Dialog>

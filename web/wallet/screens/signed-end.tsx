@@ -3,15 +3,16 @@ import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { t } from '../../ui/text/t.ts';
 import type { Hex } from '../bytes.ts';
 import {
   type ChainNode,
   type ChainTruth,
   endPermission,
-  formatCoin,
   formatGwei,
   GAS_LIMIT,
   parseGwei,
+  readableCoin,
   sendRaw,
 } from '../chain.ts';
 import type { ChainFacts } from '../signing.ts';
@@ -39,20 +40,17 @@ function SignedTransaction({ node, raw, onSent }: SendProps): ReactNode {
     setBusy(true);
     try {
       const hash = await sendRaw(to, raw);
-      setSaid({ ok: true, words: `On its way: ${hash}` });
+      setSaid({ ok: true, words: t('wallet.end.sent', { hash }) });
       onSent();
     } catch {
-      setSaid({ ok: false, words: 'The node did not accept it. Copy it and send it elsewhere.' });
+      setSaid({ ok: false, words: t('wallet.end.problem.refused') });
     }
     setBusy(false);
   };
   return (
     <>
-      <CopyField label="Signed transaction" value={raw} />
-      <p className="soft small">
-        Any node or block explorer of the chain can send it (“broadcast transaction”). All it does
-        is end this permission.
-      </p>
+      <CopyField label={t('wallet.end.transaction')} value={raw} />
+      <p className="soft small">{t('wallet.end.transaction_text')}</p>
       {said === null ? null : (
         <Notice tone={said.ok ? 'good' : 'bad'} role={said.ok ? 'status' : 'alert'}>
           <span className="id">{said.words}</span>
@@ -62,8 +60,8 @@ function SignedTransaction({ node, raw, onSent }: SendProps): ReactNode {
         <div className="row">
           <Button kind="danger" busy={busy} onClick={() => void send(node)}>
             {node.kind === 'public_node'
-              ? 'Send it to the public node'
-              : 'Send it with my browser wallet'}
+              ? t('wallet.end.send_node_button')
+              : t('wallet.end.send_wallet_button')}
           </Button>
         </div>
       )}
@@ -95,27 +93,26 @@ function FeeFields({ typed, truth, onChange }: FeeFieldsProps): ReactNode {
     <>
       <div className="terms">
         <TextField
-          label="Transactions sent so far"
+          label={t('wallet.end.nonce')}
           inputMode="numeric"
           autoComplete="off"
           value={typed.nonce}
-          error={/^\d{1,9}$/.test(typed.nonce) ? null : 'A whole number: the nonce.'}
+          error={/^\d{1,9}$/.test(typed.nonce) ? null : t('wallet.end.problem.nonce')}
           onChange={(event) => onChange({ ...typed, nonce: event.target.value })}
         />
         <TextField
-          label="Highest gas price, in gwei"
+          label={t('wallet.end.gas_price')}
           inputMode="decimal"
           autoComplete="off"
           value={typed.gwei}
-          error={fee === null ? 'A number such as 2 or 0.05.' : null}
+          error={fee === null ? t('wallet.end.problem.gas_price') : null}
           onChange={(event) => onChange({ ...typed, gwei: event.target.value })}
         />
       </div>
       {needed === null ? null : (
         <p>
-          It needs up to {GAS_LIMIT.toString()} gas, so the wallet has to hold{' '}
-          <strong>{formatCoin(needed)}</strong> of the chain’s coin.
-          {isShort ? ' It holds less: send it some first.' : ''}
+          {t('wallet.end.gas_needed', { gas: Number(GAS_LIMIT), coin: readableCoin(needed) })}
+          {isShort ? ` ${t('wallet.end.gas_short')}` : ''}
         </p>
       )}
     </>
@@ -155,7 +152,7 @@ export function SignedEnd({ vault, chain, truth, node, onSent }: SignedEndProps)
       <Refused problem={problem} />
       <div className="row">
         <Button type="submit" kind={raw === null ? 'primary' : 'plain'} busy={busy}>
-          Sign the transaction
+          {t('wallet.end.sign_button')}
         </Button>
       </div>
       {raw === null ? null : <SignedTransaction node={node} raw={raw} onSent={onSent} />}

@@ -1,5 +1,6 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import { Notice } from '../../ui/notice.tsx';
+import { t } from '../../ui/text/t.ts';
 import { type ChainTruth, chainNode } from '../chain.ts';
 import { useKept } from '../kept.ts';
 import type { Vault } from '../vault.ts';
@@ -21,22 +22,17 @@ export function TakeBackPage({ vault }: { readonly vault: Vault }): ReactNode {
   const node = useMemo(() => chainNode(chain), [chain]);
   return (
     <main className="sheet stack">
-      <title>End the permission · Tapline</title>
-      <PageLink path="wallet/limits">Back to the wallet</PageLink>
-      <h1>Without this service</h1>
-      <p className="soft">
-        You can always end what you have allowed: it is a transaction from your own wallet, and no
-        server has to agree.
-      </p>
+      <title>{t('wallet.end.page')}</title>
+      <PageLink path="wallet/limits">{t('wallet.back_to_wallet')}</PageLink>
+      <h1>{t('wallet.end.heading')}</h1>
+      <p className="soft">{t('wallet.end.text')}</p>
       <NetworkSwitch vault={vault} />
       {chain === undefined ? (
-        <Notice tone="warn">
-          This browser has not signed in on this network yet, so it does not know its contracts.
-        </Notice>
+        <Notice tone="warn">{t('wallet.end.unknown_network')}</Notice>
       ) : (
         <>
           <section className="card stack">
-            <h2>What the chain says</h2>
+            <h2>{t('wallet.end.chain_heading')}</h2>
             <ChainTruthPart
               node={node}
               chain={chain}
@@ -44,10 +40,10 @@ export function TakeBackPage({ vault }: { readonly vault: Vault }): ReactNode {
               truth={truth}
               onRead={setTruth}
             />
-            {sent ? <p role="status">Ask the chain again in a few seconds.</p> : null}
+            {sent ? <p role="status">{t('wallet.end.ask_again')}</p> : null}
           </section>
           <section className="card stack">
-            <h2>End the permission</h2>
+            <h2>{t('wallet.end.sign_heading')}</h2>
             <SignedEnd
               key={truth === null ? 'unread' : 'read'}
               vault={vault}

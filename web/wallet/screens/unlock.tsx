@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import { endOfAddress } from '../../ui/address.ts';
 import { Button } from '../../ui/button.tsx';
+import { t } from '../../ui/text/t.ts';
 import { useKept } from '../kept.ts';
 import { signIn } from '../sign-in.ts';
 import type { Vault } from '../vault.ts';
@@ -19,22 +19,22 @@ export function SignInScreen({ vault }: { readonly vault: Vault }): ReactNode {
   );
   return (
     <main className="sheet">
-      <title>Sign in · Tapline</title>
+      <title>{t('wallet.sign_in.page')}</title>
       <form className="stack" onSubmit={submit} noValidate>
-        <h1>Welcome back</h1>
-        <p className="soft">
-          Wallet <span className="id">{endOfAddress(vault.address)}</span>
-        </p>
+        <h1>{t('wallet.sign_in.heading')}</h1>
+        <p className="soft">{t('wallet.sign_in.wallet', { end: vault.address.slice(-4) })}</p>
         <ContractsNotice network={network} />
         <OpenerField vault={vault} password={password} error={wrong} onChange={setPassword} />
         <Refused problem={problem} />
-        <Button type="submit" kind="primary" large busy={busy}>
-          {vault.seal.by === 'passkey' ? 'Sign in with your passkey' : 'Sign in'}
+        <Button data-name="Sign in" type="submit" kind="primary" large busy={busy}>
+          {vault.seal.by === 'passkey'
+            ? t('wallet.sign_in.passkey_button')
+            : t('wallet.sign_in.button')}
         </Button>
       </form>
       <div className="stack sign-in-more">
         <NetworkSwitch vault={vault} />
-        <PageLink path="wallet/take-back">End the permission without this service</PageLink>
+        <PageLink path="wallet/take-back">{t('wallet.sign_in.end_link')}</PageLink>
       </div>
     </main>
   );

@@ -1,9 +1,8 @@
 import { useState } from 'react';
 import type { Answer } from '../../data/api.ts';
+import { refusalText } from '../../data/refusal-text.ts';
+import { t } from '../../ui/text/t.ts';
 import { useHere } from '../here.tsx';
-
-const NOT_SENT = 'Not sent: there is no connection. Nothing has changed.';
-const UNKNOWN = 'We don’t know yet whether it worked. Check the list before you try again.';
 
 export interface Change {
   readonly busy: boolean;
@@ -28,8 +27,15 @@ export function useChange(): Change {
       refresh();
       setBusy(false);
       if (answer.is === 'done') return answer.value;
-      if (answer.is === 'refused') setProblem(answer.error.message);
-      else setProblem(answer.is === 'not_sent' ? NOT_SENT : UNKNOWN);
+      if (answer.is === 'refused') setProblem(refusalText(answer.error));
+      else
+        setProblem(
+          t(
+            answer.is === 'not_sent'
+              ? 'wallet.problem.not_sent_unchanged'
+              : 'wallet.problem.unknown',
+          ),
+        );
       return null;
     },
   };

@@ -3,6 +3,7 @@ import { askToLast } from '../../data/lasting.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { LanguageChoice } from '../../ui/language-choice.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
 import type { Hex } from '../bytes.ts';
@@ -54,21 +55,22 @@ function NewWallet({ way, onClose }: { readonly way: Way; onClose: () => void })
   };
   const isImport = way === 'import';
   return (
-    <Dialog title={isImport ? 'Import your wallet' : 'Keep your wallet safe'} onClose={onClose}>
-      <p className="soft">
-        {isImport
-          ? 'The key is encrypted in this browser and never leaves it.'
-          : 'The wallet is created in this browser, and its key never leaves it.'}
-      </p>
+    <Dialog
+      title={isImport ? t('wallet.import.heading') : t('wallet.create.heading')}
+      onClose={onClose}
+    >
+      <p className="soft">{isImport ? t('wallet.import.text') : t('wallet.create.text')}</p>
       <NewOpener
-        action={isImport ? 'Import wallet' : 'Create wallet'}
+        data-name={isImport ? 'Import wallet' : 'Create wallet'}
+        action={isImport ? t('wallet.import.button') : t('wallet.create.button')}
         busy={busy}
         problem={problem}
         onChosen={go}
       >
         {isImport ? (
           <TextField
-            label="Private key"
+            data-name="Private key"
+            label={t('wallet.private_key')}
             type="password"
             autoComplete="off"
             spellCheck={false}
@@ -79,7 +81,7 @@ function NewWallet({ way, onClose }: { readonly way: Way; onClose: () => void })
         ) : null}
       </NewOpener>
       <Button kind="quiet" onClick={onClose}>
-        Not now
+        {t('wallet.not_now')}
       </Button>
     </Dialog>
   );
@@ -90,11 +92,8 @@ function HeldBefore({ end }: { readonly end: string | null }): ReactNode {
   if (end === null) return null;
   return (
     <Notice tone="warn">
-      <strong>This browser held a wallet ending in {end}</strong>
-      <p>
-        Its key is no longer here: the site’s data was deleted. Import the wallet with the private
-        key of your backup. A new wallet does not have its money.
-      </p>
+      <strong>{t('wallet.welcome.held.heading', { end })}</strong>
+      <p>{t('wallet.welcome.held.text')}</p>
     </Notice>
   );
 }
@@ -107,21 +106,19 @@ export function Welcome(): ReactNode {
   const [held] = useState(heldWallet);
   return (
     <main className="sheet stack welcome">
-      <title>Wallet · Tapline</title>
+      <title>{t('wallet.page')}</title>
       <img className="welcome-mark" src="icons/tapline.svg" alt="" />
-      <h1>Pay in shops with a tap</h1>
-      <p className="soft">
-        Your own wallet, with USDC in it. You set how much shops may take; a pass on your phone or a
-        card pays within that, in about a second.
-      </p>
+      <h1>{t('wallet.welcome.heading')}</h1>
+      <p className="soft">{t('wallet.welcome.text')}</p>
       <HeldBefore end={held} />
-      <Button kind="primary" large wide onClick={() => setWay('create')}>
-        Create wallet
+      <Button data-name="Create wallet" kind="primary" large wide onClick={() => setWay('create')}>
+        {t('wallet.create.button')}
       </Button>
-      <Button large wide onClick={() => setWay('import')}>
-        Import wallet
+      <Button data-name="Import wallet" large wide onClick={() => setWay('import')}>
+        {t('wallet.import.button')}
       </Button>
-      <p className="soft small">No account, no email: the wallet is a key that only you hold.</p>
+      <p className="soft small">{t('wallet.welcome.no_account')}</p>
+      <LanguageChoice />
       {way === null ? null : <NewWallet way={way} onClose={() => setWay(null)} />}
     </main>
   );

@@ -1,0 +1,197 @@
+import { after, before, test } from 'node:test';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { type TextKey, writerFor } from '#texts/text.ts';
+import { NARROW, openBrowser, type TestBrowser } from '../testing/browser.ts';
+import { checkPseudoLanguage } from '../testing/pseudo-language.ts';
+import { addTestTerminal } from '../testing/till.ts';
+import { tapPass, WALLET_PASSWORD, type WalletWindow, walletOf } from '../testing/wallet.ts';
+
+/** What the owner of a wallet sees, in the pseudo-language, on a narrow phone. */
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+const { text } = writerFor('qps');
+
+/** Controls that decisions name by their English word, and all others by their text. */
+function controlsOf(wallet: WalletWindow) {
+  const { page } = wallet;
+  const named = (name: string) => page.locator(`[data-name="${name}"]`).last();
+  return {
+    named,
+    result: (name: string) => page.locator(`[data-result="${name}"]`),
+    press: (key: TextKey) =>
+      page
+        .getByRole('button', { name: text(key), exact: true })
+        .last()
+        .click(),
+    follow: (key: TextKey) => page.getByRole('link', { name: text(key), exact: true }).click(),
+    fill: (key: TextKey, value: string) => page.getByLabel(text(key), { exact: true }).fill(value),
+    check: async () => {
+      // Not until nothing is asked: a wallet always waits for the next question.
+      await page.waitForFunction(
+        () => document.querySelector('.skeleton, [aria-busy=true]') === null,
+      );
+      await checkPseudoLanguage(wallet);
+    },
+    leave: () => page.keyboard.press('Escape'),
+  };
+}
+
+/** A wallet with money and a permission that was switched to the pseudo-language. */
+async function openPseudoWallet() {
+  const wallet = walletOf(await browser.open(NARROW));
+  const url = shared.sandbox.web_url;
+  await wallet.context.addCookies([{ name: 'tapline_language', value: 'qps', url }]);
+  await wallet.page.goto(`${url}/wallet`);
+  return { wallet, ...controlsOf(wallet) };
+}
+
+async function createWallet({ named, wallet }: Awaited<ReturnType<typeof openPseudoWallet>>) {
+  await named('Create wallet').click();
+  await named('Wallet password').fill(WALLET_PASSWORD);
+  await named('Repeat wallet password').fill(WALLET_PASSWORD);
+  await named('Create wallet').click();
+  await wallet.page.getByLabel(text('wallet.home.balance')).waitFor();
+}
+
+test('a wallet is created, filled and allowed, and approves a payment', async () => {
+  const { sandbox } = shared;
+  const pseudo = await openPseudoWallet();
+  const { wallet, named, result, press, follow, fill, check } = pseudo;
+  await named('Import wallet').waitFor();
+  await check();
+  await named('Create wallet').click();
+  await check();
+  await wallet.page.reload();
+  await createWallet(pseudo);
+  await check();
+  await press('wallet.faucet.button');
+  await wallet.page.getByText('100.00').first().waitFor();
+  await press('wallet.allow.button');
+  await check();
+  await press('wallet.allow.button');
+  await wallet.page.getByText(text('wallet.home.standing.ready')).waitFor();
+  await check();
+  await follow('wallet.pages.passes');
+  await check();
+  await press('wallet.passes.add.button');
+  await fill('wallet.passes.name', 'Ключи');
+  await check();
+  await press('wallet.passes.add.button');
+  const pass = await wallet.page
+    .getByLabel(text('wallet.passes.added.code'), { exact: true })
+    .inputValue();
+  await check();
+  await press('wallet.done');
+  await check();
+  await follow('wallet.pages.limits');
+  await check();
+  await wallet.page.getByRole('switch', { name: text('wallet.limits.own.first_payment') }).click();
+  const terminal = await addTestTerminal(sandbox);
+  await tapPass(sandbox, { terminal, pass, amount: 2_500_000 });
+  await named('Approve').waitFor();
+  await check();
+  await named('Approve').click();
+  await result('Paid').waitFor();
+  await check();
+  await press('wallet.done');
+  await follow('wallet.pages.history');
+  await check();
+  wallet.checkClean();
+  await wallet.close();
+});
+
+test('the settings, what a wallet can do without this service, and what it signs for', async () => {
+  const pseudo = await openPseudoWallet();
+  const { wallet, named, press, follow, fill, check, leave } = pseudo;
+  await createWallet(pseudo);
+  await press('wallet.faucet.button');
+  await wallet.page.getByText('100.00').first().waitFor();
+  await press('wallet.receive.open_button');
+  await check();
+  await leave();
+  await press('wallet.send.open_button');
+  await fill('wallet.send.recipient', '0x90F79bf6EB2c4f870365E785982E1f101E93b906');
+  await named('Amount').fill('1.50');
+  await check();
+  await press('wallet.send.review_button');
+  await wallet.page.getByText(text('wallet.send.compare')).waitFor();
+  await check();
+  await leave();
+  await follow('wallet.pages.settings');
+  await check();
+  await press('wallet.backup.open_button');
+  await named('Wallet password').fill(WALLET_PASSWORD);
+  await check();
+  await press('wallet.backup.show_button');
+  await named('Private key').waitFor();
+  await check();
+  await leave();
+  await press('wallet.remove.button');
+  await check();
+  await leave();
+  await follow('wallet.pages.limits');
+  await follow('wallet.limits.contracts_link');
+  await check();
+  await follow('wallet.end.link');
+  await wallet.page.getByText(text('wallet.end.sign_heading')).waitFor();
+  await check();
+  wallet.checkClean();
+  await wallet.close();
+});
+
+test('cards with a chip, and tokens for agents', async () => {
+  const pseudo = await openPseudoWallet();
+  const { wallet, named, press, follow, fill, check } = pseudo;
+  await createWallet(pseudo);
+  await follow('wallet.pages.passes');
+  await follow('wallet.passes.cards_link');
+  await check();
+  await press('wallet.cards.add.button');
+  await fill('wallet.cards.name', 'Карта');
+  await fill('wallet.per_payment', '20');
+  await check();
+  await press('wallet.cards.add.button');
+  await wallet.page.getByLabel(text('wallet.cards.write.meta_key'), { exact: true }).waitFor();
+  await check();
+  await press('wallet.done');
+  await check();
+  await follow('wallet.pages.passes');
+  await follow('wallet.passes.agents_link');
+  await check();
+  await press('wallet.agents.create.button');
+  await fill('wallet.agents.shop', shared.sandbox.account);
+  await named('Amount').fill('3.50');
+  await check();
+  await press('wallet.agents.create.button');
+  await wallet.page.getByLabel(text('wallet.agents.created.token'), { exact: true }).waitFor();
+  await check();
+  await press('wallet.done');
+  await check();
+  wallet.checkClean();
+  await wallet.close();
+});
+
+test('a wallet that is opened again asks for its password', async () => {
+  const pseudo = await openPseudoWallet();
+  const { wallet, named, check } = pseudo;
+  await createWallet(pseudo);
+  await wallet.page.evaluate("localStorage.setItem('tapline.wallet.sessions', '{}')");
+  await wallet.page.reload();
+  await named('Wallet password').fill('not this one, no');
+  await named('Sign in').click();
+  await wallet.page.getByText(text('wallet.problem.password_wrong')).waitFor();
+  await check();
+  wallet.checkClean();
+  await wallet.close();
+});
